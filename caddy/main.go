@@ -1,0 +1,10 @@
+// Command caddy is Caddy with its standard modules and those of caddy-maps.
+package main
+
+import (
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+)
+
+func main() { caddycmd.Main() }

@@ -1,0 +1,130 @@
+// Package account holds the service accounts of the platform: what an account is, which changes of its status are
+// allowed, where accounts are kept (Store), and their state of this very moment, in memory (Live).
+package account
+
+import (
+	"errors"
+	"time"
+)
+
+// Platform says what kind of application an account belongs to.
+type Platform string
+
+// The platforms of the service.
+const (
+	PlatformWeb     Platform = "WEB"
+	PlatformAndroid Platform = "ANDROID"
+	PlatformIOS     Platform = "IOS"
+	PlatformDesktop Platform = "DESKTOP"
+)
+
+// Valid reports whether the platform is one of the service's.
+func (p Platform) Valid() bool {
+	switch p {
+	case PlatformWeb, PlatformAndroid, PlatformIOS, PlatformDesktop:
+		return true
+	}
+	return false
+}
+
+// Status is where an account stands in its life.
+type Status string
+
+// ACTIVE and SUSPENDED go both ways, both go to REVOKED, and REVOKED is final.
+const (
+	StatusActive    Status = "ACTIVE"
+	StatusSuspended Status = "SUSPENDED"
+	StatusRevoked   Status = "REVOKED"
+)
+
+// Valid reports whether the status is one of the service's.
+func (s Status) Valid() bool {
+	switch s {
+	case StatusActive, StatusSuspended, StatusRevoked:
+		return true
+	}
+	return false
+}
+
+// CanBecome reports whether an account in this status may be given the next one.
+func (s Status) CanBecome(next Status) bool { return s == next || s != StatusRevoked }
+
+// Hash is the SHA-256 of an opaque token: all that is kept of it.
+type Hash [32]byte
+
+// Account is one service account.
+type Account struct {
+	ID             string    `json:"id"` // sa_…, sorts by time of creation
+	OrganizationID string    `json:"organizationId"`
+	Platform       Platform  `json:"platform"`
+	IsAdmin        bool      `json:"isAdmin"`
+	Description    string    `json:"description"`
+	Scopes         Scopes    `json:"scopes"`
+	Status         Status    `json:"status"`
+	CreatedBy      string    `json:"createdBy"` // "user:<sub>" or an account's id
+	ClientHint     string    `json:"clientTokenHint"`
+	ServerHint     string    `json:"serverTokenHint"`
+	CreatedAt      time.Time `json:"createdAt"` // UTC
+	UpdatedAt      time.Time `json:"updatedAt"` // UTC
+
+	// ClientHash and ServerHash find the account by a token that is presented.
+	ClientHash Hash `json:"-"`
+	ServerHash Hash `json:"-"`
+	// Generation is raised whenever the account leaves ACTIVE. A token carries the generations it was made under, so
+	// that making the account ACTIVE again revives none of them.
+	Generation uint64 `json:"-"`
+	// Version is raised by every change, so that of two copies of an account the newer is known. It starts at 1.
+	Version uint64 `json:"-"`
+}
+
+// TokenKind tells an account's two long-lived tokens apart.
+type TokenKind uint8
+
+// The two long-lived tokens of an account.
+const (
+	ClientToken TokenKind = iota
+	ServerToken
+)
+
+// Grant is what one exchange gave: the refresh token's record, to which every access token of the exchange points.
+type Grant struct {
+	ID               string // the access tokens' `grant` claim
+	RefreshHash      Hash
+	ClientAccount    string
+	ServerAccount    string // the same as ClientAccount when both tokens are of one account
+	ClientGeneration uint64
+	ServerGeneration uint64
+	Organization     string
+	Scopes           ScopeSet // what the exchange gave; a refresh never gives more
+	CreatedAt        time.Time
+	ExpiresAt        time.Time
+}
+
+// Key is one signing key as the store keeps it.
+type Key struct {
+	ID        string // kid
+	Use       KeyUse
+	Algorithm string // JWS name: EdDSA or ES256
+	// Private is the PKCS #8 form, sealed with AES-256-GCM where Sealed is set (by the key encryption key).
+	Private   []byte
+	Sealed    bool
+	CreatedAt time.Time
+}
+
+// KeyUse says what a key signs. User tokens have keys of their own, which are not published.
+type KeyUse string
+
+// The uses of signing keys.
+const (
+	KeyAccess KeyUse = "access"
+	KeyUser   KeyUse = "user"
+)
+
+// Errors of a Store. Any other error of a Store means that it could not be asked, and is to be answered as unavailable.
+var (
+	ErrNotFound = errors.New("not found")
+	// ErrExists: an id or a token hash that the store already holds.
+	ErrExists = errors.New("already exists")
+	// ErrRotated: the refresh token was replaced before (RotateGrant).
+	ErrRotated = errors.New("refresh token was rotated")
+)

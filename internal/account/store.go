@@ -1,0 +1,58 @@
+package account
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps accounts, grants and signing keys. A method that returns nil has made its change durable: it survives the
+// process being killed at any moment after. All methods may be called at once from any number of goroutines, and none
+// after Close. accounttest holds the suite that every Store passes.
+type Store interface {
+	// CreateAccount adds an account. ErrExists if its id or a token hash is taken.
+	CreateAccount(ctx context.Context, a Account) error
+	// Account returns one account by id, or ErrNotFound.
+	Account(ctx context.Context, id string) (Account, error)
+	// AccountByToken returns the account that a client or server token belongs to, or ErrNotFound.
+	AccountByToken(ctx context.Context, kind TokenKind, token Hash) (Account, error)
+	// Accounts lists accounts of one organization, newest first.
+	Accounts(ctx context.Context, organization string, page Page) ([]Account, error)
+	// UpdateAccount applies change to the stored account in one transaction and raises Version when change reports true.
+	// An error of change is returned as it is and nothing is written. change may run more than once, each time on a fresh
+	// copy, so it must depend on nothing but that copy. Returned are the account before and after.
+	UpdateAccount(ctx context.Context, id string, change func(*Account) (changed bool, err error)) (before, after Account, err error)
+	// DeleteAccount removes an account with its token hashes, if check (which may be nil) allows, and returns what it was.
+	DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error)
+
+	// AddGrant adds a grant and ends the oldest ones of the same pair of accounts beyond limit, whose ids it returns.
+	AddGrant(ctx context.Context, g Grant, limit int) (ended []string, err error)
+	// Grant returns a grant by id, or ErrNotFound.
+	Grant(ctx context.Context, id string) (Grant, error)
+	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. For a token that RotateGrant replaced it returns
+	// the grant with ErrRotated.
+	GrantByRefresh(ctx context.Context, refresh Hash) (Grant, error)
+	// RotateGrant replaces a grant's refresh token; of two calls with the same old token one gets ErrRotated.
+	RotateGrant(ctx context.Context, id string, old, next Hash) error
+	// EndGrant removes a grant. It is no error if there is none.
+	EndGrant(ctx context.Context, id string) error
+	// SweepGrants removes grants that expired before now and returns how many.
+	SweepGrants(ctx context.Context, now time.Time) (int, error)
+
+	// Keys returns all signing keys, oldest first.
+	Keys(ctx context.Context) ([]Key, error)
+	// AddFirstKey adds a key unless one with its use and algorithm is there already; it returns the one that then stands.
+	AddFirstKey(ctx context.Context, k Key) (Key, error)
+
+	// Close releases the store.
+	Close() error
+}
+
+// Page selects a part of a list.
+type Page struct {
+	// After is the id of the last account of the page before; empty for the first page. It need not exist any more.
+	After string
+	// Status restricts the list where it is not empty.
+	Status Status
+	// Limit is the largest number of accounts to return; it is positive.
+	Limit int
+}

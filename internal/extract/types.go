@@ -1,0 +1,147 @@
+// Package extract reads OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2) into what a region is made of: roads
+// with their turn restrictions, and everything that has a name or an address.
+package extract
+
+import (
+	"time"
+
+	"github.com/paulmach/orb"
+)
+
+// Data is the content of one or more extracts. Everything in it is in an order that depends on the input alone.
+type Data struct {
+	Nodes        []Node // those that roads use, by id
+	Roads        []Road // by way id
+	Restrictions []Restriction
+	Features     []Feature // by kind (node, way, relation), then id
+	// Interpolations are the lines of addr:interpolation.
+	Interpolations []Interpolation
+	Bounds         orb.Bound
+	// Tiles are the tiles of zoom 12 that hold any data, as x<<12|y, sorted.
+	Tiles []uint32
+	// Timestamp is that of the newest extract (replication time or newest object), zero when unknown.
+	Timestamp time.Time
+	Counts    Counts
+}
+
+// Counts is what was read and what had to be left out; `maps build` reports it.
+type Counts struct {
+	Nodes, Ways, Relations     int64
+	MissingNodes               int64 // references to nodes that the extract does not have
+	BrokenAreas                int64 // multipolygons that could not be closed
+	RepairedRings              int64
+	SkippedRestrictions        int64 // of a form that is not understood, or with members that are missing
+	Roads, Features, Addresses int64
+}
+
+// Node is a node of a road.
+type Node struct {
+	ID       int64
+	Lat, Lon int32 // 1e-7 degrees
+	// Barrier says which modes cannot pass (a bollard stops cars).
+	Barrier Modes
+}
+
+// Modes is a set of ways to travel.
+type Modes uint8
+
+// The modes of travel.
+const (
+	Car Modes = 1 << iota
+	Bicycle
+	Foot
+)
+
+// Road is one way that somebody may travel along.
+type Road struct {
+	Way   int64
+	Nodes []int32 // indexes into Data.Nodes, at least two
+	Name  string
+	Ref   string
+	Class RoadClass
+	// Forward and Backward say who may travel along the way's own direction and against it.
+	Forward, Backward Modes
+	// SpeedForward and SpeedBackward are a car's free speed in km/h, from maxspeed or from the class; at least 5.
+	SpeedForward, SpeedBackward      uint8
+	Roundabout, Link, Tunnel, Bridge bool
+	Toll, Ferry                      bool
+	Layer                            int8
+}
+
+// RoadClass is the value of highway, links folded into their class; a ferry has its own.
+type RoadClass uint8
+
+// Road classes, from the most important to the least.
+const (
+	Motorway RoadClass = iota
+	Trunk
+	Primary
+	Secondary
+	Tertiary
+	Unclassified
+	Residential
+	LivingStreet
+	Service
+	Track
+	BusWay
+	Cycleway
+	Footway // footway, path, pedestrian, steps, bridleway, …
+	Ferry
+)
+
+// Restriction is a turn restriction: from a way, over a node or ways, to a way.
+type Restriction struct {
+	Relation int64
+	From, To int64 // way ids
+	ViaNode  int32 // index into Data.Nodes, or -1 when ViaWays is set
+	ViaWays  []int64
+	Only     bool  // only_…: the turn that must be made; otherwise the one that must not
+	Modes    Modes // to whom it applies
+}
+
+// Kind is the kind of an OSM object.
+type Kind uint8
+
+// The kinds of OSM objects, in the order of Data.Features.
+const (
+	KindNode Kind = iota
+	KindWay
+	KindRelation
+)
+
+// Feature is an object with a name, an address, or a part in administrative divisions.
+type Feature struct {
+	Kind Kind
+	ID   int64
+	Tags Tags
+	// Geometry is an orb.Point, orb.LineString, orb.Polygon or orb.MultiPolygon. Outer rings are counter-clockwise, holes
+	// clockwise, rings closed.
+	Geometry orb.Geometry
+}
+
+// Tags are key and value pairs, sorted by key: those that a region keeps.
+type Tags []Tag
+
+// Tag is one tag.
+type Tag struct{ Key, Value string }
+
+// Get returns a tag's value, or "".
+func (t Tags) Get(key string) string {
+	for _, tag := range t {
+		if tag.Key == key {
+			return tag.Value
+		}
+	}
+	return ""
+}
+
+// Interpolation is a line between two house numbers.
+type Interpolation struct {
+	Way  int64
+	Line orb.LineString
+	// Numbers are the house numbers at the line's nodes, 0 where a node has none; as long as Line.
+	Numbers []int32
+	// Step is 1 (all), 2 (odd, even) or another whole number.
+	Step                   int32
+	Street, City, Postcode string
+}

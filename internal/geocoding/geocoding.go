@@ -1,0 +1,61 @@
+// Package geocoding tells what is at a position: the nearest named things by their own geometry, their addresses, and the
+// areas that contain them, from the places of a region file.
+package geocoding
+
+import (
+	"context"
+
+	"github.com/paulmach/orb"
+)
+
+// Geocoder is what a local engine and a remote service have in common.
+type Geocoder interface {
+	// Reverse returns what is at or near a position, nearest first; no results is an empty answer, not an error.
+	Reverse(ctx context.Context, req *Request) (*Result, error)
+}
+
+// Request is one reverse geocoding.
+type Request struct {
+	Point orb.Point // lon, lat in degrees
+	// Size is the largest number of results, 1 to 5.
+	Size int
+	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty: no
+	// restriction.
+	Categories []string
+	// MaxDistance is how far a feature may be, in metres.
+	MaxDistance float64
+}
+
+// Result is what was found.
+type Result struct{ Places []Place }
+
+// Place is one result.
+type Place struct {
+	ID          string // node:1, way:2, relation:3
+	Name        string
+	DisplayName string
+	Category    string    // the OSM key
+	Type        string    // the OSM value
+	Location    orb.Point // the point of the feature nearest to the query; the query itself inside an area
+	Distance    float64   // metres, two decimals
+	Address     Address
+}
+
+// Address is what is known of where a place is. Empty fields are unknown.
+type Address struct {
+	HouseNumber string
+	Street      string
+	Suburb      string
+	City        string
+	State       string
+	Postcode    string
+	Country     string
+	CountryCode string // assigned ISO 3166-1 alpha-3; XKX for Kosovo
+}
+
+// Limits of a request.
+const (
+	MinSize            = 1
+	MaxSize            = 5
+	DefaultMaxDistance = 1000.0 // metres
+)

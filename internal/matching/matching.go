@@ -1,0 +1,66 @@
+// Package matching finds the drive that most probably made a trace: the hidden Markov model of Newson and Krumm (2009),
+// over the road graph of a region.
+package matching
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// Matcher is what a local engine and a remote service have in common.
+type Matcher interface {
+	// Match returns the drive behind a trace. ErrNoRoute, ErrOverloaded, *trace.InputError, or the context's error.
+	Match(ctx context.Context, req *Request) (*Result, error)
+}
+
+// Request is one trace to match.
+type Request struct {
+	Points []trace.Point
+	// Radius is where the search for roads starts, in metres: a hint and never a limit. 0 is the default, 1 m.
+	Radius float64
+	// MaxRadius is how far any point may be from its road, in metres. 0 is the default, 100 m.
+	MaxRadius float64
+	// Details asks for Confidence, Duration and Tracepoints.
+	Details bool
+}
+
+// Result is a matched drive.
+type Result struct {
+	// Path is the road geometry travelled, from the first snapped point to the last; at least two points.
+	Path orb.LineString
+	// Distance is the length of Path in metres.
+	Distance float64
+	// Confidence is the probability, 0 to 1, that this is the drive. With Details only, as all below.
+	Confidence float64
+	// Duration is the time in seconds that the drive takes at the roads' free speed.
+	Duration float64
+	// Tracepoints has one entry for each point of the request.
+	Tracepoints []Tracepoint
+}
+
+// Tracepoint is what became of one point of the trace.
+type Tracepoint struct {
+	Matched  bool
+	Location orb.Point // on the road; meaningful when Matched
+	Distance float64   // metres from the recorded position to Location
+	Name     string    // of the road; may be empty
+}
+
+// Limits of a request where the configuration names no others.
+const (
+	DefaultRadius    = 1.0   // metres
+	DefaultMaxRadius = 100.0 // metres
+	DefaultMaxPoints = 10000
+)
+
+// Errors of a Matcher.
+var (
+	// ErrNoRoute: fewer than two points, or less than half of them, can be joined into one drive.
+	ErrNoRoute = errors.New("no matching route for the given coordinates")
+	// ErrOverloaded: the request needs more work than one request may cost.
+	ErrOverloaded = errors.New("the request exceeds the work limit")
+)

@@ -1,0 +1,40 @@
+// Package trace is a series of positions that somebody recorded, and the forms in which they are written: the `path`
+// parameter, JSON, GPX and GeoJSON. Every parser takes outside input: bounded work, no panic, an error that names the
+// point.
+package trace
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/paulmach/orb"
+)
+
+// Point is one recorded position.
+type Point struct {
+	Location orb.Point // lon, lat in degrees
+	// Time is in Unix seconds, NaN where the trace has none.
+	Time float64
+	// Accuracy is one sigma of the position's error in metres, NaN where the trace has none.
+	Accuracy float64
+}
+
+// At returns a point without time and accuracy.
+func At(lat, lon float64) Point {
+	return Point{Location: orb.Point{lon, lat}, Time: math.NaN(), Accuracy: math.NaN()}
+}
+
+// InputError says what is wrong with input. Its text is shown to the client.
+type InputError struct {
+	Parameter string // "path", "radius", …
+	Point     int    // index of the point that is wrong, from 0; -1 where it is not about one point
+	Problem   string // what is wrong, without the parameter: "latitude 91 is not in -90 to 90"
+}
+
+// Error names the parameter, and the point where there is one.
+func (e *InputError) Error() string {
+	if e.Point >= 0 {
+		return fmt.Sprintf("%s: point %d: %s", e.Parameter, e.Point, e.Problem)
+	}
+	return fmt.Sprintf("%s: %s", e.Parameter, e.Problem)
+}
