@@ -1,0 +1,66 @@
+# `make demo` and `make test` need Go and make, nothing else.
+
+GO ?= go
+BIN := build/bin
+
+# The race detector needs cgo and a C compiler. Where there is none, the same tests run without it.
+CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
+RACE := $(if $(CC_FOUND),-race)
+TEST_ENV := $(if $(CC_FOUND),CGO_ENABLED=1)
+TEST_FLAGS ?=
+FUZZ_TIME ?= 20s
+
+.PHONY: all build demo test bench fuzz lint fmt countries xcaddy clean
+
+all: build
+
+# The ready-made server: Caddy's standard modules and ours.
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o build/caddy ./caddy
+
+# Builds the server and a map of Delaware, starts them on 127.0.0.1:8080 and prints requests to paste. The program is
+# built and then started, not run through `go run`, which would not pass a signal on to it.
+demo:
+	@$(GO) build -o .demo/bin/demo ./internal/cmd/demo
+	@.demo/bin/demo
+
+test:
+	@echo "$(if $(RACE),tests run with the race detector,no C compiler found: tests run without the race detector)"
+	$(TEST_ENV) $(GO) test $(RACE) -timeout 20m $(TEST_FLAGS) ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
+
+# Every fuzz target in turn, FUZZ_TIME each.
+fuzz:
+	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+		for target in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
+			echo "$$dir $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) "$$dir"; \
+		done; \
+	done
+
+lint: $(BIN)/staticcheck
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(BIN)/staticcheck ./...
+
+fmt:
+	gofmt -w .
+
+# Compiles the embedded country polygons anew from Natural Earth.
+countries:
+	$(GO) generate ./internal/country
+
+# A custom Caddy as xcaddy.json describes it, built by the real xcaddy.
+xcaddy: $(BIN)/xcaddy
+	$(GO) run ./internal/cmd/xcaddybuild -xcaddy $(BIN)/xcaddy -manifest xcaddy.json
+
+$(BIN)/xcaddy: tools/go.mod
+	$(GO) -C tools build -o ../$@ github.com/caddyserver/xcaddy/cmd/xcaddy
+
+$(BIN)/staticcheck: tools/go.mod
+	$(GO) -C tools build -o ../$@ honnef.co/go/tools/cmd/staticcheck
+
+clean:
+	rm -rf build .demo
