@@ -1,0 +1,217 @@
+package region
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/edsrzf/mmap-go"
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/maptile"
+)
+
+const (
+	metaSection     = "meta"
+	coverageSection = "coverage"
+)
+
+// File is an open region file, mapped into memory. It is safe for use by any number of goroutines.
+//
+// Reading a page after the file was unmapped kills the process, so whoever reads holds a reference: Open gives the first,
+// Acquire another, and the last Release unmaps.
+type File struct {
+	path     string
+	mapped   mmap.MMap
+	header   header
+	entries  map[string]entry
+	checked  []uint32 // one word a block: 1 when its CRC has been checked
+	refs     atomic.Int64
+	coverage View[uint32]
+}
+
+// Open maps a region file and checks its header and section table. The error is one line that starts with the path.
+func Open(path string) (*File, error) {
+	f, err := open(path)
+	var system *os.PathError
+	if err != nil && !errors.As(err, &system) {
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	return f, err
+}
+
+func open(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // the mapping outlives the descriptor
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is not a file")
+	}
+	page := make([]byte, headerSize)
+	n, err := file.ReadAt(page, 0)
+	if err != nil && n == 0 && info.Size() > 0 {
+		return nil, err
+	}
+	h, err := decodeHeader(page[:n], info.Size())
+	if err != nil {
+		return nil, err
+	}
+	mapped, err := mmap.Map(file, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be mapped into memory: %w", err)
+	}
+	f := &File{path: path, mapped: mapped, header: h, entries: make(map[string]entry, h.entries),
+		checked: make([]uint32, (h.crcs-headerSize+blockSize-1)/blockSize)}
+	f.refs.Store(1)
+	if err := f.readTable(); err != nil {
+		f.Release()
+		return nil, err
+	}
+	f.coverage, err = Section[uint32](f, coverageSection)
+	if err != nil {
+		f.Release()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) readTable() (err error) {
+	defer Recover(&err, FaultsPanic())
+	table := f.mapped[f.header.table:][:uint64(f.header.entries)*entrySize]
+	if crc32.Checksum(table, castagnoli) != f.header.tableCRC {
+		return errors.New("is damaged: its section table does not match its checksum")
+	}
+	for row := range slices.Chunk(table, entrySize) {
+		e, err := decodeEntry(row, f.header.crcs)
+		if err != nil {
+			return err
+		}
+		f.entries[e.name] = e
+	}
+	return nil
+}
+
+// Acquire takes a reference, unless the last one is gone already.
+func (f *File) Acquire() bool {
+	for {
+		n := f.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if f.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release gives a reference back; the last one unmaps the file.
+func (f *File) Release() {
+	if f.refs.Add(-1) == 0 {
+		_ = f.mapped.Unmap() // nothing can be done about it, and nothing depends on it
+	}
+}
+
+// Path is the path that the file was opened by.
+func (f *File) Path() string { return f.path }
+
+// Has reports whether the file has a section.
+func (f *File) Has(name string) bool { _, ok := f.entries[name]; return ok }
+
+// Covers reports whether a position lies in one of the tiles of zoom 12 that hold any of the region's data.
+func (f *File) Covers(p orb.Point) bool {
+	_, found := Search(&f.coverage, CoverageTile(p))
+	return found
+}
+
+// CoverageZoom is the zoom level of the tiles that a region's coverage is counted in.
+const CoverageZoom = 12
+
+// CoverageTile is the number of the coverage tile of a position: x<<12 | y. Positions beyond Web Mercator's 85.05° belong
+// to the outermost tiles.
+func CoverageTile(p orb.Point) uint32 {
+	t := maptile.At(p, CoverageZoom)
+	last := uint32(1)<<CoverageZoom - 1
+	return min(t.X, last)<<CoverageZoom | min(t.Y, last)
+}
+
+// AddCoverage adds the coverage: sorted numbers as of CoverageTile.
+func AddCoverage(w *Writer, tiles []uint32) { Add(w, coverageSection, tiles) }
+
+// Info is what `maps info` shows.
+type Info struct {
+	Meta
+	Path     string        `json:"path"`
+	Size     int64         `json:"size"` // bytes
+	Format   int           `json:"format"`
+	Checksum string        `json:"checksum"` // SHA-256 over the blocks' checksums and the section table, hexadecimal
+	Sections []SectionInfo `json:"sections"`
+}
+
+// SectionInfo describes one section.
+type SectionInfo struct {
+	Name     string `json:"name"`
+	Elements int64  `json:"elements"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// Checksum identifies the file's content: SHA-256 over the blocks' checksums and the section table, in hexadecimal.
+func (f *File) Checksum() string { return hex.EncodeToString(f.header.identity[:]) }
+
+// Info describes the file.
+func (f *File) Info() (info Info, err error) {
+	defer Recover(&err, FaultsPanic())
+	info = Info{Path: f.path, Size: int64(f.header.fileSize), Format: int(f.header.version), Checksum: f.Checksum()}
+	text, err := Section[byte](f, metaSection)
+	if err != nil {
+		return info, err
+	}
+	if err := json.Unmarshal(text.All(), &info.Meta); err != nil {
+		return info, fmt.Errorf("%s has a description that cannot be read: %w", f.path, err)
+	}
+	for _, e := range f.entries {
+		info.Sections = append(info.Sections, SectionInfo{e.name, int64(e.count), int64(e.count) * int64(e.elemSize)})
+	}
+	slices.SortFunc(info.Sections, func(a, b SectionInfo) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return info, nil
+}
+
+// Verify checks every block of the file. It reads all of it.
+func (f *File) Verify(ctx context.Context) (err error) {
+	defer Recover(&err, FaultsPanic())
+	for block := range f.checked {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f.check(uint64(block))
+	}
+	return nil
+}
+
+// check compares a block with its CRC and panics with a *DamageError when they differ. Several goroutines may do so at
+// once; each comes to the same result.
+func (f *File) check(block uint64) {
+	start := headerSize + block<<blockShift
+	end := min(start+blockSize, f.header.crcs)
+	want := binary.LittleEndian.Uint32(f.mapped[f.header.crcs+block*4:])
+	if crc32.Checksum(f.mapped[start:end], castagnoli) != want {
+		panic(&DamageError{Path: f.path, Problem: fmt.Sprintf("block %d (bytes %d to %d) does not match its checksum", block, start, end)})
+	}
+	atomic.StoreUint32(&f.checked[block], 1)
+}

@@ -1,0 +1,91 @@
+package region
+
+import (
+	"cmp"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// View is a section of a file as an array, read in place. Reading checks the blocks that are touched for the first time,
+// and panics with a *DamageError when one does not match its CRC, or with a fault where the file was cut short: whoever
+// reads defers Recover.
+//
+// The zero View is an empty section.
+type View[T any] struct {
+	data  []T
+	file  *File
+	start uint64 // of the section, in bytes after the header page
+}
+
+// Section returns a section of the file; one that the file does not have is empty. T must be the type that was written:
+// another element size is an error.
+func Section[T any](f *File, name string) (View[T], error) {
+	var zero T
+	e, ok := f.entries[name]
+	if !ok {
+		return View[T]{}, nil
+	}
+	if uint64(e.elemSize) != uint64(unsafe.Sizeof(zero)) {
+		return View[T]{}, fmt.Errorf("%s: section %q has elements of %d bytes, not %d", f.path, name, e.elemSize, unsafe.Sizeof(zero))
+	}
+	v := View[T]{file: f, start: e.offset - headerSize}
+	if e.count > 0 {
+		v.data = unsafe.Slice((*T)(unsafe.Pointer(&f.mapped[e.offset])), e.count)
+	}
+	return v, nil
+}
+
+// Len is the number of elements.
+func (v *View[T]) Len() int { return len(v.data) }
+
+// At returns element i, by pointer so that large elements are not copied. It must not be written to.
+func (v *View[T]) At(i int) *T {
+	p := &v.data[i]
+	size := uint64(unsafe.Sizeof(*p))
+	first := v.start + uint64(i)*size
+	if atomic.LoadUint32(&v.file.checked[first>>blockShift]) == 0 {
+		v.check(i, i+1)
+	} else if (size > alignment || size&(size-1) != 0) && atomic.LoadUint32(&v.file.checked[(first+size-1)>>blockShift]) == 0 {
+		v.check(i, i+1) // a smaller element whose size is a power of two never lies across two blocks
+	}
+	return p
+}
+
+// Range returns elements i to j, without j. The slice is a part of the mapped file: it must not be written to, nor kept
+// after the reference to the file is given back.
+func (v *View[T]) Range(i, j int) []T {
+	s := v.data[i:j:j]
+	if i < j {
+		v.check(i, j)
+	}
+	return s
+}
+
+// All returns the whole section; it checks all of it at the first call, so it is for small sections.
+func (v *View[T]) All() []T { return v.Range(0, len(v.data)) }
+
+// check makes sure that the blocks of elements i to j, without j, have been checked; i < j.
+func (v *View[T]) check(i, j int) {
+	var zero T
+	size := uint64(unsafe.Sizeof(zero))
+	last := (v.start + uint64(j)*size - 1) >> blockShift
+	for block := (v.start + uint64(i)*size) >> blockShift; block <= last; block++ {
+		if atomic.LoadUint32(&v.file.checked[block]) == 0 {
+			v.file.check(block)
+		}
+	}
+}
+
+// Search finds x in a sorted section: its index, or where it would stand, and whether it is there.
+func Search[T cmp.Ordered](v *View[T], x T) (int, bool) {
+	i, j := 0, v.Len()
+	for i < j {
+		if h := int(uint(i+j) >> 1); *v.At(h) < x {
+			i = h + 1
+		} else {
+			j = h
+		}
+	}
+	return i, i < v.Len() && *v.At(i) == x
+}
