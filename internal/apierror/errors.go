@@ -1,0 +1,106 @@
+package apierror
+
+import (
+	"net/http"
+	"time"
+)
+
+// FailedValidation: a body or parameter is wrong; message names it. 400 FAILED_VALIDATION in the platform style, 422
+// InvalidInput in the routing style.
+func FailedValidation(message string) Error {
+	return Error{
+		Status: http.StatusBadRequest, Code: "FAILED_VALIDATION",
+		RoutingStatus: http.StatusUnprocessableEntity, RoutingCode: "InvalidInput",
+		Message: message,
+	}
+}
+
+// InvalidInput is FailedValidation under the name it has in the routing style.
+func InvalidInput(message string) Error { return FailedValidation(message) }
+
+// Unauthorized: no token, or one that is not valid; why is never told. sent says whether the request carried a token.
+func Unauthorized(sent bool) Error {
+	e := Error{
+		Status: http.StatusUnauthorized, Message: "invalid or missing api key",
+		RoutingCode: "Not Authorized - No Token", RoutingMessage: "no token was sent",
+		Challenge: "Bearer",
+	}
+	if sent {
+		e.RoutingCode, e.RoutingMessage = "Not Authorized - Invalid Token", "the token is invalid or has expired"
+		e.Challenge = `Bearer error="invalid_token"`
+	}
+	return e
+}
+
+// InsufficientScope: the token is valid but does not allow this. scope lists the scopes that are needed, separated by
+// spaces; empty where no scope would help.
+func InsufficientScope(scope string) Error {
+	e := Error{
+		Status: http.StatusForbidden, Code: "INSUFFICIENT_SCOPE", RoutingCode: "InsufficientScope",
+		Message: "insufficient scope", Challenge: `Bearer error="insufficient_scope"`,
+	}
+	if scope != "" {
+		e.Challenge += `, scope="` + scope + `"`
+	}
+	return e
+}
+
+// NotFound: there is no such thing at this address.
+func NotFound(message string) Error {
+	return Error{Status: http.StatusNotFound, RoutingCode: "NotFound", Message: message}
+}
+
+// NoRoute: no drive on the road network fits the trace.
+func NoRoute(message string) Error {
+	return Error{Status: http.StatusNotFound, RoutingCode: "NoRoute", Message: message}
+}
+
+// MethodNotAllowed: the address exists, and allow lists its methods.
+func MethodNotAllowed(allow ...string) Error {
+	return Error{Status: http.StatusMethodNotAllowed, RoutingCode: "MethodNotAllowed", Message: "method not allowed", Allow: allow}
+}
+
+// InvalidTransition: the status of an account does not allow the change.
+func InvalidTransition(message string) Error {
+	return Error{Status: http.StatusConflict, Code: "INVALID_TRANSITION", RoutingCode: "InvalidTransition", Message: message}
+}
+
+// TooLarge: the body is larger than the endpoint takes.
+func TooLarge() Error {
+	return Error{Status: http.StatusRequestEntityTooLarge, RoutingCode: "TooLarge", Message: "request body too large"}
+}
+
+// UnsupportedMediaType: the body is of a kind that the endpoint does not read.
+func UnsupportedMediaType() Error {
+	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType", Message: "unsupported media type"}
+}
+
+// TooManyRequests: the caller shall wait.
+func TooManyRequests(retryAfter time.Duration) Error {
+	return Error{Status: http.StatusTooManyRequests, RoutingCode: "TooManyRequests", Message: "too many requests", RetryAfter: retryAfter}
+}
+
+// Internal: an error of the service itself.
+func Internal() Error {
+	return Error{Status: http.StatusInternalServerError, RoutingCode: "InternalError", Message: "internal server error"}
+}
+
+// BadGateway: a service behind this one answered with nonsense.
+func BadGateway() Error {
+	return Error{Status: http.StatusBadGateway, RoutingCode: "BadGateway", Message: "bad gateway"}
+}
+
+// Unavailable: something that the answer needs cannot be reached at the moment.
+func Unavailable() Error {
+	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "service unavailable"}
+}
+
+// Overloaded: the request needs more work than one request may cost.
+func Overloaded() Error {
+	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded", Message: "the request exceeds the work limit"}
+}
+
+// Timeout: the answer took too long to make.
+func Timeout() Error {
+	return Error{Status: http.StatusGatewayTimeout, RoutingCode: "Timeout", Message: "timeout"}
+}
