@@ -9,6 +9,7 @@ RACE := $(if $(CC_FOUND),-race)
 TEST_ENV := $(if $(CC_FOUND),CGO_ENABLED=1)
 TEST_FLAGS ?=
 FUZZ_TIME ?= 20s
+DEMO_DIR ?= .demo
 
 .PHONY: all build demo test bench fuzz lint fmt countries xcaddy clean
 
@@ -21,8 +22,8 @@ build:
 # Builds the server and a map of Delaware, starts them on 127.0.0.1:8080 and prints requests to paste. The program is
 # built and then started, not run through `go run`, which would not pass a signal on to it.
 demo:
-	@$(GO) build -o .demo/bin/demo ./internal/cmd/demo
-	@.demo/bin/demo
+	@$(GO) build -o $(DEMO_DIR)/bin/demo ./internal/cmd/demo
+	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
 test:
 	@echo "$(if $(RACE),tests run with the race detector,no C compiler found: tests run without the race detector)"

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWriteCredentials(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "credentials.json")
+	for _, want := range []credentials{
+		{BaseURL: "http://127.0.0.1:8080", UserToken: "u", ClientToken: "c", ServerToken: "s", AccessToken: "a", RefreshToken: "r"},
+		{BaseURL: "http://127.0.0.1:8081"}, // replaces the first
+	} {
+		if err := writeCredentials(path, want); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got credentials
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o600 {
+			t.Errorf("mode is %v, want 0600", mode)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left in the directory: %v, %v", entries, err)
+	}
+}
+
+func TestTakenPortIsNamed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	err = portFree(l.Addr().String())
+	if err == nil || !strings.Contains(err.Error(), l.Addr().String()+" is taken") {
+		t.Errorf("error %v does not say that %s is taken", err, l.Addr())
+	}
+	// A demo that finds its port taken leaves the credentials of the one that runs alone.
+	dir := t.TempDir()
+	path := filepath.Join(dir, "credentials.json")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	t.Setenv("MAPS_PORT", port)
+	if err := run(t.Context(), dir); err == nil {
+		t.Error("ran on a port that is taken")
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}

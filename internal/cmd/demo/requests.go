@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// drive was made from the street's own course through the middle of Dover, with some metres of error added.
+const drive = "[{39.15727,-75.52930},{39.15738,-75.52808},{39.15769,-75.52686},{39.15779,-75.52568},{39.15803,-75.52462}]"
+
+// printRequests prints one request for each part of the service, each complete in itself.
+func printRequests(w io.Writer, s settings, c credentials) {
+	show := func(title, format string, args ...any) {
+		fmt.Fprintf(w, "\n# %s\n%s\n", title, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(w, "\nThe server answers on %s. Tokens are in %s, the server's log in %s/server.log.\n", c.BaseURL, s.credentials, s.dir)
+	show("What is at a position (the State House in Dover)",
+		`curl -s -H 'Authorization: Bearer %s' '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`,
+		c.AccessToken, c.BaseURL)
+	show("The drive behind a recorded trace",
+		`curl -sG -H 'Authorization: Bearer %s' --data-urlencode 'path=%s' --data-urlencode 'radius=10' '%s/api/route/matching/'`,
+		c.AccessToken, drive, c.BaseURL)
+	show("The organization's service accounts",
+		`curl -s -H 'Authorization: Bearer %s' '%s/api/v1/service-accounts'`,
+		c.UserToken, c.BaseURL)
+	show("A new access token, when this one has expired (15 minutes)",
+		`curl -s -H 'Content-Type: application/json' -d '{"refresh_token":"%s"}' '%s/api/v1/external/refresh'`,
+		c.RefreshToken, c.BaseURL)
+	fmt.Fprintf(w, "\nServing until interrupted (Ctrl-C).\n")
+}
