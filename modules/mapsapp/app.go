@@ -1,0 +1,285 @@
+// Package mapsapp is the Caddy app `maps`. It owns what the handlers share, the accounts and their store, the signing keys,
+// the cache of verified tokens and the regions, and keeps all of it open across configuration reloads.
+package mapsapp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/credential"
+)
+
+func init() { caddy.RegisterModule(new(App)) }
+
+// App holds what the handlers of the maps service share: service accounts and their store, the keys that sign tokens, and the
+// regions that reverse geocoding and map matching work on.
+type App struct {
+	// The issuer (`iss`) of the tokens that this service signs. Default: `caddy-maps`.
+	Issuer string `json:"issuer,omitempty"`
+
+	// The audience (`aud`) of access tokens. Locally minted user tokens have the same with `:accounts` added. Default:
+	// `caddy-maps`.
+	Audience string `json:"audience,omitempty"`
+
+	// Where accounts, grants and signing keys are kept. Default: the `bolt` store, a file in Caddy's data directory.
+	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=maps.stores inline_key=module"`
+
+	// The algorithm of new access tokens: `EdDSA` (Ed25519), or `ES256` for upstreams that cannot verify Ed25519. Default:
+	// `EdDSA`.
+	SigningAlgorithm string `json:"signing_algorithm,omitempty"`
+
+	// Seals private signing keys in the store with AES-256-GCM. It must be one placeholder, such as
+	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal; a key written into
+	// the configuration is refused, because Caddy shows and saves its configuration. Default: private keys are kept in clear.
+	KeyEncryptionKey string `json:"key_encryption_key,omitempty"`
+
+	// How long an access token is valid, from 1 second to 24 hours. Default: 15 minutes.
+	AccessTokenTTL caddy.Duration `json:"access_token_ttl,omitempty"`
+
+	// How long the refresh token of an exchange is valid, counted from the exchange and never extended. At least as long as an
+	// access token. Default: 30 days.
+	RefreshTokenTTL caddy.Duration `json:"refresh_token_ttl,omitempty"`
+
+	// How long a token that is already known outlives a store that cannot be asked; after that requests are answered 503.
+	// Default: 1 minute.
+	MaxStale caddy.Duration `json:"max_stale,omitempty"`
+
+	// The region files of this server, by the name under which handlers refer to them.
+	Regions map[string]*RegionConfig `json:"regions,omitempty"`
+
+	// Who may manage accounts, beside the holders of user tokens that this server minted itself.
+	UserTokens *UserTokens `json:"user_tokens,omitempty"`
+
+	ctx    caddy.Context
+	logger *zap.Logger
+	events *caddyevents.App
+	store  StoreModule
+	config credential.Config
+
+	shared *shared // held from Provision to Cleanup
+
+	pool  sessionKey
+	held  bool // whether this instance holds a reference on pool; written by Start and Cleanup
+	mu    sync.Mutex
+	ended bool // Cleanup has run
+
+	// current is the session of this configuration once Start has published it.
+	current atomic.Pointer[Session]
+	started chan struct{} // closed by Start
+	stopped chan struct{} // closed by Cleanup
+
+	regions Regions
+}
+
+// Defaults of the configuration.
+const (
+	defaultIssuer          = "caddy-maps"
+	defaultAccessTokenTTL  = 15 * time.Minute
+	defaultRefreshTokenTTL = 30 * 24 * time.Hour
+	defaultMaxStale        = time.Minute
+
+	// maxAccessTokenTTL bounds how long an ended grant has to be remembered.
+	maxAccessTokenTTL = 24 * time.Hour
+)
+
+// CaddyModule returns the Caddy module information.
+func (*App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps", New: func() caddy.Module { return new(App) }}
+}
+
+// Get returns the app of a configuration, provisioning it first where that has not happened yet. Modules call it in their own
+// Provision.
+func Get(ctx caddy.Context) (*App, error) {
+	app, err := ctx.App("maps")
+	if err != nil {
+		return nil, err
+	}
+	return app.(*App), nil
+}
+
+// Provision reads the configuration. It opens no store, so that `caddy validate` works beside a running server.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.ctx = ctx
+	a.logger = ctx.Logger()
+	a.started = make(chan struct{})
+	a.stopped = make(chan struct{})
+	a.shared = acquireShared()
+
+	if err := a.setDefaults(); err != nil {
+		return err
+	}
+	var err error
+	if a.config, err = a.authorityConfig(); err != nil {
+		return err
+	}
+	if err := a.loadStore(ctx); err != nil {
+		return err
+	}
+	eventsApp, err := ctx.App("events")
+	if err != nil {
+		return fmt.Errorf("getting the events app: %w", err)
+	}
+	a.events = eventsApp.(*caddyevents.App)
+	if registry := ctx.GetMetricsRegistry(); registry != nil {
+		if err := a.shared.metrics.register(registry); err != nil {
+			return fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	return a.provisionRegions(ctx)
+}
+
+func (a *App) setDefaults() error {
+	repl := caddy.NewReplacer()
+	for _, field := range []struct {
+		name    string
+		value   *string
+		initial string
+	}{
+		{"issuer", &a.Issuer, defaultIssuer},
+		{"audience", &a.Audience, defaultIssuer},
+		{"signing_algorithm", &a.SigningAlgorithm, "EdDSA"},
+	} {
+		if *field.value == "" {
+			*field.value = field.initial
+		}
+		value, err := repl.ReplaceOrErr(*field.value, true, true)
+		if err != nil {
+			return fmt.Errorf("%s: %w", field.name, err)
+		}
+		*field.value = value
+	}
+	for _, field := range []struct {
+		value   *caddy.Duration
+		initial time.Duration
+	}{
+		{&a.AccessTokenTTL, defaultAccessTokenTTL},
+		{&a.RefreshTokenTTL, defaultRefreshTokenTTL},
+		{&a.MaxStale, defaultMaxStale},
+	} {
+		if *field.value == 0 {
+			*field.value = caddy.Duration(field.initial)
+		}
+	}
+	return nil
+}
+
+// authorityConfig checks everything that tokens depend on.
+func (a *App) authorityConfig() (credential.Config, error) {
+	var none credential.Config
+	switch a.SigningAlgorithm {
+	case "EdDSA", "ES256":
+	default:
+		return none, fmt.Errorf("signing_algorithm: %q is neither EdDSA nor ES256", a.SigningAlgorithm)
+	}
+	access, refresh := time.Duration(a.AccessTokenTTL), time.Duration(a.RefreshTokenTTL)
+	if access < time.Second || access > maxAccessTokenTTL {
+		return none, fmt.Errorf("access_token_ttl: %v is not between 1s and %v", access, maxAccessTokenTTL)
+	}
+	if refresh < access {
+		return none, fmt.Errorf("refresh_token_ttl: %v is shorter than access_token_ttl, %v", refresh, access)
+	}
+	if a.MaxStale < 0 {
+		return none, errors.New("max_stale: must not be negative")
+	}
+	kek, err := readKeyEncryptionKey(a.KeyEncryptionKey)
+	if err != nil {
+		return none, fmt.Errorf("key_encryption_key: %w", err)
+	}
+	cfg := credential.Config{
+		Issuer: a.Issuer, Audience: a.Audience, Algorithm: a.SigningAlgorithm,
+		AccessTTL: access, RefreshTTL: refresh, KeyEncryptionKey: kek,
+	}
+	if a.UserTokens != nil {
+		if err := a.UserTokens.apply(&cfg); err != nil {
+			return none, fmt.Errorf("user_tokens: %w", err)
+		}
+	}
+	return cfg, nil
+}
+
+func (a *App) loadStore(ctx caddy.Context) error {
+	var mod any
+	var err error
+	if a.StoreRaw == nil {
+		mod, err = ctx.LoadModuleByID("maps.stores.bolt", nil)
+	} else {
+		mod, err = ctx.LoadModule(a, "StoreRaw")
+	}
+	if err != nil {
+		return fmt.Errorf("loading the store: %w", err)
+	}
+	store, ok := mod.(StoreModule)
+	if !ok {
+		return fmt.Errorf("module %T is not a store", mod)
+	}
+	a.store = store
+	a.pool = newSessionKey(store.Key(), a.config)
+	return nil
+}
+
+// Start opens the store, or joins those that already have it open, and lets waiting requests go on.
+func (a *App) Start() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	session, err := acquireSession(a.pool, a.store, a.config)
+	if err != nil {
+		return err
+	}
+	a.held = true
+	if err := a.startRegions(); err != nil {
+		return err // Cleanup gives the session back
+	}
+	a.current.Store(session)
+	close(a.started)
+	return nil
+}
+
+// Stop hands over the events that are still queued. Everything else waits for Cleanup and for the last request.
+func (a *App) Stop() error {
+	a.shared.events.flush(2 * time.Second)
+	return nil
+}
+
+// Cleanup gives back what this instance acquired. The store stays open for as long as another configuration or a request
+// uses it.
+func (a *App) Cleanup() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended || a.shared == nil {
+		return nil
+	}
+	a.ended = true
+	close(a.stopped)
+	a.cleanupRegions()
+	var err error
+	if a.held {
+		a.held = false
+		err = releaseSession(a.pool)
+	}
+	releaseShared()
+	return err
+}
+
+// Metrics returns the collectors of the service.
+func (a *App) Metrics() *Metrics { return a.shared.metrics }
+
+// Logger returns the app's logger.
+func (a *App) Logger() *zap.Logger { return a.logger }
+
+// LocalUsers reports whether this server mints user tokens itself.
+func (a *App) LocalUsers() bool { return !a.config.NoLocalUsers }
+
+// Interface guards
+var (
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
+)

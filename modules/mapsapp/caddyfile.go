@@ -1,0 +1,207 @@
+package mapsapp
+
+import (
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+)
+
+func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
+
+// parseGlobalOption reads the global option:
+//
+//	maps {
+//	    issuer             <name>
+//	    audience           <name>
+//	    store              <module> [<arguments...>]
+//	    signing_algorithm  EdDSA|ES256
+//	    key_encryption_key <placeholder>
+//	    access_token_ttl   <duration>
+//	    refresh_token_ttl  <duration>
+//	    max_stale          <duration>
+//	    region             <name> <file>
+//	    user_tokens {
+//	        ...
+//	    }
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	if existing != nil {
+		return nil, d.Err("the maps option may stand only once")
+	}
+	app := new(App)
+	if err := app.UnmarshalCaddyfile(d); err != nil {
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: "maps", Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// UnmarshalCaddyfile implements caddyfile.Unmarshaler.
+func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the option's name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	seen := make(map[string]bool)
+	for d.NextBlock(0) {
+		option := d.Val()
+		if option != "region" && seen[option] {
+			return d.Errf("%s may stand only once", option)
+		}
+		seen[option] = true
+		var err error
+		switch option {
+		case "issuer":
+			err = oneArgument(d, &a.Issuer)
+		case "audience":
+			err = oneArgument(d, &a.Audience)
+		case "store":
+			err = a.unmarshalStore(d)
+		case "signing_algorithm":
+			err = oneArgument(d, &a.SigningAlgorithm)
+		case "key_encryption_key":
+			err = oneArgument(d, &a.KeyEncryptionKey)
+		case "access_token_ttl":
+			err = durationArgument(d, &a.AccessTokenTTL)
+		case "refresh_token_ttl":
+			err = durationArgument(d, &a.RefreshTokenTTL)
+		case "max_stale":
+			err = durationArgument(d, &a.MaxStale)
+		case "region":
+			err = a.unmarshalRegion(d)
+		case "user_tokens":
+			a.UserTokens = new(UserTokens)
+			err = a.UserTokens.unmarshal(d)
+		default:
+			err = d.Errf("unknown option of maps: %s", option)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *App) unmarshalStore(d *caddyfile.Dispenser) error {
+	if !d.NextArg() {
+		return d.ArgErr()
+	}
+	name := d.Val()
+	module, err := caddyfile.UnmarshalModule(d, "maps.stores."+name)
+	if err != nil {
+		return err
+	}
+	a.StoreRaw = caddyconfig.JSONModuleObject(module, "module", name, nil)
+	return nil
+}
+
+func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	if len(args) != 2 {
+		return d.ArgErr()
+	}
+	name, path := args[0], args[1]
+	if _, twice := a.Regions[name]; twice {
+		return d.Errf("region %s is there already", name)
+	}
+	if a.Regions == nil {
+		a.Regions = make(map[string]*RegionConfig)
+	}
+	a.Regions[name] = &RegionConfig{Path: path}
+	return nil
+}
+
+func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	seen := make(map[string]bool)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		option := d.Val()
+		if seen[option] {
+			return d.Errf("%s may stand only once", option)
+		}
+		seen[option] = true
+		var err error
+		switch option {
+		case "issuer":
+			err = oneArgument(d, &u.Issuer)
+		case "audience":
+			err = oneArgument(d, &u.Audience)
+		case "jwks_url":
+			err = oneArgument(d, &u.JWKSURL)
+		case "algorithms":
+			if u.Algorithms = d.RemainingArgs(); len(u.Algorithms) == 0 {
+				err = d.ArgErr()
+			}
+		case "organization_claim":
+			err = oneArgument(d, &u.OrganizationClaim)
+		case "require_claim":
+			u.RequireClaim = new(Claim)
+			if !d.AllArgs(&u.RequireClaim.Name, &u.RequireClaim.Value) {
+				err = d.ArgErr()
+			}
+		case "any_user":
+			u.AnyUser = true
+			if d.NextArg() {
+				err = d.ArgErr()
+			}
+		case "local":
+			var on bool
+			err = OnOff(d, &on)
+			u.Local = &on
+		default:
+			err = d.Errf("unknown option of user_tokens: %s", option)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneArgument(d *caddyfile.Dispenser, value *string) error {
+	if !d.AllArgs(value) {
+		return d.ArgErr()
+	}
+	if *value == "" {
+		return d.Err("the value is empty")
+	}
+	return nil
+}
+
+func durationArgument(d *caddyfile.Dispenser, value *caddy.Duration) error {
+	var text string
+	if !d.AllArgs(&text) {
+		return d.ArgErr()
+	}
+	parsed, err := caddy.ParseDuration(text)
+	if err != nil {
+		return d.Errf("%v", err)
+	}
+	if parsed <= 0 {
+		return d.Errf("a duration must be positive, not %s", text)
+	}
+	*value = caddy.Duration(parsed)
+	return nil
+}
+
+// OnOff reads the one argument of an option that is switched `on` or `off`.
+func OnOff(d *caddyfile.Dispenser, value *bool) error {
+	var text string
+	if !d.AllArgs(&text) {
+		return d.ArgErr()
+	}
+	switch text {
+	case "on":
+		*value = true
+	case "off":
+		*value = false
+	default:
+		return d.Errf("it is on or off, not %s", text)
+	}
+	return nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*App)(nil)

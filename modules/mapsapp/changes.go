@@ -1,0 +1,52 @@
+package mapsapp
+
+import (
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// Change is something that happened to an account, after it was committed.
+type Change struct {
+	// Kind is the last part of the event's name: created, updated, suspended, activated, revoked or deleted.
+	Kind string
+	// Account is the account after the change; a deleted one as it was.
+	Account account.Account
+	// Actor did it: "user:<sub>", or the id of an account.
+	Actor string
+	// Changed names the fields that have another value than before.
+	Changed []string
+	// RemoteIP is where the request came from.
+	RemoteIP string
+}
+
+// Record writes a change to the log and emits it as an event, off the caller's path.
+func (a *App) Record(c Change) {
+	a.logger.Info("account "+c.Kind,
+		zap.String("account_id", c.Account.ID),
+		zap.String("organization", c.Account.OrganizationID),
+		zap.String("actor", c.Actor),
+		zap.Strings("changed", c.Changed),
+		zap.String("status", string(c.Account.Status)),
+		zap.Bool("is_admin", c.Account.IsAdmin),
+		zap.Stringer("scopes", c.Account.Scopes.Set()),
+		zap.String("remote_ip", c.RemoteIP))
+	a.shared.events.put(event{app: a, name: "maps.account." + c.Kind, data: map[string]any{
+		"account_id":   c.Account.ID,
+		"organization": c.Account.OrganizationID,
+		"actor":        c.Actor,
+		"changed":      c.Changed,
+	}})
+}
+
+// RecordReuse writes down that a refresh token came again after its rotation, which ended its grant.
+func (a *App) RecordReuse(grant, accountID, remoteIP string) {
+	a.logger.Warn("refresh token used again after rotation; its grant has been ended",
+		zap.String("grant", grant),
+		zap.String("account_id", accountID),
+		zap.String("remote_ip", remoteIP))
+	a.shared.events.put(event{app: a, name: "maps.token.reused", data: map[string]any{
+		"grant":      grant,
+		"account_id": accountID,
+	}})
+}

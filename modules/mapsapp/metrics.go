@@ -1,0 +1,109 @@
+package mapsapp
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy makes a
+// registry for every configuration.
+type Metrics struct {
+	collectors []prometheus.Collector
+
+	// Exchanges counts exchanges of client and server tokens by their result.
+	Exchanges Results
+	// Auth counts checks of access tokens by their result.
+	Auth Results
+
+	lookups, matches prometheus.Histogram
+}
+
+// Results are the counters of one operation, resolved once so that counting costs no look-up.
+type Results struct {
+	// OK: a valid token, or an exchange that gave one.
+	OK prometheus.Counter
+	// NoToken: nothing was presented.
+	NoToken prometheus.Counter
+	// Invalid: what was presented is not valid.
+	Invalid prometheus.Counter
+	// NoScope: it is valid, without the scope that is needed.
+	NoScope prometheus.Counter
+	// Unavailable: the store could not be asked.
+	Unavailable prometheus.Counter
+}
+
+func newResults(vec *prometheus.CounterVec) Results {
+	return Results{
+		OK:          vec.WithLabelValues("ok"),
+		NoToken:     vec.WithLabelValues("no_token"),
+		Invalid:     vec.WithLabelValues("invalid"),
+		NoScope:     vec.WithLabelValues("insufficient_scope"),
+		Unavailable: vec.WithLabelValues("unavailable"),
+	}
+}
+
+func newMetrics() *Metrics {
+	const namespace, subsystem = "caddy", "maps"
+	exchanges := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "exchanges_total",
+		Help: "Exchanges of a client and a server token for an access token, by result.",
+	}, []string{"result"})
+	auth := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "auth_total",
+		Help: "Checks of access tokens on requests, by result.",
+	}, []string{"result"})
+	m := &Metrics{
+		Exchanges: newResults(exchanges),
+		Auth:      newResults(auth),
+		lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "lookup_seconds",
+			Help:    "Time that reverse geocodings took.",
+			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 12), // 1 µs to 4 s
+		}),
+		matches: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "match_seconds",
+			Help:    "Time that map matchings took.",
+			Buckets: prometheus.ExponentialBuckets(1e-4, 3, 11), // 0.1 ms to 6 s
+		}),
+	}
+	m.collectors = []prometheus.Collector{
+		exchanges, auth, m.lookups, m.matches,
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
+			Help: "Access tokens that were found in the cache of verified tokens.",
+		}, hits.total),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "store_staleness_seconds",
+			Help: "For how long the store of accounts has not answered; 0 while it does.",
+		}, longestStaleness),
+	}
+	return m
+}
+
+// longestStaleness is that of the store which has been silent for longest; during a reload there may be two.
+func longestStaleness() float64 {
+	var longest time.Duration
+	stores.Range(func(_, value any) bool {
+		longest = max(longest, value.(*openStore).staleness())
+		return true
+	})
+	return longest.Seconds()
+}
+
+func (m *Metrics) register(registry *prometheus.Registry) error {
+	for _, c := range m.collectors {
+		var already prometheus.AlreadyRegisteredError
+		if err := registry.Register(c); err != nil && !errors.As(err, &already) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ObserveLookup records how long a reverse geocoding took.
+func (m *Metrics) ObserveLookup(d time.Duration) { m.lookups.Observe(d.Seconds()) }
+
+// ObserveMatch records how long a map matching took.
+func (m *Metrics) ObserveMatch(d time.Duration) { m.matches.Observe(d.Seconds()) }

@@ -1,0 +1,121 @@
+package mapsapp
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/mapsedge/caddy-maps/internal/credential"
+)
+
+// UserTokens says whose user tokens may manage accounts.
+type UserTokens struct {
+	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It may not equal the service's own issuer.
+	Issuer string `json:"issuer,omitempty"`
+
+	// The audience (`aud`) that a user token must have.
+	Audience string `json:"audience,omitempty"`
+
+	// Where the issuer publishes its keys. They are fetched when the first token arrives, so an issuer that is down keeps
+	// nothing from starting.
+	JWKSURL string `json:"jwks_url,omitempty"`
+
+	// The signature algorithms that are accepted. HS256 and its like never are. Default: `RS256`, `ES256` and `EdDSA`.
+	Algorithms []string `json:"algorithms,omitempty"`
+
+	// The claim that holds the organization whose accounts the user may manage. A token without it is refused. Default: `org`.
+	OrganizationClaim string `json:"organization_claim,omitempty"`
+
+	// A claim that a user token must have. Needed, unless `any_user` is true.
+	RequireClaim *Claim `json:"require_claim,omitempty"`
+
+	// Whether every user of the issuer may manage the accounts of their organization.
+	AnyUser bool `json:"any_user,omitempty"`
+
+	// Whether user tokens that this server minted itself, by its admin API, are accepted too. Default: true.
+	Local *bool `json:"local,omitempty"`
+}
+
+// Claim is a claim with a value: a string equal to it, or a list that holds it.
+type Claim struct {
+	// The name of the claim.
+	Name string `json:"name,omitempty"`
+
+	// The value that it must have, or hold.
+	Value string `json:"value,omitempty"`
+}
+
+// userAlgorithms are those that a JWKS can serve: a shared secret is none of them.
+var userAlgorithms = []string{
+	"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+}
+
+// apply checks the configuration and adds it to that of the Authority.
+func (u *UserTokens) apply(cfg *credential.Config) error {
+	cfg.NoLocalUsers = u.Local != nil && !*u.Local
+	if !u.hasIssuer() {
+		return nil
+	}
+	issuer := credential.UserIssuer{
+		Issuer: u.Issuer, Audience: u.Audience, JWKSURL: u.JWKSURL,
+		Algorithms: u.Algorithms, OrganizationClaim: u.OrganizationClaim,
+	}
+	repl := caddy.NewReplacer()
+	for _, field := range []struct {
+		name  string
+		value *string
+	}{{"issuer", &issuer.Issuer}, {"audience", &issuer.Audience}, {"jwks_url", &issuer.JWKSURL}} {
+		if *field.value == "" {
+			return fmt.Errorf("%s: missing", field.name)
+		}
+		value, err := repl.ReplaceOrErr(*field.value, true, true)
+		if err != nil {
+			return fmt.Errorf("%s: %w", field.name, err)
+		}
+		*field.value = value
+	}
+	if issuer.Issuer == cfg.Issuer {
+		return fmt.Errorf("issuer: %q is the service's own issuer", issuer.Issuer)
+	}
+	if at, err := url.Parse(issuer.JWKSURL); err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" {
+		return errors.New("jwks_url: must be an https or http URL")
+	}
+	if len(issuer.Algorithms) == 0 {
+		issuer.Algorithms = []string{"RS256", "ES256", "EdDSA"}
+	}
+	for _, algorithm := range issuer.Algorithms {
+		if strings.HasPrefix(strings.ToUpper(algorithm), "HS") {
+			return fmt.Errorf("algorithms: %s is refused, because its key would be both the issuer's and ours", algorithm)
+		}
+		if !slices.Contains(userAlgorithms, algorithm) {
+			return fmt.Errorf("algorithms: unknown algorithm %q", algorithm)
+		}
+	}
+	if issuer.OrganizationClaim == "" {
+		issuer.OrganizationClaim = "org"
+	}
+	switch {
+	case u.RequireClaim == nil && !u.AnyUser:
+		return errors.New("require_claim: missing; without it every user of the issuer could manage accounts (say any_user " +
+			"if that is meant)")
+	case u.RequireClaim != nil && u.AnyUser:
+		return errors.New("require_claim and any_user exclude each other")
+	case u.RequireClaim != nil:
+		if u.RequireClaim.Name == "" || u.RequireClaim.Value == "" {
+			return errors.New("require_claim: needs the name of a claim and its value")
+		}
+		issuer.RequireClaim, issuer.RequireValue = u.RequireClaim.Name, u.RequireClaim.Value
+	}
+	cfg.Users = append(cfg.Users, issuer)
+	return nil
+}
+
+// hasIssuer reports whether anything but Local is configured.
+func (u *UserTokens) hasIssuer() bool {
+	return u.Issuer != "" || u.Audience != "" || u.JWKSURL != "" || len(u.Algorithms) > 0 || u.OrganizationClaim != "" ||
+		u.RequireClaim != nil || u.AnyUser
+}
