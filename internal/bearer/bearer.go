@@ -1,0 +1,64 @@
+// Package bearer finds bearer tokens in requests (RFC 6750) and takes them out again, so that no token reaches whoever comes
+// after the check.
+package bearer
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// Errors of Find. Their texts are for the log.
+var (
+	// ErrRepeated: a header or parameter that carries a token appears more than once.
+	ErrRepeated = errors.New("repeated credential")
+	// ErrTwo: the header and the parameter both carry a token.
+	ErrTwo = errors.New("two credentials")
+	// ErrMalformed: the parameter cannot be decoded.
+	ErrMalformed = errors.New("malformed credential")
+)
+
+const scheme = "bearer"
+
+// FromHeader returns the token of the Authorization header; "" if there is none, or another scheme than Bearer.
+func FromHeader(h http.Header) (token string, err error) {
+	token, _, err = readHeader(h)
+	return token, err
+}
+
+// readHeader also tells whether the header carries credentials of another scheme.
+func readHeader(h http.Header) (token string, other bool, err error) {
+	values := h["Authorization"]
+	switch len(values) {
+	case 0:
+		return "", false, nil
+	case 1:
+	default:
+		return "", false, ErrRepeated
+	}
+	value := strings.TrimSpace(values[0])
+	name, rest, _ := strings.Cut(value, " ")
+	if !strings.EqualFold(name, scheme) {
+		return "", value != "", nil
+	}
+	return strings.TrimLeft(rest, " "), false, nil
+}
+
+// Find returns the one token of a request: that of the Authorization header or, where parameter is not empty, that of the query
+// parameter. It is "" if there is none.
+func Find(h http.Header, query, parameter string) (token string, err error) {
+	token, other, err := readHeader(h)
+	if err != nil || parameter == "" {
+		return token, err
+	}
+	inQuery, err := FromQuery(query, parameter)
+	switch {
+	case err != nil:
+		return "", err
+	case inQuery == "":
+		return token, nil
+	case token != "" || other: // credentials of another scheme may be somebody else's
+		return "", ErrTwo
+	}
+	return inQuery, nil
+}
