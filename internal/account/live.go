@@ -13,78 +13,71 @@ import (
 // none that could be removed too early or too late.
 //
 // Every change through Live is in the states before the call returns. A state only ever moves to a higher Version, so a
-// slow reader of the store cannot put an older one back.
+// slow reader of the store cannot put an older one back. Where a change fails in a way that leaves open whether the store
+// took it, the state is in doubt: not active until the store has been read again.
 type Live struct {
 	Store
 	states sync.Map // account id → *Current
-	ended  sync.Map // grant id → time.Time until which its access tokens could still be unexpired
-	nEnded atomic.Int64
-	// memory is how long an ended grant has to be remembered: the longest life of an access token.
-	memory time.Duration
+	ended  endedGrants
 }
 
-// NewLive wraps a store. accessTTL is the longest life of an access token that the store's grants can have given.
-func NewLive(s Store, accessTTL time.Duration) *Live { return &Live{Store: s, memory: accessTTL} }
-
-// State is what a token's validity depends on, at one version of its account.
-type State struct {
-	ID           string
-	Organization string
-	Scopes       ScopeSet
-	Generation   uint64
-	Version      uint64
-	Active       bool
-	Admin        bool
-}
-
-// Current points at an account's present state. It is never removed while the process runs: a deleted account leaves a
-// state that is not active.
-type Current struct{ p atomic.Pointer[State] }
-
-// State returns the present state.
-func (c *Current) State() *State { return c.p.Load() }
-
-func (c *Current) advance(next *State) {
-	for {
-		now := c.p.Load()
-		if now != nil && now.Version >= next.Version {
-			return
-		}
-		if c.p.CompareAndSwap(now, next) {
-			return
-		}
-	}
-}
-
-func stateOf(a Account) *State {
-	return &State{ID: a.ID, Organization: a.OrganizationID, Scopes: a.Scopes.Set(), Generation: a.Generation, Version: a.Version,
-		Active: a.Status == StatusActive, Admin: a.IsAdmin}
+// NewLive wraps a store. accessTTL is the longest life of an access token that the store's grants can have given; see
+// RememberEnded.
+func NewLive(s Store, accessTTL time.Duration) *Live {
+	l := &Live{Store: s}
+	l.RememberEnded(accessTTL)
+	return l
 }
 
 // Observe records a version of an account that came from the store.
 func (l *Live) Observe(a Account) *Current {
-	c, ok := l.states.Load(a.ID)
+	c := l.state(a.ID)
+	c.advance(stateOf(a))
+	return c
+}
+
+func (l *Live) state(id string) *Current {
+	c, ok := l.states.Load(id)
 	if !ok {
-		c, _ = l.states.LoadOrStore(a.ID, new(Current))
+		c, _ = l.states.LoadOrStore(id, new(Current))
 	}
-	cur := c.(*Current)
-	cur.advance(stateOf(a))
-	return cur
+	return c.(*Current)
+}
+
+func (l *Live) doubt(id string) {
+	if c, ok := l.states.Load(id); ok {
+		c.(*Current).doubt()
+	}
 }
 
 // Current returns the pointer to an account's present state, from memory or else from the store. ErrNotFound if there is
-// no such account.
+// no such account; one that was deleted through this Live leaves a state that is not active.
 func (l *Live) Current(ctx context.Context, id string) (*Current, error) {
+	var doubtful *State
 	if c, ok := l.states.Load(id); ok {
-		if cur := c.(*Current); cur.State() != nil {
-			return cur, nil
+		cur := c.(*Current)
+		if s := cur.State(); s != nil {
+			if !s.inDoubt {
+				return cur, nil
+			}
+			doubtful = s
 		}
 	}
 	a, err := l.Store.Account(ctx, id)
-	if err != nil {
+	switch {
+	case err == nil && doubtful == nil:
+		return l.Observe(a), nil
+	case err == nil:
+		cur := l.state(id)
+		cur.settle(doubtful, stateOf(a))
+		return cur, nil
+	case errors.Is(err, ErrNotFound) && doubtful != nil:
+		cur := l.state(id)
+		cur.settle(doubtful, doubtful.gone())
+		return cur, nil
+	default:
 		return nil, err
 	}
-	return l.Observe(a), nil
 }
 
 // CreateAccount implements Store.
@@ -98,22 +91,35 @@ func (l *Live) CreateAccount(ctx context.Context, a Account) error {
 
 // UpdateAccount implements Store.
 func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Account) (bool, error)) (before, after Account, err error) {
-	before, after, err = l.Store.UpdateAccount(ctx, id, change)
-	if err == nil {
+	var refused error
+	before, after, err = l.Store.UpdateAccount(ctx, id, func(a *Account) (bool, error) {
+		changed, err := change(a)
+		refused = err
+		return changed, err
+	})
+	switch {
+	case err == nil:
 		l.Observe(after)
+	case refused == nil && IsUnavailable(err):
+		l.doubt(id)
 	}
 	return before, after, err
 }
 
 // DeleteAccount implements Store.
 func (l *Live) DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error) {
-	a, err := l.Store.DeleteAccount(ctx, id, check)
-	if err == nil {
-		gone := a
-		gone.Version++
-		gone.Generation++
-		gone.Status = StatusRevoked
-		l.Observe(gone)
+	var refused error
+	a, err := l.Store.DeleteAccount(ctx, id, func(a Account) error {
+		if check != nil {
+			refused = check(a)
+		}
+		return refused
+	})
+	switch {
+	case err == nil:
+		l.state(id).advance(stateOf(a).gone())
+	case refused == nil && IsUnavailable(err):
+		l.doubt(id)
 	}
 	return a, err
 }
@@ -122,49 +128,81 @@ func (l *Live) DeleteAccount(ctx context.Context, id string, check func(Account)
 func (l *Live) AddGrant(ctx context.Context, g Grant, limit int) ([]string, error) {
 	ended, err := l.Store.AddGrant(ctx, g, limit)
 	for _, id := range ended {
-		l.endGrant(id)
+		l.ended.add(id)
 	}
 	return ended, err
 }
 
-// EndGrant implements Store.
+// EndGrant implements Store. The grant counts as ended here even when the store fails, since it may have ended there.
 func (l *Live) EndGrant(ctx context.Context, id string) error {
 	err := l.Store.EndGrant(ctx, id)
-	if err == nil {
-		l.endGrant(id)
-	}
+	l.ended.add(id)
 	return err
-}
-
-func (l *Live) endGrant(id string) {
-	if _, was := l.ended.Swap(id, time.Now().Add(l.memory)); !was {
-		l.nEnded.Add(1)
-	}
-}
-
-// Ended reports whether a grant was ended while an access token of it might still be unexpired.
-func (l *Live) Ended(grant string) bool {
-	if l.nEnded.Load() == 0 {
-		return false
-	}
-	_, ended := l.ended.Load(grant)
-	return ended
 }
 
 // SweepGrants implements Store, and forgets ended grants whose access tokens have all expired.
 func (l *Live) SweepGrants(ctx context.Context, now time.Time) (int, error) {
-	l.ended.Range(func(id, until any) bool {
-		if now.After(until.(time.Time)) {
-			l.ended.Delete(id)
-			l.nEnded.Add(-1)
-		}
-		return true
-	})
-	n, err := l.Store.SweepGrants(ctx, now)
-	return n, err
+	l.ended.forget(now)
+	return l.Store.SweepGrants(ctx, now)
 }
+
+// Ended reports whether a grant was ended while an access token of it might still be unexpired.
+func (l *Live) Ended(grant string) bool { return l.ended.has(GrantRef(grant)) }
+
+// EndedRef is Ended for a reference that was made before, for a check that allocates nothing.
+func (l *Live) EndedRef(grant Ref) bool { return l.ended.has(grant) }
+
+// RememberEnded makes sure that an ended grant is remembered for at least accessTTL, the longest life of an access token
+// in use. It never shortens: tokens from before a change of configuration live on.
+func (l *Live) RememberEnded(accessTTL time.Duration) { l.ended.keepFor(accessTTL) }
 
 // IsUnavailable reports whether an error of a Store means that it could not be asked.
 func IsUnavailable(err error) bool {
 	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrRotated)
+}
+
+var _ Store = (*Live)(nil)
+
+// endedGrants remembers grants from their end until the last access token of them has expired.
+type endedGrants struct {
+	until  sync.Map // Ref → int64, Unix seconds
+	count  atomic.Int64
+	memory atomic.Int64 // time.Duration
+}
+
+func (e *endedGrants) keepFor(d time.Duration) {
+	for {
+		now := e.memory.Load()
+		if now >= int64(d) || e.memory.CompareAndSwap(now, int64(d)) {
+			return
+		}
+	}
+}
+
+// add counts before it stores: has skips the map while the count is 0, and must not miss an entry of a call that returned.
+func (e *endedGrants) add(id string) {
+	e.count.Add(1)
+	// Wall clock, as in a token's exp; a second more for its rounding.
+	until := time.Now().Add(time.Duration(e.memory.Load())).Unix() + 1
+	if _, was := e.until.Swap(GrantRef(id), until); was {
+		e.count.Add(-1)
+	}
+}
+
+func (e *endedGrants) has(grant Ref) bool {
+	if e.count.Load() == 0 {
+		return false
+	}
+	_, ended := e.until.Load(grant)
+	return ended
+}
+
+func (e *endedGrants) forget(now time.Time) {
+	e.until.Range(func(grant, until any) bool {
+		// CompareAndDelete, since the grant may have been ended again for longer in the meantime.
+		if until.(int64) < now.Unix() && e.until.CompareAndDelete(grant, until) {
+			e.count.Add(-1)
+		}
+		return true
+	})
 }

@@ -1,0 +1,24 @@
+package account
+
+import "slices"
+
+// Change applies an owner's change to a stored account, for a Store to write if changed. It keeps what every Store owes
+// its callers: the stored copy stays untouched, what identifies the account (id, organization, creation, tokens) does not
+// change, Version rises with each change, and Generation whenever the account leaves ACTIVE.
+func Change(stored Account, change func(*Account) (bool, error)) (after Account, changed bool, err error) {
+	after = stored
+	after.Scopes = slices.Clone(stored.Scopes)
+	changed, err = change(&after)
+	if err != nil || !changed {
+		return stored, false, err
+	}
+	after.ID, after.OrganizationID = stored.ID, stored.OrganizationID
+	after.CreatedBy, after.CreatedAt = stored.CreatedBy, stored.CreatedAt
+	after.ClientHash, after.ServerHash = stored.ClientHash, stored.ServerHash
+	after.ClientHint, after.ServerHint = stored.ClientHint, stored.ServerHint
+	after.Version, after.Generation = stored.Version+1, stored.Generation
+	if stored.Status == StatusActive && after.Status != StatusActive {
+		after.Generation++
+	}
+	return after, true, nil
+}

@@ -1,0 +1,218 @@
+package credential
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// accessClaims are the claims of an access token.
+type accessClaims struct {
+	Issuer     string    `json:"iss"`
+	Audience   string    `json:"aud"` // one, never a list
+	Subject    string    `json:"sub"`
+	ClientID   string    `json:"client_id"`
+	Server     string    `json:"srv,omitempty"`
+	Generation [2]uint64 `json:"gen"` // of the client's and of the server's account
+	Grant      string    `json:"grant"`
+	Org        string    `json:"org"`
+	Scope      string    `json:"scope"`
+	IssuedAt   int64     `json:"iat"`
+	Expires    int64     `json:"exp"`
+	ID         string    `json:"jti"`
+}
+
+// newAccess makes an access token of a grant. It ends with the grant at the latest.
+func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now time.Time) (token string, ttl time.Duration, err error) {
+	issued := now.Unix()
+	expires := min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
+	if expires <= issued {
+		return "", 0, refusedExpired
+	}
+	claims := accessClaims{
+		Issuer: a.cfg.Issuer, Audience: a.cfg.Audience, Subject: g.ClientAccount, ClientID: g.ClientAccount,
+		Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration},
+		Grant:      g.ID, Org: g.Organization, Scope: scopes.String(),
+		IssuedAt: issued, Expires: expires, ID: newTokenID(),
+	}
+	if g.ServerAccount != g.ClientAccount {
+		claims.Server = g.ServerAccount
+	}
+	token, err = a.keys.access.sign(&claims)
+	return token, time.Duration(expires-issued) * time.Second, err
+}
+
+// VerifyAccess checks an access token. A token in the cache costs no I/O, no lock and no allocation.
+func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, error) {
+	if known, ok := a.cache.get(token); ok {
+		id, err := a.judge(known)
+		if err != errDoubt {
+			return id, err
+		}
+	}
+	return a.verifyUnknown(ctx, token)
+}
+
+// judge says whether a token whose signature was checked before is good at this moment.
+func (a *Authority) judge(t *knownToken) (Identity, error) {
+	if a.cfg.Now().Unix() >= t.expires {
+		return Identity{}, refusedExpired
+	}
+	client, server := t.client.State(), t.server.State()
+	if !client.Active || !server.Active || client.Generation != t.clientGeneration || server.Generation != t.serverGeneration {
+		return Identity{}, whyDead(client, server)
+	}
+	if a.live.EndedRef(t.grant) {
+		return Identity{}, refusedGrant
+	}
+	return Identity{
+		Client:       client.ID,
+		Server:       server.ID,
+		Organization: client.Organization,
+		Scopes:       t.scopes & client.Scopes & server.Scopes,
+		Admin:        client.Admin && server.Admin,
+	}, nil
+}
+
+func whyDead(client, server *account.State) error {
+	for _, s := range []*account.State{client, server} {
+		if s.InDoubt() {
+			return errDoubt
+		}
+		if !s.Active {
+			return inactive(s.Status)
+		}
+	}
+	return refusedGeneration
+}
+
+// verifyUnknown checks a token that is not in the cache: form, key, signature, claims, then what the store knows.
+func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, error) {
+	var claims accessClaims
+	err := parseSigned(token, &claims, func(t *jwt.Token) (any, error) {
+		if headerText(t, "typ") != accessType {
+			return nil, refusedType
+		}
+		if claims.Issuer != a.cfg.Issuer {
+			return nil, refusedIssuer
+		}
+		return a.ownKey(account.KeyAccess, t)
+	})
+	if err != nil {
+		return Identity{}, err
+	}
+	known, err := a.knownFrom(token, &claims)
+	if err != nil {
+		return Identity{}, err
+	}
+	if err := a.checkGrant(ctx, &claims); err != nil {
+		return Identity{}, err
+	}
+	if known.client, err = a.stateFor(ctx, claims.Subject, claims.Org); err != nil {
+		return Identity{}, err
+	}
+	if known.server = known.client; claims.Server != "" {
+		if known.server, err = a.stateFor(ctx, claims.Server, claims.Org); err != nil {
+			return Identity{}, err
+		}
+	}
+	id, err := a.judge(known)
+	if err == nil {
+		a.cache.add(known, time.Duration(known.expires-a.cfg.Now().Unix())*time.Second)
+	}
+	return id, err
+}
+
+// ownKey returns the public key of this service that a token names, if the token is of that key's algorithm.
+func (a *Authority) ownKey(use account.KeyUse, t *jwt.Token) (any, error) {
+	key, ok := a.keys.find(use, headerText(t, "kid"))
+	if !ok {
+		return nil, refusedKey
+	}
+	if t.Method.Alg() != key.method.Alg() {
+		return nil, refusedAlgorithm
+	}
+	return key.public, nil
+}
+
+// knownFrom checks the claims of a token whose signature is good.
+func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error) {
+	if c.Audience != a.cfg.Audience {
+		return nil, refusedAudience
+	}
+	if a.cfg.Now().Unix() >= c.Expires {
+		return nil, refusedExpired
+	}
+	scopes, err := account.ParseScopeSet(c.Scope)
+	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Grant == "" || c.Org == "" || c.Server == c.Subject {
+		return nil, refusedClaims
+	}
+	return &knownToken{
+		// A copy: the caller's string may be a small part of a large one, such as a request's address.
+		token: strings.Clone(token), expires: c.Expires, grant: account.GrantRef(c.Grant), scopes: scopes,
+		clientGeneration: c.Generation[0], serverGeneration: c.Generation[1],
+	}, nil
+}
+
+// checkGrant makes sure that the exchange behind a token has not been ended.
+func (a *Authority) checkGrant(ctx context.Context, c *accessClaims) error {
+	g, err := a.live.Grant(ctx, c.Grant)
+	switch {
+	case errors.Is(err, account.ErrNotFound):
+		return refusedGrant
+	case err != nil:
+		return unavailable(err)
+	}
+	server := c.Server
+	if server == "" {
+		server = c.Subject
+	}
+	if g.ClientAccount != c.Subject || g.ServerAccount != server || g.Organization != c.Org {
+		return refusedClaims
+	}
+	return nil
+}
+
+// stateFor returns the present state of an account behind a token.
+func (a *Authority) stateFor(ctx context.Context, id, organization string) (*account.Current, error) {
+	cur, err := a.live.Current(ctx, id)
+	switch {
+	case errors.Is(err, account.ErrNotFound):
+		return nil, refusedRevoked
+	case err != nil:
+		return nil, unavailable(err)
+	case cur.State().Organization != organization:
+		return nil, refusedOrganization
+	}
+	return cur, nil
+}
+
+// UnmarshalJSON refuses claims that two readers could understand in two ways.
+func (c *accessClaims) UnmarshalJSON(data []byte) error {
+	if err := uniqueNames(data); err != nil {
+		return err
+	}
+	type plain accessClaims
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+// The methods of jwt.Claims. The parser is told not to use them; knownFrom checks the claims.
+
+func (c *accessClaims) GetExpirationTime() (*jwt.NumericDate, error) {
+	return jwt.NewNumericDate(time.Unix(c.Expires, 0)), nil
+}
+func (c *accessClaims) GetIssuedAt() (*jwt.NumericDate, error) {
+	return jwt.NewNumericDate(time.Unix(c.IssuedAt, 0)), nil
+}
+func (c *accessClaims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil }
+func (c *accessClaims) GetIssuer() (string, error)              { return c.Issuer, nil }
+func (c *accessClaims) GetSubject() (string, error)             { return c.Subject, nil }
+func (c *accessClaims) GetAudience() (jwt.ClaimStrings, error) {
+	return jwt.ClaimStrings{c.Audience}, nil
+}

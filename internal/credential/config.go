@@ -1,0 +1,101 @@
+package credential
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// Config is what an Authority needs to know. Durations are positive.
+type Config struct {
+	Issuer     string        // iss of access tokens
+	Audience   string        // aud of access tokens; local user tokens have Audience + ":accounts"
+	Algorithm  string        // EdDSA or ES256, for new keys and new tokens
+	AccessTTL  time.Duration // life of an access token, at least a second; it never outlives its grant
+	RefreshTTL time.Duration // life of a grant, from the exchange, never extended
+	// KeyEncryptionKey seals private keys in the store with AES-256-GCM; nil keeps them in clear. 32 bytes.
+	KeyEncryptionKey []byte
+	// NoLocalUsers refuses user tokens that this service minted itself.
+	NoLocalUsers bool
+	// Users verifies user tokens of other issuers, by exact iss.
+	Users []UserIssuer
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// UserIssuer is an OpenID Connect issuer (or any publisher of a JWKS) whose tokens may manage accounts.
+type UserIssuer struct {
+	Issuer            string
+	Audience          string
+	JWKSURL           string   // fetched at the first token, not at start
+	Algorithms        []string // JWS names; never HS*
+	OrganizationClaim string
+	RequireClaim      string // empty: any user of the issuer
+	RequireValue      string
+}
+
+// remoteAlgorithms are the asymmetric ones that a user issuer's tokens may be pinned to.
+var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+
+// Validate reports the first fault of a configuration. It reads nothing but the Config.
+func (c Config) Validate() error {
+	switch {
+	case c.Issuer == "":
+		return errors.New("issuer is empty")
+	case c.Audience == "":
+		return errors.New("audience is empty")
+	case c.Algorithm != algEdDSA && c.Algorithm != algES256:
+		return fmt.Errorf("signing algorithm %q is neither EdDSA nor ES256", c.Algorithm)
+	case c.AccessTTL < time.Second:
+		return fmt.Errorf("life of access tokens is %v; it must be at least 1s", c.AccessTTL)
+	case c.RefreshTTL < time.Second:
+		return fmt.Errorf("life of refresh tokens is %v; it must be at least 1s", c.RefreshTTL)
+	case len(c.KeyEncryptionKey) != 0 && len(c.KeyEncryptionKey) != sealKeyLen:
+		return fmt.Errorf("key encryption key has %d bytes; it must have %d", len(c.KeyEncryptionKey), sealKeyLen)
+	}
+	seen := map[string]bool{c.Issuer: true}
+	for _, u := range c.Users {
+		if err := u.Validate(); err != nil {
+			return fmt.Errorf("user tokens of issuer %q: %w", u.Issuer, err)
+		}
+		if seen[u.Issuer] {
+			return fmt.Errorf("user tokens of issuer %q: the issuer is this service's own or listed twice", u.Issuer)
+		}
+		seen[u.Issuer] = true
+	}
+	return nil
+}
+
+// Validate reports the first fault of an issuer's configuration.
+func (u UserIssuer) Validate() error {
+	switch {
+	case u.Issuer == "":
+		return errors.New("issuer is empty")
+	case u.Audience == "":
+		return errors.New("audience is empty")
+	case u.OrganizationClaim == "":
+		return errors.New("organization claim is empty")
+	case (u.RequireClaim == "") != (u.RequireValue == ""):
+		return errors.New("a required claim needs a name and a value")
+	case len(u.Algorithms) == 0:
+		return errors.New("no algorithms")
+	}
+	for _, alg := range u.Algorithms {
+		if !slices.Contains(remoteAlgorithms, alg) {
+			return fmt.Errorf("algorithm %q is not one of %v", alg, remoteAlgorithms)
+		}
+	}
+	where, err := url.Parse(u.JWKSURL)
+	if err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http" {
+		return errors.New("address of the key set is not an http or https URL")
+	}
+	return nil
+}
+
+// MaxUserTTL is the longest life of a local user token.
+const MaxUserTTL = 24 * time.Hour
+
+// maxGrants is how many grants a pair of accounts may have at once.
+const maxGrants = 1000

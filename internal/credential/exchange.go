@@ -1,0 +1,81 @@
+package credential
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// Exchange trades a client and a server token for an access and a refresh token. Both accounts must be active and of one
+// organization. ErrInvalid or ErrNoScope; the time it takes does not tell which of the two tokens was wrong.
+func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens, error) {
+	clientHash, ok := parseOpaque(clientPrefix, client)
+	serverHash, ok2 := parseOpaque(serverPrefix, server)
+	if !ok || !ok2 {
+		return Tokens{}, refusedMalformed
+	}
+	// Both are always looked up, and only then is anything decided.
+	c, clientErr := a.live.AccountByToken(ctx, account.ClientToken, clientHash)
+	s, serverErr := a.live.AccountByToken(ctx, account.ServerToken, serverHash)
+	tokens := Tokens{Client: c.ID, Server: s.ID, Organization: c.OrganizationID}
+	for _, err := range []error{clientErr, serverErr} {
+		if account.IsUnavailable(err) {
+			return tokens, unavailable(err)
+		}
+	}
+	switch {
+	case clientErr != nil || serverErr != nil:
+		return tokens, refusedUnknown
+	case c.OrganizationID != s.OrganizationID:
+		return tokens, refusedOrganization
+	case c.Status != account.StatusActive:
+		return tokens, inactive(c.Status)
+	case s.Status != account.StatusActive:
+		return tokens, inactive(s.Status)
+	}
+	tokens.Scopes = c.Scopes.Set() & s.Scopes.Set()
+	if tokens.Scopes == 0 {
+		return tokens, ErrNoScope
+	}
+
+	now := a.cfg.Now()
+	refresh := newOpaque(refreshPrefix)
+	grant := account.Grant{
+		ID: newID(grantPrefix, now), RefreshHash: hashOf(refresh),
+		ClientAccount: c.ID, ServerAccount: s.ID, ClientGeneration: c.Generation, ServerGeneration: s.Generation,
+		Organization: c.OrganizationID, Scopes: tokens.Scopes, CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
+	}
+	tokens.Grant = grant.ID
+	// Signed before the store is asked to keep the grant: while one batch of grants is on its way to the disk, the tokens of
+	// the next are signed.
+	access, ttl, err := a.newAccess(&grant, tokens.Scopes, now)
+	if err != nil {
+		return tokens, err
+	}
+	if _, err := a.live.AddGrant(ctx, grant, maxGrants); err != nil {
+		return tokens, unavailable(err)
+	}
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access, refresh, ttl
+	return tokens, nil
+}
+
+// Revoke ends the grant of a refresh token. A token that is unknown or malformed is no error.
+func (a *Authority) Revoke(ctx context.Context, refresh string) error {
+	hash, ok := parseOpaque(refreshPrefix, refresh)
+	if !ok {
+		return nil
+	}
+	g, err := a.live.GrantByRefresh(ctx, hash)
+	switch {
+	case errors.Is(err, account.ErrNotFound):
+		return nil
+	case account.IsUnavailable(err):
+		return unavailable(err)
+	}
+	// A token that was rotated away still names its grant, and whoever asks wants it ended.
+	if err := a.live.EndGrant(ctx, g.ID); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package credential
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// userAudienceSuffix makes local user tokens useless where access tokens are accepted, and the other way round.
+const userAudienceSuffix = ":accounts"
+
+// maxNameLen bounds subjects and organizations, in bytes.
+const maxNameLen = 255
+
+// userClaims are a user token's claims by their exact names. Their order and number are the issuer's affair.
+type userClaims struct{ jwt.MapClaims }
+
+// UnmarshalJSON refuses claims that two readers could understand in two ways.
+func (c *userClaims) UnmarshalJSON(data []byte) error {
+	if err := uniqueNames(data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, &c.MapClaims)
+}
+
+func (c *userClaims) text(name string) string {
+	text, _ := c.MapClaims[name].(string)
+	return text
+}
+
+// VerifyUser checks a user token, local or of one of the configured issuers.
+func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) {
+	var claims userClaims
+	var issuer *remoteIssuer // nil: this service
+	err := parseSigned(token, &claims, func(t *jwt.Token) (any, error) {
+		typ, iss := headerText(t, "typ"), claims.text("iss")
+		if iss == a.cfg.Issuer {
+			switch {
+			case typ != userType:
+				return nil, refusedType
+			case a.cfg.NoLocalUsers:
+				return nil, refusedLocalUsers
+			}
+			return a.ownKey(account.KeyUser, t)
+		}
+		known, ok := a.users[iss]
+		switch {
+		case iss == "" || !ok:
+			return nil, refusedIssuer
+		case !remoteType(t):
+			return nil, refusedType
+		}
+		issuer = known
+		return issuer.key(ctx, t)
+	})
+	if err != nil {
+		return User{}, err
+	}
+	audience, orgClaim := a.cfg.Audience+userAudienceSuffix, "org"
+	if issuer != nil {
+		audience, orgClaim = issuer.cfg.Audience, issuer.cfg.OrganizationClaim
+	}
+	if err := a.checkUserClaims(&claims, audience); err != nil {
+		return User{}, err
+	}
+	if issuer != nil {
+		if err := issuer.checkRequired(&claims); err != nil {
+			return User{}, err
+		}
+	}
+	u := User{Subject: claims.text("sub"), Organization: claims.text(orgClaim), Issuer: claims.text("iss"), ID: claims.text("jti")}
+	switch {
+	case !validName(u.Subject):
+		return User{}, refusedClaims
+	case u.Organization == "":
+		return User{}, refusedNoOrg
+	case !validName(u.Organization):
+		return User{}, refusedClaims
+	}
+	return u, nil
+}
+
+// remoteType tells the types of token that other issuers give: plain JWTs, whether they say so or not, and RFC 9068's
+// access tokens. Every other type is for another purpose (a logout, a proof of possession, this service's own).
+func remoteType(t *jwt.Token) bool {
+	typ, present := t.Header["typ"]
+	if !present {
+		return true
+	}
+	text, _ := typ.(string)
+	text = strings.ToLower(text)
+	return text == "jwt" || strings.TrimPrefix(text, "application/") == accessType
+}
+
+// checkUserClaims checks times, without leeway, and the audience, which must be the expected one and no other: a token
+// that is meant for several services could have been passed on by one of them.
+func (a *Authority) checkUserClaims(c *userClaims, audience string) error {
+	aud, err := c.GetAudience()
+	if err != nil {
+		return refusedClaims
+	}
+	if len(aud) != 1 || aud[0] != audience {
+		return refusedAudience
+	}
+	err = jwt.NewValidator(jwt.WithTimeFunc(a.cfg.Now), jwt.WithExpirationRequired()).Validate(c)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return refusedExpired
+	case errors.Is(err, jwt.ErrTokenNotValidYet):
+		return refusedNotYet
+	}
+	return refusedClaims
+}
+
+// MintUser makes a local user token. ttl is at least a second and at most MaxUserTTL. organization and subject are 1 to 255
+// bytes of printable text without spaces around it.
+func (a *Authority) MintUser(organization, subject string, ttl time.Duration) (token string, u User, expires time.Time, err error) {
+	switch {
+	case a.cfg.NoLocalUsers:
+		err = errors.New("local user tokens are off in this configuration")
+	case !validName(organization):
+		err = fmt.Errorf("organization must be 1 to %d bytes of printable text without spaces around it", maxNameLen)
+	case !validName(subject):
+		err = fmt.Errorf("subject must be 1 to %d bytes of printable text without spaces around it", maxNameLen)
+	case ttl < time.Second || ttl > MaxUserTTL:
+		err = fmt.Errorf("ttl must be 1s to %v", MaxUserTTL)
+	}
+	if err != nil {
+		return "", User{}, time.Time{}, err
+	}
+	now := a.cfg.Now()
+	u = User{Subject: subject, Organization: organization, Issuer: a.cfg.Issuer, ID: newTokenID()}
+	expires = now.Add(ttl).Truncate(time.Second).UTC()
+	token, err = a.keys.user.sign(struct {
+		Issuer   string `json:"iss"`
+		Audience string `json:"aud"`
+		Subject  string `json:"sub"`
+		Org      string `json:"org"`
+		ID       string `json:"jti"`
+		IssuedAt int64  `json:"iat"`
+		Expires  int64  `json:"exp"`
+	}{u.Issuer, a.cfg.Audience + userAudienceSuffix, subject, organization, u.ID, now.Unix(), expires.Unix()})
+	if err != nil {
+		return "", User{}, time.Time{}, err
+	}
+	if len(token) > maxTokenLen {
+		return "", User{}, time.Time{}, errors.New("the token would be longer than 4 KiB: issuer, audience, organization and subject are too long together")
+	}
+	return token, u, expires, nil
+}
+
+// validName reports whether a subject or an organization can be kept, listed and logged as it is.
+func validName(s string) bool {
+	if s == "" || len(s) > maxNameLen || !utf8.ValidString(s) || strings.TrimSpace(s) != s {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
