@@ -1,0 +1,156 @@
+package extract
+
+import (
+	"slices"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/osm"
+)
+
+// areaRelation is a multipolygon or boundary relation that is a feature, or whose ways may be: in the old style, the tags
+// are on the outer ways, and the relation has none of its own.
+type areaRelation struct {
+	id      int64
+	version int
+	tags    Tags // nil in the old style
+	members []areaMember
+}
+
+type areaMember struct {
+	way   int64
+	inner bool
+}
+
+// addArea notes a relation whose area is needed.
+func (c *collector) addArea(r *osm.Relation) {
+	a := areaRelation{id: int64(r.ID), version: r.Version}
+	switch {
+	case isFeature(r.Tags):
+		a.tags = c.strings.keep(r.Tags)
+	case hasMainKey(r.Tags):
+		return // an area without a name
+	}
+	for _, m := range r.Members {
+		if m.Type == osm.TypeWay {
+			a.members = append(a.members, areaMember{way: m.Ref, inner: m.Role == "inner"})
+		}
+	}
+	if len(a.members) > 0 {
+		c.areas = append(c.areas, a)
+	}
+}
+
+// area is what became of an areaRelation.
+type area struct {
+	polygons orb.MultiPolygon
+	// outer is for each polygon the ways of its outer ring.
+	outer    [][]int64
+	repaired int
+	broken   bool // some of it could not be closed
+}
+
+// assembleArea puts a relation's ways together. It reads c only, so that areas can be assembled side by side.
+func (c *collector) assembleArea(a *areaRelation) area {
+	j := joiner{at: c.locations.point}
+	complete := true
+	listed := make(map[int64]bool, len(a.members))
+	for _, m := range a.members {
+		if listed[m.way] {
+			j.repaired++
+			continue
+		}
+		listed[m.way] = true
+		w := c.find(m.way)
+		if w == nil {
+			complete = false
+			continue
+		}
+		nodes, missing := c.nodesOf(w)
+		if missing > 0 || len(nodes) < 2 {
+			complete = false
+			continue
+		}
+		j.pieces = append(j.pieces, piece{way: m.way, nodes: nodes, inner: m.inner})
+	}
+	j.join(complete)
+	result := area{broken: !complete || len(j.open) > 0}
+	rings := j.nest()
+	polygonOf := make([]int, len(rings)) // of outer rings
+	for i := range rings {
+		r := &rings[i]
+		switch {
+		case r.depth%2 == 1:
+			p := polygonOf[r.parent]
+			if p >= 0 {
+				result.polygons[p] = append(result.polygons[p], oriented(r.points, false))
+			}
+		case r.depth == 0 && r.inner:
+			// A hole in nothing: its outer ring is missing.
+			polygonOf[i] = -1
+			result.broken = true
+		default:
+			polygonOf[i] = len(result.polygons)
+			result.polygons = append(result.polygons, orb.Polygon{oriented(r.points, true)})
+			var ways []int64
+			for _, p := range r.chain.pieces {
+				ways = append(ways, j.pieces[p].way)
+			}
+			result.outer = append(result.outer, slices.Compact(ways))
+		}
+	}
+	result.repaired = j.repaired
+	return result
+}
+
+// oldStyle gives the outlines of a relation without tags to the ways that carry them. A ring of one way is that way's own
+// area, with the relation's holes. Rings of several ways are the relation's area, with the tags that the ways share.
+func (c *collector) oldStyle(a *areaRelation, built *area, override map[int64]orb.Geometry) (Tags, orb.MultiPolygon) {
+	var tags Tags
+	var polygons orb.MultiPolygon
+	for i, ways := range built.outer {
+		if len(ways) == 1 {
+			if w := c.find(ways[0]); w.feature && w.areal {
+				override[w.id] = built.polygons[i]
+			}
+			continue
+		}
+		shared := c.sharedTags(ways)
+		if shared == nil || tags != nil && !slices.Equal(tags, shared) {
+			continue
+		}
+		tags = shared
+		polygons = append(polygons, built.polygons[i])
+		for _, id := range ways {
+			override[id] = nil // no feature of its own: it is a part of the outline
+		}
+	}
+	return tags, polygons
+}
+
+// sharedTags returns the tags that all of the ways have, if those make an area that is a feature.
+func (c *collector) sharedTags(ways []int64) Tags {
+	var shared Tags
+	for i, id := range ways {
+		w := c.find(id)
+		if !w.feature || !w.areal {
+			return nil
+		}
+		if i == 0 {
+			shared = slices.Clone(w.tags)
+			continue
+		}
+		shared = slices.DeleteFunc(shared, func(t Tag) bool { return !slices.Contains(w.tags, t) })
+	}
+	if !isFeature(shared.osm()) {
+		return nil
+	}
+	return shared
+}
+
+func (t Tags) osm() osm.Tags {
+	tags := make(osm.Tags, len(t))
+	for i := range t {
+		tags[i] = osm.Tag(t[i])
+	}
+	return tags
+}

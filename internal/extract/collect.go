@@ -1,0 +1,240 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"github.com/paulmach/osm"
+)
+
+// collector gathers what a region needs while the files are gone through: relations first, because they tell which ways
+// matter, then ways, because they tell which nodes do.
+type collector struct {
+	strings  interner
+	counts   Counts
+	coverage *coverage
+
+	areas        []areaRelation
+	turns        []turnRelation
+	streets      map[member]string // of houses, from associatedStreet relations
+	memberWays   []int64           // ways of areas, sorted after the relations
+	wayCount     atomic.Int64
+	ways         []wayRecord
+	refs         []int64 // nodes of all ways; after the ways, indexes into locations
+	locations    *locations
+	nodeCount    atomic.Int64
+	nodeFeatures []nodeRecord
+	barriers     []barrier
+}
+
+// member is an object that a relation has.
+type member struct {
+	kind Kind
+	id   int64
+}
+
+// wayRecord is a way that is a road, a feature, an interpolation or a part of an area; often several of them.
+type wayRecord struct {
+	id         int64
+	version    int
+	start, end int // its part of collector.refs
+	road       *Road
+	// feature says that the way has a name or an address itself. tags are there for features, for members of areas that
+	// have no tags themselves, and for interpolations.
+	feature      bool
+	areal        bool // an area where it is closed
+	interpolates string
+	tags         Tags
+}
+
+type nodeRecord struct {
+	id       int64
+	version  int
+	lat, lon int32
+	tags     Tags
+}
+
+type barrier struct {
+	id    int64
+	stops Modes
+}
+
+func newCollector() *collector {
+	return &collector{strings: interner{}, coverage: newCoverage(), streets: map[member]string{}}
+}
+
+func (c *collector) addRelation(r *osm.Relation) {
+	c.counts.Relations++
+	switch r.Tags.Find("type") {
+	case "multipolygon", "boundary":
+		c.addArea(r)
+	case "restriction":
+		c.addTurn(r)
+	case "associatedStreet", "street":
+		c.addStreet(r)
+	}
+}
+
+// addStreet notes the street of the houses of a relation.
+func (c *collector) addStreet(r *osm.Relation) {
+	name := r.Tags.Find("name")
+	if name == "" {
+		name = r.Tags.Find("addr:street")
+	}
+	if name == "" {
+		return
+	}
+	for _, m := range r.Members {
+		if m.Role != "house" && m.Role != "address" {
+			continue
+		}
+		of := member{kindOf(m.Type), m.Ref}
+		// Of several streets that claim a house the first by name, whatever the order of the files.
+		if old, ok := c.streets[of]; !ok || name < old {
+			c.streets[of] = name
+		}
+	}
+}
+
+func kindOf(t osm.Type) Kind {
+	switch t {
+	case osm.TypeNode:
+		return KindNode
+	case osm.TypeWay:
+		return KindWay
+	default:
+		return KindRelation
+	}
+}
+
+// endRelations prepares for the ways.
+func (c *collector) endRelations() {
+	c.areas = newest(c.areas, func(a *areaRelation) (int64, int) { return a.id, a.version })
+	c.turns = newest(c.turns, func(t *turnRelation) (int64, int) { return t.id, t.version })
+	for i := range c.areas {
+		for _, m := range c.areas[i].members {
+			c.memberWays = append(c.memberWays, m.way)
+		}
+	}
+	slices.Sort(c.memberWays)
+	c.memberWays = slices.Compact(c.memberWays)
+}
+
+// newest sorts objects by id and keeps the newest version of each; of equal ones the first that was read.
+func newest[T any](list []T, key func(*T) (id int64, version int)) []T {
+	slices.SortStableFunc(list, func(a, b T) int {
+		idA, versionA := key(&a)
+		idB, versionB := key(&b)
+		return cmp.Or(cmp.Compare(idA, idB), cmp.Compare(versionB, versionA))
+	})
+	return slices.CompactFunc(list, func(a, b T) bool {
+		idA, _ := key(&a)
+		idB, _ := key(&b)
+		return idA == idB
+	})
+}
+
+func (c *collector) isMemberWay(id int64) bool {
+	_, ok := slices.BinarySearch(c.memberWays, id)
+	return ok
+}
+
+// wantsWay says whether a region needs a way. It may be called concurrently.
+func (c *collector) wantsWay(w *osm.Way) bool {
+	c.wayCount.Add(1)
+	if len(w.Nodes) < 2 {
+		return false
+	}
+	if isFeature(w.Tags) || c.isMemberWay(int64(w.ID)) || w.Tags.Find("addr:interpolation") != "" {
+		return true
+	}
+	_, ok := highwayOf(w.Tags)
+	return ok
+}
+
+func (c *collector) addWay(w *osm.Way) {
+	rec := wayRecord{id: int64(w.ID), version: w.Version, start: len(c.refs)}
+	rec.road = c.road(w)
+	rec.feature = isFeature(w.Tags)
+	rec.areal = describesArea(w.Tags)
+	rec.interpolates = c.strings.intern(w.Tags.Find("addr:interpolation"))
+	isMember := c.isMemberWay(rec.id)
+	if rec.road == nil && !rec.feature && rec.interpolates == "" && !isMember {
+		return
+	}
+	if rec.feature || rec.interpolates != "" {
+		rec.tags = c.strings.keep(w.Tags)
+	}
+	for _, n := range w.Nodes {
+		c.refs = append(c.refs, int64(n.ID))
+	}
+	rec.end = len(c.refs)
+	c.ways = append(c.ways, rec)
+}
+
+// endWays prepares for the nodes: from here on the ways refer to indexes into c.locations.
+func (c *collector) endWays() {
+	c.memberWays = nil
+	c.ways = newest(c.ways, func(w *wayRecord) (int64, int) { return w.id, w.version })
+	c.locations = newLocations(slices.Clone(c.refs))
+	for i, id := range c.refs {
+		c.refs[i] = int64(c.locations.find(id))
+	}
+}
+
+// wantsNode notes where a node is, and says whether a region needs more of it. It may be called concurrently.
+func (c *collector) wantsNode(n *osm.Node) bool {
+	lat, lon, ok := toFixed(n.Lat, n.Lon)
+	if !ok {
+		return false
+	}
+	c.nodeCount.Add(1)
+	c.coverage.add(lat, lon)
+	i := c.locations.find(int64(n.ID))
+	if i >= 0 {
+		c.locations.set(i, lat, lon)
+	}
+	if len(n.Tags) == 0 {
+		return false
+	}
+	return isFeature(n.Tags) || i >= 0 && barrierOf(n.Tags) != 0
+}
+
+func (c *collector) addNode(n *osm.Node) {
+	id := int64(n.ID)
+	if isFeature(n.Tags) {
+		lat, lon, _ := toFixed(n.Lat, n.Lon)
+		c.nodeFeatures = append(c.nodeFeatures, nodeRecord{
+			id: id, version: n.Version, lat: lat, lon: lon, tags: c.strings.keep(n.Tags),
+		})
+	}
+	if stops := barrierOf(n.Tags); stops != 0 && c.locations.find(id) >= 0 {
+		c.barriers = append(c.barriers, barrier{id, stops})
+	}
+}
+
+// nodesOf returns the indexes into c.locations of a way's nodes that the extract has, without repetitions of the same node
+// in a row, and how many it has not.
+func (c *collector) nodesOf(w *wayRecord) (nodes []int32, missing int) {
+	nodes = make([]int32, 0, w.end-w.start)
+	for _, ref := range c.refs[w.start:w.end] {
+		i := int32(ref)
+		switch {
+		case !c.locations.known(i):
+			missing++
+		case len(nodes) == 0 || nodes[len(nodes)-1] != i:
+			nodes = append(nodes, i)
+		}
+	}
+	return nodes, missing
+}
+
+// find returns a way that was kept, or nil.
+func (c *collector) find(way int64) *wayRecord {
+	i, ok := slices.BinarySearchFunc(c.ways, way, func(w wayRecord, id int64) int { return cmp.Compare(w.id, id) })
+	if !ok {
+		return nil
+	}
+	return &c.ways[i]
+}

@@ -1,0 +1,156 @@
+package extract
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/paulmach/orb"
+)
+
+// assemble makes Data of what was gathered.
+func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) {
+	data := &Data{Tiles: c.coverage.tiles(), Bounds: c.coverage.bounds(), Counts: c.counts}
+	data.Counts.Nodes, data.Counts.Ways = c.nodeCount.Load(), c.wayCount.Load()
+	c.assembleRoads(data)
+	c.assembleRestrictions(data)
+
+	areas, err := c.assembleAreas(ctx, bar)
+	if err != nil {
+		return nil, err
+	}
+	override := make(map[int64]orb.Geometry)
+	relations := make([]Feature, 0, len(areas))
+	for i := range c.areas {
+		rel, built := &c.areas[i], &areas[i]
+		tags, polygons := rel.tags, built.polygons
+		if tags == nil {
+			tags, polygons = c.oldStyle(rel, built, override)
+		}
+		data.Counts.RepairedRings += int64(built.repaired)
+		if built.broken && rel.tags != nil {
+			data.Counts.BrokenAreas++
+		}
+		if tags != nil && len(polygons) > 0 {
+			relations = append(relations, Feature{Kind: KindRelation, ID: rel.id, Tags: tags, Geometry: polygons})
+		}
+	}
+
+	c.nodeFeatures = newest(c.nodeFeatures, func(n *nodeRecord) (int64, int) { return n.id, n.version })
+	data.Features = make([]Feature, 0, len(c.nodeFeatures)+len(c.ways)/2+len(relations))
+	for i := range c.nodeFeatures {
+		n := &c.nodeFeatures[i]
+		data.Features = append(data.Features, Feature{Kind: KindNode, ID: n.id, Tags: n.tags, Geometry: toPoint(n.lat, n.lon)})
+	}
+	for i := range c.ways {
+		w := &c.ways[i]
+		if !w.feature {
+			continue
+		}
+		g, ok := override[w.id]
+		if !ok {
+			g = c.shape(w, &data.Counts)
+		}
+		if g != nil {
+			data.Features = append(data.Features, Feature{Kind: KindWay, ID: w.id, Tags: w.tags, Geometry: g})
+		}
+	}
+	data.Features = append(data.Features, relations...)
+	for i := range data.Features {
+		f := &data.Features[i]
+		if f.Tags.Get("addr:housenumber") == "" {
+			continue
+		}
+		data.Counts.Addresses++
+		if street := c.streets[member{f.Kind, f.ID}]; street != "" && f.Tags.Get("addr:street") == "" && f.Tags.Get("addr:place") == "" {
+			f.Tags = f.Tags.with(Tag{"addr:street", c.strings.intern(street)})
+		}
+	}
+	data.Counts.Features = int64(len(data.Features))
+	c.assembleInterpolations(data)
+	return data, ctx.Err()
+}
+
+// with returns the tags and one more.
+func (t Tags) with(tag Tag) Tags {
+	i, _ := slices.BinarySearchFunc(t, tag.Key, func(t Tag, key string) int { return strings.Compare(t.Key, key) })
+	return slices.Insert(slices.Clone(t), i, tag)
+}
+
+// assembleAreas puts all areas together, on all cores.
+func (c *collector) assembleAreas(ctx context.Context, bar *progress) ([]area, error) {
+	areas := make([]area, len(c.areas))
+	bar.start(stageAreas, int64(len(areas)))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(areas) {
+					return
+				}
+				areas[i] = c.assembleArea(&c.areas[i])
+				bar.add(1)
+			}
+		})
+	}
+	wg.Wait()
+	bar.finish()
+	return areas, ctx.Err()
+}
+
+// shape returns the geometry of a way: a polygon if it is closed and an area, else a line; nil if the extract has not
+// enough of it.
+func (c *collector) shape(w *wayRecord, counts *Counts) orb.Geometry {
+	nodes, missing := c.nodesOf(w)
+	closed := c.refs[w.start] == c.refs[w.end-1]
+	if w.areal && closed {
+		if missing > 0 {
+			// Without some of its corners an area is another one.
+			counts.MissingNodes += int64(missing)
+			counts.BrokenAreas++
+			return nil
+		}
+		ring := make(orb.Ring, len(nodes))
+		for i, node := range nodes {
+			ring[i] = c.locations.point(node)
+		}
+		if len(ring) > 3 && signedArea(ring) != 0 {
+			return orb.Polygon{oriented(ring, true)}
+		}
+	}
+	if missing > 0 {
+		counts.MissingNodes += int64(missing)
+		nodes = c.longestRun(w)
+	}
+	if len(nodes) < 2 {
+		return nil
+	}
+	line := make(orb.LineString, len(nodes))
+	for i, node := range nodes {
+		line[i] = c.locations.point(node)
+	}
+	return line
+}
+
+// longestRun returns the longest part of a way without missing nodes; the first of several.
+func (c *collector) longestRun(w *wayRecord) []int32 {
+	var longest, run []int32
+	for _, ref := range c.refs[w.start:w.end] {
+		i := int32(ref)
+		switch {
+		case !c.locations.known(i):
+			run = nil
+		case len(run) == 0 || run[len(run)-1] != i:
+			run = append(run, i)
+		}
+		if len(run) > len(longest) {
+			longest = slices.Clone(run)
+		}
+	}
+	return longest
+}

@@ -1,0 +1,163 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/paulmach/osm"
+)
+
+// turnRelation is a restriction relation as it was read: which of its members exist is not known yet.
+type turnRelation struct {
+	id       int64
+	version  int
+	from, to []int64
+	viaNodes []int64
+	viaWays  []int64
+	only     bool
+	modes    Modes
+	// skipped marks one that is not understood; it counts, but only once.
+	skipped bool
+}
+
+// restrictionKeys are the keys that hold a restriction, and to whom each applies. The ones for other vehicles (hgv, bus)
+// do not concern any mode here.
+var restrictionKeys = []struct {
+	key   string
+	modes Modes
+}{
+	{"restriction", Car | Bicycle},
+	{"restriction:vehicle", Car | Bicycle},
+	{"restriction:motor_vehicle", Car},
+	{"restriction:motorcar", Car},
+	{"restriction:bicycle", Bicycle},
+	{"restriction:foot", Foot},
+}
+
+// exceptions are the values of except=* that take a mode out of a restriction.
+var exceptions = map[string]Modes{
+	"motorcar": Car, "motor_vehicle": Car, "vehicle": Car | Bicycle, "bicycle": Bicycle, "foot": Foot,
+}
+
+// addTurn notes a restriction. Those that hold at certain times only are left out: nobody knows when a trace was made.
+func (c *collector) addTurn(r *osm.Relation) {
+	t := turnRelation{id: int64(r.ID), version: r.Version}
+	var kind string
+	conditional := false
+	for _, k := range restrictionKeys {
+		value := firstValue(r.Tags.Find(k.key))
+		conditional = conditional || r.Tags.Find(k.key+":conditional") != ""
+		if value == "" || kind != "" && value != kind {
+			continue
+		}
+		kind = value
+		t.modes |= k.modes
+	}
+	for value := range strings.SplitSeq(r.Tags.Find("except"), ";") {
+		t.modes &^= exceptions[strings.TrimSpace(value)]
+	}
+	if kind == "" && !conditional || kind != "" && t.modes == 0 {
+		return // concerns none of the modes
+	}
+	for _, m := range r.Members {
+		switch {
+		case m.Role == "from" && m.Type == osm.TypeWay:
+			t.from = append(t.from, m.Ref)
+		case m.Role == "to" && m.Type == osm.TypeWay:
+			t.to = append(t.to, m.Ref)
+		case m.Role == "via" && m.Type == osm.TypeNode:
+			t.viaNodes = append(t.viaNodes, m.Ref)
+		case m.Role == "via" && m.Type == osm.TypeWay:
+			t.viaWays = append(t.viaWays, m.Ref)
+		}
+	}
+	t.only = strings.HasPrefix(kind, "only_")
+	several := len(t.from) > 1 && kind != "no_entry" || len(t.to) > 1 && kind != "no_exit"
+	t.skipped = !t.only && !strings.HasPrefix(kind, "no_") || isTimed(r.Tags) ||
+		len(t.from) == 0 || len(t.to) == 0 || several ||
+		(len(t.viaNodes) == 1) == (len(t.viaWays) > 0)
+	c.turns = append(c.turns, t)
+}
+
+// isTimed says whether a restriction has its hours in the older keys, which change what the value means.
+func isTimed(tags osm.Tags) bool {
+	return slices.ContainsFunc([]string{"day_on", "day_off", "hour_on", "hour_off"}, tags.HasTag)
+}
+
+// assembleRestrictions fills Restrictions: those whose members are roads that meet at the via node.
+func (c *collector) assembleRestrictions(data *Data) {
+	for i := range c.turns {
+		t := &c.turns[i]
+		whole := !t.skipped
+		for _, from := range t.from {
+			for _, to := range t.to {
+				if t.skipped {
+					continue
+				}
+				r := Restriction{Relation: t.id, From: from, To: to, ViaNode: -1, ViaWays: t.viaWays, Only: t.only, Modes: t.modes}
+				if len(t.viaNodes) > 0 {
+					r.ViaNode = findNode(data.Nodes, t.viaNodes[0])
+				}
+				if data.connects(&r) {
+					data.Restrictions = append(data.Restrictions, r)
+				} else {
+					whole = false
+				}
+			}
+		}
+		if !whole {
+			data.Counts.SkippedRestrictions++
+		}
+	}
+}
+
+// connects says whether the members of a restriction are roads, each of which shares a node with the next.
+func (d *Data) connects(r *Restriction) bool {
+	if r.ViaNode >= 0 {
+		return d.passes(r.From, r.ViaNode) && d.passes(r.To, r.ViaNode)
+	}
+	if len(r.ViaWays) == 0 {
+		return false
+	}
+	at := r.From
+	for _, next := range append(slices.Clone(r.ViaWays), r.To) {
+		if !d.meet(at, next) {
+			return false
+		}
+		at = next
+	}
+	return true
+}
+
+// roadsOf returns the roads of a way: one, or several if the extract lacks some of its nodes.
+func (d *Data) roadsOf(way int64) []Road {
+	start, ok := slices.BinarySearchFunc(d.Roads, way, func(r Road, id int64) int { return cmp.Compare(r.Way, id) })
+	if !ok {
+		return nil
+	}
+	end := start
+	for end < len(d.Roads) && d.Roads[end].Way == way {
+		end++
+	}
+	return d.Roads[start:end]
+}
+
+func (d *Data) passes(way int64, node int32) bool {
+	return slices.ContainsFunc(d.roadsOf(way), func(r Road) bool { return slices.Contains(r.Nodes, node) })
+}
+
+func (d *Data) meet(a, b int64) bool {
+	for _, road := range d.roadsOf(a) {
+		// Ways of a restriction meet where one of them ends.
+		if d.passes(b, road.Nodes[0]) || d.passes(b, road.Nodes[len(road.Nodes)-1]) {
+			return true
+		}
+	}
+	for _, road := range d.roadsOf(b) {
+		if d.passes(a, road.Nodes[0]) || d.passes(a, road.Nodes[len(road.Nodes)-1]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package extract
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/paulmach/osm"
+)
+
+// source is one extract that can be gone through again and again. The objects handed over are valid during the call only.
+// The want functions tell which objects to hand over; they may be called concurrently and in any order, while the objects
+// themselves come one at a time in the order of the file.
+type source interface {
+	relations(ctx context.Context, each func(*osm.Relation)) error
+	ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way)) error
+	nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node)) error
+	// timestamp is that of the extract itself, zero when it names none.
+	timestamp() time.Time
+	// remaining is how many bytes a stage will read.
+	remaining(stage string) int64
+	close() error
+}
+
+// errFormat is the refusal of what is no extract at all.
+var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz or .osm.bz2)")
+
+// sniffed is how much of a file is looked at to tell its format.
+const sniffed = 4096
+
+// open tells the format of a file by its content. The ending of its name plays no part: downloads are often misnamed.
+func open(path string, bar *progress) (_ source, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errors.New("is a directory")
+	}
+	if info.Size() == 0 {
+		return nil, errors.New("is empty")
+	}
+	in := bufio.NewReaderSize(&counter{r: f, bar: bar}, 1<<18)
+	head, err := in.Peek(sniffed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var unpacked io.Reader = in
+	switch {
+	case isPBF(head):
+		return newPBF(f, info.Size(), bar), nil
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		if unpacked, err = gzip.NewReader(in); err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+	case bytes.HasPrefix(head, []byte("BZh")):
+		unpacked = bzip2.NewReader(in)
+	}
+	text := bufio.NewReaderSize(unpacked, 1<<18)
+	head, err = text.Peek(sniffed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, truncated(err)
+	}
+	root, err := rootOf(head)
+	if err != nil {
+		return nil, err
+	}
+	return newXML(f, info.Size(), text, root, bar), nil
+}
+
+// rootOf returns the <osm> element that an XML extract starts with.
+func rootOf(head []byte) (*xml.StartElement, error) {
+	if isPBF(head) {
+		return nil, errors.New("a packed .osm.pbf: unpack it first")
+	}
+	dec := xml.NewDecoder(bytes.NewReader(head))
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, errFormat
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if t.Name.Local != "osm" {
+				return nil, fmt.Errorf("%w: its root element is <%.40s>", errFormat, t.Name.Local)
+			}
+			return &t, nil
+		case xml.CharData:
+			if len(bytes.TrimSpace(bytes.TrimPrefix(t, []byte("\xef\xbb\xbf")))) > 0 {
+				return nil, errFormat
+			}
+		}
+	}
+}
+
+// truncated says in plain words what the unexpected end of a file means.
+func truncated(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return errors.New("truncated: the file ends in the middle of its data")
+	}
+	return err
+}
+
+// counter reports the bytes that are read.
+type counter struct {
+	r   io.Reader
+	bar *progress
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.bar.add(int64(n))
+	return n, err
+}
