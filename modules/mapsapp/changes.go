@@ -1,9 +1,14 @@
 package mapsapp
 
 import (
+	"net"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/credential"
 )
 
 // Change is something that happened to an account, after it was committed.
@@ -40,13 +45,27 @@ func (a *App) Record(c Change) {
 }
 
 // RecordReuse writes down that a refresh token came again after its rotation, which ended its grant.
-func (a *App) RecordReuse(grant, accountID, remoteIP string) {
+func (a *App) RecordReuse(t credential.Tokens, remoteIP string) {
 	a.logger.Warn("refresh token used again after rotation; its grant has been ended",
-		zap.String("grant", grant),
-		zap.String("account_id", accountID),
+		zap.String("grant", t.Grant),
+		zap.String("account_id", t.Client),
+		zap.String("organization", t.Organization),
 		zap.String("remote_ip", remoteIP))
 	a.shared.events.put(event{app: a, name: "maps.token.reused", data: map[string]any{
-		"grant":      grant,
-		"account_id": accountID,
+		"grant":        t.Grant,
+		"account_id":   t.Client,
+		"organization": t.Organization,
 	}})
+}
+
+// RemoteIP returns the address of the client that a request came from, as Caddy sees it behind trusted proxies.
+func RemoteIP(r *http.Request) string {
+	if ip, ok := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string); ok {
+		return ip
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }

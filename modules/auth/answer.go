@@ -1,0 +1,209 @@
+package auth
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/internal/credential"
+)
+
+// answer wraps the response of a request behind maps_auth, so that its headers keep it out of shared caches. It also holds
+// who made the request; all of it is one allocation.
+type answer struct {
+	caddyhttp.ResponseWriterWrapper
+	auth     *Auth
+	origin   string // the value of Access-Control-Allow-Origin; empty for none
+	identity credential.Identity
+	marked   bool // the headers are as they shall be
+
+	// room for the values of headers, each of which needs a slice of its own: later handlers may change it in place
+	values [4]string
+	used   int
+}
+
+// identityVar is the request variable that holds the answer of the first maps_auth of a chain.
+const identityVar = "maps.auth"
+
+// publish makes the identity visible as placeholders. They are computed when asked for: most requests never do.
+func (o *answer) publish(r *http.Request, repl *caddy.Replacer) {
+	if first, ok := caddyhttp.GetVar(r.Context(), identityVar).(*answer); ok {
+		first.identity = o.identity // its placeholders are there already
+		return
+	}
+	caddyhttp.SetVar(r.Context(), identityVar, o)
+	repl.Map(o.placeholder)
+}
+
+func (o *answer) placeholder(key string) (any, bool) {
+	name, ours := strings.CutPrefix(key, "http.auth.user.")
+	if !ours {
+		return nil, false
+	}
+	switch name {
+	case "id":
+		return o.identity.Client, true
+	case "organization":
+		return o.identity.Organization, true
+	case "scopes":
+		return o.identity.Scopes.String(), true
+	case "admin":
+		return o.identity.Admin, true
+	}
+	return nil, false
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (o *answer) WriteHeader(status int) {
+	if status >= http.StatusOK || status == http.StatusSwitchingProtocols { // the others announce an answer that follows
+		o.mark(status)
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (o *answer) Write(p []byte) (int, error) {
+	o.mark(http.StatusOK)
+	return o.ResponseWriter.Write(p)
+}
+
+// ReadFrom implements io.ReaderFrom, so that files are still sent by the kernel.
+func (o *answer) ReadFrom(r io.Reader) (int64, error) {
+	o.mark(http.StatusOK)
+	return o.ResponseWriterWrapper.ReadFrom(r)
+}
+
+// FlushError flushes the response, as http.ResponseController wants it.
+func (o *answer) FlushError() error {
+	o.mark(http.StatusOK)
+	return http.NewResponseController(o.ResponseWriter).Flush()
+}
+
+// finish marks an answer that no handler has begun: an error, which Caddy's error routes answer, or nothing at all.
+func (o *answer) finish(err error) {
+	status := http.StatusOK
+	var handlerErr caddyhttp.HandlerError
+	if errors.As(err, &handlerErr) {
+		status = handlerErr.StatusCode
+	}
+	o.mark(status)
+}
+
+// mark sets the headers that every answer behind maps_auth has.
+func (o *answer) mark(status int) {
+	if o.marked {
+		return
+	}
+	o.marked = true
+	h := o.Header()
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
+		h["Cache-Control"] = o.value("no-store")
+	default:
+		if given := h["Cache-Control"]; len(given) == 0 {
+			h["Cache-Control"] = o.value("private")
+		} else {
+			h["Cache-Control"] = privateCacheControl(given)
+		}
+	}
+	o.vary(h, "Authorization")
+	if o.auth.APIKeyQuery != "" {
+		h["Referrer-Policy"] = o.value("no-referrer")
+	}
+	if o.auth.cors.enabled() {
+		if !o.auth.cors.any {
+			o.vary(h, "Origin")
+		}
+		if o.origin != "" {
+			h["Access-Control-Allow-Origin"] = o.value(o.origin)
+		} else {
+			h.Del("Access-Control-Allow-Origin") // what an upstream allows is not ours to allow
+		}
+	}
+}
+
+// value returns a slice with one value.
+func (o *answer) value(v string) []string {
+	if o.used == len(o.values) {
+		return []string{v}
+	}
+	o.values[o.used] = v
+	o.used++
+	return o.values[o.used-1 : o.used : o.used]
+}
+
+// vary adds a name to the Vary header.
+func (o *answer) vary(h http.Header, name string) {
+	given := h["Vary"]
+	if len(given) == 0 {
+		h["Vary"] = o.value(name)
+		return
+	}
+	all := strings.Join(given, ", ")
+	for listed := range strings.SplitSeq(all, ",") {
+		if listed = strings.TrimSpace(listed); listed == "*" || strings.EqualFold(listed, name) {
+			return
+		}
+	}
+	h["Vary"] = o.value(all + ", " + name)
+}
+
+// privateCacheControl takes from a Cache-Control what would let shared caches keep the answer, and adds `private` unless the
+// answer may not be kept at all.
+func privateCacheControl(given []string) []string {
+	var kept []string
+	closed := false
+	for _, directive := range splitDirectives(strings.Join(given, ",")) {
+		name, _, hasValue := strings.Cut(directive, "=")
+		switch name = strings.ToLower(strings.TrimSpace(name)); {
+		case name == "public" || name == "s-maxage":
+			continue
+		case name == "no-store" || name == "private" && !hasValue:
+			closed = true
+		}
+		kept = append(kept, directive)
+	}
+	if !closed {
+		kept = slices.Insert(kept, 0, "private")
+	}
+	return []string{strings.Join(kept, ", ")}
+}
+
+// splitDirectives splits a list of directives at its commas, but not at those within quotes.
+func splitDirectives(list string) []string {
+	var directives []string
+	quoted, start := false, 0
+	add := func(end int) {
+		if directive := strings.TrimSpace(list[start:end]); directive != "" {
+			directives = append(directives, directive)
+		}
+		start = end + 1
+	}
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '"':
+			quoted = !quoted
+		case '\\':
+			if quoted {
+				i++
+			}
+		case ',':
+			if !quoted {
+				add(i)
+			}
+		}
+	}
+	add(len(list))
+	return directives
+}
+
+// Interface guards
+var (
+	_ http.ResponseWriter = (*answer)(nil)
+	_ io.ReaderFrom       = (*answer)(nil)
+)

@@ -1,0 +1,195 @@
+// Package auth is the Caddy handler `maps_auth`: it lets a request pass that carries an access token with the needed scopes,
+// and takes the token out of it.
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/bearer"
+	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Auth)) }
+
+// Auth lets requests pass that carry a valid access token of a service account, in the Authorization header or, where
+// configured, in a query parameter. The token is removed from the request before the next handler runs.
+//
+// After a pass these placeholders are set:
+//
+// Placeholder | Description
+// ------------|------------
+// `{http.auth.user.id}` | The account of the client token
+// `{http.auth.user.organization}` | Its organization
+// `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
+// `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
+//
+// When the token is valid but lacks a scope, `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are set
+// instead.
+type Auth struct {
+	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING or REVERSEGEOCODING.
+	Scopes []string `json:"scopes,omitempty"`
+
+	// The query parameter that may carry the token instead of the Authorization header. Default: none.
+	APIKeyQuery string `json:"api_key_query,omitempty"`
+
+	// The family of error bodies: `platform` or `routing`. Default: `platform`.
+	ErrorStyle string `json:"error_style,omitempty"`
+
+	// Whether the next handlers, and so any upstream, get to see the token. Default: false.
+	ForwardToken bool `json:"forward_token,omitempty"`
+
+	// The origins of web pages that may read the answers: `https://app.example.com`, or `*` for all. Preflight requests are
+	// then answered before authentication. Default: none.
+	CORS []string `json:"cors,omitempty"`
+
+	app     *mapsapp.App
+	logger  *zap.Logger
+	metrics *mapsapp.Results
+	style   apierror.Style
+	scopes  account.ScopeSet
+	cors    origins
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Auth) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_auth", New: func() caddy.Module { return new(Auth) }}
+}
+
+// Provision checks the configuration.
+func (a *Auth) Provision(ctx caddy.Context) error {
+	a.logger = ctx.Logger()
+	if err := a.parse(); err != nil {
+		return err
+	}
+	var err error
+	if a.app, err = mapsapp.Get(ctx); err != nil {
+		return err
+	}
+	a.metrics = &a.app.Metrics().Auth
+	return nil
+}
+
+// parse reads the configuration's words; the Caddyfile calls it too, so that a mistake is reported with its line.
+func (a *Auth) parse() error {
+	if len(a.Scopes) == 0 {
+		return errors.New("maps_auth needs at least one scope")
+	}
+	a.scopes = 0
+	for _, name := range a.Scopes {
+		scope := account.Scope(name).Set()
+		if scope == 0 {
+			return fmt.Errorf("unknown scope %q: it is one of %v", name, account.AllScopes)
+		}
+		a.scopes |= scope
+	}
+	var err error
+	if a.style, err = apierror.ParseStyle(a.ErrorStyle); err != nil {
+		return err
+	}
+	if strings.ContainsAny(a.APIKeyQuery, "&=#") {
+		return fmt.Errorf("api_key_query: %q cannot be the name of a parameter", a.APIKeyQuery)
+	}
+	a.cors, err = parseOrigins(a.CORS)
+	return err
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler.
+func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if a.cors.enabled() && isPreflight(r) {
+		a.cors.preflight(w, r)
+		return nil
+	}
+	out := &answer{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, origin: a.cors.allow(r)}
+	refused := a.check(r, &out.identity)
+	if refused != nil {
+		refused.counter.Inc()
+		a.explain(r, out, refused)
+		a.style.Write(out, refused.answer)
+		return nil
+	}
+	a.metrics.OK.Inc()
+	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	out.publish(r, repl)
+	if !a.ForwardToken {
+		a.strip(r, repl)
+	}
+	err := next.ServeHTTP(out, r)
+	out.finish(err)
+	return err
+}
+
+// refusal is why a request does not pass: what the client is told, and the true reason, for the log.
+type refusal struct {
+	answer  apierror.Error
+	reason  string
+	counter prometheus.Counter
+}
+
+// check fills in who stands behind a request, or says why it may not pass. The store is held for no longer than this takes.
+func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
+	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
+	switch {
+	case err != nil:
+		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid}
+	case token == "":
+		return &refusal{apierror.Unauthorized(false), "no token", a.metrics.NoToken}
+	}
+	ctx := r.Context()
+	session, err := a.app.Session(ctx)
+	if err != nil {
+		return &refusal{apierror.Unavailable(), err.Error(), a.metrics.Unavailable}
+	}
+	defer session.Release()
+	if a.app.TooStale(session) {
+		return &refusal{apierror.Unavailable(), "the store has not answered for longer than max_stale", a.metrics.Unavailable}
+	}
+	*who, err = session.Authority.VerifyAccess(ctx, token)
+	switch {
+	case errors.Is(err, credential.ErrInvalid):
+		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid}
+	case err != nil:
+		return &refusal{apierror.Unavailable(), err.Error(), a.metrics.Unavailable}
+	case !who.Scopes.Has(a.scopes):
+		return &refusal{apierror.InsufficientScope(a.scopes.String()),
+			fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes), a.metrics.NoScope}
+	}
+	return nil
+}
+
+// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, where it
+// adds no line that a flood of requests could multiply, and in this module's own log at DEBUG.
+func (a *Auth) explain(r *http.Request, out *answer, why *refusal) {
+	ctx := r.Context()
+	if why.answer.Status == http.StatusForbidden {
+		repl := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+		repl.Set("http.auth.candidate.id", out.identity.Client)
+		repl.Set("http.auth.candidate.organization", out.identity.Organization)
+	}
+	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Add(zap.String("reason", why.reason))
+	}
+	if c := a.logger.Check(zap.DebugLevel, "request refused"); c != nil {
+		c.Write(
+			zap.String("reason", why.reason),
+			zap.Int("status", why.answer.Status),
+			zap.String("account_id", out.identity.Client),
+			zap.String("remote_addr", r.RemoteAddr))
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Auth)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Auth)(nil)
+)

@@ -1,0 +1,70 @@
+package auth
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseCaddyfile)
+	// Before rewrites, which would lose the parameter, and before everything that wants to know the account.
+	httpcaddyfile.RegisterDirectiveOrder("maps_auth", httpcaddyfile.Before, "method")
+}
+
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	a := new(Auth)
+	return a, a.UnmarshalCaddyfile(h.Dispenser)
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_auth [<matcher>] <SCOPE> [<SCOPE>...] {
+//	    api_key_query <name>
+//	    error_style   platform|routing
+//	    forward_token
+//	    cors          <origin>...
+//	}
+func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	a.Scopes = d.RemainingArgs()
+	if err := a.parse(); err != nil {
+		return d.Err(err.Error())
+	}
+	for d.NextBlock(0) {
+		switch option := d.Val(); option {
+		case "api_key_query":
+			if !d.AllArgs(&a.APIKeyQuery) {
+				return d.ArgErr()
+			}
+		case "error_style":
+			if !d.AllArgs(&a.ErrorStyle) {
+				return d.ArgErr()
+			}
+		case "forward_token":
+			a.ForwardToken = true
+			if d.CountRemainingArgs() > 0 {
+				if err := mapsapp.OnOff(d, &a.ForwardToken); err != nil {
+					return err
+				}
+			}
+		case "cors":
+			more := d.RemainingArgs()
+			if len(more) == 0 {
+				return d.ArgErr()
+			}
+			a.CORS = append(a.CORS, more...)
+		default:
+			return d.Errf("unknown option of maps_auth: %s", option)
+		}
+		if err := a.parse(); err != nil {
+			return d.Err(err.Error())
+		}
+	}
+	return nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Auth)(nil)

@@ -1,0 +1,80 @@
+// Package health is the Caddy handler `maps_health`, which load balancers ask.
+package health
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() {
+	caddy.RegisterModule(new(Health))
+	httpcaddyfile.RegisterHandlerDirective("maps_health", parseCaddyfile)
+	httpcaddyfile.RegisterDirectiveOrder("maps_health", httpcaddyfile.Before, "respond")
+}
+
+// Health answers 200 while the service can do its work and 503 while it cannot, with a JSON object that says how the store of
+// accounts and each region stand.
+type Health struct {
+	app *mapsapp.App
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Health) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_health", New: func() caddy.Module { return new(Health) }}
+}
+
+// Provision finds the app.
+func (h *Health) Provision(ctx caddy.Context) (err error) {
+	h.app, err = mapsapp.Get(ctx)
+	return err
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+		return nil
+	}
+	status := h.app.Status(r.Context())
+	code := http.StatusOK
+	if !status.Healthy() {
+		code = http.StatusServiceUnavailable
+	}
+	httpjson.Write(w, code, status)
+	return nil
+}
+
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	health := new(Health)
+	return health, health.UnmarshalCaddyfile(h.Dispenser)
+}
+
+// UnmarshalCaddyfile reads the directive, which has no options:
+//
+//	maps_health [<matcher>]
+func (h *Health) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for d.NextBlock(0) {
+		return d.Errf("unknown option of maps_health: %s", d.Val())
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Health)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Health)(nil)
+	_ caddyfile.Unmarshaler       = (*Health)(nil)
+)

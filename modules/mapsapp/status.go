@@ -1,0 +1,51 @@
+package mapsapp
+
+import (
+	"context"
+	"time"
+)
+
+// Status tells how the service stands. It holds nothing that only an operator may know.
+type Status struct {
+	// Status is "ok"; "degraded" while the store does not answer but known tokens are still accepted; or "unavailable".
+	Status string `json:"status"`
+	// Store is "ok" or "unavailable".
+	Store string `json:"store"`
+	// Staleness is for how long the store has not answered, in seconds; 0 while it does.
+	Staleness float64 `json:"staleness"`
+	// Regions tells how each region stands.
+	Regions []RegionStatus `json:"regions"`
+}
+
+// Healthy reports whether requests can be served.
+func (s Status) Healthy() bool { return s.Status != unavailable }
+
+const (
+	ok          = "ok"
+	degraded    = "degraded"
+	unavailable = "unavailable"
+)
+
+// statusPatience is how long a question after the status waits for an app that is just starting.
+const statusPatience = time.Second
+
+// Status returns how the service stands now.
+func (a *App) Status(ctx context.Context) Status {
+	status := Status{Status: unavailable, Store: unavailable, Regions: a.RegionStatus()}
+	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	session, err := a.Session(ctx)
+	if err != nil {
+		return status
+	}
+	defer session.Release()
+	stale := session.Staleness()
+	status.Staleness = stale.Seconds()
+	switch {
+	case stale == 0:
+		status.Status, status.Store = ok, ok
+	case stale <= time.Duration(a.MaxStale):
+		status.Status = degraded
+	}
+	return status
+}

@@ -1,0 +1,47 @@
+package tokens
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("maps_tokens", parseCaddyfile)
+	httpcaddyfile.RegisterDirectiveOrder("maps_tokens", httpcaddyfile.Before, "respond")
+}
+
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	t := new(Tokens)
+	return t, t.UnmarshalCaddyfile(h.Dispenser)
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_tokens [<matcher>] {
+//	    refresh_requires_server_token
+//	    refresh_rotation
+//	}
+func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for d.NextBlock(0) {
+		switch option := d.Val(); option {
+		case "refresh_requires_server_token":
+			t.RefreshRequiresServerToken = true
+		case "refresh_rotation":
+			t.RefreshRotation = true
+		default:
+			return d.Errf("unknown option of maps_tokens: %s", option)
+		}
+		if d.NextArg() {
+			return d.ArgErr()
+		}
+	}
+	return nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Tokens)(nil)

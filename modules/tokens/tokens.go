@@ -1,0 +1,234 @@
+// Package tokens is the Caddy handler `maps_tokens`: it exchanges, refreshes and revokes tokens and publishes the keys that
+// access tokens are signed with.
+package tokens
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Tokens)) }
+
+// Tokens serves the addresses below `/api/v1/external/`:
+//
+// - `POST auth` takes `client_token` and `server_token` and gives an access token and a refresh token.
+// - `POST refresh` takes `refresh_token` and gives a new access token.
+// - `POST revoke` takes `refresh_token` and ends its grant, with every access token of the same exchange.
+// - `GET jwks.json` serves the public keys of access tokens.
+type Tokens struct {
+	// Whether a refresh takes the `server_token` of the exchange as well. Default: false.
+	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
+
+	// Whether each refresh gives a new refresh token. An old one that is used again then ends the grant. Default: false.
+	RefreshRotation bool `json:"refresh_rotation,omitempty"`
+
+	app    *mapsapp.App
+	logger *zap.Logger
+}
+
+// base is what stands before the names of the endpoints in every path.
+const base = "/api/v1/external/"
+
+const jwksCacheControl = "public, max-age=300" // how late a verifier may learn of a new key
+
+// CaddyModule returns the Caddy module information.
+func (*Tokens) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_tokens", New: func() caddy.Module { return new(Tokens) }}
+}
+
+// Provision finds the app.
+func (t *Tokens) Provision(ctx caddy.Context) (err error) {
+	t.logger = ctx.Logger()
+	t.app, err = mapsapp.Get(ctx)
+	return err
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	w.Header().Set("Cache-Control", "no-store")
+	name := ""
+	if at := strings.LastIndex(r.URL.Path, base); at >= 0 {
+		name = r.URL.Path[at+len(base):]
+	}
+	var err error
+	switch name {
+	case "auth":
+		err = t.post(w, r, t.exchange)
+	case "refresh":
+		err = t.post(w, r, t.refresh)
+	case "revoke":
+		err = t.post(w, r, t.revoke)
+	case "jwks.json":
+		err = t.jwks(w, r)
+	default:
+		err = apierror.NotFound("not found")
+	}
+	if err != nil {
+		apierror.Platform.Write(w, t.answerFor(r, err))
+	}
+	return nil
+}
+
+// answerFor turns an error into what the client is told; the true reason goes to the log.
+func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
+	var answer apierror.Error
+	switch {
+	case errors.As(err, &answer):
+		return answer
+	case errors.Is(err, credential.ErrInvalid):
+		answer = apierror.Unauthorized(true)
+	case errors.Is(err, credential.ErrNoScope):
+		answer = apierror.InsufficientScope("")
+	default:
+		answer = apierror.Unavailable()
+	}
+	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Add(zap.String("reason", err.Error()))
+	}
+	if c := t.logger.Check(zap.DebugLevel, "request refused"); c != nil {
+		c.Write(
+			zap.String("reason", err.Error()),
+			zap.Int("status", answer.Status),
+			zap.String("remote_ip", mapsapp.RemoteIP(r)))
+	}
+	return answer
+}
+
+type endpoint func(ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object, session *mapsapp.Session) error
+
+// post runs an endpoint that takes a JSON object.
+func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve endpoint) error {
+	if r.Method != http.MethodPost {
+		return apierror.MethodNotAllowed(http.MethodPost)
+	}
+	body, err := httpjson.ReadObject(r, httpjson.SmallBody)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	session, err := t.app.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	return serve(ctx, w, r, body, session)
+}
+
+// required reads strings that a body must have.
+func required(body httpjson.Object, names ...string) ([]string, error) {
+	values := make([]string, 0, len(names))
+	for _, name := range names {
+		value, present, err := body.String(name)
+		switch {
+		case err != nil:
+			return nil, apierror.FailedValidation(err.Error())
+		case !present:
+			return nil, apierror.FailedValidation(name + ": missing")
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
+type answer struct {
+	Data pair `json:"data"`
+}
+
+type pair struct {
+	AccessToken  string `json:"accessToken"`
+	RefreshToken string `json:"refreshToken,omitempty"`
+	ExpiresIn    int64  `json:"expiresIn"`
+}
+
+func write(w http.ResponseWriter, tokens credential.Tokens) {
+	httpjson.Write(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
+}
+
+func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object, session *mapsapp.Session) error {
+	given, err := required(body, "client_token", "server_token")
+	if err != nil {
+		return err
+	}
+	tokens, err := session.Authority.Exchange(ctx, given[0], given[1])
+	count := t.app.Metrics().Exchanges
+	switch {
+	case errors.Is(err, credential.ErrInvalid):
+		count.Invalid.Inc()
+	case errors.Is(err, credential.ErrNoScope):
+		count.NoScope.Inc()
+	case err != nil:
+		count.Unavailable.Inc()
+	default:
+		count.OK.Inc()
+		write(w, tokens)
+	}
+	return err
+}
+
+func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object, session *mapsapp.Session) error {
+	names := []string{"refresh_token"}
+	if t.RefreshRequiresServerToken {
+		names = append(names, "server_token")
+	}
+	given, err := required(body, names...)
+	if err != nil {
+		return err
+	}
+	given = append(given, "")
+	tokens, err := session.Authority.Refresh(ctx, given[0], given[1], credential.RefreshOptions{
+		RequireServerToken: t.RefreshRequiresServerToken, Rotate: t.RefreshRotation,
+	})
+	if errors.Is(err, credential.ErrReused) {
+		t.app.RecordReuse(tokens, mapsapp.RemoteIP(r))
+	}
+	if err != nil {
+		return err
+	}
+	write(w, tokens)
+	return nil
+}
+
+func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object, session *mapsapp.Session) error {
+	given, err := required(body, "refresh_token")
+	if err != nil {
+		return err
+	}
+	if err := session.Authority.Revoke(ctx, given[0]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (t *Tokens) jwks(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return apierror.MethodNotAllowed(http.MethodGet, http.MethodHead)
+	}
+	session, err := t.app.Session(r.Context())
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	w.Header().Set("Cache-Control", jwksCacheControl)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(session.Authority.JWKS()) // a client that has gone is nobody to tell
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Tokens)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Tokens)(nil)
+)
