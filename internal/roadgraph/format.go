@@ -1,0 +1,92 @@
+package roadgraph
+
+import "github.com/mapsedge/caddy-maps/internal/extract"
+
+// A region has one road network for each mode of travel, each complete in itself: were there one network for all, every
+// footpath that meets a street would cut the street in two, and cars would search several times as many arcs. Only names
+// are shared.
+const namesSection = "roads.names"
+
+// sections are the names of a network's sections.
+type sections struct{ segments, points, arcs, turns, copies, leaves, boxes string }
+
+func sectionsOf(mode extract.Modes) sections {
+	prefix := map[extract.Modes]string{extract.Car: "roads.car.", extract.Bicycle: "roads.bicycle.", extract.Foot: "roads.foot."}[mode]
+	return sections{
+		segments: prefix + "segments", points: prefix + "points", arcs: prefix + "arcs", turns: prefix + "turns",
+		copies: prefix + "copies", leaves: prefix + "leaves", boxes: prefix + "boxes",
+	}
+}
+
+// Segment is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
+// properties. One more segment, empty, stands after the last, so that the points of segment i end where those of i+1 begin.
+type Segment struct {
+	FirstPoint uint32 // of its shape
+	Length     uint32 // millimetres
+	Name, Ref  uint32 // see Graph.Text
+	Class      extract.RoadClass
+	Flags      Flags
+	Layer      int8
+	_          uint8
+}
+
+// Flags are properties of a segment.
+type Flags uint16
+
+// The flags. Forward and Backward say in which directions the network's mode may travel.
+const (
+	Forward Flags = 1 << iota
+	Backward
+	Roundabout
+	Link
+	Tunnel
+	Bridge
+	Toll
+	Ferry
+	HasCopies // one of its arcs is in the list of copies
+)
+
+// Has reports whether all of the given flags are set.
+func (f Flags) Has(flags Flags) bool { return f&flags == flags }
+
+// Point is a point of a segment's shape.
+type Point struct {
+	Lat, Lon int32  // 1e-7 degrees
+	Offset   uint32 // millimetres from the segment's first point, along the shape
+}
+
+// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward; both exist even where only one
+// is open. After them come copies: an arc that is part of a turn restriction over ways is there once more for each
+// beginning of such a restriction, so that which copy a route stands on says what it may no longer do. One more arc,
+// empty, stands after the last, so that the turns of arc i end where those of i+1 begin.
+type Arc struct {
+	FirstTurn uint32
+	Length    uint32 // millimetres
+	Duration  uint32 // milliseconds, at the road's free speed
+	Base      uint32 // the arc that this one is a copy of; itself where it is none
+}
+
+// Turn is a way to go on at an arc's end. What is not allowed is not there.
+type Turn struct {
+	To    uint32 // arc
+	Angle int8   // to the right, in units of 180/128 degrees; -128 is turning back
+	_     uint8
+	_     uint16
+}
+
+// box is a bounding box in 1e-7 degrees.
+type box struct{ minLat, minLon, maxLat, maxLon int32 }
+
+// leaf is an entry of the snapping index: up to leafPieces pieces of a segment's shape.
+type leaf struct {
+	box
+	segment uint32
+	point   uint32 // where the first piece begins
+}
+
+const (
+	// leafPieces: a street of a few pieces is one leaf, while a long winding road is several with boxes that are still small.
+	leafPieces = 8
+	// fanOut is the number of boxes below one box of the index.
+	fanOut = 16
+)

@@ -1,0 +1,123 @@
+// Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds the
+// roads near a position, and shortest paths. It is written once by Write, and read in place from the mapped region file.
+//
+// Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
+// restrictions, barriers, no turning back), and the list of an arc's turns says exactly that.
+package roadgraph
+
+import (
+	"fmt"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Graph is the road network of a region for one mode of travel. It is safe for use by any number of goroutines. Its
+// methods read the region file: callers from outside the engines recover as package region says.
+type Graph struct {
+	segments region.View[Segment]
+	points   region.View[Point]
+	arcs     region.View[Arc]
+	turns    region.View[Turn]
+	copies   region.View[uint32]
+	leaves   region.View[leaf]
+	boxes    region.View[box]
+	names    region.View[byte]
+	levels   []level // of the index, from the top down
+}
+
+// Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without roads
+// gives a graph without segments.
+func Open(f *region.File) (*Graph, error) { return OpenMode(f, extract.Car) }
+
+// OpenMode finds the network for one mode of travel.
+func OpenMode(f *region.File, mode extract.Modes) (*Graph, error) {
+	names := sectionsOf(mode)
+	g := &Graph{}
+	for _, err := range []error{
+		open(f, names.segments, &g.segments), open(f, names.points, &g.points), open(f, names.arcs, &g.arcs),
+		open(f, names.turns, &g.turns), open(f, names.copies, &g.copies), open(f, names.leaves, &g.leaves),
+		open(f, names.boxes, &g.boxes), open(f, namesSection, &g.names),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	g.levels = levelsOf(g.leaves.Len())
+	if n := boxCount(g.levels); n != g.boxes.Len() {
+		return nil, fmt.Errorf("%s is damaged: its road index has %d boxes, not %d", f.Path(), g.boxes.Len(), n)
+	}
+	if g.Segments() > 0 && g.arcs.Len() < 2*g.Segments()+1 {
+		return nil, fmt.Errorf("%s is damaged: %d arcs for %d segments", f.Path(), g.arcs.Len(), g.Segments())
+	}
+	return g, nil
+}
+
+func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
+	*v, err = region.Section[T](f, name)
+	return err
+}
+
+// Segments is the number of segments.
+func (g *Graph) Segments() int { return max(g.segments.Len()-1, 0) }
+
+// Arcs is the number of arcs, closed ones and copies included.
+func (g *Graph) Arcs() int { return max(g.arcs.Len()-1, 0) }
+
+// Segment returns a segment.
+func (g *Graph) Segment(i uint32) *Segment { return g.segments.At(int(i)) }
+
+// Arc returns an arc.
+func (g *Graph) Arc(i uint32) *Arc { return g.arcs.At(int(i)) }
+
+// SegmentOf is the segment that an arc travels, and whether it does so forward.
+func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
+	base := g.Arc(arc).Base
+	return base >> 1, base&1 == 0
+}
+
+// Turns are the ways to go on at an arc's end.
+func (g *Graph) Turns(arc uint32) []Turn {
+	return g.turns.Range(int(g.arcs.At(int(arc)).FirstTurn), int(g.arcs.At(int(arc)+1).FirstTurn))
+}
+
+// Shape is the line of a segment, from its first end to its last; at least two points.
+func (g *Graph) Shape(segment uint32) []Point {
+	return g.points.Range(int(g.segments.At(int(segment)).FirstPoint), int(g.segments.At(int(segment)+1).FirstPoint))
+}
+
+// Copies are the copies of an arc that travels a segment with HasCopies; see Arc.
+func (g *Graph) Copies(base uint32) (first, last uint32) {
+	originals := uint32(2 * g.Segments())
+	i, j := 0, g.copies.Len()
+	for i < j {
+		if h := int(uint(i+j) >> 1); *g.copies.At(h) < base {
+			i = h + 1
+		} else {
+			j = h
+		}
+	}
+	for j < g.copies.Len() && *g.copies.At(j) == base {
+		j++
+	}
+	return originals + uint32(i), originals + uint32(j)
+}
+
+// Text is a name or a reference number by the number that a segment has for it.
+func (g *Graph) Text(i uint32) string {
+	if i == 0 {
+		return ""
+	}
+	n := g.names.Range(int(i), int(i)+2)
+	length := int(n[0]) | int(n[1])<<8
+	return string(g.names.Range(int(i)+2, int(i)+2+length))
+}
+
+// Name is what to call a segment: its name, or else its reference number; may be empty.
+func (g *Graph) Name(segment uint32) string {
+	s := g.Segment(segment)
+	if s.Name != 0 {
+		return g.Text(s.Name)
+	}
+	return g.Text(s.Ref)
+}

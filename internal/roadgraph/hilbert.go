@@ -1,0 +1,45 @@
+package roadgraph
+
+import "github.com/paulmach/orb"
+
+// curve orders positions along a Hilbert curve, so that what is near on the ground is near in the file.
+type curve struct{ minLat, minLon, perLat, perLon float64 }
+
+const curveOrder = 16 // bits for each axis
+
+func newCurve(b orb.Bound) curve {
+	const cells = 1<<curveOrder - 1
+	c := curve{minLat: b.Min.Lat(), minLon: b.Min.Lon()}
+	if h := b.Max.Lat() - b.Min.Lat(); h > 0 {
+		c.perLat = cells / h
+	}
+	if w := b.Max.Lon() - b.Min.Lon(); w > 0 {
+		c.perLon = cells / w
+	}
+	return c
+}
+
+// at is the place of a position in 1e-7 degrees on the curve.
+func (c *curve) at(lat, lon float64) uint32 {
+	const last = 1<<curveOrder - 1
+	x := uint32(min(max((lon*1e-7-c.minLon)*c.perLon, 0), last))
+	y := uint32(min(max((lat*1e-7-c.minLat)*c.perLat, 0), last))
+	var d uint32
+	for s := uint32(1) << (curveOrder - 1); s > 0; s >>= 1 {
+		var rx, ry uint32
+		if x&s != 0 {
+			rx = 1
+		}
+		if y&s != 0 {
+			ry = 1
+		}
+		d += s * s * (3*rx ^ ry)
+		if ry == 0 { // turn the quadrant so that the curve inside it starts where the last one ended
+			if rx == 1 {
+				x, y = last-x, last-y
+			}
+			x, y = y, x
+		}
+	}
+	return d
+}

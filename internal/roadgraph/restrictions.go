@@ -1,0 +1,245 @@
+package roadgraph
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+)
+
+// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds their memory.
+//
+// An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
+// been taken. A restriction whose members do not meet end to end, or that leads where the mode may not go, is left out:
+// it cannot be told what was meant.
+func (w *turner) restrictions(firstCopy uint32) *memory {
+	m := &memory{roots: map[uint32]int32{}, first: firstCopy}
+	for i := range w.b.data.Restrictions {
+		r := &w.b.data.Restrictions[i]
+		if r.Modes&w.b.mode == 0 {
+			continue
+		}
+		for _, begin := range w.beginnings(r) {
+			last := begin[len(begin)-1]
+			var wanted, others []uint32
+			for _, to := range w.leaving[w.head(last)] {
+				if w.b.data.Roads[w.roadOut(to)].Way == r.To && w.endsAt(w.roadOut(to), w.head(last)) {
+					wanted = append(wanted, to)
+				} else if to != last^1 {
+					others = append(others, to)
+				}
+			}
+			switch {
+			case !r.Only:
+				for _, to := range wanted {
+					m.forbid(append(begin, to))
+				}
+			case len(wanted) > 0:
+				for _, to := range others {
+					m.forbid(append(begin, to))
+				}
+			}
+		}
+	}
+	m.link()
+	return m
+}
+
+// beginnings are the sequences of arcs on which a restriction is about to act: an arc of its from member that ends at the
+// via node, or one that is followed by the via ways from end to end.
+func (w *turner) beginnings(r *extract.Restriction) [][]uint32 {
+	if r.ViaNode >= 0 {
+		var found [][]uint32
+		for _, arc := range w.entering(r.From, r.ViaNode) {
+			found = append(found, []uint32{arc})
+		}
+		return found
+	}
+	if len(r.ViaWays) == 0 {
+		return nil
+	}
+	first := w.b.road(r.ViaWays[0])
+	if first == nil {
+		return nil
+	}
+	var found [][]uint32
+	ends := []int32{first.Nodes[0], first.Nodes[len(first.Nodes)-1]}
+	for _, start := range slices.Compact(ends) {
+		via := w.along(r.ViaWays, start)
+		if via == nil {
+			continue
+		}
+		for _, arc := range w.entering(r.From, start) {
+			found = append(found, append([]uint32{arc}, via...))
+		}
+	}
+	return found
+}
+
+// entering are the open arcs that reach a node on a way that ends there.
+func (w *turner) entering(way int64, node int32) []uint32 {
+	var found []uint32
+	for _, arc := range w.ending[node] {
+		if road := w.roadIn(arc); w.b.data.Roads[road].Way == way && w.endsAt(road, node) {
+			found = append(found, arc)
+		}
+	}
+	return found
+}
+
+// endsAt reports whether a node is the first or the last of a road.
+func (w *turner) endsAt(road, node int32) bool {
+	nodes := w.b.data.Roads[road].Nodes
+	return nodes[0] == node || nodes[len(nodes)-1] == node
+}
+
+// along are the arcs that follow ways, each from one end to the other, beginning at a node; nil where they do not connect
+// or the mode may not travel them.
+func (w *turner) along(ways []int64, node int32) []uint32 {
+	var arcs []uint32
+	for _, way := range ways {
+		road := w.b.road(way)
+		if road == nil {
+			return nil
+		}
+		nodes := slices.Compact(slices.Clone(road.Nodes))
+		if nodes[0] != node {
+			slices.Reverse(nodes)
+		}
+		if nodes[0] != node {
+			return nil
+		}
+		for at := 0; at < len(nodes)-1; {
+			arc, n := w.covering(nodes[at:])
+			if n == 0 {
+				return nil
+			}
+			arcs = append(arcs, arc)
+			at += n
+		}
+		node = nodes[len(nodes)-1]
+	}
+	return arcs
+}
+
+// covering is the open arc that travels the first nodes of a list, and the number of its pieces; 0 where there is none.
+func (w *turner) covering(nodes []int32) (arc uint32, pieces int) {
+	for _, arc := range w.leaving[nodes[0]] {
+		s := slices.Clone(w.b.segments[arc>>1].nodes)
+		if arc&1 == 1 {
+			slices.Reverse(s)
+		}
+		if len(s) <= len(nodes) && slices.Equal(s, nodes[:len(s)]) {
+			return arc, len(s) - 1
+		}
+	}
+	return 0, 0
+}
+
+// memory is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
+// longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for letters.
+// States of one arc are no more than the arc itself; each deeper one becomes a copy of its arc in the graph.
+type memory struct {
+	roots  map[uint32]int32 // the states of one arc
+	states []state
+	ofCopy []int32 // the states that are copies, in the order of the copies
+	copyOf []int32 // for each state its place in ofCopy, or -1
+	first  uint32  // the number of the first copy
+}
+
+type state struct {
+	arc       uint32
+	depth     int32
+	shorter   int32 // the longest other state that is an end of this one; -1 where there is none
+	next      map[uint32]int32
+	forbidden map[uint32]bool
+}
+
+func (m *memory) add(arc uint32, depth int32) int32 {
+	m.states = append(m.states, state{arc: arc, depth: depth, shorter: -1, next: map[uint32]int32{}, forbidden: map[uint32]bool{}})
+	return int32(len(m.states) - 1)
+}
+
+// forbid adds a sequence of at least two arcs.
+func (m *memory) forbid(arcs []uint32) {
+	at, ok := m.roots[arcs[0]]
+	if !ok {
+		at = m.add(arcs[0], 1)
+		m.roots[arcs[0]] = at
+	}
+	last := len(arcs) - 1
+	for i, arc := range arcs[1:last] {
+		next, ok := m.states[at].next[arc]
+		if !ok {
+			next = m.add(arc, int32(i)+2)
+			m.states[at].next[arc] = next
+		}
+		at = next
+	}
+	m.states[at].forbidden[arcs[last]] = true
+}
+
+// root is the state of a route that remembers nothing but the arc it is on; -1 where no sequence begins with it.
+func (m *memory) root(arc uint32) int32 {
+	if at, ok := m.roots[arc]; ok {
+		return at
+	}
+	return -1
+}
+
+// link finds the shorter state of each, from the short ones to the long ones, and numbers the copies.
+func (m *memory) link() {
+	order := make([]int32, len(m.states))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(m.states[a].depth, m.states[b].depth) })
+	for _, at := range order {
+		for arc, next := range m.states[at].next {
+			m.states[next].shorter = m.follow(m.states[at].shorter, arc)
+		}
+	}
+	m.copyOf = make([]int32, len(m.states))
+	for i := range m.states {
+		m.copyOf[i] = -1
+		if m.states[i].depth > 1 {
+			m.ofCopy = append(m.ofCopy, int32(i))
+		}
+	}
+	slices.SortStableFunc(m.ofCopy, func(a, b int32) int { return cmp.Compare(m.states[a].arc, m.states[b].arc) })
+	for place, at := range m.ofCopy {
+		m.copyOf[at] = int32(place)
+	}
+}
+
+// follow is the state after one more arc.
+func (m *memory) follow(at int32, arc uint32) int32 {
+	for ; at >= 0; at = m.states[at].shorter {
+		if next, ok := m.states[at].next[arc]; ok {
+			return next
+		}
+	}
+	return m.root(arc)
+}
+
+// copies are the arcs of which there are copies, sorted: one entry a copy.
+func (m *memory) copies() []uint32 {
+	arcs := make([]uint32, len(m.ofCopy))
+	for i, at := range m.ofCopy {
+		arcs[i] = m.states[at].arc
+	}
+	return arcs
+}
+
+// step is the arc, or the copy of it, that a route in a state gets on to when it goes on to an arc, and whether it may.
+func (m *memory) step(at int32, arc uint32) (to uint32, allowed bool) {
+	for s := at; s >= 0; s = m.states[s].shorter {
+		if m.states[s].forbidden[arc] {
+			return 0, false
+		}
+	}
+	if next := m.follow(at, arc); next >= 0 && m.copyOf[next] >= 0 {
+		return m.first + uint32(m.copyOf[next]), true
+	}
+	return arc, true
+}

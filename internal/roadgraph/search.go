@@ -1,0 +1,233 @@
+package roadgraph
+
+import (
+	"context"
+	"errors"
+	"math"
+)
+
+// ErrWork is the end of a search whose allowance of work is used up.
+var ErrWork = errors.New("the search exceeds its work limit")
+
+// Costs say what a route costs. All are at least 0; the unit is the caller's.
+type Costs struct {
+	PerMetre, PerSecond float64
+	// Turn is the cost of a turn by its angle, as Turn.Angle: Turn[uint8(angle)]. nil costs nothing.
+	Turn *[256]float64
+}
+
+// Arc is the cost of travelling an arc from end to end.
+func (c *Costs) Arc(a *Arc) float64 {
+	return c.PerMetre*float64(a.Length)/millimetres + c.PerSecond*float64(a.Duration)/1000
+}
+
+// Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs. Its memory
+// and its work grow with the part of the network that it looks at, not with the network. It may be used again after
+// Reset, by one goroutine at a time.
+type Search struct {
+	// Limit is the cost beyond which nothing is looked for. It may be lowered while the search runs.
+	Limit float64
+	// Work counts the arcs that were settled since the Search was made; a search ends with ErrWork where it passes MaxWork.
+	Work, MaxWork int64
+
+	graph   *Graph
+	costs   Costs
+	labels  []Label
+	table   []int32 // open addressing: a label by its arc; the place holds something when marks say so
+	marks   []uint32
+	round   uint32
+	taken   int
+	heap    []entry
+	targets int // that have not been settled
+	err     error
+}
+
+// Label is an arc that the search has reached.
+type Label struct {
+	Arc    uint32
+	Parent int32   // the label before, -1 for a source
+	Source int32   // the id of the source that the route comes from
+	Cost   float64 // to the beginning of the arc; for a source to its end
+	Length float64 // metres from the source to the same place
+
+	target, settled bool
+}
+
+type entry struct {
+	cost  float64
+	label int32
+}
+
+// Reset prepares a search on a graph and forgets the one before.
+func (s *Search) Reset(g *Graph, costs Costs) {
+	s.graph, s.costs, s.Limit = g, costs, math.Inf(1)
+	s.labels, s.heap = s.labels[:0], s.heap[:0]
+	s.targets, s.taken, s.err = 0, 0, nil
+	if s.round++; s.round == 0 || s.table == nil {
+		s.resize(max(len(s.table), 256))
+	}
+}
+
+// AddSource adds a place to start from: cost and length are from the place to the end of its arc.
+func (s *Search) AddSource(id int32, arc uint32, cost, length float64) {
+	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Length: length})
+	s.push(entry{cost, int32(len(s.labels) - 1)})
+}
+
+// AddTarget adds an arc to find, once. Next yields it when the cheapest route to its beginning is known.
+func (s *Search) AddTarget(arc uint32) {
+	place, found := s.find(arc)
+	if found && s.labels[s.table[place]].target {
+		return
+	}
+	if !found {
+		s.insert(place, Label{Arc: arc, Parent: -1, Cost: math.Inf(1)})
+		place, _ = s.find(arc)
+	}
+	s.labels[s.table[place]].target = true
+	s.targets++
+}
+
+// Label returns a label. It is valid until the next call of any other method.
+func (s *Search) Label(i int32) *Label { return &s.labels[i] }
+
+// Err is why Next came to an end early: ErrWork, or the context's error.
+func (s *Search) Err() error { return s.err }
+
+// Next runs the search until the next target is settled and returns its label. It returns false when all are, when no
+// others can be reached within Limit, or with Err.
+func (s *Search) Next(ctx context.Context) (int32, bool) {
+	for s.targets > 0 && len(s.heap) > 0 && s.err == nil {
+		e := s.pop()
+		l := &s.labels[e.label]
+		if l.settled {
+			continue
+		}
+		if e.cost > s.Limit {
+			s.heap = s.heap[:0]
+			break
+		}
+		l.settled = true
+		s.Work++
+		if s.Work&1023 == 0 {
+			s.err = ctx.Err()
+		}
+		if s.MaxWork > 0 && s.Work > s.MaxWork {
+			s.err = ErrWork
+		}
+		target := l.target
+		s.relax(e.label)
+		if target {
+			s.targets--
+			return e.label, true
+		}
+	}
+	return 0, false
+}
+
+// relax goes on from the end of a label's arc.
+func (s *Search) relax(at int32) {
+	from := s.labels[at]
+	cost, length := from.Cost, from.Length
+	if from.Parent >= 0 {
+		arc := s.graph.Arc(from.Arc)
+		cost += s.costs.Arc(arc)
+		length += float64(arc.Length) / millimetres
+	}
+	turns := s.graph.Turns(from.Arc)
+	for i := range turns {
+		to := cost
+		if s.costs.Turn != nil {
+			to += s.costs.Turn[uint8(turns[i].Angle)]
+		}
+		if to > s.Limit {
+			continue
+		}
+		place, found := s.find(turns[i].To)
+		if !found {
+			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Length: length})
+			s.push(entry{to, int32(len(s.labels) - 1)})
+			continue
+		}
+		l := &s.labels[s.table[place]]
+		if to < l.Cost {
+			l.Cost, l.Length, l.Parent, l.Source = to, length, at, from.Source
+			s.push(entry{to, s.table[place]})
+		}
+	}
+}
+
+// find looks for an arc in the table: its place, or the one where it belongs.
+func (s *Search) find(arc uint32) (place uint32, found bool) {
+	mask := uint32(len(s.table) - 1)
+	for place = (arc * 0x9E3779B1) >> 7 & mask; s.marks[place] == s.round; place = (place + 1) & mask {
+		if s.labels[s.table[place]].Arc == arc {
+			return place, true
+		}
+	}
+	return place, false
+}
+
+// insert adds a label for an arc that has none, at the place that find gave.
+func (s *Search) insert(place uint32, l Label) {
+	s.labels = append(s.labels, l)
+	s.table[place], s.marks[place] = int32(len(s.labels)-1), s.round
+	if s.taken++; 2*s.taken > len(s.table) {
+		old, marks, round := s.table, s.marks, s.round
+		s.resize(2 * len(old))
+		for i, label := range old {
+			if marks[i] == round {
+				at, _ := s.find(s.labels[label].Arc)
+				s.table[at], s.marks[at] = label, s.round
+			}
+		}
+	}
+}
+
+// resize empties the table.
+func (s *Search) resize(n int) {
+	s.table, s.marks, s.round = make([]int32, n), make([]uint32, n), 1
+}
+
+// The heap has four children to a node: fewer levels, and the children of one lie in one cache line.
+
+func (s *Search) push(e entry) {
+	s.heap = append(s.heap, e)
+	i := len(s.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 4
+		if s.heap[up].cost <= e.cost {
+			break
+		}
+		s.heap[i] = s.heap[up]
+		i = up
+	}
+	s.heap[i] = e
+}
+
+func (s *Search) pop() entry {
+	top := s.heap[0]
+	last := len(s.heap) - 1
+	e := s.heap[last]
+	s.heap = s.heap[:last]
+	for i := 0; ; {
+		child := 4*i + 1
+		if child >= last {
+			if last > 0 {
+				s.heap[i] = e
+			}
+			return top
+		}
+		for k := child + 1; k < min(child+4, last); k++ {
+			if s.heap[k].cost < s.heap[child].cost {
+				child = k
+			}
+		}
+		if s.heap[child].cost >= e.cost {
+			s.heap[i] = e
+			return top
+		}
+		s.heap[i] = s.heap[child]
+		i = child
+	}
+}

@@ -1,0 +1,159 @@
+package roadgraph
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// turner makes the lists of turns from the segments and the restrictions.
+type turner struct {
+	b       *builder
+	t       *tables
+	leaving [][]uint32 // for each node, the open arcs that begin there
+	ending  [][]uint32 // for each node, the open arcs that end there
+}
+
+// writeTurns fills the turns, adds the copies of arcs that restrictions over ways need, and closes the list of arcs.
+func (b *builder) writeTurns(t *tables) error {
+	w := &turner{b: b, t: t}
+	w.collect()
+	base := len(t.arcs)
+	memory := w.restrictions(uint32(base))
+	t.copies = memory.copies()
+	for _, arc := range t.copies {
+		t.arcs = append(t.arcs, t.arcs[arc])
+		t.segments[arc>>1].Flags |= HasCopies
+	}
+	for i := range t.arcs {
+		t.arcs[i].FirstTurn = uint32(len(t.turns))
+		state := memory.root(t.arcs[i].Base)
+		if i >= base {
+			state = memory.ofCopy[i-base]
+		}
+		w.addTurns(t.arcs[i].Base, state, memory)
+		if len(t.turns) > math.MaxUint32 {
+			return fmt.Errorf("the extract has too many turns")
+		}
+	}
+	t.arcs = append(t.arcs, Arc{FirstTurn: uint32(len(t.turns))})
+	return nil
+}
+
+// open reports whether the mode may travel an arc.
+func (w *turner) open(arc uint32) bool {
+	if arc&1 == 0 {
+		return w.b.segments[arc>>1].properties.flags.Has(Forward)
+	}
+	return w.b.segments[arc>>1].properties.flags.Has(Backward)
+}
+
+// tail and head are the nodes at which an arc begins and ends.
+func (w *turner) tail(arc uint32) int32 {
+	nodes := w.b.segments[arc>>1].nodes
+	if arc&1 == 0 {
+		return nodes[0]
+	}
+	return nodes[len(nodes)-1]
+}
+
+func (w *turner) head(arc uint32) int32 { return w.tail(arc ^ 1) }
+
+// roadIn is the road on which an arc reaches its head, roadOut the one on which it leaves its tail.
+func (w *turner) roadIn(arc uint32) int32 { return w.roadOut(arc ^ 1) }
+
+func (w *turner) roadOut(arc uint32) int32 {
+	if arc&1 == 0 {
+		return w.b.segments[arc>>1].first
+	}
+	return w.b.segments[arc>>1].last
+}
+
+// collect lists the open arcs at each node.
+func (w *turner) collect() {
+	n := uint32(2 * len(w.b.segments))
+	group := func(place func(arc uint32) int32) [][]uint32 {
+		counts := make([]int32, len(w.b.data.Nodes))
+		total := 0
+		for arc := range n {
+			if w.open(arc) {
+				counts[place(arc)]++
+				total++
+			}
+		}
+		all := make([]uint32, total)
+		groups := make([][]uint32, len(counts))
+		for node, count := range counts {
+			groups[node], all = all[:0:count], all[count:]
+		}
+		for arc := range n {
+			if w.open(arc) {
+				groups[place(arc)] = append(groups[place(arc)], arc)
+			}
+		}
+		return groups
+	}
+	w.leaving, w.ending = group(w.tail), group(w.head)
+}
+
+// onward yields the arcs that may follow an arc as far as restrictions do not matter: none over a barrier, and never back
+// along the same segment.
+func (w *turner) onward(arc uint32, yield func(to uint32)) {
+	head := w.head(arc)
+	if w.b.data.Nodes[head].Barrier&w.b.mode != 0 {
+		return
+	}
+	for _, to := range w.leaving[head] {
+		if to != arc^1 {
+			yield(to)
+		}
+	}
+}
+
+// addTurns appends the turns of an arc in a state of the restrictions' memory. Where there is no other way to go on, a
+// dead end, it is back.
+func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
+	if !w.open(arc) {
+		return
+	}
+	first := len(w.t.turns)
+	w.onward(arc, func(to uint32) {
+		if next, allowed := memory.step(state, to); allowed {
+			w.t.turns = append(w.t.turns, Turn{To: next, Angle: w.angle(arc, to)})
+		}
+	})
+	if back := arc ^ 1; len(w.t.turns) == first && w.open(back) {
+		if next, allowed := memory.step(state, back); allowed {
+			w.t.turns = append(w.t.turns, Turn{To: next, Angle: math.MinInt8})
+		}
+	}
+	slices.SortFunc(w.t.turns[first:], func(x, y Turn) int { return cmp.Compare(x.To, y.To) })
+}
+
+// angle is the change of direction from one arc to the next; see Turn.
+func (w *turner) angle(from, to uint32) int8 {
+	in, out := w.shape(from), w.shape(to)
+	a, b := len(in)-2, 1
+	for a > 0 && samePlace(&in[a], &in[len(in)-1]) {
+		a--
+	}
+	for b < len(out)-1 && samePlace(&out[b], &out[0]) {
+		b++
+	}
+	change := math.Remainder(bearing(&out[0], &out[b])-bearing(&in[a], &in[len(in)-1]), 2*math.Pi)
+	return int8(min(max(math.Round(change/math.Pi*128), -127), 127))
+}
+
+func samePlace(a, b *Point) bool { return a.Lat == b.Lat && a.Lon == b.Lon }
+
+// shape is the line of an arc in its direction.
+func (w *turner) shape(arc uint32) []Point {
+	line := w.t.points[w.t.segments[arc>>1].FirstPoint:w.t.segments[arc>>1+1].FirstPoint]
+	if arc&1 == 0 {
+		return line
+	}
+	line = slices.Clone(line)
+	slices.Reverse(line)
+	return line
+}

@@ -1,0 +1,130 @@
+package roadgraph
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Write compiles the roads of an extract and adds them to a region file: a network each for cars, bicycles and people on
+// foot. The same input gives the same bytes.
+func Write(w *region.Writer, d *extract.Data) error {
+	texts := newTexts()
+	for _, mode := range []extract.Modes{extract.Car, extract.Bicycle, extract.Foot} {
+		t, err := build(d, mode, texts)
+		if err != nil {
+			return err
+		}
+		names := sectionsOf(mode)
+		region.Add(w, names.segments, t.segments)
+		region.Add(w, names.points, t.points)
+		region.Add(w, names.arcs, t.arcs)
+		region.Add(w, names.turns, t.turns)
+		region.Add(w, names.copies, t.copies)
+		region.Add(w, names.leaves, t.leaves)
+		region.Add(w, names.boxes, t.boxes)
+	}
+	region.Add(w, namesSection, texts.data)
+	return nil
+}
+
+// tables are the arrays of one network.
+type tables struct {
+	segments []Segment
+	points   []Point
+	arcs     []Arc
+	turns    []Turn
+	copies   []uint32
+	leaves   []leaf
+	boxes    []box
+}
+
+// build makes the network of one mode.
+func build(d *extract.Data, mode extract.Modes, texts *texts) (*tables, error) {
+	b := newBuilder(d, mode)
+	if len(b.edges) == 0 {
+		return &tables{}, nil
+	}
+	b.markJunctions()
+	b.traceSegments()
+	b.sortSegments()
+	t := &tables{}
+	if err := b.writeSegments(t, texts); err != nil {
+		return nil, err
+	}
+	if err := b.writeTurns(t); err != nil {
+		return nil, err
+	}
+	writeIndex(t, b.curve)
+	return t, nil
+}
+
+// writeSegments fills the segments, their shapes and their arcs.
+func (b *builder) writeSegments(t *tables, texts *texts) error {
+	total := 0
+	for i := range b.segments {
+		total += len(b.segments[i].nodes)
+	}
+	if total > math.MaxUint32 || len(b.segments) > math.MaxInt32/2 {
+		return fmt.Errorf("the extract has too many roads: %d points in %d segments", total, len(b.segments))
+	}
+	t.points = make([]Point, 0, total)
+	t.segments = make([]Segment, 0, len(b.segments)+1)
+	t.arcs = make([]Arc, 0, 2*len(b.segments)+1)
+	for i := range b.segments {
+		s := &b.segments[i]
+		p := &s.properties
+		segment := Segment{FirstPoint: uint32(len(t.points)), Name: texts.add(p.name), Ref: texts.add(p.ref), Class: p.class,
+			Flags: p.flags, Layer: p.layer}
+		length := 0.0
+		for k, node := range s.nodes {
+			n := &b.data.Nodes[node]
+			point := Point{Lat: n.Lat, Lon: n.Lon}
+			if k > 0 {
+				length += pointDistance(&t.points[len(t.points)-1], &point) * millimetres
+			}
+			point.Offset = uint32(min(math.Round(length), maxMillimetres))
+			t.points = append(t.points, point)
+		}
+		segment.Length = t.points[len(t.points)-1].Offset
+		t.segments = append(t.segments, segment)
+		for dir, speed := range [2]uint8{p.speedForward, p.speedBackward} {
+			t.arcs = append(t.arcs, Arc{Length: segment.Length, Duration: duration(segment.Length, speed), Base: uint32(2*i + dir)})
+		}
+	}
+	t.segments = append(t.segments, Segment{FirstPoint: uint32(len(t.points))})
+	return nil
+}
+
+// duration is the time in milliseconds for a length in millimetres at a speed in km/h.
+func duration(length uint32, speed uint8) uint32 {
+	return uint32(min(math.Round(float64(length)*3.6/float64(max(speed, 1))), math.MaxUint32))
+}
+
+// texts is the table of names, each kept once.
+type texts struct {
+	data   []byte
+	places map[string]uint32
+}
+
+// newTexts starts a table whose text 0 is empty.
+func newTexts() *texts {
+	return &texts{data: []byte{0, 0}, places: map[string]uint32{"": 0}}
+}
+
+// add returns the number of a text. OpenStreetMap's values have at most 255 characters.
+func (t *texts) add(text string) uint32 {
+	if len(text) > math.MaxUint16 {
+		text = text[:math.MaxUint16]
+	}
+	if at, ok := t.places[text]; ok {
+		return at
+	}
+	at := uint32(len(t.data))
+	t.data = append(t.data, byte(len(text)), byte(len(text)>>8))
+	t.data = append(t.data, text...)
+	t.places[text] = at
+	return at
+}
