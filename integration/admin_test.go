@@ -1,0 +1,200 @@
+package integration
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAdminAPI(t *testing.T) {
+	s := sharedServer(t)
+	var status, regions any
+	s.sendAdmin(t, call{path: "/maps/status"}).want(200).wantHeader("Cache-Control", "no-store").into(&status)
+	s.sendAdmin(t, call{path: "/maps/regions"}).want(200).wantHeader("Cache-Control", "no-store").into(&regions)
+	if text := asJSON(t, regions); !strings.Contains(text, "delaware") {
+		t.Errorf("regions: %s", text)
+	}
+	mint := func(body string) call {
+		return call{method: "POST", path: "/maps/user-tokens", contentType: jsonType, body: body}
+	}
+	for name, test := range map[string]struct {
+		call   call
+		status int
+	}{
+		"no organization":    {mint(`{"subject":"x","ttl":"1h"}`), 400},
+		"empty organization": {mint(`{"organization":"","ttl":"1h"}`), 400},
+		"bad ttl":            {mint(`{"organization":"x","ttl":"soon"}`), 400},
+		"negative ttl":       {mint(`{"organization":"x","ttl":"-1h"}`), 400},
+		"more than a day":    {mint(`{"organization":"x","ttl":"25h"}`), 400},
+		"unknown field":      {mint(`{"organization":"x","role":"root"}`), 400},
+		"no JSON":            {mint(`organization=x`), 400},
+		"17 KiB":             {mint(`{"organization":"` + strings.Repeat("x", 17<<10) + `"}`), 413},
+		"GET":                {call{path: "/maps/user-tokens"}, 405},
+		"POST of the status": {call{method: "POST", path: "/maps/status"}, 405},
+		"unknown address":    {call{path: "/maps/nothing"}, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var body struct{ Error string }
+			s.sendAdmin(t, test.call).want(test.status).into(&body)
+			if body.Error == "" {
+				t.Error("no error text")
+			}
+		})
+	}
+}
+
+// Each user token that is minted is logged, without the token.
+func TestMintsAreLogged(t *testing.T) {
+	s := sharedServer(t)
+	s.userToken(t, "logged-mint")
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, `"organization":"logged-mint"`) && strings.Contains(line, `"jti":`) && strings.Contains(line, `"subject":"integration"`) {
+			return
+		}
+	}
+	t.Error("no line of the log tells of the user token")
+}
+
+// Every change of an account is logged with who made it and what changed.
+func TestChangesAreLogged(t *testing.T) {
+	s := sharedServer(t)
+	user := s.userToken(t, "logged-changes")
+	acc := s.create(t, user, nil)
+	s.setStatus(t, user, acc.ID, "SUSPENDED")
+	s.setStatus(t, user, acc.ID, "ACTIVE")
+	s.send(t, call{method: "DELETE", path: accounts + "/" + acc.ID, bearer: user}).want(204)
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, acc.ID) && strings.Contains(line, `"actor":"user:integration"`) {
+			n++
+		}
+	}
+	if n < 4 {
+		t.Errorf("%d lines of the log tell of 4 changes", n)
+	}
+}
+
+// The metrics are there, and still there after a reload, which gives Caddy a new registry.
+func TestMetrics(t *testing.T) {
+	s := startServer(t)
+	acc := s.create(t, s.userToken(t, "metrics"), nil)
+	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	for _, c := range callsWith(access) {
+		s.send(t, c).want(200)
+	}
+	s.send(t, call{path: reverse + "?lat=1&lon=1", bearer: "x"}).want(401)
+	check := func() {
+		t.Helper()
+		text := string(s.sendAdmin(t, call{path: "/metrics"}).want(200).body)
+		for _, name := range []string{"caddy_maps_exchanges_total", "caddy_maps_auth_total", "caddy_maps_cache_hits_total",
+			"caddy_maps_lookup_seconds", "caddy_maps_match_seconds", "caddy_maps_store_staleness_seconds"} {
+			if !strings.Contains(text, "\n# TYPE "+name+" ") {
+				t.Errorf("no metric %s", name)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "caddy_maps_exchanges_total{") && strings.HasSuffix(line, " 1\n") {
+				return
+			}
+		}
+		t.Error("the exchange was not counted, or forgotten")
+	}
+	check()
+	original, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := s.reload(t, string(original)+"\n# changed\n"); status != 200 {
+		t.Fatalf("reload: %d %s", status, body)
+	}
+	if status, body := s.reload(t, strings.Replace(string(original), "max_points 10000", "max_points 9999", 1)); status != 200 {
+		t.Fatalf("reload: %d %s", status, body)
+	}
+	check()
+}
+
+// The example configuration adapts without a warning, and validates where neither its region nor its store is.
+func TestExampleConfiguration(t *testing.T) {
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := filepath.Join(root, "Caddyfile.example")
+	out, err := s.command(t.Context(), "adapt", "--config", example, "--adapter", "caddyfile").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if strings.Contains(string(out), "WARN") {
+		t.Errorf("adapting warns:\n%s", out)
+	}
+	if out, err := s.command(t.Context(), "validate", "--config", example, "--adapter", "caddyfile").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(s.store); err == nil {
+		t.Error("validating opened the store")
+	}
+
+	// With every option that the example shows as a comment.
+	text, err := exampleWith(
+		"# refresh_requires_server_token", "refresh_requires_server_token",
+		"# refresh_rotation", "refresh_rotation",
+		"# admin_access_tokens off", "admin_access_tokens off",
+		"# cors https://app.example.com", "cors https://app.example.com",
+		"# cors https://app.example.com", "cors https://app.example.com",
+		"# forward_token", "forward_token",
+		"# key_encryption_key {file./run/secrets/kek}", "key_encryption_key {env.MAPS_KEK}",
+		"# user_tokens {", "user_tokens {",
+		"# 	issuer https", "	issuer https",
+		"# 	audience maps-management", "	audience maps-management",
+		"# 	jwks_url", "	jwks_url",
+		"# 	algorithms", "	algorithms",
+		"# 	organization_claim", "	organization_claim",
+		"# 	require_claim", "	require_claim",
+		"# 	# local off", "	local off",
+		"# }", "}",
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := filepath.Join(s.dir, "full")
+	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.command(t.Context(), "validate", "--config", full, "--adapter", "caddyfile")
+	cmd.Env = append(cmd.Env, "MAPS_KEK=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The example runs as Caddy's own JSON too, without the Caddyfile.
+func TestAdaptedJSONRuns(t *testing.T) {
+	s := startServer(t)
+	out, err := s.command(t.Context(), "adapt", "--config", s.config, "--adapter", "caddyfile").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post("http://"+s.admin+"/load", "application/json", strings.NewReader(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Errorf("POST /load: %s", resp.Status)
+	}
+	acc := s.create(t, s.userToken(t, "json"), nil)
+	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	for _, c := range callsWith(access) {
+		s.send(t, c).want(200)
+	}
+}

@@ -1,0 +1,270 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// server is one process of the real server. Its files outlive it, so that it can be started again.
+type server struct {
+	dir    string // its own; holds the store, the configuration and the log
+	config string // path of the Caddyfile
+	store  string
+	region string
+	port   string
+	admin  string // host:port
+	router string // host:port behind /api/v1/route
+	log    string // path of all that it writes, all starts in one file
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+// newServer prepares a server that runs Caddyfile.example with pairs of texts replaced, on ports of its own.
+func newServer(dir string, replacements ...string) (*server, error) {
+	s := &server{
+		dir: dir, config: filepath.Join(dir, "Caddyfile"), store: filepath.Join(dir, "data", "accounts.db"),
+		region: region, log: filepath.Join(dir, "server.log"),
+	}
+	var err error
+	for _, address := range []*string{&s.port, &s.admin, &s.router} {
+		if *address, err = freeAddress(); err != nil {
+			return nil, err
+		}
+	}
+	_, s.port, _ = net.SplitHostPort(s.port)
+	text, err := exampleWith(replacements...)
+	if err != nil {
+		return nil, err
+	}
+	return s, os.WriteFile(s.config, []byte(text), 0o600)
+}
+
+// exampleWith returns Caddyfile.example with pairs of texts replaced, each of which has to be there.
+func exampleWith(replacements ...string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(root, "Caddyfile.example"))
+	if err != nil {
+		return "", err
+	}
+	text := string(data)
+	for i := 0; i < len(replacements); i += 2 {
+		if !strings.Contains(text, replacements[i]) {
+			return "", fmt.Errorf("Caddyfile.example has no %q", replacements[i])
+		}
+		text = strings.Replace(text, replacements[i], replacements[i+1], 1)
+	}
+	return text, nil
+}
+
+// startServer runs a new server until the end of the test.
+func startServer(t testing.TB, replacements ...string) *server {
+	t.Helper()
+	s, err := newServer(t.TempDir(), replacements...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.end(t) })
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// end stops the server and shows the end of its log if the test has failed.
+func (s *server) end(t testing.TB) {
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if t.Failed() {
+		t.Log(s.logTail(20))
+	}
+}
+
+// command returns a command of the server's binary in the server's environment.
+func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, caddy, args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(),
+		"MAPS_PORT="+s.port, "MAPS_BIND=127.0.0.1", "MAPS_ADMIN="+s.admin, "MAPS_REGION="+s.region, "MAPS_STORE="+s.store,
+		"MAPS_ROUTER="+s.router, "MAPS_LOG_LEVEL=DEBUG",
+		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "xdg-config"), "XDG_DATA_HOME="+filepath.Join(s.dir, "xdg-data"),
+		"GORACE=halt_on_error=1 exitcode=66")
+	return cmd
+}
+
+// launch starts the process, without waiting for anything.
+func (s *server) launch() error {
+	out, err := os.OpenFile(s.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	s.cmd = s.command(context.Background(), "run", "--config", s.config, "--adapter", "caddyfile")
+	s.cmd.Stdout, s.cmd.Stderr = out, out
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	exited := make(chan struct{})
+	s.exited = exited
+	go func(cmd *exec.Cmd) {
+		_ = cmd.Wait() // its ProcessState is looked at
+		close(exited)
+	}(s.cmd)
+	return nil
+}
+
+// start launches the process and waits until it is healthy.
+func (s *server) start() error {
+	if err := s.launch(); err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: 2 * time.Second}
+	deadline := time.Now().Add(time.Minute)
+	for time.Now().Before(deadline) {
+		if resp, err := client.Get(s.url("/healthz")); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-s.exited:
+			return fmt.Errorf("the server ended: %v\n%s", s.cmd.ProcessState, s.logTail(20))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	_ = s.kill()
+	return fmt.Errorf("the server was not healthy within a minute\n%s", s.logTail(20))
+}
+
+func (s *server) running() bool {
+	if s.exited == nil {
+		return false
+	}
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop ends the process as an operator would, and reports an end that was not clean: a crash, or a race.
+func (s *server) stop() error {
+	if s.exited == nil {
+		return nil
+	}
+	if s.running() {
+		if resp, err := http.Post("http://"+s.admin+"/stop", "", nil); err == nil {
+			resp.Body.Close()
+		}
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(20 * time.Second):
+		_ = s.kill()
+		return fmt.Errorf("the server did not stop within 20 s\n%s", s.logTail(20))
+	}
+	state := s.cmd.ProcessState
+	s.exited = nil
+	if !state.Success() {
+		return fmt.Errorf("the server ended with %v\n%s", state, s.logTail(60))
+	}
+	return nil
+}
+
+// kill ends the process as a power failure would (SIGKILL).
+func (s *server) kill() error {
+	err := s.cmd.Process.Kill()
+	<-s.exited
+	s.exited = nil
+	return err
+}
+
+func (s *server) url(path string) string { return "http://127.0.0.1:" + s.port + path }
+
+func (s *server) logTail(lines int) string {
+	data, err := os.ReadFile(s.log)
+	if err != nil {
+		return err.Error()
+	}
+	all := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+	if len(all) > lines {
+		all = all[len(all)-lines:]
+	}
+	return s.log + ":\n" + string(bytes.Join(all, []byte("\n")))
+}
+
+// reload gives the running server another Caddyfile, as `caddy reload` does, and returns the answer's status and text.
+func (s *server) reload(t testing.TB, caddyfile string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, "http://"+s.admin+"/load", strings.NewReader(caddyfile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "text/caddyfile")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// shared is one server for all tests that leave no trace but accounts of an organization of their own.
+var shared struct {
+	sync.Once
+	*server
+	err error
+}
+
+func sharedServer(t testing.TB) *server {
+	t.Helper()
+	shared.Do(func() {
+		dir := filepath.Join(workDir, "shared")
+		if shared.err = os.Mkdir(dir, 0o700); shared.err != nil {
+			return
+		}
+		if shared.server, shared.err = newServer(dir); shared.err == nil {
+			shared.err = shared.server.start()
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	if !shared.server.running() {
+		t.Fatalf("the shared server has ended\n%s", shared.server.logTail(40))
+	}
+	return shared.server
+}
+
+func stopShared() error {
+	if shared.server == nil {
+		return nil
+	}
+	return shared.server.stop()
+}
