@@ -52,7 +52,6 @@ type area struct {
 // assembleArea puts a relation's ways together. It reads c only, so that areas can be assembled side by side.
 func (c *collector) assembleArea(a *areaRelation) area {
 	j := joiner{at: c.locations.point}
-	complete := true
 	listed := make(map[int64]bool, len(a.members))
 	for _, m := range a.members {
 		if listed[m.way] {
@@ -62,18 +61,18 @@ func (c *collector) assembleArea(a *areaRelation) area {
 		listed[m.way] = true
 		w := c.find(m.way)
 		if w == nil {
-			complete = false
+			j.partial = true
 			continue
 		}
 		nodes, missing := c.nodesOf(w)
 		if missing > 0 || len(nodes) < 2 {
-			complete = false
+			j.partial = true
 			continue
 		}
 		j.pieces = append(j.pieces, piece{way: m.way, nodes: nodes, inner: m.inner})
 	}
-	j.join(complete)
-	result := area{broken: !complete || len(j.open) > 0}
+	j.join()
+	result := area{broken: j.partial || len(j.open) > 0}
 	rings := j.nest()
 	polygonOf := make([]int, len(rings)) // of outer rings
 	for i := range rings {

@@ -31,6 +31,9 @@ type joiner struct {
 	at     func(node int32) orb.Point
 	rings  []chain
 	open   []chain
+	// partial says that members are missing. Then a gap is theirs, and a ring of several ways may close by chance where the
+	// missing ones would have led on: only ways that are rings themselves are to be trusted.
+	partial bool
 	// repaired counts what had to be mended: pieces given twice, ends that do not quite meet.
 	repaired int
 }
@@ -41,8 +44,8 @@ const maxGap = 10
 // maxMended bounds the open chains of an area that are looked at for gaps: more of them are no slip of the mapper's.
 const maxMended = 500
 
-// join makes rings of the pieces. Gaps are closed only if mend is set: where members are missing, a gap is theirs.
-func (j *joiner) join(mend bool) {
+// join makes rings of the pieces.
+func (j *joiner) join() {
 	j.dropDuplicates()
 	ends := make(map[int32][]int) // pieces by their end nodes
 	used := make([]bool, len(j.pieces))
@@ -57,14 +60,15 @@ func (j *joiner) join(mend bool) {
 		last := p.nodes[len(p.nodes)-1]
 		ends[last] = append(ends[last], i)
 	}
+	if j.partial {
+		return
+	}
 	for i := range j.pieces {
 		if !used[i] {
 			j.walk(i, ends, used)
 		}
 	}
-	if mend {
-		j.mend()
-	}
+	j.mend()
 }
 
 // dropDuplicates removes pieces that have the nodes of another.

@@ -34,7 +34,7 @@ var areaKeys = map[string]areaRule{
 	"office":           {},
 	"place":            {},
 	"playground":       {except: valueSet("balancebeam", "rope_traverse", "stepping_stone", "zipwire")},
-	"power":            {only: valueSet("compensator", "converter", "generator", "plant", "substation", "switchgear", "transformer")},
+	"power":            {only: valueSet("compensator", "converter", "generator", "plant", "station", "sub_station", "substation", "switchgear", "transformer")},
 	"public_transport": {except: valueSet("stop_position")},
 	"railway":          {only: valueSet("platform", "roundhouse", "station", "traverser", "turntable", "wash")},
 	"ruins":            {},
