@@ -1,0 +1,207 @@
+// Package accounts is the Caddy handler `maps_accounts`: the management of service accounts by users, and by accounts with
+// administrator rights.
+package accounts
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Accounts)) }
+
+// Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and deletes the
+// service accounts of their organization.
+type Accounts struct {
+	// Whether access tokens of accounts with `isAdmin` may manage the accounts of their organization too, within limits: they
+	// cannot make administrators, change them, or grant scopes that they do not have. Default: true.
+	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
+
+	app    *mapsapp.App
+	logger *zap.Logger
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Accounts) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_accounts", New: func() caddy.Module { return new(Accounts) }}
+}
+
+// Provision finds the app.
+func (a *Accounts) Provision(ctx caddy.Context) (err error) {
+	a.logger = ctx.Logger()
+	a.app, err = mapsapp.Get(ctx)
+	return err
+}
+
+func (a *Accounts) acceptsAccessTokens() bool {
+	return a.AdminAccessTokens == nil || *a.AdminAccessTokens
+}
+
+// base is the address of the collection in every path.
+const base = "/api/v1/service-accounts"
+
+// maxIDLength bounds what is looked up as an id.
+const maxIDLength = 64
+
+var errNoAccount = apierror.NotFound("service account not found")
+
+// call is one request, with what it has been found to be.
+type call struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	session *mapsapp.Session
+	caller  caller
+	id      string // of the account in the path; empty for the collection
+}
+
+type method func(a *Accounts, c *call) error
+
+var (
+	collectionMethods = map[string]method{
+		http.MethodGet: (*Accounts).list, http.MethodHead: (*Accounts).list, http.MethodPost: (*Accounts).create,
+	}
+	accountMethods = map[string]method{
+		http.MethodGet: (*Accounts).get, http.MethodHead: (*Accounts).get,
+		http.MethodPatch: (*Accounts).update, http.MethodDelete: (*Accounts).remove,
+	}
+	collectionAllow = []string{http.MethodGet, http.MethodHead, http.MethodPost}
+	accountAllow    = []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete}
+)
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (a *Accounts) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	w.Header().Set("Cache-Control", "no-store")
+	if err := a.serve(w, r); err != nil {
+		apierror.Platform.Write(w, a.answerFor(r, err))
+	}
+	return nil
+}
+
+func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
+	at := strings.LastIndex(r.URL.Path, base)
+	if at < 0 {
+		return apierror.NotFound("not found")
+	}
+	rest := r.URL.Path[at+len(base):]
+	id, isAccount := strings.CutPrefix(rest, "/")
+	if rest != "" && !isAccount || strings.Contains(id, "/") {
+		return apierror.NotFound("not found")
+	}
+	methods, allow := collectionMethods, collectionAllow
+	if id != "" {
+		methods, allow = accountMethods, accountAllow
+	}
+	serve, known := methods[r.Method]
+	if !known {
+		return apierror.MethodNotAllowed(allow...)
+	}
+	session, err := a.app.Session(r.Context())
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	who, err := a.authenticate(r, session)
+	if err != nil {
+		return err
+	}
+	if len(id) > maxIDLength {
+		return errNoAccount
+	}
+	return serve(a, &call{w: w, r: r, session: session, caller: who, id: id})
+}
+
+// refused is an answer with a reason that is only for the log.
+type refused struct {
+	answer apierror.Error
+	reason string
+}
+
+func (r refused) Error() string { return r.reason }
+
+// answerFor turns an error into what the client is told; the true reason goes to the log.
+func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
+	var answer apierror.Error
+	var why refused
+	switch {
+	case errors.As(err, &why):
+		answer = why.answer
+	case errors.As(err, &answer):
+		return answer
+	case errors.Is(err, credential.ErrInvalid):
+		answer = apierror.Unauthorized(true)
+	case errors.Is(err, account.ErrNotFound):
+		return errNoAccount
+	default:
+		answer = apierror.Unavailable()
+	}
+	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Add(zap.String("reason", err.Error()))
+	}
+	if c := a.logger.Check(zap.DebugLevel, "request refused"); c != nil {
+		c.Write(
+			zap.String("reason", err.Error()),
+			zap.Int("status", answer.Status),
+			zap.String("remote_ip", mapsapp.RemoteIP(r)))
+	}
+	return answer
+}
+
+// body is an answer's JSON.
+type body struct {
+	Data any `json:"data"`
+}
+
+// get answers with one account.
+func (a *Accounts) get(c *call) error {
+	acc, err := c.session.Live.Account(c.r.Context(), c.id)
+	if err != nil {
+		return err
+	}
+	if acc.OrganizationID != c.caller.organization {
+		return errNoAccount
+	}
+	httpjson.Write(c.w, http.StatusOK, body{acc})
+	return nil
+}
+
+// remove deletes an account, whatever its status.
+func (a *Accounts) remove(c *call) error {
+	gone, err := c.session.Live.DeleteAccount(c.r.Context(), c.id, func(acc account.Account) error {
+		if acc.OrganizationID != c.caller.organization {
+			return errNoAccount
+		}
+		return c.caller.mayChange(&acc)
+	})
+	if err != nil {
+		return err
+	}
+	a.record(c, gone, "deleted", nil)
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *Accounts) record(c *call, acc account.Account, kind string, changed []string) {
+	a.app.Record(mapsapp.Change{
+		Kind: kind, Account: acc, Actor: c.caller.actor, Changed: changed, RemoteIP: mapsapp.RemoteIP(c.r),
+	})
+}
+
+// now is the time as accounts keep it: UTC, to the millisecond.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Accounts)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Accounts)(nil)
+)

@@ -1,0 +1,89 @@
+package accounts
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+)
+
+// created is an account with its two tokens, which are shown this once.
+type created struct {
+	account.Account
+	ClientToken string `json:"clientToken"`
+	ServerToken string `json:"serverToken"`
+}
+
+func (a *Accounts) create(c *call) error {
+	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody)
+	if err != nil {
+		return err
+	}
+	f, err := parseFields(object)
+	if err == nil {
+		err = f.complete()
+	}
+	if err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
+	at := now()
+	acc := account.Account{
+		ID: credential.NewAccountID(at), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
+		Platform: *f.platform, Scopes: *f.scopes, Status: account.StatusActive,
+		CreatedAt: at, UpdatedAt: at, Version: 1,
+	}
+	if f.isAdmin != nil {
+		acc.IsAdmin = *f.isAdmin
+	}
+	if f.description != nil {
+		acc.Description = *f.description
+	}
+	if f.status != nil {
+		acc.Status = *f.status
+	}
+	if err := c.caller.mayMakeAdmin(acc.IsAdmin); err != nil {
+		return err
+	}
+	if err := c.caller.mayGrant(acc.Scopes.Set(), 0); err != nil {
+		return err
+	}
+	client, server, err := credential.NewAccountTokens(&acc)
+	if err != nil {
+		return err
+	}
+	if err := c.session.Live.CreateAccount(c.r.Context(), acc); err != nil {
+		return err
+	}
+	a.record(c, acc, "created", nil)
+	c.w.Header().Set("Location", collectionPath(c.r)+"/"+acc.ID)
+	httpjson.Write(c.w, http.StatusCreated, body{created{acc, client, server}})
+	return nil
+}
+
+// complete checks what a new account must have.
+func (f *fields) complete() error {
+	switch {
+	case f.platform == nil:
+		return errors.New("platform: missing")
+	case f.scopes == nil:
+		return errors.New("scopes: missing")
+	case f.status != nil && *f.status == account.StatusRevoked:
+		return errors.New("status: a new account is ACTIVE or SUSPENDED")
+	}
+	return nil
+}
+
+// collectionPath is the address of the collection as the client sees it, also where a prefix of it was stripped on the way.
+func collectionPath(r *http.Request) string {
+	path := r.URL.Path
+	if saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && strings.Contains(saved.URL.Path, base) {
+		path = saved.URL.Path
+	}
+	return path[:strings.LastIndex(path, base)+len(base)]
+}
