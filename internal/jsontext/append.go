@@ -1,0 +1,92 @@
+package jsontext
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendFixed appends a number with exactly this many decimals, 0 to 9, rounded to the nearest; a zero has no sign. The
+// number must be finite.
+func AppendFixed(dst []byte, value float64, decimals int) []byte {
+	scaled := math.Round(value * powersOfTen[decimals])
+	if math.Abs(scaled) >= 1<<53 {
+		return strconv.AppendFloat(dst, value, 'f', decimals, 64)
+	}
+	n := int64(scaled)
+	if n < 0 {
+		dst = append(dst, '-')
+		n = -n
+	}
+	unit := int64(powersOfTen[decimals])
+	dst = strconv.AppendInt(dst, n/unit, 10)
+	if decimals == 0 {
+		return dst
+	}
+	at := len(dst)
+	dst = append(dst, ".000000000"[:1+decimals]...)
+	for i, rest := at+decimals, n%unit; rest > 0; i, rest = i-1, rest/10 {
+		dst[i] = byte('0' + rest%10)
+	}
+	return dst
+}
+
+// AppendRounded appends a number rounded to at most this many decimals, 0 to 9, without trailing zeros. The number must be
+// finite.
+func AppendRounded(dst []byte, value float64, decimals int) []byte {
+	start := len(dst)
+	dst = AppendFixed(dst, value, decimals)
+	if decimals == 0 {
+		return dst
+	}
+	end := len(dst)
+	for end > start && dst[end-1] == '0' {
+		end--
+	}
+	if dst[end-1] == '.' {
+		end--
+	}
+	return dst[:end]
+}
+
+// AppendString appends a string in quotes. Bytes that are not UTF-8 become U+FFFD. Nothing is escaped but what JSON wants:
+// the text is not meant to stand inside HTML.
+func AppendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(dst, s[start:i]...)
+				dst = append(dst, "\ufffd"...)
+				start = i + 1
+			}
+			i += size
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}

@@ -1,0 +1,238 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep a value may be nested that Skip passes over.
+const MaxDepth = 64
+
+// Reader reads a JSON document from its start to its end. Its methods expect something at the present position, leading white
+// space aside, and move past it. Once something is not as expected, Err says what and where, and every method does nothing.
+//
+// The zero Reader has an empty document.
+type Reader struct {
+	data []byte
+	at   int
+	err  error
+
+	// Plus allows numbers to begin with a +.
+	Plus bool
+}
+
+// NewReader returns a reader of a document. The document must not change while it is read.
+func NewReader(data []byte) *Reader { return &Reader{data: data} }
+
+// Reset starts with another document.
+func (r *Reader) Reset(data []byte) { *r = Reader{data: data, Plus: r.Plus} }
+
+// Err is the first error: its text is fit for the client.
+func (r *Reader) Err() error { return r.err }
+
+// Offset is the position in bytes.
+func (r *Reader) Offset() int { return r.at }
+
+// fail keeps the first error.
+func (r *Reader) fail(problem string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s at byte %d", problem, r.at)
+	}
+}
+
+// expected says what should stand here.
+func (r *Reader) expected(what string) {
+	if r.at >= len(r.data) {
+		r.fail("it ends early, " + what + " is expected")
+		return
+	}
+	r.fail(what + " is expected")
+}
+
+// Peek returns the next byte that is not white space, without moving past it; 0 at the end and after an error.
+func (r *Reader) Peek() byte {
+	if r.err != nil {
+		return 0
+	}
+	for r.at < len(r.data) {
+		switch c := r.data[r.at]; c {
+		case ' ', '\t', '\n', '\r':
+			r.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// Next moves past a byte if it is the next one.
+func (r *Reader) Next(c byte) bool {
+	if r.Peek() != c || r.at >= len(r.data) {
+		return false
+	}
+	r.at++
+	return true
+}
+
+// Expect moves past a byte that must be the next one.
+func (r *Reader) Expect(c byte) bool {
+	if r.Next(c) {
+		return true
+	}
+	r.expected("'" + string(rune(c)) + "'")
+	return false
+}
+
+// More says whether an array or object that ends with the given byte goes on, and moves past the comma, or past the end. first
+// must be true at first, and is set to false.
+func (r *Reader) More(end byte, first *bool) bool {
+	if *first {
+		*first = false
+		return !r.Next(end) && r.err == nil
+	}
+	if r.Next(end) || r.err != nil {
+		return false
+	}
+	if r.Next(',') {
+		return true
+	}
+	r.expected("',' or '" + string(rune(end)) + "'")
+	return false
+}
+
+// End expects nothing more.
+func (r *Reader) End() {
+	if r.Peek(); r.err == nil && r.at < len(r.data) {
+		r.fail("something follows the end")
+	}
+}
+
+// Number reads a number; one too large for a float64 is ±Inf.
+func (r *Reader) Number() float64 {
+	r.Peek()
+	if r.err != nil {
+		return 0
+	}
+	value, n := ScanNumber(r.data[r.at:], r.Plus)
+	if n == 0 {
+		r.expected("a number")
+		return 0
+	}
+	r.at += n
+	return value
+}
+
+// Null moves past a null if it is next.
+func (r *Reader) Null() bool { return r.Peek() == 'n' && r.literal("null") }
+
+// Bool reads true or false.
+func (r *Reader) Bool() bool {
+	switch r.Peek() {
+	case 't':
+		return r.literal("true")
+	case 'f':
+		r.literal("false")
+		return false
+	}
+	r.expected("true or false")
+	return false
+}
+
+func (r *Reader) literal(word string) bool {
+	if len(r.data)-r.at < len(word) || string(r.data[r.at:r.at+len(word)]) != word {
+		r.expected("a value")
+		return false
+	}
+	r.at += len(word)
+	return true
+}
+
+// String reads a string. Where it has no escapes it is a part of the document.
+func (r *Reader) String() []byte {
+	if r.Peek() != '"' {
+		r.expected("a string")
+		return nil
+	}
+	quote := r.at
+	escaped := r.skipString()
+	if r.err != nil {
+		return nil
+	}
+	if !escaped {
+		return r.data[quote+1 : r.at-1]
+	}
+	var text string
+	if err := json.Unmarshal(r.data[quote:r.at], &text); err != nil {
+		r.at = quote
+		r.fail("a string that is not well-formed")
+		return nil
+	}
+	return []byte(text)
+}
+
+// skipString moves past a string whose quote is here, and says whether it has escapes. Only String looks into them.
+func (r *Reader) skipString() (escaped bool) {
+	start := r.at + 1
+	for i := start; i < len(r.data); i++ {
+		switch c := r.data[i]; {
+		case c == '"':
+			if !utf8.Valid(r.data[start:i]) {
+				r.fail("a string that is not UTF-8")
+				return false
+			}
+			r.at = i + 1
+			return escaped
+		case c == '\\':
+			escaped = true
+			i++
+		case c < ' ':
+			r.at = i
+			r.fail("a string with a control character")
+			return false
+		}
+	}
+	r.at = len(r.data)
+	r.fail("it ends early, a string is not closed")
+	return false
+}
+
+// Name reads the name of an object's member and the colon behind it.
+func (r *Reader) Name() []byte {
+	name := r.String()
+	r.Expect(':')
+	return name
+}
+
+// Skip moves past a value of any kind, at most MaxDepth deep.
+func (r *Reader) Skip() { r.skip(MaxDepth) }
+
+func (r *Reader) skip(depth int) {
+	switch c := r.Peek(); c {
+	case '{', '[':
+		if depth == 0 {
+			r.fail("a value that is nested too deeply")
+			return
+		}
+		r.at++
+		end := c + 2 // ']' and '}' stand two behind their openings
+		for first := true; r.More(end, &first); {
+			if c == '{' {
+				r.Name()
+			}
+			r.skip(depth - 1)
+		}
+	case '"':
+		r.String()
+	case 't', 'f':
+		r.Bool()
+	case 'n':
+		r.literal("null")
+	default:
+		if r.err == nil && (r.at >= len(r.data) || c != '-' && c != '+' && !isDigit(c)) {
+			r.expected("a value")
+			return
+		}
+		r.Number()
+	}
+}

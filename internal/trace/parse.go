@@ -1,0 +1,37 @@
+package trace
+
+import (
+	"bytes"
+
+	"github.com/mapsedge/caddy-maps/internal/jsontext"
+)
+
+// Parse reads a trace in whichever of GPX, GeoJSON and the JSON of a request it is written in, by its content. The error is
+// an *InputError.
+func Parse(text []byte, max int) (Document, error) {
+	body := bytes.TrimLeft(withoutBOM(text), " \t\r\n")
+	if len(body) > 0 && body[0] == '<' {
+		points, err := ParseGPX(nil, text, max)
+		return Document{Points: points}, err
+	}
+	if len(body) == 0 || body[0] != '{' {
+		return Document{}, &InputError{Parameter: "trace", Point: -1, Problem: "neither GPX nor GeoJSON nor JSON with a path"}
+	}
+	if hasMember(body, "path") {
+		return ParseJSON(nil, text, max)
+	}
+	points, err := ParseGeoJSON(nil, text, max)
+	return Document{Points: points}, err
+}
+
+// hasMember reports whether an object has a member of this name, as far as the object can be read.
+func hasMember(object []byte, name string) bool {
+	r := jsontext.NewReader(object)
+	r.Expect('{')
+	for first := true; r.More('}', &first); r.Skip() {
+		if string(r.Name()) == name {
+			return true
+		}
+	}
+	return false
+}

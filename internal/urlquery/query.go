@@ -1,0 +1,128 @@
+// Package urlquery reads the parameters of a URL's query in place. It differs from net/url in what the service's endpoints
+// need: a repeated parameter is seen, nothing is decoded or allocated that nobody asks for, and a + that was not
+// percent-encoded can be part of a number.
+package urlquery
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/jsontext"
+)
+
+// Value is the value of one parameter, as it stands in the query.
+type Value struct {
+	Raw     string
+	Present bool
+}
+
+// Scan finds parameters in a query: values[i] becomes that of names[i]. Names are compared after decoding; parameters of
+// other names are passed over. repeated is the first name that stands more than once, "" if none does.
+func Scan(query string, names []string, values []Value) (repeated string) {
+	clear(values)
+	for rest := query; rest != ""; {
+		var pair string
+		pair, rest, _ = strings.Cut(rest, "&")
+		raw, value, _ := strings.Cut(pair, "=")
+		for i, name := range names {
+			if !named(raw, name) {
+				continue
+			}
+			if values[i].Present {
+				return name
+			}
+			values[i] = Value{Raw: value, Present: true}
+			break
+		}
+	}
+	return ""
+}
+
+// named reports whether a name in a query is this one.
+func named(raw, name string) bool {
+	if raw == name {
+		return true
+	}
+	if len(raw) <= len(name) || len(raw) > 3*len(name) || strings.IndexByte(raw, '%') < 0 {
+		return false
+	}
+	decoded, err := appendDecoded(make([]byte, 0, 32), raw, plusIsSpace)
+	return err == nil && string(decoded) == name
+}
+
+// ErrEscape says that a percent sign is not followed by two hexadecimal digits.
+var ErrEscape = errors.New("a percent-encoding is not well-formed")
+
+// AppendText appends the decoded value, a + standing for a space as forms have it.
+func (v Value) AppendText(dst []byte) ([]byte, error) { return appendDecoded(dst, v.Raw, plusIsSpace) }
+
+// AppendNumbers appends the decoded value of a parameter that holds numbers between other characters: a + is a space, but
+// in an exponent (1e+2) it is a +.
+func (v Value) AppendNumbers(dst []byte) ([]byte, error) {
+	return appendDecoded(dst, v.Raw, plusInExponent)
+}
+
+// Number reads a value that is one number in JSON's grammar, a leading + allowed, encoded or not. ok is false for anything else
+// and for a number too large for a float64.
+func (v Value) Number() (number float64, ok bool) {
+	const longest = 256 // a float64 has no use for more digits
+	if len(v.Raw) > 3*longest {
+		return 0, false
+	}
+	text, err := appendDecoded(make([]byte, 0, longest), v.Raw, plusIsPlus)
+	if err != nil {
+		return 0, false
+	}
+	return jsontext.ParseNumber(text)
+}
+
+// plus says what a + in the query stands for.
+type plus uint8
+
+const (
+	plusIsSpace plus = iota
+	plusIsPlus
+	plusInExponent
+)
+
+func appendDecoded(dst []byte, raw string, mode plus) ([]byte, error) {
+	start := len(dst)
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch c {
+		case '%':
+			if i+2 >= len(raw) {
+				return dst, ErrEscape
+			}
+			high, low := unhex(raw[i+1]), unhex(raw[i+2])
+			if high|low > 15 {
+				return dst, ErrEscape
+			}
+			c = high<<4 | low
+			i += 2
+		case '+':
+			if mode == plusIsSpace || mode == plusInExponent && !endsInExponent(dst[start:]) {
+				c = ' '
+			}
+		}
+		dst = append(dst, c)
+	}
+	return dst, nil
+}
+
+// endsInExponent reports whether a text ends in a digit and an e.
+func endsInExponent(text []byte) bool {
+	n := len(text)
+	return n >= 2 && text[n-1]|0x20 == 'e' && text[n-2]-'0' <= 9
+}
+
+// unhex returns the value of a hexadecimal digit, more than 15 for anything else.
+func unhex(c byte) byte {
+	switch {
+	case c-'0' <= 9:
+		return c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 0xff
+}
