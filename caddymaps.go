@@ -1,0 +1,15 @@
+// Package caddymaps adds the maps service to Caddy: importing it registers every module.
+package caddymaps
+
+import (
+	// The app, and what it is asked through.
+	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/command"
+	_ "github.com/mapsedge/caddy-maps/modules/mapsapp"
+
+	// HTTP handlers.
+	_ "github.com/mapsedge/caddy-maps/modules/accounts"
+	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/health"
+	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+)

@@ -1,0 +1,105 @@
+// Package adminapi is the Caddy module `admin.api.maps`: what an operator asks a running server through Caddy's admin
+// endpoint.
+package adminapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(AdminAPI)) }
+
+// AdminAPI adds these addresses to Caddy's admin endpoint. Whoever can reach the endpoint can mint a user token for any
+// organization, as they can change the whole configuration.
+//
+// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl` and gives a user token.
+// - `GET /maps/status` tells how the store and the regions stand.
+// - `GET /maps/regions` lists the regions.
+// - `POST /maps/regions/reload` opens region files that have changed.
+type AdminAPI struct{}
+
+// CaddyModule returns the Caddy module information.
+func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "admin.api.maps", New: func() caddy.Module { return new(AdminAPI) }}
+}
+
+// Routes returns the addresses.
+func (a *AdminAPI) Routes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{
+		route("/maps/user-tokens", http.MethodPost, mintUserToken),
+		route("/maps/status", http.MethodGet, status),
+		route("/maps/regions", http.MethodGet, regions),
+		route("/maps/regions/reload", http.MethodPost, reloadRegions),
+	}
+}
+
+type endpoint func(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error
+
+// route finds the app anew for each call: one that was kept from provisioning would be a dead one after a configuration that
+// was refused.
+func route(pattern, method string, serve endpoint) caddy.AdminRoute {
+	return caddy.AdminRoute{Pattern: pattern, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Cache-Control", "no-store")
+		if err := call(method, serve, w, r); err != nil {
+			var answer apierror.Error
+			if !errors.As(err, &answer) {
+				caddy.Log().Named("admin.api.maps").Error("request failed", zap.String("uri", pattern), zap.Error(err))
+				answer = apierror.Unavailable()
+			}
+			apierror.Platform.Write(w, answer)
+		}
+		return nil
+	})}
+}
+
+func call(method string, serve endpoint, w http.ResponseWriter, r *http.Request) error {
+	if r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet) {
+		allow := []string{method}
+		if method == http.MethodGet {
+			allow = append(allow, http.MethodHead)
+		}
+		return apierror.MethodNotAllowed(allow...)
+	}
+	app, err := caddy.ActiveContext().AppIfConfigured("maps")
+	if err != nil {
+		return apierror.Error{Status: http.StatusServiceUnavailable, Message: "the running configuration has no maps app"}
+	}
+	return serve(app.(*mapsapp.App), w, r)
+}
+
+func status(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	httpjson.Write(w, http.StatusOK, app.Status(r.Context()))
+	return nil
+}
+
+// regionList is how the regions stand.
+type regionList struct {
+	Regions []mapsapp.RegionStatus `json:"regions"`
+}
+
+func regions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
+	httpjson.Write(w, http.StatusOK, regionList{app.RegionStatus()})
+	return nil
+}
+
+func reloadRegions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
+	if err := app.ReloadRegions(); err != nil {
+		app.Logger().Error("reloading regions", zap.Error(err))
+		return apierror.Error{
+			Status:  http.StatusInternalServerError,
+			Message: "not every region could be opened; the others are as new, and the log names the faults",
+		}
+	}
+	httpjson.Write(w, http.StatusOK, regionList{app.RegionStatus()})
+	return nil
+}
+
+// Interface guard
+var _ caddy.AdminRouter = (*AdminAPI)(nil)

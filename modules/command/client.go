@@ -1,0 +1,57 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+// maxAnswer bounds, in bytes, what is read of the admin API's answer.
+const maxAnswer = 1 << 20
+
+// adminClient finds the admin API of the running server, as `caddy reload` does.
+type adminClient struct{ address, config, adapter string }
+
+// addFlags adds the flags by which `caddy reload` finds the server.
+func (c *adminClient) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&c.address, "address", "", "", "Address of the admin API, if not found in the configuration")
+	cmd.Flags().StringVarP(&c.config, "config", "c", "", "Configuration file to take the address of the admin API from")
+	cmd.Flags().StringVarP(&c.adapter, "adapter", "a", "", "Name of the adapter of the configuration file")
+}
+
+// do sends a JSON body to the admin API and reads its JSON answer.
+func (c *adminClient) do(method, path string, body, answer any) error {
+	address, err := c.find()
+	if err != nil {
+		return fmt.Errorf("finding the admin API: %w", err)
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil {
+		return fmt.Errorf("reading the answer of %s: %w", address, err)
+	}
+	return nil
+}
+
+func (c *adminClient) find() (string, error) {
+	if c.address != "" {
+		return c.address, nil
+	}
+	// without a name this looks for a Caddyfile here, and finding none is no error
+	config, file, _, err := caddycmd.LoadConfig(c.config, c.adapter)
+	if err != nil {
+		return "", err
+	}
+	return caddycmd.DetermineAdminAPIAddress("", config, file, c.adapter)
+}
