@@ -16,9 +16,10 @@ type turnRelation struct {
 	viaNodes []int64
 	viaWays  []int64
 	only     bool
-	modes    Modes
-	// skipped marks one that is not understood; it counts, but only once.
-	skipped bool
+	// manyFrom and manyTo say that each of several members is meant (no_entry, no_exit).
+	manyFrom, manyTo bool
+	modes            Modes
+	skipped          bool // not understood
 }
 
 // restrictionKeys are the keys that hold a restriction, and to whom each applies. The ones for other vehicles (hgv, bus)
@@ -73,9 +74,8 @@ func (c *collector) addTurn(r *osm.Relation) {
 		}
 	}
 	t.only = strings.HasPrefix(kind, "only_")
-	several := len(t.from) > 1 && kind != "no_entry" || len(t.to) > 1 && kind != "no_exit"
-	t.skipped = !t.only && !strings.HasPrefix(kind, "no_") || isTimed(r.Tags) ||
-		len(t.from) == 0 || len(t.to) == 0 || several ||
+	t.manyFrom, t.manyTo = kind == "no_entry", kind == "no_exit"
+	t.skipped = !t.only && !strings.HasPrefix(kind, "no_") || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
 		(len(t.viaNodes) == 1) == (len(t.viaWays) > 0)
 	c.turns = append(c.turns, t)
 }
@@ -85,49 +85,60 @@ func isTimed(tags osm.Tags) bool {
 	return slices.ContainsFunc([]string{"day_on", "day_off", "hour_on", "hour_off"}, tags.HasTag)
 }
 
-// assembleRestrictions fills Restrictions: those whose members are roads that meet at the via node.
+// assembleRestrictions fills Restrictions: those whose members are roads that meet.
 func (c *collector) assembleRestrictions(data *Data) {
 	for i := range c.turns {
 		t := &c.turns[i]
-		whole := !t.skipped
-		for _, from := range t.from {
-			for _, to := range t.to {
-				if t.skipped {
-					continue
-				}
-				r := Restriction{Relation: t.id, From: from, To: to, ViaNode: -1, ViaWays: t.viaWays, Only: t.only, Modes: t.modes}
-				if len(t.viaNodes) > 0 {
-					r.ViaNode = findNode(data.Nodes, t.viaNodes[0])
-				}
-				if data.connects(&r) {
-					data.Restrictions = append(data.Restrictions, r)
-				} else {
-					whole = false
-				}
-			}
+		via := int32(-1)
+		if len(t.viaNodes) > 0 {
+			via = findNode(data.Nodes, t.viaNodes[0])
 		}
-		if !whole {
+		from, to := data.arms(t, via)
+		if len(from) == 0 || len(to) == 0 || len(from) > 1 && !t.manyFrom || len(to) > 1 && !t.manyTo {
 			data.Counts.SkippedRestrictions++
+			continue
+		}
+		for _, in := range from {
+			for _, out := range to {
+				data.Restrictions = append(data.Restrictions, Restriction{
+					Relation: t.id, From: in, To: out, ViaNode: via, ViaWays: t.viaWays, Only: t.only, Modes: t.modes,
+				})
+			}
 		}
 	}
 }
 
-// connects says whether the members of a restriction are roads, each of which shares a node with the next.
-func (d *Data) connects(r *Restriction) bool {
-	if r.ViaNode >= 0 {
-		return d.passes(r.From, r.ViaNode) && d.passes(r.To, r.ViaNode)
+// arms returns the from and the to members that meet at what is between them. When a way is split, editors make both halves
+// members; the half that is elsewhere drops out here.
+func (d *Data) arms(t *turnRelation, via int32) (from, to []int64) {
+	if t.skipped {
+		return nil, nil
 	}
-	if len(r.ViaWays) == 0 {
-		return false
-	}
-	at := r.From
-	for _, next := range append(slices.Clone(r.ViaWays), r.To) {
-		if !d.meet(at, next) {
-			return false
+	atStart := func(way int64) bool { return d.passes(way, via) }
+	atEnd := atStart
+	if via < 0 {
+		if len(t.viaWays) == 0 {
+			return nil, nil
 		}
-		at = next
+		for i := range t.viaWays[1:] {
+			if !d.meet(t.viaWays[i], t.viaWays[i+1]) {
+				return nil, nil
+			}
+		}
+		atStart = func(way int64) bool { return d.meet(way, t.viaWays[0]) }
+		atEnd = func(way int64) bool { return d.meet(way, t.viaWays[len(t.viaWays)-1]) }
 	}
-	return true
+	return filter(t.from, atStart), filter(t.to, atEnd)
+}
+
+func filter(ways []int64, keep func(int64) bool) []int64 {
+	var kept []int64
+	for _, w := range ways {
+		if keep(w) {
+			kept = append(kept, w)
+		}
+	}
+	return kept
 }
 
 // roadsOf returns the roads of a way: one, or several if the extract lacks some of its nodes.
