@@ -1,0 +1,68 @@
+package boltstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// Keys implements account.Store.
+func (s *Store) Keys(ctx context.Context) (keys []account.Key, err error) {
+	err = s.read(ctx, func(tx *bbolt.Tx) error {
+		keys, err = keysOf(tx)
+		return err
+	})
+	return keys, err
+}
+
+func keysOf(tx *bbolt.Tx) ([]account.Key, error) {
+	var keys []account.Key
+	err := tx.Bucket(signingKeyBucket).ForEach(func(_, record []byte) error {
+		k, err := decodeKey(record)
+		keys = append(keys, k)
+		return err
+	})
+	slices.SortFunc(keys, func(a, b account.Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return keys, err
+}
+
+// AddFirstKey implements account.Store.
+func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (stands account.Key, err error) {
+	err = s.write(ctx, func(t *writeTx) error {
+		keys, err := keysOf(t.tx)
+		if err != nil {
+			return err
+		}
+		for _, one := range keys {
+			if one.Use == k.Use && one.Algorithm == k.Algorithm {
+				stands = one
+				return nil
+			}
+		}
+		if t.get(signingKeyBucket, []byte(k.ID)) != nil {
+			return account.ErrExists
+		}
+		stands = k
+		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k))
+	})
+	if err != nil {
+		return account.Key{}, err
+	}
+	return stands, nil
+}
+
+// ReplaceKey implements account.Store.
+func (s *Store) ReplaceKey(ctx context.Context, k account.Key) error {
+	return s.write(ctx, func(t *writeTx) error {
+		if t.get(signingKeyBucket, []byte(k.ID)) == nil {
+			return account.ErrNotFound
+		}
+		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k))
+	})
+}
