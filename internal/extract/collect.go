@@ -15,13 +15,16 @@ type collector struct {
 	counts   Counts
 	coverage *coverage
 
-	areas        []areaRelation
-	turns        []turnRelation
-	streets      map[member]string // of houses, from associatedStreet relations
-	memberWays   []int64           // ways of areas, sorted after the relations
-	wayCount     atomic.Int64
-	ways         []wayRecord
-	refs         []int64 // nodes of all ways; after the ways, indexes into locations
+	areas      []areaRelation
+	turns      []turnRelation
+	streets    map[member]string // of houses, from associatedStreet relations
+	memberWays []int64           // ways of areas, sorted after the relations
+	wayCount   atomic.Int64
+	ways       []wayRecord
+	refs       []int64 // nodes of all ways; after the ways, indexes into locations
+	// refPoints are where these nodes are, for as far as a file's ways say so themselves (LocationsOnWays). Such files may
+	// lack nodes without tags.
+	refPoints    []fixed
 	locations    *locations
 	nodeCount    atomic.Int64
 	nodeFeatures []nodeRecord
@@ -167,6 +170,9 @@ func (c *collector) addWay(w *osm.Way) {
 		rec.tags = c.strings.keep(w.Tags)
 	}
 	for _, n := range w.Nodes {
+		if n.Lat != 0 || n.Lon != 0 {
+			c.locate(len(c.refs), n)
+		}
 		c.refs = append(c.refs, int64(n.ID))
 	}
 	rec.end = len(c.refs)
@@ -180,6 +186,27 @@ func (c *collector) endWays() {
 	c.locations = newLocations(slices.Clone(c.refs))
 	for i, id := range c.refs {
 		c.refs[i] = int64(c.locations.find(id))
+	}
+	for i, p := range c.refPoints {
+		if p.known {
+			c.locations.set(int32(c.refs[i]), p.lat, p.lon)
+			c.coverage.add(p.lat, p.lon)
+		}
+	}
+	c.refPoints = nil
+}
+
+// fixed is a position in 1e-7 degrees.
+type fixed struct {
+	lat, lon int32
+	known    bool
+}
+
+// locate notes where the i-th reference is.
+func (c *collector) locate(i int, n osm.WayNode) {
+	if lat, lon, ok := toFixed(n.Lat, n.Lon); ok {
+		c.refPoints = append(c.refPoints, make([]fixed, i+1-len(c.refPoints))...)
+		c.refPoints[i] = fixed{lat, lon, true}
 	}
 }
 

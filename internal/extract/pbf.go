@@ -3,7 +3,7 @@ package extract
 import (
 	"bytes"
 	"context"
-	"os"
+	"io"
 	"runtime"
 	"time"
 
@@ -16,14 +16,21 @@ const maxDecoders = 8
 
 // pbf is a .osm.pbf file. The first pass notes which kinds of objects each block holds, so that later ones skip the rest.
 type pbf struct {
-	f      *os.File
+	f      readerAtCloser
 	size   int64
 	bar    *progress
 	blocks []block // nil before the first pass
 	time   time.Time
 }
 
-func newPBF(f *os.File, size int64, bar *progress) *pbf { return &pbf{f: f, size: size, bar: bar} }
+type readerAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+func newPBF(f readerAtCloser, size int64, bar *progress) *pbf {
+	return &pbf{f: f, size: size, bar: bar}
+}
 
 // isPBF tells a PBF file by its first block's header: four bytes of length, then the type "OSMHeader".
 func isPBF(head []byte) bool {

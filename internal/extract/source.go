@@ -57,18 +57,21 @@ func open(path string, bar *progress) (_ source, err error) {
 	if info.Size() == 0 {
 		return nil, errors.New("is empty")
 	}
-	in := bufio.NewReaderSize(&counter{r: f, bar: bar}, 1<<18)
-	head, err := in.Peek(sniffed)
+	head := make([]byte, sniffed)
+	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	head = head[:n]
+	if isPBF(head) {
+		return newPBF(f, info.Size(), bar), nil
+	}
+	in := bufio.NewReaderSize(&counter{r: f, bar: bar}, 1<<18)
 	var unpacked io.Reader = in
 	switch {
-	case isPBF(head):
-		return newPBF(f, info.Size(), bar), nil
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		if unpacked, err = gzip.NewReader(in); err != nil {
-			return nil, fmt.Errorf("gzip: %w", err)
+			return nil, truncated(err)
 		}
 	case bytes.HasPrefix(head, []byte("BZh")):
 		unpacked = bzip2.NewReader(in)
@@ -82,7 +85,7 @@ func open(path string, bar *progress) (_ source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return newXML(f, info.Size(), text, root, bar), nil
+	return newXML(f, text, root), nil
 }
 
 // rootOf returns the <osm> element that an XML extract starts with.

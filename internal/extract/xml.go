@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/paulmach/osm"
@@ -15,10 +14,8 @@ import (
 // xmlFile is an extract in XML, perhaps compressed. Going through XML again and again would take long, so the first pass
 // keeps what it reads: nodes without tags in sixteen bytes each, references of ways in eight.
 type xmlFile struct {
-	f    *os.File
-	size int64
+	f    io.Closer
 	text io.Reader
-	bar  *progress
 	time time.Time
 	read bool
 
@@ -32,8 +29,8 @@ type xmlFile struct {
 	relList   []*osm.Relation
 }
 
-func newXML(f *os.File, size int64, text io.Reader, root *xml.StartElement, bar *progress) *xmlFile {
-	x := &xmlFile{f: f, size: size, text: text, bar: bar}
+func newXML(f io.Closer, text io.Reader, root *xml.StartElement) *xmlFile {
+	x := &xmlFile{f: f, text: text}
 	for _, a := range root.Attr {
 		if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
 			// Not all programs write one, so a bad one is as good as none.
