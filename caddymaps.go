@@ -7,6 +7,9 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/command"
 	_ "github.com/mapsedge/caddy-maps/modules/mapsapp"
 
+	// Stores of accounts.
+	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
+
 	// HTTP handlers.
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"

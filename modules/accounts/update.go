@@ -48,9 +48,6 @@ func (a *Accounts) update(c *call) error {
 		if was == account.StatusRevoked {
 			return false, apierror.InvalidTransition("a revoked account cannot be changed")
 		}
-		if was == account.StatusActive && acc.Status != account.StatusActive {
-			acc.Generation++
-		}
 		acc.UpdatedAt = at
 		return true, nil
 	})

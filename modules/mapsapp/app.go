@@ -221,7 +221,8 @@ func (a *App) loadStore(ctx caddy.Context) error {
 		return fmt.Errorf("module %T is not a store", mod)
 	}
 	a.store = store
-	a.pool = newSessionKey(store.Key(), a.config)
+	id := mod.(caddy.Module).CaddyModule().ID
+	a.pool = newSessionKey(string(id)+" "+store.Key(), a.config)
 	return nil
 }
 

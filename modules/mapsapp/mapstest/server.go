@@ -1,0 +1,220 @@
+// Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and a bolt store,
+// and uses it over loopback HTTP.
+package mapstest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	// The modules that a Caddyfile of a test may name.
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
+)
+
+// Config is what a test writes into its Caddyfile.
+type Config struct {
+	// Maps is the inside of the maps option; a store is added unless it names one.
+	Maps string
+	// Global is further global options.
+	Global string
+	// Site is the inside of the one site.
+	Site string
+	// Level is the level of the log; DEBUG where it is empty.
+	Level string
+}
+
+// Server is the Caddy of a test's process. Only one can run at a time.
+type Server struct {
+	URL   string // of the site, without a slash at the end
+	Admin string // host:port of the admin endpoint
+	Dir   string // where its files are
+	Store string // path of its store
+
+	t    testing.TB
+	port string
+	HTTP *http.Client
+}
+
+// Start runs Caddy until the end of the test.
+func Start(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	dir := t.TempDir()
+	s := &Server{
+		t: t, Dir: dir, Store: filepath.Join(dir, "accounts.db"), port: freePort(t), Admin: "127.0.0.1:" + freePort(t),
+		HTTP: &http.Client{
+			Timeout:       30 * time.Second,
+			Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	s.URL = "http://127.0.0.1:" + s.port
+	t.Cleanup(func() {
+		s.HTTP.CloseIdleConnections()
+		if err := caddy.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(lastLines(s.Log(), 20))
+		}
+	})
+	if err := s.Load(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	return port
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// Caddyfile returns the whole configuration.
+func (s *Server) Caddyfile(cfg Config) string {
+	if !strings.Contains(cfg.Maps, "store ") {
+		cfg.Maps += "\nstore bolt " + s.Store
+	}
+	if cfg.Level == "" {
+		cfg.Level = "DEBUG"
+	}
+	const filter = `format filter {
+		request>uri query {
+			replace apiKey REDACTED
+		}
+		request>headers>Referer query {
+			replace apiKey REDACTED
+		}
+	}`
+	return fmt.Sprintf(`{
+	admin %s
+	persist_config off
+	auto_https off
+	storage file_system %s
+	log default {
+		output file %s
+		level %s
+		%s
+	}
+	maps {
+		%s
+	}
+	%s
+}
+http://127.0.0.1:%s {
+	log
+	%s
+}
+`, s.Admin, filepath.Join(s.Dir, "storage"), s.logFile(), cfg.Level, filter, cfg.Maps, cfg.Global, s.port, cfg.Site)
+}
+
+// Adapt turns a Caddyfile into Caddy's JSON.
+func Adapt(caddyfile string) ([]byte, error) {
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
+	return adapted, err
+}
+
+// Load makes Caddy run a configuration, the first one or another.
+func (s *Server) Load(cfg Config) error {
+	adapted, err := Adapt(s.Caddyfile(cfg))
+	if err != nil {
+		return err
+	}
+	return caddy.Load(adapted, true)
+}
+
+func (s *Server) logFile() string { return filepath.Join(s.Dir, "caddy.log") }
+
+// Log returns everything that has been logged so far.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.logFile())
+	if err != nil && !os.IsNotExist(err) {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Answer is an answer that has been read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Data unmarshals the answer's "data".
+func (a Answer) Data(t testing.TB, into any) {
+	t.Helper()
+	body := struct {
+		Data any `json:"data"`
+	}{into}
+	if err := json.Unmarshal([]byte(a.Body), &body); err != nil {
+		t.Fatalf("%v in %d %s", err, a.Status, a.Body)
+	}
+}
+
+// Do sends a request. A token goes into the Authorization header, unless it is empty; a body is JSON unless header says
+// otherwise, in pairs of names and values.
+func (s *Server) Do(method, path, token, body string, header ...string) Answer {
+	s.t.Helper()
+	return s.do(s.URL+path, method, token, body, header)
+}
+
+// AdminDo sends a request to the admin endpoint.
+func (s *Server) AdminDo(method, path, body string) Answer {
+	s.t.Helper()
+	return s.do("http://"+s.Admin+path, method, "", body, nil)
+}
+
+func (s *Server) do(url, method, token, body string, header []string) Answer {
+	s.t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body == "" {
+		req.Body = http.NoBody
+	} else {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i+1] == "" {
+			req.Header.Del(header[i])
+		} else {
+			req.Header.Add(header[i], header[i+1])
+		}
+	}
+	resp, err := s.HTTP.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var buf bytes.Buffer
+	if _, err := io.Copy(&buf, resp.Body); err != nil {
+		s.t.Fatal(err)
+	}
+	return Answer{resp.StatusCode, resp.Header, strings.TrimSuffix(buf.String(), "\n")}
+}
