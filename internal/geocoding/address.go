@@ -1,0 +1,229 @@
+package geocoding
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/paulmach/orb"
+)
+
+// How far, in metres, the place may be that stands for the city or the suburb of a point that no polygon contains.
+const (
+	maxCityDistance   = 30_000
+	maxSuburbDistance = 1_000
+)
+
+// surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region are
+// given by number.
+type surroundings struct {
+	country                       country.Country
+	countryName                   uint32 // 0: country.Name
+	suburb, city, state, postcode uint32
+	within                        within
+}
+
+// surroundings works out where the search's origin is, after enclose. It keeps the hits.
+func (s *search) surroundings(p orb.Point) surroundings {
+	c := &s.context
+	a := surroundings{suburb: s.nameOf(c.suburb), city: s.nameOf(c.city), state: s.nameOf(c.state), postcode: c.postcodeText}
+	if found, ok := c.countryAt(p); ok {
+		a.country = found
+		if c.country.feature != 0 {
+			a.countryName = s.nameOf(c.country)
+		}
+	}
+	a.within = within{settlements: true, state: c.state.feature, city: c.city.feature}
+	copy(a.within.country[:], a.country.Code)
+	if a.city == 0 {
+		a.city = s.nearestName(treeCities, maxCityDistance, a.within)
+	}
+	if a.suburb == 0 {
+		near := a.within
+		near.sameCity = true
+		a.suburb = s.nearestName(treeSuburbs, maxSuburbDistance, near)
+	}
+	return a
+}
+
+func (s *search) nameOf(b best) uint32 {
+	if b.feature == 0 {
+		return 0
+	}
+	return s.x.features.At(int(b.feature - 1)).Name
+}
+
+// nearestName returns the name of the nearest settlement of a tree.
+func (s *search) nearestName(tree uint32, reach float64, in within) uint32 {
+	near := s.x.scratch.Get().(*search)
+	defer s.x.scratch.Put(near)
+	near.reset(s.x, s.o, 1, reach*100)
+	near.within = in
+	near.open(tree)
+	if hits := near.run(); len(hits) > 0 {
+		return s.x.features.At(int(hits[0].feature)).Name
+	}
+	return 0
+}
+
+// fallback answers where no feature is near: with the smallest named place or administrative area around the point, else,
+// on land, with the nearest place.
+func (s *search) fallback(p orb.Point, a *surroundings) []hit {
+	if n := s.context.answer.feature; n != 0 {
+		f := s.x.features.At(int(n - 1))
+		s.hits = append(s.hits[:0], hit{0, f.Extent, n - 1, f.Ref, position{}})
+		return s.hits
+	}
+	if _, ok := country.Lookup(p); !ok {
+		return nil
+	}
+	s.reset(s.x, s.o, 1, math.Ceil(math.Pi*earthRadius*100))
+	s.within = a.within
+	s.open(treeSettlements)
+	return s.run()
+}
+
+// describe turns hits into places. All their text is one string, cut into parts.
+func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
+	s.text.reset()
+	var spans [MaxSize]placeSpans
+	for i := range hits {
+		spans[i] = s.write(&hits[i], req.Categories, a)
+	}
+	text := string(s.text.bytes)
+	places := make([]Place, len(hits))
+	for i := range hits {
+		places[i] = Place{
+			ID: spans[i].id.of(text), Name: spans[i].name.of(text), DisplayName: spans[i].display.of(text),
+			Category: spans[i].category.of(text), Type: spans[i].kind.of(text),
+			Location: req.Point, Distance: hits[i].centimetres / 100,
+			Address: Address{
+				HouseNumber: spans[i].houseNumber.of(text), Street: spans[i].street.of(text), Suburb: spans[i].suburb.of(text),
+				City: spans[i].city.of(text), State: spans[i].state.of(text), Postcode: spans[i].postcode.of(text),
+				Country: spans[i].country.of(text), CountryCode: a.country.Code,
+			},
+		}
+		if hits[i].at != (position{}) {
+			places[i].Location = s.o.location(hits[i].at)
+		}
+	}
+	return &Result{Places: places}
+}
+
+// placeSpans are the parts of a place in the text.
+type placeSpans struct {
+	id, name, display, category, kind                           span
+	houseNumber, street, suburb, city, state, postcode, country span
+}
+
+// write writes the text of a place.
+func (s *search) write(h *hit, categories []string, a *surroundings) placeSpans {
+	x, t := s.x, &s.text
+	run := x.features.Range(int(h.feature), int(h.feature)+2)
+	f, next := &run[0], &run[1]
+	var own ownAddress
+	if f.Address != 0 {
+		own = *x.addresses.At(int(f.Address - 1))
+	}
+	var p placeSpans
+	p.id = t.id(f.Ref)
+	p.name = t.add(x.bytes(f.Name))
+	kind := s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), categories)
+	p.category, p.kind = t.add(x.bytes(kind.Key)), t.add(x.bytes(kind.Value))
+	p.houseNumber, p.street = t.add(x.bytes(own.HouseNumber)), t.add(x.bytes(own.Street))
+	// addr:state is an abbreviation more often than not: the polygon knows better.
+	p.suburb, p.city = t.add(x.bytes(either(own.Suburb, a.suburb))), t.add(x.bytes(either(own.City, a.city)))
+	p.state, p.postcode = t.add(x.bytes(either(a.state, own.State))), t.add(x.bytes(either(own.Postcode, a.postcode)))
+	if a.countryName != 0 {
+		p.country = t.add(x.bytes(a.countryName))
+	} else {
+		p.country = t.addString(a.country.Name)
+	}
+	p.display = t.join(p.name, p.suburb, p.city, p.state, p.country)
+	return p
+}
+
+func either(a, b uint32) uint32 {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// matching returns the pair that a feature is presented as: the first, or the first that a filter asks for.
+func (s *search) matching(pairs []pair, categories []string) pair {
+	for _, p := range pairs {
+		key, value := s.x.bytes(p.Key), s.x.bytes(p.Value)
+		for _, c := range categories {
+			if c = normalize(c); c != "" && (isWord(key, c) || isWord(value, c)) {
+				return p
+			}
+		}
+	}
+	return pairs[0]
+}
+
+// normalize is the form that terms are compared in.
+func normalize(term string) string { return strings.ToLower(strings.TrimSpace(term)) }
+
+// isWord tells whether a key or value is a term in its normal form.
+func isWord(s []byte, term string) bool {
+	return string(s) == term || normalize(string(s)) == term
+}
+
+// textBuffer collects the text of an answer.
+type textBuffer struct{ bytes []byte }
+
+// span is a part of it.
+type span struct{ from, to int }
+
+func (s span) of(text string) string { return text[s.from:s.to] }
+
+func (t *textBuffer) reset() { t.bytes = t.bytes[:0] }
+
+func (t *textBuffer) add(s []byte) span {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, s...)
+	return span{from, len(t.bytes)}
+}
+
+func (t *textBuffer) addString(s string) span {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, s...)
+	return span{from, len(t.bytes)}
+}
+
+var kindNames = [...]string{extract.KindNode: "node:", extract.KindWay: "way:", extract.KindRelation: "relation:"}
+
+func (t *textBuffer) id(ref uint64) span {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, kindNames[ref&3]...)
+	t.bytes = strconv.AppendInt(t.bytes, int64(ref)>>2, 10)
+	return span{from, len(t.bytes)}
+}
+
+// join writes parts with commas between them, each but once.
+func (t *textBuffer) join(parts ...span) span {
+	from := len(t.bytes)
+	for i, p := range parts {
+		if p.from == p.to || t.repeats(parts[:i], p) {
+			continue
+		}
+		if len(t.bytes) > from {
+			t.bytes = append(t.bytes, ", "...)
+		}
+		t.bytes = append(t.bytes, t.bytes[p.from:p.to]...)
+	}
+	return span{from, len(t.bytes)}
+}
+
+func (t *textBuffer) repeats(before []span, p span) bool {
+	for _, b := range before {
+		if b.to-b.from == p.to-p.from && strings.EqualFold(string(t.bytes[b.from:b.to]), string(t.bytes[p.from:p.to])) {
+			return true
+		}
+	}
+	return false
+}

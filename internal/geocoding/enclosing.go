@@ -1,0 +1,196 @@
+package geocoding
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/paulmach/orb"
+)
+
+// territorialSea is how far from land a position still belongs to a country: 12 nautical miles, in metres.
+const territorialSea = 22_224
+
+// enclosing is what the areas around a point say of it. The zero value knows nothing.
+type enclosing struct {
+	state, city, suburb, answer best
+	country, subdivision        best // areas with a country code: a country's own, and any
+	postcode                    best
+	countryCode                 [3]byte
+	subdivisionCode             [3]byte
+	postcodeText                uint32 // string
+}
+
+// best is the best area so far for one role: feature + 1, 0 for none.
+type best struct {
+	feature uint32
+	rank    uint8
+	extent  float32
+}
+
+func (b *best) improves(f uint32, rank uint8, extent float32) bool {
+	if b.feature != 0 && (rank > b.rank || rank == b.rank && (extent > b.extent || extent == b.extent && f+1 >= b.feature)) {
+		return false
+	}
+	*b = best{f + 1, rank, extent}
+	return true
+}
+
+// add takes an area into account that contains the point.
+func (e *enclosing) add(f uint32, a *area, extent float32) {
+	if a.State != 0 {
+		e.state.improves(f, a.State, extent)
+	}
+	if a.City != 0 {
+		e.city.improves(f, a.City, extent)
+	}
+	if a.Suburb != 0 {
+		e.suburb.improves(f, a.Suburb, extent)
+	}
+	if a.Flags&areaAnswers != 0 {
+		e.answer.improves(f, 0, extent)
+	}
+	if a.Country != ([3]byte{}) {
+		if a.Flags&areaIsCountry != 0 && e.country.improves(f, 0, extent) {
+			e.countryCode = a.Country
+		}
+		if e.subdivision.improves(f, 0, extent) {
+			e.subdivisionCode = a.Country
+		}
+	}
+	if a.Postcode != 0 && e.postcode.improves(f, 0, extent) {
+		e.postcodeText = a.Postcode
+	}
+}
+
+// countryAt tells the country of a point: by the polygon of a country, else by that of one of its parts, else by the
+// worldwide borders, also along a coast.
+func (e *enclosing) countryAt(p orb.Point) (country.Country, bool) {
+	if e.country.feature != 0 {
+		return country.ByAlpha3(string(e.countryCode[:]))
+	}
+	if e.subdivision.feature != 0 {
+		return country.ByAlpha3(string(e.subdivisionCode[:]))
+	}
+	if c, ok := country.Lookup(p); ok {
+		return c, true
+	}
+	c, _, ok := country.Nearest(p, territorialSea)
+	return c, ok
+}
+
+// addAreas fills the records of the tree of areas.
+func (b *builder) addAreas(items []uint32) {
+	for _, n := range items {
+		e := &b.entries[n]
+		c, isOwn := e.area.own, e.area.own.Code != ""
+		if !isOwn {
+			c = e.area.parent
+		}
+		if c.Code == "" {
+			c = e.geometry.country()
+		}
+		a := area{Postcode: b.strings.add(e.area.postcode)}
+		if e.name != "" {
+			a.State, a.City, a.Suburb = e.area.ranks(c.Alpha2)
+			if e.area.level > 0 || e.area.place != "" {
+				a.Flags |= areaAnswers
+			}
+		}
+		copy(a.Country[:], c.Code)
+		if isOwn || e.area.level == countryLevel && c.Code != "" {
+			a.Flags |= areaIsCountry
+		}
+		b.areas = append(b.areas, a)
+	}
+}
+
+// country tells the country that an area lies in, where its inside has no doubt about it: along several lines across the
+// area, the worldwide borders must name the same one.
+func (g *geometry) country() country.Country {
+	var found country.Country
+	for i := 1; i <= countrySamples; i++ {
+		y := float64(g.box.MinY) + (float64(g.box.MaxY)-float64(g.box.MinY))*float64(i)/(countrySamples+1)
+		x, ok := g.inside(y)
+		if !ok {
+			continue
+		}
+		c, ok := country.Lookup(orb.Point{x / unitsPerDegree, y / unitsPerDegree})
+		if !ok {
+			continue
+		}
+		if found.Code != "" && c.Code != found.Code {
+			return country.Country{}
+		}
+		found = c
+	}
+	return found
+}
+
+const countrySamples = 9
+
+// inside returns the middle of the widest stretch of an area at a latitude.
+func (g *geometry) inside(y float64) (x float64, ok bool) {
+	var xs []float64
+	for line := range g.lines {
+		for i := 1; i < len(line); i++ {
+			a, b := line[i-1], line[i]
+			if ay, by := float64(a.Y), float64(b.Y); (ay > y) != (by > y) {
+				xs = append(xs, float64(a.X)+(float64(b.X)-float64(a.X))*(y-ay)/(by-ay))
+			}
+		}
+	}
+	slices.Sort(xs)
+	width := -1.0
+	for i := 0; i+1 < len(xs); i += 2 {
+		if w := xs[i+1] - xs[i]; w > width {
+			width, x, ok = w, (xs[i]+xs[i+1])/2, true
+		}
+	}
+	return x, ok
+}
+
+// addPlaces finds the areas around each settlement.
+func (b *builder) addPlaces(areas, settlements []uint32) {
+	type located struct {
+		n  uint32
+		at orb.Point
+		enclosing
+	}
+	places := make([]located, len(settlements))
+	for i, n := range settlements {
+		places[i] = located{n: n, at: b.entries[n].geometry.inner()}
+	}
+	slices.SortStableFunc(places, func(a, b located) int { return cmp.Compare(a.at[0], b.at[0]) })
+	for i, n := range areas {
+		e := &b.entries[n]
+		minX, maxX := float64(e.geometry.box.MinX)/unitsPerDegree, float64(e.geometry.box.MaxX)/unitsPerDegree
+		from, _ := slices.BinarySearchFunc(places, minX, func(p located, x float64) int { return cmp.Compare(p.at[0], x) })
+		for j := from; j < len(places) && places[j].at[0] <= maxX; j++ {
+			o := newOrigin(places[j].at)
+			if e.geometry.contains(&o) {
+				places[j].add(n, &b.areas[i], float32(e.extent))
+			}
+		}
+	}
+	for i := range places {
+		p := &places[i]
+		record := place{State: p.state.feature, City: p.city.feature}
+		if c, ok := p.countryAt(p.at); ok {
+			copy(record.Country[:], c.Code)
+		}
+		b.places = append(b.places, record)
+		b.features[p.n].Place = uint32(len(b.places))
+	}
+}
+
+// inner is a point of the geometry: of an area, one inside it.
+func (g *geometry) inner() orb.Point {
+	if g.shape == shapeArea {
+		y := (float64(g.box.MinY) + float64(g.box.MaxY)) / 2
+		if x, ok := g.inside(y); ok {
+			return orb.Point{x / unitsPerDegree, y / unitsPerDegree}
+		}
+	}
+	return coord{g.box.MinX, g.box.MinY}.point()
+}

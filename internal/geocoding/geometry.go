@@ -1,0 +1,217 @@
+package geocoding
+
+import "math"
+
+// geometry is what a feature looks like. It is plain slices, so that the same code serves the compiler and the region file.
+//
+// An edge between two vertices is straight on the plane of longitude and latitude, as everywhere in OpenStreetMap's tools.
+type geometry struct {
+	shape    shape
+	box      box
+	coords   []coord
+	chunks   []chunk // none: coords are one line or ring
+	branches []box   // over the chunks
+}
+
+// position is a place relative to an origin, in 1e-7 degrees.
+type position struct{ dx, dy float64 }
+
+// contains tells whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
+// belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
+func (g *geometry) contains(o *origin) bool {
+	if g.shape != shapeArea || o.x < float64(g.box.MinX) || o.x > float64(g.box.MaxX) || o.y < float64(g.box.MinY) || o.y > float64(g.box.MaxY) {
+		return false
+	}
+	if len(g.chunks) == 0 {
+		return crossings(g.coords, o)
+	}
+	if len(g.chunks) <= fanout {
+		return g.chunkCrossings(o, 0, uint32(len(g.chunks)))
+	}
+	p := newPyramid(uint32(len(g.chunks)))
+	return g.branchCrossings(o, &p, p.height, 0, p.count[p.height])
+}
+
+// crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
+func crossings(line []coord, o *origin) bool {
+	odd := false
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		ay, by := float64(a.Y), float64(b.Y)
+		if (ay > o.y) == (by > o.y) {
+			continue
+		}
+		ax, bx := float64(a.X), float64(b.X)
+		if ay > by { // from its lower end, so that neighbours who share the edge in opposite directions agree
+			ax, ay, bx, by = bx, by, ax, ay
+		}
+		if (o.x-ax)*(by-ay) < (o.y-ay)*(bx-ax) {
+			odd = !odd
+		}
+	}
+	return odd
+}
+
+func (g *geometry) chunkCrossings(o *origin, from, to uint32) bool {
+	odd := false
+	for i := from; i < to; i++ {
+		c := &g.chunks[i]
+		if misses(&c.Box, o) {
+			continue
+		}
+		line := g.coords[c.First : c.First+c.Segments+1]
+		if float64(c.Box.MinX) > o.x {
+			// All of it is in the ray's way: only where it starts and ends matters.
+			odd = odd != ((float64(line[0].Y) > o.y) != (float64(line[len(line)-1].Y) > o.y))
+			continue
+		}
+		odd = odd != crossings(line, o)
+	}
+	return odd
+}
+
+// misses tells that a ray from the origin to the east crosses nothing in a box.
+func misses(b *box, o *origin) bool {
+	return float64(b.MinY) > o.y || float64(b.MaxY) <= o.y || float64(b.MaxX) < o.x
+}
+
+func (g *geometry) branchCrossings(o *origin, p *pyramid, level int, from, to uint32) bool {
+	if level == 0 {
+		return g.chunkCrossings(o, from, to)
+	}
+	odd := false
+	for i := from; i < to; i++ {
+		if misses(&g.branches[p.first[level]+i], o) {
+			continue
+		}
+		first, last := p.children(level, i)
+		odd = odd != g.branchCrossings(o, p, level-1, first, last)
+	}
+	return odd
+}
+
+// nearest returns the haversine from the origin to the nearest point of the line or outline, and that point. It looks no
+// farther than limit: where nothing is nearer it returns a haversine above it.
+func (g *geometry) nearest(o *origin, limit float64) (float64, position) {
+	if g.shape == shapePoint {
+		at := position{o.east(g.box.MinX), float64(g.box.MinY) - o.y}
+		return o.haversine(at.dx, at.dy), at
+	}
+	n := nearest{o: o, h: math.Inf(1), limit: limit}
+	switch count := uint32(len(g.chunks)); {
+	case count == 0:
+		n.line(g.coords)
+	case count <= fanout:
+		n.descend(g, nil, 0, 0, count)
+	default:
+		p := newPyramid(count)
+		n.descend(g, &p, p.height, 0, p.count[p.height])
+	}
+	return n.h, n.at
+}
+
+// nearest is a search for the nearest point of one geometry.
+type nearest struct {
+	o     *origin
+	limit float64
+	h     float64
+	at    position
+}
+
+// descend visits the boxes from, … of a level, nearest first.
+func (n *nearest) descend(g *geometry, p *pyramid, level int, from, to uint32) {
+	var bounds [fanout]float64
+	for i := from; i < to; i++ {
+		if level == 0 {
+			bounds[i-from] = n.o.bound(&g.chunks[i].Box)
+		} else {
+			bounds[i-from] = n.o.bound(&g.branches[p.first[level]+i])
+		}
+	}
+	for range to - from {
+		best := from
+		for i := from + 1; i < to; i++ {
+			if bounds[i-from] < bounds[best-from] {
+				best = i
+			}
+		}
+		if bounds[best-from] > min(n.h, n.limit) {
+			return
+		}
+		bounds[best-from] = math.Inf(1)
+		if level == 0 {
+			c := &g.chunks[best]
+			n.line(g.coords[c.First : c.First+c.Segments+1])
+			continue
+		}
+		first, last := p.children(level, best)
+		n.descend(g, p, level-1, first, last)
+	}
+}
+
+const (
+	// farHaversine is where the plane around the origin is no longer good enough to find the nearest point: 12 km.
+	farHaversine = 9e-7
+	// polarCosine is that of the latitude above which it never is: 84°.
+	polarCosine = 0.1
+	// hopeless is by what factor a haversine found on the plane may be too large within 12 km and more; what is farther than
+	// that beyond the best is not worth a second look.
+	hopeless = 4
+)
+
+// line looks for the nearest point of one line.
+func (n *nearest) line(line []coord) {
+	o := n.o
+	x0, y0 := o.east(line[0].X), float64(line[0].Y)-o.y
+	scale := o.cos * o.cos
+	for i := 1; i < len(line); i++ {
+		ex, ey := float64(line[i].X)-float64(line[i-1].X), float64(line[i].Y)-float64(line[i-1].Y)
+		// On the plane that touches the sphere at the origin, the foot of the perpendicular lies at t along the edge.
+		t := 0.0
+		if along := -(x0*ex*scale + y0*ey); along > 0 {
+			if length := ex*ex*scale + ey*ey; along < length {
+				t = along / length
+			} else {
+				t = 1
+			}
+		}
+		at := position{x0 + t*ex, y0 + t*ey}
+		h := o.haversine(at.dx, at.dy)
+		if (h > farHaversine || o.cos < polarCosine) && (h > nearAngle*nearAngle/4 || h < hopeless*min(n.h, n.limit)) {
+			at = o.foot(x0, y0, ex, ey)
+			h = o.haversine(at.dx, at.dy)
+		}
+		if h < n.h {
+			n.h, n.at = h, at
+		}
+		x0, y0 = x0+ex, y0+ey
+	}
+}
+
+// foot is the point of an edge nearest to the origin, on the sphere, by golden section.
+func (o *origin) foot(x0, y0, ex, ey float64) position {
+	const ratio = 0.6180339887498949
+	at := func(t float64) position { return position{x0 + t*ex, y0 + t*ey} }
+	h := func(t float64) float64 { return o.haversine(x0+t*ex, y0+t*ey) }
+	a, b := 0.0, 1.0
+	c, d := b-ratio*(b-a), a+ratio*(b-a)
+	hc, hd := h(c), h(d)
+	for range 45 {
+		if hc < hd {
+			b, d, hd = d, c, hc
+			c = b - ratio*(b-a)
+			hc = h(c)
+		} else {
+			a, c, hc = c, d, hd
+			d = a + ratio*(b-a)
+			hd = h(d)
+		}
+	}
+	best := (a + b) / 2
+	for _, end := range [...]float64{0, 1} {
+		if h(end) <= h(best) {
+			best = end
+		}
+	}
+	return at(best)
+}

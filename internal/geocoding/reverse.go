@@ -1,0 +1,136 @@
+package geocoding
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/paulmach/orb"
+)
+
+// Reverse implements Geocoder. The error is that of ctx, of a request that makes no sense, or a *region.DamageError.
+func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err error) {
+	defer region.Recover(&err, region.FaultsPanic())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !finite(req.Point) {
+		return nil, fmt.Errorf("no position on Earth: longitude %g, latitude %g", req.Point[0], req.Point[1])
+	}
+	if x.empty() || !x.file.Covers(req.Point) {
+		return &Result{}, nil
+	}
+	s := x.scratch.Get().(*search)
+	defer x.scratch.Put(s)
+	s.reset(x, newOrigin(req.Point), min(max(req.Size, MinSize), MaxSize), reachOfRequest(req.MaxDistance))
+	asked := s.openCategories(req.Categories)
+	if !asked {
+		s.open(treeGeneral)
+	}
+	hits := s.run()
+	x.enclose(s)
+	around := s.surroundings(req.Point)
+	if len(hits) == 0 && !asked {
+		hits = s.fallback(req.Point, &around)
+	}
+	if len(hits) == 0 {
+		return &Result{}, nil
+	}
+	return s.describe(hits, req, &around), nil
+}
+
+// reachOfRequest turns the greatest distance of a request into whole centimetres.
+func reachOfRequest(m float64) float64 {
+	if !(m > 0) {
+		m = DefaultMaxDistance
+	}
+	return math.Floor(min(m, math.Pi*earthRadius)*100 + 1e-6)
+}
+
+// openCategories opens the trees of the terms of a filter, and tells whether there is a filter at all. Blank terms say
+// nothing; a term that nothing matches opens no tree.
+func (s *search) openCategories(categories []string) (asked bool) {
+	var opened [8]uint32
+	trees := opened[:0]
+	for _, c := range categories {
+		c = normalize(c)
+		if c == "" {
+			continue
+		}
+		asked = true
+		if n, ok := s.x.findTerm(c); ok && !slices.Contains(trees, n) && len(s.trees) < math.MaxUint16 {
+			trees = append(trees, n)
+			s.open(n)
+		}
+	}
+	return asked
+}
+
+// findTerm returns the tree of a term in lower case.
+func (x *Index) findTerm(word string) (tree uint32, ok bool) {
+	from, to := 0, x.terms.Len()
+	for from < to {
+		middle := (from + to) / 2
+		t := x.terms.At(middle)
+		text := x.bytes(t.Text)
+		if string(text) == word {
+			return t.Tree, true
+		}
+		if string(text) < word {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return 0, false
+}
+
+// enclose finds the areas that contain the search's origin.
+func (x *Index) enclose(s *search) {
+	s.context = enclosing{}
+	t := x.trees.At(treeAreas)
+	if t.Count == 0 {
+		return
+	}
+	p := newPyramid(t.Count)
+	x.encloseIn(s, t, &p, p.height, 0, p.count[p.height])
+}
+
+func (x *Index) encloseIn(s *search, t *tree, p *pyramid, level int, from, to uint32) {
+	if level > 0 {
+		first := t.Branches + p.first[level]
+		boxes := x.branches.Range(int(first+from), int(first+to))
+		for i := range boxes {
+			if boxes[i].holds(&s.o) {
+				below, end := p.children(level, from+uint32(i))
+				x.encloseIn(s, t, p, level-1, below, end)
+			}
+		}
+		return
+	}
+	for i, n := range x.items.Range(int(t.First+from), int(t.First+to)) {
+		if !x.boxes.At(int(n)).holds(&s.o) {
+			continue
+		}
+		if g := x.geometry(n); g.contains(&s.o) {
+			s.context.add(n, x.areas.At(int(from)+i), x.features.At(int(n)).Extent)
+		}
+	}
+}
+
+func (b *box) holds(o *origin) bool {
+	return o.x >= float64(b.MinX) && o.x <= float64(b.MaxX) && o.y >= float64(b.MinY) && o.y <= float64(b.MaxY)
+}
+
+// location is the position that lies dx and dy from the origin.
+func (o *origin) location(at position) orb.Point {
+	lon, lat := (o.x+at.dx)/unitsPerDegree, (o.y+at.dy)/unitsPerDegree
+	if lon > 180 {
+		lon -= 360
+	} else if lon < -180 {
+		lon += 360
+	}
+	return orb.Point{lon, lat}
+}

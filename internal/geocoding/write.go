@@ -1,0 +1,240 @@
+package geocoding
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Write adds the places of an extract to a region: everything that can be found, and the areas and settlements that serve
+// addresses. The same data makes the same sections.
+func Write(w *region.Writer, d *extract.Data) error {
+	b := newBuilder()
+	for i := range d.Features {
+		f := &d.Features[i]
+		b.add(newRef(f.Kind, f.ID), f.Tags, classify(f), f)
+	}
+	for i := range d.Interpolations {
+		line := &d.Interpolations[i]
+		for _, h := range interpolate(line) {
+			f := extract.Feature{Kind: extract.KindWay, ID: h.way, Geometry: h.at}
+			b.add(newRef(f.Kind, f.ID), nil, classifyHouse(&h, line), &f)
+		}
+	}
+	b.sort()
+	for i := range b.entries {
+		b.emit(&b.entries[i])
+	}
+	b.features = append(b.features, b.end())
+	b.addTrees()
+	if err := b.check(); err != nil {
+		return err
+	}
+	return b.write(w)
+}
+
+// entry is a feature on its way into the region.
+type entry struct {
+	classification
+	ref      uint64
+	geometry geometry
+	extent   float64
+	area     areaTags
+	serves   bool // as an area for addresses or the fallback
+	place    string
+	names    []keyValue
+	group    int
+	order    uint64
+}
+
+// The groups that features are sorted by. A large box among small ones would make their common box large.
+const (
+	groupSmall = iota
+	groupLarge
+	groupSpecial
+)
+
+// largeBox is how far, in 1e-7 degrees, the box of a large feature reaches.
+const largeBox = 200_000
+
+// builder gathers the sections.
+type builder struct {
+	entries   []entry
+	strings   *stringTable
+	features  []feature
+	boxes     []box
+	coords    []coord
+	chunks    []chunk
+	branches  []box
+	pairs     []pair
+	names     []translation
+	addresses []ownAddress
+	places    []place
+	areas     []area
+	trees     []tree
+	items     []uint32
+	terms     []term
+}
+
+func newBuilder() *builder { return &builder{strings: newStringTable()} }
+
+// add takes a feature on, unless it is of no use.
+func (b *builder) add(ref uint64, tags extract.Tags, c classification, f *extract.Feature) {
+	e := entry{classification: c, ref: ref}
+	isArea := newShape(f.Geometry) == shapeArea
+	if isArea {
+		e.area = readArea(tags)
+		e.serves = e.area.serves(tags.Get("name") != "")
+	}
+	if len(c.kinds) == 0 && !e.serves {
+		return
+	}
+	var ok bool
+	if e.geometry, ok = newGeometry(f.Geometry); !ok {
+		return
+	}
+	if tags.Get("name") != "" {
+		e.place = tags.Get("place")
+	}
+	e.extent = e.geometry.extent()
+	e.names = languages(tags)
+	e.order = e.geometry.box.order()
+	box := e.geometry.box
+	switch {
+	case !c.general || len(c.kinds) == 0:
+		e.group = groupSpecial
+	case int64(box.MaxX)-int64(box.MinX) > largeBox || int64(box.MaxY)-int64(box.MinY) > largeBox:
+		e.group = groupLarge
+	}
+	b.entries = append(b.entries, e)
+}
+
+func (b *builder) sort() {
+	slices.SortStableFunc(b.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.ref, b.ref))
+	})
+}
+
+// end is a feature that nothing belongs to, whose runs start where all others end.
+func (b *builder) end() feature {
+	return feature{Coords: uint32(len(b.coords)), Chunks: uint32(len(b.chunks)), Branches: uint32(len(b.branches)),
+		Pairs: uint32(len(b.pairs)), Names: uint32(len(b.names))}
+}
+
+// emit appends the records of a feature.
+func (b *builder) emit(e *entry) {
+	f := b.end()
+	f.Ref, f.Extent, f.Shape = e.ref, float32(e.extent), e.geometry.shape
+	f.Name = b.strings.add(e.name)
+	for _, k := range e.kinds {
+		b.pairs = append(b.pairs, pair{b.strings.add(k.key), b.strings.add(k.value)})
+	}
+	for _, n := range e.names {
+		b.names = append(b.names, translation{b.strings.add(n.key), b.strings.add(n.value)})
+	}
+	if e.address != (addressTags{}) {
+		a := &e.address
+		b.addresses = append(b.addresses, ownAddress{b.strings.add(a.houseNumber), b.strings.add(a.street),
+			b.strings.add(a.suburb), b.strings.add(a.city), b.strings.add(a.state), b.strings.add(a.postcode)})
+		f.Address = uint32(len(b.addresses))
+	}
+	b.coords = append(b.coords, e.geometry.coords...)
+	b.chunks = append(b.chunks, e.geometry.chunks...)
+	b.branches = append(b.branches, e.geometry.branches...)
+	b.boxes = append(b.boxes, e.geometry.box)
+	b.features = append(b.features, f)
+}
+
+// addTrees builds the fixed trees, and one for each word that a key or a value is.
+func (b *builder) addTrees() {
+	var areas, cities, suburbs, settlements []uint32
+	terms := map[string][]uint32{}
+	general := uint32(0)
+	for i := range b.entries {
+		e, n := &b.entries[i], uint32(i)
+		if e.group != groupSpecial {
+			general++
+		}
+		if e.serves {
+			areas = append(areas, n)
+		}
+		if e.isSettlement() {
+			settlements = append(settlements, n)
+			if slices.Contains(cityNodes, e.place) {
+				cities = append(cities, n)
+			}
+			if slices.Contains(suburbPlaces, e.place) {
+				suburbs = append(suburbs, n)
+			}
+		}
+		for _, k := range e.kinds {
+			for _, word := range [...]string{normalize(k.key), normalize(k.value)} {
+				if list := terms[word]; len(list) == 0 || list[len(list)-1] != n {
+					terms[word] = append(list, n)
+				}
+			}
+		}
+	}
+	b.trees = append(b.trees, tree{First: wholeFeatures, Count: general, Branches: uint32(len(b.branches))})
+	b.branches = appendPyramid(b.branches, b.boxes[:general])
+	for _, items := range [...][]uint32{areas, cities, suburbs, settlements} {
+		b.addTree(items)
+	}
+	b.addAreas(areas)
+	b.addPlaces(areas, settlements)
+	words := make([]string, 0, len(terms))
+	for word := range terms {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	for _, word := range words {
+		b.terms = append(b.terms, term{b.strings.add(word), uint32(len(b.trees))})
+		b.addTree(terms[word])
+	}
+}
+
+func (e *entry) isSettlement() bool {
+	return e.place != "" && len(e.kinds) > 0 && e.geometry.shape != shapeLine && !slices.Contains(notSettlements, e.place)
+}
+
+func (b *builder) addTree(items []uint32) {
+	b.trees = append(b.trees, tree{First: uint32(len(b.items)), Count: uint32(len(items)), Branches: uint32(len(b.branches))})
+	b.items = append(b.items, items...)
+	boxes := make([]box, len(items))
+	for i, n := range items {
+		boxes[i] = b.boxes[n]
+	}
+	b.branches = appendPyramid(b.branches, boxes)
+}
+
+// check refuses data that the numbers in the records cannot count.
+func (b *builder) check() error {
+	for name, n := range map[string]int{"features": len(b.features), "coordinates": len(b.coords), "tags": len(b.pairs),
+		"names": len(b.names), "entries of categories": len(b.items)} {
+		if n >= math.MaxUint32 {
+			return fmt.Errorf("%d %s are more than a region holds (%d)", n, name, uint32(math.MaxUint32))
+		}
+	}
+	return nil
+}
+
+func (b *builder) write(w *region.Writer) error {
+	region.Add(w, sectionFeatures, b.features)
+	region.Add(w, sectionBoxes, b.boxes)
+	region.Add(w, sectionCoords, b.coords)
+	region.Add(w, sectionChunks, b.chunks)
+	region.Add(w, sectionPairs, b.pairs)
+	region.Add(w, sectionNames, b.names)
+	region.Add(w, sectionAddresses, b.addresses)
+	region.Add(w, sectionPlaces, b.places)
+	region.Add(w, sectionAreas, b.areas)
+	region.Add(w, sectionTrees, b.trees)
+	region.Add(w, sectionItems, b.items)
+	region.Add(w, sectionBranches, b.branches)
+	region.Add(w, sectionTerms, b.terms)
+	return b.strings.write(w)
+}
