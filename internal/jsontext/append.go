@@ -24,10 +24,8 @@ func AppendFixed(dst []byte, value float64, decimals int) []byte {
 		return dst
 	}
 	at := len(dst)
-	dst = append(dst, ".000000000"[:1+decimals]...)
-	for i, rest := at+decimals, n%unit; rest > 0; i, rest = i-1, rest/10 {
-		dst[i] = byte('0' + rest%10)
-	}
+	dst = strconv.AppendInt(dst, unit+n%unit, 10) // a 1 and then the decimals, its leading zeros with them
+	dst[at] = '.'
 	return dst
 }
 

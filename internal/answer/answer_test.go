@@ -1,0 +1,113 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+var drive = matching.Result{
+	Path: orb.LineString{{-75.5197, 39.1573}, {-75.52000001, 39}}, Distance: 1234.567, Confidence: 0.98765, Duration: 61.25,
+	Tracepoints: []matching.Tracepoint{
+		{Matched: true, Location: orb.Point{-75.5197, 39.1573}, Distance: 0.004, Name: `State "St"`},
+		{},
+	},
+}
+
+func TestMatch(t *testing.T) {
+	for name, tc := range map[string]struct{ got, want string }{
+		"plain": {string(AppendMatch(nil, &drive, false)),
+			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],"distance":1234.57}`},
+		"details": {string(AppendMatch(nil, &drive, true)),
+			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],"distance":1234.57,"confidence":0.9877,"duration":61.3,` +
+				`"tracepoints":[{"location":[39.1573000,-75.5197000],"distance":0,"name":"State \"St\"","matched":true},` +
+				`{"location":null,"distance":null,"name":"","matched":false}]}`},
+		"feature": {string(AppendMatchFeature(nil, &drive, false)),
+			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},` +
+				`"properties":{"distance":1234.57}}`},
+		"feature with details": {string(AppendMatchFeature(nil, &drive, true)),
+			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},` +
+				`"properties":{"distance":1234.57,"confidence":0.9877,"duration":61.3,` +
+				`"tracepoints":[{"location":[-75.5197000,39.1573000],"distance":0,"name":"State \"St\"","matched":true},` +
+				`{"location":null,"distance":null,"name":"","matched":false}]}}`},
+	} {
+		if diff := cmp.Diff(tc.want, tc.got); diff != "" || !json.Valid([]byte(tc.got)) {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	got := string(AppendPlaces(nil, orb.Point{-75.5, math.Copysign(0, -1)}, &geocoding.Result{}))
+	if want := `{"data":{"query":"0.000000,-75.500000","results":[]}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	place := geocoding.Place{
+		ID: "node:1", Name: "Café “X”", DisplayName: "Café, Dover", Category: "amenity", Type: "cafe",
+		Location: orb.Point{-75.52, 39.15}, Distance: 12.345,
+		Address: geocoding.Address{City: "Dover", Country: "United States", CountryCode: "USA"},
+	}
+	full := place
+	full.Address.HouseNumber, full.Address.Street, full.Address.Suburb = "1a", "Main Street", "Old Town"
+	full.Address.State, full.Address.Postcode = "Delaware", "19901"
+	got = string(AppendPlaces(nil, orb.Point{-75.5, 39.1}, &geocoding.Result{Places: []geocoding.Place{place, full}}))
+	const head = `{"id":"node:1","name":"Café “X”","display_name":"Café, Dover","category":"amenity","type":"cafe","distance":12.35,` +
+		`"location":{"lat":39.1500000,"lng":-75.5200000},"address":{`
+	want := `{"data":{"query":"39.100000,-75.500000","results":[` +
+		head + `"city":"Dover","country":"United States","country_code":"USA"}},` +
+		head + `"house_number":"1a","street":"Main Street","suburb":"Old Town","city":"Dover","state":"Delaware","postcode":"19901",` +
+		`"country":"United States","country_code":"USA"}}]}}`
+	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteFailure(t *testing.T) {
+	for _, tc := range []struct {
+		err        error
+		status     int
+		body       string
+		unexpected bool
+	}{
+		{&trace.InputError{Parameter: "path", Point: 2, Problem: "is odd"}, 422, `{"error":{"code":"InvalidInput","message":"path: point 2: is odd","status":422}}`, false},
+		{fmt.Errorf("x: %w", matching.ErrNoRoute), 404, `{"error":{"code":"NoRoute","message":"no matching route for the given coordinates","status":404}}`, false},
+		{matching.ErrOverloaded, 503, `{"error":{"code":"Overloaded","message":"the request exceeds the work limit","status":503}}`, false},
+		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503, `{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
+		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},
+		{apierror.BadGateway(), 502, `{"error":{"code":"BadGateway","message":"bad gateway","status":502}}`, false},
+		{context.Canceled, 499, ``, false},
+		{errors.New("open /secret/path"), 500, `{"error":{"code":"InternalError","message":"internal server error","status":500}}`, true},
+	} {
+		rec := httptest.NewRecorder()
+		unexpected := WriteFailure(rec, apierror.Routing, tc.err)
+		if body := rec.Body.String(); rec.Code != tc.status || unexpected != tc.unexpected || body != tc.body && body != tc.body+"\n" {
+			t.Errorf("%v: %d %s, unexpected %v", tc.err, rec.Code, body, unexpected)
+		}
+	}
+}
+
+func BenchmarkAppendMatch(b *testing.B) {
+	long := matching.Result{}
+	for i := range 10000 {
+		long.Path = append(long.Path, orb.Point{-75 - float64(i)*1e-4, 39 + float64(i)*1e-4})
+	}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = AppendMatch(buf[:0], &long, false)
+	}
+	b.SetBytes(int64(len(buf)))
+}
