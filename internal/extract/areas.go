@@ -72,7 +72,7 @@ func (c *collector) assembleArea(a *areaRelation) area {
 		j.pieces = append(j.pieces, piece{way: m.way, nodes: nodes, inner: m.inner})
 	}
 	j.join()
-	result := area{broken: j.partial || len(j.open) > 0}
+	result := area{broken: j.broken}
 	rings := j.nest()
 	polygonOf := make([]int, len(rings)) // of outer rings
 	for i := range rings {
@@ -94,6 +94,7 @@ func (c *collector) assembleArea(a *areaRelation) area {
 			for _, p := range r.chain.pieces {
 				ways = append(ways, j.pieces[p].way)
 			}
+			slices.Sort(ways)
 			result.outer = append(result.outer, slices.Compact(ways))
 		}
 	}
