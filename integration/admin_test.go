@@ -33,7 +33,6 @@ func TestAdminAPI(t *testing.T) {
 		"17 KiB":             {mint(`{"organization":"` + strings.Repeat("x", 17<<10) + `"}`), 413},
 		"GET":                {call{path: "/maps/user-tokens"}, 405},
 		"POST of the status": {call{method: "POST", path: "/maps/status"}, 405},
-		"unknown address":    {call{path: "/maps/nothing"}, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var body struct{ Error string }

@@ -14,7 +14,7 @@ import (
 // What TestMain makes once for all tests.
 var (
 	workDir string // removed at the end
-	caddy   string // path of the server's binary
+	binary  string // path of the server's binary
 	region  string // path of the compiled map of Delaware; tests that change it take a copy
 	extract string // path of the extract it was compiled from
 )
@@ -50,11 +50,11 @@ func runTests(m *testing.M) (code int, err error) {
 }
 
 func build() error {
-	caddy = filepath.Join(workDir, "caddy")
+	binary = filepath.Join(workDir, "caddy")
 	if runtime.GOOS == "windows" {
-		caddy += ".exe"
+		binary += ".exe"
 	}
-	args := []string{"build", "-o", caddy}
+	args := []string{"build", "-o", binary}
 	if raceBuild {
 		args = append(args, "-race")
 	}
@@ -73,7 +73,7 @@ func build() error {
 	}
 	extract = filepath.Join(strings.TrimSpace(string(out)), "testdata", "delaware-latest.osm.pbf")
 	region = filepath.Join(workDir, "delaware.region")
-	return inRoot(caddy, "maps", "build", extract, "--output", region)
+	return inRoot(binary, "maps", "build", extract, "--output", region)
 }
 
 func inRoot(name string, args ...string) error {

@@ -93,7 +93,7 @@ func (s *server) end(t testing.TB) {
 
 // command returns a command of the server's binary in the server's environment.
 func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, caddy, args...)
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
 		"MAPS_PORT="+s.port, "MAPS_BIND=127.0.0.1", "MAPS_ADMIN="+s.admin, "MAPS_REGION="+s.region, "MAPS_STORE="+s.store,
