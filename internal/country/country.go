@@ -7,7 +7,8 @@
 // draws who controls a territory and ISO 3166 says otherwise, ISO 3166 counts: Crimea is Ukraine, Western Sahara is ESH, Northern
 // Cyprus is Cyprus, Somaliland is Somalia. The generator's territory table lists every such decision.
 //
-// Borders are as exact as their source, some hundreds of metres; where the polygons of a map are at hand, they know better, and
+// Borders are as exact as their source, some hundreds of metres; the 49th parallel and four very small countries, which Natural Earth
+// draws farther off, are redrawn by the generator. Where the polygons of a map are at hand, they know better, and
 // ByAlpha2 and ByAlpha3 turn their codes into a Country.
 package country
 

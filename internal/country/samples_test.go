@@ -8,8 +8,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// sample is a position and the country that Natural Earth's original polygons have there, found by brute force when the grid was
-// compiled.
+// sample is a position and the country there by brute force on the full polygons, before they were cut and rounded: Natural Earth's
+// after the generator's tables of territories and corrections. So it tests the grid, not Natural Earth.
 type sample struct {
 	point orb.Point
 	code  string // "" for none
@@ -40,7 +40,7 @@ func readSamples(t testing.TB) []sample {
 	return samples
 }
 
-func TestLookupAgreesWithOriginalPolygons(t *testing.T) {
+func TestLookupAgreesWithFullPolygons(t *testing.T) {
 	samples := readSamples(t)
 	for _, group := range []struct {
 		name    string
@@ -55,7 +55,7 @@ func TestLookupAgreesWithOriginalPolygons(t *testing.T) {
 				got, _ := Lookup(s.point)
 				if got.Code != s.code {
 					differ++
-					t.Logf("%v: got %q, the original polygons have %q", s.point, got.Code, s.code)
+					t.Logf("%v: got %q, the full polygons have %q", s.point, got.Code, s.code)
 				}
 				if s.code != "" {
 					onLand++

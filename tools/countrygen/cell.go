@@ -12,12 +12,13 @@ import (
 // so that signed areas add up.
 type outline struct {
 	number int // the country's position, plus one
+	over   bool
 	rings  []orb.Ring
 }
 
 // toOutline converts a territory to units.
 func toOutline(number int, t territory) outline {
-	o := outline{number: number}
+	o := outline{number: number, over: t.over}
 	for _, polygon := range t.polygons {
 		for i, ring := range polygon {
 			converted := make(orb.Ring, len(ring))
@@ -48,7 +49,7 @@ func within(outlines []outline, b orb.Bound) []outline {
 			}
 		}
 		if len(rings) > 0 {
-			inside = append(inside, outline{o.number, rings})
+			inside = append(inside, outline{o.number, o.over, rings})
 		}
 	}
 	return inside
@@ -60,6 +61,7 @@ type vertex struct{ x, y int }
 // area is the part of a country inside a cell, on whole units.
 type area struct {
 	number int
+	over   bool
 	rings  [][]vertex
 	twice  int // twice its size
 }
@@ -72,12 +74,12 @@ func (a *area) vertices() int {
 	return n
 }
 
-// quantise rounds outlines that were clipped to a cell, and drops those that round to nothing. The smallest area comes first, so
-// that where two overlap the enclave answers.
+// quantise rounds outlines that were clipped to a cell, and drops those that round to nothing. The first area that contains a
+// position answers, so those that go over others come first.
 func quantise(outlines []outline, west, south int) []area {
 	var areas []area
 	for _, o := range outlines {
-		a := area{number: o.number}
+		a := area{number: o.number, over: o.over}
 		for _, ring := range o.rings {
 			if rounded := roundRing(ring, west, south); len(rounded) >= 3 {
 				a.rings = append(a.rings, rounded)
@@ -88,7 +90,15 @@ func quantise(outlines []outline, west, south int) []area {
 			areas = append(areas, a)
 		}
 	}
-	slices.SortStableFunc(areas, func(a, b area) int { return a.twice - b.twice })
+	slices.SortStableFunc(areas, func(a, b area) int {
+		if a.over != b.over {
+			if a.over {
+				return -1
+			}
+			return 1
+		}
+		return a.number - b.number
+	})
 	return areas
 }
 

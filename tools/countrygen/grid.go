@@ -26,7 +26,7 @@ const (
 const (
 	// maxVertices is how many vertices a leaf may have: its lookup reads them all. Smaller leaves are quicker, but every
 	// cut adds vertices.
-	maxVertices = 72
+	maxVertices = 56
 	// minShift is where splitting ends: 2^6 units, 600 metres.
 	minShift = 6
 )
@@ -121,6 +121,9 @@ func implied(areas *[]area, size int) int {
 	sum, vertices, most := 0, 0, 0
 	for i := range *areas {
 		a := &(*areas)[i]
+		if a.over && len(*areas) > 1 {
+			return 0
+		}
 		sum += a.twice
 		vertices += a.vertices()
 		if a.vertices() >= (*areas)[most].vertices() {

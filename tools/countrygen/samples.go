@@ -17,20 +17,19 @@ const (
 )
 
 // drawSamples draws positions, first anywhere on the sphere, then near borders and coasts, and finds the country of each in the
-// original polygons. A sample is longitude and latitude in millionths of a degree (int32 each, little-endian) and the country's
+// full polygons. A sample is longitude and latitude in millionths of a degree (int32 each, little-endian) and the country's
 // position plus one (one byte), 0 for none.
 func drawSamples(territories []territory) []byte {
 	random := rand.New(rand.NewPCG(1, 10))
 	var vertices []orb.Point
-	var all []bounded
-	for i, t := range territories {
+	for _, t := range territories {
 		for _, polygon := range t.polygons {
-			all = append(all, bounded{i + 1, polygon, polygon.Bound()})
 			for _, ring := range polygon {
 				vertices = append(vertices, ring...)
 			}
 		}
 	}
+	all := boundedPolygons(territories)
 	var data []byte
 	for i := range samplesAnywhere + samplesNearBorder {
 		lon := random.Float64()*360 - 180
@@ -55,6 +54,21 @@ type bounded struct {
 	number  int // the territory's position, plus one
 	polygon orb.Polygon
 	bound   orb.Bound
+}
+
+// boundedPolygons lists all polygons, first those that go over others.
+func boundedPolygons(territories []territory) []bounded {
+	var over, under []bounded
+	for i, t := range territories {
+		for _, polygon := range t.polygons {
+			if b := (bounded{i + 1, polygon, polygon.Bound()}); t.over {
+				over = append(over, b)
+			} else {
+				under = append(under, b)
+			}
+		}
+	}
+	return append(over, under...)
 }
 
 // bruteForce returns the number of the first polygon that contains a point, or 0.

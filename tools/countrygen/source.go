@@ -18,6 +18,8 @@ import (
 type territory struct {
 	code     string // alpha-3, or XKX
 	polygons []orb.Polygon
+	// over says that where territories overlap, this one has the land.
+	over bool
 }
 
 // wantedCodes is how many codes there are: the 249 assigned ones and Kosovo's. Positions in the table of internal/country are the
@@ -28,17 +30,17 @@ const wantedCodes = 250
 func readTerritories() ([]territory, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(rgeo.Countries10()))
 	if err != nil {
-		return nil, fmt.Errorf("Natural Earth's countries: %w", err)
+		return nil, fmt.Errorf("reading Natural Earth: %w", err)
 	}
 	text, err := io.ReadAll(zipped)
 	if err != nil {
-		return nil, fmt.Errorf("Natural Earth's countries: %w", err)
+		return nil, fmt.Errorf("reading Natural Earth: %w", err)
 	}
 	features, err := geojson.UnmarshalFeatureCollection(text)
 	if err != nil {
-		return nil, fmt.Errorf("Natural Earth's countries: %w", err)
+		return nil, fmt.Errorf("reading Natural Earth: %w", err)
 	}
-	byCode := make(map[string][]orb.Polygon)
+	byCode := make(map[string]*territory)
 	for _, f := range features.Features {
 		name := f.Properties.MustString("ADM0_A3")
 		var polygons []orb.Polygon
@@ -51,12 +53,19 @@ func readTerritories() ([]territory, error) {
 			return nil, fmt.Errorf("country %s is a %s", name, f.Geometry.GeoJSONType())
 		}
 		for _, polygon := range polygons {
+			if name == "CAN" || name == "USA" {
+				straighten(polygon[0])
+			}
 			for _, part := range assign(name, f.Properties.MustString("ISO_A3"), polygon) {
 				if part.code == "-99" {
 					return nil, fmt.Errorf("country %s has no ISO 3166-1 code; the territory table must give it one", name)
 				}
 				if part.code != "" {
-					byCode[part.code] = append(byCode[part.code], part.polygon)
+					if byCode[part.code] == nil {
+						byCode[part.code] = &territory{code: part.code}
+					}
+					t := byCode[part.code]
+					t.polygons = append(t.polygons, part.polygon)
 				}
 			}
 		}
@@ -65,9 +74,10 @@ func readTerritories() ([]territory, error) {
 		return nil, errors.Join(fmt.Errorf("%d countries, want %d", len(byCode), wantedCodes),
 			fmt.Errorf("have %v", slices.Sorted(maps.Keys(byCode))))
 	}
+	correct(byCode)
 	var territories []territory
 	for _, code := range slices.Sorted(maps.Keys(byCode)) {
-		territories = append(territories, territory{code, byCode[code]})
+		territories = append(territories, *byCode[code])
 	}
 	return territories, nil
 }
