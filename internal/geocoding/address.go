@@ -25,18 +25,35 @@ type surroundings struct {
 	within                        within
 }
 
-// surroundings works out where the search's origin is, after enclose. It keeps the hits.
+// surroundings works out where the search's origin is, after enclose.
 func (s *search) surroundings(p orb.Point) surroundings {
 	c := &s.context
 	a := surroundings{suburb: s.nameOf(c.suburb), city: s.nameOf(c.city), state: s.nameOf(c.state), postcode: c.postcodeText}
-	if found, ok := c.countryAt(p); ok {
+	if code := c.code(); code != ([3]byte{}) {
+		a.country = s.x.countryByCode(code)
+	} else if found, ok := countryAt(p); ok {
 		a.country = found
-		if c.country.feature != 0 {
-			a.countryName = s.nameOf(c.country)
-		}
 	}
+	a.countryName = s.nameOf(c.country)
 	a.within = within{settlements: true, state: c.state.feature, city: c.city.feature}
 	copy(a.within.country[:], a.country.Code)
+	return a
+}
+
+// countryByCode returns the country of an alpha-3 code of the region.
+func (x *Index) countryByCode(code [3]byte) country.Country {
+	if c := x.country.Load(); c != nil && c.Code == string(code[:]) {
+		return *c
+	}
+	c, ok := country.ByAlpha3(string(code[:]))
+	if ok {
+		x.country.Store(&c)
+	}
+	return c
+}
+
+// settle names the nearest settlements as the city and the suburb where no polygon does.
+func (s *search) settle(a *surroundings) {
 	if a.city == 0 {
 		a.city = s.nearestName(treeCities, maxCityDistance, a.within)
 	}
@@ -45,7 +62,6 @@ func (s *search) surroundings(p orb.Point) surroundings {
 		near.sameCity = true
 		a.suburb = s.nearestName(treeSuburbs, maxSuburbDistance, near)
 	}
-	return a
 }
 
 func (s *search) nameOf(b best) uint32 {

@@ -63,15 +63,17 @@ func (e *enclosing) add(f uint32, a *area, extent float32) {
 	}
 }
 
-// countryAt tells the country of a point: by the polygon of a country, else by that of one of its parts, else by the
-// worldwide borders, also along a coast.
-func (e *enclosing) countryAt(p orb.Point) (country.Country, bool) {
+// code is that of the country by the polygons around the point: that of a country, else of one of its parts. It is zero when
+// there is none.
+func (e *enclosing) code() [3]byte {
 	if e.country.feature != 0 {
-		return country.ByAlpha3(string(e.countryCode[:]))
+		return e.countryCode
 	}
-	if e.subdivision.feature != 0 {
-		return country.ByAlpha3(string(e.subdivisionCode[:]))
-	}
+	return e.subdivisionCode
+}
+
+// countryAt tells the country of a point that no polygon knows, by the worldwide borders, also along a coast.
+func countryAt(p orb.Point) (country.Country, bool) {
 	if c, ok := country.Lookup(p); ok {
 		return c, true
 	}
@@ -176,7 +178,9 @@ func (b *builder) addPlaces(areas, settlements []uint32) {
 	for i := range places {
 		p := &places[i]
 		record := place{State: p.state.feature, City: p.city.feature}
-		if c, ok := p.countryAt(p.at); ok {
+		if code := p.code(); code != ([3]byte{}) {
+			copy(record.Country[:], code[:])
+		} else if c, ok := countryAt(p.at); ok {
 			copy(record.Country[:], c.Code)
 		}
 		b.places = append(b.places, record)

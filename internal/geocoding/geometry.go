@@ -154,9 +154,6 @@ const (
 	farHaversine = 9e-7
 	// polarCosine is that of the latitude above which it never is: 84°.
 	polarCosine = 0.1
-	// hopeless is by what factor a haversine found on the plane may be too large within 12 km and more; what is farther than
-	// that beyond the best is not worth a second look.
-	hopeless = 4
 )
 
 // line looks for the nearest point of one line.
@@ -177,8 +174,8 @@ func (n *nearest) line(line []coord) {
 		}
 		at := position{x0 + t*ex, y0 + t*ey}
 		h := o.haversine(at.dx, at.dy)
-		if (h > farHaversine || o.cos < polarCosine) && (h > nearAngle*nearAngle/4 || h < hopeless*min(n.h, n.limit)) {
-			at = o.foot(x0, y0, ex, ey)
+		if h > farHaversine || o.cos < polarCosine {
+			at = o.foot(x0, y0, ex, ey, t)
 			h = o.haversine(at.dx, at.dy)
 		}
 		if h < n.h {
@@ -188,30 +185,36 @@ func (n *nearest) line(line []coord) {
 	}
 }
 
-// foot is the point of an edge nearest to the origin, on the sphere, by golden section.
-func (o *origin) foot(x0, y0, ex, ey float64) position {
-	const ratio = 0.6180339887498949
+// foot is the point of an edge nearest to the origin, on the sphere, looked for from t along the edge.
+func (o *origin) foot(x0, y0, ex, ey, t float64) position {
 	at := func(t float64) position { return position{x0 + t*ex, y0 + t*ey} }
-	h := func(t float64) float64 { return o.haversine(x0+t*ex, y0+t*ey) }
-	a, b := 0.0, 1.0
-	c, d := b-ratio*(b-a), a+ratio*(b-a)
-	hc, hd := h(c), h(d)
-	for range 45 {
-		if hc < hd {
-			b, d, hd = d, c, hc
-			c = b - ratio*(b-a)
-			hc = h(c)
-		} else {
-			a, c, hc = c, d, hd
-			d = a + ratio*(b-a)
-			hd = h(d)
+	best, h := at(t), math.Inf(1)
+	for range maxFootSteps {
+		p := at(t)
+		next := o.haversine(p.dx, p.dy)
+		if next >= h {
+			break
+		}
+		best, h = p, next
+		// The haversine is, up to terms of the fourth order, that of a plane whose scale is the cosine of p's latitude, and
+		// the change of that cosine along the edge pulls the foot aside.
+		lat := (o.y + p.dy) * radiansPerUnit
+		scale := o.cos * math.Cos(lat)
+		b := p.dx * radiansPerUnit
+		pull := o.cos * math.Sin(lat) * ey * b * b / 2 / radiansPerUnit
+		length := ex*ex*scale + ey*ey
+		if length <= 0 {
+			break
+		}
+		t = min(max((pull-x0*ex*scale-y0*ey)/length, 0), 1)
+	}
+	for _, end := range [...]position{at(0), at(1)} {
+		if e := o.haversine(end.dx, end.dy); e < h {
+			best, h = end, e
 		}
 	}
-	best := (a + b) / 2
-	for _, end := range [...]float64{0, 1} {
-		if h(end) <= h(best) {
-			best = end
-		}
-	}
-	return at(best)
+	return best
 }
+
+// maxFootSteps is enough for the foot to settle to less than a millimetre within 500 km.
+const maxFootSteps = 6

@@ -3,7 +3,9 @@ package geocoding
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
+	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -26,7 +28,8 @@ type Index struct {
 	strings   region.View[uint32]
 	text      region.View[byte]
 
-	scratch sync.Pool // *search
+	scratch sync.Pool                       // *search
+	country atomic.Pointer[country.Country] // the one that was looked up last: a region has few
 }
 
 // Open finds the places in a region file. It reads no more than the section table, so that it costs the same whatever the

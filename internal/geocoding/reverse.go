@@ -30,14 +30,18 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 		s.open(treeGeneral)
 	}
 	hits := s.run()
+	if len(hits) == 0 && asked {
+		return &Result{}, nil
+	}
 	x.enclose(s)
 	around := s.surroundings(req.Point)
-	if len(hits) == 0 && !asked {
+	if len(hits) == 0 {
 		hits = s.fallback(req.Point, &around)
 	}
 	if len(hits) == 0 {
 		return &Result{}, nil
 	}
+	s.settle(&around)
 	return s.describe(hits, req, &around), nil
 }
 

@@ -69,6 +69,7 @@ func (s *search) reset(x *Index, o origin, size int, reach float64) {
 	s.x, s.o, s.size, s.reach = x, o, size, reach
 	s.trees, s.queue, s.hits = s.trees[:0], s.queue[:0], s.hits[:0]
 	s.limit = reachOf(reach)
+	s.o.within(s.limit)
 	s.within = within{}
 }
 

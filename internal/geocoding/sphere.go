@@ -23,11 +23,35 @@ const (
 type origin struct {
 	x, y     float64 // 1e-7 degrees
 	sin, cos float64 // of the latitude
+	flat     bool    // bound may take the sphere for a plane, with the scales below
+	scaleX   float64
+	scaleY   float64
 }
 
 func newOrigin(p orb.Point) origin {
 	sin, cos := math.Sincos(p[1] * (math.Pi / 180))
 	return origin{x: p[0] * unitsPerDegree, y: p[1] * unitsPerDegree, sin: sin, cos: max(cos, 0)}
+}
+
+// within prepares bound for searches up to a haversine. Whatever is that near has no more than some difference of
+// longitudes, and a cosine of its latitude of no less than some value; where both are moderate and the antimeridian is out
+// of reach, the bound becomes that of a plane, shrunk by as much as these can make it too large.
+func (o *origin) within(limit float64) {
+	o.flat = false
+	angle := 2 * math.Asin(math.Sqrt(min(limit, 1)))
+	cos := math.Cos(min(math.Abs(o.y)*radiansPerUnit+angle, math.Pi/2))
+	sine := math.Sqrt(limit / max(o.cos*cos, 1e-9))
+	if angle > 2*nearAngle || sine > 2*nearAngle {
+		return
+	}
+	width := 2 * math.Asin(sine) // of the longitudes
+	if math.Abs(o.x)+width/radiansPerUnit > halfTurn {
+		return
+	}
+	o.flat = true
+	const quarter = radiansPerUnit * radiansPerUnit / 4
+	shrink := (1 - width*width/12) * (1 - 1e-12) // sin²(a/2) ≥ a²/4·(1 - a²/12)
+	o.scaleX, o.scaleY = quarter*shrink*o.cos*cos, quarter*shrink
 }
 
 func metres(h float64) float64 { return 2 * earthRadius * math.Asin(math.Sqrt(min(h, 1))) }
@@ -40,25 +64,22 @@ func haversineOf(m float64) float64 {
 
 // halfSineSquared is sin²(a/2).
 func halfSineSquared(a float64) float64 {
-	if a > nearAngle || a < -nearAngle {
-		s := math.Sin(a / 2)
-		return s * s
-	}
-	q := a * a
-	return q / 4 * (1 - q/12*(1-q/30*(1-q/56)))
+	s := math.Sin(a / 2)
+	return s * s
 }
 
 // haversine is that of the position which lies dx and dy, in 1e-7 degrees, from the origin.
 func (o *origin) haversine(dx, dy float64) float64 {
-	a := dy * radiansPerUnit
-	var cos float64 // of the other latitude
-	if a > nearAngle || a < -nearAngle {
-		cos = math.Cos((o.y + dy) * radiansPerUnit)
-	} else {
-		q := a * a
-		cos = o.cos*(1-q/2*(1-q/12*(1-q/30))) - o.sin*a*(1-q/6*(1-q/20*(1-q/42)))
+	a, b := dy*radiansPerUnit, dx*radiansPerUnit
+	p, q := a*a, b*b
+	if p > nearAngle*nearAngle || q > nearAngle*nearAngle {
+		return halfSineSquared(a) + o.cos*max(math.Cos((o.y+dy)*radiansPerUnit), 0)*halfSineSquared(b)
 	}
-	return halfSineSquared(a) + o.cos*max(cos, 0)*halfSineSquared(dx*radiansPerUnit)
+	// The Taylor series of sin²(a/2), and of the cosine of the other latitude.
+	const half, sixth, twelfth, twentieth, thirtieth, fiftysixth = 1. / 2, 1. / 6, 1. / 12, 1. / 20, 1. / 30, 1. / 56
+	cos := o.cos*(1-p*half*(1-p*twelfth*(1-p*thirtieth))) - o.sin*a*(1-p*sixth*(1-p*twentieth*(1-p*(1./42))))
+	return p*0.25*(1-p*twelfth*(1-p*thirtieth*(1-p*fiftysixth))) +
+		o.cos*max(cos, 0)*q*0.25*(1-q*twelfth*(1-q*thirtieth*(1-q*fiftysixth)))
 }
 
 // lowerHalfSineSquared is at most sin²(a/2), for 0 ≤ a ≤ π.
@@ -70,9 +91,29 @@ func lowerHalfSineSquared(a float64) float64 {
 	return q / 4 * (1 - q/12)
 }
 
-// bound is at most the haversine of any position in the box: the difference of latitudes and that of longitudes are each
-// taken at their smallest, the cosine of the other latitude too.
+// bound is at most the haversine of any position in the box, or above the limit that within was given when no position in
+// the box is within it.
 func (o *origin) bound(b *box) float64 {
+	if !o.flat {
+		return o.boundOnSphere(b)
+	}
+	var dx, dy float64
+	if west := float64(b.MinX) - o.x; west > 0 {
+		dx = west
+	} else if east := o.x - float64(b.MaxX); east > 0 {
+		dx = east
+	}
+	if south := float64(b.MinY) - o.y; south > 0 {
+		dy = south
+	} else if north := o.y - float64(b.MaxY); north > 0 {
+		dy = north
+	}
+	return dx*dx*o.scaleX + dy*dy*o.scaleY
+}
+
+// boundOnSphere is bound without a limit: the difference of latitudes and that of longitudes are each taken at their
+// smallest, the cosine of the other latitude too.
+func (o *origin) boundOnSphere(b *box) float64 {
 	minY, maxY := float64(b.MinY)-o.y, float64(b.MaxY)-o.y
 	var h float64
 	if minY > 0 {

@@ -1,0 +1,62 @@
+package geocoding
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/paulmach/orb"
+)
+
+// delawarePoints returns positions on land all over Delaware's extract.
+func delawarePoints(n int) []orb.Point {
+	rng := rand.New(rand.NewPCG(39, 75))
+	var points []orb.Point
+	for len(points) < n {
+		p := orb.Point{-75.79 + rng.Float64()*0.75, 38.45 + rng.Float64()*1.39}
+		if _, ok := country.Lookup(p); ok {
+			points = append(points, p)
+		}
+	}
+	return points
+}
+
+func BenchmarkReverse(b *testing.B) {
+	x := build(b, readExtract(b, delaware))
+	points := delawarePoints(10_000)
+	for _, c := range []struct {
+		name       string
+		size       int
+		categories []string
+	}{
+		{"size=1", 1, nil},
+		{"size=5", 5, nil},
+		{"restaurant", 5, []string{"restaurant"}},
+		{"school", 5, []string{"school"}},
+		{"highway", 5, []string{"highway"}},
+		{"nothing", 5, []string{"no such thing"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			req := Request{Size: c.size, Categories: c.categories}
+			times := make([]time.Duration, 0, len(points))
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				req.Point = points[i%len(points)]
+				start := time.Now()
+				if _, err := x.Reverse(b.Context(), &req); err != nil {
+					b.Fatal(err)
+				}
+				if took := time.Since(start); len(times) < cap(times) {
+					times = append(times, took)
+				} else {
+					times[i%len(points)] = took
+				}
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
+			b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
+		})
+	}
+}
