@@ -1,0 +1,183 @@
+// Package mapmatch is the Caddy handler `maps_match`: the drive on the roads behind a recorded trace.
+package mapmatch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/answer"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Handler)) }
+
+// Handler answers `/api/route/matching/`: the most probable drive on the road network behind a trace of GPS positions.
+//
+// `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as JSON `{"path":[{"lat","lng","time","accuracy"}]}`, as
+// GPX (`application/gpx+xml`) or as a GeoJSON LineString or Feature (`application/geo+json`). `radius` is where the search for
+// roads starts, in metres; `details=true` adds confidence, duration and tracepoints; `format=geojson` answers with a GeoJSON
+// Feature.
+type Handler struct {
+	// The matchers. The first whose coverage contains the trace answers, or else the one that covers most of it; one that does
+	// not say what it covers is taken to cover everything.
+	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
+
+	// The largest number of points of a trace, 2 to 1000000. Default: 10000.
+	MaxPoints int `json:"max_points,omitempty"`
+
+	// How far from its road any point may lie, in metres, up to 5000; also the largest `radius`. Default: 100.
+	MaxRadius float64 `json:"max_radius,omitempty"`
+
+	// The largest body of a POST, in bytes. Default: 8 MiB.
+	MaxBody int64 `json:"max_body,omitempty"`
+
+	// Who drives: `car`. Default: `car`.
+	Profile string `json:"profile,omitempty"`
+
+	matchers []matching.Matcher
+	app      *mapsapp.App
+	logger   *zap.Logger
+}
+
+const (
+	// address is the endpoint's path, behind whatever a site puts before it; a slash may follow.
+	address = "/api/route/matching"
+
+	maxMaxPoints   = 1_000_000
+	maxMaxRadius   = 5000 // metres
+	defaultMaxBody = 8 << 20
+	profileCar     = "car"
+)
+
+// CaddyModule returns the Caddy module information.
+func (*Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_match", New: func() caddy.Module { return new(Handler) }}
+}
+
+// Provision loads the matchers.
+func (h *Handler) Provision(ctx caddy.Context) (err error) {
+	h.logger = ctx.Logger()
+	if h.app, err = mapsapp.Get(ctx); err != nil {
+		return err
+	}
+	h.setDefaults()
+	if len(h.MatchersRaw) == 0 {
+		return nil // Validate says so
+	}
+	modules, err := ctx.LoadModule(h, "MatchersRaw")
+	if err != nil {
+		return fmt.Errorf("loading the matchers: %w", err)
+	}
+	for _, module := range modules.([]any) {
+		matcher, ok := module.(matching.Matcher)
+		if !ok {
+			return fmt.Errorf("module %T is not a matcher", module)
+		}
+		h.matchers = append(h.matchers, matcher)
+	}
+	return nil
+}
+
+func (h *Handler) setDefaults() {
+	if h.MaxPoints == 0 {
+		h.MaxPoints = matching.DefaultMaxPoints
+	}
+	if h.MaxRadius == 0 {
+		h.MaxRadius = matching.DefaultMaxRadius
+	}
+	if h.MaxBody == 0 {
+		h.MaxBody = defaultMaxBody
+	}
+	if h.Profile == "" {
+		h.Profile = profileCar
+	}
+}
+
+// Validate checks the configuration.
+func (h *Handler) Validate() error {
+	if len(h.matchers) == 0 {
+		return errors.New("maps_match needs at least one matcher")
+	}
+	return h.validateLimits()
+}
+
+func (h *Handler) validateLimits() error {
+	switch {
+	case h.MaxPoints < trace.MinPoints || h.MaxPoints > maxMaxPoints:
+		return fmt.Errorf("max_points: %d is not between %d and %d", h.MaxPoints, trace.MinPoints, maxMaxPoints)
+	case !(h.MaxRadius > 0 && h.MaxRadius <= maxMaxRadius):
+		return fmt.Errorf("max_radius: %v is not more than 0 and at most %d metres", h.MaxRadius, maxMaxRadius)
+	case h.MaxBody < 1:
+		return fmt.Errorf("max_body: %d is not a positive number of bytes", h.MaxBody)
+	case h.Profile != profileCar:
+		return fmt.Errorf("profile: %q is not known; it is %s", h.Profile, profileCar)
+	}
+	return nil
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if !strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), address) {
+		apierror.Routing.Write(w, apierror.NotFound("not found"))
+		return nil
+	}
+	in := getInput()
+	defer in.free()
+	var err error
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		err = in.readQuery(h, r)
+	case http.MethodPost:
+		err = in.readBody(h, r)
+	default:
+		err = apierror.MethodNotAllowed(http.MethodGet, http.MethodHead, http.MethodPost)
+	}
+	if err != nil {
+		h.fail(w, err)
+		return nil
+	}
+	start := time.Now()
+	result, err := h.choose(in.points).Match(r.Context(), &matching.Request{
+		Points: in.points, Radius: in.radius, MaxRadius: h.MaxRadius, Details: in.details,
+	})
+	h.app.Metrics().ObserveMatch(time.Since(start))
+	if err != nil {
+		h.fail(w, err)
+		return nil
+	}
+	buf := answer.GetBuffer()
+	defer buf.Free()
+	media := answer.JSON
+	if in.geoJSON {
+		media = answer.GeoJSON
+		buf.Bytes = answer.AppendMatchFeature(buf.Bytes, result, in.details)
+	} else {
+		buf.Bytes = answer.AppendMatch(buf.Bytes, result, in.details)
+	}
+	answer.Write(w, media, buf.Bytes)
+	return nil
+}
+
+func (h *Handler) fail(w http.ResponseWriter, err error) {
+	if answer.WriteFailure(w, apierror.Routing, err) {
+		h.logger.Error("map matching failed", zap.Error(err))
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.Validator             = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

@@ -1,0 +1,147 @@
+// Package reversegeocode is the Caddy handler `maps_reverse_geocode`: what is at a position.
+package reversegeocode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/paulmach/orb"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/answer"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Handler)) }
+
+// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: the places at and around a position, nearest first, each with its
+// address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to features whose
+// OpenStreetMap key or value is one of its comma-separated terms.
+type Handler struct {
+	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is taken to
+	// cover everything.
+	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
+
+	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
+	MaxDistance float64 `json:"max_distance,omitempty"`
+
+	geocoders []geocoding.Geocoder
+	app       *mapsapp.App
+	logger    *zap.Logger
+}
+
+const (
+	// address is the endpoint's path, behind whatever a site puts before it.
+	address = "/v2/search/reverse-geocoding"
+
+	maxMaxDistance = 100_000 // metres
+)
+
+// CaddyModule returns the Caddy module information.
+func (*Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_reverse_geocode", New: func() caddy.Module { return new(Handler) }}
+}
+
+// Provision loads the geocoders.
+func (h *Handler) Provision(ctx caddy.Context) (err error) {
+	h.logger = ctx.Logger()
+	if h.app, err = mapsapp.Get(ctx); err != nil {
+		return err
+	}
+	if h.MaxDistance == 0 {
+		h.MaxDistance = geocoding.DefaultMaxDistance
+	}
+	if len(h.GeocodersRaw) == 0 {
+		return nil // Validate says so
+	}
+	modules, err := ctx.LoadModule(h, "GeocodersRaw")
+	if err != nil {
+		return fmt.Errorf("loading the geocoders: %w", err)
+	}
+	for _, module := range modules.([]any) {
+		geocoder, ok := module.(geocoding.Geocoder)
+		if !ok {
+			return fmt.Errorf("module %T is not a geocoder", module)
+		}
+		h.geocoders = append(h.geocoders, geocoder)
+	}
+	return nil
+}
+
+// Validate checks the configuration.
+func (h *Handler) Validate() error {
+	if len(h.geocoders) == 0 {
+		return errors.New("maps_reverse_geocode needs at least one geocoder")
+	}
+	if !(h.MaxDistance > 0 && h.MaxDistance <= maxMaxDistance) {
+		return fmt.Errorf("max_distance: %v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
+	}
+	return nil
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if !strings.HasSuffix(r.URL.Path, address) {
+		apierror.Platform.Write(w, apierror.NotFound("not found"))
+		return nil
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+		return nil
+	}
+	req, err := parse(r.URL.RawQuery)
+	if err != nil {
+		h.fail(w, err)
+		return nil
+	}
+	req.MaxDistance = h.MaxDistance
+	start := time.Now()
+	result, err := h.choose(req.Point).Reverse(r.Context(), &req)
+	h.app.Metrics().ObserveLookup(time.Since(start))
+	if err != nil {
+		h.fail(w, err)
+		return nil
+	}
+	buf := answer.GetBuffer()
+	defer buf.Free()
+	buf.Bytes = answer.AppendPlaces(buf.Bytes, req.Point, result)
+	answer.Write(w, answer.JSON, buf.Bytes)
+	return nil
+}
+
+// coverer is what a geocoder implements that does not cover the whole Earth.
+type coverer interface {
+	Covers(p orb.Point) bool
+}
+
+// choose returns the first geocoder that covers a position. Where none does, the last one may say what it thinks of it.
+func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
+	last := len(h.geocoders) - 1
+	for _, g := range h.geocoders[:last] {
+		if c, partial := g.(coverer); !partial || c.Covers(p) {
+			return g
+		}
+	}
+	return h.geocoders[last]
+}
+
+func (h *Handler) fail(w http.ResponseWriter, err error) {
+	if answer.WriteFailure(w, apierror.Platform, err) {
+		h.logger.Error("reverse geocoding failed", zap.Error(err))
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.Validator             = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)
