@@ -69,7 +69,7 @@ type Arc struct {
 // Turn is a way to go on at an arc's end. What is not allowed is not there.
 type Turn struct {
 	To    uint32 // arc
-	Angle int8   // to the right, in units of 180/128 degrees; -128 is turning back
+	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; -128 is turning back
 	_     uint8
 	_     uint16
 }

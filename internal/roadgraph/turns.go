@@ -133,6 +133,9 @@ func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 
 // angle is the change of direction from one arc to the next; see Turn.
 func (w *turner) angle(from, to uint32) int8 {
+	if len(w.b.at(w.head(from))) == 2 {
+		return 0 // no junction: the road goes on with another name or speed
+	}
 	in, out := w.shape(from), w.shape(to)
 	a, b := len(in)-2, 1
 	for a > 0 && samePlace(&in[a], &in[len(in)-1]) {

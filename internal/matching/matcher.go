@@ -1,0 +1,61 @@
+package matching
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// Options tune a Local matcher. The zero value is what is meant to be used.
+type Options struct {
+	// MaxWork is the number of arcs that the route searches of one request may settle before it is ErrOverloaded.
+	// 0 is the default, 10 million: about two seconds on one core.
+	MaxWork int64
+}
+
+const defaultMaxWork = 10_000_000
+
+// Local matches traces on a road graph. It is safe for use by any number of goroutines.
+type Local struct {
+	graph   *roadgraph.Graph
+	maxWork int64
+	scratch sync.Pool
+}
+
+var _ Matcher = (*Local)(nil)
+
+// New returns a matcher on a road graph.
+func New(g *roadgraph.Graph, options Options) *Local {
+	m := &Local{graph: g, maxWork: options.MaxWork}
+	if m.maxWork <= 0 {
+		m.maxWork = defaultMaxWork
+	}
+	m.scratch.New = func() any { return new(scratch) }
+	return m
+}
+
+// Match implements Matcher.
+func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err error) {
+	defer region.Recover(&err, region.FaultsPanic())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := m.scratch.Get().(*scratch)
+	defer func() {
+		if s.end(); s.reusable() {
+			m.scratch.Put(s)
+		}
+	}()
+	s.begin(ctx, m, req)
+	s.estimateNoise()
+	if err := s.solve(); err != nil {
+		return nil, err
+	}
+	return s.result(req.Details)
+}
+
+// finite reports whether a number can be calculated with.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

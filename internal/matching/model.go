@@ -1,0 +1,76 @@
+package matching
+
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// The probabilities of the hidden Markov model. All costs are minus the logarithm of a probability, in nats, so that the
+// costs of independent things add up; a drive's cost is the sum over its points and the ways between them.
+var (
+	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it. Farther
+	// out the tail is that of a distribution with outliers: a point 100 m off is improbable, not impossible.
+	gaussian = 3.0
+	// outlier is what a point costs that has no part in the drive.
+	outlier = 25.0
+	// turnBack is what turning round on a road costs: less than to leave a point out, more than noise ever makes worth it.
+	turnBack = 12.0
+	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up.
+	margin = 30.0
+)
+
+// emission is the cost of a distance from the road.
+func emission(distance, sigma float64) float64 {
+	x := distance / sigma
+	if x <= gaussian {
+		return x * x / 2
+	}
+	return gaussian * gaussian * (0.5 + math.Log(x/gaussian))
+}
+
+// slipping is the cost of a position that lies behind the one before although the drive goes forward: the difference of
+// two errors.
+func slipping(distance, sigma float64) float64 { return distance * distance / (4 * sigma * sigma) }
+
+// maxSlip is the largest such distance, in sigma.
+const maxSlip = 5
+
+var (
+	// A route between two points is longer than the straight line between them by a difference that is exponentially
+	// distributed with this mean, which grows with the distance: between points that are far apart a road has more bends.
+	baseDetour  = 8.0 // metres
+	shareDetour = 0.1 // of the distance
+	sigmaDetour = 0.0
+
+	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
+	// all; the farther they are apart, the more a driver's choice of the route shows.
+	timeShare     = 0.05
+	timeShareMore = 0.6
+	timeDistance  = 400.0 // metres at which the share of time is timeShare + timeShareMore
+	timeSpeed     = 12.0  // metres that a second is worth
+	turnWeight    = 70.0  // metres that a turn right back would cost; one at a right angle costs half of it
+)
+
+// detour is the mean of the differences between a route and a straight line.
+func detour(apart, sigma float64) float64 { return baseDetour + shareDetour*apart + sigmaDetour*sigma }
+
+// transition is the cost of a route of a length between points that are apart.
+func transition(length, apart, mean float64) float64 { return math.Abs(length-apart) / mean }
+
+// routeCosts is what routes are measured by between points that are apart: the length in metres on roads of middling
+// speed without turns.
+func routeCosts(apart float64) roadgraph.Costs {
+	share := timeShare + timeShareMore*math.Min(1, apart/timeDistance)
+	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * timeSpeed, Turn: &turnCosts}
+}
+
+var turnCosts = makeTurnCosts()
+
+func makeTurnCosts() (t [256]float64) {
+	for a := range t {
+		angle := float64(int8(a)) / 128 * math.Pi
+		t[a] = turnWeight * (1 - math.Cos(angle)) / 2
+	}
+	return t
+}

@@ -1,0 +1,87 @@
+package matching
+
+import (
+	"math"
+	"slices"
+)
+
+// part is a stretch of the best drive without a gap.
+type part struct {
+	first, last int // in chain; without last
+	points      int // that are matched
+}
+
+// maxRuns is how often a request is gone through again without the parts that do not fit.
+const maxRuns = 8
+
+// solve finds the best drive. Where it has a gap that no route closes, the part with the fewest points is left out, and
+// those before and after it get the chance to be joined.
+func (s *scratch) solve() error {
+	for range maxRuns {
+		if err := s.run(); err != nil {
+			return err
+		}
+		s.trace()
+		if len(s.parts) == 0 {
+			return ErrNoRoute
+		}
+		if len(s.parts) == 1 {
+			return nil
+		}
+		least := 0
+		for i := range s.parts {
+			if s.parts[i].points < s.parts[least].points {
+				least = i
+			}
+		}
+		s.leaveOut(&s.parts[least])
+	}
+	s.keepLargest()
+	return nil
+}
+
+// trace follows the best drive back from its end, and divides it into parts.
+func (s *scratch) trace() {
+	s.chain, s.parts = s.chain[:0], s.parts[:0]
+	at, lowest := int32(-1), math.Inf(1)
+	for i := range s.before {
+		if s.before[i].cost < lowest {
+			at, lowest = s.place(i), s.before[i].cost
+		}
+	}
+	for ; at >= 0; at = s.steps[at].previous {
+		s.chain = append(s.chain, at)
+	}
+	slices.Reverse(s.chain)
+	for i, at := range s.chain {
+		if s.steps[at].move == begin {
+			s.parts = append(s.parts, part{first: i})
+		}
+		p := &s.parts[len(s.parts)-1]
+		p.last = i + 1
+		if s.steps[at].move != skip {
+			p.points++
+		}
+	}
+}
+
+// leaveOut takes the points of a part out of those in use.
+func (s *scratch) leaveOut(p *part) {
+	chain := s.chain[p.first:p.last]
+	s.used = slices.DeleteFunc(s.used, func(point int32) bool {
+		_, found := slices.BinarySearchFunc(chain, point, func(at, point int32) int { return int(s.steps[at].point) - int(point) })
+		return found
+	})
+}
+
+// keepLargest cuts the drive down to its largest part.
+func (s *scratch) keepLargest() {
+	largest := s.parts[0]
+	for _, p := range s.parts {
+		if p.points > largest.points {
+			largest = p
+		}
+	}
+	s.chain = s.chain[largest.first:largest.last]
+	s.parts = append(s.parts[:0], part{last: len(s.chain), points: largest.points})
+}

@@ -1,0 +1,68 @@
+package matching
+
+import (
+	"context"
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// scratch is what one request works with. Later requests use it again.
+type scratch struct {
+	ctx    context.Context
+	graph  *roadgraph.Graph
+	points []trace.Point
+	radius float64   // metres: where the search for roads starts
+	reach  float64   // metres: how far a point may be from its road
+	sigma  []float64 // metres, of each point
+	used   []int32   // the points that are matched: all, until parts of the trace are left out
+
+	search roadgraph.Search
+	costs  roadgraph.Costs // of the search
+	hits   []roadgraph.Hit
+	before []state // hypotheses at the point before
+	states []state // hypotheses at the current point
+	routes []int32 // for each label of the search its route node, 0 where it has none
+	labels []int32
+
+	steps  []step      // all hypotheses so far
+	nodes  []routeNode // the routes between them; the first one means none
+	chain  []int32     // the steps of the best drive
+	parts  []part
+	drive  []piece
+	places []place  // of the chain's steps
+	roads  []uint32 // of the matched points
+
+	numbers []float64
+}
+
+// Limits of one request's memory: about 24 MB and 32 MB.
+const (
+	maxSteps = 1 << 20
+	maxNodes = 1 << 22
+)
+
+// reusable reports whether the scratch is small enough to be kept.
+func (s *scratch) reusable() bool { return cap(s.steps) <= maxSteps/16 && cap(s.nodes) <= maxNodes/16 }
+
+// begin forgets the request before.
+func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
+	s.ctx, s.graph, s.points = ctx, m.graph, req.Points
+	s.radius, s.reach = req.Radius, req.MaxRadius
+	if !(s.reach > 0) {
+		s.reach = DefaultMaxRadius
+	}
+	if !(s.radius > 0) {
+		s.radius = DefaultRadius
+	}
+	s.radius = math.Min(s.radius, s.reach)
+	s.search.Work, s.search.MaxWork = 0, m.maxWork
+	s.used = s.used[:0]
+	for i := range s.points {
+		s.used = append(s.used, int32(i))
+	}
+}
+
+// end lets go of what belongs to the request.
+func (s *scratch) end() { s.ctx, s.points = nil, nil }

@@ -1,0 +1,92 @@
+package matching
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// state is a hypothesis: at the time of a point, the drive is at this place.
+type state struct {
+	arc, base uint32  // base is the arc that arc is a copy of, or arc itself
+	offset    float64 // metres from the arc's beginning
+	length    float64 // of the arc, metres
+	perMetre  float64 // what a metre of the arc costs a route
+	distance  float64 // metres from the point
+	cost      float64 // of the best drive up to here
+	apart     float64 // metres from its point to the next
+	point     int32   // the one the place was found by
+	step      step
+}
+
+// step is what is kept of a state: where it is, and how the best drive gets there.
+type step struct {
+	arc      uint32
+	offset   float32 // metres
+	previous int32   // in scratch.steps; -1 where the drive begins
+	route    int32   // the last node of the route, where there is one
+	point    int32
+	move     move
+}
+
+// move is how a drive gets from one state to the next.
+type move uint8
+
+const (
+	begin   move = iota // the drive begins here, or goes on after a gap
+	forward             // along the same arc
+	stay                // the point lies a little behind, which is noise: the drive has not moved
+	turn                // back on the same road
+	route               // over the arcs of a route
+	skip                // the point is an outlier
+)
+
+// maxRoads is the number of roads near a point that are considered, the nearest ones. In the densest parts of cities some
+// 40 lie within 70 m.
+const maxRoads = 48
+
+// findStates fills states with those of all roads within a radius of a point.
+func (s *scratch) findStates(point int32, radius float64) {
+	s.states = s.states[:0]
+	at := s.points[point].Location
+	s.hits = s.graph.Near(at.Lat(), at.Lon(), radius, s.hits[:0])
+	if len(s.hits) > maxRoads {
+		slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int {
+			return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Segment, b.Segment))
+		})
+		s.hits = s.hits[:maxRoads]
+	}
+	slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Segment, b.Segment) })
+	for i := range s.hits {
+		h := &s.hits[i]
+		flags := s.graph.Segment(h.Segment).Flags
+		for direction, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
+			if flags.Has(open) {
+				s.addState(point, h, 2*h.Segment+uint32(direction), flags.Has(roadgraph.HasCopies))
+			}
+		}
+	}
+}
+
+// addState appends the state of a place in one direction, and those of the arc's copies.
+func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, hasCopies bool) {
+	arc := s.graph.Arc(base)
+	offset := h.Offset
+	if base&1 == 1 {
+		offset = arc.Length - offset
+	}
+	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(arc.Length) / 1000,
+		distance: h.Distance, cost: math.Inf(1), point: point}
+	if arc.Length > 0 {
+		st.perMetre = s.costs.Arc(arc) / st.length
+	}
+	s.states = append(s.states, st)
+	if hasCopies {
+		for copied, last := s.graph.Copies(base); copied < last; copied++ {
+			st.arc = copied
+			s.states = append(s.states, st)
+		}
+	}
+}

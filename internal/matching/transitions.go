@@ -1,0 +1,165 @@
+package matching
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of it.
+type routeNode struct {
+	arc    uint32
+	parent int32 // 0: none
+}
+
+// How far a route may lead where no better end is known: anywhere that a driver may have gone while nothing was recorded.
+const (
+	longestDetour = 20_000 // metres
+	longestFactor = 5      // times the distance
+)
+
+// connect finds the best way to each new state from the states before.
+func (s *scratch) connect(point int32, apart float64) error {
+	if len(s.states) == 0 || len(s.before) == 0 {
+		return nil
+	}
+	c := connection{scratch: s, sigma: s.sigma[point], mean: detour(apart, s.sigma[point]), best: math.Inf(1)}
+	for i := range s.before {
+		st := &s.before[i]
+		if arc := s.graph.Arc(st.base); arc.Length > 0 {
+			st.perMetre = s.costs.Arc(arc) / st.length
+		}
+	}
+	c.alongRoads()
+	if err := c.byRoutes(apart); err != nil {
+		return err
+	}
+	for i := range s.states {
+		if to := &s.states[i]; to.step.move == stay && to.step.previous >= 0 {
+			to.offset = s.before[to.step.previous-s.place(0)].offset
+		}
+	}
+	return nil
+}
+
+// connection is the work of connect.
+type connection struct {
+	*scratch
+	sigma float64 // of the new point
+	mean  float64 // see detour
+	best  float64 // lowest cost of a new state so far
+}
+
+// reach notes a way to a new state, if it is the cheapest so far, and reports that.
+func (c *connection) reach(to *state, from int, m move, cost float64) bool {
+	cost += c.before[from].cost + emission(to.distance, c.sigma)
+	c.best = min(c.best, cost)
+	if cost >= to.cost {
+		return false
+	}
+	to.cost, to.step = cost, step{move: m, previous: c.place(from)}
+	return true
+}
+
+// alongRoads connects states of the same road. Both lists are in the order of roads, except for those that waited.
+func (c *connection) alongRoads() {
+	for i := range c.before {
+		from := &c.before[i]
+		first, _ := slices.BinarySearchFunc(c.states, from.base&^1, func(st state, base uint32) int { return cmp.Compare(st.base, base) })
+		for k := first; k < len(c.states) && c.states[k].base>>1 == from.base>>1; k++ {
+			c.along(i, &c.states[k])
+		}
+	}
+}
+
+func (c *connection) along(i int, to *state) {
+	from := &c.before[i]
+	ahead := to.offset - from.offset
+	switch {
+	case to.base != from.base:
+		if to.arc == to.base {
+			c.reach(to, i, turn, turnBack+transition(math.Abs(from.length-from.offset-to.offset)*from.perMetre, from.apart, c.mean))
+		}
+	case to.arc != from.arc:
+	case ahead >= 0:
+		c.reach(to, i, forward, transition(ahead*from.perMetre, from.apart, c.mean))
+	case -ahead <= maxSlip*c.sigma:
+		c.reach(to, i, stay, slipping(ahead, c.sigma)+transition(0, from.apart, c.mean))
+	}
+}
+
+// byRoutes connects all states with one search: it starts from all of those before at once, each with the cost of its
+// drive, so that the first to arrive at an arc is the one that the best drive comes by.
+func (c *connection) byRoutes(apart float64) error {
+	search := &c.search
+	search.Reset(c.graph, c.costs)
+	lowest := math.Inf(1)
+	for i := range c.before {
+		from := &c.before[i]
+		start := from.cost*c.mean - from.apart
+		lowest = min(lowest, start)
+		rest := from.length - from.offset
+		search.AddSource(int32(i), from.arc, start+rest*from.perMetre, rest)
+	}
+	for i := range c.states {
+		search.AddTarget(c.states[i].arc)
+	}
+	longest := lowest + longestFactor*apart + longestDetour
+	c.routes = c.routes[:0]
+	for {
+		search.Limit = min(longest, (c.best+margin)*c.mean)
+		label, ok := search.Next(c.ctx)
+		if !ok {
+			break
+		}
+		c.arrive(label)
+	}
+	if err := search.Err(); errors.Is(err, roadgraph.ErrWork) {
+		return ErrOverloaded
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// arrive connects the states of an arc that the search has reached.
+func (c *connection) arrive(label int32) {
+	l := *c.search.Label(label)
+	from := &c.before[l.Source]
+	base := c.graph.Arc(l.Arc).Base
+	travelled := l.Cost - (from.cost*c.mean - from.apart)
+	first, _ := slices.BinarySearchFunc(c.states, base, func(st state, base uint32) int { return cmp.Compare(st.base, base) })
+	for k := first; k < len(c.states) && c.states[k].base == base; k++ {
+		to := &c.states[k]
+		if to.arc == l.Arc && c.reach(to, int(l.Source), route, transition(travelled+to.offset*to.perMetre, from.apart, c.mean)) {
+			to.step.route = c.node(label)
+		}
+	}
+}
+
+// node is the route node of a label; the route to it is copied out of the search as far as it has not been before.
+func (c *connection) node(label int32) int32 {
+	c.labels = c.labels[:0]
+	parent := int32(0)
+	for at := label; ; {
+		for len(c.routes) <= int(at) {
+			c.routes = append(c.routes, 0)
+		}
+		if parent = c.routes[at]; parent != 0 {
+			break
+		}
+		c.labels = append(c.labels, at)
+		if at = c.search.Label(at).Parent; c.search.Label(at).Parent < 0 {
+			break
+		}
+	}
+	for _, at := range slices.Backward(c.labels) {
+		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).Arc, parent: parent})
+		parent = int32(len(c.nodes) - 1)
+		c.routes[at] = parent
+	}
+	return parent
+}

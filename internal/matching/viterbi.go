@@ -1,0 +1,142 @@
+package matching
+
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
+func (s *scratch) run() error {
+	s.steps, s.before = s.steps[:0], s.before[:0]
+	s.nodes = append(s.nodes[:0], routeNode{})
+	for i, point := range s.used {
+		if err := s.advance(point, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance takes the next point, the n-th in use. It looks for roads nearby first, and farther away as long as those that
+// it finds do not fit.
+func (s *scratch) advance(point int32, n int) error {
+	sigma := s.sigma[point]
+	apart := s.measure(point)
+	s.costs = routeCosts(apart)
+	lowest := lowestCost(s.before)
+	for radius := math.Min(math.Max(s.radius, nearby*sigma), s.reach); ; radius = math.Min(2*radius, s.reach) {
+		s.findStates(point, radius)
+		if err := s.connect(point, apart); err != nil {
+			return err
+		}
+		found := lowestCost(s.states) < lowest+poorFit
+		if len(s.before) == 0 {
+			found = len(s.states) > 0
+		}
+		if found || radius >= s.reach {
+			break
+		}
+	}
+	s.restart(point, n)
+	s.wait()
+	return s.keep()
+}
+
+const (
+	// nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
+	nearby = 3.5
+	// poorFit is a cost of one more point that makes it worth to look farther.
+	poorFit = 15
+)
+
+// measure notes how far the new point is from those of the states before, and returns the distance to the latest.
+func (s *scratch) measure(point int32) float64 {
+	to := s.points[point].Location
+	latest := int32(-1)
+	apart := 0.0
+	for i := range s.before {
+		st := &s.before[i]
+		from := s.points[st.point].Location
+		if i > 0 && st.point == s.before[i-1].point {
+			st.apart = s.before[i-1].apart
+		} else {
+			d := roadgraph.Distance(from.Lat(), from.Lon(), to.Lat(), to.Lon())
+			// The errors of both points make the distance longer than it was, on average of the squares.
+			noise := 2 * (s.sigma[point]*s.sigma[point] + s.sigma[st.point]*s.sigma[st.point])
+			st.apart = math.Sqrt(math.Max(0, d*d-noise))
+		}
+		if st.point > latest {
+			latest = st.point
+			apart = roadgraph.Distance(from.Lat(), from.Lon(), to.Lat(), to.Lon())
+		}
+	}
+	return apart
+}
+
+func lowestCost(states []state) float64 {
+	lowest := math.Inf(1)
+	for i := range states {
+		lowest = math.Min(lowest, states[i].cost)
+	}
+	return lowest
+}
+
+// restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached from
+// any before, the drive has a gap, and begins anew as well.
+func (s *scratch) restart(point int32, n int) {
+	cost, previous := outlier*float64(n), int32(-1)
+	if len(s.before) > 0 && math.IsInf(lowestCost(s.states), 1) {
+		best := 0
+		for i := range s.before {
+			if s.before[i].cost < s.before[best].cost {
+				best = i
+			}
+		}
+		cost, previous = s.before[best].cost+outlier, s.place(best)
+	}
+	for i := range s.states {
+		st := &s.states[i]
+		if c := cost + emission(st.distance, s.sigma[point]); c < st.cost && st.arc == st.base {
+			st.cost, st.step = c, step{move: begin, previous: previous}
+		}
+	}
+}
+
+// place is where in steps a state of the point before is.
+func (s *scratch) place(i int) int32 { return int32(len(s.steps) - len(s.before) + i) }
+
+// wait keeps the states before for another point, should the new one be an outlier.
+func (s *scratch) wait() {
+	lowest := lowestCost(s.states)
+	for i := range s.before {
+		st := s.before[i]
+		if st.cost+outlier < lowest+margin {
+			st.cost += outlier
+			st.step = step{move: skip, previous: s.place(i)}
+			s.states = append(s.states, st)
+		}
+	}
+}
+
+// keep ends the point: the states that still have a chance become those before the next point, and their steps are kept.
+func (s *scratch) keep() error {
+	if len(s.states) == 0 {
+		return nil
+	}
+	limit := lowestCost(s.states) + margin
+	s.before = s.before[:0]
+	for i := range s.states {
+		st := &s.states[i]
+		if st.cost > limit || math.IsInf(st.cost, 1) {
+			continue
+		}
+		st.step.arc, st.step.offset, st.step.point = st.arc, float32(st.offset), st.point
+		s.before = append(s.before, *st)
+		s.steps = append(s.steps, st.step)
+	}
+	if len(s.steps) > maxSteps || len(s.nodes) > maxNodes {
+		return ErrOverloaded
+	}
+	return nil
+}
