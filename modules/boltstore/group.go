@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -13,14 +14,22 @@ import (
 // maxGroup is how many changes share one commit at most; more would make the first of them wait for the others' work.
 const maxGroup = 512
 
-// group gathers changes while a commit is on its way to the disk, and makes the next commit of all of them. Nobody waits
-// for company: a change that comes alone is committed alone, at once.
+// The wait for more changes takes no longer than the commit before it, within these bounds.
+const (
+	minGather = 2 * time.Millisecond
+	maxGather = 10 * time.Millisecond
+)
+
+// group gathers changes while a commit is on its way to the disk, and makes the next commit of all of them. Under load it
+// also waits a moment for those whom the last commit has answered to come again: two half-full commits, taking turns, would
+// cost nearly twice as much. A change that comes alone is committed at once.
 type group struct {
 	db      *bbolt.DB
 	mu      sync.Mutex
 	waiting []*change
+	wanted  int // wake the committer when so many wait
 	closed  bool
-	wake    chan struct{} // holds one token when there is work, or the end
+	wake    chan struct{} // holds one token when enough wait, or at the end
 	done    chan struct{} // closed when the last commit is made
 }
 
@@ -52,7 +61,7 @@ func (t *writeTx) remove(bucket, key []byte) error {
 }
 
 func newGroup(db *bbolt.DB) *group {
-	g := &group{db: db, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	g := &group{db: db, wanted: 1, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go g.loop()
 	return g
 }
@@ -70,8 +79,11 @@ func (g *group) do(ctx context.Context, run func(*writeTx) error) error {
 		return errClosed
 	}
 	g.waiting = append(g.waiting, c)
+	enough := len(g.waiting) >= g.wanted
 	g.mu.Unlock()
-	g.signal()
+	if enough {
+		g.signal()
+	}
 	select {
 	case <-c.result:
 	case <-ctx.Done():
@@ -103,16 +115,39 @@ func (g *group) loop() {
 	for range g.wake {
 		for {
 			batch, closed := g.take()
-			if len(batch) > 0 {
-				g.commit(batch)
-				continue
+			if len(batch) == 0 {
+				if closed {
+					return
+				}
+				break
 			}
-			if closed {
-				return
-			}
-			break
+			began := time.Now()
+			g.commit(batch)
+			g.gather(len(batch), min(max(time.Since(began), minGather), maxGather))
 		}
 	}
+}
+
+// gather waits until the callers of the last commit have come again, beside those who wait already, or for as long as
+// limit. Then one alone is enough again.
+func (g *group) gather(answered int, limit time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.wanted = min(answered+len(g.waiting), maxGroup)
+	if g.wanted > 1 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		for over := false; !over && !g.closed && len(g.waiting) < g.wanted; {
+			g.mu.Unlock()
+			select {
+			case <-g.wake: // perhaps of before
+			case <-timer.C:
+				over = true
+			}
+			g.mu.Lock()
+		}
+	}
+	g.wanted = 1
 }
 
 // take returns the changes that wait, without those whose callers gave up.

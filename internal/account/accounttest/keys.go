@@ -1,0 +1,60 @@
+package accounttest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+func newKey(id string, use account.KeyUse, algorithm string, age int) account.Key {
+	return account.Key{ID: id, Use: use, Algorithm: algorithm, Private: []byte("\x00private of " + id),
+		Sealed: age%2 == 0, CreatedAt: epoch.Add(-time.Duration(age) * time.Hour)}
+}
+
+func testKeys(t *testing.T, s account.Store) {
+	keys, err := s.Keys(t.Context())
+	isError(t, "Keys", nil, err)
+	same(t, "number of keys of a new store", 0, len(keys))
+
+	// Ids that do not sort by age.
+	a, b, c := newKey("z", account.KeyAccess, "EdDSA", 9), newKey("a", account.KeyUser, "EdDSA", 5), newKey("m", account.KeyAccess, "ES256", 7)
+	for _, k := range []account.Key{a, b, c} {
+		got, err := s.AddFirstKey(t.Context(), k)
+		isError(t, "AddFirstKey", nil, err)
+		same(t, "key that stands", k, got)
+	}
+	got, err := s.AddFirstKey(t.Context(), newKey("late", account.KeyAccess, "EdDSA", 1))
+	isError(t, "AddFirstKey, second of its kind", nil, err)
+	same(t, "key that stands", a, got)
+	_, err = s.AddFirstKey(t.Context(), newKey("z", account.KeyUser, "ES256", 1))
+	isError(t, "AddFirstKey with an id that is taken", account.ErrExists, err)
+
+	sealed := b
+	sealed.Private, sealed.Sealed = []byte("sealed"), true
+	isError(t, "ReplaceKey", nil, s.ReplaceKey(t.Context(), sealed))
+	isError(t, "ReplaceKey of none", account.ErrNotFound, s.ReplaceKey(t.Context(), newKey("none", account.KeyUser, "EdDSA", 1)))
+
+	keys, err = s.Keys(t.Context())
+	isError(t, "Keys", nil, err)
+	same(t, "keys, oldest first", []account.Key{a, c, sealed}, keys)
+	keys[0].Private[0] ^= 0xFF
+	again, err := s.Keys(t.Context())
+	isError(t, "Keys", nil, err)
+	same(t, "key after the caller changed what it got", a, again[0])
+}
+
+func testKeysByMany(t *testing.T, s account.Store) {
+	stands := make([]string, 8)
+	results := together(len(stands), func(i int) error {
+		k, err := s.AddFirstKey(t.Context(), newKey(string(rune('a'+i)), account.KeyAccess, "EdDSA", i))
+		stands[i] = k.ID
+		return err
+	})
+	isError(t, "AddFirstKey", nil, errors.Join(results...))
+	if slices.Sort(stands); stands[0] != stands[len(stands)-1] {
+		t.Errorf("of keys that were added at once, several stand: %v", stands)
+	}
+}

@@ -1,0 +1,330 @@
+package accounttest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// Memory is the plainest Store there is: maps under one lock, every question answered by looking at all of them. It
+// forgets everything with the process, so it is for tests alone: as the model that other stores are compared with, and as
+// a store for tests of what stands on one.
+type Memory struct {
+	mu       sync.Mutex
+	accounts map[string]account.Account
+	grants   map[string]*memoryGrant
+	keys     []account.Key
+	closed   bool
+}
+
+type memoryGrant struct {
+	account.Grant
+	old []account.Hash
+}
+
+// NewMemory returns an empty store.
+func NewMemory() *Memory {
+	return &Memory{accounts: map[string]account.Account{}, grants: map[string]*memoryGrant{}}
+}
+
+var errClosed = errors.New("store is closed")
+
+func (m *Memory) enter(ctx context.Context) error {
+	m.mu.Lock()
+	if m.closed {
+		return errClosed
+	}
+	return ctx.Err()
+}
+
+func cloned(a account.Account) account.Account {
+	a.Scopes = slices.Clone(a.Scopes)
+	return a
+}
+
+// CreateAccount implements account.Store.
+func (m *Memory) CreateAccount(ctx context.Context, a account.Account) error {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, b := range m.accounts {
+		if a.ID == b.ID || a.ClientHash == b.ClientHash || a.ServerHash == b.ServerHash {
+			return account.ErrExists
+		}
+	}
+	m.accounts[a.ID] = cloned(a)
+	return nil
+}
+
+// Account implements account.Store.
+func (m *Memory) Account(ctx context.Context, id string) (account.Account, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Account{}, err
+	}
+	a, ok := m.accounts[id]
+	if !ok {
+		return account.Account{}, account.ErrNotFound
+	}
+	return cloned(a), nil
+}
+
+// AccountByToken implements account.Store.
+func (m *Memory) AccountByToken(ctx context.Context, kind account.TokenKind, token account.Hash) (account.Account, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Account{}, err
+	}
+	for _, a := range m.accounts {
+		if kind == account.ClientToken && a.ClientHash == token || kind == account.ServerToken && a.ServerHash == token {
+			return cloned(a), nil
+		}
+	}
+	return account.Account{}, account.ErrNotFound
+}
+
+// Accounts implements account.Store.
+func (m *Memory) Accounts(ctx context.Context, organization string, page account.Page) ([]account.Account, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var list []account.Account
+	for _, a := range m.accounts {
+		if a.OrganizationID == organization && (page.Status == "" || a.Status == page.Status) && (page.After == "" || a.ID < page.After) {
+			list = append(list, cloned(a))
+		}
+	}
+	slices.SortFunc(list, func(a, b account.Account) int { return cmp.Compare(b.ID, a.ID) })
+	return list[:min(len(list), page.Limit)], nil
+}
+
+// UpdateAccount implements account.Store.
+func (m *Memory) UpdateAccount(ctx context.Context, id string, change func(*account.Account) (bool, error)) (before, after account.Account, err error) {
+	err = m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return before, after, err
+	}
+	before, ok := m.accounts[id]
+	if !ok {
+		return before, after, account.ErrNotFound
+	}
+	after, _, err = account.Change(before, change)
+	if err != nil {
+		return account.Account{}, account.Account{}, err
+	}
+	m.accounts[id] = cloned(after)
+	return cloned(before), after, nil
+}
+
+// DeleteAccount implements account.Store.
+func (m *Memory) DeleteAccount(ctx context.Context, id string, check func(account.Account) error) (account.Account, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Account{}, err
+	}
+	a, ok := m.accounts[id]
+	if !ok {
+		return account.Account{}, account.ErrNotFound
+	}
+	if check != nil {
+		if err := check(cloned(a)); err != nil {
+			return account.Account{}, err
+		}
+	}
+	delete(m.accounts, id)
+	return a, nil
+}
+
+// AddGrant implements account.Store.
+func (m *Memory) AddGrant(ctx context.Context, g account.Grant, limit int) ([]string, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if _, taken := m.grants[g.ID]; taken {
+		return nil, account.ErrExists
+	}
+	if _, err := m.byRefresh(g.RefreshHash); err != account.ErrNotFound {
+		return nil, account.ErrExists
+	}
+	var same []*memoryGrant
+	for _, h := range m.grants {
+		if h.ClientAccount == g.ClientAccount && h.ServerAccount == g.ServerAccount {
+			same = append(same, h)
+		}
+	}
+	slices.SortFunc(same, func(a, b *memoryGrant) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	var ended []string
+	for i := range max(0, len(same)+1-limit) {
+		ended = append(ended, same[i].ID)
+		delete(m.grants, same[i].ID)
+	}
+	m.grants[g.ID] = &memoryGrant{Grant: g}
+	return ended, nil
+}
+
+// Grant implements account.Store.
+func (m *Memory) Grant(ctx context.Context, id string) (account.Grant, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Grant{}, err
+	}
+	g, ok := m.grants[id]
+	if !ok {
+		return account.Grant{}, account.ErrNotFound
+	}
+	return g.Grant, nil
+}
+
+// GrantByRefresh implements account.Store.
+func (m *Memory) GrantByRefresh(ctx context.Context, refresh account.Hash) (account.Grant, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Grant{}, err
+	}
+	return m.byRefresh(refresh)
+}
+
+func (m *Memory) byRefresh(refresh account.Hash) (account.Grant, error) {
+	for _, g := range m.grants {
+		if g.RefreshHash == refresh {
+			return g.Grant, nil
+		}
+		if slices.Contains(g.old, refresh) {
+			return g.Grant, account.ErrRotated
+		}
+	}
+	return account.Grant{}, account.ErrNotFound
+}
+
+// RotateGrant implements account.Store.
+func (m *Memory) RotateGrant(ctx context.Context, id string, old, next account.Hash) error {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	g, ok := m.grants[id]
+	switch {
+	case !ok:
+		return account.ErrNotFound
+	case slices.Contains(g.old, old):
+		return account.ErrRotated
+	case g.RefreshHash != old:
+		return account.ErrNotFound
+	}
+	if _, err := m.byRefresh(next); err != account.ErrNotFound {
+		return account.ErrExists
+	}
+	g.old, g.RefreshHash = append(g.old, old), next
+	return nil
+}
+
+// EndGrant implements account.Store.
+func (m *Memory) EndGrant(ctx context.Context, id string) error {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err == nil {
+		delete(m.grants, id)
+	}
+	return err
+}
+
+// SweepGrants implements account.Store.
+func (m *Memory) SweepGrants(ctx context.Context, now time.Time) (int, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	before := len(m.grants)
+	for id, g := range m.grants {
+		if !now.Before(g.ExpiresAt) {
+			delete(m.grants, id)
+		}
+	}
+	return before - len(m.grants), nil
+}
+
+// Keys implements account.Store.
+func (m *Memory) Keys(ctx context.Context) ([]account.Key, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	list := slices.Clone(m.keys)
+	for i := range list {
+		list[i].Private = bytes.Clone(list[i].Private)
+	}
+	slices.SortFunc(list, func(a, b account.Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+// AddFirstKey implements account.Store.
+func (m *Memory) AddFirstKey(ctx context.Context, k account.Key) (account.Key, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Key{}, err
+	}
+	for _, have := range m.keys {
+		if have.Use == k.Use && have.Algorithm == k.Algorithm {
+			return have, nil
+		}
+	}
+	if slices.ContainsFunc(m.keys, func(have account.Key) bool { return have.ID == k.ID }) {
+		return account.Key{}, account.ErrExists
+	}
+	k.Private = bytes.Clone(k.Private)
+	m.keys = append(m.keys, k)
+	return k, nil
+}
+
+// ReplaceKey implements account.Store.
+func (m *Memory) ReplaceKey(ctx context.Context, k account.Key) error {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for i := range m.keys {
+		if m.keys[i].ID == k.ID {
+			k.Private = bytes.Clone(k.Private)
+			m.keys[i] = k
+			return nil
+		}
+	}
+	return account.ErrNotFound
+}
+
+// Close implements account.Store.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	return nil
+}
+
+var _ account.Store = (*Memory)(nil)
