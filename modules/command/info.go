@@ -1,0 +1,98 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+func init() { subcommands = append(subcommands, newInfoCmd) }
+
+func newInfoCmd() *cobra.Command {
+	var asJSON, verify bool
+	cmd := &cobra.Command{
+		Use:   "info <file> [--json] [--verify]",
+		Short: "Shows what a region file holds",
+		Long: `
+Shows the source of a region file with its licence and attribution, what it
+covers and holds, its format version and its checksum.
+
+A region file is checked when it is opened as far as that costs nothing, and each
+block when it is first read; --verify checks all of it at once.`,
+		Example: `  caddy maps info delaware.region
+  caddy maps info delaware.region --verify --json`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := untilInterrupt(cmd.Context())
+			defer stop()
+			file, err := region.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Release()
+			info, err := file.Info()
+			if err != nil {
+				return err
+			}
+			if verify {
+				if err := file.Verify(ctx); err != nil {
+					return interrupted(err)
+				}
+			}
+			if asJSON {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				return enc.Encode(info)
+			}
+			return printInfo(cmd.OutOrStdout(), &info, verify)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print a JSON object")
+	cmd.Flags().BoolVar(&verify, "verify", false, "Check every block of the file against its checksum")
+	return cmd
+}
+
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("one region file is needed, and there are %d arguments", len(args))
+	}
+	return nil
+}
+
+func printInfo(out io.Writer, info *region.Info, verified bool) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, values ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, values...))
+	}
+	row("File", "%s", info.Path)
+	row("Size", "%s (%d bytes)", humanize.IBytes(uint64(info.Size)), info.Size)
+	row("Format", "%d", info.Format)
+	checksum := info.Checksum
+	if verified {
+		checksum += " (verified)"
+	}
+	row("Checksum", "%s", checksum)
+	row("Source", "%s", strings.Join(info.Sources, ", "))
+	row("Licence", "%s", info.License)
+	row("Attribution", "%s", info.Attribution)
+	if !info.Timestamp.IsZero() {
+		row("Data of", "%s", info.Timestamp.UTC().Format(time.RFC3339))
+	}
+	b := info.Bounds
+	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)
+	for _, name := range slices.Sorted(maps.Keys(info.Counts)) {
+		row(name, "%s", humanize.Comma(info.Counts[name]))
+	}
+	return w.Flush()
+}

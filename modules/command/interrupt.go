@@ -1,0 +1,27 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// untilInterrupt returns a context that ends with Ctrl-C or a request to terminate.
+func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// interrupted gives an error that comes of Ctrl-C its name.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package command
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// withNegativeNumbers makes a command take negative numbers as arguments, without a -- before them: pflag takes -75.5 for a
+// flag. The command must have DisableFlagParsing set.
+func withNegativeNumbers(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cmd.InitDefaultHelpFlag()
+		err := cmd.Flags().Parse(guardNegativeNumbers(cmd.Flags(), args))
+		if errors.Is(err, pflag.ErrHelp) {
+			return cmd.Help()
+		}
+		if err != nil {
+			return cmd.FlagErrorFunc()(cmd, err)
+		}
+		if help, err := cmd.Flags().GetBool("help"); err == nil && help {
+			return cmd.Help()
+		}
+		return run(cmd, cmd.Flags().Args())
+	}
+}
+
+// guardNegativeNumbers puts flags with their values first, then --, then everything else.
+func guardNegativeNumbers(flags *pflag.FlagSet, args []string) []string {
+	var guarded, rest []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			rest = append(rest, args[i+1:]...)
+			i = len(args)
+		case len(arg) < 2 || arg[0] != '-' || isNegativeNumber(arg):
+			rest = append(rest, arg)
+		default:
+			guarded = append(guarded, arg)
+			if name, long := strings.CutPrefix(arg, "--"); long && !strings.Contains(arg, "=") && i+1 < len(args) {
+				if flag := flags.Lookup(name); flag != nil && flag.NoOptDefVal == "" {
+					i++
+					guarded = append(guarded, args[i])
+				}
+			}
+		}
+	}
+	return append(append(guarded, "--"), rest...)
+}
+
+// isNegativeNumber reports whether an argument looks like one: a minus and a digit, or a minus, a point and a digit.
+func isNegativeNumber(arg string) bool {
+	digits, minus := strings.CutPrefix(arg, "-")
+	digits = strings.TrimPrefix(digits, ".")
+	return minus && digits != "" && digits[0] >= '0' && digits[0] <= '9'
+}

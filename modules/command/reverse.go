@@ -1,0 +1,99 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/paulmach/orb"
+	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/internal/answer"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+func init() { subcommands = append(subcommands, newReverseCmd) }
+
+func newReverseCmd() *cobra.Command {
+	var (
+		size        int
+		category    string
+		maxDistance float64
+	)
+	cmd := &cobra.Command{
+		Use:   "reverse <file> <lat> <lon> [--size 1] [--category <terms>] [--max-distance 1000]",
+		Short: "Tells what is at a position, from a region file",
+		Long: `
+Answers one reverse geocoding from a region file, without a server, with the JSON
+that the server would answer. Negative coordinates may stand as they are.`,
+		Example: `  caddy maps reverse delaware.region 39.1573 -75.5197 --size 3
+  caddy maps reverse delaware.region 39.1573 -75.5197 --category school,library`,
+		RunE: withNegativeNumbers(func(cmd *cobra.Command, args []string) error {
+			if len(args) != 3 {
+				return errors.New("a region file, a latitude and a longitude are needed")
+			}
+			lat, err := parseCoordinate("lat", args[1], 90)
+			if err != nil {
+				return err
+			}
+			lon, err := parseCoordinate("lon", args[2], 180)
+			if err != nil {
+				return err
+			}
+			if size < geocoding.MinSize || size > geocoding.MaxSize {
+				return fmt.Errorf("size: must be a whole number from %d to %d", geocoding.MinSize, geocoding.MaxSize)
+			}
+			if !(maxDistance > 0) {
+				return errors.New("max-distance: must be a positive number of metres")
+			}
+			return reverse(cmd, args[0], &geocoding.Request{
+				Point: orb.Point{lon, lat}, Size: size, Categories: splitTerms(category), MaxDistance: maxDistance,
+			})
+		}),
+		DisableFlagParsing: true, // withNegativeNumbers does it
+	}
+	cmd.Flags().IntVar(&size, "size", geocoding.MinSize, "Largest number of results, 1 to 5")
+	cmd.Flags().StringVar(&category, "category", "", "Only features whose key or value is one of these comma-separated terms")
+	cmd.Flags().Float64Var(&maxDistance, "max-distance", geocoding.DefaultMaxDistance, "How far a feature may be, in metres")
+	return cmd
+}
+
+func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
+	ctx, stop := untilInterrupt(cmd.Context())
+	defer stop()
+	file, err := region.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Release()
+	index, err := geocoding.Open(file)
+	if err != nil {
+		return err
+	}
+	result, err := index.Reverse(ctx, req)
+	if err != nil {
+		return interrupted(err)
+	}
+	_, err = cmd.OutOrStdout().Write(append(answer.AppendPlaces(nil, req.Point, result), '\n'))
+	return err
+}
+
+func parseCoordinate(name, text string, limit float64) (float64, error) {
+	v, ok := jsontext.ParseNumber([]byte(text))
+	if !ok || v < -limit || v > limit {
+		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, text, -limit, limit)
+	}
+	return v, nil
+}
+
+// splitTerms reads comma-separated terms; blank ones say nothing.
+func splitTerms(text string) (terms []string) {
+	for term := range strings.SplitSeq(text, ",") {
+		if term = strings.TrimSpace(term); term != "" {
+			terms = append(terms, term)
+		}
+	}
+	return terms
+}
