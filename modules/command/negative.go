@@ -40,12 +40,14 @@ func guardNegativeNumbers(flags *pflag.FlagSet, args []string) []string {
 			rest = append(rest, arg)
 		default:
 			guarded = append(guarded, arg)
-			if name, long := strings.CutPrefix(arg, "--"); long && !strings.Contains(arg, "=") && i+1 < len(args) {
-				if flag := flags.Lookup(name); flag != nil && flag.NoOptDefVal == "" {
-					i++
-					guarded = append(guarded, args[i])
-				}
+			name, long := strings.CutPrefix(arg, "--")
+			if flag := flags.Lookup(name); !long || flag == nil || flag.NoOptDefVal != "" {
+				continue // it has its value in itself, or none
 			}
+			if i++; i == len(args) {
+				return guarded // Parse says what is missing
+			}
+			guarded = append(guarded, args[i])
 		}
 	}
 	return append(append(guarded, "--"), rest...)
