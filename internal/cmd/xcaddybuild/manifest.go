@@ -24,7 +24,8 @@ type Manifest struct {
 type Module struct {
 	// Path is the Go module's path.
 	Path string `json:"module"`
-	// Version is a tag, a commit or a branch; empty is the newest, or whatever Replacement holds.
+	// Version is a tag, a commit or a branch; empty is the newest. With a Replacement, any version of the right major will
+	// do, and spares asking the network for the newest.
 	Version string `json:"version,omitempty"`
 	// Replacement is a local directory to take the module from, relative to the manifest.
 	Replacement string `json:"replacement,omitempty"`
