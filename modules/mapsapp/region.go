@@ -1,44 +1,156 @@
 package mapsapp
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/paulmach/orb"
 )
 
 // RegionConfig is one region of the configuration.
 type RegionConfig struct {
-	// The region file, made by `caddy maps build`.
+	// The region file, made by `caddy maps build`. Placeholders are replaced; a relative path starts at the working directory.
+	// The file is looked at every 2 seconds, and a new one is swapped in without dropping a request. Replace it by renaming:
+	// a file that is written over in place is damaged until it is whole again.
 	Path string `json:"path,omitempty"`
 }
 
-// Regions is the set of open regions.
-type Regions struct{}
-
-// Region is one open region.
-type Region struct{}
-
-// RegionStatus tells how a region stands.
-type RegionStatus struct {
-	Name string `json:"name"`
+// Regions are the regions of one configuration.
+type Regions struct {
+	byName map[string]*Region
+	names  []string // sorted
+	keys   []string // what this configuration holds of the pool, one for each region that was provisioned
 }
 
+// Region is one region of the configuration: a name for a region file that may change while requests are served.
+type Region struct {
+	name   string
+	source *regionSource
+}
+
+// Name is what the configuration calls the region.
+func (r *Region) Name() string { return r.name }
+
+// Pin returns the region as it is now, for one request, which must Release it. It neither allocates nor locks, except for a
+// request that comes before the app has started or after its configuration has been replaced. The error is a
+// *region.DamageError, or an apierror.Error where the file cannot be opened; both have been logged.
+func (r *Region) Pin() (*Pinned, error) { return r.source.pin() }
+
+// Covers reports whether a position lies in the region as it is now; false where the region cannot be read.
+func (r *Region) Covers(point orb.Point) bool {
+	p, err := r.Pin()
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	covered, err := p.Covers(point)
+	return covered && p.Report(err) == nil
+}
+
+// RegionStatus tells how a region stands. Its JSON holds nothing that only an operator may know.
+type RegionStatus struct {
+	Name string `json:"name"`
+	// Status is "ok"; "stale" while the file has been replaced by one that cannot be opened, and the one before is served;
+	// "damaged" where the file was changed in place and cannot be read any more; or "unavailable".
+	Status string `json:"status"`
+	// Checksum identifies the content of the file that is served, as `caddy maps info` shows it.
+	Checksum string `json:"checksum,omitempty"`
+	// Timestamp is how new the map data is.
+	Timestamp time.Time `json:"timestamp,omitzero"`
+	// Opened is when the file was opened.
+	Opened time.Time `json:"opened,omitzero"`
+
+	// Path is the file's absolute path.
+	Path string `json:"-"`
+	// Problem is why the file cannot be opened; nil where it can.
+	Problem error `json:"-"`
+}
+
+// States of a region beside ok and unavailable.
+const (
+	stale   = "stale"
+	damaged = "damaged"
+)
+
+// provisionRegions resolves the paths. No file is opened, so that a configuration can be checked where there is none.
 func (a *App) provisionRegions(caddy.Context) error {
-	for name := range a.Regions {
-		return fmt.Errorf("region %s: regions cannot be opened", name)
+	a.regions.byName = make(map[string]*Region, len(a.Regions))
+	repl := caddy.NewReplacer()
+	for name, config := range a.Regions {
+		if name == "" {
+			return errors.New("a region needs a name")
+		}
+		if config == nil || config.Path == "" {
+			return fmt.Errorf("region %s: path is missing", name)
+		}
+		path, err := repl.ReplaceOrErr(config.Path, true, true)
+		if err != nil {
+			return fmt.Errorf("region %s: path: %w", name, err)
+		}
+		// Links are not resolved: one that is pointed at another file is a replaced file.
+		if path, err = filepath.Abs(path); err != nil {
+			return fmt.Errorf("region %s: path: %w", name, err)
+		}
+		a.regions.byName[name] = &Region{name: name, source: acquireRegion(path)}
+		a.regions.keys = append(a.regions.keys, path)
+		a.regions.names = append(a.regions.names, name)
+	}
+	slices.Sort(a.regions.names)
+	return nil
+}
+
+// startRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its path.
+func (a *App) startRegions() error {
+	for _, name := range a.regions.names {
+		if err := a.regions.byName[name].source.start(); err != nil {
+			return fmt.Errorf("region %s: %w", name, err)
+		}
 	}
 	return nil
 }
 
-func (a *App) startRegions() error { return nil }
+// cleanupRegions gives back what this configuration holds. Requests that have pinned a region keep it open.
+func (a *App) cleanupRegions() {
+	for _, key := range a.regions.keys {
+		_, _ = regionPool.Delete(key) // Destruct has no error
+	}
+	a.regions.keys = nil
+}
 
-func (a *App) cleanupRegions() {}
+// Region returns a region of the configuration by its name. Modules call it in their Provision.
+func (a *App) Region(name string) (*Region, error) {
+	if r, has := a.regions.byName[name]; has {
+		return r, nil
+	}
+	if len(a.regions.names) == 0 {
+		return nil, fmt.Errorf("there is no region %q: the maps app has no regions", name)
+	}
+	return nil, fmt.Errorf("there is no region %q among those of the maps app: %q", name, a.regions.names)
+}
 
-// Region returns a region by its name.
-func (a *App) Region(name string) (*Region, error) { return nil, fmt.Errorf("no region %q", name) }
+// RegionStatus lists the regions by name.
+func (a *App) RegionStatus() []RegionStatus {
+	list := make([]RegionStatus, 0, len(a.regions.names))
+	for _, name := range a.regions.names {
+		status := a.regions.byName[name].source.status()
+		status.Name = name
+		list = append(list, status)
+	}
+	return list
+}
 
-// RegionStatus lists the regions.
-func (a *App) RegionStatus() []RegionStatus { return []RegionStatus{} }
-
-// ReloadRegions opens changed region files.
-func (a *App) ReloadRegions() error { return nil }
+// ReloadRegions opens every region's file anew, also one that looks unchanged. Where one cannot be opened, the one before is
+// served, and the error says so.
+func (a *App) ReloadRegions() error {
+	var problems []error
+	for _, name := range a.regions.names {
+		if err := a.regions.byName[name].source.look(true); err != nil {
+			problems = append(problems, fmt.Errorf("region %s: %w", name, err))
+		}
+	}
+	return errors.Join(problems...)
+}

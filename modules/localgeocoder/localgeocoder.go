@@ -1,0 +1,80 @@
+// Package localgeocoder is the guest module `maps.geocoders.local`: reverse geocoding from region files of this server.
+package localgeocoder
+
+import (
+	"context"
+	"errors"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Geocoder)) }
+
+// Geocoder answers reverse geocodings from regions of the maps app.
+type Geocoder struct {
+	// The names of the regions, as the maps app has them. The first that covers the position answers.
+	Regions []string `json:"regions,omitempty"`
+
+	regions []*mapsapp.Region
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Geocoder) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.geocoders.local", New: func() caddy.Module { return new(Geocoder) }}
+}
+
+// Provision finds the regions. Their files are opened when the app starts.
+func (g *Geocoder) Provision(ctx caddy.Context) (err error) {
+	if len(g.Regions) == 0 {
+		return errors.New("a local geocoder needs the name of at least one region")
+	}
+	g.regions, err = mapsapp.LookupRegions(ctx, g.Regions)
+	return err
+}
+
+// Reverse implements geocoding.Geocoder.
+func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
+	p, err := mapsapp.PinCovering(g.regions, req.Point)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Release()
+	result, err := p.Places.Reverse(ctx, req)
+	return result, p.Report(err)
+}
+
+// Covers reports whether one of the regions covers a position.
+func (g *Geocoder) Covers(point orb.Point) bool {
+	for _, r := range g.regions {
+		if r.Covers(point) {
+			return true
+		}
+	}
+	return false
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	geocoder local <region...>
+func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the module's name
+	if g.Regions = d.RemainingArgs(); len(g.Regions) == 0 {
+		return d.ArgErr()
+	}
+	for d.NextBlock(d.Nesting()) {
+		return d.Errf("unknown option of a local geocoder: %s", d.Val())
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Geocoder)(nil)
+	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
+	_ geocoding.Geocoder    = (*Geocoder)(nil)
+)

@@ -1,0 +1,86 @@
+// Package localmatcher is the guest module `maps.matchers.local`: map matching on region files of this server.
+package localmatcher
+
+import (
+	"context"
+	"errors"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Matcher)) }
+
+// Matcher matches traces on the roads of regions of the maps app.
+type Matcher struct {
+	// The names of the regions, as the maps app has them. The first that covers the trace answers, or else the one that covers
+	// most of it.
+	Regions []string `json:"regions,omitempty"`
+
+	regions []*mapsapp.Region
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Matcher) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.matchers.local", New: func() caddy.Module { return new(Matcher) }}
+}
+
+// Provision finds the regions. Their files are opened when the app starts.
+func (m *Matcher) Provision(ctx caddy.Context) (err error) {
+	if len(m.Regions) == 0 {
+		return errors.New("a local matcher needs the name of at least one region")
+	}
+	m.regions, err = mapsapp.LookupRegions(ctx, m.Regions)
+	return err
+}
+
+// Match implements matching.Matcher. A long trace waits until it may have a processor for itself.
+func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	release, err := admit(ctx, len(req.Points))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	p, err := mapsapp.PinCoveringTrace(m.regions, req.Points)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Release()
+	result, err := p.Matcher.Match(ctx, req)
+	return result, p.Report(err)
+}
+
+// Covers reports whether one of the regions covers a position.
+func (m *Matcher) Covers(point orb.Point) bool {
+	for _, r := range m.regions {
+		if r.Covers(point) {
+			return true
+		}
+	}
+	return false
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	matcher local <region...>
+func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the module's name
+	if m.Regions = d.RemainingArgs(); len(m.Regions) == 0 {
+		return d.ArgErr()
+	}
+	for d.NextBlock(d.Nesting()) {
+		return d.Errf("unknown option of a local matcher: %s", d.Val())
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Matcher)(nil)
+	_ caddyfile.Unmarshaler = (*Matcher)(nil)
+	_ matching.Matcher      = (*Matcher)(nil)
+)

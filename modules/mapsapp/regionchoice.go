@@ -1,0 +1,94 @@
+package mapsapp
+
+import (
+	"github.com/caddyserver/caddy/v2"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// LookupRegions finds the regions that a local engine is configured with, and returns them in the same order.
+func LookupRegions(ctx caddy.Context, names []string) ([]*Region, error) {
+	app, err := Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	regions := make([]*Region, 0, len(names))
+	for _, name := range names {
+		r, err := app.Region(name)
+		if err != nil {
+			return nil, err
+		}
+		regions = append(regions, r)
+	}
+	return regions, nil
+}
+
+// PinCovering pins the first of several regions that covers a position. Where none does, it pins the first, whose engines answer
+// that nothing is there.
+func PinCovering(regions []*Region, point orb.Point) (*Pinned, error) {
+	return pinBest(regions, func(p *Pinned) (covered, of int, err error) {
+		yes, err := p.Covers(point)
+		if yes {
+			covered = 1
+		}
+		return covered, 1, err
+	})
+}
+
+// PinCoveringTrace pins the first of several regions that covers a trace, or else the one that covers most of it.
+func PinCoveringTrace(regions []*Region, points []trace.Point) (*Pinned, error) {
+	return pinBest(regions, func(p *Pinned) (covered, of int, err error) {
+		covered, of = trace.CountSampled(points, func(point orb.Point) bool {
+			yes, damage := p.Covers(point)
+			if damage != nil {
+				err = damage
+			}
+			return yes
+		})
+		return covered, of, err
+	})
+}
+
+// pinBest pins the first region that covers everything, or else the one that covers most. A region that cannot be read is
+// passed over as long as another covers something.
+func pinBest(regions []*Region, measure func(*Pinned) (covered, of int, err error)) (*Pinned, error) {
+	if len(regions) == 1 {
+		return regions[0].Pin()
+	}
+	var best *Pinned
+	var bestCovered int
+	var problem error
+	for _, r := range regions {
+		p, err := r.Pin()
+		if err != nil {
+			problem = err
+			continue
+		}
+		covered, of, err := measure(p)
+		if err != nil {
+			problem = p.Report(err)
+			p.Release()
+			continue
+		}
+		if best != nil && covered <= bestCovered {
+			p.Release()
+			continue
+		}
+		if best != nil {
+			best.Release()
+		}
+		best, bestCovered = p, covered
+		if covered == of {
+			return best, nil
+		}
+	}
+	if problem != nil && bestCovered == 0 {
+		// the region that cannot be read may be the one
+		if best != nil {
+			best.Release()
+		}
+		return nil, problem
+	}
+	return best, nil
+}
