@@ -95,18 +95,24 @@ func (s *search) fallback(p orb.Point, a *surroundings) []hit {
 	if _, ok := country.Lookup(p); !ok {
 		return nil
 	}
-	s.reset(s.x, s.o, 1, math.Ceil(math.Pi*earthRadius*100))
-	s.within = a.within
-	s.open(treeSettlements)
-	return s.run()
+	for _, reach := range [...]float64{10_000, 100_000, math.Ceil(math.Pi * earthRadius)} {
+		s.reset(s.x, s.o, 1, reach*100)
+		s.within = a.within
+		s.open(treeSettlements)
+		if hits := s.run(); len(hits) > 0 {
+			return hits
+		}
+	}
+	return nil
 }
 
 // describe turns hits into places. All their text is one string, cut into parts.
 func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 	s.text.reset()
+	around := s.writeSurroundings(a)
 	var spans [MaxSize]placeSpans
 	for i := range hits {
-		spans[i] = s.write(&hits[i], req.Categories, a)
+		spans[i] = s.write(&hits[i], req.Categories, around)
 	}
 	text := string(s.text.bytes)
 	places := make([]Place, len(hits))
@@ -134,42 +140,47 @@ type placeSpans struct {
 	houseNumber, street, suburb, city, state, postcode, country span
 }
 
-// write writes the text of a place.
-func (s *search) write(h *hit, categories []string, a *surroundings) placeSpans {
+// writeSurroundings writes what all places of an answer have in common.
+func (s *search) writeSurroundings(a *surroundings) placeSpans {
 	x, t := s.x, &s.text
-	run := x.features.Range(int(h.feature), int(h.feature)+2)
-	f, next := &run[0], &run[1]
-	var own ownAddress
-	if f.Address != 0 {
-		own = *x.addresses.At(int(f.Address - 1))
-	}
-	var p placeSpans
-	p.id = t.id(f.Ref)
-	p.name = t.add(x.bytes(f.Name))
-	kind := s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), categories)
-	p.category, p.kind = t.add(x.bytes(kind.Key)), t.add(x.bytes(kind.Value))
-	p.houseNumber, p.street = t.add(x.bytes(own.HouseNumber)), t.add(x.bytes(own.Street))
-	// addr:state is an abbreviation more often than not: the polygon knows better.
-	p.suburb, p.city = t.add(x.bytes(either(own.Suburb, a.suburb))), t.add(x.bytes(either(own.City, a.city)))
-	p.state, p.postcode = t.add(x.bytes(either(a.state, own.State))), t.add(x.bytes(either(own.Postcode, a.postcode)))
+	p := placeSpans{suburb: t.add(x.bytes(a.suburb)), city: t.add(x.bytes(a.city)), state: t.add(x.bytes(a.state)),
+		postcode: t.add(x.bytes(a.postcode))}
 	if a.countryName != 0 {
 		p.country = t.add(x.bytes(a.countryName))
 	} else {
 		p.country = t.addString(a.country.Name)
 	}
+	return p
+}
+
+// write writes the text of a place; p has that of its surroundings.
+func (s *search) write(h *hit, categories []string, p placeSpans) placeSpans {
+	x, t := s.x, &s.text
+	run := x.features.Range(int(h.feature), int(h.feature)+2)
+	f, next := &run[0], &run[1]
+	p.id = t.id(f.Ref)
+	p.name = t.add(x.bytes(f.Name))
+	kind := s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), categories)
+	p.category, p.kind = t.add(x.bytes(kind.Key)), t.add(x.bytes(kind.Value))
+	if f.Address != 0 {
+		own := x.addresses.At(int(f.Address - 1))
+		p.houseNumber, p.street = t.add(x.bytes(own.HouseNumber)), t.add(x.bytes(own.Street))
+		t.replace(&p.suburb, x.bytes(own.Suburb))
+		t.replace(&p.city, x.bytes(own.City))
+		t.replace(&p.postcode, x.bytes(own.Postcode))
+		if p.state.from == p.state.to { // addr:state is an abbreviation more often than not: the polygon knows better
+			t.replace(&p.state, x.bytes(own.State))
+		}
+	}
 	p.display = t.join(p.name, p.suburb, p.city, p.state, p.country)
 	return p
 }
 
-func either(a, b uint32) uint32 {
-	if a != 0 {
-		return a
-	}
-	return b
-}
-
 // matching returns the pair that a feature is presented as: the first, or the first that a filter asks for.
 func (s *search) matching(pairs []pair, categories []string) pair {
+	if len(categories) == 0 {
+		return pairs[0]
+	}
 	for _, p := range pairs {
 		key, value := s.x.bytes(p.Key), s.x.bytes(p.Value)
 		for _, c := range categories {
@@ -203,6 +214,13 @@ func (t *textBuffer) add(s []byte) span {
 	from := len(t.bytes)
 	t.bytes = append(t.bytes, s...)
 	return span{from, len(t.bytes)}
+}
+
+// replace writes a text in place of another, unless it is empty.
+func (t *textBuffer) replace(p *span, s []byte) {
+	if len(s) > 0 {
+		*p = t.add(s)
+	}
 }
 
 func (t *textBuffer) addString(s string) span {

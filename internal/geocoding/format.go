@@ -16,7 +16,7 @@ const (
 	sectionAreas     = "geo.areas"     // []area: of each item of the tree of areas
 	sectionTrees     = "geo.trees"     // []tree: the fixed ones, then one for each term
 	sectionItems     = "geo.items"     // []uint32: features of the trees
-	sectionBranches  = "geo.branches"  // []box: inner boxes of trees and of large features
+	sectionBranches  = "geo.branches"  // []box: of chunks and of the items of trees, and those over them
 	sectionTerms     = "geo.terms"     // []term: sorted by their text
 	sectionStrings   = "geo.strings"   // []uint32: where each string begins in the text; a last one ends it
 	sectionText      = "geo.text"      // []byte: UTF-8
@@ -44,7 +44,7 @@ type feature struct {
 	Name     uint32  // string
 	Coords   uint32  // first
 	Chunks   uint32  // first; a feature without chunks is one line or ring
-	Branches uint32  // first of its boxes over its chunks
+	Branches uint32  // first of its chunks' boxes, which those over them follow
 	Pairs    uint32  // first
 	Names    uint32  // first
 	Address  uint32  // index + 1; 0 for none
@@ -57,7 +57,6 @@ func newRef(kind extract.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(
 
 // chunk is a run of consecutive segments of one line or ring: from coordinate First, Segments of them.
 type chunk struct {
-	Box      box
 	First    uint32 // counted from the feature's first coordinate
 	Segments uint32
 }
@@ -99,13 +98,13 @@ const (
 	areaAnswers                         // a named place or administrative area: an answer where no feature is near
 )
 
-// tree is a packed R-tree: items in the order of a Hilbert curve, and the boxes of each sixteen of them, of each sixteen of
-// those and so on, down to sixteen or fewer.
+// tree is a packed R-tree: items in the order of a Hilbert curve, the boxes of them, of each sixteen of them, of each
+// sixteen of those and so on, down to sixteen or fewer.
 type tree struct {
-	First    uint32 // of its items, or wholeFeatures: item i is feature i
+	First    uint32 // of its items, or wholeFeatures: item i is feature i, and has the box of it
 	Count    uint32 // of its items
-	Branches uint32 // first of its boxes
-	_        uint32
+	Boxes    uint32 // first of its items' boxes among the branches
+	Branches uint32 // first of the boxes over them
 }
 
 const wholeFeatures = 1<<32 - 1

@@ -10,6 +10,7 @@ type geometry struct {
 	box      box
 	coords   []coord
 	chunks   []chunk // none: coords are one line or ring
+	boxes    []box   // of the chunks
 	branches []box   // over the chunks
 }
 
@@ -55,12 +56,13 @@ func crossings(line []coord, o *origin) bool {
 func (g *geometry) chunkCrossings(o *origin, from, to uint32) bool {
 	odd := false
 	for i := from; i < to; i++ {
-		c := &g.chunks[i]
-		if misses(&c.Box, o) {
+		b := &g.boxes[i]
+		if misses(b, o) {
 			continue
 		}
+		c := &g.chunks[i]
 		line := g.coords[c.First : c.First+c.Segments+1]
-		if float64(c.Box.MinX) > o.x {
+		if float64(b.MinX) > o.x {
 			// All of it is in the ray's way: only where it starts and ends matters.
 			odd = odd != ((float64(line[0].Y) > o.y) != (float64(line[len(line)-1].Y) > o.y))
 			continue
@@ -94,7 +96,7 @@ func (g *geometry) branchCrossings(o *origin, p *pyramid, level int, from, to ui
 // farther than limit: where nothing is nearer it returns a haversine above it.
 func (g *geometry) nearest(o *origin, limit float64) (float64, position) {
 	if g.shape == shapePoint {
-		at := position{o.east(g.box.MinX), float64(g.box.MinY) - o.y}
+		at := position{o.eastTo(g.box.MinX), float64(g.box.MinY) - o.y}
 		return o.haversine(at.dx, at.dy), at
 	}
 	n := nearest{o: o, h: math.Inf(1), limit: limit}
@@ -121,12 +123,10 @@ type nearest struct {
 // descend visits the boxes from, … of a level, nearest first.
 func (n *nearest) descend(g *geometry, p *pyramid, level int, from, to uint32) {
 	var bounds [fanout]float64
-	for i := from; i < to; i++ {
-		if level == 0 {
-			bounds[i-from] = n.o.bound(&g.chunks[i].Box)
-		} else {
-			bounds[i-from] = n.o.bound(&g.branches[p.first[level]+i])
-		}
+	if level == 0 {
+		n.o.bounds(&bounds, g.boxes[from:to])
+	} else {
+		n.o.bounds(&bounds, g.branches[p.first[level]+from:p.first[level]+to])
 	}
 	for range to - from {
 		best := from
@@ -159,29 +159,25 @@ const (
 // line looks for the nearest point of one line.
 func (n *nearest) line(line []coord) {
 	o := n.o
-	x0, y0 := o.east(line[0].X), float64(line[0].Y)-o.y
+	x0, y0 := o.eastTo(line[0].X), float64(line[0].Y)-o.y
 	scale := o.cos * o.cos
 	for i := 1; i < len(line); i++ {
 		ex, ey := float64(line[i].X)-float64(line[i-1].X), float64(line[i].Y)-float64(line[i-1].Y)
 		// On the plane that touches the sphere at the origin, the foot of the perpendicular lies at t along the edge.
-		t := 0.0
-		if along := -(x0*ex*scale + y0*ey); along > 0 {
-			if length := ex*ex*scale + ey*ey; along < length {
-				t = along / length
-			} else {
-				t = 1
-			}
-		}
+		t := min(max(-(x0*ex*scale+y0*ey)/(ex*ex*scale+ey*ey+math.SmallestNonzeroFloat64), 0), 1)
 		at := position{x0 + t*ex, y0 + t*ey}
+		x0, y0 = x0+ex, y0+ey
+		if o.flat && at.dx*at.dx*o.scaleX+at.dy*at.dy*o.scaleY > min(n.h, n.limit) {
+			continue
+		}
 		h := o.haversine(at.dx, at.dy)
 		if h > farHaversine || o.cos < polarCosine {
-			at = o.foot(x0, y0, ex, ey, t)
+			at = o.foot(x0-ex, y0-ey, ex, ey, t)
 			h = o.haversine(at.dx, at.dy)
 		}
 		if h < n.h {
 			n.h, n.at = h, at
 		}
-		x0, y0 = x0+ex, y0+ey
 	}
 }
 

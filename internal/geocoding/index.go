@@ -73,7 +73,8 @@ func (x *Index) geometry(i uint32) geometry {
 	g.coords = x.coords.Range(int(f.Coords), int(next.Coords))
 	if f.Chunks < next.Chunks {
 		g.chunks = x.chunks.Range(int(f.Chunks), int(next.Chunks))
-		g.branches = x.branches.Range(int(f.Branches), int(next.Branches))
+		boxes := x.branches.Range(int(f.Branches), int(next.Branches))
+		g.boxes, g.branches = boxes[:len(g.chunks)], boxes[len(g.chunks):]
 	}
 	return g
 }

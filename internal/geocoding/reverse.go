@@ -56,8 +56,7 @@ func reachOfRequest(m float64) float64 {
 // openCategories opens the trees of the terms of a filter, and tells whether there is a filter at all. Blank terms say
 // nothing; a term that nothing matches opens no tree.
 func (s *search) openCategories(categories []string) (asked bool) {
-	var opened [8]uint32
-	trees := opened[:0]
+	var trees []uint32
 	for _, c := range categories {
 		c = normalize(c)
 		if c == "" {
@@ -114,10 +113,12 @@ func (x *Index) encloseIn(s *search, t *tree, p *pyramid, level int, from, to ui
 		}
 		return
 	}
-	for i, n := range x.items.Range(int(t.First+from), int(t.First+to)) {
-		if !x.boxes.At(int(n)).holds(&s.o) {
+	boxes := x.branches.Range(int(t.Boxes+from), int(t.Boxes+to))
+	for i := range boxes {
+		if !boxes[i].holds(&s.o) {
 			continue
 		}
+		n := *x.items.At(int(t.First+from) + i)
 		if g := x.geometry(n); g.contains(&s.o) {
 			s.context.add(n, x.areas.At(int(from)+i), x.features.At(int(n)).Extent)
 		}

@@ -40,9 +40,8 @@ type search struct {
 
 // openTree is a tree that is being searched.
 type openTree struct {
-	first    uint32
-	branches uint32
-	pyramid  pyramid
+	tree
+	pyramid pyramid
 }
 
 // candidate is a node of a tree, or a feature, that is at least as far as its haversine.
@@ -50,10 +49,8 @@ type candidate struct {
 	haversine float64
 	node      uint32 // of its level, or the feature
 	tree      uint16
-	level     int8 // isFeature for a feature
+	level     int8 // 0: a feature
 }
-
-const isFeature = -1
 
 // within restricts a search to settlements of a country and state, and to those of a city where that is set. The zero value
 // restricts nothing.
@@ -68,14 +65,14 @@ type within struct {
 func (s *search) reset(x *Index, o origin, size int, reach float64) {
 	s.x, s.o, s.size, s.reach = x, o, size, reach
 	s.trees, s.queue, s.hits = s.trees[:0], s.queue[:0], s.hits[:0]
-	s.limit = reachOf(reach)
-	s.o.within(s.limit)
+	s.limit = limitOf(reach)
+	s.o.within((reach + 1) / 100)
 	s.within = within{}
 }
 
-// reachOf is the haversine of the distances that round to some centimetres, with room for the errors of its computation.
-func reachOf(centimetres float64) float64 {
-	return haversineOf((centimetres+0.5)/100)*(1+1e-9) + 1e-30
+// limitOf is the haversine of the distances that round to some centimetres.
+func limitOf(centimetres float64) float64 {
+	return haversineWithin((centimetres + 0.51) / 100)
 }
 
 // open adds a tree to the search.
@@ -84,7 +81,7 @@ func (s *search) open(n uint32) {
 	if t.Count == 0 {
 		return
 	}
-	s.trees = append(s.trees, openTree{t.First, t.Branches, newPyramid(t.Count)})
+	s.trees = append(s.trees, openTree{*t, newPyramid(t.Count)})
 	number := uint16(len(s.trees) - 1)
 	p := &s.trees[number].pyramid
 	s.expand(number, p.height, 0, p.count[p.height])
@@ -97,7 +94,7 @@ func (s *search) run() []hit {
 		if c.haversine > s.limit {
 			break
 		}
-		if c.level == isFeature {
+		if c.level == 0 {
 			s.visit(c.node)
 			continue
 		}
@@ -110,35 +107,37 @@ func (s *search) run() []hit {
 // expand puts nodes of a level into the queue.
 func (s *search) expand(number uint16, level int, from, to uint32) {
 	t := &s.trees[number]
+	var boxes []box
 	switch {
 	case level > 0:
-		first := t.branches + t.pyramid.first[level]
-		for i, b := range s.x.branches.Range(int(first+from), int(first+to)) {
-			s.push(&b, from+uint32(i), number, int8(level))
-		}
-	case t.first == wholeFeatures:
-		boxes := s.x.boxes.Range(int(from), int(to))
-		for i := range boxes {
-			s.push(&boxes[i], from+uint32(i), number, isFeature)
-		}
+		first := t.Branches + t.pyramid.first[level]
+		boxes = s.x.branches.Range(int(first+from), int(first+to))
+	case t.First == wholeFeatures:
+		boxes = s.x.boxes.Range(int(from), int(to))
 	default:
-		for _, n := range s.x.items.Range(int(t.first+from), int(t.first+to)) {
-			s.push(s.x.boxes.At(int(n)), n, number, isFeature)
+		boxes = s.x.branches.Range(int(t.Boxes+from), int(t.Boxes+to))
+	}
+	var bounds [fanout]float64
+	s.o.bounds(&bounds, boxes)
+	for i, h := range bounds[:len(boxes)] {
+		if h > s.limit {
+			continue
 		}
+		node := from + uint32(i)
+		if level == 0 && t.First != wholeFeatures {
+			node = *s.x.items.At(int(t.First + node))
+		}
+		s.push(candidate{h, node, number, int8(level)})
 	}
 }
 
-func (s *search) push(b *box, node uint32, number uint16, level int8) {
-	h := s.o.bound(b)
-	if h > s.limit {
-		return
-	}
-	c := candidate{h, node, number, level}
+// push adds to the queue, a binary heap.
+func (s *search) push(c candidate) {
 	s.queue = append(s.queue, c)
 	i := len(s.queue) - 1
 	for i > 0 {
 		parent := (i - 1) / 2
-		if s.queue[parent].haversine <= h {
+		if s.queue[parent].haversine <= c.haversine {
 			break
 		}
 		s.queue[i] = s.queue[parent]
@@ -218,7 +217,7 @@ func (s *search) keep(h hit) {
 	}
 	s.hits = slices.Insert(s.hits, i, h)
 	if len(s.hits) == s.size {
-		s.limit = reachOf(s.hits[s.size-1].centimetres)
+		s.limit = limitOf(s.hits[s.size-1].centimetres)
 	}
 }
 

@@ -48,16 +48,12 @@ func newGeometry(g orb.Geometry) (geometry, bool) {
 	lines = cutAtAntimeridian(lines, out.shape == shapeArea)
 	for _, line := range lines {
 		if len(lines) > 1 || len(line) > chunkSegments+1 {
-			out.chunks = appendChunks(out.chunks, line, len(out.coords))
+			out.appendChunks(line)
 		}
 		out.coords = append(out.coords, line...)
 		out.box.extend(boxOf(line))
 	}
-	boxes := make([]box, len(out.chunks))
-	for i := range out.chunks {
-		boxes[i] = out.chunks[i].Box
-	}
-	out.branches = appendPyramid(nil, boxes)
+	out.branches = appendPyramid(nil, out.boxes)
 	return out, true
 }
 
@@ -95,14 +91,15 @@ func appendLine(lines [][]coord, line orb.LineString, ring bool) [][]coord {
 	return append(lines, coords)
 }
 
-func appendChunks(chunks []chunk, line []coord, first int) []chunk {
+// appendChunks adds the chunks of a line whose coordinates come next.
+func (g *geometry) appendChunks(line []coord) {
 	segments := len(line) - 1
 	n := (segments + chunkSegments - 1) / chunkSegments
 	for i := range n { // as even as can be
 		from, to := segments*i/n, segments*(i+1)/n
-		chunks = append(chunks, chunk{boxOf(line[from : to+1]), uint32(first + from), uint32(to - from)})
+		g.chunks = append(g.chunks, chunk{uint32(len(g.coords) + from), uint32(to - from)})
+		g.boxes = append(g.boxes, boxOf(line[from:to+1]))
 	}
-	return chunks
 }
 
 // cutAtAntimeridian cuts lines where an edge jumps from one side of the map to the other, which means that it crosses the
@@ -198,7 +195,7 @@ func lineLength(line []coord) float64 {
 // distance is that of two positions in metres.
 func distance(a, b coord) float64 {
 	o := newOrigin(a.point())
-	return metres(o.haversine(o.east(b.X), float64(b.Y)-o.y))
+	return metres(o.haversine(o.eastTo(b.X), float64(b.Y)-o.y))
 }
 
 func (c coord) point() orb.Point {

@@ -23,9 +23,11 @@ const (
 type origin struct {
 	x, y     float64 // 1e-7 degrees
 	sin, cos float64 // of the latitude
-	flat     bool    // bound may take the sphere for a plane, with the scales below
-	scaleX   float64
-	scaleY   float64
+
+	// What within prepares for bounds:
+	flat                     bool // take the sphere for a plane with these scales
+	scaleX, scaleY           float64
+	west, east, south, north int64 // x and y rounded to both sides
 }
 
 func newOrigin(p orb.Point) origin {
@@ -33,18 +35,21 @@ func newOrigin(p orb.Point) origin {
 	return origin{x: p[0] * unitsPerDegree, y: p[1] * unitsPerDegree, sin: sin, cos: max(cos, 0)}
 }
 
-// within prepares bound for searches up to a haversine. Whatever is that near has no more than some difference of
-// longitudes, and a cosine of its latitude of no less than some value; where both are moderate and the antimeridian is out
-// of reach, the bound becomes that of a plane, shrunk by as much as these can make it too large.
-func (o *origin) within(limit float64) {
+// within prepares bounds for a search up to some metres. Whatever is that near has a cosine of its latitude of no less than
+// some value, and a difference of longitudes of no more than some other; where both are moderate and the antimeridian is
+// out of reach, the bound becomes that of a plane, shrunk by as much as these can make it too large.
+func (o *origin) within(m float64) {
 	o.flat = false
-	angle := 2 * math.Asin(math.Sqrt(min(limit, 1)))
-	cos := math.Cos(min(math.Abs(o.y)*radiansPerUnit+angle, math.Pi/2))
-	sine := math.Sqrt(limit / max(o.cos*cos, 1e-9))
-	if angle > 2*nearAngle || sine > 2*nearAngle {
+	angle := m / earthRadius
+	if angle > nearAngle {
 		return
 	}
-	width := 2 * math.Asin(sine) // of the longitudes
+	cos := min(o.lowerCosine(angle), o.lowerCosine(-angle))
+	sine := angle / 2 / math.Sqrt(max(o.cos*cos, 1e-9))
+	if sine > nearAngle {
+		return
+	}
+	width := 2 * sine * (1 + sine*sine/4) // at least twice the arc sine: no point within reach differs more in longitude
 	if math.Abs(o.x)+width/radiansPerUnit > halfTurn {
 		return
 	}
@@ -52,14 +57,28 @@ func (o *origin) within(limit float64) {
 	const quarter = radiansPerUnit * radiansPerUnit / 4
 	shrink := (1 - width*width/12) * (1 - 1e-12) // sin²(a/2) ≥ a²/4·(1 - a²/12)
 	o.scaleX, o.scaleY = quarter*shrink*o.cos*cos, quarter*shrink
+	o.west, o.east = int64(math.Floor(o.x)), int64(math.Ceil(o.x))
+	o.south, o.north = int64(math.Floor(o.y)), int64(math.Ceil(o.y))
 }
 
-func metres(h float64) float64 { return 2 * earthRadius * math.Asin(math.Sqrt(min(h, 1))) }
+// nearSine is up to where the series of the arc sine below is exact to the last digits: 127 km.
+const nearSine = 0.01
 
-// haversineOf is the inverse of metres, for distances up to half of the Earth's circumference.
-func haversineOf(m float64) float64 {
-	s := math.Sin(min(m/(2*earthRadius), math.Pi/2))
-	return s * s
+func metres(h float64) float64 {
+	s := math.Sqrt(min(h, 1))
+	if s > nearSine {
+		return 2 * earthRadius * math.Asin(s)
+	}
+	return 2 * earthRadius * s * (1 + h*(1./6)*(1+h*(9./20)*(1+h*(25./42))))
+}
+
+// haversineWithin is at least the haversine of anything within some metres, and for what is near hardly more.
+func haversineWithin(m float64) float64 {
+	s := m / (2 * earthRadius)
+	if s > nearSine {
+		s = math.Sin(min(s, math.Pi/2))
+	}
+	return s * s * (1 + 1e-12)
 }
 
 // halfSineSquared is sin²(a/2).
@@ -91,27 +110,24 @@ func lowerHalfSineSquared(a float64) float64 {
 	return q / 4 * (1 - q/12)
 }
 
-// bound is at most the haversine of any position in the box, or above the limit that within was given when no position in
-// the box is within it.
-func (o *origin) bound(b *box) float64 {
+// bounds fills in for each box what is at most the haversine of any position in it; or above that of the distance that
+// within was given, where no position in the box is within it.
+func (o *origin) bounds(dst *[fanout]float64, boxes []box) {
 	if !o.flat {
-		return o.boundOnSphere(b)
+		for i := range boxes {
+			dst[i&(fanout-1)] = o.boundOnSphere(&boxes[i])
+		}
+		return
 	}
-	var dx, dy float64
-	if west := float64(b.MinX) - o.x; west > 0 {
-		dx = west
-	} else if east := o.x - float64(b.MaxX); east > 0 {
-		dx = east
+	for i := range boxes {
+		b := &boxes[i]
+		dx := float64(max(int64(b.MinX)-o.east, o.west-int64(b.MaxX), 0))
+		dy := float64(max(int64(b.MinY)-o.north, o.south-int64(b.MaxY), 0))
+		dst[i&(fanout-1)] = dx*dx*o.scaleX + dy*dy*o.scaleY
 	}
-	if south := float64(b.MinY) - o.y; south > 0 {
-		dy = south
-	} else if north := o.y - float64(b.MaxY); north > 0 {
-		dy = north
-	}
-	return dx*dx*o.scaleX + dy*dy*o.scaleY
 }
 
-// boundOnSphere is bound without a limit: the difference of latitudes and that of longitudes are each taken at their
+// boundOnSphere is the bound without a distance: the difference of latitudes and that of longitudes are each taken at their
 // smallest, the cosine of the other latitude too.
 func (o *origin) boundOnSphere(b *box) float64 {
 	minY, maxY := float64(b.MinY)-o.y, float64(b.MaxY)-o.y
@@ -143,8 +159,8 @@ func (o *origin) lowerCosine(a float64) float64 {
 	return o.cos*(1-q/2) - o.sin*a - math.Abs(a)*q/6
 }
 
-// east is the difference of longitudes, in 1e-7 degrees, from the origin to x, the short way round.
-func (o *origin) east(x int32) float64 {
+// eastTo is the difference of longitudes, in 1e-7 degrees, from the origin to x, the short way round.
+func (o *origin) eastTo(x int32) float64 {
 	d := float64(x) - o.x
 	if d > halfTurn {
 		d -= fullTurn

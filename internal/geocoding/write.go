@@ -144,7 +144,7 @@ func (b *builder) emit(e *entry) {
 	}
 	b.coords = append(b.coords, e.geometry.coords...)
 	b.chunks = append(b.chunks, e.geometry.chunks...)
-	b.branches = append(b.branches, e.geometry.branches...)
+	b.branches = append(append(b.branches, e.geometry.boxes...), e.geometry.branches...)
 	b.boxes = append(b.boxes, e.geometry.box)
 	b.features = append(b.features, f)
 }
@@ -202,19 +202,22 @@ func (e *entry) isSettlement() bool {
 }
 
 func (b *builder) addTree(items []uint32) {
-	b.trees = append(b.trees, tree{First: uint32(len(b.items)), Count: uint32(len(items)), Branches: uint32(len(b.branches))})
+	t := tree{First: uint32(len(b.items)), Count: uint32(len(items)), Boxes: uint32(len(b.branches))}
 	b.items = append(b.items, items...)
 	boxes := make([]box, len(items))
 	for i, n := range items {
 		boxes[i] = b.boxes[n]
 	}
+	b.branches = append(b.branches, boxes...)
+	t.Branches = uint32(len(b.branches))
 	b.branches = appendPyramid(b.branches, boxes)
+	b.trees = append(b.trees, t)
 }
 
 // check refuses data that the numbers in the records cannot count.
 func (b *builder) check() error {
 	for name, n := range map[string]int{"features": len(b.features), "coordinates": len(b.coords), "tags": len(b.pairs),
-		"names": len(b.names), "entries of categories": len(b.items)} {
+		"names": len(b.names), "boxes": len(b.branches)} {
 		if n >= math.MaxUint32 {
 			return fmt.Errorf("%d %s are more than a region holds (%d)", n, name, uint32(math.MaxUint32))
 		}
