@@ -27,7 +27,7 @@ func buildRegion(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if newer(s.region(), extract) && exec.CommandContext(ctx, s.server(), "maps", "info", s.region()).Run() == nil {
+	if newer(s.region(), extract) && exec.CommandContext(ctx, s.server(), "maps", "info", s.region(), "--verify").Run() == nil {
 		return nil
 	}
 	fmt.Println("demo: compiling the map of Delaware")
