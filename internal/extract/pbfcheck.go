@@ -66,6 +66,9 @@ func (c *blockChecker) block(raw []byte) (kinds blockKinds, err error) {
 		if num != fieldStringTable {
 			return nil
 		}
+		if b == nil {
+			return errMalformed
+		}
 		tables++
 		return fields(b, func(num protowire.Number, _ uint64, s []byte) error {
 			if num != 1 || s == nil {

@@ -169,7 +169,7 @@ func xmlError(err error) error {
 }
 
 // maxElement is the longest single element that is read: a relation of 32,000 members, the API's limit, has 2 MB.
-const maxElement = 64 << 20
+const maxElement = 16 << 20
 
 // limiter ends the reading of an element without end, before it takes all memory.
 type limiter struct {

@@ -1,0 +1,149 @@
+package extract
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+)
+
+func TestIsFeature(t *testing.T) {
+	tests := []struct {
+		tags string
+		want bool
+	}{
+		{"name=Cafe amenity=cafe", true},
+		{"amenity=cafe", false},
+		{"name=Something", false},
+		{"name=Something source=survey", false},
+		{"name= amenity=cafe", false},
+		{"addr:housenumber=12", true},
+		{"addr:housename=Villa building=yes", false},
+		{"name=River waterway=river", true},
+		{"name=Town place=town", true},
+		{"boundary=postal_code postal_code=19901", true},
+		{"boundary=administrative ISO3166-1=AD", true},
+		{"boundary=administrative admin_level=8", false},
+		{"postal_code=19901 building=yes", false},
+	}
+	for _, test := range tests {
+		if got := isFeature(tagsOf(test.tags)); got != test.want {
+			t.Errorf("%s: %v, want %v", test.tags, got, test.want)
+		}
+	}
+}
+
+func TestKeptTags(t *testing.T) {
+	in := interner{}
+	got := in.keep(tagsOf("source=survey name:fr=Ville name=Town place=town addr:city=X population=5 tiger:cfcc=A41 place=village " +
+		"is_in:state=DE ISO3166-2=US-DE note= wikipedia=en:Town highway= bridge=yes"))
+	want := Tags{
+		{"ISO3166-2", "US-DE"}, {"addr:city", "X"}, {"bridge", "yes"}, {"is_in:state", "DE"}, {"name", "Town"}, {"name:fr", "Ville"},
+		{"place", "town"}, {"population", "5"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFeatures(t *testing.T) {
+	s := sketch{
+		nodes: grid(),
+		nodeTags: map[int64]string{
+			5: "name=Cafe amenity=cafe", 6: "amenity=bench", 7: "addr:housenumber=3 addr:street=Side+Street", 8: "addr:housenumber=4",
+			9: "addr:housenumber=5 addr:place=Hamlet",
+		},
+		ways: []sketchWay{
+			{1, []int64{0, 1, 11, 10, 0}, "building=yes addr:housenumber=1"},
+			{2, []int64{20, 21, 22}, "name=Brook waterway=stream"},
+			{3, []int64{30, 31, 41, 40, 30}, "building=yes"},
+		},
+		relations: []sketchRelation{
+			{1, "w1:house n7:house n8:address n9:house w2:street", "type=associatedStreet name=High+Street"},
+			{2, "n8:house", "type=associatedStreet name=Low+Street"},
+		},
+	}
+	d := s.read(t)
+	want := []Feature{
+		{KindNode, 5, Tags{{"amenity", "cafe"}, {"name", "Cafe"}}, orb.Point{0.05, 0}},
+		{KindNode, 7, Tags{{"addr:housenumber", "3"}, {"addr:street", "Side Street"}}, orb.Point{0.07, 0}},
+		{KindNode, 8, Tags{{"addr:housenumber", "4"}, {"addr:street", "High Street"}}, orb.Point{0.08, 0}},
+		{KindNode, 9, Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}, orb.Point{0.09, 0}},
+		{KindWay, 1, Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}},
+			orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}}},
+		{KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}}},
+	}
+	if diff := cmp.Diff(want, d.Features); diff != "" {
+		t.Error(diff)
+	}
+	if d.Counts.Features != 6 || d.Counts.Addresses != 4 || d.Counts.Nodes != 100 || d.Counts.Ways != 3 || d.Counts.Relations != 2 {
+		t.Errorf("counts: %+v", d.Counts)
+	}
+}
+
+func TestInterpolations(t *testing.T) {
+	s := sketch{
+		nodes: grid(),
+		nodeTags: map[int64]string{
+			0: "addr:housenumber=2 addr:street=Elm+Street addr:city=Town", 3: "addr:housenumber=18b addr:postcode=19901",
+			10: "addr:housenumber=A", 13: "addr:housenumber=F", 20: "addr:housenumber=1", 23: "building=yes",
+		},
+		ways: []sketchWay{
+			{1, []int64{0, 1, 2, 3}, "addr:interpolation=even"},
+			{2, []int64{0, 3}, "addr:interpolation=alphabetic"},
+			{3, []int64{10, 13}, "addr:interpolation=all"},
+			{4, []int64{20, 23}, "addr:interpolation=all"},
+			{5, []int64{3, 999, 0}, "addr:interpolation=4 addr:street=Oak+Street"},
+			{6, []int64{0, 3}, "addr:interpolation=0"},
+		},
+	}
+	d := s.read(t)
+	want := []Interpolation{
+		{Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Numbers: []int32{2, 0, 0, 18}, Step: 2,
+			Street: "Elm Street", City: "Town", Postcode: "19901"},
+		{Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Numbers: []int32{18, 2}, Step: 4, Street: "Oak Street", City: "Town", Postcode: "19901"},
+	}
+	if diff := cmp.Diff(want, d.Interpolations); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseHouseNumber(t *testing.T) {
+	for value, want := range map[string]int32{
+		"12": 12, "12a": 12, "12-14": 12, "1;3": 1, "0": 0, "": 0, "A1": 0, "99999": 99999, "100000": 0, "99999999999999999999": 0, "-5": 0,
+	} {
+		if got := parseHouseNumber(value); got != want {
+			t.Errorf("%q: %d, want %d", value, got, want)
+		}
+	}
+}
+
+func FuzzHouseNumbers(f *testing.F) {
+	for _, seed := range []string{"12", "12a", "odd", "even", "all", "alphabetic", "4", "-1", "99999999999", "\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		if n := parseHouseNumber(value); n < 0 || n > maxHouseNumber {
+			t.Errorf("house number %q: %d", value, n)
+		}
+		if step, ok := parseInterpolation(value); ok != (step > 0) || step > maxStep {
+			t.Errorf("interpolation %q: %d, %v", value, step, ok)
+		}
+	})
+}
+
+// TestCoverage: the tiles are those of all nodes, whether a region needs the nodes or not.
+func TestCoverage(t *testing.T) {
+	s := sketch{nodes: map[int64][2]float64{
+		1: {-179.99, 85.06}, 2: {0.01, 0.01}, 3: {0.02, 0.02}, 4: {179.99, -89}, 5: {-0.01, -0.01},
+	}}
+	d := s.read(t)
+	want := []uint32{0, 2047<<12 | 2048, 2048<<12 | 2047, 4095<<12 | 4095}
+	if diff := cmp.Diff(want, d.Tiles); diff != "" {
+		t.Error(diff)
+	}
+	bound := orb.Bound{Min: orb.Point{-179.99, -89}, Max: orb.Point{179.99, 85.06}}
+	if d.Bounds != bound {
+		t.Errorf("bounds %v, want %v", d.Bounds, bound)
+	}
+}
