@@ -43,7 +43,8 @@ type Store interface {
 
 	// Keys returns all signing keys, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// ReplaceKey replaces the key of the same id, or returns ErrNotFound. It serves to seal a key that was kept in clear.
+	// ReplaceKey replaces the private half, and whether it is sealed, of the key with the same id, use and algorithm, or
+	// returns ErrNotFound. It serves to seal a key that was kept in clear.
 	ReplaceKey(ctx context.Context, k Key) error
 	// AddFirstKey adds a key unless one with its use and algorithm is there already; it returns the one that then stands.
 	AddFirstKey(ctx context.Context, k Key) (Key, error)

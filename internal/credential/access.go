@@ -28,12 +28,19 @@ type accessClaims struct {
 	ID         string    `json:"jti"`
 }
 
+// signedAccess is a new access token, or why there is none.
+type signedAccess struct {
+	token string
+	ttl   time.Duration // whole seconds
+	err   error
+}
+
 // newAccess makes an access token of a grant. It ends with the grant at the latest.
-func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now time.Time) (token string, ttl time.Duration, err error) {
+func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now time.Time) signedAccess {
 	issued := now.Unix()
 	expires := min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
 	if expires <= issued {
-		return "", 0, refusedExpired
+		return signedAccess{err: refusedExpired}
 	}
 	claims := accessClaims{
 		Issuer: a.cfg.Issuer, Audience: a.cfg.Audience, Subject: g.ClientAccount, ClientID: g.ClientAccount,
@@ -44,8 +51,8 @@ func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now tim
 	if g.ServerAccount != g.ClientAccount {
 		claims.Server = g.ServerAccount
 	}
-	token, err = a.keys.access.sign(&claims)
-	return token, time.Duration(expires-issued) * time.Second, err
+	token, err := a.keys.access.sign(&claims)
+	return signedAccess{token, time.Duration(expires-issued) * time.Second, err}
 }
 
 // VerifyAccess checks an access token. A token in the cache costs no I/O, no lock and no allocation.

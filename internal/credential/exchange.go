@@ -47,16 +47,17 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 		Organization: c.OrganizationID, Scopes: tokens.Scopes, CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
 	}
 	tokens.Grant = grant.ID
-	// Signed before the store is asked to keep the grant: while one batch of grants is on its way to the disk, the tokens of
-	// the next are signed.
-	access, ttl, err := a.newAccess(&grant, tokens.Scopes, now)
-	if err != nil {
-		return tokens, err
-	}
+	// Signed while the grant is on its way to the disk.
+	signed := make(chan signedAccess, 1)
+	go func() { signed <- a.newAccess(&grant, tokens.Scopes, now) }()
 	if _, err := a.live.AddGrant(ctx, grant, maxGrants); err != nil {
 		return tokens, unavailable(err)
 	}
-	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access, refresh, ttl
+	access := <-signed
+	if access.err != nil {
+		return tokens, access.err
+	}
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access.token, refresh, access.ttl
 	return tokens, nil
 }
 

@@ -55,9 +55,9 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 
 // renew signs the new access token, and replaces the refresh token where it rotates.
 func (a *Authority) renew(ctx context.Context, tokens Tokens, g *account.Grant, old account.Hash, rotate bool, now time.Time) (Tokens, error) {
-	access, ttl, err := a.newAccess(g, tokens.Scopes, now)
-	if err != nil {
-		return tokens, err
+	access := a.newAccess(g, tokens.Scopes, now)
+	if access.err != nil {
+		return tokens, access.err
 	}
 	if rotate {
 		next := newOpaque(refreshPrefix)
@@ -72,7 +72,7 @@ func (a *Authority) renew(ctx context.Context, tokens Tokens, g *account.Grant, 
 			return tokens, unavailable(err)
 		}
 	}
-	tokens.Access, tokens.ExpiresIn = access, ttl
+	tokens.Access, tokens.ExpiresIn = access.token, access.ttl
 	return tokens, nil
 }
 

@@ -22,34 +22,38 @@ const (
 
 // AddGrant implements account.Store.
 func (s *Store) AddGrant(ctx context.Context, g account.Grant, limit int) (ended []string, err error) {
-	err = s.write(ctx, func(t *writeTx) error {
-		ended = nil
-		if t.get(grantsBucket, []byte(g.ID)) != nil || t.get(refreshBucket, g.RefreshHash[:]) != nil {
-			return account.ErrExists
-		}
-		pair := pairKey(g.ClientAccount, g.ServerAccount)
-		for pairCount(t, pair) >= uint64(max(limit, 1)) {
-			oldest, err := oldestOf(t, pair)
-			if err != nil {
-				return err
-			}
-			if err := removeGrant(t, &oldest); err != nil {
-				return err
-			}
-			ended = append(ended, oldest.ID)
-		}
-		return cmp.Or(
-			t.put(grantsBucket, []byte(g.ID), encodeGrant(&grantRecord{Grant: g})),
-			t.put(refreshBucket, g.RefreshHash[:], []byte(g.ID)),
-			t.put(pairsBucket, pairGrantKey(&g), nil),
-			t.put(expiryBucket, expiryKey(&g), nil),
-			setPairCount(t, pair, pairCount(t, pair)+1),
-		)
+	err = s.write(ctx, func(t *writeTx) (err error) {
+		ended, err = addGrant(t, &g, limit)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return ended, nil
+}
+
+func addGrant(t *writeTx, g *account.Grant, limit int) (ended []string, err error) {
+	if t.get(grantsBucket, []byte(g.ID)) != nil || t.get(refreshBucket, g.RefreshHash[:]) != nil {
+		return nil, account.ErrExists
+	}
+	pair := pairKey(g.ClientAccount, g.ServerAccount)
+	for pairCount(t, pair) >= uint64(max(limit, 1)) {
+		oldest, err := oldestOf(t, pair)
+		if err != nil {
+			return nil, err
+		}
+		if err := removeGrant(t, &oldest); err != nil {
+			return nil, err
+		}
+		ended = append(ended, oldest.ID)
+	}
+	return ended, cmp.Or(
+		t.put(grantsBucket, []byte(g.ID), encodeGrant(&grantRecord{Grant: *g})),
+		t.put(refreshBucket, g.RefreshHash[:], []byte(g.ID)),
+		t.put(pairsBucket, pairGrantKey(g), nil),
+		t.put(expiryBucket, expiryKey(g), nil),
+		setPairCount(t, pair, pairCount(t, pair)+1),
+	)
 }
 
 func pairCount(t *writeTx, pair []byte) uint64 {

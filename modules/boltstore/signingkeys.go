@@ -60,9 +60,18 @@ func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (stands account.
 // ReplaceKey implements account.Store.
 func (s *Store) ReplaceKey(ctx context.Context, k account.Key) error {
 	return s.write(ctx, func(t *writeTx) error {
-		if t.get(signingKeyBucket, []byte(k.ID)) == nil {
+		record := t.get(signingKeyBucket, []byte(k.ID))
+		if record == nil {
 			return account.ErrNotFound
 		}
-		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k))
+		stands, err := decodeKey(record)
+		if err != nil {
+			return err
+		}
+		if stands.Use != k.Use || stands.Algorithm != k.Algorithm {
+			return account.ErrNotFound
+		}
+		stands.Private, stands.Sealed = k.Private, k.Sealed
+		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&stands))
 	})
 }

@@ -63,43 +63,61 @@ type Store struct {
 }
 
 // Open opens the file, or makes it with its directory. A file that another process holds is an error after one second, as
-// is one of a newer format or of another program.
+// is one of a newer format or of another program, which is left as it is.
 func Open(path string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
-		return nil, fmt.Errorf("accounts database %s: making its directory: %w", path, err)
-	}
-	_, statErr := os.Stat(path)
 	db, err := openFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("accounts database %s: %w", path, err)
 	}
-	if err := prepare(db, path, errors.Is(statErr, fs.ErrNotExist)); err != nil {
-		return nil, errors.Join(fmt.Errorf("accounts database %s: %w", path, err), db.Close())
-	}
 	return &Store{db: db, group: newGroup(db)}, nil
 }
 
-func openFile(path string) (db *bbolt.DB, err error) {
-	defer asError(&err) // bbolt panics on some damaged files
-	db, err = bbolt.Open(path, fileMode, &bbolt.Options{
+func openFile(path string) (*bbolt.DB, error) {
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return nil, fmt.Errorf("making its directory: %w", err)
+	}
+	info, err := os.Stat(path)
+	created := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case created:
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a directory; name a file")
+	case info.Size() > 0:
+		if err := inspect(path); err != nil {
+			return nil, err
+		}
+	}
+	db, err := bbolt.Open(path, fileMode, &bbolt.Options{
 		Timeout: lockTimeout,
 		// The list of free pages is rebuilt at opening instead of being written with each commit.
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
 		NoStatistics:   true,
 	})
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, errors.New("another process has it open; stop that process, or give each server a store of its own")
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, errors.New("it is not a database of caddy-maps, or it is damaged; name another path, or restore a backup")
+	if err != nil {
+		return nil, openError(err)
 	}
-	return db, err
+	if err := prepare(db, path, created); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
-// prepare checks the format of the file, and makes the buckets of a new one.
-func prepare(db *bbolt.DB, path string, created bool) (err error) {
-	defer asError(&err)
+// openError says what to do about the faults of a file that an operator can meet.
+func openError(err error) error {
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return errors.New("another process has it open; stop that process, or give each server a store of its own")
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err // no permission, say
+	}
+	return errForeign
+}
+
+// prepare makes the buckets of a new file, and keeps others from reading it.
+func prepare(db *bbolt.DB, path string, created bool) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&^fileMode != 0 {
 		if err := os.Chmod(path, fileMode); err != nil {
 			return fmt.Errorf("it holds signing keys, and others may read it: %w", err)
@@ -110,41 +128,17 @@ func prepare(db *bbolt.DB, path string, created bool) (err error) {
 			return err
 		}
 	}
-	found, empty, err := readFormat(db)
-	switch {
-	case err != nil:
-		return err
-	case found == format:
-		return nil
-	case found > format:
-		return fmt.Errorf("it has format %d, written by a newer version of caddy-maps than this one, which reads format %d; "+
-			"use the newer version, or a backup that this one made", found, format)
-	case !empty:
-		return errors.New("it is a database of another program; name another path")
-	}
 	return db.Update(func(tx *bbolt.Tx) error {
+		if tx.Bucket(metaBucket) != nil {
+			return nil
+		}
 		for _, name := range allBuckets {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
 		}
 		return tx.Bucket(metaBucket).Put(formatKey, binary.BigEndian.AppendUint64(nil, format))
 	})
-}
-
-// readFormat returns 0 where the file does not say, and whether it has nothing at all in it.
-func readFormat(db *bbolt.DB) (found uint64, empty bool, err error) {
-	err = db.View(func(tx *bbolt.Tx) error {
-		first, _ := tx.Cursor().First()
-		empty = first == nil
-		if meta := tx.Bucket(metaBucket); meta != nil {
-			if v := meta.Get(formatKey); len(v) == 8 {
-				found = binary.BigEndian.Uint64(v)
-			}
-		}
-		return nil
-	})
-	return found, empty, err
 }
 
 // Close waits for the changes that were begun, and releases the file. Calls that come later fail.
@@ -178,7 +172,7 @@ func (s *Store) write(ctx context.Context, fn func(tx *writeTx) error) error {
 // asError turns a panic, with which bbolt answers damaged pages, into an error.
 func asError(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("the accounts database is damaged, or met an internal fault: %v", p)
+		*err = fmt.Errorf("it is damaged, or met an internal fault: %v", p)
 	}
 }
 

@@ -310,9 +310,8 @@ func (m *Memory) ReplaceKey(ctx context.Context, k account.Key) error {
 		return err
 	}
 	for i := range m.keys {
-		if m.keys[i].ID == k.ID {
-			k.Private = bytes.Clone(k.Private)
-			m.keys[i] = k
+		if have := &m.keys[i]; have.ID == k.ID && have.Use == k.Use && have.Algorithm == k.Algorithm {
+			have.Private, have.Sealed = bytes.Clone(k.Private), k.Sealed
 			return nil
 		}
 	}

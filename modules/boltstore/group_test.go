@@ -1,0 +1,206 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// occupy keeps the committer busy until the returned function is called, so that what comes in between shares a commit.
+func occupy(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	begun, end := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = s.write(context.Background(), func(*writeTx) error {
+			close(begun)
+			<-end
+			return nil
+		})
+	}()
+	<-begun
+	return sync.OnceFunc(func() { close(end) })
+}
+
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func (g *group) length() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}
+
+// TestSharedCommit has changes of many kinds in one commit: good ones, refused ones, ones that fail or panic after they have
+// written. Only the bad ones may fail, and nothing of theirs may stay.
+func TestSharedCommit(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "accounts.db"))
+	release := occupy(t, s)
+	defer release()
+	const each = 5
+	spoilt, refused := errors.New("spoilt"), errors.New("refused")
+	put := func(t *writeTx, key string) error { return t.put(accountsBucket, []byte(key), []byte("x")) }
+	var txs sync.Map
+	var wg sync.WaitGroup
+	results := make([]error, 4*each)
+	for i := range results {
+		wg.Go(func() {
+			key := fmt.Sprint("key ", i)
+			results[i] = s.write(context.Background(), func(t *writeTx) error {
+				txs.Store(t.tx.ID(), true)
+				switch i % 4 {
+				case 0:
+					return refused
+				case 1:
+					if err := put(t, key); err != nil {
+						return err
+					}
+					return spoilt
+				case 2:
+					if err := put(t, key); err != nil {
+						return err
+					}
+					panic("in the middle")
+				}
+				return put(t, key)
+			})
+		})
+	}
+	waitFor(t, "all changes to queue", func() bool { return s.group.length() == len(results) })
+	release()
+	wg.Wait()
+	for i, err := range results {
+		ok := false
+		switch i % 4 {
+		case 0:
+			ok = err == refused
+		case 1:
+			ok = err == spoilt
+		case 2:
+			ok = err != nil && err != spoilt && err != refused
+		case 3:
+			ok = err == nil
+		}
+		if !ok {
+			t.Errorf("change %d: error %v", i, err)
+		}
+		if err := s.read(t.Context(), func(tx *bbolt.Tx) error {
+			if there := tx.Bucket(accountsBucket).Get([]byte(fmt.Sprint("key ", i))) != nil; there != (i%4 == 3) {
+				t.Errorf("change %d: what it wrote is there: %v", i, there)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestGivenUp ends a context while its change waits behind another's commit.
+func TestGivenUp(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "accounts.db"))
+	release := occupy(t, s)
+	defer release()
+	ctx, cancel := context.WithCancel(context.Background())
+	result := make(chan error)
+	a := account.Account{ID: "sa_1", ClientHash: hashOf("c"), ServerHash: hashOf("s")}
+	go func() { result <- s.CreateAccount(ctx, a) }()
+	waitFor(t, "the change to queue", func() bool { return s.group.length() == 1 })
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	release()
+	if _, err := s.Account(t.Context(), a.ID); !errors.Is(err, account.ErrNotFound) {
+		t.Errorf("a change that was given up: error %v, want not found", err)
+	}
+}
+
+// TestFullDisk lets commits fail. All who share one must hear of it, and what was there must stay readable.
+func TestFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	fill(t, path, 5)
+	s := open(t, path)
+	release := occupy(t, s)
+	s.db.MaxSize = 1 << 17
+	const each = 40
+	var wg sync.WaitGroup
+	results := make([]error, each)
+	for i := range results {
+		wg.Go(func() {
+			results[i] = s.CreateAccount(context.Background(), account.Account{ID: fmt.Sprint("sa_", i), Description: string(make([]byte, 8192)),
+				ClientHash: hashOf("big", fmt.Sprint(i)), ServerHash: hashOf("big", fmt.Sprint(i))})
+		})
+	}
+	waitFor(t, "all changes to queue", func() bool { return s.group.length() == each })
+	release()
+	wg.Wait()
+	for i, err := range results {
+		if !account.IsUnavailable(err) {
+			t.Fatalf("change %d on a full disk: error %v", i, err)
+		}
+		if _, err := s.Account(t.Context(), fmt.Sprint("sa_", i)); !errors.Is(err, account.ErrNotFound) {
+			t.Fatalf("account %d after its commit failed: error %v", i, err)
+		}
+	}
+	if list, err := s.Accounts(t.Context(), "org", account.Page{Limit: 10}); err != nil || len(list) != 5 {
+		t.Errorf("%d accounts, error %v, want the 5 of before", len(list), err)
+	}
+	s.db.MaxSize = 0
+	if err := s.CreateAccount(t.Context(), account.Account{ID: "sa_after", ClientHash: hashOf("after"), ServerHash: hashOf("after")}); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+}
+
+// TestCloseWaits closes the store while changes are on their way: each is either kept or refused.
+func TestCloseWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	s := open(t, path)
+	const workers = 8
+	kept := make([][]string, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				id := fmt.Sprintf("sa_%d_%d", i, n)
+				err := s.CreateAccount(context.Background(), account.Account{ID: id, ClientHash: hashOf(id), ServerHash: hashOf(id)})
+				if errors.Is(err, errClosed) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				kept[i] = append(kept[i], id)
+			}
+		})
+	}
+	time.Sleep(30 * time.Millisecond)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	s = open(t, path)
+	for _, ids := range kept {
+		if len(ids) == 0 {
+			t.Error("a worker did nothing")
+		}
+		for _, id := range ids {
+			if _, err := s.Account(t.Context(), id); err != nil {
+				t.Errorf("acknowledged account %s: %v", id, err)
+			}
+		}
+	}
+}

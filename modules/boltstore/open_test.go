@@ -1,0 +1,222 @@
+package boltstore
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+func hashOf(parts ...string) account.Hash { return sha256.Sum256([]byte(strings.Join(parts, "\x00"))) }
+
+// fill makes a file with enough in it to have several levels of pages.
+func fill(t *testing.T, path string, accounts int) {
+	t.Helper()
+	s := open(t, path)
+	for n := range accounts {
+		a := account.Account{ID: fmt.Sprintf("sa_%05d", n), OrganizationID: "org", Description: strings.Repeat("x", 300), Status: account.StatusActive,
+			ClientHash: hashOf("c", fmt.Sprint(n)), ServerHash: hashOf("s", fmt.Sprint(n)), Version: 1}
+		// Not through the store: hundreds of commits take their time.
+		if err := s.db.Update(func(tx *bbolt.Tx) error {
+			if err := tx.Bucket(orgBucket).Put(append(orgPrefix("org"), a.ID...), nil); err != nil {
+				return err
+			}
+			return tx.Bucket(accountsBucket).Put([]byte(a.ID), encodeAccount(&a))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReopen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	fill(t, path, 3)
+	for range 3 {
+		s := open(t, path)
+		list, err := s.Accounts(t.Context(), "org", account.Page{Limit: 10})
+		if err != nil || len(list) != 3 {
+			t.Fatalf("%d accounts, error %v, want 3", len(list), err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFileModes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "deep")
+	path := filepath.Join(dir, "accounts.db")
+	open(t, path)
+	checkMode(t, dir, 0o700)
+	checkMode(t, filepath.Dir(dir), 0o700)
+	checkMode(t, path, 0o600)
+
+	// A file that others could read, such as one restored from a backup, is closed to them.
+	restored := filepath.Join(t.TempDir(), "accounts.db")
+	fill(t, restored, 1)
+	if err := os.Chmod(restored, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	open(t, restored)
+	checkMode(t, restored, 0o600)
+}
+
+func checkMode(t *testing.T, path string, want os.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != want {
+		t.Errorf("%s has mode %v, want %v", path, got, want)
+	}
+}
+
+// TestRefusedFiles opens files that are not this version's. Each must give one line that says what is wrong, and none may
+// be changed.
+func TestRefusedFiles(t *testing.T) {
+	good := filepath.Join(t.TempDir(), "accounts.db")
+	fill(t, good, 200)
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := func(change func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			if err := os.WriteFile(path, change(bytes.Clone(content)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	inside := func(change func(*bbolt.Tx) error) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			raw(func(b []byte) []byte { return b })(t, path)
+			edit(t, path, change)
+		}
+	}
+	for _, test := range []struct {
+		name string
+		make func(*testing.T, string)
+		want string
+	}{
+		{"text", raw(func([]byte) []byte { return []byte("{\"accounts\":[]}") }), "not a database of caddy-maps"},
+		{"zeros", raw(func([]byte) []byte { return make([]byte, 1<<16) }), "not a database of caddy-maps"},
+		{"half", raw(func(b []byte) []byte { return b[:len(b)/2] }), "part of the file is missing"},
+		{"a third", raw(func(b []byte) []byte { return b[:len(b)/3] }), "part of the file is missing"},
+		{"two pages", raw(func(b []byte) []byte { return b[:8192] }), "part of the file is missing"},
+		{"one page", raw(func(b []byte) []byte { return b[:4096] }), "not a database of caddy-maps, or it is damaged"},
+		{"holes", raw(func(b []byte) []byte { clear(b[16384 : len(b)-4096]); return b }), "it is damaged"},
+		{"newer", inside(func(tx *bbolt.Tx) error {
+			return tx.Bucket(metaBucket).Put(formatKey, binary.BigEndian.AppendUint64(nil, format+1))
+		}), "it has format 2, and this version of caddy-maps knows format 1 only"},
+		{"no format", inside(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }), "not a database of caddy-maps"},
+		{"bucket gone", inside(func(tx *bbolt.Tx) error { return tx.DeleteBucket(grantsBucket) }), "not a database of caddy-maps"},
+		{"another program's", func(t *testing.T, path string) {
+			edit(t, path, func(tx *bbolt.Tx) error {
+				_, err := tx.CreateBucket([]byte("widgets"))
+				return err
+			})
+		}, "not a database of caddy-maps"},
+		{"directory", func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "it is a directory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "accounts.db")
+			test.make(t, path)
+			before, _ := os.ReadFile(path)
+			s, err := Open(path)
+			if err == nil {
+				s.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %q, want one line with the path and %q", err, test.want)
+			}
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+// edit changes a file behind the store's back.
+func edit(t *testing.T, path string, change func(*bbolt.Tx) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(change); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEmptyFile opens what a process leaves that was killed before its first write.
+func TestEmptyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	bare := filepath.Join(t.TempDir(), "bare.db")
+	edit(t, bare, func(*bbolt.Tx) error { return nil })
+	open(t, bare)
+}
+
+// TestDamagedRecords puts every record through every cut and some changed bytes: an error or an answer, never a panic.
+func TestDamagedRecords(t *testing.T) {
+	a := account.Account{ID: "sa_1", Scopes: account.Scopes{account.ScopeTile}, Description: "text", Version: 1 << 50}
+	g := grantRecord{Grant: account.Grant{ID: "gr_1", Scopes: account.ScopeTile.Set()}}
+	k := account.Key{ID: "kid", Private: []byte("secret")}
+	for name, kind := range map[string]struct {
+		record []byte
+		decode func([]byte) error
+	}{
+		"account": {encodeAccount(&a), func(b []byte) error { _, err := decodeAccount(b); return err }},
+		"grant":   {encodeGrant(&g), func(b []byte) error { _, err := decodeGrant(b); return err }},
+		"key":     {encodeKey(&k), func(b []byte) error { _, err := decodeKey(b); return err }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := kind.decode(kind.record); err != nil {
+				t.Fatalf("whole: %v", err)
+			}
+			for n := range kind.record {
+				if kind.decode(kind.record[:n]) == nil {
+					t.Errorf("cut to %d bytes, and no error", n)
+				}
+				for _, b := range []byte{0, 0x7F, 0x80, 0xFF} {
+					changed := bytes.Clone(kind.record)
+					changed[n] = b
+					_ = kind.decode(changed) // many of them are good records
+				}
+			}
+			if kind.decode(append(bytes.Clone(kind.record), 0)) == nil {
+				t.Error("a byte more, and no error")
+			}
+			newer := bytes.Clone(kind.record)
+			newer[0] = recordVersion + 1
+			if err := kind.decode(newer); err == nil || !strings.Contains(err.Error(), "version 2") {
+				t.Errorf("newer version: error %v", err)
+			}
+		})
+	}
+}
