@@ -1,0 +1,255 @@
+package compile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+var osmModule = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
+func realExtract(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := osmModule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "testdata", name)
+}
+
+const delaware = "delaware-latest.osm.pbf"
+
+// village is a small extract: a road, a house and a shop.
+const village = `<osm version="0.6" timestamp="2024-05-06T07:08:09Z">
+	<node id="1" lat="50.0000" lon="8.0000"/><node id="2" lat="50.0000" lon="8.0100"/>
+	<node id="3" lat="50.0010" lon="8.0050"><tag k="shop" v="bakery"/><tag k="name" v="Bakery"/></node>
+	<node id="4" lat="50.0012" lon="8.0060"><tag k="addr:housenumber" v="7"/><tag k="addr:street" v="Main Street"/></node>
+	<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="name" v="Main Street"/></way>
+</osm>`
+
+func writeFile(t testing.TB, path, content string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDelaware(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "delaware.region")
+	report, err := Build(t.Context(), Options{Inputs: []string{realExtract(t, delaware)}, Output: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := region.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Release()
+	if err := f.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	info, err := f.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.License != "ODbL-1.0" || info.Attribution != "© OpenStreetMap contributors" || !slices.Equal(info.Sources, []string{delaware}) {
+		t.Errorf("meta: %+v", info.Meta)
+	}
+	if want := time.Date(2016, 8, 10, 19, 28, 3, 0, time.UTC); !info.Timestamp.Equal(want) || !report.Timestamp.Equal(want) {
+		t.Errorf("timestamp %v", info.Timestamp)
+	}
+	if info.Size != report.Size || info.Counts["roads"] != report.Counts.Roads || info.Counts["nodes"] != 723870 {
+		t.Errorf("info: %+v, report: %+v", info, report)
+	}
+	if b := info.Bounds; b.MinLat < 38 || b.MaxLat > 40 || b.MinLon < -76.2 || b.MaxLon > -74.4 || b.MinLat >= b.MaxLat {
+		t.Errorf("bounds: %+v", b)
+	}
+	for name, test := range map[string]struct {
+		at   orb.Point
+		want bool
+	}{
+		"Dover": {orb.Point{-75.52, 39.16}, true}, "the Atlantic": {orb.Point{-70, 38.5}, false}, "Paris": {orb.Point{2.35, 48.86}, false},
+	} {
+		if got := f.Covers(test.at); got != test.want {
+			t.Errorf("covers %s: %v", name, got)
+		}
+	}
+}
+
+func TestSameInputSameBytes(t *testing.T) {
+	var files [2][]byte
+	for i := range files {
+		dir := t.TempDir()
+		in := writeFile(t, filepath.Join(dir, "village.osm"), village)
+		out := filepath.Join(dir, "out.region")
+		if _, err := Build(t.Context(), Options{Inputs: []string{in, realExtract(t, "andorra-latest.osm.bz2")}, Output: out}); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = content
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Errorf("%d and %d bytes that differ", len(files[0]), len(files[1]))
+	}
+}
+
+// TestProgress: the stages come one after the other, and each comes to its end.
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	var stages []string
+	ended := true
+	_, err := Build(t.Context(), Options{
+		Inputs: []string{writeFile(t, filepath.Join(dir, "village.osm"), village)}, Output: filepath.Join(dir, "village.region"),
+		Progress: func(stage string, done, total int64) {
+			if len(stages) == 0 || stages[len(stages)-1] != stage {
+				if !ended {
+					t.Errorf("%s before the end of %s", stage, stages[len(stages)-1])
+				}
+				stages = append(stages, stage)
+			}
+			ended = done == total
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"relations", "ways", "nodes", "areas", "compile", "write"}, stages); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNothingLeftBehind: whenever it is cancelled, and whatever is wrong with the extract, the old file stands alone.
+func TestNothingLeftBehind(t *testing.T) {
+	check := func(t *testing.T, run func(ctx context.Context, cancel func(), opts Options) error) {
+		dir := t.TempDir()
+		out := writeFile(t, filepath.Join(dir, "old.region"), "old")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if err := run(ctx, cancel, Options{Output: out}); err == nil {
+			t.Fatal("no error")
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content, err := os.ReadFile(out); err != nil || string(content) != "old" || len(entries) != 1 {
+			t.Errorf("%q, %v, %v", content, entries, err)
+		}
+	}
+	for _, stage := range []string{"relations", "ways", "nodes", "areas", "compile", "write"} {
+		t.Run("cancelled in "+stage, func(t *testing.T) {
+			check(t, func(ctx context.Context, cancel func(), opts Options) error {
+				opts.Inputs = []string{writeFile(t, filepath.Join(t.TempDir(), "village.osm"), village)}
+				opts.Progress = func(s string, done, _ int64) {
+					if s == stage && done == 0 {
+						cancel()
+					}
+				}
+				_, err := Build(ctx, opts)
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%v", err)
+				}
+				return err
+			})
+		})
+	}
+	t.Run("broken extract", func(t *testing.T) {
+		check(t, func(ctx context.Context, _ func(), opts Options) error {
+			in := writeFile(t, filepath.Join(t.TempDir(), "broken.osm"), village[:300])
+			opts.Inputs = []string{in}
+			_, err := Build(ctx, opts)
+			if err == nil || !strings.Contains(err.Error(), in) {
+				t.Errorf("%v", err)
+			}
+			return err
+		})
+	})
+}
+
+func TestRefusedBeforeReading(t *testing.T) {
+	dir := t.TempDir()
+	in := writeFile(t, filepath.Join(dir, "village.osm"), village)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(in, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		opts Options
+		want string
+	}{
+		"no input":         {Options{Output: filepath.Join(dir, "out")}, "no extract"},
+		"no output":        {Options{Inputs: []string{in}}, "no output"},
+		"no directory":     {Options{Inputs: []string{in}, Output: filepath.Join(dir, "missing", "out")}, "no such"},
+		"file as folder":   {Options{Inputs: []string{in}, Output: filepath.Join(in, "out")}, "not a directory"},
+		"folder as file":   {Options{Inputs: []string{in}, Output: dir}, "not a regular file"},
+		"onto the extract": {Options{Inputs: []string{in}, Output: in}, "one of the extracts"},
+		"onto its link":    {Options{Inputs: []string{link}, Output: in}, "one of the extracts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.opts.Progress = func(string, int64, int64) { t.Error("reading has begun") }
+			if _, err := Build(t.Context(), test.opts); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestEmptyRegions: a map without roads, or without places, still makes a region.
+func TestEmptyRegions(t *testing.T) {
+	for name, content := range map[string]string{
+		"no roads":  `<osm><node id="1" lat="1" lon="1"><tag k="shop" v="bakery"/><tag k="name" v="Bakery"/></node></osm>`,
+		"no places": `<osm><node id="1" lat="1" lon="1"/><node id="2" lat="1" lon="1.01"/><way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="service"/></way></osm>`,
+		"neither":   `<osm><node id="1" lat="1" lon="1"/></osm>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			out := filepath.Join(dir, "out.region")
+			if _, err := Build(t.Context(), Options{Inputs: []string{writeFile(t, filepath.Join(dir, "map.osm"), content)}, Output: out}); err != nil {
+				t.Fatal(err)
+			}
+			f, err := region.Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Release()
+			if !f.Covers(orb.Point{1, 1}) {
+				t.Error("the region does not cover its node")
+			}
+		})
+	}
+}
+
+func BenchmarkBuildDelaware(b *testing.B) {
+	in, out := realExtract(b, delaware), filepath.Join(b.TempDir(), "delaware.region")
+	b.ReportAllocs()
+	for b.Loop() {
+		report, err := Build(b.Context(), Options{Inputs: []string{in}, Output: out})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(report.Read.Seconds(), "read-s")
+		b.ReportMetric(report.Compile.Seconds(), "compile-s")
+		b.ReportMetric(report.Write.Seconds(), "write-s")
+		b.ReportMetric(float64(report.Size)/1e6, "MB")
+	}
+}
