@@ -27,17 +27,27 @@ type answer struct {
 	used   int
 }
 
-// identityVar is the request variable that holds the answer of the first maps_auth of a chain.
-const identityVar = "maps.auth"
-
 // publish makes the identity visible as placeholders. They are computed when asked for: most requests never do.
-func (o *answer) publish(r *http.Request, repl *caddy.Replacer) {
-	if first, ok := caddyhttp.GetVar(r.Context(), identityVar).(*answer); ok {
-		first.identity = o.identity // its placeholders are there already
+func (o *answer) publish(repl *caddy.Replacer) {
+	if outer := enclosing(o.ResponseWriter); outer != nil {
+		outer.identity = o.identity // of two maps_auth in a chain the later one counts, and the placeholders are there already
 		return
 	}
-	caddyhttp.SetVar(r.Context(), identityVar, o)
 	repl.Map(o.placeholder)
+}
+
+// enclosing returns the answer of another maps_auth that wraps this request.
+func enclosing(w http.ResponseWriter) *answer {
+	for {
+		if outer, ours := w.(*answer); ours {
+			return outer
+		}
+		wrapper, wraps := w.(interface{ Unwrap() http.ResponseWriter })
+		if !wraps {
+			return nil
+		}
+		w = wrapper.Unwrap()
+	}
 }
 
 func (o *answer) placeholder(key string) (any, bool) {

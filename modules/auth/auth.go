@@ -120,7 +120,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	}
 	a.metrics.OK.Inc()
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	out.publish(r, repl)
+	out.publish(repl)
 	if !a.ForwardToken {
 		a.strip(r, repl)
 	}

@@ -27,6 +27,9 @@ type Change struct {
 
 // Record writes a change to the log and emits it as an event, off the caller's path.
 func (a *App) Record(c Change) {
+	if c.Changed == nil {
+		c.Changed = []string{}
+	}
 	a.logger.Info("account "+c.Kind,
 		zap.String("account_id", c.Account.ID),
 		zap.String("organization", c.Account.OrganizationID),

@@ -33,6 +33,8 @@ type Config struct {
 	Site string
 	// Level is the level of the log; DEBUG where it is empty.
 	Level string
+	// NoAccessLog leaves the access log out.
+	NoAccessLog bool
 }
 
 // Server is the Caddy of a test's process. Only one can run at a time.
@@ -107,6 +109,10 @@ func (s *Server) Caddyfile(cfg Config) string {
 			replace apiKey REDACTED
 		}
 	}`
+	accessLog := "log"
+	if cfg.NoAccessLog {
+		accessLog = ""
+	}
 	return fmt.Sprintf(`{
 	admin %s
 	persist_config off
@@ -123,10 +129,11 @@ func (s *Server) Caddyfile(cfg Config) string {
 	%s
 }
 http://127.0.0.1:%s {
-	log
+	bind 127.0.0.1
+	%s
 	%s
 }
-`, s.Admin, filepath.Join(s.Dir, "storage"), s.logFile(), cfg.Level, filter, cfg.Maps, cfg.Global, s.port, cfg.Site)
+`, s.Admin, filepath.Join(s.Dir, "storage"), s.logFile(), cfg.Level, filter, cfg.Maps, cfg.Global, s.port, accessLog, cfg.Site)
 }
 
 // Adapt turns a Caddyfile into Caddy's JSON.

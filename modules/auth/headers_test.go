@@ -1,0 +1,198 @@
+package auth_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+)
+
+// sayer answers with the headers and the status that the request's query asks for.
+func sayer(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	for name, values := range query {
+		if name != "status" {
+			w.Header()[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	if query.Has("early") {
+		w.WriteHeader(http.StatusEarlyHints)
+	}
+	status, _ := strconv.Atoi(query.Get("status"))
+	if status == 0 {
+		status = http.StatusOK
+	}
+	w.WriteHeader(status)
+	if status != http.StatusNotModified {
+		_, _ = w.Write([]byte("said"))
+	}
+}
+
+func TestAnswerHeaders(t *testing.T) {
+	address := startHTTP(t, http.HandlerFunc(sayer))
+	s := mapstest.Start(t, mapstest.Config{Site: `
+	handle /said {
+		maps_auth DIRECTION
+		reverse_proxy ` + address + `
+	}
+	handle /empty {
+		maps_auth DIRECTION
+	}
+	handle /encoded {
+		maps_auth DIRECTION
+		encode {
+			minimum_length 1
+			match status 200
+		}
+		respond "a text that is long enough to be worth it, for it says the same again and again and again and again"
+	}
+	handle /error/* {
+		maps_auth DIRECTION
+		error "said" {path.1}
+	}
+` + accountsSite})
+	_, token := s.Token("acme", "DIRECTION")
+
+	for _, tc := range []struct{ path, cacheControl, vary string }{
+		{"/said", "private", "Authorization"},
+		{"/said?cache-control=max-age=60", "private, max-age=60", "Authorization"},
+		{"/said?cache-control=public", "private", "Authorization"},
+		{"/said?cache-control=Public,+max-age=60,+S-MaxAge=600", "private, max-age=60", "Authorization"},
+		{"/said?cache-control=public&cache-control=max-age=60", "private, max-age=60", "Authorization"},
+		{"/said?cache-control=no-store", "no-store", "Authorization"},
+		{"/said?cache-control=private,max-age=5", "private, max-age=5", "Authorization"},
+		{"/said?cache-control=private%3d%22a,+public%22,public", `private, private="a, public"`, "Authorization"},
+		{"/said?status=304&cache-control=public", "private", "Authorization"},
+		{"/said?status=404&cache-control=public", "private", "Authorization"},
+		{"/said?status=401&cache-control=public", "no-store", "Authorization"},
+		{"/said?status=403", "no-store", "Authorization"},
+		{"/said?status=503&cache-control=max-age=60", "no-store", "Authorization"},
+		{"/said?early=1&cache-control=public", "private", "Authorization"},
+		{"/said?vary=Accept", "private", "Accept, Authorization"},
+		{"/said?vary=Accept&vary=Cookie", "private", "Accept, Cookie, Authorization"},
+		{"/said?vary=accept,+authorization", "private", "accept, authorization"},
+		{"/said?vary=*", "private", "*"},
+		{"/empty", "private", "Authorization"},
+		{"/encoded", "private", "Accept-Encoding, Authorization"},
+		{"/error/404", "private", "Authorization"},
+		{"/error/403", "no-store", "Authorization"},
+		{"/error/503", "no-store", "Authorization"},
+	} {
+		t.Run(tc.path, func(t *testing.T) {
+			got := s.Do(http.MethodGet, tc.path, token, "")
+			if cc := strings.Join(got.Header.Values("Cache-Control"), "|"); cc != tc.cacheControl {
+				t.Errorf("Cache-Control %q, want %q", cc, tc.cacheControl)
+			}
+			if vary := strings.Join(got.Header.Values("Vary"), "|"); vary != tc.vary {
+				t.Errorf("Vary %q, want %q", vary, tc.vary)
+			}
+			if strings.HasPrefix(tc.path, "/said") && !strings.Contains(tc.path, "304") && got.Body != "said" {
+				t.Errorf("body %q", got.Body)
+			}
+		})
+	}
+}
+
+func TestCORS(t *testing.T) {
+	address := startHTTP(t, http.HandlerFunc(sayer))
+	s := mapstest.Start(t, mapstest.Config{Site: `
+	handle /some {
+		maps_auth DIRECTION {
+			cors https://app.example.com https://other.example.com:8443
+		}
+		reverse_proxy ` + address + `
+	}
+	handle /one {
+		maps_auth DIRECTION {
+			cors https://app.example.com
+		}
+		respond "passed"
+	}
+	handle /any {
+		maps_auth DIRECTION {
+			cors *
+		}
+		respond "passed"
+	}
+	handle /none {
+		maps_auth DIRECTION
+		respond "passed"
+	}
+	handle /gone {
+		maps_auth DIRECTION {
+			cors *
+		}
+		error 404
+	}
+` + accountsSite})
+	_, token := s.Token("acme", "DIRECTION")
+	_, lacking := s.Token("acme", "TILE")
+	const app, other, foreign = "https://app.example.com", "https://other.example.com:8443", "https://evil.example.com"
+
+	for _, tc := range []struct {
+		path, token, origin string
+		status              int
+		allow, vary         string
+	}{
+		{"/some", token, app, 200, app, "Authorization, Origin"},
+		{"/some", token, other, 200, other, "Authorization, Origin"},
+		{"/some", token, foreign, 200, "", "Authorization, Origin"},
+		{"/some", token, "null", 200, "", "Authorization, Origin"},
+		{"/some", token, "", 200, "", "Authorization, Origin"},
+		{"/some", "", app, 401, app, "Authorization, Origin"},
+		{"/some", lacking, app, 403, app, "Authorization, Origin"},
+		{"/some?access-control-allow-origin=*", token, app, 200, app, "Authorization, Origin"},
+		{"/some?access-control-allow-origin=*", token, foreign, 200, "", "Authorization, Origin"},
+		{"/one", token, "", 200, app, "Authorization, Origin"},
+		{"/one", token, foreign, 200, "", "Authorization, Origin"},
+		{"/any", token, foreign, 200, "*", "Authorization"},
+		{"/any", "", foreign, 401, "*", "Authorization"},
+		{"/any", "", "", 401, "*", "Authorization"},
+		{"/none", token, app, 200, "", "Authorization"},
+		{"/gone", token, app, 404, "*", "Authorization"},
+	} {
+		t.Run(tc.path+" "+tc.origin, func(t *testing.T) {
+			got := s.Do(http.MethodGet, tc.path, tc.token, "", "Origin", tc.origin)
+			if got.Status != tc.status {
+				t.Errorf("status %d, want %d", got.Status, tc.status)
+			}
+			if allow := strings.Join(got.Header.Values("Access-Control-Allow-Origin"), "|"); allow != tc.allow {
+				t.Errorf("Access-Control-Allow-Origin %q, want %q", allow, tc.allow)
+			}
+			if vary := got.Header.Get("Vary"); vary != tc.vary {
+				t.Errorf("Vary %q, want %q", vary, tc.vary)
+			}
+		})
+	}
+
+	for _, tc := range []struct {
+		name, path, origin, method, headers string
+		status                              int
+		allow, allowHeaders                 string
+	}{
+		{"asks", "/some", app, "GET", "authorization", 204, app, "authorization"},
+		{"asks without headers", "/any", app, "POST", "", 204, "*", "Authorization, Content-Type"},
+		{"foreign", "/some", foreign, "GET", "authorization", 204, "", ""},
+		{"no preflight", "/some", app, "", "", 401, app, ""},
+		{"not configured", "/none", app, "GET", "", 401, "", ""},
+	} {
+		t.Run("preflight "+tc.name, func(t *testing.T) {
+			got := s.Do(http.MethodOptions, tc.path, "", "", "Origin", tc.origin,
+				"Access-Control-Request-Method", tc.method, "Access-Control-Request-Headers", tc.headers)
+			if got.Status != tc.status {
+				t.Errorf("status %d, want %d", got.Status, tc.status)
+			}
+			if allow := got.Header.Get("Access-Control-Allow-Origin"); allow != tc.allow {
+				t.Errorf("Access-Control-Allow-Origin %q, want %q", allow, tc.allow)
+			}
+			if allow := got.Header.Get("Access-Control-Allow-Headers"); allow != tc.allowHeaders {
+				t.Errorf("Access-Control-Allow-Headers %q, want %q", allow, tc.allowHeaders)
+			}
+			if methods := got.Header.Get("Access-Control-Allow-Methods"); (tc.allow != "" && tc.status == 204) != strings.Contains(methods, "GET") {
+				t.Errorf("Access-Control-Allow-Methods %q", methods)
+			}
+		})
+	}
+}
