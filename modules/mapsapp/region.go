@@ -76,7 +76,9 @@ const (
 	damaged = "damaged"
 )
 
-// provisionRegions resolves the paths. No file is opened, so that a configuration can be checked where there is none.
+// provisionRegions resolves the paths. Where a configuration is only checked, no file is opened, so that this works where there is
+// none. Where it is to replace a running one, files are opened here already: what cannot be opened refuses the reload before
+// any server of it listens, and no connection is lost to one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
 	a.regions.byName = make(map[string]*Region, len(a.Regions))
 	repl := caddy.NewReplacer()
@@ -100,11 +102,16 @@ func (a *App) provisionRegions(caddy.Context) error {
 		a.regions.names = append(a.regions.names, name)
 	}
 	slices.Sort(a.regions.names)
-	return nil
+	if caddy.ActiveContext().Context == nil {
+		return nil
+	}
+	return a.openRegions()
 }
 
 // startRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its path.
-func (a *App) startRegions() error {
+func (a *App) startRegions() error { return a.openRegions() }
+
+func (a *App) openRegions() error {
 	for _, name := range a.regions.names {
 		if err := a.regions.byName[name].source.start(); err != nil {
 			return fmt.Errorf("region %s: %w", name, err)

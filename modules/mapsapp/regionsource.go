@@ -186,8 +186,7 @@ func (s *regionSource) look(force bool) error {
 	if current != nil {
 		current.Release()
 	}
-	s.logger.Info("region file opened", zap.String("path", s.path), zap.String("checksum", next.File.Checksum()),
-		zap.Time("timestamp", next.timestamp))
+	s.logger.Info("a new region file is served", zap.String("path", s.path), zap.String("checksum", next.File.Checksum()))
 	return nil
 }
 
