@@ -1,6 +1,7 @@
 package geocoding
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -10,10 +11,12 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// How far, in metres, the place may be that stands for the city or the suburb of a point that no polygon contains.
+// How far, in metres, the settlement may be that stands for the city or the suburb of a point that no polygon contains.
 const (
-	maxCityDistance   = 30_000
-	maxSuburbDistance = 1_000
+	maxCityDistance = 30_000
+	// maxCityDistanceUnproven is for points whose state no polygon tells: another state may begin anywhere.
+	maxCityDistanceUnproven = 5_000
+	maxSuburbDistance       = 1_000
 )
 
 // surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region are
@@ -55,7 +58,11 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 // settle names the nearest settlements as the city and the suburb where no polygon does.
 func (s *search) settle(a *surroundings) {
 	if a.city == 0 {
-		a.city = s.nearestName(treeCities, maxCityDistance, a.within)
+		reach := float64(maxCityDistance)
+		if a.state == 0 && len(levelsOf(a.country.Alpha2).state) > 0 {
+			reach = maxCityDistanceUnproven
+		}
+		a.city = s.nearestName(treeCities, reach, a.within)
 	}
 	if a.suburb == 0 {
 		near := a.within
@@ -238,11 +245,12 @@ func (t *textBuffer) id(ref uint64) span {
 	return span{from, len(t.bytes)}
 }
 
-// join writes parts with commas between them, each but once.
+// join writes parts with commas between them, but none that is already there, be it as a part of a part: in
+// "Bear, Delaware" the state is named.
 func (t *textBuffer) join(parts ...span) span {
 	from := len(t.bytes)
-	for i, p := range parts {
-		if p.from == p.to || t.repeats(parts[:i], p) {
+	for _, p := range parts {
+		if p.from == p.to || t.repeats(from, p) {
 			continue
 		}
 		if len(t.bytes) > from {
@@ -253,11 +261,20 @@ func (t *textBuffer) join(parts ...span) span {
 	return span{from, len(t.bytes)}
 }
 
-func (t *textBuffer) repeats(before []span, p span) bool {
-	for _, b := range before {
-		if b.to-b.from == p.to-p.from && strings.EqualFold(string(t.bytes[b.from:b.to]), string(t.bytes[p.from:p.to])) {
+// repeats tells whether a part stands between commas in the text that begins somewhere, ignoring case.
+func (t *textBuffer) repeats(from int, p span) bool {
+	part := t.bytes[p.from:p.to]
+	for rest := t.bytes[from:]; len(rest) >= len(part); {
+		if bytes.EqualFold(rest[:len(part)], part) && (len(rest) == len(part) || bytes.HasPrefix(rest[len(part):], comma)) {
 			return true
 		}
+		i := bytes.Index(rest, comma)
+		if i < 0 {
+			break
+		}
+		rest = rest[i+len(comma):]
 	}
 	return false
 }
+
+var comma = []byte(", ")

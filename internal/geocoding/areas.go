@@ -25,8 +25,8 @@ var (
 // cityNodes are the places that stand for the city of a point that no polygon contains. A hamlet is no city.
 var cityNodes = []string{"city", "town", "village"}
 
-// notSettlements are the values of place that no one would name when asked where a point on land is: they are larger than
-// that, or water, or a building.
+// notSettlements are the values of place that are no answer to where a point on land is: they are larger than that, or
+// water, or a building.
 var notSettlements = []string{
 	"continent", "country", "state", "region", "province", "district", "county", "archipelago", "ocean", "sea", "house", "houses",
 	"postcode", "plot", "polder",
@@ -34,7 +34,8 @@ var notSettlements = []string{
 
 // areaTags is what an area's tags say of its part in addresses.
 type areaTags struct {
-	level    int // of an administrative area, else 0
+	level    int // of an administrative area, 0 when unknown
+	admin    bool
 	place    string
 	census   bool
 	postcode string
@@ -43,9 +44,14 @@ type areaTags struct {
 }
 
 func readArea(tags extract.Tags) areaTags {
-	a := areaTags{place: tags.Get("place"), postcode: tags.Get("postal_code")}
-	switch boundary := tags.Get("boundary"); boundary {
+	boundary := tags.Get("boundary")
+	a := areaTags{place: tags.Get("place")}
+	if boundary != "" || a.place != "" { // on anything else it is an address of its own
+		a.postcode = tags.Get("postal_code")
+	}
+	switch boundary {
 	case "administrative":
+		a.admin = true
 		if n, err := strconv.Atoi(tags.Get("admin_level")); err == nil && n >= minLevel && n <= maxLevel {
 			a.level = n
 		}
@@ -58,7 +64,7 @@ func readArea(tags extract.Tags) areaTags {
 		}
 	}
 	for _, key := range []string{"ISO3166-1:alpha3", "ISO3166-1:alpha2", "ISO3166-1", "country_code_iso3166_1_alpha_2"} {
-		if c, ok := byCode(tags.Get(key)); ok && a.own.Code == "" && a.level > 0 {
+		if c, ok := byCode(tags.Get(key)); ok && a.own.Code == "" && a.admin {
 			a.own = c
 		}
 	}
@@ -81,7 +87,7 @@ func byCode(code string) (country.Country, bool) {
 
 // serves tells whether an area with a name (or without) has any part in addresses or the fallback.
 func (a *areaTags) serves(named bool) bool {
-	return a.postcode != "" || named && (a.level > 0 || a.place != "" || a.census)
+	return a.postcode != "" || named && (a.admin || a.place != "" || a.census)
 }
 
 // ranks returns the ranks of an area in a country for each role.
@@ -93,7 +99,7 @@ func (a *areaTags) ranks(alpha2 string) (state, city, suburb uint8) {
 	if i := slices.Index(cityPlaces, a.place); i >= 0 && city == 0 {
 		city = uint8(rankSettlement + i)
 	}
-	if i := slices.Index(suburbPlaces, a.place); i >= 0 && suburb == 0 {
+	if i := slices.Index(suburbPlaces, a.place); i >= 0 && suburb == 0 && city == 0 {
 		suburb = uint8(rankSettlement + i)
 	}
 	if a.census && city == 0 {

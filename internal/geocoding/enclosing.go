@@ -95,7 +95,7 @@ func (b *builder) addAreas(items []uint32) {
 		a := area{Postcode: b.strings.add(e.area.postcode)}
 		if e.name != "" {
 			a.State, a.City, a.Suburb = e.area.ranks(c.Alpha2)
-			if e.area.level > 0 || e.area.place != "" {
+			if e.area.admin || e.area.place != "" {
 				a.Flags |= areaAnswers
 			}
 		}
