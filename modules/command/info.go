@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -92,7 +93,23 @@ func printInfo(out io.Writer, info *region.Info, verified bool) error {
 	b := info.Bounds
 	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)
 	for _, name := range slices.Sorted(maps.Keys(info.Counts)) {
-		row(name, "%s", humanize.Comma(info.Counts[name]))
+		row(label(name), "%s", humanize.Comma(info.Counts[name]))
 	}
 	return w.Flush()
+}
+
+// label turns the name of a count into words: missingNodes into "Missing nodes".
+func label(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case i == 0:
+			r = unicode.ToUpper(r)
+		case unicode.IsUpper(r):
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

@@ -1,0 +1,84 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/internal/compile"
+)
+
+func init() { subcommands = append(subcommands, newBuildCmd) }
+
+func newBuildCmd() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "build <extract>... --output <file>",
+		Short: "Compiles OpenStreetMap extracts into a region file",
+		Long: `
+Compiles one or more OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz or .osm.bz2)
+into one region file. The file is written beside the target, synced, and renamed
+into place when it is whole: a server that has the old file open notices the new
+one by itself. The same extracts make the same bytes.`,
+		Example: `  caddy maps build delaware-latest.osm.pbf --output delaware.region
+  caddy maps build north.osm.pbf south.osm.pbf --output both.region`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("at least one extract is needed")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, extracts []string) error {
+			ctx, stop := untilInterrupt(cmd.Context())
+			defer stop()
+			show := newProgress(cmd.ErrOrStderr())
+			report, err := compile.Build(ctx, compile.Options{Inputs: extracts, Output: output, Progress: show.update})
+			show.end()
+			if err != nil {
+				return interrupted(err)
+			}
+			return printReport(cmd.OutOrStdout(), output, report)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "The region file (required)")
+	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
+	return cmd
+}
+
+func printReport(out io.Writer, path string, r *compile.Report) error {
+	c := &r.Counts
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s roads, %s features, %s addresses\n", path, humanize.IBytes(uint64(r.Size)),
+		humanize.Comma(c.Roads), humanize.Comma(c.Features), humanize.Comma(c.Addresses))
+	var flaws []string
+	for _, flaw := range []struct {
+		n    int64
+		text string
+	}{
+		{c.MissingNodes, "references to nodes that the extract does not have"},
+		{c.BrokenAreas, "areas that could not be closed"},
+		{c.RepairedRings, "rings repaired"},
+		{c.SkippedRestrictions, "turn restrictions that are not understood"},
+	} {
+		if flaw.n > 0 {
+			flaws = append(flaws, humanize.Comma(flaw.n)+" "+flaw.text)
+		}
+	}
+	if len(flaws) > 0 {
+		fmt.Fprintf(&b, "left out or repaired: %s\n", strings.Join(flaws, ", "))
+	}
+	if !r.Timestamp.IsZero() {
+		fmt.Fprintf(&b, "map data of %s\n", r.Timestamp.UTC().Format(time.RFC3339))
+	}
+	fmt.Fprintf(&b, "read in %s, compiled in %s, written in %s\n", round(r.Read), round(r.Compile), round(r.Write))
+	fmt.Fprintf(&b, "%s, %s\n", compile.Attribution, compile.License)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
