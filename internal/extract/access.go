@@ -22,7 +22,7 @@ import (
 //	route=ferry                                yes       yes       yes
 //
 // (*) unless the mode's own key opens it: motor_vehicle=yes, bicycle=designated, …; a track also by access=yes.
-// motorroad=yes is a motorway to bicycles and feet.
+// motorroad=yes is a motorway to bicycles and feet. Cars do not use emergency accesses (service=emergency_access).
 //
 // The most specific key that is present decides (motorcar, motor_vehicle, vehicle, access; bicycle, vehicle, access; foot,
 // access), in its form for one direction first. "no", "agricultural", "forestry", "emergency", "psv" and the like close a
@@ -57,7 +57,6 @@ var highways = map[string]highway{
 	"residential":    {Residential, false, everyone, 30},
 	"living_street":  {LivingStreet, false, everyone, 12},
 	"service":        {Service, false, everyone, 18},
-	"services":       {Service, false, everyone, 18},
 	"track":          {Track, false, Bicycle | Foot, 15},
 	"busway":         {BusWay, false, 0, 30},
 	"bus_guideway":   {BusWay, false, 0, 30},
@@ -75,7 +74,7 @@ var ferry = highway{Ferry, false, everyone, 10}
 
 // highwayOf returns what kind of road a way is; false if it is none.
 func highwayOf(tags osm.Tags) (highway, bool) {
-	var kind, route, area string
+	var kind, route, area, service string
 	for i := range tags {
 		switch tags[i].Key {
 		case "highway":
@@ -84,12 +83,17 @@ func highwayOf(tags osm.Tags) (highway, bool) {
 			route = tags[i].Value
 		case "area":
 			area = tags[i].Value
+		case "service":
+			service = tags[i].Value
 		}
 	}
 	if area == "yes" {
 		return highway{}, false
 	}
 	if h, ok := highways[kind]; ok {
+		if service == "emergency_access" {
+			h.modes &^= Car
+		}
 		return h, true
 	}
 	if kind == "" && route == "ferry" {

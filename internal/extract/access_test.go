@@ -75,6 +75,7 @@ func TestAccess(t *testing.T) {
 		{"highway=service access=private motor_vehicle=yes", "c", "c"},
 		{"highway=service access=customers", "cbf", "cbf"},
 		{"highway=residential access=destination", "cbf", "cbf"},
+		{"highway=service service=emergency_access", "bf", "bf"},
 		{"highway=residential vehicle=no", "f", "f"},
 		{"highway=residential vehicle=no bicycle=yes", "bf", "bf"},
 		{"highway=residential motor_vehicle=no", "bf", "bf"},
@@ -111,7 +112,7 @@ func TestAccess(t *testing.T) {
 func TestNoRoads(t *testing.T) {
 	for _, tags := range []string{
 		"", "building=yes", "highway=construction construction=primary", "highway=proposed", "highway=bus_stop",
-		"highway=pedestrian area=yes", "route=bus", "railway=rail", "highway=raceway", "highway=abandoned route=ferry",
+		"highway=pedestrian area=yes", "highway=services", "highway=rest_area", "route=bus", "railway=rail", "highway=raceway", "highway=abandoned route=ferry",
 	} {
 		if h, ok := highwayOf(tagsOf(tags)); ok {
 			t.Errorf("%s: a road of class %d", tags, h.class)

@@ -12,8 +12,10 @@ import (
 type areaRelation struct {
 	id      int64
 	version int
-	tags    Tags // nil in the old style
-	members []areaMember
+	tags    Tags
+	// oldStyle says that the tags do not tell what the area is: its ways may.
+	oldStyle bool
+	members  []areaMember
 }
 
 type areaMember struct {
@@ -23,13 +25,11 @@ type areaMember struct {
 
 // addArea notes a relation whose area is needed.
 func (c *collector) addArea(r *osm.Relation) {
-	a := areaRelation{id: int64(r.ID), version: r.Version}
-	switch {
-	case isFeature(r.Tags):
-		a.tags = c.strings.keep(r.Tags)
-	case hasMainKey(r.Tags):
+	a := areaRelation{id: int64(r.ID), version: r.Version, oldStyle: !hasMainKey(r.Tags) && !isFeature(r.Tags)}
+	if !a.oldStyle && !isFeature(r.Tags) {
 		return // an area without a name
 	}
+	a.tags = c.strings.keep(r.Tags)
 	for _, m := range r.Members {
 		if m.Type == osm.TypeWay {
 			a.members = append(a.members, areaMember{way: m.Ref, inner: m.Role == "inner"})
@@ -43,7 +43,7 @@ func (c *collector) addArea(r *osm.Relation) {
 // area is what became of an areaRelation.
 type area struct {
 	polygons orb.MultiPolygon
-	// outer is for each polygon the ways of its outer ring.
+	// outer is for each polygon the ways of its outer ring, without those whose role is inner. It may be empty.
 	outer    [][]int64
 	repaired int
 	broken   bool // some of it could not be closed
@@ -92,7 +92,10 @@ func (c *collector) assembleArea(a *areaRelation) area {
 			result.polygons = append(result.polygons, orb.Polygon{oriented(r.points, true)})
 			var ways []int64
 			for _, p := range r.chain.pieces {
-				ways = append(ways, j.pieces[p].way)
+				// A hole that shares a part of the outer ring makes a dent in it.
+				if !j.pieces[p].inner {
+					ways = append(ways, j.pieces[p].way)
+				}
 			}
 			slices.Sort(ways)
 			result.outer = append(result.outer, slices.Compact(ways))
@@ -102,20 +105,26 @@ func (c *collector) assembleArea(a *areaRelation) area {
 	return result
 }
 
-// oldStyle gives the outlines of a relation without tags to the ways that carry them. A ring of one way is that way's own
-// area, with the relation's holes. Rings of several ways are the relation's area, with the tags that the ways share.
-func (c *collector) oldStyle(a *areaRelation, built *area, override map[int64]orb.Geometry) (Tags, orb.MultiPolygon) {
+// resolve returns the tags and the polygons of a relation in the old style, whose outer ways carry the tags or some of them.
+// What is a feature by the tags of one way alone is that way's: override gives it the relation's outline with its holes.
+func (c *collector) resolve(a *areaRelation, built *area, override map[int64]orb.Geometry) (Tags, orb.MultiPolygon) {
 	var tags Tags
 	var polygons orb.MultiPolygon
 	for i, ways := range built.outer {
-		if len(ways) == 1 {
-			if w := c.find(ways[0]); w.feature && w.areal {
-				override[w.id] = built.polygons[i]
-			}
+		if len(ways) == 0 {
 			continue
 		}
 		shared := c.sharedTags(ways)
-		if shared == nil || tags != nil && !slices.Equal(tags, shared) {
+		if w := c.find(ways[0]); len(ways) == 1 && w.feature && w.areal {
+			override[w.id] = built.polygons[i]
+			continue
+		}
+		for _, t := range a.tags {
+			if shared.Get(t.Key) == "" {
+				shared = shared.with(t)
+			}
+		}
+		if !isFeature(shared.osm()) || tags != nil && !slices.Equal(tags, shared) {
 			continue
 		}
 		tags = shared
@@ -127,12 +136,12 @@ func (c *collector) oldStyle(a *areaRelation, built *area, override map[int64]or
 	return tags, polygons
 }
 
-// sharedTags returns the tags that all of the ways have, if those make an area that is a feature.
+// sharedTags returns the tags that all of the ways have, if those are of areas.
 func (c *collector) sharedTags(ways []int64) Tags {
 	var shared Tags
 	for i, id := range ways {
 		w := c.find(id)
-		if !w.feature || !w.areal {
+		if !w.areal {
 			return nil
 		}
 		if i == 0 {
@@ -140,9 +149,6 @@ func (c *collector) sharedTags(ways []int64) Tags {
 			continue
 		}
 		shared = slices.DeleteFunc(shared, func(t Tag) bool { return !slices.Contains(w.tags, t) })
-	}
-	if !isFeature(shared.osm()) {
-		return nil
 	}
 	return shared
 }

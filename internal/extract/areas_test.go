@@ -208,6 +208,18 @@ func TestOldStyle(t *testing.T) {
 			t.Error("the relation has become a feature as well")
 		}
 	})
+	t.Run("a hole along the edge", func(t *testing.T) {
+		s := sketch{nodes: grid(), ways: []sketchWay{
+			{1, []int64{0, 1, 2, 3, 33, 30, 0}, lake}, {2, []int64{1, 2, 12, 11, 1}, "name=Isle place=islet"},
+		}, relations: []sketchRelation{{7, "w1:outer w2:inner", "type=multipolygon name=Lake"}}}
+		d := s.read(t)
+		if f := d.feature(KindWay, 1); f == nil || math.Abs(areaOf(multi(f.Geometry))-8*cell) > cell/1000 {
+			t.Errorf("the lake: %+v", f)
+		}
+		if f := d.feature(KindWay, 2); f == nil || math.Abs(areaOf(multi(f.Geometry))-cell) > cell/1000 {
+			t.Errorf("the isle: %+v", f)
+		}
+	})
 	t.Run("several ways", func(t *testing.T) {
 		s := sketch{nodes: grid(), ways: []sketchWay{
 			{1, []int64{0, 3, 33}, lake + " water=lake"}, {2, []int64{33, 30, 0}, lake}, {3, []int64{11, 12, 22, 21, 11}, ""},
@@ -219,6 +231,20 @@ func TestOldStyle(t *testing.T) {
 		}
 		if d.feature(KindWay, 1) != nil || d.feature(KindWay, 2) != nil {
 			t.Error("its outline is a feature as well")
+		}
+	})
+	t.Run("name on the relation, kind on the ways", func(t *testing.T) {
+		s := sketch{nodes: grid(), ways: []sketchWay{
+			{1, []int64{0, 3, 33, 30, 0}, "natural=water"}, {2, []int64{55, 56, 66, 65, 55}, "natural=water"},
+		}, relations: []sketchRelation{{7, "w1:outer w2:outer", "type=multipolygon name=Twin+Lakes"}}}
+		d := s.read(t)
+		f := d.feature(KindRelation, 7)
+		want := Tags{{"name", "Twin Lakes"}, {"natural", "water"}}
+		if f == nil || !slices.Equal(f.Tags, want) || math.Abs(areaOf(multi(f.Geometry))-10*cell) > cell/1000 {
+			t.Errorf("the lakes: %+v", f)
+		}
+		if len(d.Features) != 1 {
+			t.Errorf("features: %+v", d.Features)
 		}
 	})
 	t.Run("outlines that are something else", func(t *testing.T) {
@@ -311,7 +337,9 @@ func assembleSketch(c *collector, s *sketch, members []string) orb.MultiPolygon 
 		rec.end = len(c.refs)
 		c.ways = append(c.ways, rec)
 	}
-	c.endWays()
+	if err := c.endWays(); err != nil {
+		panic(err)
+	}
 	for id, p := range s.nodes {
 		if i := c.locations.find(id); i >= 0 {
 			lat, lon, _ := toFixed(p[1], p[0])

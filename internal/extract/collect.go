@@ -2,6 +2,8 @@ package extract
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -43,8 +45,8 @@ type wayRecord struct {
 	version    int
 	start, end int // its part of collector.refs
 	road       *Road
-	// feature says that the way has a name or an address itself. tags are there for features, for members of areas that
-	// have no tags themselves, and for interpolations.
+	// feature says that the way has a name or an address itself. tags are there for features, for interpolations, and for
+	// members of areas, which may take them over.
 	feature      bool
 	areal        bool // an area where it is closed
 	interpolates string
@@ -166,7 +168,7 @@ func (c *collector) addWay(w *osm.Way) {
 	if rec.road == nil && !rec.feature && rec.interpolates == "" && !isMember {
 		return
 	}
-	if rec.feature || rec.interpolates != "" {
+	if rec.feature || rec.interpolates != "" || isMember && rec.areal {
 		rec.tags = c.strings.keep(w.Tags)
 	}
 	for _, n := range w.Nodes {
@@ -180,10 +182,13 @@ func (c *collector) addWay(w *osm.Way) {
 }
 
 // endWays prepares for the nodes: from here on the ways refer to indexes into c.locations.
-func (c *collector) endWays() {
+func (c *collector) endWays() error {
 	c.memberWays = nil
 	c.ways = newest(c.ways, func(w *wayRecord) (int64, int) { return w.id, w.version })
 	c.locations = newLocations(slices.Clone(c.refs))
+	if len(c.locations.ids) > math.MaxInt32 {
+		return fmt.Errorf("the ways have %d nodes, and a region may have %d", len(c.locations.ids), math.MaxInt32)
+	}
 	for i, id := range c.refs {
 		c.refs[i] = int64(c.locations.find(id))
 	}
@@ -194,6 +199,7 @@ func (c *collector) endWays() {
 		}
 	}
 	c.refPoints = nil
+	return nil
 }
 
 // fixed is a position in 1e-7 degrees.

@@ -27,14 +27,14 @@ func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) 
 	for i := range c.areas {
 		rel, built := &c.areas[i], &areas[i]
 		tags, polygons := rel.tags, built.polygons
-		if tags == nil {
-			tags, polygons = c.oldStyle(rel, built, override)
+		if rel.oldStyle {
+			tags, polygons = c.resolve(rel, built, override)
 		}
 		data.Counts.RepairedRings += int64(built.repaired)
-		if built.broken && rel.tags != nil {
+		if built.broken && !rel.oldStyle {
 			data.Counts.BrokenAreas++
 		}
-		if tags != nil && len(polygons) > 0 {
+		if len(polygons) > 0 {
 			relations = append(relations, Feature{Kind: KindRelation, ID: rel.id, Tags: tags, Geometry: polygons})
 		}
 	}

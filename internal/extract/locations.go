@@ -21,7 +21,7 @@ type locations struct {
 // newLocations takes ownership of ids, in any order and with repetitions.
 func newLocations(ids []int64) *locations {
 	slices.Sort(ids)
-	ids = slices.Clip(slices.Compact(ids))
+	ids = slices.Clone(slices.Compact(ids)) // the repetitions are most of it, and need not stay
 	l := &locations{ids: ids, packed: make([]uint64, len(ids))}
 	if len(ids) == 0 {
 		return l

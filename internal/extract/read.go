@@ -51,7 +51,9 @@ func Read(ctx context.Context, paths []string, report func(stage string, done, t
 	}); err != nil {
 		return nil, err
 	}
-	c.endWays()
+	if err := c.endWays(); err != nil {
+		return nil, err
+	}
 	if err := pass(ctx, bar, stageNodes, files, paths, func(i int) error {
 		return files[i].nodes(ctx, c.wantsNode, c.addNode)
 	}); err != nil {

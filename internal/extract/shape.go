@@ -27,7 +27,7 @@ var areaKeys = map[string]areaRule{
 	"healthcare":       {},
 	"historic":         {},
 	"landuse":          {},
-	"leisure":          {except: valueSet("slipway", "track")},
+	"leisure":          {except: valueSet("slipway")},
 	"man_made":         {except: valueSet("cutline", "dyke", "embankment", "goods_conveyor", "pipeline")},
 	"military":         {except: valueSet("trench")},
 	"natural":          {except: valueSet("arch", "arete", "cliff", "coastline", "earth_bank", "gully", "ridge", "tree_row", "valley")},

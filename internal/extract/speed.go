@@ -110,7 +110,7 @@ var (
 	tracktypeSpeeds = map[string]float64{"grade1": 60, "grade2": 40, "grade3": 30, "grade4": 25, "grade5": 20}
 	// serviceSpeeds are for kinds of service roads without a limit.
 	serviceSpeeds = map[string]float64{
-		"alley": 12, "parking_aisle": 10, "driveway": 10, "drive-through": 8, "parking": 10, "emergency_access": 10,
+		"alley": 12, "parking_aisle": 10, "driveway": 10, "drive-through": 8, "parking": 10,
 	}
 )
 

@@ -88,15 +88,16 @@ type interner map[string]string
 // maxInterned bounds the length of strings that are worth sharing; longer ones rarely repeat.
 const maxInterned = 40
 
+// It also makes text valid that is not, which PBF files do not exclude.
 func (in interner) intern(s string) string {
-	if len(s) > maxInterned {
-		return s
-	}
 	if have, ok := in[s]; ok {
 		return have
 	}
-	in[s] = s
-	return s
+	valid := strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxInterned {
+		in[s] = valid
+	}
+	return valid
 }
 
 // keep returns the tags that a region keeps, sorted by key. Of a key given twice, which only broken files have, the first

@@ -11,13 +11,13 @@ import (
 // Data is the content of one or more extracts. Everything in it is in an order that depends on the input alone.
 type Data struct {
 	Nodes        []Node // those that roads use, by id
-	Roads        []Road // by way id
+	Roads        []Road // by way id; several for a way of which the extract lacks nodes, one for each part without a gap
 	Restrictions []Restriction
 	Features     []Feature // by kind (node, way, relation), then id
 	// Interpolations are the lines of addr:interpolation.
 	Interpolations []Interpolation
 	Bounds         orb.Bound
-	// Tiles are the tiles of zoom 12 that hold any data, as x<<12|y, sorted.
+	// Tiles are the tiles of zoom 12 that hold any node of the extracts, as region.CoverageTile numbers them, sorted.
 	Tiles []uint32
 	// Timestamp is that of the newest extract (replication time or newest object), zero when unknown.
 	Timestamp time.Time
