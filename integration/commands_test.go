@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +13,8 @@ import (
 // maps runs `caddy maps …` and returns both outputs.
 func maps(t *testing.T, stdin string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	s := &server{dir: t.TempDir()}
-	cmd := s.command(t.Context(), append([]string{"maps"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), plain, append([]string{"maps"}, args...)...)
+	cmd.Dir = t.TempDir()
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	err = cmd.Run()

@@ -14,7 +14,7 @@ func printRequests(w io.Writer, s settings, c credentials) {
 		fmt.Fprintf(w, "\n# %s\n%s\n", title, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(w, "\nThe server answers on %s. Tokens are in %s, the server's log in %s/server.log.\n", c.BaseURL, s.credentials, s.dir)
-	show("What is at a position (the State House in Dover)",
+	show("What is at a position (the Capitol in Dover)",
 		`curl -s -H 'Authorization: Bearer %s' '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`,
 		c.AccessToken, c.BaseURL)
 	show("The drive behind a recorded trace",
