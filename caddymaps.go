@@ -10,9 +10,15 @@ import (
 	// Stores of accounts.
 	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
 
+	// Geocoders and matchers.
+	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
+	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
+
 	// HTTP handlers.
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	_ "github.com/mapsedge/caddy-maps/modules/health"
+	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
+	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 )
