@@ -1,67 +1,128 @@
 package matching
 
 import (
+	"math"
+
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // result makes the answer from the best drive.
 func (s *scratch) result(details bool) (*Result, error) {
 	s.travel()
-	tracepoints, matched := s.tracepoints()
+	matched := s.locate()
 	if matched < 2 || 2*matched < len(s.points) {
 		return nil, ErrNoRoute
 	}
 	r := &Result{Path: s.path()}
 	r.Distance = lengthOf(r.Path)
 	if details {
-		r.Tracepoints = tracepoints
+		r.Confidence = s.confidence()
 		r.Duration = s.duration()
-		r.Confidence = s.confidence(matched)
-		for i := range tracepoints {
-			if tracepoints[i].Matched {
-				tracepoints[i].Name = s.graph.Name(s.roads[i])
-			}
+		r.Tracepoints = make([]Tracepoint, len(s.points))
+		for i := range s.located {
+			r.Tracepoints[i] = s.tracepoint(i)
 		}
 	}
 	return r, nil
 }
 
-// tracepoints says what became of each point, and counts those that are matched. A point that the model left out, but
-// that the drive passes within reach, is matched all the same: it is no outlier, only inexact.
-func (s *scratch) tracepoints() (all []Tracepoint, matched int) {
-	all = make([]Tracepoint, len(s.points))
-	if cap(s.roads) < len(all) {
-		s.roads = make([]uint32, len(all))
-	}
-	s.roads = s.roads[:len(all)]
-	for i, at := range s.chain {
-		st := &s.steps[at]
-		if st.move == skip {
-			continue
-		}
-		p := s.places[i]
-		base := s.drive[p.piece].base
-		all[st.point] = s.tracepoint(st.point, base, p.offset)
-		s.roads[st.point] = base >> 1
-		matched++
-	}
-	return all, matched
+// place is a place along the drive.
+type place struct {
+	piece  int32   // in scratch.drive, -1 for none
+	offset float64 // metres from the beginning of the piece's arc
 }
 
-func (s *scratch) tracepoint(point int32, base uint32, offset float64) Tracepoint {
-	at, from := s.at(base, offset), s.points[point].Location
-	return Tracepoint{Matched: true, Location: at, Distance: roadgraph.Distance(from.Lat(), from.Lon(), at.Lat(), at.Lon())}
+// locate finds the place of each point along the drive, and counts those that have one. A point that the model had no use
+// for, but that the drive passes within reach, is no outlier, only inexact.
+func (s *scratch) locate() (matched int) {
+	s.located = s.located[:0]
+	for range s.points {
+		s.located = append(s.located, place{piece: -1})
+	}
+	for i, at := range s.chain {
+		if step := &s.steps[at]; step.move != skip {
+			s.located[step.point] = s.places[i]
+			matched++
+		}
+	}
+	var from place
+	known := false // whether from is
+	waiting := 0   // the points of used from here on have no place yet
+	for i, point := range s.used {
+		if to := s.located[point]; to.piece >= 0 {
+			if !known {
+				from = to
+			}
+			matched += s.locateBetween(s.used[waiting:i], from, to)
+			from, known, waiting = to, true, i+1
+		}
+	}
+	return matched + s.locateBetween(s.used[waiting:], from, from)
+}
+
+// locateBetween finds places for points along a stretch of the drive, in order, and counts those within reach of it.
+func (s *scratch) locateBetween(points []int32, from, to place) (matched int) {
+	for _, point := range points {
+		if p, distance := s.nearest(point, from, to); distance <= s.reach {
+			s.located[point], from = p, p
+			matched++
+		}
+	}
+	return matched
+}
+
+// nearest is the place nearest to a point along a stretch of the drive, and its distance in metres.
+func (s *scratch) nearest(point int32, from, to place) (place, float64) {
+	at := s.points[point].Location
+	best, distance := from, math.Inf(1)
+	for i := from.piece; i <= to.piece; i++ {
+		p := s.drive[i]
+		if i == from.piece {
+			p.from = from.offset
+		}
+		if i == to.piece {
+			p.to = max(to.offset, p.from)
+		}
+		length := s.length(p.base)
+		a, b := p.from, p.to
+		if p.base&1 == 1 {
+			a, b = length-p.to, length-p.from
+		}
+		offset, d := s.graph.NearestOn(p.base>>1, a, b, at)
+		if p.base&1 == 1 {
+			offset = length - offset
+		}
+		if d < distance {
+			best, distance = place{i, offset}, d
+		}
+	}
+	return best, distance
+}
+
+// tracepoint describes a point of the request.
+func (s *scratch) tracepoint(i int) Tracepoint {
+	p := s.located[i]
+	if p.piece < 0 {
+		return Tracepoint{}
+	}
+	base := s.drive[p.piece].base
+	at := trace.Point{Location: s.at(base, p.offset)}
+	return Tracepoint{Matched: true, Location: at.Location, Distance: apart(&s.points[i], &at), Name: s.graph.Name(base >> 1)}
+}
+
+// apart is the distance between two points in metres.
+func apart(a, b *trace.Point) float64 {
+	return roadgraph.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
 }
 
 // duration is the time in seconds that the drive takes at the roads' free speed.
 func (s *scratch) duration() float64 {
 	seconds := 0.0
-	for i := range s.drive {
-		if arc := s.graph.Arc(s.drive[i].base); arc.Length > 0 {
-			seconds += float64(arc.Duration) * (s.drive[i].to - s.drive[i].from) / float64(arc.Length)
+	for _, p := range s.drive {
+		if arc := s.graph.Arc(p.base); arc.Length > 0 {
+			seconds += float64(arc.Duration) * (p.to - p.from) / float64(arc.Length)
 		}
 	}
 	return seconds
 }
-
-func (s *scratch) confidence(matched int) float64 { return float64(matched) / float64(len(s.points)) }

@@ -20,13 +20,14 @@ var (
 	margin = 30.0
 )
 
-// emission is the cost of a distance from the road.
-func emission(distance, sigma float64) float64 {
-	x := distance / sigma
-	if x <= gaussian {
-		return x * x / 2
+// emission is the cost of a point's distance from the road.
+func (s *scratch) emission(point int32, distance float64) float64 {
+	x := distance / s.sigma[point]
+	cost := x * x / 2
+	if x > gaussian {
+		cost = gaussian * gaussian * (0.5 + math.Log(x/gaussian))
 	}
-	return gaussian * gaussian * (0.5 + math.Log(x/gaussian))
+	return cost * s.weight[point]
 }
 
 // slipping is the cost of a position that lies behind the one before although the drive goes forward: the difference of
@@ -39,21 +40,20 @@ const maxSlip = 5
 var (
 	// A route between two points is longer than the straight line between them by a difference that is exponentially
 	// distributed with this mean, which grows with the distance: between points that are far apart a road has more bends.
-	baseDetour  = 8.0 // metres
-	shareDetour = 0.1 // of the distance
-	sigmaDetour = 0.0
+	baseDetour  = 25.0 // metres
+	shareDetour = 0.08 // of the distance
 
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
 	// all; the farther they are apart, the more a driver's choice of the route shows.
 	timeShare     = 0.05
-	timeShareMore = 0.6
-	timeDistance  = 400.0 // metres at which the share of time is timeShare + timeShareMore
-	timeSpeed     = 12.0  // metres that a second is worth
-	turnWeight    = 70.0  // metres that a turn right back would cost; one at a right angle costs half of it
+	timeShareMore = 0.57
+	timeDistance  = 500.0 // metres at which the share of time is timeShare + timeShareMore
+	timeSpeed     = 24.0  // metres that a second is worth
+	turnWeight    = 100.0 // metres that a turn right back would cost; one at a right angle costs half of it
 )
 
 // detour is the mean of the differences between a route and a straight line.
-func detour(apart, sigma float64) float64 { return baseDetour + shareDetour*apart + sigmaDetour*sigma }
+func detour(apart float64) float64 { return baseDetour + shareDetour*apart }
 
 // transition is the cost of a route of a length between points that are apart.
 func transition(length, apart, mean float64) float64 { return math.Abs(length-apart) / mean }

@@ -7,90 +7,143 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-var (
+// How exact the positions are decides everything else, and traces rarely say it. It is estimated from how far the points
+// are from the roads around them and, where points are dense, from how much they jitter.
+
+const (
+	// leastSigma: a map is not more exact than this, nor does a lane lie on the road's middle line.
+	leastSigma = 4.0
+	// noiseSamples is the number of points that the estimate looks at.
 	noiseSamples = 48
-	noiseReach   = 80.0
-	priorMid     = 6.0
-	priorWidth   = 0.9
-	fixSigma     = 0.0
+	// noiseReach is how far around each, in metres.
+	noiseReach = 80.0
+	// noiseSteps and noiseStep are the values that are tried: from leastSigma up to about 57 m.
+	noiseSteps = 20
+	noiseStep  = 1.15
+	// usualSigma and usualSpread are what is assumed beforehand: most receivers are right to within 3 to 12 m.
+	usualSigma  = 6.0
+	usualSpread = 0.9
 )
 
-// estimateNoise finds sigma for each point
+// estimateNoise fills sigma and weight.
 func (s *scratch) estimateNoise() {
-	s.sigma = s.sigma[:0]
-	sigma := s.likely()
-	if w, ok := s.white(); ok {
-		sigma = math.Max(sigma, w)
-	}
-	if fixSigma > 0 {
-		sigma = fixSigma
-	}
+	s.sigma, s.weight = s.sigma[:0], s.weight[:0]
+	sigma := 0.0
 	for i := range s.points {
-		if a := s.points[i].Accuracy; finite(a) && a > 0 {
-			s.sigma = append(s.sigma, math.Max(a, 3))
-		} else {
-			s.sigma = append(s.sigma, sigma)
-		}
-	}
-}
-
-// likely
-func (s *scratch) likely() float64 {
-	n := len(s.points)
-	step := max(1, (n+noiseSamples-1)/noiseSamples)
-	best, bestAt := math.Inf(-1), 5.0
-	var score [24]float64
-	reach := math.Min(noiseReach, s.reach)
-	for i := 0; i < n; i += step {
-		p := s.points[i].Location
-		s.hits = s.graph.Near(p.Lat(), p.Lon(), reach, s.hits[:0])
-		for k := range score {
-			sigma := 3 * math.Pow(1.15, float64(k))
-			sum := 1e-4 / (reach * 2)
-			for j := range s.hits {
-				d := s.hits[j].Distance / sigma
-				sum += math.Exp(-d*d/2) / sigma
+		a := s.points[i].Accuracy
+		if !(a > 0 && a < math.MaxFloat64) {
+			if sigma == 0 {
+				sigma = s.noise()
 			}
-			score[k] += math.Log(sum)
+			a = sigma
 		}
+		s.sigma = append(s.sigma, max(a, leastSigma))
 	}
-	for k := range score {
-		sigma := 3 * math.Pow(1.15, float64(k))
-		x := math.Log(sigma/priorMid) / priorWidth
-		if v := score[k] - x*x/2; v > best {
-			best, bestAt = v, sigma
-		}
-	}
-	return bestAt
+	s.weigh()
 }
 
-// white is the noise that is independent from one point to the next, as third differences show it; false where the
-// points are too far apart.
-func (s *scratch) white() (float64, bool) {
-	if len(s.points) < 12 {
-		return 0, false
+// noise is the sigma of the whole trace: what its distances from roads tell, or its jitter, if that is more.
+func (s *scratch) noise() float64 {
+	sigma := s.offRoad()
+	if jitter, step := s.jitter(); step < 3*jitter {
+		sigma = max(sigma, jitter)
 	}
-	cos := math.Cos(s.points[0].Location.Lat() * math.Pi / 180)
-	xy := func(i int) (float64, float64) {
-		p := s.points[i].Location
-		return p.Lon() * cos * 111195, p.Lat() * 111195
-	}
+	return sigma
+}
+
+// offRoad is the sigma under which the distances of the points from the roads around them are the most probable. One of
+// those roads is the right one, at a distance that is distributed normally; the others are wherever streets are, more of
+// them the farther away.
+func (s *scratch) offRoad() float64 {
+	step := (len(s.points) + noiseSamples - 1) / noiseSamples
+	reach := min(noiseReach, s.reach)
+	const end = -1 // of the distances of one point
 	s.numbers = s.numbers[:0]
-	for i := 3; i < len(s.points); i++ {
-		ax, ay := xy(i - 3)
-		bx, by := xy(i - 2)
-		cx, cy := xy(i - 1)
-		dx, dy := xy(i)
-		x, y := ax-3*bx+3*cx-dx, ay-3*by+3*cy-dy
+	inner, outer := 0.0, 0.0
+	for i := 0; i < len(s.points); i += step {
+		at := s.points[i].Location
+		s.hits = s.graph.Near(at.Lat(), at.Lon(), reach, s.hits[:0])
+		for k := range s.hits {
+			s.numbers = append(s.numbers, s.hits[k].Distance)
+			if s.hits[k].Distance < reach/2 {
+				inner++
+			} else {
+				outer++
+			}
+		}
+		inner-- // the right road
+		s.numbers = append(s.numbers, end)
+	}
+	// Let the density of the other roads be 1 + slope·distance: then outer/inner = (2 + 3·slope·reach/2)/(2 + slope·reach/2).
+	slope := 0.0
+	if inner > 0 && outer > inner {
+		ratio := min(outer/inner, 2.9)
+		slope = 4 * (ratio - 1) / (3 - ratio) / reach
+	}
+	best, likeliest := math.Inf(-1), 0.0
+	for k := range noiseSteps {
+		sigma := leastSigma * math.Pow(noiseStep, float64(k))
+		prior := math.Log(sigma/usualSigma) / usualSpread
+		total, sum := -prior*prior/2, 0.0
+		for _, d := range s.numbers {
+			if d == end {
+				total += math.Log(sum + 1e-6) // some points are near no road at all
+				sum = 0
+				continue
+			}
+			sum += math.Exp(-d*d/(2*sigma*sigma)) / (sigma * (1 + slope*d))
+		}
+		if total > best {
+			best, likeliest = total, sigma
+		}
+	}
+	return likeliest
+}
+
+// jitter is the part of the noise that is independent from one point to the next, as the third differences show it, and
+// the usual distance between points. The jitter is true where that distance is small; where it is not, the driving itself
+// makes the differences.
+func (s *scratch) jitter() (sigma, step float64) {
+	n := len(s.points)
+	if n < 12 {
+		return 0, math.Inf(1)
+	}
+	perLon := math.Cos(s.points[0].Location.Lat()*math.Pi/180) * degree
+	s.numbers = s.numbers[:0]
+	for i := 3; i < n; i++ {
+		a, b, c, d := s.points[i-3].Location, s.points[i-2].Location, s.points[i-1].Location, s.points[i].Location
+		x := (a.Lon() - 3*b.Lon() + 3*c.Lon() - d.Lon()) * perLon
+		y := (a.Lat() - 3*b.Lat() + 3*c.Lat() - d.Lat()) * degree
 		s.numbers = append(s.numbers, x*x+y*y)
 	}
-	slices.Sort(s.numbers)
-	sigma := math.Sqrt(s.numbers[len(s.numbers)/2] / (20 * 2 * math.Ln2))
+	// Each coordinate's third difference has the variance 20·sigma²; the median of both together is 2·ln 2 of that.
+	sigma = math.Sqrt(median(s.numbers) / (20 * 2 * math.Ln2))
 	s.numbers = s.numbers[:0]
-	for i := 1; i < len(s.points); i++ {
-		a, b := s.points[i-1].Location, s.points[i].Location
-		s.numbers = append(s.numbers, roadgraph.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon()))
+	for i := 1; i < n; i++ {
+		s.numbers = append(s.numbers, apart(&s.points[i-1], &s.points[i]))
 	}
-	slices.Sort(s.numbers)
-	return sigma, s.numbers[len(s.numbers)/2] < 3*sigma
+	return sigma, median(s.numbers)
+}
+
+const degree = math.Pi / 180 * roadgraph.EarthRadius // metres
+
+// median sorts numbers, of which there is at least one.
+func median(numbers []float64) float64 {
+	slices.Sort(numbers)
+	return numbers[len(numbers)/2]
+}
+
+// weigh says how much each point tells. Receivers smooth their positions: in a dense trace the errors of neighbours are
+// nearly the same error, and ten points say little more than one. So a point that is close to the one before counts less,
+// unless the trace jitters by its full noise, which shows that the errors are independent.
+func (s *scratch) weigh() {
+	jitter, _ := s.jitter()
+	for i := range s.points {
+		weight := 1.0
+		if i > 0 && jitter > 0 {
+			independent := jitter / s.sigma[i]
+			weight = min(1, max(independent*independent, apart(&s.points[i-1], &s.points[i])/(2*s.sigma[i])))
+		}
+		s.weight = append(s.weight, weight)
+	}
 }

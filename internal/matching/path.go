@@ -8,56 +8,58 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// piece is a part of an arc that the drive travels, in metres from the arc's beginning.
+// piece is a part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
 type piece struct {
 	base     uint32
 	from, to float64
 }
 
-// travel turns the best drive into pieces. For each step of the chain it notes in places where along the pieces it is.
+// travel turns the best drive into pieces, and notes the place of each step of the chain.
 func (s *scratch) travel() {
 	s.drive, s.places = s.drive[:0], s.places[:0]
 	for _, at := range s.chain {
-		st := &s.steps[at]
-		base, offset := s.graph.Arc(st.arc).Base, float64(st.offset)
-		switch st.move {
-		case begin:
-			s.drive = append(s.drive, piece{base, offset, offset})
-		case forward:
-			s.drive[len(s.drive)-1].to = offset
-		case turn:
-			last := &s.drive[len(s.drive)-1]
-			length := float64(s.graph.Arc(base).Length) / 1000
-			if length-last.to > offset { // the place to turn at is ahead
-				last.to = length - offset
-			}
-			s.drive = append(s.drive, piece{base, length - last.to, offset})
-		case route:
-			last := &s.drive[len(s.drive)-1]
-			last.to = float64(s.graph.Arc(last.base).Length) / 1000
-			first := len(s.drive)
-			for node := st.route; node != 0; node = s.nodes[node].parent {
-				arc := s.graph.Arc(s.nodes[node].arc)
-				s.drive = append(s.drive, piece{base: arc.Base, to: float64(arc.Length) / 1000})
-			}
-			s.drive[first].to = offset
-			slices.Reverse(s.drive[first:])
-		}
-		s.places = append(s.places, place{int32(len(s.drive) - 1), s.drive[len(s.drive)-1].to})
+		step := &s.steps[at]
+		s.drive = s.append(s.drive, step)
+		last := len(s.drive) - 1
+		s.places = append(s.places, place{int32(last), s.drive[last].to})
 	}
 }
 
-// place is a place along the drive: a piece, and metres from the beginning of its arc.
-type place struct {
-	piece  int32
-	offset float64
+// append adds the way to a step.
+func (s *scratch) append(drive []piece, step *step) []piece {
+	base, offset := s.graph.Arc(step.arc).Base, float64(step.offset)
+	switch step.move {
+	case begin:
+		return append(drive, piece{base, offset, offset})
+	case forward:
+		drive[len(drive)-1].to = offset
+	case turn:
+		last := &drive[len(drive)-1]
+		length := s.length(base)
+		last.to = max(last.to, length-offset) // where the new place is ahead, the drive turns there
+		return append(drive, piece{base, length - last.to, offset})
+	case route:
+		last := &drive[len(drive)-1]
+		last.to = s.length(last.base)
+		first := len(drive)
+		for node := step.route; node != 0; node = s.nodes[node].parent {
+			arc := s.graph.Arc(s.nodes[node].arc).Base
+			drive = append(drive, piece{base: arc, to: s.length(arc)})
+		}
+		drive[first].to = offset
+		slices.Reverse(drive[first:])
+	}
+	return drive
 }
+
+// length of an arc in metres.
+func (s *scratch) length(arc uint32) float64 { return float64(s.graph.Arc(arc).Length) / 1000 }
 
 // path is the geometry of the drive. It has at least two points: where the drive does not move, the same one twice.
 func (s *scratch) path() orb.LineString {
 	var line orb.LineString
 	for i := range s.drive {
-		line = s.appendPiece(line, &s.drive[i])
+		line = s.appendShape(line, &s.drive[i])
 	}
 	if len(line) == 1 {
 		line = append(line, line[0])
@@ -65,8 +67,8 @@ func (s *scratch) path() orb.LineString {
 	return line
 }
 
-// appendPiece adds the geometry of a piece, without repeating a point.
-func (s *scratch) appendPiece(line orb.LineString, p *piece) orb.LineString {
+// appendShape adds the geometry of a piece.
+func (s *scratch) appendShape(line orb.LineString, p *piece) orb.LineString {
 	line = appendPoint(line, s.at(p.base, p.from))
 	shape := s.graph.Shape(p.base >> 1)
 	if p.base&1 == 0 {
@@ -76,7 +78,7 @@ func (s *scratch) appendPiece(line orb.LineString, p *piece) orb.LineString {
 			}
 		}
 	} else {
-		length := float64(shape[len(shape)-1].Offset) / 1000
+		length := s.length(p.base)
 		for i := range slices.Backward(shape) {
 			if at := length - float64(shape[i].Offset)/1000; at > p.from && at < p.to {
 				line = appendPoint(line, shape[i].Location())
@@ -86,6 +88,7 @@ func (s *scratch) appendPiece(line orb.LineString, p *piece) orb.LineString {
 	return appendPoint(line, s.at(p.base, p.to))
 }
 
+// appendPoint adds a point that is not the last one again.
 func appendPoint(line orb.LineString, p orb.Point) orb.LineString {
 	if n := len(line); n > 0 && line[n-1] == p {
 		return line
@@ -95,11 +98,10 @@ func appendPoint(line orb.LineString, p orb.Point) orb.LineString {
 
 // at is the position of a place on an arc.
 func (s *scratch) at(base uint32, offset float64) orb.Point {
-	segment := base >> 1
 	if base&1 == 1 {
-		offset = float64(s.graph.Segment(segment).Length)/1000 - offset
+		offset = s.length(base) - offset
 	}
-	return s.graph.At(segment, offset)
+	return s.graph.At(base>>1, offset)
 }
 
 // lengthOf is the length of a line in metres.

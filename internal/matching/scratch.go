@@ -15,25 +15,26 @@ type scratch struct {
 	points []trace.Point
 	radius float64   // metres: where the search for roads starts
 	reach  float64   // metres: how far a point may be from its road
-	sigma  []float64 // metres, of each point
+	sigma  []float64 // metres: one standard deviation of each point's error
+	weight []float64 // of what each point tells, up to 1
 	used   []int32   // the points that are matched: all, until parts of the trace are left out
 
 	search roadgraph.Search
 	costs  roadgraph.Costs // of the search
+	routes []int32         // for each label of the search its route node, 0 where it has none
+	labels []int32
 	hits   []roadgraph.Hit
 	before []state // hypotheses at the point before
 	states []state // hypotheses at the current point
-	routes []int32 // for each label of the search its route node, 0 where it has none
-	labels []int32
 
-	steps  []step      // all hypotheses so far
-	nodes  []routeNode // the routes between them; the first one means none
-	chain  []int32     // the steps of the best drive
-	parts  []part
-	drive  []piece
-	places []place  // of the chain's steps
-	roads  []uint32 // of the matched points
+	steps []step      // all hypotheses so far; those of before are the last ones
+	nodes []routeNode // the routes between them; node 0 means none
+	chain []int32     // the steps of the best drive
+	parts []part
 
+	drive   []piece
+	places  []place // of the chain's steps
+	located []place // of the points
 	numbers []float64
 }
 

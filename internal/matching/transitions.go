@@ -26,7 +26,7 @@ func (s *scratch) connect(point int32, apart float64) error {
 	if len(s.states) == 0 || len(s.before) == 0 {
 		return nil
 	}
-	c := connection{scratch: s, sigma: s.sigma[point], mean: detour(apart, s.sigma[point]), best: math.Inf(1)}
+	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: detour(apart), best: math.Inf(1)}
 	for i := range s.before {
 		st := &s.before[i]
 		if arc := s.graph.Arc(st.base); arc.Length > 0 {
@@ -48,14 +48,15 @@ func (s *scratch) connect(point int32, apart float64) error {
 // connection is the work of connect.
 type connection struct {
 	*scratch
-	sigma float64 // of the new point
+	point int32   // the new one
+	sigma float64 // its
 	mean  float64 // see detour
 	best  float64 // lowest cost of a new state so far
 }
 
 // reach notes a way to a new state, if it is the cheapest so far, and reports that.
 func (c *connection) reach(to *state, from int, m move, cost float64) bool {
-	cost += c.before[from].cost + emission(to.distance, c.sigma)
+	cost += c.before[from].cost + c.emission(c.point, to.distance)
 	c.best = min(c.best, cost)
 	if cost >= to.cost {
 		return false

@@ -2,8 +2,6 @@ package matching
 
 import (
 	"math"
-
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
@@ -11,6 +9,9 @@ func (s *scratch) run() error {
 	s.steps, s.before = s.steps[:0], s.before[:0]
 	s.nodes = append(s.nodes[:0], routeNode{})
 	for i, point := range s.used {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		if err := s.advance(point, i); err != nil {
 			return err
 		}
@@ -21,11 +22,10 @@ func (s *scratch) run() error {
 // advance takes the next point, the n-th in use. It looks for roads nearby first, and farther away as long as those that
 // it finds do not fit.
 func (s *scratch) advance(point int32, n int) error {
-	sigma := s.sigma[point]
 	apart := s.measure(point)
 	s.costs = routeCosts(apart)
 	lowest := lowestCost(s.before)
-	for radius := math.Min(math.Max(s.radius, nearby*sigma), s.reach); ; radius = math.Min(2*radius, s.reach) {
+	for radius := min(max(s.radius, nearby*s.sigma[point]), s.reach); ; radius = min(2*radius, s.reach) {
 		s.findStates(point, radius)
 		if err := s.connect(point, apart); err != nil {
 			return err
@@ -45,39 +45,34 @@ func (s *scratch) advance(point int32, n int) error {
 
 const (
 	// nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
-	nearby = 3.5
+	nearby = 4
 	// poorFit is a cost of one more point that makes it worth to look farther.
 	poorFit = 15
 )
 
-// measure notes how far the new point is from those of the states before, and returns the distance to the latest.
-func (s *scratch) measure(point int32) float64 {
-	to := s.points[point].Location
+// measure notes how far the new point is from those of the states before, and returns the distance to the latest. The
+// errors of two points make them lie farther apart than they were; that is taken off what is noted.
+func (s *scratch) measure(point int32) (distance float64) {
 	latest := int32(-1)
-	apart := 0.0
 	for i := range s.before {
 		st := &s.before[i]
-		from := s.points[st.point].Location
 		if i > 0 && st.point == s.before[i-1].point {
 			st.apart = s.before[i-1].apart
-		} else {
-			d := roadgraph.Distance(from.Lat(), from.Lon(), to.Lat(), to.Lon())
-			// The errors of both points make the distance longer than it was, on average of the squares.
-			noise := 2 * (s.sigma[point]*s.sigma[point] + s.sigma[st.point]*s.sigma[st.point])
-			st.apart = math.Sqrt(math.Max(0, d*d-noise))
+			continue
 		}
+		d := apart(&s.points[st.point], &s.points[point])
+		st.apart = math.Sqrt(max(0, d*d-2*(s.sigma[point]*s.sigma[point]+s.sigma[st.point]*s.sigma[st.point])))
 		if st.point > latest {
-			latest = st.point
-			apart = roadgraph.Distance(from.Lat(), from.Lon(), to.Lat(), to.Lon())
+			latest, distance = st.point, d
 		}
 	}
-	return apart
+	return distance
 }
 
 func lowestCost(states []state) float64 {
 	lowest := math.Inf(1)
 	for i := range states {
-		lowest = math.Min(lowest, states[i].cost)
+		lowest = min(lowest, states[i].cost)
 	}
 	return lowest
 }
@@ -97,7 +92,7 @@ func (s *scratch) restart(point int32, n int) {
 	}
 	for i := range s.states {
 		st := &s.states[i]
-		if c := cost + emission(st.distance, s.sigma[point]); c < st.cost && st.arc == st.base {
+		if c := cost + s.emission(point, st.distance); c < st.cost && st.arc == st.base {
 			st.cost, st.step = c, step{move: begin, previous: previous}
 		}
 	}

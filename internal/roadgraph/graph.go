@@ -8,8 +8,6 @@ package roadgraph
 import (
 	"fmt"
 
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -123,29 +121,3 @@ func (g *Graph) Name(segment uint32) string {
 	}
 	return g.Text(s.Ref)
 }
-
-// At is the position on a segment at a number of metres from its first point.
-func (g *Graph) At(segment uint32, metres float64) orb.Point {
-	shape := g.Shape(segment)
-	offset := metres * millimetres
-	i := 1
-	for i < len(shape)-1 && offset > float64(shape[i].Offset) {
-		i++
-	}
-	a, b := &shape[i-1], &shape[i]
-	share := 0.0
-	if b.Offset > a.Offset {
-		share = min(max((offset-float64(a.Offset))/float64(b.Offset-a.Offset), 0), 1)
-	}
-	p, q := a.Location(), b.Location()
-	switch share { // exactly the shape's points, where it is at them
-	case 0:
-		return p
-	case 1:
-		return q
-	}
-	return orb.Point{p[0] + share*(q[0]-p[0]), p[1] + share*(q[1]-p[1])}
-}
-
-// Location is the point's position in degrees.
-func (p *Point) Location() orb.Point { return orb.Point{float64(p.Lon) / 1e7, float64(p.Lat) / 1e7} }
