@@ -79,7 +79,7 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	if err != nil {
 		return nil, err
 	}
-	cache, err := newTokenCache()
+	cache, err := newTokenCache(cacheBytes)
 	if err != nil {
 		return nil, err
 	}

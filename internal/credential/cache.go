@@ -28,8 +28,8 @@ const (
 	cacheBytes = 64 << 20
 	// entryBytes is what an entry takes beside its token, in ristretto's maps as well.
 	entryBytes = 256
-	// cacheCounters is about ten for each token that fits, as ristretto advises.
-	cacheCounters = 10 * cacheBytes / 1024
+	// counterBytes is what ristretto needs a counter for: about ten for each token that fits.
+	counterBytes = 100
 )
 
 // tokenCache holds access tokens that were verified. Only those get in, so bad tokens push none out.
@@ -39,9 +39,9 @@ type tokenCache struct {
 	hits   atomic.Uint64
 }
 
-func newTokenCache() (*tokenCache, error) {
+func newTokenCache(maxBytes int64) (*tokenCache, error) {
 	tokens, err := ristretto.NewCache(&ristretto.Config[uint64, *knownToken]{
-		NumCounters: cacheCounters, MaxCost: cacheBytes, BufferItems: 64, IgnoreInternalCost: true,
+		NumCounters: maxBytes / counterBytes, MaxCost: maxBytes, BufferItems: 64, IgnoreInternalCost: true,
 		KeyToHash: func(hash uint64) (uint64, uint64) { return hash, 0 },
 	})
 	if err != nil {

@@ -78,15 +78,12 @@ func uniqueNames(data []byte) error {
 	// open has an entry for each open object (its names) and array (nil).
 	var open []map[string]bool
 	wantName := false
-	for {
+	for begun := false; ; begun = true {
 		t, err := d.Token()
-		if err == io.EOF && len(open) == 0 {
+		if err == io.EOF && begun && len(open) == 0 {
 			return nil
 		}
-		if err != nil {
-			return errNames
-		}
-		if len(open) == 0 && t != json.Delim('{') {
+		if err != nil || len(open) == 0 && (begun || t != json.Delim('{')) {
 			return errNames
 		}
 		switch t {

@@ -1,0 +1,254 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
+)
+
+func newAccount(id string) account.Account {
+	a := account.Account{ID: id, OrganizationID: "org", Scopes: account.Scopes{account.ScopeTile}, Status: account.StatusActive, Version: 1}
+	copy(a.ClientHash[:], "c"+id)
+	copy(a.ServerHash[:], "s"+id)
+	return a
+}
+
+func become(status account.Status) func(*account.Account) (bool, error) {
+	return func(a *account.Account) (bool, error) {
+		a.Status = status
+		return true, nil
+	}
+}
+
+func current(t *testing.T, l *account.Live, id string) *account.State {
+	t.Helper()
+	c, err := l.Current(t.Context(), id)
+	if err != nil {
+		t.Fatalf("Current(%s): %v", id, err)
+	}
+	return c.State()
+}
+
+func TestLiveFollows(t *testing.T) {
+	l := account.NewLive(accounttest.NewMemory(), time.Hour)
+	if _, err := l.Current(t.Context(), "sa_1"); !errors.Is(err, account.ErrNotFound) {
+		t.Errorf("no such account: error %v", err)
+	}
+	if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+		t.Fatal(err)
+	}
+	held, err := l.Current(t.Context(), "sa_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, active bool, generation, version uint64) {
+		t.Helper()
+		s := held.State()
+		if s.Active != active || s.Generation != generation || s.Version != version || s.InDoubt() {
+			t.Errorf("%s: %+v; want active %v, generation %d, version %d", what, s, active, generation, version)
+		}
+	}
+	check("created", true, 0, 1)
+	for _, step := range []struct {
+		status account.Status
+		active bool
+		gen    uint64
+	}{{account.StatusSuspended, false, 1}, {account.StatusActive, true, 1}, {account.StatusRevoked, false, 2}} {
+		_, after, err := l.UpdateAccount(t.Context(), "sa_1", become(step.status))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(string(step.status), step.active, step.gen, after.Version)
+	}
+	if _, err := l.DeleteAccount(t.Context(), "sa_1", nil); err != nil {
+		t.Fatal(err)
+	}
+	check("deleted", false, 3, 5)
+	l.Observe(newAccount("sa_1")) // a reader that was slow
+	check("deleted, and an old version came", false, 3, 5)
+}
+
+// TestLiveOrder shows a Live the versions of an account in any order, as slow readers of a store do. It must end with the
+// highest and never go back.
+func TestLiveOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := account.NewLive(accounttest.NewMemory(), time.Hour)
+		var highest uint64
+		for _, version := range rapid.SliceOfN(rapid.Uint64Range(1, 9), 1, 20).Draw(t, "versions") {
+			a := newAccount("sa_1")
+			a.Version, a.Generation = version, version
+			highest = max(highest, version)
+			if got := l.Observe(a).State(); got.Version != highest || got.Generation != highest {
+				t.Fatalf("after version %d, the state is of version %d, want %d", version, got.Version, highest)
+			}
+		}
+	})
+}
+
+// tearing is a store whose updates and deletions fail, after they took place or before, and which can be down altogether.
+type tearing struct {
+	account.Store
+	torn, took, down bool
+}
+
+var errTorn = errors.New("the connection broke")
+
+func (s *tearing) Account(ctx context.Context, id string) (account.Account, error) {
+	if s.down {
+		return account.Account{}, errTorn
+	}
+	return s.Store.Account(ctx, id)
+}
+
+func (s *tearing) UpdateAccount(ctx context.Context, id string, change func(*account.Account) (bool, error)) (before, after account.Account, err error) {
+	if !s.torn || s.took {
+		before, after, err = s.Store.UpdateAccount(ctx, id, change)
+	}
+	if s.torn && err == nil {
+		return account.Account{}, account.Account{}, errTorn
+	}
+	return before, after, err
+}
+
+func (s *tearing) DeleteAccount(ctx context.Context, id string, check func(account.Account) error) (a account.Account, err error) {
+	if !s.torn || s.took {
+		a, err = s.Store.DeleteAccount(ctx, id, check)
+	}
+	if s.torn && err == nil {
+		return account.Account{}, errTorn
+	}
+	return a, err
+}
+
+// TestLiveInDoubt fails changes half-way: until the store has been read again, the account must not count as active.
+func TestLiveInDoubt(t *testing.T) {
+	for _, took := range []bool{false, true} {
+		for name, change := range map[string]func(*account.Live) error{
+			"update": func(l *account.Live) error {
+				_, _, err := l.UpdateAccount(context.Background(), "sa_1", become(account.StatusSuspended))
+				return err
+			},
+			"delete": func(l *account.Live) error {
+				_, err := l.DeleteAccount(context.Background(), "sa_1", nil)
+				return err
+			},
+		} {
+			t.Run(fmt.Sprintf("%s, took place: %v", name, took), func(t *testing.T) {
+				store := &tearing{Store: accounttest.NewMemory(), took: took}
+				l := account.NewLive(store, time.Hour)
+				if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+					t.Fatal(err)
+				}
+				held := current(t, l, "sa_1")
+				store.torn, store.down = true, true
+				if err := change(l); !errors.Is(err, errTorn) {
+					t.Fatalf("error %v", err)
+				}
+				c := l.Observe(newAccount("sa_1"))
+				if s := c.State(); s.Active || !s.InDoubt() {
+					t.Errorf("in doubt, the state is %+v", s)
+				}
+				if _, err := l.Current(t.Context(), "sa_1"); !errors.Is(err, errTorn) {
+					t.Errorf("Current, the store being down: error %v", err)
+				}
+				store.torn, store.down = false, false
+				if s := current(t, l, "sa_1"); s.Active == took || s.InDoubt() {
+					t.Errorf("when the store is back: %+v", s)
+				}
+				if !held.Active {
+					t.Error("a state that was handed out before has changed")
+				}
+			})
+		}
+	}
+}
+
+// TestLiveRefusedChange: a change that its caller refuses leaves nothing in doubt.
+func TestLiveRefusedChange(t *testing.T) {
+	l := account.NewLive(accounttest.NewMemory(), time.Hour)
+	if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+		t.Fatal(err)
+	}
+	mine := errors.New("mine")
+	_, _, err := l.UpdateAccount(t.Context(), "sa_1", func(*account.Account) (bool, error) { return true, mine })
+	_, err2 := l.DeleteAccount(t.Context(), "sa_1", func(account.Account) error { return mine })
+	if err != mine || err2 != mine {
+		t.Errorf("errors %v and %v", err, err2)
+	}
+	if s := current(t, l, "sa_1"); !s.Active || s.InDoubt() || s.Version != 1 {
+		t.Errorf("state %+v", s)
+	}
+}
+
+func TestLiveEndedGrants(t *testing.T) {
+	l := account.NewLive(accounttest.NewMemory(), time.Minute)
+	if l.Ended("gr_1") {
+		t.Error("a grant that nobody ended has ended")
+	}
+	if err := l.EndGrant(t.Context(), "gr_1"); err != nil {
+		t.Fatal(err)
+	}
+	// A reload to a longer life of tokens, and one to a shorter: the longest counts.
+	l.RememberEnded(time.Hour)
+	l.RememberEnded(time.Second)
+	for _, id := range []string{"gr_2", "gr_2", "gr_3"} {
+		if err := l.EndGrant(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	for _, step := range []struct {
+		after        time.Duration
+		first, later bool
+	}{{0, true, true}, {50 * time.Second, true, true}, {70 * time.Second, false, true}, {59 * time.Minute, false, true}, {61 * time.Minute, false, false}} {
+		if _, err := l.SweepGrants(t.Context(), now.Add(step.after)); err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]bool{"gr_1": step.first, "gr_2": step.later, "gr_3": step.later, "gr_4": false} {
+			if l.Ended(id) != want || l.EndedRef(account.GrantRef(id)) != want {
+				t.Errorf("after %v, %s: ended is %v, want %v", step.after, id, l.Ended(id), want)
+			}
+		}
+	}
+}
+
+// TestLiveEndsAtOnce ends grants from many goroutines while others sweep: whoever has returned from EndGrant must find the
+// grant ended.
+func TestLiveEndsAtOnce(t *testing.T) {
+	l := account.NewLive(accounttest.NewMemory(), time.Hour)
+	stop := make(chan struct{})
+	var sweeper, enders sync.WaitGroup
+	sweeper.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := l.SweepGrants(context.Background(), time.Now()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	for i := range 8 {
+		enders.Go(func() {
+			for n := range 500 {
+				id := fmt.Sprint(n + i%2) // often the same as another's
+				if err := l.EndGrant(context.Background(), id); err != nil || !l.Ended(id) {
+					t.Errorf("grant %s: error %v, ended %v", id, err, l.Ended(id))
+				}
+			}
+		})
+	}
+	enders.Wait()
+	close(stop)
+	sweeper.Wait()
+}
