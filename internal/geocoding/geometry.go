@@ -150,10 +150,11 @@ func (n *nearest) descend(g *geometry, p *pyramid, level int, from, to uint32) {
 }
 
 const (
-	// farHaversine is where the plane around the origin is no longer good enough to find the nearest point: 12 km.
-	farHaversine = 9e-7
-	// polarCosine is that of the latitude above which it never is: 84°.
-	polarCosine = 0.1
+	// farHaversine is where the plane that touches the sphere at the origin is no longer good enough to find the nearest
+	// point: 2 km.
+	farHaversine = 2.5e-8
+	// polarCosine is that of the latitude above which it never is: 75°.
+	polarCosine = 0.26
 )
 
 // line looks for the nearest point of one line.
@@ -167,7 +168,7 @@ func (n *nearest) line(line []coord) {
 		t := min(max(-(x0*ex*scale+y0*ey)/(ex*ex*scale+ey*ey+math.SmallestNonzeroFloat64), 0), 1)
 		at := position{x0 + t*ex, y0 + t*ey}
 		x0, y0 = x0+ex, y0+ey
-		if o.flat && at.dx*at.dx*o.scaleX+at.dy*at.dy*o.scaleY > min(n.h, n.limit) {
+		if o.flat && (at.dx*at.dx*o.scaleX+at.dy*at.dy*o.scaleY)*o.slack > min(n.h, n.limit) {
 			continue
 		}
 		h := o.haversine(at.dx, at.dy)

@@ -14,6 +14,15 @@ import (
 // addresses. The same data makes the same sections.
 func Write(w *region.Writer, d *extract.Data) error {
 	b := newBuilder()
+	b.build(d)
+	if err := b.check(); err != nil {
+		return err
+	}
+	return b.write(w)
+}
+
+// build fills the sections.
+func (b *builder) build(d *extract.Data) {
 	for i := range d.Features {
 		f := &d.Features[i]
 		b.add(newRef(f.Kind, f.ID), f.Tags, classify(f), f)
@@ -31,10 +40,6 @@ func Write(w *region.Writer, d *extract.Data) error {
 	}
 	b.features = append(b.features, b.end())
 	b.addTrees()
-	if err := b.check(); err != nil {
-		return err
-	}
-	return b.write(w)
 }
 
 // entry is a feature on its way into the region.
