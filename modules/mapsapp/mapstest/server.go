@@ -77,6 +77,13 @@ func Start(t testing.TB, cfg Config) *Server {
 	return s
 }
 
+// With returns the same server for a part of the test, which fails by itself.
+func (s *Server) With(t testing.TB) *Server {
+	part := *s
+	part.t = t
+	return &part
+}
+
 func freePort(t testing.TB) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
