@@ -43,6 +43,9 @@ const village = `<osm version="0.6" timestamp="2024-05-06T07:08:09Z">
 	<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="name" v="Main Street"/></way>
 </osm>`
 
+// shop is a map without roads.
+const shop = `<osm><node id="1" lat="1" lon="1"><tag k="shop" v="bakery"/><tag k="name" v="Bakery"/></node></osm>`
+
 func writeFile(t testing.TB, path, content string) string {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -51,12 +54,18 @@ func writeFile(t testing.TB, path, content string) string {
 	return path
 }
 
+// TestDelaware builds Delaware twice: the bytes are the same, and the file says what it was made of.
 func TestDelaware(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "delaware.region")
+	dir := t.TempDir()
+	out, again := filepath.Join(dir, "delaware.region"), filepath.Join(dir, "again.region")
 	report, err := Build(t.Context(), Options{Inputs: []string{realExtract(t, delaware)}, Output: out})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Build(t.Context(), Options{Inputs: []string{realExtract(t, delaware)}, Output: again}); err != nil {
+		t.Fatal(err)
+	}
+	checkSame(t, out, again)
 	f, err := region.Open(out)
 	if err != nil {
 		t.Fatal(err)
@@ -93,24 +102,33 @@ func TestDelaware(t *testing.T) {
 	}
 }
 
-func TestSameInputSameBytes(t *testing.T) {
-	var files [2][]byte
+func checkSame(t *testing.T, a, b string) {
+	t.Helper()
+	first, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) {
+		t.Errorf("%d and %d bytes that differ", len(first), len(second))
+	}
+}
+
+// TestElsewhere: where the extracts lie does not matter.
+func TestElsewhere(t *testing.T) {
+	var files [2]string
 	for i := range files {
 		dir := t.TempDir()
-		in := writeFile(t, filepath.Join(dir, "village.osm"), village)
-		out := filepath.Join(dir, "out.region")
-		if _, err := Build(t.Context(), Options{Inputs: []string{in, realExtract(t, "andorra-latest.osm.bz2")}, Output: out}); err != nil {
+		files[i] = filepath.Join(dir, "out.region")
+		inputs := []string{writeFile(t, filepath.Join(dir, "village.osm"), village), writeFile(t, filepath.Join(dir, "shop.osm"), shop)}
+		if _, err := Build(t.Context(), Options{Inputs: inputs, Output: files[i]}); err != nil {
 			t.Fatal(err)
 		}
-		content, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[i] = content
 	}
-	if !bytes.Equal(files[0], files[1]) {
-		t.Errorf("%d and %d bytes that differ", len(files[0]), len(files[1]))
-	}
+	checkSame(t, files[0], files[1])
 }
 
 // TestProgress: the stages come one after the other, and each comes to its end.
@@ -217,7 +235,7 @@ func TestRefusedBeforeReading(t *testing.T) {
 // TestEmptyRegions: a map without roads, or without places, still makes a region.
 func TestEmptyRegions(t *testing.T) {
 	for name, content := range map[string]string{
-		"no roads":  `<osm><node id="1" lat="1" lon="1"><tag k="shop" v="bakery"/><tag k="name" v="Bakery"/></node></osm>`,
+		"no roads":  shop,
 		"no places": `<osm><node id="1" lat="1" lon="1"/><node id="2" lat="1" lon="1.01"/><way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="service"/></way></osm>`,
 		"neither":   `<osm><node id="1" lat="1" lon="1"/></osm>`,
 	} {

@@ -47,12 +47,23 @@ func mustRead(t testing.TB, paths ...string) *Data {
 	return d
 }
 
+// progressReport is one call of a progress function.
+type progressReport struct {
+	stage       string
+	done, total int64
+}
+
+var delawareProgress []progressReport
+
+// readDelaware reads Delaware once for all tests, and notes the progress.
 var readDelaware = sync.OnceValues(func() (*Data, error) {
 	dir, err := osmModule()
 	if err != nil {
 		return nil, err
 	}
-	return Read(context.Background(), []string{filepath.Join(dir, "testdata", delaware)}, nil)
+	return Read(context.Background(), []string{filepath.Join(dir, "testdata", delaware)}, func(stage string, done, total int64) {
+		delawareProgress = append(delawareProgress, progressReport{stage, done, total})
+	})
 })
 
 // tagsOf reads "key=value key=value"; a plus stands for a space.

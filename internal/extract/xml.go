@@ -18,6 +18,8 @@ type xmlFile struct {
 	text io.Reader
 	time time.Time
 	read bool
+	// maxElement is the longest single element in bytes that is read.
+	maxElement int
 
 	plainIDs  []int64 // nodes without tags
 	plainLats []int32
@@ -30,7 +32,7 @@ type xmlFile struct {
 }
 
 func newXML(f io.Closer, text io.Reader, root *xml.StartElement) *xmlFile {
-	x := &xmlFile{f: f, text: text}
+	x := &xmlFile{f: f, text: text, maxElement: maxElement}
 	for _, a := range root.Attr {
 		if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
 			// Not all programs write one, so a bad one is as good as none.
@@ -104,13 +106,12 @@ func (x *xmlFile) load(ctx context.Context) error {
 	if x.read {
 		return nil
 	}
-	limit := &limiter{r: x.text}
+	limit := &limiter{r: x.text, max: x.maxElement, left: x.maxElement}
 	s := osmxml.New(ctx, limit)
 	defer s.Close()
-	limit.left = maxElement
 	var newest time.Time
 	for s.Scan() {
-		limit.left = maxElement
+		limit.left = limit.max
 		switch o := s.Object().(type) {
 		case *osm.Node:
 			newest = later(newest, o.Timestamp)
@@ -168,18 +169,18 @@ func xmlError(err error) error {
 	return truncated(err)
 }
 
-// maxElement is the longest single element that is read: a relation of 32,000 members, the API's limit, has 2 MB.
+// maxElement is above any element there is: a relation of 32,000 members, the most that the API takes, has 2 MB.
 const maxElement = 16 << 20
 
 // limiter ends the reading of an element without end, before it takes all memory.
 type limiter struct {
-	r    io.Reader
-	left int
+	r         io.Reader
+	max, left int
 }
 
 func (l *limiter) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("an element of more than %d MB", maxElement>>20)
+		return 0, fmt.Errorf("an element of more than %d bytes", l.max)
 	}
 	n, err := l.r.Read(p)
 	l.left -= n
