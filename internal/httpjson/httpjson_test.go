@@ -1,0 +1,186 @@
+package httpjson
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+)
+
+func TestParseObject(t *testing.T) {
+	for body, want := range map[string]string{
+		`{}`:                  "",
+		` {"a":1} ` + "\n":    "",
+		`{"a":{"a":1,"a":2}}`: "", // what is inside a field is its reader's affair
+		``:                    "body: must be a JSON object",
+		`null`:                "body: must be a JSON object",
+		`[]`:                  "body: must be a JSON object",
+		`"a"`:                 "body: must be a JSON object",
+		`{`:                   "body: must be a JSON object",
+		`{"a"`:                "body: must be a JSON object",
+		`{"a":`:               "body: must be a JSON object",
+		`{"a":1`:              "body: must be a JSON object",
+		`{"a":1,}`:            "body: must be a JSON object",
+		`{"a":1]`:             "body: must be a JSON object",
+		`{1:1}`:               "body: must be a JSON object",
+		`{} x`:                "body: must be a JSON object",
+		`{}{}`:                "body: must be a JSON object",
+		`{"a":NaN}`:           "body: must be a JSON object",
+		"{\"a\":\"\xff\"}":    "body: must be UTF-8",
+		`{"a":1,"a":1}`:       "a: appears more than once",
+		`{"a":1,"\u0061":1}`:  "a: appears more than once",
+		`{"b c":1,"b c":1}`:   `"b c": appears more than once`,
+		`{"":1,"":1}`:         `"": appears more than once`,
+		`{"a` + strings.Repeat("é", 100) + `":1,"a` + strings.Repeat("é", 100) + `":1}`: `"a` + strings.Repeat("é", 31) + `…": appears more than once`,
+	} {
+		_, err := ParseObject([]byte(body))
+		if got := errorText(err); got != want {
+			t.Errorf("%q: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestFields(t *testing.T) {
+	o, err := ParseObject([]byte(`{"s":"x","b":true,"l":["a","b"],"n":null,"i":1,"ln":["a",null],"li":[1],"e":[],"o":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Len() != 9 || !o.Has("n") || o.Has("N") {
+		t.Errorf("Len %d, Has %v %v", o.Len(), o.Has("n"), o.Has("N"))
+	}
+	if s, present, err := o.String("s"); s != "x" || !present || err != nil {
+		t.Errorf("s: %q %v %v", s, present, err)
+	}
+	if b, present, err := o.Bool("b"); !b || !present || err != nil {
+		t.Errorf("b: %v %v %v", b, present, err)
+	}
+	if l, present, err := o.Strings("l"); !cmp.Equal(l, []string{"a", "b"}) || !present || err != nil {
+		t.Errorf("l: %q %v %v", l, present, err)
+	}
+	if l, present, err := o.Strings("e"); len(l) != 0 || !present || err != nil {
+		t.Errorf("e: %q %v %v", l, present, err)
+	}
+	for _, name := range []string{"absent", "S"} {
+		_, p1, err1 := o.String(name)
+		_, p2, err2 := o.Bool(name)
+		_, p3, err3 := o.Strings(name)
+		if p1 || p2 || p3 || err1 != nil || err2 != nil || err3 != nil {
+			t.Errorf("%s is present", name)
+		}
+	}
+	for _, name := range []string{"b", "l", "n", "i", "o"} {
+		if _, _, err := o.String(name); errorText(err) != name+": must be a string" {
+			t.Errorf("%s as a string: %v", name, err)
+		}
+	}
+	for _, name := range []string{"s", "l", "n", "i", "o"} {
+		if _, _, err := o.Bool(name); errorText(err) != name+": must be true or false" {
+			t.Errorf("%s as a bool: %v", name, err)
+		}
+	}
+	for _, name := range []string{"s", "b", "n", "i", "ln", "li", "o"} {
+		if _, _, err := o.Strings(name); errorText(err) != name+": must be an array of strings" {
+			t.Errorf("%s as strings: %v", name, err)
+		}
+	}
+	if err := o.Only("s", "b", "l", "n", "i", "ln", "li", "e", "o"); err != nil {
+		t.Error(err)
+	}
+	if err := o.Only("s", "l", "n"); errorText(err) != "b: unknown field" {
+		t.Error(err)
+	}
+}
+
+func TestReadObject(t *testing.T) {
+	const limit = 10
+	for _, tc := range []struct {
+		name   string
+		body   io.Reader
+		header map[string]string
+		status int // 0: read
+	}{
+		{"within the limit", strings.NewReader(`{"abc":12}`), nil, 0},
+		{"beyond it, announced", strings.NewReader(`{"abc":123}`), nil, 413},
+		{"beyond it, not announced", io.MultiReader(strings.NewReader(`{"abc":123}`)), nil, 413},
+		{"broken off", io.MultiReader(strings.NewReader(`{`), iotest.ErrReader(io.ErrUnexpectedEOF)), nil, 400},
+		{"refused by somebody else's limit", iotest.ErrReader(&http.MaxBytesError{Limit: 3}), nil, 413},
+		{"no object", strings.NewReader(`[]`), nil, 400},
+		{"JSON", strings.NewReader(`{}`), map[string]string{"Content-Type": "application/json"}, 0},
+		{"identity", strings.NewReader(`{}`), map[string]string{"Content-Encoding": "identity"}, 0},
+		{"gzip", strings.NewReader(`{}`), map[string]string{"Content-Encoding": "gzip"}, 415},
+		{"text", strings.NewReader(`{}`), map[string]string{"Content-Type": "text/plain"}, 415},
+		{"malformed type", strings.NewReader(`{}`), map[string]string{"Content-Type": "application/json; ="}, 415},
+		{"another charset", strings.NewReader(`{}`), map[string]string{"Content-Type": "application/json; charset=utf-16"}, 415},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodPost, "/", tc.body)
+			for name, value := range tc.header {
+				r.Header.Set(name, value)
+			}
+			_, err := ReadObject(r, limit)
+			var answer apierror.Error
+			errors.As(err, &answer)
+			if answer.Status != tc.status || (err == nil) != (tc.status == 0) {
+				t.Errorf("got %d %v, want %d", answer.Status, err, tc.status)
+			}
+		})
+	}
+}
+
+func TestWrite(t *testing.T) {
+	rec := httptest.NewRecorder()
+	Write(rec, http.StatusCreated, map[string]string{"a": "<b>"})
+	if rec.Code != http.StatusCreated || rec.Body.String() != `{"a":"<b>"}`+"\n" || rec.Header().Get("Content-Type") != "application/json" ||
+		rec.Header().Get("Content-Length") != "12" {
+		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+}
+
+// FuzzParseObject holds ParseObject against encoding/json: whatever it takes is an object there too, with the same fields.
+func FuzzParseObject(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"a":1}`, `{"a":[1,{"b":null}],"c":"\ud800"}`, `{"a":1,"a":2}`, `[]`, `{"a":1}x`, "{\"\xff\":1}", `{"a":1e999}`, `{"a":`, "",
+		strings.Repeat(`{"a":`, 100),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		o, err := ParseObject(body)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\x00") || len(err.Error()) > 600 {
+				t.Errorf("error is not fit to be shown: %q", err)
+			}
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(body, &want); err != nil {
+			t.Fatalf("%q was taken, which encoding/json refuses: %v", body, err)
+		}
+		if len(want) != o.Len() {
+			t.Errorf("%q: %d fields, want %d", body, o.Len(), len(want))
+		}
+		for name := range want {
+			if !o.Has(name) {
+				t.Errorf("%q: field %q is missing", body, name)
+			}
+			_, _, _ = o.String(name)
+			_, _, _ = o.Bool(name)
+			_, _, _ = o.Strings(name)
+		}
+	})
+}
