@@ -39,21 +39,34 @@ func ContentType(r *http.Request) (media string, ok bool) {
 // ReadBody reads a request's body of at most limit bytes. The error is an apierror.Error: TooLarge, or FailedValidation for a
 // body that broke off.
 func ReadBody(r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
-		return nil, apierror.TooLarge()
-	}
 	if r.Body == nil {
 		return nil, nil
+	}
+	if r.ContentLength > limit {
+		linger(r, limit)
+		return nil, apierror.TooLarge()
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	var maxBytes *http.MaxBytesError
 	switch {
-	case errors.As(err, &maxBytes) || int64(len(body)) > limit:
+	case errors.As(err, &maxBytes):
+		return nil, apierror.TooLarge()
+	case int64(len(body)) > limit:
+		linger(r, limit)
 		return nil, apierror.TooLarge()
 	case err != nil:
 		return nil, apierror.FailedValidation("body: it ended early")
 	}
 	return body, nil
+}
+
+// linger throws away what follows of a body that is somewhat too large. Many clients send the whole body before they read
+// the answer, and would see a broken connection instead of it. A much larger body is not waited for, and a client that
+// asked first (Expect) sends none.
+func linger(r *http.Request, limit int64) {
+	if r.ContentLength <= 4*limit && r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, 4*limit) // the answer is the same whatever comes of it
+	}
 }
 
 // ReadObject reads a request's body as one JSON object of at most limit bytes. The error is an apierror.Error.

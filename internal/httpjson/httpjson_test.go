@@ -184,3 +184,53 @@ func FuzzParseObject(f *testing.F) {
 		}
 	})
 }
+
+// TestTooLargeIsRead checks that a client that writes its whole body before it reads gets the answer, and that a body far
+// beyond the limit is not read.
+func TestTooLargeIsRead(t *testing.T) {
+	const limit = 1 << 20
+	for name, c := range map[string]struct {
+		size   int64
+		expect string
+		want   int64 // bytes that are read
+	}{
+		"somewhat too large": {3 * limit, "", 3 * limit},
+		"far too large":      {100 * limit, "", 0},
+		"asked first":        {3 * limit, "100-continue", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &countingReader{rest: c.size}
+			r := httptest.NewRequest(http.MethodPost, "/", body)
+			r.ContentLength = c.size
+			if c.expect != "" {
+				r.Header.Set("Expect", c.expect)
+			}
+			_, err := ReadBody(r, limit)
+			var refused apierror.Error
+			if !errors.As(err, &refused) || refused.Status != http.StatusRequestEntityTooLarge {
+				t.Errorf("error %v, want 413", err)
+			}
+			if body.read != c.want {
+				t.Errorf("%d bytes were read, want %d", body.read, c.want)
+			}
+		})
+	}
+	body := &countingReader{rest: 100 * limit}
+	r := httptest.NewRequest(http.MethodPost, "/", body)
+	r.ContentLength = -1
+	if _, err := ReadBody(r, limit); err == nil || body.read > 6*limit {
+		t.Errorf("of a chunked body %d bytes were read; %v", body.read, err)
+	}
+}
+
+type countingReader struct{ rest, read int64 }
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	if c.rest == 0 {
+		return 0, io.EOF
+	}
+	n := min(int64(len(p)), c.rest)
+	c.rest -= n
+	c.read += n
+	return int(n), nil
+}
