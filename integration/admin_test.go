@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,7 +182,7 @@ func TestAdaptedJSONRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.Post("http://"+s.admin+"/load", "application/json", strings.NewReader(string(out)))
+	resp, err := adminClient.Post("http://"+s.admin+"/load", "application/json", strings.NewReader(string(out)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,9 @@ var httpClient = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
+// adminClient keeps no connections: Caddy's admin endpoint closes them with each configuration, refused ones included.
+var adminClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+
 // send makes a request of the service. A failure to get any answer fails the test.
 func (s *server) send(t testing.TB, c call) *answer {
 	t.Helper()
@@ -46,19 +49,21 @@ func (s *server) send(t testing.TB, c call) *answer {
 	return a
 }
 
-func (s *server) trySend(t testing.TB, c call) (*answer, error) { return sendTo(t, s.url(""), c) }
+func (s *server) trySend(t testing.TB, c call) (*answer, error) {
+	return sendTo(t, httpClient, s.url(""), c)
+}
 
 // sendAdmin makes a request of Caddy's admin endpoint.
 func (s *server) sendAdmin(t testing.TB, c call) *answer {
 	t.Helper()
-	a, err := sendTo(t, "http://"+s.admin, c)
+	a, err := sendTo(t, adminClient, "http://"+s.admin, c)
 	if err != nil {
 		t.Fatalf("admin: %s %s: %v", c.method, c.path, err)
 	}
 	return a
 }
 
-func sendTo(t testing.TB, base string, c call) (*answer, error) {
+func sendTo(t testing.TB, client *http.Client, base string, c call) (*answer, error) {
 	if c.method == "" {
 		c.method = http.MethodGet
 	}
@@ -82,7 +87,7 @@ func sendTo(t testing.TB, base string, c call) (*answer, error) {
 	if c.contentType != "" {
 		req.Header.Set("Content-Type", c.contentType)
 	}
-	resp, err := httpClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,7 @@ func (s *server) stop() error {
 		return nil
 	}
 	if s.running() {
-		if resp, err := http.Post("http://"+s.admin+"/stop", "", nil); err == nil {
+		if resp, err := adminClient.Post("http://"+s.admin+"/stop", "", nil); err == nil {
 			resp.Body.Close()
 		}
 	}
@@ -214,7 +214,7 @@ func (s *server) reload(t testing.TB, caddyfile string) (int, string) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "text/caddyfile")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := adminClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
