@@ -1,0 +1,448 @@
+package accounts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+
+	_ "github.com/mapsedge/caddy-maps/modules/accounts"
+	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+)
+
+func site(options string) string {
+	return `
+	handle /api/v1/external/* {
+		maps_tokens
+	}
+	@accounts path /api/v1/service-accounts /api/v1/service-accounts/*
+	handle @accounts {
+		maps_accounts` + options + `
+	}
+	handle_path /prefix/* {
+		maps_accounts
+	}
+`
+}
+
+const path = mapstest.AccountsPath
+
+func TestLife(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	a := s.Do(http.MethodPost, path, user, `{"platform":"IOS","isAdmin":true,"description":"Füße <&>","scopes":["ONM","TILE"]}`)
+	if a.Status != http.StatusCreated || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	var made mapstest.Account
+	a.Data(t, &made)
+	if got, want := a.Header.Get("Location"), path+"/"+made.ID; got != want {
+		t.Errorf("Location %q, want %q", got, want)
+	}
+	if !strings.HasPrefix(made.ClientToken, "mpc_") || !strings.HasPrefix(made.ServerToken, "mps_") ||
+		!strings.HasSuffix(made.ClientToken, made.ClientHint) || !strings.HasSuffix(made.ServerToken, made.ServerHint) ||
+		len(made.ClientHint) != 4 || len(made.ServerHint) != 4 {
+		t.Errorf("tokens and hints: %+v", made)
+	}
+	want := mapstest.Account{
+		ID: made.ID, Organization: "acme", Platform: "IOS", IsAdmin: true, Description: "Füße <&>", Scopes: []string{"ONM", "TILE"},
+		Status: "ACTIVE", CreatedBy: "user:tester", ClientHint: made.ClientHint, ServerHint: made.ServerHint,
+		CreatedAt: made.CreatedAt, UpdatedAt: made.CreatedAt,
+	}
+	created, err := time.Parse(time.RFC3339, made.CreatedAt)
+	if err != nil || !strings.HasSuffix(made.CreatedAt, "Z") || time.Since(created) > time.Minute {
+		t.Errorf("createdAt %q: %v", made.CreatedAt, err)
+	}
+	if !regexp.MustCompile(`^sa_[0-9A-Za-z]+$`).MatchString(made.ID) {
+		t.Errorf("id %q", made.ID)
+	}
+	read := func() mapstest.Account {
+		t.Helper()
+		a := s.Do(http.MethodGet, path+"/"+made.ID, user, "")
+		if a.Status != http.StatusOK || strings.Contains(a.Body, "Token\":") || strings.Contains(a.Body, "Hash") {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		var acc mapstest.Account
+		a.Data(t, &acc)
+		return acc
+	}
+	if diff := cmp.Diff(want, read()); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+	if head := s.Do(http.MethodHead, path+"/"+made.ID, user, ""); head.Status != http.StatusOK || head.Body != "" {
+		t.Errorf("HEAD: %d %q", head.Status, head.Body)
+	}
+
+	patch := func(body string, status int) mapstest.Account {
+		t.Helper()
+		a := s.Do(http.MethodPatch, path+"/"+made.ID, user, body)
+		if a.Status != status {
+			t.Fatalf("%s: got %d %s, want %d", body, a.Status, a.Body, status)
+		}
+		var acc mapstest.Account
+		if status == http.StatusOK {
+			a.Data(t, &acc)
+		}
+		return acc
+	}
+	// what changes nothing leaves updatedAt
+	time.Sleep(2 * time.Millisecond)
+	if diff := cmp.Diff(want, patch(`{"platform":"IOS","isAdmin":true,"scopes":["ONM","TILE"],"status":"ACTIVE"}`, 200)); diff != "" {
+		t.Errorf("a PATCH of nothing (-want +got):\n%s", diff)
+	}
+	got := patch(`{"platform":"WEB","isAdmin":false,"description":"","scopes":["MATRIX"],"status":"SUSPENDED"}`, 200)
+	if got.UpdatedAt <= want.UpdatedAt {
+		t.Errorf("updatedAt %q, before %q", got.UpdatedAt, want.UpdatedAt)
+	}
+	want.Platform, want.IsAdmin, want.Description, want.Scopes, want.Status = "WEB", false, "", []string{"MATRIX"}, "SUSPENDED"
+	want.UpdatedAt = got.UpdatedAt
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("PATCH (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, read()); diff != "" {
+		t.Errorf("read after PATCH (-want +got):\n%s", diff)
+	}
+	// transitions: both ways between ACTIVE and SUSPENDED, both to REVOKED, nothing from there
+	patch(`{"status":"ACTIVE"}`, 200)
+	patch(`{"status":"SUSPENDED"}`, 200)
+	patch(`{"status":"REVOKED"}`, 200)
+	patch(`{"status":"REVOKED"}`, 200)
+	patch(`{"platform":"WEB"}`, 200)
+	for _, body := range []string{`{"status":"ACTIVE"}`, `{"status":"SUSPENDED"}`, `{"description":"x"}`, `{"scopes":["TILE"]}`} {
+		a := s.Do(http.MethodPatch, path+"/"+made.ID, user, body)
+		if a.Status != http.StatusConflict || !strings.Contains(a.Body, `"code":"INVALID_TRANSITION"`) {
+			t.Errorf("%s on a revoked account: %d %s", body, a.Status, a.Body)
+		}
+	}
+	if a := s.Do(http.MethodDelete, path+"/"+made.ID, user, ""); a.Status != http.StatusNoContent || a.Body != "" || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("DELETE: %d %v %s", a.Status, a.Header, a.Body)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		if a := s.Do(method, path+"/"+made.ID, user, ""); a.Status != http.StatusNotFound || a.Body != `{"error":"service account not found"}` {
+			t.Errorf("%s after DELETE: %d %s", method, a.Status, a.Body)
+		}
+	}
+	waitLogs(t, s, "maps.account.created", "maps.account.updated", "maps.account.suspended", "maps.account.activated", "maps.account.revoked",
+		"maps.account.deleted")
+	for _, line := range []string{
+		`"msg":"account created","account_id":"` + made.ID + `","organization":"acme","actor":"user:tester","changed":[]`,
+		`"msg":"account updated","account_id":"` + made.ID + `","organization":"acme","actor":"user:tester","changed":["platform","isAdmin","description","scopes"]`,
+		`"msg":"account suspended","account_id":"` + made.ID + `","organization":"acme","actor":"user:tester","changed":["status"]`,
+	} {
+		if !strings.Contains(s.Log(), line) {
+			t.Errorf("the log lacks %s", line)
+		}
+	}
+	if strings.Contains(s.Log(), made.ClientToken) || strings.Contains(s.Log(), made.ServerToken) {
+		t.Error("the log shows a token")
+	}
+}
+
+func waitLogs(t *testing.T, s *mapstest.Server, events ...string) {
+	t.Helper()
+	deadline := time.Now().Add(3 * time.Second)
+	for _, name := range events {
+		for !strings.Contains(s.Log(), `"msg":"event","name":"`+name+`"`) {
+			if time.Now().After(deadline) {
+				t.Errorf("no event %s", name)
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+func TestCreateSuspended(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", `"status":"SUSPENDED"`)
+	if acc.Status != "SUSPENDED" || acc.IsAdmin || acc.Description != "" {
+		t.Errorf("%+v", acc)
+	}
+	exchange := mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)
+	if a := s.Do(http.MethodPost, "/api/v1/external/auth", "", exchange); a.Status != http.StatusUnauthorized {
+		t.Errorf("exchange while suspended: %d", a.Status)
+	}
+	s.Do(http.MethodPatch, path+"/"+acc.ID, user, `{"status":"ACTIVE"}`)
+	if a := s.Do(http.MethodPost, "/api/v1/external/auth", "", exchange); a.Status != http.StatusOK {
+		t.Errorf("exchange once active: %d", a.Status)
+	}
+}
+
+func TestValidation(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", "")
+	long := strings.Repeat("é", 501)
+	both := []struct{ body, want string }{ // wrong in a POST and in a PATCH
+		{``, "body: must be a JSON object"},
+		{`[]`, "body: must be a JSON object"},
+		{`{"platform":"WEB","scopes":["TILE"],"owner":"me"}`, "owner: unknown field"},
+		{`{"platform":"WEB","scopes":["TILE"],"id":"sa_1"}`, "id: unknown field"},
+		{`{"platform":"WEB","scopes":["TILE"],"organizationId":"globex"}`, "organizationId: unknown field"},
+		{`{"platform":"WEB","scopes":["TILE"],"Status":"ACTIVE"}`, "Status: unknown field"},
+		{`{"platform":"WEB","scopes":["TILE"],"platform":"WEB"}`, "platform: appears more than once"},
+		{`{"platform":"LINUX","scopes":["TILE"]}`, "platform: must be WEB, ANDROID, IOS or DESKTOP"},
+		{`{"platform":"web","scopes":["TILE"]}`, "platform: must be WEB, ANDROID, IOS or DESKTOP"},
+		{`{"platform":"","scopes":["TILE"]}`, "platform: must be WEB, ANDROID, IOS or DESKTOP"},
+		{`{"platform":null,"scopes":["TILE"]}`, "platform: must be a string"},
+		{`{"platform":1,"scopes":["TILE"]}`, "platform: must be a string"},
+		{`{"platform":"WEB","scopes":["TILE"],"isAdmin":"true"}`, "isAdmin: must be true or false"},
+		{`{"platform":"WEB","scopes":["TILE"],"isAdmin":null}`, "isAdmin: must be true or false"},
+		{`{"platform":"WEB","scopes":["TILE"],"description":7}`, "description: must be a string"},
+		{`{"platform":"WEB","scopes":["TILE"],"description":null}`, "description: must be a string"},
+		{`{"platform":"WEB","scopes":["TILE"],"description":"` + long + `"}`, "description: must be at most 500 characters"},
+		{`{"platform":"WEB","scopes":["TILE"],"description":"a\u0000"}`, "description: must not contain the character NUL"},
+		{"{\"platform\":\"WEB\",\"scopes\":[\"TILE\"],\"description\":\"\xff\"}", "body: must be UTF-8"},
+		{`{"platform":"WEB","scopes":[]}`, "scopes: must not be empty"},
+		{`{"platform":"WEB","scopes":"TILE"}`, "scopes: must be an array of strings"},
+		{`{"platform":"WEB","scopes":[null]}`, "scopes: must be an array of strings"},
+		{`{"platform":"WEB","scopes":null}`, "scopes: must be an array of strings"},
+		{`{"platform":"WEB","scopes":["TILE","TILE"]}`, "scopes: TILE appears more than once"},
+		{`{"platform":"WEB","scopes":["TILE","tile"]}`, "scopes: element 1 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING]"},
+		{`{"platform":"WEB","scopes":["TILE"],"status":"DELETED"}`, "status: must be ACTIVE, SUSPENDED or REVOKED"},
+		{`{"platform":"WEB","scopes":["TILE"],"status":false}`, "status: must be a string"},
+	}
+	check := func(t *testing.T, method, path, body, want string) {
+		t.Helper()
+		a := s.Do(method, path, user, body)
+		text, _ := json.Marshal(map[string]string{"error": want, "code": "FAILED_VALIDATION"})
+		var got, expected map[string]string
+		if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
+			t.Fatalf("%s: %v", a.Body, err)
+		}
+		_ = json.Unmarshal(text, &expected)
+		if a.Status != http.StatusBadRequest || !cmp.Equal(got, expected) || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: got %d %s, want %q", method, body, a.Status, a.Body, want)
+		}
+	}
+	for _, tc := range both {
+		check(t, http.MethodPost, path, tc.body, tc.want)
+		check(t, http.MethodPatch, path+"/"+acc.ID, tc.body, tc.want)
+	}
+	check(t, http.MethodPost, path, `{"scopes":["TILE"]}`, "platform: missing")
+	check(t, http.MethodPost, path, `{"platform":"WEB"}`, "scopes: missing")
+	check(t, http.MethodPost, path, `{}`, "platform: missing")
+	check(t, http.MethodPost, path, `{"platform":"WEB","scopes":["TILE"],"status":"REVOKED"}`, "status: a new account is ACTIVE or SUSPENDED")
+	check(t, http.MethodPatch, path+"/"+acc.ID, `{}`, "body: has no field to change")
+
+	for query, want := range map[string]string{
+		"limit=0":                             "limit: must be a whole number from 1 to 200",
+		"limit=201":                           "limit: must be a whole number from 1 to 200",
+		"limit=-1":                            "limit: must be a whole number from 1 to 200",
+		"limit=1.5":                           "limit: must be a whole number from 1 to 200",
+		"limit=":                              "limit: must be a whole number from 1 to 200",
+		"limit=x":                             "limit: must be a whole number from 1 to 200",
+		"limit=99999999999999999999999":       "limit: must be a whole number from 1 to 200",
+		"limit=1&limit=1":                     "limit: appears more than once",
+		"status=GONE":                         "status: must be ACTIVE, SUSPENDED or REVOKED",
+		"status=":                             "status: must be ACTIVE, SUSPENDED or REVOKED",
+		"status=ACTIVE&status=ACTIVE":         "status: appears more than once",
+		"cursor=x":                            "cursor: is not one that a list gave",
+		"cursor=" + acc.ID:                    "cursor: is not one that a list gave",
+		"cursor=MTo":                          "cursor: is not one that a list gave",
+		"cursor=a&cursor=b":                   "cursor: appears more than once",
+		"cursor=" + strings.Repeat("MT", 500): "cursor: is not one that a list gave",
+		"limit=%zz":                           "query: is not percent-encoded",
+	} {
+		check(t, http.MethodGet, path+"?"+query, "", want)
+	}
+	// the longest that is taken
+	if a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, `{"description":"`+long[2:]+`"}`); a.Status != http.StatusOK {
+		t.Errorf("500 characters: %d %s", a.Status, a.Body)
+	}
+}
+
+func TestOtherAnswers(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user, stranger := s.UserToken("acme"), s.UserToken("globex")
+	acc := s.CreateAccount(user, "TILE", "")
+	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
+	const unauthorized = `{"error":"invalid or missing api key"}`
+	const notFound = `{"error":"service account not found"}`
+	for _, tc := range []struct {
+		name, method, path, token, body string
+		header                          []string
+		status                          int
+		answer                          string
+		headerName, headerValue         string
+	}{
+		{"no token", "GET", path, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
+		{"token in the query", "GET", path + "?apiKey=" + user, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
+		{"nonsense", "GET", path, "nonsense", "", nil, 401, unauthorized, "WWW-Authenticate", `Bearer error="invalid_token"`},
+		{"two headers", "GET", path, user, "", []string{"Authorization", "Bearer " + user}, 401, unauthorized, "WWW-Authenticate", `Bearer error="invalid_token"`},
+		{"client token", "GET", path, acc.ClientToken, "", nil, 401, unauthorized, "", ""},
+		{"refresh token", "GET", path, pair.RefreshToken, "", nil, 401, unauthorized, "", ""},
+		{"tampered", "GET", path, user[:len(user)-5] + "AAAAA", "", nil, 401, unauthorized, "", ""},
+		{"access token of no administrator", "GET", path, pair.AccessToken, "", nil, 403,
+			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`, "WWW-Authenticate", `Bearer error="insufficient_scope"`},
+		{"unknown id", "GET", path + "/sa_1", user, "", nil, 404, notFound, "", ""},
+		{"very long id", "GET", path + "/" + strings.Repeat("a", 1000), user, "", nil, 404, notFound, "", ""},
+		{"PATCH of an unknown id", "PATCH", path + "/sa_1", user, `{"status":"ACTIVE"}`, nil, 404, notFound, "", ""},
+		{"DELETE of an unknown id", "DELETE", path + "/sa_1", user, "", nil, 404, notFound, "", ""},
+		{"another organization: GET", "GET", path + "/" + acc.ID, stranger, "", nil, 404, notFound, "", ""},
+		{"another organization: PATCH", "PATCH", path + "/" + acc.ID, stranger, `{"status":"SUSPENDED"}`, nil, 404, notFound, "", ""},
+		{"another organization: PATCH of nothing", "PATCH", path + "/" + acc.ID, stranger, `{"status":"ACTIVE"}`, nil, 404, notFound, "", ""},
+		{"another organization: DELETE", "DELETE", path + "/" + acc.ID, stranger, "", nil, 404, notFound, "", ""},
+		{"deeper", "GET", path + "/" + acc.ID + "/tokens", user, "", nil, 404, `{"error":"not found"}`, "", ""},
+		{"slash after an id", "GET", path + "/" + acc.ID + "/", user, "", nil, 404, `{"error":"not found"}`, "", ""},
+		{"somewhere else", "GET", "/prefix/elsewhere", user, "", nil, 404, `{"error":"not found"}`, "", ""},
+		{"PUT of the collection", "PUT", path, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow", "GET, HEAD, POST"},
+		{"DELETE of the collection", "DELETE", path + "/", user, "", nil, 405, `{"error":"method not allowed"}`, "Allow", "GET, HEAD, POST"},
+		{"POST to an account", "POST", path + "/" + acc.ID, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow", "GET, HEAD, PATCH, DELETE"},
+		{"large", "POST", path, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil, 413, `{"error":"request body too large"}`, "", ""},
+		{"form", "POST", path, user, "platform=WEB", []string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
+			`{"error":"unsupported media type"}`, "", ""},
+		{"large PATCH", "PATCH", path + "/" + acc.ID, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil, 413, `{"error":"request body too large"}`, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := s.Do(tc.method, tc.path, tc.token, tc.body, tc.header...)
+			if a.Status != tc.status || a.Body != tc.answer {
+				t.Errorf("got %d %s, want %d %s", a.Status, a.Body, tc.status, tc.answer)
+			}
+			if a.Header.Get("Content-Type") != "application/json" || a.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("headers %v", a.Header)
+			}
+			if tc.headerName != "" && a.Header.Get(tc.headerName) != tc.headerValue {
+				t.Errorf("%s %q, want %q", tc.headerName, a.Header.Get(tc.headerName), tc.headerValue)
+			}
+		})
+	}
+	// nothing of the strangers' attempts stuck
+	var got mapstest.Account
+	s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Data(t, &got)
+	if got.Status != "ACTIVE" {
+		t.Errorf("status %s", got.Status)
+	}
+	// behind a prefix that Caddy strips, Location still is the client's address
+	a := s.Do(http.MethodPost, "/prefix"+path+"/", user, `{"platform":"WEB","scopes":["TILE"]}`)
+	if a.Status != http.StatusCreated || !strings.HasPrefix(a.Header.Get("Location"), "/prefix"+path+"/sa_") {
+		t.Errorf("%d Location %q", a.Status, a.Header.Get("Location"))
+	}
+}
+
+type page struct {
+	Data       []mapstest.Account `json:"data"`
+	NextCursor *string            `json:"nextCursor"`
+}
+
+func list(t *testing.T, s *mapstest.Server, token, query string) page {
+	t.Helper()
+	a := s.Do(http.MethodGet, path+query, token, "")
+	var p page
+	if err := json.Unmarshal([]byte(a.Body), &p); err != nil || a.Status != http.StatusOK || !strings.Contains(a.Body, `"nextCursor":`) {
+		t.Fatalf("%d %s: %v", a.Status, a.Body, err)
+	}
+	return p
+}
+
+func ids(accounts []mapstest.Account) []string {
+	var ids []string
+	for _, acc := range accounts {
+		ids = append(ids, acc.ID)
+	}
+	return ids
+}
+
+func TestList(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user, stranger := s.UserToken("acme"), s.UserToken("globex")
+	if a := s.Do(http.MethodGet, path, user, ""); a.Body != `{"data":[],"nextCursor":null}` {
+		t.Errorf("empty: %s", a.Body)
+	}
+	var want []string // newest first
+	var suspended []string
+	for i := range 7 {
+		status := "ACTIVE"
+		if i%3 == 0 {
+			status = "SUSPENDED"
+		}
+		acc := s.CreateAccount(user, "TILE", fmt.Sprintf(`"status":%q`, status))
+		want = append([]string{acc.ID}, want...)
+		if status == "SUSPENDED" {
+			suspended = append([]string{acc.ID}, suspended...)
+		}
+		s.CreateAccount(stranger, "TILE", "")
+	}
+	for _, query := range []string{"", "/", "?limit=200", "?limit=7", "?cursor=", "?unknown=1"} {
+		p := list(t, s, user, query)
+		if diff := cmp.Diff(want, ids(p.Data)); diff != "" || p.NextCursor != nil {
+			t.Errorf("%q: next %v (-want +got):\n%s", query, p.NextCursor, diff)
+		}
+	}
+	for _, limit := range []int{1, 2, 3, 6} {
+		var got []string
+		query := fmt.Sprintf("?limit=%d", limit)
+		for pages := 0; ; pages++ {
+			p := list(t, s, user, query)
+			got = append(got, ids(p.Data)...)
+			if p.NextCursor == nil {
+				break
+			}
+			if len(p.Data) != limit || pages > 7 {
+				t.Fatalf("limit %d: page of %d", limit, len(p.Data))
+			}
+			query = fmt.Sprintf("?limit=%d&cursor=%s", limit, *p.NextCursor)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("pages of %d (-want +got):\n%s", limit, diff)
+		}
+	}
+	if diff := cmp.Diff(suspended, ids(list(t, s, user, "?status=SUSPENDED").Data)); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	// a cursor still works when the account it came from is gone, and shows nothing of another organization
+	p := list(t, s, user, "?limit=2")
+	s.Do(http.MethodDelete, path+"/"+p.Data[1].ID, user, "")
+	if diff := cmp.Diff(want[2:4], ids(list(t, s, user, "?limit=2&cursor="+*p.NextCursor).Data)); diff != "" {
+		t.Errorf("after a deletion (-want +got):\n%s", diff)
+	}
+	for _, acc := range list(t, s, stranger, "?cursor="+*p.NextCursor).Data {
+		if acc.Organization != "globex" || slices.Contains(want, acc.ID) {
+			t.Errorf("a stranger sees %+v", acc)
+		}
+	}
+}
+
+// FuzzBody sends any body to where accounts are created and changed: no panic, no 5xx, and an account that is never anything
+// but valid.
+func FuzzBody(f *testing.F) {
+	s := mapstest.Start(f, mapstest.Config{Site: site(""), Level: "ERROR"})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", "")
+	for _, seed := range []string{
+		"", "{}", `{"platform":"WEB","scopes":["TILE"]}`, `{"status":"SUSPENDED"}`, `{"status":"ACTIVE","description":"\ud800"}`,
+		`{"scopes":["TILE","TILE"]}`, `{"scopes":[[]]}`, `{"isAdmin":1}`, `{"platform":"WEB","scopes":["TILE"],"x":{"y":[1e999]}}`,
+		"{\"description\":\"\xff\"}", `{"description":"` + strings.Repeat("x", 600) + `"}`, `{"platform":"WEB","platform":"IOS"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		part := s.With(t)
+		for _, a := range []mapstest.Answer{part.Do(http.MethodPost, path, user, body), part.Do(http.MethodPatch, path+"/"+acc.ID, user, body)} {
+			switch a.Status {
+			case 200, 201:
+				var got mapstest.Account
+				a.Data(t, &got)
+				if got.Organization != "acme" || len(got.Scopes) == 0 || got.Platform == "" || got.Status == "" {
+					t.Errorf("%q: %s", body, a.Body)
+				}
+			case 400, 409, 413:
+				if !json.Valid([]byte(a.Body)) {
+					t.Errorf("%q: %d %s", body, a.Status, a.Body)
+				}
+			default:
+				t.Errorf("%q: %d %s", body, a.Status, a.Body)
+			}
+		}
+	})
+}

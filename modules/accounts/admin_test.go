@@ -1,0 +1,108 @@
+package accounts_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+)
+
+// TestAdminAccessTokens holds what automation may do with an access token, and what takes a user.
+func TestAdminAccessTokens(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user, stranger := s.UserToken("acme"), s.UserToken("globex")
+	admin := s.CreateAccount(user, "TILE DIRECTION", `"isAdmin":true`)
+	adminServer := s.CreateAccount(user, "TILE DIRECTION", `"isAdmin":true`)
+	otherAdmin := s.CreateAccount(user, "TILE", `"isAdmin":true`)
+	plain := s.CreateAccount(user, "TILE ONM", "")
+	foreign := s.CreateAccount(stranger, "TILE", "")
+	token := s.Exchange(admin.ClientToken, adminServer.ServerToken).AccessToken
+	halfAdmin := s.Exchange(admin.ClientToken, plain.ServerToken).AccessToken
+
+	const forbidden = `{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`
+	for _, tc := range []struct {
+		name, method, path, token, body string
+		status                          int
+	}{
+		{"one of two is no administrator", "GET", path, halfAdmin, "", 403},
+		{"lists", "GET", path, token, "", 200},
+		{"reads", "GET", path + "/" + plain.ID, token, "", 200},
+		{"reads an administrator", "GET", path + "/" + otherAdmin.ID, token, "", 200},
+		{"creates", "POST", path, token, `{"platform":"WEB","scopes":["TILE"]}`, 201},
+		{"creates, saying that it is no administrator", "POST", path, token, `{"platform":"WEB","scopes":["TILE"],"isAdmin":false}`, 201},
+		{"changes a description", "PATCH", path + "/" + plain.ID, token, `{"description":"by automation"}`, 200},
+		{"suspends", "PATCH", path + "/" + plain.ID, token, `{"status":"SUSPENDED"}`, 200},
+		{"activates", "PATCH", path + "/" + plain.ID, token, `{"status":"ACTIVE"}`, 200},
+		{"grants what it has, leaves what is there", "PATCH", path + "/" + plain.ID, token, `{"scopes":["ONM","TILE","DIRECTION"]}`, 200},
+		{"takes away", "PATCH", path + "/" + plain.ID, token, `{"scopes":["TILE"]}`, 200},
+		{"creates an administrator", "POST", path, token, `{"platform":"WEB","scopes":["TILE"],"isAdmin":true}`, 403},
+		{"makes an administrator", "PATCH", path + "/" + plain.ID, token, `{"isAdmin":true}`, 403},
+		{"creates with a scope that it lacks", "POST", path, token, `{"platform":"WEB","scopes":["TILE","MATRIX"]}`, 403},
+		{"grants a scope that it lacks", "PATCH", path + "/" + plain.ID, token, `{"scopes":["TILE","ONM"]}`, 403},
+		{"changes an administrator", "PATCH", path + "/" + otherAdmin.ID, token, `{"description":"x"}`, 403},
+		{"strips an administrator", "PATCH", path + "/" + otherAdmin.ID, token, `{"isAdmin":false}`, 403},
+		{"deletes an administrator", "DELETE", path + "/" + otherAdmin.ID, token, "", 403},
+		{"changes itself", "PATCH", path + "/" + admin.ID, token, `{"description":"x"}`, 403},
+		{"deletes the account of its server token", "DELETE", path + "/" + adminServer.ID, token, "", 403},
+		{"reads another organization", "GET", path + "/" + foreign.ID, token, "", 404},
+		{"changes another organization", "PATCH", path + "/" + foreign.ID, token, `{"status":"SUSPENDED"}`, 404},
+		{"deletes in another organization", "DELETE", path + "/" + foreign.ID, token, "", 404},
+		{"deletes", "DELETE", path + "/" + plain.ID, token, "", 204},
+		{"a user changes an administrator", "PATCH", path + "/" + otherAdmin.ID, user, `{"isAdmin":false,"scopes":["MATRIX"]}`, 200},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := s.Do(tc.method, tc.path, tc.token, tc.body)
+			if a.Status != tc.status {
+				t.Fatalf("got %d %s, want %d", a.Status, a.Body, tc.status)
+			}
+			if tc.status == http.StatusForbidden && (a.Body != forbidden || a.Header.Get("WWW-Authenticate") != `Bearer error="insufficient_scope"`) {
+				t.Errorf("%s %v", a.Body, a.Header)
+			}
+		})
+	}
+	// who did it is written down
+	made := s.CreateAccount(token, "TILE", "")
+	if made.CreatedBy != admin.ID || made.Organization != "acme" {
+		t.Errorf("%+v", made)
+	}
+	if !strings.Contains(s.Log(), `"actor":"`+admin.ID+`"`) {
+		t.Error("the log does not name the actor")
+	}
+	// rights that are taken away are gone with the next request
+	s.Do(http.MethodPatch, path+"/"+adminServer.ID, user, `{"isAdmin":false}`)
+	if a := s.Do(http.MethodGet, path, token, ""); a.Status != http.StatusForbidden {
+		t.Errorf("after isAdmin was taken away: %d %s", a.Status, a.Body)
+	}
+	s.Do(http.MethodPatch, path+"/"+adminServer.ID, user, `{"isAdmin":true,"status":"SUSPENDED"}`)
+	if a := s.Do(http.MethodGet, path, token, ""); a.Status != http.StatusUnauthorized {
+		t.Errorf("after the account was suspended: %d %s", a.Status, a.Body)
+	}
+}
+
+func TestAdminAccessTokensOff(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site(" {\nadmin_access_tokens off\n}")})
+	user := s.UserToken("acme")
+	admin := s.CreateAccount(user, "TILE", `"isAdmin":true`)
+	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken
+	if a := s.Do(http.MethodGet, path, token, ""); a.Status != http.StatusUnauthorized {
+		t.Errorf("got %d %s", a.Status, a.Body)
+	}
+	if a := s.Do(http.MethodGet, path, user, ""); a.Status != http.StatusOK {
+		t.Errorf("a user: %d %s", a.Status, a.Body)
+	}
+}
+
+func TestCaddyfileErrors(t *testing.T) {
+	for directive, want := range map[string]string{
+		"maps_accounts x":                               "wrong argument count",
+		"maps_accounts {\nnothing\n}":                   "unknown option of maps_accounts: nothing",
+		"maps_accounts {\nadmin_access_tokens\n}":       "wrong argument count",
+		"maps_accounts {\nadmin_access_tokens maybe\n}": "it is on or off, not maybe",
+	} {
+		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
+		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) || !strings.Contains(err.Error(), "Caddyfile:") {
+			t.Errorf("%q: got %v, want %q with file and line", directive, err, want)
+		}
+	}
+}
