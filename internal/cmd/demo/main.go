@@ -60,6 +60,9 @@ func run(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
+	if err := os.Chmod(s.dir, 0o700); err != nil { // make has made it, to put this program into
+		return err
+	}
 	if err := os.Remove(s.credentials); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
