@@ -16,13 +16,14 @@ import (
 	"time"
 )
 
-// The server is tied to the life of the thread that starts it (see dieWithUs), and the main thread lives as long as the
+// The server is tied to the life of the thread that starts it (see endWithUs), and the main thread lives as long as the
 // process.
 func init() { runtime.LockOSThread() }
 
 func main() {
 	dir := flag.String("dir", ".demo", "`directory` for all that the demo makes")
 	flag.Parse()
+	endWithMake()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, *dir)

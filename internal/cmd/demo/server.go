@@ -29,7 +29,7 @@ func startServer(s settings) (*server, error) {
 	defer out.Close()
 	srv.cmd = exec.Command(s.server(), "run", "--config", "Caddyfile.example", "--adapter", "caddyfile")
 	srv.cmd.Stdout, srv.cmd.Stderr = out, out
-	srv.cmd.SysProcAttr = dieWithUs()
+	srv.cmd.SysProcAttr = endWithUs()
 	srv.cmd.Env = append(os.Environ(),
 		"MAPS_BIND=127.0.0.1",
 		"MAPS_PORT="+s.port,
