@@ -58,11 +58,10 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 // settle names the nearest settlements as the city and the suburb where no polygon does.
 func (s *search) settle(a *surroundings) {
 	if a.city == 0 {
-		reach := float64(maxCityDistance)
-		if a.state == 0 && len(levelsOf(a.country.Alpha2).state) > 0 {
-			reach = maxCityDistanceUnproven
+		a.city = s.nearestName(treeCities, maxCityDistanceUnproven, a.within)
+		if proven := a.state != 0 || len(levelsOf(a.country.Alpha2).state) == 0; a.city == 0 && proven {
+			a.city = s.nearestName(treeCities, maxCityDistance, a.within)
 		}
-		a.city = s.nearestName(treeCities, reach, a.within)
 	}
 	if a.suburb == 0 {
 		near := a.within
