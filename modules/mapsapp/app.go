@@ -67,13 +67,13 @@ type App struct {
 	shared *shared // held from Provision to Cleanup
 
 	pool  sessionKey
-	held  bool // whether this instance holds a reference on pool; written by Start and Cleanup
 	mu    sync.Mutex
+	held  bool // whether this instance holds a reference on pool
 	ended bool // Cleanup has run
 
-	// current is the session of this configuration once Start has published it.
+	// current is the session of this configuration once open has published it.
 	current atomic.Pointer[Session]
-	started chan struct{} // closed by Start
+	opened  chan struct{} // closed by open
 	stopped chan struct{} // closed by Cleanup
 
 	regions Regions
@@ -105,11 +105,12 @@ func Get(ctx caddy.Context) (*App, error) {
 	return app.(*App), nil
 }
 
-// Provision reads the configuration. It opens no store, so that `caddy validate` works beside a running server.
+// Provision reads the configuration. A configuration that is only checked opens no store, so that `caddy validate` works beside
+// a running server.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
-	a.started = make(chan struct{})
+	a.opened = make(chan struct{})
 	a.stopped = make(chan struct{})
 	a.shared = acquireShared()
 
@@ -133,7 +134,15 @@ func (a *App) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	return a.provisionRegions(ctx)
+	if err := a.provisionRegions(ctx); err != nil {
+		return err
+	}
+	if caddy.ActiveContext().Context == nil {
+		return nil
+	}
+	// A reload: a store that cannot be opened refuses it here already, before any server of the new configuration listens and
+	// takes connections that it would never serve.
+	return a.open()
 }
 
 func (a *App) setDefaults() error {
@@ -228,18 +237,26 @@ func (a *App) loadStore(ctx caddy.Context) error {
 
 // Start opens the store, or joins those that already have it open, and lets waiting requests go on.
 func (a *App) Start() error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	return a.startRegions()
+}
+
+// open acquires the session of this configuration, if it has not yet, and publishes it. Cleanup gives it back.
+func (a *App) open() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.held {
+		return nil
+	}
 	session, err := acquireSession(a.pool, a.store, a.config)
 	if err != nil {
 		return err
 	}
 	a.held = true
-	if err := a.startRegions(); err != nil {
-		return err // Cleanup gives the session back
-	}
 	a.current.Store(session)
-	close(a.started)
+	close(a.opened)
 	return nil
 }
 

@@ -86,10 +86,10 @@ var errNotStarted = errors.New("the maps app did not start")
 
 func (a *App) awaitSession(ctx context.Context) (*Session, error) {
 	select {
-	case <-a.started:
+	case <-a.opened:
 	default:
 		select {
-		case <-a.started:
+		case <-a.opened:
 		case <-a.stopped:
 			return nil, errNotStarted
 		case <-ctx.Done():

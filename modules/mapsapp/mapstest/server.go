@@ -221,6 +221,8 @@ func (s *Server) do(url, method, token, body string, header []string) Answer {
 			req.Header.Add(header[i], header[i+1])
 		}
 	}
+	// the admin endpoint is replaced with every configuration, and would cut a connection that was kept
+	req.Close = strings.HasPrefix(url, "http://"+s.Admin)
 	resp, err := s.HTTP.Do(req)
 	if err != nil {
 		s.t.Fatal(err)

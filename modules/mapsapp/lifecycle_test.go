@@ -1,0 +1,375 @@
+package mapsapp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/modules/boltstore"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+
+	_ "github.com/mapsedge/caddy-maps/modules/accounts"
+	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/health"
+	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+)
+
+const site = `
+	handle /api/v1/external/* {
+		maps_tokens
+	}
+	@accounts path /api/v1/service-accounts /api/v1/service-accounts/*
+	handle @accounts {
+		maps_accounts
+	}
+	handle /guarded {
+		maps_auth TILE
+		respond "passed"
+	}
+	handle /slow {
+		test_gate
+		maps_auth TILE
+		respond "passed"
+	}
+	handle /healthz {
+		maps_health
+	}
+`
+
+func init() {
+	caddy.RegisterModule(gate{})
+	httpcaddyfile.RegisterHandlerDirective("test_gate", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		return gate{}, nil
+	})
+	httpcaddyfile.RegisterDirectiveOrder("test_gate", httpcaddyfile.Before, "tracing")
+}
+
+// gate is a handler that holds requests up before they come to maps_auth.
+type gate struct{}
+
+var gateEntered, gateOpen = make(chan struct{}, 100), make(chan struct{})
+
+func (gate) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.test_gate", New: func() caddy.Module { return new(gate) }}
+}
+
+func (gate) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	gateEntered <- struct{}{}
+	<-gateOpen
+	return next.ServeHTTP(w, r)
+}
+
+func currentApp(t *testing.T) *mapsapp.App {
+	t.Helper()
+	app, err := caddy.ActiveContext().AppIfConfigured("maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return app.(*mapsapp.App)
+}
+
+// locked reports whether somebody has a store's file open.
+func locked(t *testing.T, path string) bool {
+	t.Helper()
+	store, err := boltstore.Open(path)
+	if err != nil {
+		return true
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	return false
+}
+
+func opened(s *mapstest.Server) int { return strings.Count(s.Log(), "opened accounts database") }
+
+// TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, nobody is logged out, and the
+// database is opened once.
+func TestReloadUnderLoad(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site, Level: "INFO", NoAccessLog: true})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", "")
+	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
+
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	var done atomic.Int64
+	for range 8 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for path, auth := range map[string]string{"/guarded": token, mapstest.AccountsPath: user} {
+					if a := s.Do(http.MethodGet, path, auth, ""); a.Status != http.StatusOK {
+						t.Errorf("%s: %d %s", path, a.Status, a.Body)
+						return
+					}
+				}
+				done.Add(1)
+			}
+		})
+	}
+	configs := []mapstest.Config{
+		{Site: site + "header X-Version 1", Level: "INFO", NoAccessLog: true},
+		{Site: site, Maps: "access_token_ttl 20m", Level: "INFO", NoAccessLog: true}, // other rules for tokens, same store
+		{Site: site, Level: "INFO", NoAccessLog: true},
+	}
+	for i := range 12 {
+		if err := s.Load(configs[i%len(configs)]); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	close(stop)
+	clients.Wait()
+	if done.Load() < 50 {
+		t.Errorf("only %d rounds of requests", done.Load())
+	}
+	if n := opened(s); n != 1 {
+		t.Errorf("the database was opened %d times", n)
+	}
+}
+
+// TestReloadToAnotherStore changes the store while requests are on their way: they end on the old one, which closes behind
+// the last of them.
+func TestReloadToAnotherStore(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site})
+	acc, token := s.Token("acme", "TILE")
+	_ = acc
+	app := currentApp(t)
+	session, err := app.Session(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	const slow = 5
+	answers := make(chan mapstest.Answer, slow)
+	for range slow {
+		go func() { answers <- s.Do(http.MethodGet, "/slow", token, "") }()
+	}
+	for range slow {
+		<-gateEntered
+	}
+	next := filepath.Join(s.Dir, "next", "accounts.db")
+	if err := s.Load(mapstest.Config{Site: site, Maps: "store bolt " + next}); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusUnauthorized {
+		t.Errorf("a token of the old store on the new one: %d", a.Status)
+	}
+	if !locked(t, s.Store) {
+		t.Error("the old store was closed while a request held it")
+	}
+	if got, err := session.Live.Account(context.Background(), acc.ID); err != nil || got.ID != acc.ID {
+		t.Errorf("the session that was held: %v %v", got, err)
+	}
+	session.Release()
+	if locked(t, s.Store) {
+		t.Error("the old store is still open after its last user")
+	}
+
+	// those that were held up reach maps_auth only now, when their configuration and its store are gone
+	for range slow {
+		gateOpen <- struct{}{}
+	}
+	for range slow {
+		if a := <-answers; a.Status != http.StatusOK || a.Body != "passed" {
+			t.Errorf("a request that the reload overtook: %d %s", a.Status, a.Body)
+		}
+	}
+	if locked(t, s.Store) {
+		t.Error("the old store is still open after the last request")
+	}
+	if !locked(t, next) {
+		t.Error("the new store is not open")
+	}
+	_, token = s.Token("acme", "TILE")
+	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
+		t.Errorf("the new store: %d %s", a.Status, a.Body)
+	}
+}
+
+// TestRefusedReload keeps everything going after a configuration that could not be provisioned, and one that could not be
+// started.
+func TestRefusedReload(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site})
+	_, token := s.Token("acme", "TILE")
+	blocked := filepath.Join(s.Dir, "file")
+	if err := os.WriteFile(blocked, []byte("this is no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, refused := range []mapstest.Config{
+		{Site: site, Maps: "signing_algorithm RS256"},
+		{Site: site + "\nhandle /x {\nreverse_proxy {\ntransport nonsense\n}\n}"},
+		{Site: site, Maps: "key_encryption_key {file." + filepath.Join(s.Dir, "missing") + "}"},
+		{Site: site, Maps: "store bolt " + blocked},
+		{Site: site, Global: "servers 127.0.0.1:1 {\nname a\n}\nservers 127.0.0.1:1 {\nname b\n}"},
+	} {
+		if err := s.Load(refused); err == nil {
+			t.Errorf("%+v was taken", refused)
+		}
+		// the address of the admin endpoint stands, and the app behind it is the one that runs
+		user := s.UserToken("acme")
+		s.CreateAccount(user, "TILE", "")
+		if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
+			t.Errorf("after a refused reload: %d %s", a.Status, a.Body)
+		}
+	}
+	if n := opened(s); n != 1 {
+		t.Errorf("the database was opened %d times", n)
+	}
+}
+
+// TestValidateBesideLive checks a configuration whose store another configuration has open. Were the store opened, it would
+// wait for the lock and fail.
+func TestValidateBesideLive(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "accounts.db")
+	store, err := boltstore.Open(path) // as another process would
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	text := fmt.Sprintf(`{"admin":{"disabled":true},"apps":{"maps":{"store":{"module":"bolt","path":%q}},
+		"http":{"servers":{"s":{"listen":["127.0.0.1:1"],"routes":[{"handle":[{"handler":"maps_auth","scopes":["TILE"]}]}]}}}}}`, path)
+	var cfg caddy.Config
+	if err := caddy.StrictUnmarshalJSON([]byte(text), &cfg); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := caddy.Validate(&cfg); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > 900*time.Millisecond {
+		t.Errorf("it took %v: did it wait for the lock?", took)
+	}
+	fresh := filepath.Join(dir, "new", "accounts.db")
+	cfg = caddy.Config{}
+	if err := caddy.StrictUnmarshalJSON([]byte(strings.ReplaceAll(text, path, fresh)), &cfg); err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Validate(&cfg); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(fresh)); !errors.Is(err, os.ErrNotExist) {
+		t.Error("checking a configuration made files")
+	}
+}
+
+// TestSecondProcess starts on a file that somebody else has open.
+func TestSecondProcess(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site})
+	other := filepath.Join(s.Dir, "other.db")
+	store, err := boltstore.Open(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	err = s.Load(mapstest.Config{Site: site, Maps: "store bolt " + other})
+	if err == nil || !strings.Contains(err.Error(), "other.db") || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("got %v", err)
+	}
+	if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != http.StatusOK {
+		t.Errorf("the old configuration: %d %s", a.Status, a.Body)
+	}
+}
+
+// TestRestart finds everything again: accounts, grants and keys.
+func TestRestart(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site})
+	acc, token := s.Token("acme", "TILE")
+	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
+	if err := caddy.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if locked(t, s.Store) {
+		t.Error("the store is still open after Caddy has stopped")
+	}
+	if err := s.Load(mapstest.Config{Site: site}); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
+		t.Errorf("an access token of before: %d", a.Status)
+	}
+	if a := s.Do(http.MethodPost, "/api/v1/external/refresh", "", mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
+		t.Errorf("a refresh token of before: %d", a.Status)
+	}
+}
+
+// TestSessionWaits holds a request until the app has started, and lets it go when its context ends or the app never starts.
+func TestSessionWaits(t *testing.T) {
+	provision := func(path string) *mapsapp.App { // as at the start of the process, when nothing runs yet
+		t.Helper()
+		ctx, err := caddy.ProvisionContext(&caddy.Config{
+			Admin:   &caddy.AdminConfig{Disabled: true},
+			AppsRaw: caddy.ModuleMap{"maps": fmt.Appendf(nil, `{"store":{"module":"bolt","path":%q}}`, path)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		app, err := mapsapp.Get(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := app.Cleanup(); err != nil {
+				t.Error(err)
+			}
+		})
+		return app
+	}
+
+	app := provision(filepath.Join(t.TempDir(), "a.db"))
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := app.Session(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("before Start: %v", err)
+	}
+	got := make(chan error, 1)
+	go func() {
+		session, err := app.Session(context.Background())
+		if err == nil {
+			_, err = session.Live.Account(context.Background(), "sa_1")
+			session.Release()
+		}
+		got <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	if err := app.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; !errors.Is(err, account.ErrNotFound) {
+		t.Errorf("after Start: %v", err)
+	}
+
+	app = provision(filepath.Join(t.TempDir(), "b.db"))
+	go func() {
+		_, err := app.Session(context.Background())
+		got <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	if err := app.Cleanup(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err == nil || !strings.Contains(err.Error(), "did not start") {
+		t.Errorf("after Cleanup without Start: %v", err)
+	}
+}
