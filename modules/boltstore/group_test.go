@@ -128,6 +128,31 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
+// TestBegunIsAwaited ends a context while its change is being made: the caller must not hear less than the truth.
+func TestBegunIsAwaited(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "accounts.db"))
+	ctx, cancel := context.WithCancel(context.Background())
+	begun, end, result := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		result <- s.write(ctx, func(t *writeTx) error {
+			close(begun)
+			<-end
+			return t.put(accountsBucket, []byte("key"), []byte("x"))
+		})
+	}()
+	<-begun
+	cancel()
+	select {
+	case err := <-result:
+		t.Fatalf("a change in the middle of its commit was given up: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(end)
+	if err := <-result; err != nil {
+		t.Errorf("a change that was committed: %v", err)
+	}
+}
+
 // TestFullDisk lets commits fail. All who share one must hear of it, and what was there must stay readable.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounts.db")
