@@ -193,7 +193,7 @@ func (g *group) commit(batch []*change) {
 func (g *group) update(batch []*change, failed *int) (err error) {
 	defer asError(&err)
 	err = g.db.Update(func(tx *bbolt.Tx) error {
-		t, any := &writeTx{tx: tx}, false
+		t, wrote := &writeTx{tx: tx}, false
 		for i, c := range batch {
 			t.wrote = false
 			c.err = runChange(c, t)
@@ -201,9 +201,9 @@ func (g *group) update(batch []*change, failed *int) (err error) {
 				*failed = i
 				return c.err
 			}
-			any = any || t.wrote
+			wrote = wrote || t.wrote
 		}
-		if !any {
+		if !wrote {
 			return errNothing
 		}
 		return nil

@@ -16,8 +16,8 @@ import (
 // testModel makes random calls, from few enough ids and tokens that they meet, and compares every answer with Memory's.
 func testModel(t *testing.T, open func(t *testing.T) account.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := &pairOfStores{real: open(t), model: NewMemory()}
-		defer p.real.Close()
+		p := &pairOfStores{store: open(t), model: NewMemory()}
+		defer p.store.Close()
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": p.create,
 			"update": p.update,
@@ -33,7 +33,7 @@ func testModel(t *testing.T, open func(t *testing.T) account.Store) {
 	})
 }
 
-type pairOfStores struct{ real, model account.Store }
+type pairOfStores struct{ store, model account.Store }
 
 var (
 	drawNumber = rapid.IntRange(0, 7)
@@ -46,7 +46,7 @@ var (
 // both makes one call on each store and compares what it gave.
 func both[T any](t *rapid.T, p *pairOfStores, what string, call func(account.Store) (T, error)) {
 	want, wantErr := call(p.model)
-	got, gotErr := call(p.real)
+	got, gotErr := call(p.store)
 	if wantErr == nil != (gotErr == nil) || !errors.Is(gotErr, wantErr) {
 		t.Fatalf("%s: error %v, the model says %v", what, gotErr, wantErr)
 	}

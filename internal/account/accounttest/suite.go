@@ -53,7 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) account.Store) {
 // epoch is a moment with nanoseconds, since stores must keep them.
 var epoch = time.Date(2026, 3, 1, 10, 20, 30, 123456789, time.UTC)
 
-// number makes ids and hashes that sort by their number.
+// accountID makes ids that sort by their number.
 func accountID(n int) string               { return fmt.Sprintf("sa_%06d", n) }
 func hash(kind string, n int) account.Hash { return sha256.Sum256(fmt.Appendf(nil, "%s %d", kind, n)) }
 
