@@ -1,3 +1,62 @@
 package matching
 
-func (s *scratch) confidence() float64 { return 1 }
+import "math"
+
+// Confidence is the share of the drive that is expected to be right. Two things can be wrong: a point may belong to
+// another road, and between two points the driver may have taken another route.
+//
+// How probable the road of a point is, is what the hypotheses of the next few points say: each has a probability, and a
+// best drive that leads to it over some road of that point. Those that lead over the road that was chosen in the end are
+// on its side.
+
+// lag is the number of points after a point that are asked. Most wrong roads have become impossible by then.
+const lag = 4
+
+// unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is as
+// likely another one.
+const unseen = 4000.0
+
+// vote gives the probabilities of the current hypotheses to those before that they come from.
+func (s *scratch) vote() {
+	s.bounds = append(s.bounds, int32(len(s.steps)-len(s.before)))
+	total, lowest := 0.0, lowestCost(s.before)
+	for i := range s.before {
+		total += math.Exp(lowest - s.before[i].cost)
+	}
+	for i := range s.before {
+		s.steps[s.place(i)].share = float32(math.Exp(lowest-s.before[i].cost) / total)
+	}
+	end := int32(len(s.steps))
+	for k := len(s.bounds) - 1; k > 0 && k > len(s.bounds)-1-lag; k-- {
+		for i := s.bounds[k-1]; i < s.bounds[k]; i++ {
+			s.steps[i].share = 0
+		}
+		for i := s.bounds[k]; i < end; i++ {
+			if p := s.steps[i].previous; p >= 0 {
+				s.steps[p].share += s.steps[i].share
+			}
+		}
+		end = s.bounds[k]
+	}
+}
+
+// confidence is the mean over the points of the best drive.
+func (s *scratch) confidence() float64 {
+	total, n := 0.0, 0
+	last := int32(-1)
+	for _, at := range s.chain {
+		step := &s.steps[at]
+		if step.move == skip {
+			continue
+		}
+		sure := float64(step.share)
+		if last >= 0 {
+			gap := apart(&s.points[last], &s.points[step.point]) / unseen
+			sure *= math.Exp(-gap * gap)
+		}
+		last = step.point
+		total += sure
+		n++
+	}
+	return total / float64(n)
+}

@@ -27,10 +27,12 @@ type scratch struct {
 	before []state // hypotheses at the point before
 	states []state // hypotheses at the current point
 
-	steps []step      // all hypotheses so far; those of before are the last ones
-	nodes []routeNode // the routes between them; node 0 means none
-	chain []int32     // the steps of the best drive
-	parts []part
+	votes  bool        // whether confidence is asked for
+	bounds []int32     // where in steps each point begins, if it is
+	steps  []step      // all hypotheses so far; those of before are the last ones
+	nodes  []routeNode // the routes between them; node 0 means none
+	chain  []int32     // the steps of the best drive
+	parts  []part
 
 	drive   []piece
 	places  []place // of the chain's steps
@@ -58,6 +60,7 @@ func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 		s.radius = DefaultRadius
 	}
 	s.radius = math.Min(s.radius, s.reach)
+	s.votes = req.Details
 	s.search.Work, s.search.MaxWork = 0, m.maxWork
 	s.used = s.used[:0]
 	for i := range s.points {

@@ -28,6 +28,7 @@ type step struct {
 	previous int32   // in scratch.steps; -1 where the drive begins
 	route    int32   // the last node of the route, where there is one
 	point    int32
+	share    float32 // see vote
 	move     move
 }
 

@@ -6,7 +6,7 @@ import (
 
 // run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
 func (s *scratch) run() error {
-	s.steps, s.before = s.steps[:0], s.before[:0]
+	s.steps, s.bounds, s.before = s.steps[:0], s.bounds[:0], s.before[:0]
 	s.nodes = append(s.nodes[:0], routeNode{})
 	for i, point := range s.used {
 		if err := s.ctx.Err(); err != nil {
@@ -129,6 +129,9 @@ func (s *scratch) keep() error {
 		st.step.arc, st.step.offset, st.step.point = st.arc, float32(st.offset), st.point
 		s.before = append(s.before, *st)
 		s.steps = append(s.steps, st.step)
+	}
+	if s.votes {
+		s.vote()
 	}
 	if len(s.steps) > maxSteps || len(s.nodes) > maxNodes {
 		return ErrOverloaded

@@ -1,0 +1,280 @@
+package roadgraph_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+)
+
+// names lists the segments of a graph by name, sorted, and how many points each has.
+func names(g *roadgraph.Graph) (list []string) {
+	for i := range uint32(g.Segments()) {
+		list = append(list, g.Name(i))
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestSegments(t *testing.T) {
+	tests := map[string]struct {
+		build func(town *roadgraphtest.Town)
+		want  []string
+	}{
+		"bends are no junctions": {
+			func(town *roadgraphtest.Town) { town.Street("a", 0, 0, 50, 10, 100, 0, 150, 50) },
+			[]string{"a"},
+		},
+		"a street that others meet is cut": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
+				town.Road("b", mid, town.Node(50, 50))
+			},
+			[]string{"a", "a", "b"},
+		},
+		"two ways of the same properties are one segment": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid)
+				town.Road("a", mid, town.Node(100, 0))
+			},
+			[]string{"a"},
+		},
+		"also when they are drawn towards each other": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid).SpeedForward = 30
+				town.Road("a", town.Node(100, 0), mid).SpeedBackward = 30
+			},
+			[]string{"a"},
+		},
+		"not when their directions differ": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.OneWay("a", town.Node(0, 0), mid)
+				town.OneWay("a", town.Node(100, 0), mid)
+			},
+			[]string{"a", "a"},
+		},
+		"nor their names": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid)
+				town.Road("b", mid, town.Node(100, 0))
+			},
+			[]string{"a", "b"},
+		},
+		"nor one is a bridge": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid)
+				town.Road("a", mid, town.Node(100, 0)).Bridge = true
+			},
+			[]string{"a", "a"},
+		},
+		"a barrier cuts": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Data.Nodes[mid].Barrier = extract.Car
+				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
+			},
+			[]string{"a", "a"},
+		},
+		"a barrier for others does not": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Data.Nodes[mid].Barrier = extract.Bicycle
+				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
+			},
+			[]string{"a"},
+		},
+		"a footpath cuts no street for cars": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
+				path := town.Road("p", mid, town.Node(50, 50))
+				path.Forward, path.Backward = extract.Foot, extract.Foot
+			},
+			[]string{"a"},
+		},
+		"a ring of its own": {
+			func(town *roadgraphtest.Town) {
+				first := town.Node(0, 0)
+				town.Road("a", first, town.Node(50, 0), town.Node(50, 50), first)
+			},
+			[]string{"a"},
+		},
+		"a loop at the end of a street": {
+			func(town *roadgraphtest.Town) {
+				end := town.Node(0, 0)
+				town.Road("a", town.Node(-50, 0), end)
+				town.Road("b", end, town.Node(50, 0), town.Node(50, 50), end)
+			},
+			[]string{"a", "b"},
+		},
+		"nothing": {func(*roadgraphtest.Town) {}, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var town roadgraphtest.Town
+			test.build(&town)
+			g := town.Open(t)
+			if diff := cmp.Diff(test.want, names(g)); diff != "" {
+				t.Error(diff)
+			}
+			checkGeometry(t, g)
+		})
+	}
+}
+
+// checkGeometry compares what is written of each segment with its shape.
+func checkGeometry(t *testing.T, g *roadgraph.Graph) {
+	t.Helper()
+	for i := range uint32(g.Segments()) {
+		shape := g.Shape(i)
+		length := 0.0
+		for k := 1; k < len(shape); k++ {
+			a, b := shape[k-1].Location(), shape[k].Location()
+			length += roadgraph.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
+			if diff := length - float64(shape[k].Offset)/1000; diff > 0.001 || diff < -0.001 {
+				t.Fatalf("segment %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
+			}
+		}
+		if len(shape) < 2 || shape[0].Offset != 0 || shape[len(shape)-1].Offset != g.Segment(i).Length ||
+			g.Arc(2*i).Length != g.Segment(i).Length || g.Arc(2*i+1).Length != g.Segment(i).Length {
+			t.Fatalf("segment %d: lengths do not agree", i)
+		}
+		for _, arc := range []uint32{2 * i, 2*i + 1} {
+			if segment, forward := g.SegmentOf(arc); segment != i || forward != (arc&1 == 0) {
+				t.Fatalf("arc %d travels segment %d, forward %v", arc, segment, forward)
+			}
+		}
+	}
+}
+
+func TestProperties(t *testing.T) {
+	var town roadgraphtest.Town
+	r := town.Street("Main Street", 0, 0, 1000, 0)
+	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll, r.SpeedForward, r.SpeedBackward = "A 1", extract.Trunk, true, true, -1, true, 100, 50
+	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
+	r.Ref, r.Roundabout, r.Bridge, r.Ferry = "B 2", true, true, true
+	g := town.Open(t)
+	if g.Segments() != 2 || g.Arcs() != 4 {
+		t.Fatalf("%d segments, %d arcs", g.Segments(), g.Arcs())
+	}
+	for i := range uint32(2) {
+		s := g.Segment(i)
+		switch name := g.Name(i); name {
+		case "Main Street":
+			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll
+			if s.Flags != want || s.Class != extract.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
+				t.Errorf("%+v", s)
+			}
+			if f, b := g.Arc(2*i).Duration, g.Arc(2*i+1).Duration; f < 35990 || f > 36010 || b < 71980 || b > 72020 {
+				t.Errorf("1 km takes %d ms at 100 km/h and %d ms at 50 km/h", f, b)
+			}
+		case "B 2":
+			if want := roadgraph.Forward | roadgraph.Roundabout | roadgraph.Bridge | roadgraph.Ferry; s.Flags != want {
+				t.Errorf("%+v", s)
+			}
+		default:
+			t.Errorf("a segment %q", name)
+		}
+	}
+}
+
+func TestDelawareGeometry(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	checkGeometry(t, g)
+	copies := 0
+	for arc := range uint32(g.Arcs()) {
+		base := g.Arc(arc).Base
+		if base != arc {
+			copies++
+			if first, last := g.Copies(base); arc < first || arc >= last || !g.Segment(base>>1).Flags.Has(roadgraph.HasCopies) {
+				t.Errorf("arc %d is a copy of %d that is not in its list", arc, base)
+			}
+		}
+		for _, turn := range g.Turns(arc) {
+			end, begin := ends(g, base), ends(g, g.Arc(turn.To).Base)
+			if end[1] != begin[0] {
+				t.Fatalf("arc %d ends at %v, and the next one begins at %v", arc, end[1], begin[0])
+			}
+		}
+	}
+	if copies == 0 {
+		t.Error("Delaware has restrictions over ways, but no arc has a copy")
+	}
+}
+
+// ends are the two positions that an arc connects.
+func ends(g *roadgraph.Graph, base uint32) [2]orb.Point {
+	shape := g.Shape(base >> 1)
+	first, last := shape[0].Location(), shape[len(shape)-1].Location()
+	if base&1 == 1 {
+		first, last = last, first
+	}
+	return [2]orb.Point{first, last}
+}
+
+func TestModes(t *testing.T) {
+	var town roadgraphtest.Town
+	town.OneWay("street", town.Node(0, 0), town.Node(100, 0)).Backward = extract.Bicycle | extract.Foot
+	path := town.Street("path", 0, 50, 100, 50)
+	path.Forward, path.Backward = extract.Foot, extract.Foot
+	motorway := town.OneWay("motorway", town.Node(0, 90), town.Node(100, 90))
+	motorway.Forward, motorway.Backward = extract.Car, 0
+	f := roadgraphtest.Compile(t, &town.Data)
+	for mode, want := range map[extract.Modes][]string{
+		extract.Car: {"motorway", "street"}, extract.Bicycle: {"street"}, extract.Foot: {"path", "street"},
+	} {
+		g, err := roadgraph.OpenMode(f, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, names(g)); diff != "" {
+			t.Errorf("mode %d: %s", mode, diff)
+		}
+		for i := range uint32(g.Segments()) {
+			both := g.Segment(i).Flags.Has(roadgraph.Forward | roadgraph.Backward)
+			if both == (mode == extract.Car) {
+				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Segment(i).Flags)
+			}
+		}
+	}
+}
+
+func TestSameInputSameBytes(t *testing.T) {
+	first, second := roadgraphtest.DelawareFile(t), roadgraphtest.Compile(t, roadgraphtest.DelawareData(t))
+	if first.Checksum() != second.Checksum() {
+		t.Error("the same roads gave two different files")
+	}
+}
+
+func TestOpenWithoutRoads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty.region")
+	if err := (&region.Writer{}).Commit(context.Background(), path, region.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := region.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Release)
+	g, err := roadgraph.Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(g.Near(45, 9, 1e6, nil)); g.Segments() != 0 || g.Arcs() != 0 || n != 0 {
+		t.Errorf("%d segments, %d arcs, %d hits", g.Segments(), g.Arcs(), n)
+	}
+}

@@ -1,0 +1,127 @@
+package roadgraph_test
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/paulmach/orb"
+	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+)
+
+// TestNear compares the index with a look at every piece of every road.
+func TestNear(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var town roadgraphtest.Town
+		place := rapid.Float64Range(-800, 800)
+		for range rapid.IntRange(1, 25).Draw(rt, "streets") {
+			var xy []float64
+			x, y := place.Draw(rt, "x"), place.Draw(rt, "y")
+			for range rapid.IntRange(2, 20).Draw(rt, "points") {
+				xy = append(xy, x, y)
+				x += rapid.Float64Range(-60, 60).Draw(rt, "dx")
+				y += rapid.Float64Range(-60, 60).Draw(rt, "dy")
+			}
+			town.Street("", xy...)
+		}
+		g := town.Open(t)
+		for range 4 {
+			at := roadgraphtest.At(place.Draw(rt, "x"), place.Draw(rt, "y"))
+			radius := rapid.Float64Range(1, 300).Draw(rt, "radius")
+			compareHits(rt, g, at, radius)
+		}
+	})
+}
+
+func compareHits(t rapid.TB, g *roadgraph.Graph, at orb.Point, radius float64) {
+	t.Helper()
+	hits := g.Near(at.Lat(), at.Lon(), radius, nil)
+	slices.SortFunc(hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Segment, b.Segment) })
+	next := 0
+	for segment := range uint32(g.Segments()) {
+		metres, distance := naiveNearest(g.Shape(segment), at)
+		found := next < len(hits) && hits[next].Segment == segment
+		if !found {
+			if distance < radius-0.01 {
+				t.Fatalf("segment %d is %.3f m away, within %.3f m, and was not found", segment, distance, radius)
+			}
+			continue
+		}
+		h := hits[next]
+		next++
+		if math.Abs(h.Distance-distance) > 0.01 {
+			t.Fatalf("segment %d is %.3f m away, not %.3f m", segment, distance, h.Distance)
+		}
+		if there := roadgraph.Distance(at.Lat(), at.Lon(), h.Lat, h.Lon); math.Abs(there-h.Distance) > 0.01 {
+			t.Fatalf("segment %d: the place found is %.3f m away, not %.3f m", segment, there, h.Distance)
+		}
+		if p := g.At(segment, float64(h.Offset)/1000); roadgraph.Distance(p.Lat(), p.Lon(), h.Lat, h.Lon) > 0.01 {
+			t.Fatalf("segment %d: %d mm from its beginning is not the place found", segment, h.Offset)
+		}
+		whole := float64(g.Segment(segment).Length) / 1000
+		if on, d := g.NearestOn(segment, 0, whole, at); math.Abs(d-distance) > 0.01 {
+			t.Fatalf("NearestOn says %.3f m at %.3f m, not %.3f m at %.3f m", d, on, distance, metres)
+		}
+	}
+	if next != len(hits) {
+		t.Fatalf("segment %d was found twice or does not exist", hits[next].Segment)
+	}
+}
+
+// naiveNearest walks along a shape in small steps of the angle between the ends of each piece.
+func naiveNearest(shape []roadgraph.Point, at orb.Point) (metres, distance float64) {
+	distance = math.Inf(1)
+	for i := 1; i < len(shape); i++ {
+		a, b := shape[i-1].Location(), shape[i].Location()
+		away := func(share float64) float64 {
+			return roadgraph.Distance(at.Lat(), at.Lon(), a.Lat()+share*(b.Lat()-a.Lat()), a.Lon()+share*(b.Lon()-a.Lon()))
+		}
+		low, high := 0.0, 1.0 // the distance along a line has one minimum
+		for range 40 {
+			p, q := low+(high-low)/3, high-(high-low)/3
+			if away(p) < away(q) {
+				high = q
+			} else {
+				low = p
+			}
+		}
+		if d := away(low); d < distance {
+			distance = d
+			metres = (float64(shape[i-1].Offset) + low*float64(shape[i].Offset-shape[i-1].Offset)) / 1000
+		}
+	}
+	return metres, distance
+}
+
+func TestNearDelaware(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	for _, at := range []orb.Point{{-75.5467, 39.7447}, {-75.5244, 39.1582}, {-75.1, 38.7}, {-75.6, 39.5}, {0, 0}} {
+		hits := g.Near(at.Lat(), at.Lon(), 150, nil)
+		if at.Lon() == -75.5467 && len(hits) < 10 {
+			t.Errorf("only %d roads near the middle of Wilmington", len(hits))
+		}
+		for _, h := range hits {
+			if d := roadgraph.Distance(at.Lat(), at.Lon(), h.Lat, h.Lon); h.Distance > 150 || math.Abs(d-h.Distance) > 0.01 {
+				t.Errorf("a hit at %.2f m is %.2f m away", h.Distance, d)
+			}
+		}
+	}
+}
+
+func BenchmarkNear(b *testing.B) {
+	g := roadgraphtest.Delaware(b)
+	var hits []roadgraph.Hit
+	for _, radius := range []float64{20, 100} {
+		b.Run(map[float64]string{20: "20m", 100: "100m"}[radius], func(b *testing.B) {
+			b.ReportAllocs()
+			for i := range b.N {
+				p := g.Shape(uint32(i*7919) % uint32(g.Segments()))[0].Location()
+				hits = g.Near(p.Lat(), p.Lon(), radius, hits[:0])
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package roadgraphtest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+var delawareData = sync.OnceValues(func() (*extract.Data, error) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(strings.TrimSpace(string(dir)), "testdata", "delaware-latest.osm.pbf")
+	return extract.Read(context.Background(), []string{path}, nil)
+})
+
+// delawareFile stays mapped until the tests end. The file itself goes at once where the system lets it.
+var delawareFile = sync.OnceValues(func() (*region.File, error) {
+	d, err := delawareData()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "delaware")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	return compile(d, filepath.Join(dir, "delaware.region"))
+})
+
+// DelawareData is the extract of Delaware. All tests of a package share it, and none may change it.
+func DelawareData(tb testing.TB) *extract.Data {
+	tb.Helper()
+	d, err := delawareData()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+// DelawareFile is a region file of Delaware's roads alone. All tests of a package share it.
+func DelawareFile(tb testing.TB) *region.File {
+	tb.Helper()
+	f, err := delawareFile()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// Delaware is the network for cars of Delaware.
+func Delaware(tb testing.TB) *roadgraph.Graph {
+	tb.Helper()
+	g, err := roadgraph.Open(DelawareFile(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}

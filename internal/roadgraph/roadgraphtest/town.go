@@ -1,0 +1,105 @@
+// Package roadgraphtest makes road networks for tests: small ones by hand, and Delaware from the extract that the
+// paulmach/osm module ships.
+package roadgraphtest
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// The middle of a town: 0, 0 in its metres.
+const (
+	lat = 45.0
+	lon = 9.0
+)
+
+const (
+	degree = roadgraph.EarthRadius * math.Pi / 180 // metres
+	shrink = math.Sqrt2 / 2                        // of a degree of longitude at 45°
+)
+
+// Town is a road network on a flat map, with coordinates in metres east and north of its middle.
+type Town struct{ Data extract.Data }
+
+// At is the position of a place.
+func At(x, y float64) orb.Point { return orb.Point{lon + x/(degree*shrink), lat + y/degree} }
+
+// XY are the coordinates of a position.
+func XY(p orb.Point) (x, y float64) {
+	return (p.Lon() - lon) * degree * shrink, (p.Lat() - lat) * degree
+}
+
+// Node adds a node.
+func (t *Town) Node(x, y float64) int32 {
+	p := At(x, y)
+	t.Data.Nodes = append(t.Data.Nodes, extract.Node{ID: int64(len(t.Data.Nodes) + 1),
+		Lat: int32(math.Round(p.Lat() * 1e7)), Lon: int32(math.Round(p.Lon() * 1e7))})
+	t.Data.Bounds = orb.Bound{Min: At(-5000, -5000), Max: At(5000, 5000)}
+	return int32(len(t.Data.Nodes) - 1)
+}
+
+// Road adds a residential street for everybody in both directions, 50 km/h, and returns it to be changed; it is valid
+// until the next one is added.
+func (t *Town) Road(name string, nodes ...int32) *extract.Road {
+	t.Data.Roads = append(t.Data.Roads, extract.Road{Way: int64(len(t.Data.Roads) + 1), Nodes: nodes, Name: name,
+		Class: extract.Residential, Forward: extract.Car | extract.Bicycle | extract.Foot,
+		Backward: extract.Car | extract.Bicycle | extract.Foot, SpeedForward: 50, SpeedBackward: 50})
+	return &t.Data.Roads[len(t.Data.Roads)-1]
+}
+
+// OneWay adds a street that cars may only take in its direction.
+func (t *Town) OneWay(name string, nodes ...int32) *extract.Road {
+	r := t.Road(name, nodes...)
+	r.Backward = extract.Foot
+	return r
+}
+
+// Street adds a street through places given as x, y, x, y, …
+func (t *Town) Street(name string, xy ...float64) *extract.Road {
+	var nodes []int32
+	for i := 0; i+1 < len(xy); i += 2 {
+		nodes = append(nodes, t.Node(xy[i], xy[i+1]))
+	}
+	return t.Road(name, nodes...)
+}
+
+// Open compiles the town and opens its network for cars.
+func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
+	tb.Helper()
+	g, err := roadgraph.Open(Compile(tb, &t.Data))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+// Compile writes a region file of roads alone and opens it until the test ends.
+func Compile(tb testing.TB, d *extract.Data) *region.File {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "test.region")
+	f, err := compile(d, path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(f.Release)
+	return f
+}
+
+func compile(d *extract.Data, path string) (*region.File, error) {
+	w := &region.Writer{}
+	if err := roadgraph.Write(w, d); err != nil {
+		return nil, err
+	}
+	if err := w.Commit(context.Background(), path, region.Meta{}); err != nil {
+		return nil, err
+	}
+	return region.Open(path)
+}

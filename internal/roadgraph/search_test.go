@@ -1,0 +1,337 @@
+package roadgraph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+)
+
+var byLength = roadgraph.Costs{PerMetre: 1}
+
+// search finds the cheapest route from the end of an arc to the beginning of another, or of a copy of it.
+func search(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64, arcs []uint32) {
+	s.Reset(g, costs)
+	s.AddSource(0, from, 0, 0)
+	s.AddTarget(to)
+	if g.Segment(to >> 1).Flags.Has(roadgraph.HasCopies) {
+		for c, last := g.Copies(to); c < last; c++ {
+			s.AddTarget(c)
+		}
+	}
+	label, ok := s.Next(context.Background())
+	if !ok {
+		return math.Inf(1), nil
+	}
+	cost = s.Label(label).Cost
+	for i := label; i >= 0; i = s.Label(i).Parent {
+		arcs = append(arcs, g.Arc(s.Label(i).Arc).Base)
+	}
+	slices.Reverse(arcs)
+	return cost, arcs
+}
+
+// arcNamed finds the arc of a segment of that name that begins at a node.
+func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name string, node int32) uint32 {
+	t.Helper()
+	n := town.Data.Nodes[node]
+	for i := range uint32(g.Segments()) {
+		shape := g.Shape(i)
+		if g.Name(i) == name {
+			if p := shape[0]; p.Lat == n.Lat && p.Lon == n.Lon {
+				return 2 * i
+			}
+			if p := shape[len(shape)-1]; p.Lat == n.Lat && p.Lon == n.Lon {
+				return 2*i + 1
+			}
+		}
+	}
+	t.Fatalf("no segment %q at node %d", name, node)
+	return 0
+}
+
+// TestRoutes: a cross of four streets around a middle, w (west), e, n, s, each 100 m long, and a longer way r around from
+// the end of n to the end of e. The route asked for begins on w and ends on e, n or s.
+func TestRoutes(t *testing.T) {
+	tests := map[string]struct {
+		change func(town *roadgraphtest.Town, mid int32)
+		to     string
+		want   []string // the names of the arcs travelled; nil for no route
+	}{
+		"straight on":           {nil, "e", []string{"w", "e"}},
+		"a one-way street":      {func(town *roadgraphtest.Town, _ int32) { town.Data.Roads[1].Backward = 0 }, "e", []string{"w", "e"}},
+		"against a one-way":     {func(town *roadgraphtest.Town, _ int32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
+		"over a barrier":        {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = extract.Car }, "e", nil},
+		"a barrier for others":  {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = extract.Foot }, "e", []string{"w", "e"}},
+		"a forbidden turn":      {restrict(extract.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
+		"one for bicycles":      {restrict(extract.Restriction{From: 1, To: 2, Modes: extract.Bicycle}), "e", []string{"w", "e"}},
+		"from another street":   {restrict(extract.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
+		"the only turn":         {restrict(extract.Restriction{From: 1, To: 3, Only: true}), "e", []string{"w", "n", "r", "e", "s", "s", "e"}},
+		"an only turn kept":     {restrict(extract.Restriction{From: 1, To: 2, Only: true}), "e", []string{"w", "e"}},
+		"an only turn to where": {restrict(extract.Restriction{From: 1, To: 99, Only: true}), "e", []string{"w", "e"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var town roadgraphtest.Town
+			mid, west, east, north, south := town.Node(0, 0), town.Node(-100, 0), town.Node(100, 0), town.Node(0, 100), town.Node(0, -100)
+			town.Road("w", west, mid)
+			town.Road("e", mid, east)
+			town.Road("n", mid, north)
+			town.Road("s", mid, south)
+			town.Road("r", north, town.Node(300, 300), east)
+			if test.change != nil {
+				test.change(&town, mid)
+			}
+			g := town.Open(t)
+			var s roadgraph.Search
+			_, arcs := search(g, &s, byLength, arcNamed(t, &town, g, "w", west), arcNamed(t, &town, g, test.to, mid))
+			var got []string
+			for _, arc := range arcs {
+				got = append(got, g.Name(arc>>1))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func restrict(r extract.Restriction) func(*roadgraphtest.Town, int32) {
+	return func(town *roadgraphtest.Town, mid int32) {
+		r.ViaNode = mid
+		if r.Modes == 0 {
+			r.Modes = extract.Car
+		}
+		town.Data.Restrictions = append(town.Data.Restrictions, r)
+	}
+}
+
+// TestRestrictionOverWay: one may not turn round on a dual carriageway by the short link x between its sides, but the link
+// may be used to turn off.
+func TestRestrictionOverWay(t *testing.T) {
+	for name, only := range map[string]bool{"no turn": false, "only turn": true} {
+		t.Run(name, func(t *testing.T) {
+			var town roadgraphtest.Town
+			a, b := town.Node(0, 0), town.Node(0, 20) // the ends of the link
+			east0, west0, east1, west1 := town.Node(-200, 0), town.Node(-200, 20), town.Node(200, 0), town.Node(200, 20)
+			side := town.Node(0, 200)
+			from := town.OneWay("in", east0, a).Way
+			town.OneWay("on", a, east1)
+			back := town.OneWay("back", b, west0).Way
+			town.OneWay("other", west1, b)
+			via := town.Road("x", a, b).Way
+			off := town.Road("off", b, side).Way
+			r := extract.Restriction{From: from, To: back, ViaNode: -1, ViaWays: []int64{via}, Modes: extract.Car}
+			if only {
+				r.To, r.Only = off, true
+			}
+			town.Data.Restrictions = append(town.Data.Restrictions, r)
+			g := town.Open(t)
+			var s roadgraph.Search
+			in := arcNamed(t, &town, g, "in", east0)
+			if cost, _ := search(g, &s, byLength, in, arcNamed(t, &town, g, "off", b)); math.Abs(cost-20) > 0.1 {
+				t.Errorf("turning off costs %.1f m, not 20", cost)
+			}
+			// The way back is by turning round at the end of the side street: 20 m of link and twice 180 m.
+			if cost, _ := search(g, &s, byLength, in, arcNamed(t, &town, g, "back", b)); math.Abs(cost-380) > 0.1 {
+				t.Errorf("turning round costs %.1f m, not 380", cost)
+			}
+			if cost, _ := search(g, &s, byLength, arcNamed(t, &town, g, "x", a), arcNamed(t, &town, g, "back", b)); cost > 0.1 {
+				t.Errorf("who starts on the link may turn either way, not go %.1f m", cost)
+			}
+		})
+	}
+}
+
+// TestRoundabout: four exits, right-hand traffic; the third exit is reached past the first two, the one behind past all.
+func TestRoundabout(t *testing.T) {
+	var town roadgraphtest.Town
+	ring := []int32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
+	circle := town.OneWay("ring", append(slices.Clone(ring), ring[0])...)
+	circle.Roundabout = true
+	for i, far := range [][2]float64{{-120, 0}, {0, -120}, {120, 0}, {0, 120}} {
+		town.Road(fmt.Sprint("exit", i), ring[i], town.Node(far[0], far[1]))
+	}
+	g := town.Open(t)
+	var s roadgraph.Search
+	in := arcNamed(t, &town, g, "exit0", 4)
+	for i, quarters := range []int{4, 1, 2, 3} {
+		cost, arcs := search(g, &s, byLength, in, arcNamed(t, &town, g, fmt.Sprint("exit", i), ring[i]))
+		if want := float64(quarters) * 20 * math.Sqrt2; math.Abs(cost-want) > 0.1 || len(arcs) != quarters+2 {
+			t.Errorf("exit %d: %.1f m over %d arcs, want %.1f m", i, cost, len(arcs), want)
+		}
+	}
+}
+
+func TestTurnCosts(t *testing.T) {
+	var town roadgraphtest.Town
+	mid, west, north := town.Node(0, 0), town.Node(-100, 0), town.Node(0, 100)
+	town.Road("w", west, mid)
+	town.Road("n", mid, north)
+	town.Road("e", mid, town.Node(100, 0))
+	g := town.Open(t)
+	var turns [256]float64
+	for a := range turns {
+		turns[a] = 128 + float64(int8(a))
+	}
+	var s roadgraph.Search
+	for _, test := range []struct {
+		from     string
+		at       int32
+		to       string
+		min, max float64
+	}{{"w", west, "n", 63, 65}, {"n", north, "w", 191, 193}, {"w", west, "e", 127, 129}} {
+		s.Reset(g, roadgraph.Costs{Turn: &turns})
+		s.AddSource(7, arcNamed(t, &town, g, test.from, test.at), 100, 0)
+		s.AddTarget(arcNamed(t, &town, g, test.to, mid))
+		label, ok := s.Next(context.Background())
+		if !ok {
+			t.Fatalf("no route from %s to %s", test.from, test.to)
+		}
+		if l := s.Label(label); l.Cost < 100+test.min || l.Cost > 100+test.max || l.Source != 7 {
+			t.Errorf("from %s to %s: %+v", test.from, test.to, l)
+		}
+	}
+}
+
+func TestSearchEnds(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	start := func(s *roadgraph.Search) {
+		s.Reset(g, byLength)
+		s.AddSource(0, 0, 0, 0)
+		for arc := uint32(1000); arc < uint32(g.Arcs()); arc += 1000 {
+			s.AddTarget(arc)
+		}
+	}
+	drain := func(ctx context.Context, s *roadgraph.Search) (n int, farthest float64) {
+		for {
+			label, ok := s.Next(ctx)
+			if !ok {
+				return n, farthest
+			}
+			if cost := s.Label(label).Cost; cost < farthest {
+				t.Fatalf("a target at %.1f m came after one at %.1f m", cost, farthest)
+			} else {
+				farthest = cost
+			}
+			n++
+		}
+	}
+	var s roadgraph.Search
+	start(&s)
+	all, far := drain(context.Background(), &s)
+	if all < 100 || s.Err() != nil {
+		t.Fatalf("%d targets found, error %v", all, s.Err())
+	}
+	start(&s)
+	s.Limit = far / 2
+	if n, f := drain(context.Background(), &s); n == 0 || n >= all || f > far/2 || s.Err() != nil {
+		t.Errorf("within half the distance: %d of %d targets up to %.0f m, error %v", n, all, f, s.Err())
+	}
+	start(&s)
+	s.Work, s.MaxWork = 0, 5000
+	if drain(context.Background(), &s); !errors.Is(s.Err(), roadgraph.ErrWork) || s.Work > 5001 {
+		t.Errorf("after %d arcs of 5000: %v", s.Work, s.Err())
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	start(&s)
+	s.Work, s.MaxWork = 0, 0
+	if drain(cancelled, &s); !errors.Is(s.Err(), context.Canceled) || s.Work > 1024 {
+		t.Errorf("after %d arcs: %v", s.Work, s.Err())
+	}
+	start(&s)
+	if n, _ := drain(context.Background(), &s); n != all {
+		t.Errorf("a search used again finds %d targets, not %d", n, all)
+	}
+}
+
+// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers and restrictions included, with a
+// search over the pieces of the ways that remembers every piece it came by.
+func TestSearchAgainstBruteForce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		town := randomTown(rt)
+		g := town.Open(t)
+		if g.Segments() == 0 {
+			return
+		}
+		naive := newWalker(&town.Data)
+		var s roadgraph.Search
+		arc := rapid.Custom(func(rt *rapid.T) uint32 { return uint32(rapid.IntRange(0, 2*g.Segments()-1).Draw(rt, "arc")) })
+		for range 8 {
+			from, to := arc.Draw(rt, "from"), arc.Draw(rt, "to")
+			if !isOpen(g, from) || !isOpen(g, to) {
+				continue
+			}
+			want := naive.route(naive.pieces(g, from), naive.pieces(g, to)[0])
+			got, arcs := search(g, &s, byLength, from, to)
+			if math.IsInf(want, 1) != math.IsInf(got, 1) || math.Abs(got-want) > 0.01*float64(len(arcs)+1) {
+				rt.Fatalf("from arc %d to arc %d: %.3f m by %v, want %.3f m", from, to, got, arcs, want)
+			}
+		}
+	})
+}
+
+func isOpen(g *roadgraph.Graph, arc uint32) bool {
+	flags := g.Segment(arc >> 1).Flags
+	return arc&1 == 0 && flags.Has(roadgraph.Forward) || arc&1 == 1 && flags.Has(roadgraph.Backward)
+}
+
+func randomTown(rt *rapid.T) *roadgraphtest.Town {
+	var town roadgraphtest.Town
+	n := rapid.IntRange(3, 9).Draw(rt, "nodes")
+	for i := range n {
+		town.Node(float64(i%3)*100+float64(i*i%7), float64(i/3)*100+float64(i*i%11))
+		if rapid.IntRange(0, 9).Draw(rt, "barrier") == 0 {
+			town.Data.Nodes[i].Barrier = extract.Car
+		}
+	}
+	joined := map[[2]int32]bool{} // no two pieces between the same nodes, so that each is known by its ends
+	for range rapid.IntRange(1, 12).Draw(rt, "ways") {
+		nodes := []int32{int32(rapid.IntRange(0, n-1).Draw(rt, "node"))}
+		for range rapid.IntRange(1, 2).Draw(rt, "pieces") {
+			last, next := nodes[len(nodes)-1], int32(rapid.IntRange(0, n-1).Draw(rt, "node"))
+			if pair := [2]int32{min(last, next), max(last, next)}; last != next && !joined[pair] {
+				joined[pair] = true
+				nodes = append(nodes, next)
+			}
+		}
+		if len(nodes) < 2 {
+			continue
+		}
+		r := town.Road(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "name"), nodes...)
+		switch rapid.IntRange(0, 4).Draw(rt, "direction") {
+		case 0:
+			r.Backward = 0
+		case 1:
+			r.Forward = 0
+		}
+	}
+	ways := len(town.Data.Roads)
+	if ways == 0 {
+		return &town
+	}
+	way := rapid.Int64Range(1, int64(ways))
+	for range rapid.IntRange(0, 6).Draw(rt, "restrictions") {
+		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: -1, Modes: extract.Car,
+			Only: rapid.Bool().Draw(rt, "only")}
+		if rapid.Bool().Draw(rt, "over ways") {
+			for range rapid.IntRange(1, 2).Draw(rt, "via ways") {
+				r.ViaWays = append(r.ViaWays, way.Draw(rt, "via"))
+			}
+		} else {
+			r.ViaNode = int32(rapid.IntRange(0, n-1).Draw(rt, "via"))
+		}
+		town.Data.Restrictions = append(town.Data.Restrictions, r)
+	}
+	return &town
+}

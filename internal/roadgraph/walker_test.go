@@ -1,0 +1,190 @@
+package roadgraph_test
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// walker finds routes over the ways of an extract as they are, without segments, turns or copies: it goes from piece to
+// piece and looks at each restriction anew each time, with the pieces it has come by.
+type walker struct {
+	data *extract.Data
+	all  []hop
+	from map[int32][]hop
+}
+
+// hop is a piece of a way in one direction, open to cars.
+type hop struct {
+	way      int64
+	from, to int32
+}
+
+func newWalker(d *extract.Data) *walker {
+	w := &walker{data: d, from: map[int32][]hop{}}
+	for _, r := range d.Roads {
+		for i := 1; i < len(r.Nodes); i++ {
+			if r.Forward&extract.Car != 0 {
+				w.all = append(w.all, hop{r.Way, r.Nodes[i-1], r.Nodes[i]})
+			}
+			if r.Backward&extract.Car != 0 {
+				w.all = append(w.all, hop{r.Way, r.Nodes[i], r.Nodes[i-1]})
+			}
+		}
+	}
+	for _, h := range w.all {
+		w.from[h.from] = append(w.from[h.from], h)
+	}
+	return w
+}
+
+func (w *walker) length(h hop) float64 {
+	a, b := w.data.Nodes[h.from], w.data.Nodes[h.to]
+	return roadgraph.Distance(float64(a.Lat)/1e7, float64(a.Lon)/1e7, float64(b.Lat)/1e7, float64(b.Lon)/1e7)
+}
+
+// pieces are the hops of an arc.
+func (w *walker) pieces(g *roadgraph.Graph, arc uint32) (hops []hop) {
+	shape := slices.Clone(g.Shape(arc >> 1))
+	if arc&1 == 1 {
+		slices.Reverse(shape)
+	}
+	for i := 1; i < len(shape); i++ {
+		k := slices.IndexFunc(w.all, func(h hop) bool {
+			a, b := w.data.Nodes[h.from], w.data.Nodes[h.to]
+			return a.Lat == shape[i-1].Lat && a.Lon == shape[i-1].Lon && b.Lat == shape[i].Lat && b.Lon == shape[i].Lon
+		})
+		hops = append(hops, w.all[k])
+	}
+	return hops
+}
+
+const remembered = 5 // hops: as long as any restriction of the tests is before its last member
+
+// route is the length from the end of some hops to the beginning of another one.
+func (w *walker) route(start []hop, to hop) float64 {
+	open, done := &walks{{start, 0}}, map[string]bool{}
+	for open.Len() > 0 {
+		n := heap.Pop(open).(walk)
+		path := n.path[max(0, len(n.path)-remembered):]
+		key := fmt.Sprint(path)
+		if done[key] {
+			continue
+		}
+		done[key] = true
+		for _, next := range w.onward(path) {
+			if next == to {
+				return n.cost // the ends of hops come out in order of their cost, so the first is the cheapest
+			}
+			heap.Push(open, walk{append(slices.Clone(path), next), n.cost + w.length(next)})
+		}
+	}
+	return math.Inf(1)
+}
+
+// walk is a way that was gone, and its length.
+type walk struct {
+	path []hop
+	cost float64
+}
+
+// walks is a heap of them.
+type walks []walk
+
+func (w walks) Len() int           { return len(w) }
+func (w walks) Less(i, j int) bool { return w[i].cost < w[j].cost }
+func (w walks) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
+func (w *walks) Push(x any)        { *w = append(*w, x.(walk)) }
+func (w *walks) Pop() any {
+	last := (*w)[len(*w)-1]
+	*w = (*w)[:len(*w)-1]
+	return last
+}
+
+// onward are the hops that may follow.
+func (w *walker) onward(path []hop) (hops []hop) {
+	last := path[len(path)-1]
+	if w.data.Nodes[last.to].Barrier&extract.Car == 0 {
+		for _, next := range w.from[last.to] {
+			if next.to != last.from && w.allowed(path, next) {
+				hops = append(hops, next)
+			}
+		}
+	}
+	if back := (hop{last.way, last.to, last.from}); len(hops) == 0 && slices.Contains(w.all, back) && w.allowed(path, back) {
+		hops = append(hops, back)
+	}
+	return hops
+}
+
+// allowed looks at every restriction.
+func (w *walker) allowed(path []hop, next hop) bool {
+	for i := range w.data.Restrictions {
+		r := &w.data.Restrictions[i]
+		if !w.applies(r, path) {
+			continue
+		}
+		wanted := func(h hop) bool { return h.way == r.To && w.endsAt(h.way, h.from) }
+		switch {
+		case !r.Only:
+			if wanted(next) {
+				return false
+			}
+		case slices.ContainsFunc(w.from[next.from], wanted):
+			if !wanted(next) && next.to != path[len(path)-1].from {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// applies reports whether a path ends with the from member of a restriction and all its via members.
+func (w *walker) applies(r *extract.Restriction, path []hop) bool {
+	last := path[len(path)-1]
+	if r.ViaNode >= 0 {
+		return last.way == r.From && last.to == r.ViaNode && w.endsAt(r.From, r.ViaNode)
+	}
+	if len(r.ViaWays) == 0 {
+		return false
+	}
+	for _, way := range slices.Backward(r.ViaWays) {
+		nodes := w.data.Roads[way-1].Nodes
+		if len(path) < len(nodes)-1 {
+			return false
+		}
+		part := path[len(path)-len(nodes)+1:]
+		if !follows(part, way, nodes, false) && !follows(part, way, nodes, true) {
+			return false
+		}
+		path = path[:len(path)-len(part)]
+	}
+	if len(path) == 0 {
+		return false
+	}
+	last = path[len(path)-1]
+	return last.way == r.From && w.endsAt(r.From, last.to)
+}
+
+// follows reports whether hops travel a way from one end to the other.
+func follows(hops []hop, way int64, nodes []int32, backward bool) bool {
+	nodes = slices.Clone(nodes)
+	if backward {
+		slices.Reverse(nodes)
+	}
+	for i, h := range hops {
+		if h != (hop{way, nodes[i], nodes[i+1]}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walker) endsAt(way int64, node int32) bool {
+	nodes := w.data.Roads[way-1].Nodes
+	return nodes[0] == node || nodes[len(nodes)-1] == node
+}
