@@ -116,13 +116,14 @@ func TestRemoteUsers(t *testing.T) {
 	}
 	want := User{Subject: "u-1", Organization: "org", Issuer: "https://id.test", ID: "j"}
 	for name, token := range map[string]string{
-		"RS256":         s.rsa.token(t, nil, claims),
-		"ES256":         s.ec.token(t, nil, claims),
-		"no typ":        s.ec.token(t, object{"typ": nil}, claims),
-		"typ at+jwt":    s.ec.token(t, object{"typ": "at+jwt"}, claims),
-		"long typ":      s.ec.token(t, object{"typ": "application/at+JWT"}, claims),
-		"audience list": s.ec.token(t, nil, claims.with(object{"aud": []string{"maps-management"}})),
-		"other claims":  s.ec.token(t, nil, claims.with(object{"roles": []any{object{"a": 1}, 2}, "nbf": start.Unix()})),
+		"RS256":             s.rsa.token(t, nil, claims),
+		"ES256":             s.ec.token(t, nil, claims),
+		"no typ":            s.ec.token(t, object{"typ": nil}, claims),
+		"typ at+jwt":        s.ec.token(t, object{"typ": "at+jwt"}, claims),
+		"long typ":          s.ec.token(t, object{"typ": "application/at+JWT"}, claims),
+		"audience list":     s.ec.token(t, nil, claims.with(object{"aud": []string{"maps-management"}})),
+		"several audiences": s.ec.token(t, nil, claims.with(object{"aud": []string{"account", "maps-management"}})),
+		"other claims":      s.ec.token(t, nil, claims.with(object{"roles": []any{object{"a": 1}, 2}, "nbf": start.Unix()})),
 	} {
 		if got, err := w.VerifyUser(t.Context(), token); err != nil || got != want {
 			t.Errorf("%s: %+v, error %v", name, got, err)
@@ -149,7 +150,7 @@ func TestRemoteUsers(t *testing.T) {
 		{"our issuer", s.ec.token(t, nil, claims.with(object{"iss": "https://maps.test"})), refusedType},
 		{"our issuer and typ", s.ec.token(t, object{"typ": userType}, claims.with(object{"iss": "https://maps.test"})), refusedKey},
 		{"another issuer", s.ec.token(t, nil, claims.with(object{"iss": "https://id.test/"})), refusedIssuer},
-		{"audience of two", s.ec.token(t, nil, claims.with(object{"aud": []string{"maps-management", "other"}})), refusedAudience},
+		{"audiences without ours", s.ec.token(t, nil, claims.with(object{"aud": []string{"other", "third"}})), refusedAudience},
 		{"audience ours for local users", s.ec.token(t, nil, claims.with(object{"aud": "maps.test:accounts"})), refusedAudience},
 		{"audience empty", s.ec.token(t, nil, claims.with(object{"aud": []string{}})), refusedAudience},
 		{"expired", s.ec.token(t, nil, claims.with(object{"exp": start.Unix()})), refusedExpired},

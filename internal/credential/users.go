@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -69,7 +70,7 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 	if issuer != nil {
 		audience, orgClaim = issuer.cfg.Audience, issuer.cfg.OrganizationClaim
 	}
-	if err := a.checkUserClaims(&claims, audience); err != nil {
+	if err := a.checkUserClaims(&claims, audience, issuer == nil); err != nil {
 		return User{}, err
 	}
 	if issuer != nil {
@@ -101,14 +102,14 @@ func remoteType(t *jwt.Token) bool {
 	return text == "jwt" || strings.TrimPrefix(text, "application/") == accessType
 }
 
-// checkUserClaims checks times, without leeway, and the audience, which must be the expected one and no other: a token
-// that is meant for several services could have been passed on by one of them.
-func (a *Authority) checkUserClaims(c *userClaims, audience string) error {
+// checkUserClaims checks times, without leeway, and that the expected audience is among the token's (RFC 7519, section
+// 4.1.3); identity providers often name several. A local token names it and no other, as it was minted.
+func (a *Authority) checkUserClaims(c *userClaims, audience string, local bool) error {
 	aud, err := c.GetAudience()
 	if err != nil {
 		return refusedClaims
 	}
-	if len(aud) != 1 || aud[0] != audience {
+	if !slices.Contains(aud, audience) || local && len(aud) != 1 {
 		return refusedAudience
 	}
 	err = jwt.NewValidator(jwt.WithTimeFunc(a.cfg.Now), jwt.WithExpirationRequired()).Validate(c)
