@@ -102,6 +102,7 @@ func (s *regionSource) open() error {
 		return err
 	}
 	s.current.Store(p)
+	s.logger.Info("region file opened", zap.String("path", s.path), zap.String("checksum", p.File.Checksum()))
 	return nil
 }
 
