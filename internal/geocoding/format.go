@@ -18,8 +18,7 @@ const (
 	sectionItems     = "geo.items"     // []uint32: features of the trees
 	sectionBranches  = "geo.branches"  // []box: of chunks and of the items of trees, and those over them
 	sectionTerms     = "geo.terms"     // []term: sorted by their text
-	sectionStrings   = "geo.strings"   // []uint32: where each string begins in the text; a last one ends it
-	sectionText      = "geo.text"      // []byte: UTF-8
+	sectionText      = "geo.text"      // []byte: strings, each with its length before it
 )
 
 // coord is a position in 1e-7 degrees.

@@ -155,6 +155,10 @@ const (
 	farHaversine = 2.5e-8
 	// polarCosine is that of the latitude above which it never is: 75°.
 	polarCosine = 0.26
+	// planeError, times its own haversine, is by how much of it the foot on the plane may be too far, up to planeHaversine
+	// (400 km): the error grows with the square of the distance and of the tangent of the latitude.
+	planeError     = 100
+	planeHaversine = 1e-3
 )
 
 // line looks for the nearest point of one line.
@@ -173,6 +177,9 @@ func (n *nearest) line(line []coord) {
 		}
 		h := o.haversine(at.dx, at.dy)
 		if h > farHaversine || o.cos < polarCosine {
+			if h < planeHaversine && o.cos >= polarCosine && h*(1-planeError*h) > min(n.h, n.limit) {
+				continue
+			}
 			at = o.foot(x0-ex, y0-ey, ex, ey, t)
 			h = o.haversine(at.dx, at.dy)
 		}

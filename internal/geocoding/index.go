@@ -25,7 +25,6 @@ type Index struct {
 	items     region.View[uint32]
 	branches  region.View[box]
 	terms     region.View[term]
-	strings   region.View[uint32]
 	text      region.View[byte]
 
 	scratch sync.Pool                       // *search
@@ -42,7 +41,7 @@ func Open(f *region.File) (*Index, error) {
 		open(f, &x.chunks, sectionChunks), open(f, &x.pairs, sectionPairs), open(f, &x.addresses, sectionAddresses),
 		open(f, &x.places, sectionPlaces), open(f, &x.areas, sectionAreas), open(f, &x.trees, sectionTrees),
 		open(f, &x.items, sectionItems), open(f, &x.branches, sectionBranches), open(f, &x.terms, sectionTerms),
-		open(f, &x.strings, sectionStrings), open(f, &x.text, sectionText),
+		open(f, &x.text, sectionText),
 	} {
 		if err != nil {
 			return nil, err

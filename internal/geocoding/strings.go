@@ -1,48 +1,57 @@
 package geocoding
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// stringTable keeps each distinct string once. String 0 is the empty one.
+// stringTable keeps each distinct string once. A string's number is where it begins in the text: with its length as an
+// unsigned varint, so that reading it touches one place in memory. String 0 is the empty one.
 type stringTable struct {
 	index map[string]uint32
 	text  []byte
-	ends  []uint32
 }
 
 func newStringTable() *stringTable {
-	return &stringTable{index: map[string]uint32{"": 0}, ends: []uint32{0, 0}}
+	return &stringTable{index: map[string]uint32{"": 0}, text: []byte{0}}
 }
 
 func (t *stringTable) add(s string) uint32 {
 	if i, ok := t.index[s]; ok {
 		return i
 	}
-	i := uint32(len(t.ends) - 1)
+	i := uint32(len(t.text))
 	t.index[s] = i
+	t.text = binary.AppendUvarint(t.text, uint64(len(s)))
 	t.text = append(t.text, s...)
-	t.ends = append(t.ends, uint32(len(t.text)))
 	return i
 }
 
-func (t *stringTable) write(w *region.Writer) error {
+// check refuses more text than the numbers can count.
+func (t *stringTable) check() error {
 	if len(t.text) > math.MaxUint32 {
-		return fmt.Errorf("the names take %d bytes, more than a region holds (4 GiB)", len(t.text))
+		return fmt.Errorf("the names take %d bytes, more than a region holds (%d)", len(t.text), uint32(math.MaxUint32))
 	}
-	region.Add(w, sectionStrings, t.ends)
-	region.Add(w, sectionText, t.text)
 	return nil
 }
 
-// bytes returns string i as a part of the mapped file.
+// bytes returns a string as a part of the mapped file.
 func (x *Index) bytes(i uint32) []byte {
 	if i == 0 {
 		return nil
 	}
-	ends := x.strings.Range(int(i), int(i)+2)
-	return x.text.Range(int(ends[0]), int(ends[1]))
+	from := int(i)
+	length := int(*x.text.At(from))
+	if from++; length >= 0x80 {
+		head := x.text.Range(from-1, min(from-1+binary.MaxVarintLen32, x.text.Len()))
+		long, n := binary.Uvarint(head)
+		if n <= 0 || long > math.MaxInt32 {
+			panic(&region.DamageError{Path: x.file.Path(), Problem: fmt.Sprintf("no string begins at %d", i)})
+		}
+		from, length = from-1+n, int(long)
+	}
+	return x.text.Range(from, from+length)
 }

@@ -18,7 +18,8 @@ func Write(w *region.Writer, d *extract.Data) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	return b.write(w)
+	b.write(w)
+	return nil
 }
 
 // build fills the sections.
@@ -227,10 +228,10 @@ func (b *builder) check() error {
 			return fmt.Errorf("%d %s are more than a region holds (%d)", n, name, uint32(math.MaxUint32))
 		}
 	}
-	return nil
+	return b.strings.check()
 }
 
-func (b *builder) write(w *region.Writer) error {
+func (b *builder) write(w *region.Writer) {
 	region.Add(w, sectionFeatures, b.features)
 	region.Add(w, sectionBoxes, b.boxes)
 	region.Add(w, sectionCoords, b.coords)
@@ -244,5 +245,5 @@ func (b *builder) write(w *region.Writer) error {
 	region.Add(w, sectionItems, b.items)
 	region.Add(w, sectionBranches, b.branches)
 	region.Add(w, sectionTerms, b.terms)
-	return b.strings.write(w)
+	region.Add(w, sectionText, b.strings.text)
 }

@@ -2,7 +2,6 @@ package matching
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -56,6 +55,3 @@ func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err er
 	}
 	return s.result(req.Details)
 }
-
-// finite reports whether a number can be calculated with.
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
