@@ -16,8 +16,11 @@ var (
 	outlier = 25.0
 	// turnBack is what turning round on a road costs: less than to leave a point out, more than noise ever makes worth it.
 	turnBack = 12.0
-	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up.
-	margin = 30.0
+	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
+	// room for one point that is far off while a wrong road is near it.
+	margin = 20.0
+	// routeMargin is the same for routes, before they are compared with where the point is.
+	routeMargin = 10.0
 )
 
 // emission is the cost of a point's distance from the road.

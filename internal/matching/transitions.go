@@ -111,7 +111,7 @@ func (c *connection) byRoutes(apart float64) error {
 	longest := lowest + longestFactor*apart + longestDetour
 	c.routes = c.routes[:0]
 	for {
-		search.Limit = min(longest, (c.best+margin)*c.mean)
+		search.Limit = min(longest, (c.best+routeMargin)*c.mean)
 		label, ok := search.Next(c.ctx)
 		if !ok {
 			break
