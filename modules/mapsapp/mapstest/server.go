@@ -154,7 +154,10 @@ func (s *Server) Load(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	return caddy.Load(adapted, true)
+	err = caddy.Load(adapted, true)
+	// The old servers close connections that are kept for later. A POST on one that is being closed would not be tried again.
+	s.HTTP.CloseIdleConnections()
+	return err
 }
 
 func (s *Server) logFile() string { return filepath.Join(s.Dir, "caddy.log") }
