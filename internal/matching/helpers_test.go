@@ -1,0 +1,206 @@
+package matching_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// points makes a trace of places in a town given as x, y, x, y, …
+func points(xy ...float64) (list []trace.Point) {
+	for i := 0; i+1 < len(xy); i += 2 {
+		list = append(list, at(xy[i], xy[i+1]))
+	}
+	return list
+}
+
+func at(x, y float64) trace.Point {
+	p := roadgraphtest.At(x, y)
+	return trace.At(p.Lat(), p.Lon())
+}
+
+// noise moves positions by a normally distributed error.
+type noise struct {
+	*rand.Rand
+	sigma float64 // metres
+}
+
+func newNoise(seed uint64, sigma float64) noise { return noise{rand.New(rand.NewPCG(seed, 1)), sigma} }
+
+func (n noise) at(x, y float64) trace.Point {
+	return at(x+n.NormFloat64()*n.sigma, y+n.NormFloat64()*n.sigma)
+}
+
+func (n noise) on(p orb.Point) trace.Point {
+	const degree = math.Pi / 180 * roadgraph.EarthRadius
+	return trace.At(p.Lat()+n.NormFloat64()*n.sigma/degree,
+		p.Lon()+n.NormFloat64()*n.sigma/degree/math.Cos(p.Lat()*math.Pi/180))
+}
+
+// along makes a trace with a point at the beginning of a line given as x, y, x, y, …, one after each step of so many
+// metres, and one at its end.
+func (n noise) along(step float64, xy ...float64) (list []trace.Point) {
+	rest := 0.0 // metres to the next point
+	for i := 2; i+1 < len(xy); i += 2 {
+		ax, ay, bx, by := xy[i-2], xy[i-1], xy[i], xy[i+1]
+		length := math.Hypot(bx-ax, by-ay)
+		for ; rest < length; rest += step {
+			share := rest / length
+			list = append(list, n.at(ax+share*(bx-ax), ay+share*(by-ay)))
+		}
+		rest -= length
+	}
+	return append(list, n.at(xy[len(xy)-2], xy[len(xy)-1]))
+}
+
+// clean has no errors.
+func clean() noise { return newNoise(0, 0) }
+
+// record makes the trace of a drive over arcs from the beginning of the first to the end of the last, with a point every
+// few seconds, at the roads' free speed.
+func (n noise) record(g *roadgraph.Graph, arcs []uint32, every float64) (list []trace.Point) {
+	rest := 0.0 // seconds to the next point
+	for _, arc := range arcs {
+		segment, _ := g.SegmentOf(arc)
+		seconds, length := float64(g.Arc(arc).Duration)/1000, lengthOf(g, arc)
+		for ; rest < seconds; rest += every {
+			list = append(list, n.on(g.At(segment, fromFirst(g, arc, rest/seconds*length))))
+		}
+		rest -= seconds
+	}
+	last := arcs[len(arcs)-1]
+	segment, _ := g.SegmentOf(last)
+	return append(list, n.on(g.At(segment, fromFirst(g, last, lengthOf(g, last)))))
+}
+
+// fromFirst is a place on an arc in metres from its segment's first point.
+func fromFirst(g *roadgraph.Graph, arc uint32, offset float64) float64 {
+	if _, forward := g.SegmentOf(arc); !forward {
+		return lengthOf(g, arc) - offset
+	}
+	return offset
+}
+
+// whole is the drive over arcs from end to end.
+func whole(g *roadgraph.Graph, arcs []uint32) (drive []stretch) {
+	for _, arc := range arcs {
+		drive = append(drive, stretch{g.Arc(arc).Base, 0, lengthOf(g, arc)})
+	}
+	return drive
+}
+
+// match matches a trace, asking for details, and checks the answer.
+func match(tb testing.TB, g *roadgraph.Graph, list []trace.Point) (*matching.Result, []stretch) {
+	tb.Helper()
+	return matchRequest(tb, g, &matching.Request{Points: list, Details: true})
+}
+
+func matchRequest(tb testing.TB, g *roadgraph.Graph, req *matching.Request) (*matching.Result, []stretch) {
+	tb.Helper()
+	r, err := matching.New(g, matching.Options{}).Match(context.Background(), req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	drive, err := check(g, req, r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r, drive
+}
+
+// refused asks that a trace has no route.
+func refused(tb testing.TB, g *roadgraph.Graph, req *matching.Request) {
+	tb.Helper()
+	r, err := matching.New(g, matching.Options{}).Match(context.Background(), req)
+	if !errors.Is(err, matching.ErrNoRoute) || r != nil {
+		tb.Errorf("the answer is %+v, error %v; want ErrNoRoute", r, err)
+	}
+}
+
+// check looks for what holds for every answer, whatever was asked, and returns the drive.
+func check(g *roadgraph.Graph, req *matching.Request, r *matching.Result) ([]stretch, error) {
+	drive, err := retrace(g, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	length := 0.0
+	for i := 1; i < len(r.Path); i++ {
+		length += distance(r.Path[i-1], r.Path[i])
+	}
+	if !(math.Abs(length-r.Distance) <= length/1000) {
+		return nil, fmt.Errorf("the distance is %v, but the path is %v m long", r.Distance, length)
+	}
+	if !req.Details {
+		if r.Confidence != 0 || r.Duration != 0 || r.Tracepoints != nil {
+			return nil, errors.New("there are details that were not asked for")
+		}
+		return drive, nil
+	}
+	if !(r.Confidence >= 0 && r.Confidence <= 1) {
+		return nil, fmt.Errorf("the confidence is %v", r.Confidence)
+	}
+	if !(r.Duration >= 0 && r.Duration < math.MaxFloat64) {
+		return nil, fmt.Errorf("the duration is %v", r.Duration)
+	}
+	return drive, checkTracepoints(req, r)
+}
+
+func checkTracepoints(req *matching.Request, r *matching.Result) error {
+	if len(r.Tracepoints) != len(req.Points) {
+		return fmt.Errorf("%d tracepoints for %d points", len(r.Tracepoints), len(req.Points))
+	}
+	reach := req.MaxRadius
+	if reach == 0 {
+		reach = matching.DefaultMaxRadius
+	}
+	var locations orb.LineString
+	for i, p := range r.Tracepoints {
+		if !p.Matched {
+			if p != (matching.Tracepoint{}) {
+				return fmt.Errorf("tracepoint %d is not matched, but has %+v", i, p)
+			}
+			continue
+		}
+		locations = append(locations, p.Location)
+		if d := distance(req.Points[i].Location, p.Location); !(math.Abs(d-p.Distance) < 0.01) {
+			return fmt.Errorf("tracepoint %d is %v m from its point, not %v", i, d, p.Distance)
+		}
+		if !(p.Distance <= reach*1.001) {
+			return fmt.Errorf("tracepoint %d is %v m from its point, with at most %v allowed", i, p.Distance, reach)
+		}
+		if off := toLine(p.Location, r.Path); !(off < 1) {
+			return fmt.Errorf("tracepoint %d is %v m off the path", i, off)
+		}
+	}
+	if len(locations) < 2 || 2*len(locations) < len(req.Points) {
+		return fmt.Errorf("only %d of %d points are matched", len(locations), len(req.Points))
+	}
+	for what, pair := range map[string][2]orb.Point{
+		"begins": {r.Path[0], locations[0]}, "ends": {r.Path[len(r.Path)-1], locations[len(locations)-1]},
+	} {
+		if off := distance(pair[0], pair[1]); !(off < 0.1) {
+			return fmt.Errorf("the path %s %v m from the tracepoint there", what, off)
+		}
+	}
+	return nil
+}
+
+// unmatched are the numbers of the points that have no part in a drive.
+func unmatched(r *matching.Result) (list []int) {
+	for i, p := range r.Tracepoints {
+		if !p.Matched {
+			list = append(list, i)
+		}
+	}
+	return list
+}
