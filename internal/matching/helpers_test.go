@@ -149,13 +149,13 @@ func check(g *roadgraph.Graph, req *matching.Request, r *matching.Result) ([]str
 	if !(r.Confidence >= 0 && r.Confidence <= 1) {
 		return nil, fmt.Errorf("the confidence is %v", r.Confidence)
 	}
-	if !(r.Duration >= 0 && r.Duration < math.MaxFloat64) {
+	if !(r.Duration > -1e-4 && r.Duration < math.MaxFloat64) {
 		return nil, fmt.Errorf("the duration is %v", r.Duration)
 	}
-	return drive, checkTracepoints(req, r)
+	return drive, checkTracepoints(g, req, r)
 }
 
-func checkTracepoints(req *matching.Request, r *matching.Result) error {
+func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Result) error {
 	if len(r.Tracepoints) != len(req.Points) {
 		return fmt.Errorf("%d tracepoints for %d points", len(r.Tracepoints), len(req.Points))
 	}
@@ -175,8 +175,8 @@ func checkTracepoints(req *matching.Request, r *matching.Result) error {
 		if d := distance(req.Points[i].Location, p.Location); !(math.Abs(d-p.Distance) < 0.01) {
 			return fmt.Errorf("tracepoint %d is %v m from its point, not %v", i, d, p.Distance)
 		}
-		if !(p.Distance <= reach*1.001) {
-			return fmt.Errorf("tracepoint %d is %v m from its point, with at most %v allowed", i, p.Distance, reach)
+		if at := req.Points[i].Location; !(p.Distance <= reach*1.001) && len(g.Near(at.Lat(), at.Lon(), reach*1.001, nil)) == 0 {
+			return fmt.Errorf("tracepoint %d is %v m from its point, which has no road within %v", i, p.Distance, reach)
 		}
 		if off := toLine(p.Location, r.Path); !(off < 1) {
 			return fmt.Errorf("tracepoint %d is %v m off the path", i, off)
