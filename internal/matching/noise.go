@@ -51,13 +51,15 @@ func (s *scratch) noise() float64 {
 	return sigma
 }
 
+// endOfPoint stands in numbers after the distances of one point.
+const endOfPoint = -1
+
 // offRoad is the sigma under which the distances of the points from the roads around them are the most probable. One of
 // those roads is the right one, at a distance that is distributed normally; the others are wherever streets are, more of
 // them the farther away.
 func (s *scratch) offRoad() float64 {
 	step := (len(s.points) + noiseSamples - 1) / noiseSamples
 	reach := min(noiseReach, s.reach)
-	const end = -1 // of the distances of one point
 	s.numbers = s.numbers[:0]
 	inner, outer := 0.0, 0.0
 	for i := 0; i < len(s.points); i += step {
@@ -72,7 +74,7 @@ func (s *scratch) offRoad() float64 {
 			}
 		}
 		inner-- // the right road
-		s.numbers = append(s.numbers, end)
+		s.numbers = append(s.numbers, endOfPoint)
 	}
 	// Let the density of the other roads be 1 + slope·distance: then outer/inner = (2 + 3·slope·reach/2)/(2 + slope·reach/2).
 	slope := 0.0
@@ -80,25 +82,61 @@ func (s *scratch) offRoad() float64 {
 		ratio := min(outer/inner, 2.9)
 		slope = 4 * (ratio - 1) / (3 - ratio) / reach
 	}
-	best, likeliest := math.Inf(-1), 0.0
-	for k := range noiseSteps {
-		sigma := leastSigma * math.Pow(noiseStep, float64(k))
-		prior := math.Log(sigma/usualSigma) / usualSpread
-		total, sum := -prior*prior/2, 0.0
-		for _, d := range s.numbers {
-			if d == end {
-				total += math.Log(sum + 1e-6) // some points are near no road at all
-				sum = 0
-				continue
+	return s.likeliest(slope)
+}
+
+// likeliest is the sigma that makes the distances in numbers the most probable, where others than the right road are by
+// slope more frequent with each metre.
+func (s *scratch) likeliest(slope float64) float64 {
+	var sums [noiseSteps]float64 // of the current point, for each sigma
+	var products, totals [noiseSteps]float64
+	for k := range totals {
+		prior := math.Log(sigmaOf(k)/usualSigma) / usualSpread
+		products[k], totals[k] = 1, -prior*prior/2
+	}
+	for i, d := range s.numbers {
+		if d != endOfPoint {
+			share := 1 / (1 + slope*d)
+			for k, density := range densities[min(int(d/densityStep), len(densities)-1)] {
+				sums[k] += density * share
 			}
-			sum += math.Exp(-d*d/(2*sigma*sigma)) / (sigma * (1 + slope*d))
+			continue
 		}
-		if total > best {
-			best, likeliest = total, sigma
+		last := i == len(s.numbers)-1
+		for k := range products {
+			products[k] *= sums[k] + 1e-6 // some points are near no road at all
+			sums[k] = 0
+			if last || products[k] < 1e-200 { // a logarithm of many factors costs as much as that of one
+				totals[k] += math.Log(products[k])
+				products[k] = 1
+			}
 		}
 	}
-	return likeliest
+	best := 0
+	for k := range totals {
+		if totals[k] > totals[best] {
+			best = k
+		}
+	}
+	return sigmaOf(best)
 }
+
+// sigmaOf is one of the values that are tried.
+func sigmaOf(step int) float64 { return leastSigma * math.Pow(noiseStep, float64(step)) }
+
+const densityStep = 0.5 // metres
+
+// densities are those of the normal distribution at a distance, in steps of densityStep, for each sigma that is tried.
+var densities = func() (table [int(noiseReach/densityStep) + 1][noiseSteps]float64) {
+	for i := range table {
+		d := (float64(i) + 0.5) * densityStep
+		for k := range noiseSteps {
+			sigma := sigmaOf(k)
+			table[i][k] = math.Exp(-d*d/(2*sigma*sigma)) / sigma
+		}
+	}
+	return table
+}()
 
 // jitter is the part of the noise that is independent from one point to the next, as the third differences show it, and
 // the usual distance between points. The jitter is true where that distance is small; where it is not, the driving itself
