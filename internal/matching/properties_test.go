@@ -70,11 +70,8 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 
 // wander drives over a number of arcs at random, never back on the same road. Where it cannot go on it ends sooner.
 func wander(g *roadgraph.Graph, r *rand.Rand, n int) (arcs []uint32) {
-	open := func(arc uint32) bool {
-		return g.Segment(arc >> 1).Flags.Has([]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward}[arc&1])
-	}
 	arc := uint32(r.IntN(2 * g.Segments()))
-	for !open(arc) {
+	for !isOpen(g, arc) {
 		arc ^= 1
 	}
 	for arcs = append(arcs, arc); len(arcs) < n; arcs = append(arcs, arc) {

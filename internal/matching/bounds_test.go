@@ -1,0 +1,220 @@
+package matching_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+const cell = 0.01 // degrees
+
+// densest is the middle of the square of about a kilometre that holds the most pieces of road.
+func densest(g *roadgraph.Graph) orb.Point {
+	counts := map[[2]int]int{}
+	var best [2]int
+	for i := range uint32(g.Segments()) {
+		for _, p := range g.Shape(i) {
+			l := p.Location()
+			at := [2]int{int(math.Floor(l.Lon() / cell)), int(math.Floor(l.Lat() / cell))}
+			if counts[at]++; counts[at] > counts[best] {
+				best = at
+			}
+		}
+	}
+	return orb.Point{(float64(best[0]) + 0.5) * cell, (float64(best[1]) + 0.5) * cell}
+}
+
+// worst is a request that jumps to and fro at random where the roads are the densest.
+func worst(tb testing.TB, n int) (*roadgraph.Graph, *matching.Request) {
+	tb.Helper()
+	g := roadgraphtest.Delaware(tb)
+	mid, r := densest(g), rand.New(rand.NewPCG(1, 3))
+	req := &matching.Request{MaxRadius: 100, Details: true}
+	for range n {
+		req.Points = append(req.Points, trace.At(mid.Lat()+(r.Float64()-0.5)*cell, mid.Lon()+(r.Float64()-0.5)*cell))
+	}
+	return g, req
+}
+
+// TestCancelledBefore: a context that has ended is all that matters.
+func TestCancelledBefore(t *testing.T) {
+	g, req := worst(t, 1000)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	late, stop := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer stop()
+	for want, ctx := range map[error]context.Context{context.Canceled: cancelled, context.DeadlineExceeded: late} {
+		if r, err := matching.New(g, matching.Options{}).Match(ctx, req); r != nil || !errors.Is(err, want) {
+			t.Errorf("the answer is %v, error %v; want %v", r, err, want)
+		}
+	}
+}
+
+// TestCancelledDuring: whoever has gone away keeps nothing busy.
+func TestCancelledDuring(t *testing.T) {
+	soon := 50 * time.Millisecond
+	if raced {
+		soon *= 10
+	}
+	g, req := worst(t, 10000)
+	m := matching.New(g, matching.Options{MaxWork: math.MaxInt64})
+	for _, after := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() {
+			_, err := m.Match(ctx, req)
+			done <- err
+		}()
+		time.Sleep(after)
+		cancel()
+		began := time.Now()
+		select {
+		case err := <-done:
+			if took := time.Since(began); !errors.Is(err, context.Canceled) || took > soon {
+				t.Errorf("cancelled after %v, it ends %v later with %v", after, took, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("cancelled after %v, it goes on for a minute", after)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := m.Match(ctx, req); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a deadline, the error is %v", err)
+	}
+}
+
+// TestMaxWork: a request that needs more than it may is refused, and the matcher is as good as before.
+func TestMaxWork(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	arcs := routes(t, g, 3, 1)[0]
+	req := &matching.Request{Points: newNoise(1, 5).record(g, arcs, 10), Details: true}
+	m := matching.New(g, matching.Options{MaxWork: 100_000})
+	want, err := m.Match(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, more := worst(t, 5000)
+	for range 3 {
+		if r, err := m.Match(context.Background(), more); r != nil || !errors.Is(err, matching.ErrOverloaded) {
+			t.Errorf("the answer is %v, error %v; want ErrOverloaded", r, err)
+		}
+		if got, err := m.Match(context.Background(), req); err != nil || got.Distance != want.Distance {
+			t.Errorf("after it, the answer is %v, error %v", got, err)
+		}
+	}
+	tight := matching.New(g, matching.Options{MaxWork: 10})
+	if r, err := tight.Match(context.Background(), req); r != nil || !errors.Is(err, matching.ErrOverloaded) {
+		t.Errorf("with hardly any work allowed, the answer is %v, error %v", r, err)
+	}
+}
+
+// TestWorst: the most expensive request there is takes some seconds at most, and a bounded amount of memory.
+func TestWorst(t *testing.T) {
+	n, limit := 10000, 10*time.Second
+	if raced {
+		n, limit = 1000, 20*time.Second
+	}
+	g, req := worst(t, n)
+	m := matching.New(g, matching.Options{})
+	used := watchHeap(func() {
+		began := time.Now()
+		r, err := m.Match(context.Background(), req)
+		took := time.Since(began)
+		t.Logf("%d points take %v, error %v", n, took, err)
+		if took > limit {
+			t.Errorf("%d points take %v", n, took)
+		}
+		switch {
+		case err == nil:
+			if _, err := check(g, req, r); err != nil {
+				t.Error(err)
+			}
+		case !errors.Is(err, matching.ErrOverloaded) && !errors.Is(err, matching.ErrNoRoute):
+			t.Error(err)
+		}
+	})
+	t.Logf("it uses %d MB", used>>20)
+	if used > 300<<20 {
+		t.Errorf("it uses %d MB", used>>20)
+	}
+}
+
+// watchHeap is how many bytes the heap grows by at most while something runs.
+func watchHeap(do func()) uint64 {
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	most := before.HeapAlloc
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticks := time.NewTicker(10 * time.Millisecond)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticks.C:
+				runtime.ReadMemStats(&now)
+				most = max(most, now.HeapAlloc)
+			}
+		}
+	}()
+	do()
+	close(stop)
+	<-stopped
+	return most - before.HeapAlloc
+}
+
+// TestLong: a drive of the largest number of points that a request has by default.
+func TestLong(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	n := newNoise(2, 5)
+	var list []trace.Point
+	for _, arcs := range routes(t, g, 4, 1) {
+		for len(list) < matching.DefaultMaxPoints { // the same drive again and again, each time from its beginning
+			list = append(list, n.record(g, arcs, 1)...)
+		}
+	}
+	req := &matching.Request{Points: list[:matching.DefaultMaxPoints], Details: true}
+	r, err := matching.New(g, matching.Options{}).Match(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := check(g, req, r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAllocations: a matcher that has done its work before allocates hardly more than the answer.
+func TestAllocations(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	m := matching.New(g, matching.Options{})
+	req := &matching.Request{Points: newNoise(1, 5).record(g, routes(t, g, 3, 1)[0], 2)}
+	for _, req.Details = range []bool{false, true} {
+		limit := 40.0
+		if req.Details {
+			limit += float64(len(req.Points)) // a name for each
+		}
+		allocs := testing.AllocsPerRun(20, func() {
+			if _, err := m.Match(context.Background(), req); err != nil {
+				t.Error(err)
+			}
+		})
+		if allocs > limit && !raced {
+			t.Errorf("%.0f allocations for %d points, with details: %v", allocs, len(req.Points), req.Details)
+		}
+	}
+}
