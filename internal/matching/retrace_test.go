@@ -93,7 +93,8 @@ func goOn(g *roadgraph.Graph, places []place, first int) []place {
 	for k := first; k < len(places); k++ {
 		p := places[k]
 		segment, forward := g.SegmentOf(p.arc)
-		if g.Segment(segment).Flags.Has(roadgraph.Forward | roadgraph.Backward) {
+		// Who has just got on to a street may not turn round at once: that would be a way past turn restrictions.
+		if g.Segment(segment).Flags.Has(roadgraph.Forward|roadgraph.Backward) && p.offset >= exact {
 			back := 2 * segment
 			if forward {
 				back++
