@@ -125,7 +125,7 @@ func TestMaxWork(t *testing.T) {
 func TestWorst(t *testing.T) {
 	n, limit := 10000, 10*time.Second
 	if raced {
-		n, limit = 300, 20*time.Second
+		n, limit = 100, 20*time.Second
 	}
 	for name, far := range map[string]float64{"a state": 0.5, "a town": cell, "a crossing": cell / 10} {
 		t.Run(name, func(t *testing.T) {
