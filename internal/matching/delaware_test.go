@@ -29,7 +29,7 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 		s.Reset(g, roadgraph.Costs{PerSecond: 1})
 		s.Limit = 1800
 		s.AddSource(0, from, 0, 0)
-		s.AddTarget(to)
+		s.AddTarget(0, to)
 		label, ok := s.Next(context.Background())
 		if !ok {
 			continue

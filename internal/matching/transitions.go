@@ -1,7 +1,6 @@
 package matching
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -65,12 +64,20 @@ func (c *connection) reach(to *state, from int, m move, cost float64) bool {
 	return true
 }
 
-// alongRoads connects states of the same road. Both lists are in the order of roads, except for those that waited.
+// alongRoads connects states of the same road. The new ones are in the order of roads; so are those before, except that those
+// which waited for several points come after the others, once more in that order.
 func (c *connection) alongRoads() {
+	first, road := 0, uint32(0)
 	for i := range c.before {
-		from := &c.before[i]
-		first, _ := slices.BinarySearchFunc(c.states, from.base&^1, func(st state, base uint32) int { return cmp.Compare(st.base, base) })
-		for k := first; k < len(c.states) && c.states[k].base>>1 == from.base>>1; k++ {
+		if r := c.before[i].base >> 1; r < road {
+			first, road = 0, r
+		} else {
+			road = r
+		}
+		for first < len(c.states) && c.states[first].base>>1 < road {
+			first++
+		}
+		for k := first; k < len(c.states) && c.states[k].base>>1 == road; k++ {
 			c.along(i, &c.states[k])
 		}
 	}
@@ -97,6 +104,8 @@ func (c *connection) along(i int, to *state) {
 func (c *connection) byRoutes(apart float64) error {
 	search := &c.search
 	search.Reset(c.graph, c.costs)
+	at := c.points[c.point].Location
+	search.Aim(at.Lat(), at.Lon(), c.farthest())
 	lowest := math.Inf(1)
 	for i := range c.before {
 		from := &c.before[i]
@@ -106,7 +115,7 @@ func (c *connection) byRoutes(apart float64) error {
 		search.AddSource(int32(i), from.arc, start+rest*from.perMetre, rest)
 	}
 	for i := range c.states {
-		search.AddTarget(c.states[i].arc)
+		search.AddTarget(int32(i), c.states[i].arc)
 	}
 	longest := lowest + longestFactor*apart + longestDetour
 	c.routes = c.routes[:0]
@@ -126,18 +135,22 @@ func (c *connection) byRoutes(apart float64) error {
 	return nil
 }
 
-// arrive connects the states of an arc that the search has reached.
+// farthest is the distance in metres from the point to the farthest new state.
+func (c *connection) farthest() (distance float64) {
+	for i := range c.states {
+		distance = max(distance, c.states[i].distance)
+	}
+	return distance
+}
+
+// arrive connects the state whose arc the search has reached.
 func (c *connection) arrive(label int32) {
 	l := *c.search.Label(label)
 	from := &c.before[l.Source]
-	base := c.graph.Arc(l.Arc).Base
+	to := &c.states[l.Target]
 	travelled := l.Cost - (from.cost*c.mean - from.apart)
-	first, _ := slices.BinarySearchFunc(c.states, base, func(st state, base uint32) int { return cmp.Compare(st.base, base) })
-	for k := first; k < len(c.states) && c.states[k].base == base; k++ {
-		to := &c.states[k]
-		if to.arc == l.Arc && c.reach(to, int(l.Source), route, transition(travelled+to.offset*to.perMetre, from.apart, c.mean)) {
-			to.step.route = c.node(label)
-		}
+	if c.reach(to, int(l.Source), route, transition(travelled+to.offset*to.perMetre, from.apart, c.mean)) {
+		to.step.route = c.node(label)
 	}
 }
 

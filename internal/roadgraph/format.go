@@ -64,6 +64,9 @@ type Arc struct {
 	Length    uint32 // millimetres
 	Duration  uint32 // milliseconds, at the road's free speed
 	Base      uint32 // the arc that this one is a copy of; itself where it is none
+	// EndLat and EndLon, in 1e-7 degrees, are where the arc ends. The shape says so, too, but a search that is aimed at a
+	// position needs it for every arc.
+	EndLat, EndLon int32
 }
 
 // Turn is a way to go on at an arc's end. What is not allowed is not there.

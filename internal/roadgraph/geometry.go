@@ -18,6 +18,9 @@ func Distance(lat1, lon1, lat2, lon2 float64) float64 {
 	sinLat := math.Sin((lat2 - lat1) * degree / 2)
 	sinLon := math.Sin((lon2 - lon1) * degree / 2)
 	a := sinLat*sinLat + math.Cos(lat1*degree)*math.Cos(lat2*degree)*sinLon*sinLon
+	if a < 1e-6 { // up to 12 km the series of the arcsine is exact after two terms
+		return 2 * EarthRadius * math.Sqrt(a) * (1 + a/6)
+	}
 	return 2 * EarthRadius * math.Asin(min(1, math.Sqrt(a)))
 }
 

@@ -21,17 +21,19 @@ func (c *Costs) Arc(a *Arc) float64 {
 	return c.PerMetre*float64(a.Length)/millimetres + c.PerSecond*float64(a.Duration)/1000
 }
 
-// Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs. Its memory
-// and its work grow with the part of the network that it looks at, not with the network. It may be used again after
-// Reset, by one goroutine at a time.
+// Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs, or, where the
+// targets lie together, with A* (Hart, Nilsson and Raphael 1968). Its memory and its work grow with the part of the network
+// that it looks at, not with the network. It may be used again after Reset, by one goroutine at a time.
 type Search struct {
-	// Limit is the cost beyond which nothing is looked for. It may be lowered while the search runs.
+	// Limit is the cost beyond which nothing is looked for: of a route up to where it is going, see Aim. It may be lowered
+	// while the search runs.
 	Limit float64
 	// Work counts the arcs that were settled since the Search was made; a search ends with ErrWork where it passes MaxWork.
 	Work, MaxWork int64
 
 	graph   *Graph
 	costs   Costs
+	aim     aim
 	labels  []Label
 	table   []int32 // open addressing: a label by its arc; the place holds something when marks say so
 	marks   []uint32
@@ -50,42 +52,83 @@ type Label struct {
 	Cost   float64 // to the beginning of the arc; for a source to its end
 	Length float64 // metres from the source to the same place
 
-	target, settled bool
+	Target int32 // the id that AddTarget gave the arc, noTarget for none
+
+	settled bool
 }
 
+const noTarget = -1
+
 type entry struct {
-	cost  float64
+	cost  float64 // with what at least is to come
 	label int32
+}
+
+// aim is where a search is going. The zero value is nowhere in particular.
+type aim struct {
+	plane    plane
+	radius   float64 // metres
+	perMetre float64 // what a metre costs at least
+}
+
+const (
+	// fastest is the speed in metres per second that no arc exceeds: extract takes no limit over 200 km/h.
+	fastest = 200 / 3.6
+	// flatness is a little more than the share by which the plane makes distances too long. It grows with the distance; up to
+	// flatReach metres it is less than this as far as flatLatitude north or south; nothing is said to be farther away than
+	// flatReach.
+	flatness     = 0.001
+	flatReach    = 20_000
+	flatLatitude = 70 // degrees
+)
+
+// rest is what a route costs at least from an arc's end to where the search is going.
+func (m *aim) rest(arc *Arc) float64 {
+	if m.perMetre == 0 {
+		return 0
+	}
+	dx := float64(arc.EndLon) - m.plane.lon
+	if math.Abs(dx) > 180e7 {
+		dx = 360e7 - math.Abs(dx) // across the antimeridian
+	}
+	dx *= m.plane.perLon
+	dy := (float64(arc.EndLat) - m.plane.lat) * metresPerUnit
+	apart := min(math.Sqrt(dx*dx+dy*dy), flatReach)
+	return max(0, apart*(1-flatness)-m.radius) * m.perMetre
 }
 
 // Reset prepares a search on a graph and forgets the one before.
 func (s *Search) Reset(g *Graph, costs Costs) {
 	s.graph, s.costs, s.Limit = g, costs, math.Inf(1)
 	s.labels, s.heap = s.labels[:0], s.heap[:0]
-	s.targets, s.taken, s.err = 0, 0, nil
+	s.targets, s.taken, s.err, s.aim = 0, 0, nil, aim{}
 	if s.round++; s.round == 0 || s.table == nil {
 		s.resize(max(len(s.table), 256))
 	}
 }
 
-// AddSource adds a place to start from: cost and length are from the place to the end of its arc.
-func (s *Search) AddSource(id int32, arc uint32, cost, length float64) {
-	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Length: length})
-	s.push(entry{cost, int32(len(s.labels) - 1)})
+// Aim says, before any source is added, that all routes end within radius metres of a position: on a target, which may begin
+// farther away. The search then looks in that direction first, and Limit counts what is at least to come, too.
+func (s *Search) Aim(lat, lon, radius float64) {
+	if math.Abs(lat) < flatLatitude {
+		s.aim = aim{newPlane(lat, lon), radius, s.costs.PerMetre + s.costs.PerSecond/fastest}
+	}
 }
 
-// AddTarget adds an arc to find, once. Next yields it when the cheapest route to its beginning is known.
-func (s *Search) AddTarget(arc uint32) {
+// AddSource adds a place to start from: cost and length are from the place to the end of its arc.
+func (s *Search) AddSource(id int32, arc uint32, cost, length float64) {
+	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Length: length, Target: noTarget})
+	s.push(entry{cost + s.aim.rest(s.graph.Arc(arc)), int32(len(s.labels) - 1)})
+}
+
+// AddTarget adds an arc to find, once, with an id of at least 0. Next yields it when the cheapest route to its beginning is
+// known.
+func (s *Search) AddTarget(id int32, arc uint32) {
 	place, found := s.find(arc)
-	if found && s.labels[s.table[place]].target {
-		return
-	}
 	if !found {
-		s.insert(place, Label{Arc: arc, Parent: -1, Cost: math.Inf(1)})
-		place, _ = s.find(arc)
+		s.insert(place, Label{Arc: arc, Parent: -1, Cost: math.Inf(1), Target: id})
+		s.targets++
 	}
-	s.labels[s.table[place]].target = true
-	s.targets++
 }
 
 // Label returns a label. It is valid until the next call of any other method.
@@ -115,7 +158,7 @@ func (s *Search) Next(ctx context.Context) (int32, bool) {
 		if s.MaxWork > 0 && s.Work > s.MaxWork {
 			s.err = ErrWork
 		}
-		target := l.target
+		target := l.Target != noTarget
 		s.relax(e.label)
 		if target {
 			s.targets--
@@ -129,30 +172,31 @@ func (s *Search) Next(ctx context.Context) (int32, bool) {
 func (s *Search) relax(at int32) {
 	from := s.labels[at]
 	cost, length := from.Cost, from.Length
+	arc := s.graph.Arc(from.Arc)
 	if from.Parent >= 0 {
-		arc := s.graph.Arc(from.Arc)
 		cost += s.costs.Arc(arc)
 		length += float64(arc.Length) / millimetres
 	}
+	rest := s.aim.rest(arc)
 	turns := s.graph.Turns(from.Arc)
 	for i := range turns {
 		to := cost
 		if s.costs.Turn != nil {
 			to += s.costs.Turn[uint8(turns[i].Angle)]
 		}
-		if to > s.Limit {
+		if to+rest > s.Limit {
 			continue
 		}
 		place, found := s.find(turns[i].To)
 		if !found {
-			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Length: length})
-			s.push(entry{to, int32(len(s.labels) - 1)})
+			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Length: length, Target: noTarget})
+			s.push(entry{to + rest, int32(len(s.labels) - 1)})
 			continue
 		}
 		l := &s.labels[s.table[place]]
 		if to < l.Cost {
 			l.Cost, l.Length, l.Parent, l.Source = to, length, at, from.Source
-			s.push(entry{to, s.table[place]})
+			s.push(entry{to + rest, s.table[place]})
 		}
 	}
 }

@@ -22,10 +22,10 @@ var byLength = roadgraph.Costs{PerMetre: 1}
 func search(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64, arcs []uint32) {
 	s.Reset(g, costs)
 	s.AddSource(0, from, 0, 0)
-	s.AddTarget(to)
+	s.AddTarget(0, to)
 	if g.Segment(to >> 1).Flags.Has(roadgraph.HasCopies) {
 		for c, last := g.Copies(to); c < last; c++ {
-			s.AddTarget(c)
+			s.AddTarget(0, c)
 		}
 	}
 	label, ok := s.Next(context.Background())
@@ -192,7 +192,7 @@ func TestTurnCosts(t *testing.T) {
 	}{{"w", west, "n", 63, 65}, {"n", north, "w", 191, 193}, {"w", west, "e", 127, 129}} {
 		s.Reset(g, roadgraph.Costs{Turn: &turns})
 		s.AddSource(7, arcNamed(t, &town, g, test.from, test.at), 100, 0)
-		s.AddTarget(arcNamed(t, &town, g, test.to, mid))
+		s.AddTarget(0, arcNamed(t, &town, g, test.to, mid))
 		label, ok := s.Next(context.Background())
 		if !ok {
 			t.Fatalf("no route from %s to %s", test.from, test.to)
@@ -209,7 +209,7 @@ func TestSearchEnds(t *testing.T) {
 		s.Reset(g, byLength)
 		s.AddSource(0, 0, 0, 0)
 		for arc := uint32(1000); arc < uint32(g.Arcs()); arc += 1000 {
-			s.AddTarget(arc)
+			s.AddTarget(0, arc)
 		}
 	}
 	drain := func(ctx context.Context, s *roadgraph.Search) (n int, farthest float64) {

@@ -90,8 +90,12 @@ func (b *builder) writeSegments(t *tables, texts *texts) error {
 		}
 		segment.Length = t.points[len(t.points)-1].Offset
 		t.segments = append(t.segments, segment)
+		ends := [2]*Point{&t.points[len(t.points)-1], &t.points[segment.FirstPoint]}
 		for dir, speed := range [2]uint8{p.speedForward, p.speedBackward} {
-			t.arcs = append(t.arcs, Arc{Length: segment.Length, Duration: duration(segment.Length, speed), Base: uint32(2*i + dir)})
+			t.arcs = append(t.arcs, Arc{
+				Length: segment.Length, Duration: duration(segment.Length, speed), Base: uint32(2*i + dir),
+				EndLat: ends[dir].Lat, EndLon: ends[dir].Lon,
+			})
 		}
 	}
 	t.segments = append(t.segments, Segment{FirstPoint: uint32(len(t.points))})
