@@ -1,0 +1,47 @@
+// Package drives makes and reads what a matcher is measured by: traces of which the drive behind them is known.
+package drives
+
+import (
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// Drive is a trace and the truth about it.
+type Drive struct {
+	Cell
+	Trace orb.LineString // the recorded positions
+	Truth orb.LineString // the road geometry driven, from the first position to the last
+}
+
+// Cell is a pair of noise and interval: a cell of the tables.
+type Cell struct {
+	Sigma    float64 // metres: one standard deviation of the noise, north and east alike
+	Interval float64 // seconds between two positions
+}
+
+// Sigmas and Intervals are the values that the tables have rows and columns for.
+var (
+	Sigmas    = []float64{4, 10, 20}
+	Intervals = []float64{1, 5, 15, 30, 60}
+)
+
+// Cells are all pairs of Sigmas and Intervals, in the order of the tables.
+func Cells() []Cell {
+	var cells []Cell
+	for _, sigma := range Sigmas {
+		for _, interval := range Intervals {
+			cells = append(cells, Cell{sigma, interval})
+		}
+	}
+	return cells
+}
+
+// Points are the positions of a trace as a request has them: without times and accuracies, as most traces come.
+func Points(line orb.LineString) []trace.Point {
+	points := make([]trace.Point, len(line))
+	for i, p := range line {
+		points[i] = trace.At(p.Lat(), p.Lon())
+	}
+	return points
+}
