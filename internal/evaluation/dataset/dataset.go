@@ -1,0 +1,114 @@
+// Package dataset finds and compiles the maps that an evaluation runs on.
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// osmModule ships an extract of Delaware among its test data.
+const osmModule = "github.com/paulmach/osm"
+
+// Delaware is the path of an extract of Delaware, which comes with the modules that the product is built of.
+func Delaware(ctx context.Context) (string, error) {
+	if out, err := exec.CommandContext(ctx, "go", "mod", "download", osmModule).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go mod download %s: %w: %s", osmModule, err, out)
+	}
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", osmModule).Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m %s: %w", osmModule, err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "testdata", "delaware-latest.osm.pbf"), nil
+}
+
+// Files of a directory with benchmark data.
+const (
+	porto       = "porto.osm.pbf"
+	portoDrives = "porto_drives.json.gz"
+	portoTrips  = "porto_trips.json"
+)
+
+// Porto are the paths of an extract of greater Porto, of drives on it whose truth is known, and of recorded trips.
+func Porto(directory string) (extract, drives, trips string) {
+	return filepath.Join(directory, porto), filepath.Join(directory, portoDrives), filepath.Join(directory, portoTrips)
+}
+
+// Network is a compiled road network.
+type Network struct {
+	*roadgraph.Graph
+	Build Build
+
+	file *region.File
+}
+
+// Build is what compiling a network took.
+type Build struct {
+	Took   time.Duration
+	Heap   int64 // bytes: most of the heap in use at a time, more than before
+	Tables int64 // bytes of the region file that matching for cars reads
+}
+
+// Compile writes a region file of an extract's roads into a directory, opens it, and checks all of it, so that no later
+// measurement pays for its first read.
+func Compile(ctx context.Context, data *extract.Data, directory string) (*Network, error) {
+	out, err := os.CreateTemp(directory, "*.region")
+	if err != nil {
+		return nil, err
+	}
+	if err := out.Close(); err != nil {
+		return nil, err
+	}
+	n := &Network{}
+	heap, began := watchHeap(), time.Now()
+	w := &region.Writer{}
+	err = roadgraph.Write(w, data)
+	if err == nil {
+		err = w.Commit(ctx, out.Name(), region.Meta{})
+	}
+	n.Build.Took, n.Build.Heap = time.Since(began), heap.stop()
+	if err != nil {
+		return nil, err
+	}
+	if n.file, err = region.Open(out.Name()); err != nil {
+		return nil, err
+	}
+	if err := n.open(ctx); err != nil {
+		n.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Network) open(ctx context.Context) error {
+	if err := n.file.Verify(ctx); err != nil {
+		return err
+	}
+	info, err := n.file.Info()
+	if err != nil {
+		return err
+	}
+	for _, s := range info.Sections {
+		if strings.HasPrefix(s.Name, "roads.car.") || s.Name == "roads.names" {
+			n.Build.Tables += s.Bytes
+		}
+	}
+	n.Graph, err = roadgraph.Open(n.file)
+	return err
+}
+
+// Close unmaps the region file. The graph must not be used any more.
+func (n *Network) Close() { n.file.Release() }
+
+// Read reads an extract.
+func Read(ctx context.Context, path string) (*extract.Data, error) {
+	return extract.Read(ctx, []string{path}, nil)
+}
