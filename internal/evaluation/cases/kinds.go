@@ -1,0 +1,134 @@
+package cases
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// crowded finds a place with many streets around.
+func (f *finder) crowded(arcs []uint32) (orb.Point, bool) {
+	const reach, enough = 150.0, 40
+	at, _ := f.middle(arcs[len(arcs)/2])
+	return at, len(f.around(at, reach)) >= enough
+}
+
+// parallel finds a place where the road has another one beside it for three arcs on end, which is not its own other
+// carriageway.
+func (f *finder) parallel(arcs []uint32) (orb.Point, bool) {
+	const inRow, shortest = 3, 60.0
+	row := 0
+	for i, arc := range arcs {
+		if f.lengthOf(arc) < shortest {
+			continue
+		}
+		if row++; !f.hasNeighbour(arc) {
+			row = 0
+		}
+		if row == inRow {
+			at, _ := f.middle(arcs[i-1])
+			return at, true
+		}
+	}
+	return orb.Point{}, false
+}
+
+// hasNeighbour reports whether another road runs along the middle of an arc, 10 to 35 m away.
+func (f *finder) hasNeighbour(arc uint32) bool {
+	at, direction := f.middle(arc)
+	own := f.graph.Name(f.graph.Arc(arc).Base >> 1)
+	for _, h := range f.around(at, 35) {
+		if h.Distance < 10 || f.graph.Name(h.Segment) == own {
+			continue
+		}
+		_, other := f.along(h.Segment, float64(h.Offset)/1000)
+		if math.Abs(math.Sin(other-direction)) < 0.1 {
+			return true
+		}
+	}
+	return false
+}
+
+// roundabout finds one that is not driven past at its first exit.
+func (f *finder) roundabout(arcs []uint32) (orb.Point, bool) {
+	const exits = 2
+	row := 0
+	for _, arc := range arcs {
+		if !f.segmentOf(arc).Flags.Has(roadgraph.Roundabout) {
+			row = 0
+			continue
+		}
+		if row++; row == exits {
+			at, _ := f.middle(arc)
+			return at, true
+		}
+	}
+	return orb.Point{}, false
+}
+
+// oneWay finds a one-way street that is no carriageway of a larger road.
+func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
+	const shortest, row = 60.0, 2
+	n := 0
+	for _, arc := range arcs {
+		s := f.segmentOf(arc)
+		oneWay := s.Flags.Has(roadgraph.Forward) != s.Flags.Has(roadgraph.Backward)
+		street := s.Class >= extract.Unclassified && s.Class <= extract.LivingStreet
+		if !oneWay || !street || s.Flags&(roadgraph.Roundabout|roadgraph.Link) != 0 || f.lengthOf(arc) < shortest {
+			n = 0
+			continue
+		}
+		if n++; n == row {
+			at, _ := f.middle(arc)
+			return at, true
+		}
+	}
+	return orb.Point{}, false
+}
+
+func (f *finder) segmentOf(arc uint32) *roadgraph.Segment {
+	segment, _ := f.graph.SegmentOf(arc)
+	return f.graph.Segment(segment)
+}
+
+func (f *finder) lengthOf(arc uint32) float64 { return float64(f.graph.Arc(arc).Length) / 1000 }
+
+// addOutlier moves the position nearest to the middle of the picture 90 m away.
+func (f *finder) addOutlier(c *Case, exact orb.LineString) {
+	const off = 90.0
+	at := nearestTo(exact, c.Center)
+	angle := f.random.Float64() * 2 * math.Pi
+	const degree = roadgraph.EarthRadius * math.Pi / 180
+	c.Trace[at] = orb.Point{exact[at].Lon() + off*math.Cos(angle)/(degree*math.Cos(exact[at].Lat()*math.Pi/180)),
+		exact[at].Lat() + off*math.Sin(angle)/degree}
+	c.Center = exact[at]
+}
+
+// addCloud stays at the position nearest to the middle of the picture.
+func (f *finder) addCloud(c *Case, exact orb.LineString) {
+	const positions, sigma = 40, 12.0
+	at := nearestTo(exact, c.Center)
+	var cloud orb.LineString
+	for range positions {
+		cloud = append(cloud, drives.Noisy(exact[at], sigma, f.random))
+	}
+	c.Trace = slices.Insert(c.Trace, at+1, cloud...)
+	c.Center = exact[at]
+}
+
+// nearestTo is the index of the position nearest to a place.
+func nearestTo(line orb.LineString, p orb.Point) int {
+	best := 0
+	distance := func(i int) float64 { return roadgraph.Distance(line[i].Lat(), line[i].Lon(), p.Lat(), p.Lon()) }
+	for i := range line {
+		if distance(i) < distance(best) {
+			best = i
+		}
+	}
+	return best
+}
