@@ -10,8 +10,9 @@ TEST_ENV := $(if $(CC_FOUND),CGO_ENABLED=1)
 TEST_FLAGS ?=
 FUZZ_TIME ?= 20s
 DEMO_DIR ?= .demo
+EVAL_FLAGS ?=
 
-.PHONY: all build demo test bench fuzz lint fmt countries xcaddy clean
+.PHONY: all build demo test bench eval fuzz lint fmt countries xcaddy clean
 
 all: build
 
@@ -31,6 +32,12 @@ test:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
+
+# How right and how fast the engines are: on Delaware, and on the data in MAPS_BENCH_DATA where that is set. EVAL_FLAGS=-h
+# lists what else can be measured and drawn.
+eval:
+	@$(GO) build -o $(BIN)/eval ./internal/cmd/eval
+	@$(BIN)/eval $(EVAL_FLAGS)
 
 # Every fuzz target in turn, FUZZ_TIME each.
 fuzz:

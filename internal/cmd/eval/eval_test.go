@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/evaluation/accuracy"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/mismatch"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/peers"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/speed"
+)
+
+func TestDelawareInSmall(t *testing.T) {
+	var out bytes.Buffer
+	s := settings{drives: 1, seed: 1, rounds: 1, plots: t.TempDir()}
+	delaware, err := dataset.Delaware(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &report{out: &out}
+	if err := evaluateMatching(context.Background(), s, r, delaware, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s", "## Confidence in Delaware"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if r.missed != 0 || strings.Contains(out.String(), "✗") {
+		t.Errorf("bars are missed where there are none:\n%s", &out)
+	}
+	plot, err := os.ReadFile(filepath.Join(s.plots, "confidence-Delaware.svg"))
+	if err != nil || !bytes.Contains(plot, []byte("<svg")) {
+		t.Errorf("the plot: %v", err)
+	}
+}
+
+func TestAccuracyTableMarksMissedBars(t *testing.T) {
+	table := func(share float64, lost int) accuracy.Table {
+		t := accuracy.Table{}
+		for _, cell := range drives.Cells() {
+			t[cell] = &accuracy.Summary{Mismatch: mismatch.Mismatch{Missed: share * 1000, Truth: 1000, Path: 1000}, Drives: 1}
+		}
+		t[drives.Cell{Sigma: 4, Interval: 1}].Lost = lost
+		return t
+	}
+	for _, tt := range []struct {
+		name          string
+		with, without accuracy.Table
+		marks         bool
+		missed        int
+	}{
+		{"all are met", table(0.001, 0), table(0.001, 0), true, 0},
+		{"all are missed", table(0.5, 0), table(0.5, 0), true, 32},
+		{"none counts", table(0.5, 2), table(0.5, 0), false, 0},
+		{"a drive is lost", table(0.001, 1), table(0.001, 0), true, 1},
+		// 4 m at 5 s has the bar 0.0025, and without a radius 0.003125.
+		{"only with the radius", table(0.003, 0), table(0.003, 0), true, 1},
+	} {
+		var out bytes.Buffer
+		r := &report{out: &out}
+		r.accuracyTable(tt.with, tt.without, peers.GivenDrives, tt.marks)
+		if r.missed != tt.missed || strings.Count(out.String(), "✗") != tt.missed {
+			t.Errorf("%s: %d bars are missed, want %d:\n%s", tt.name, r.missed, tt.missed, &out)
+		}
+	}
+}
+
+func TestCostTablesMarkMissedBars(t *testing.T) {
+	slow := speed.Result{Trips: 2, Points: 10, Failed: 1, PointsPerSecond: 99_999, Fastest: 99_999, P50: time.Millisecond, P99: 6 * time.Millisecond}
+	large := dataset.Build{Took: time.Second, Heap: 1e6, Tables: 171e6}
+	r := &report{out: &bytes.Buffer{}}
+	r.costTable(slow, large, true)
+	if r.missed != 4 {
+		t.Errorf("%d bars are missed, want 4", r.missed)
+	}
+	r.missed = 0
+	r.costTable(slow, large, false)
+	fast := speed.Result{Trips: 2, Points: 10, PointsPerSecond: 100_000, P99: 5 * time.Millisecond}
+	r.costTable(fast, dataset.Build{Tables: 170e6}, true)
+	if r.missed != 0 {
+		t.Errorf("%d bars are missed, want none", r.missed)
+	}
+	one := speed.Scaled{Copies: 1, Build: large, Result: fast}
+	country := one
+	country.Copies, country.PointsPerSecond = 64, 79_000
+	r.scaleTable(one, country, true)
+	if r.missed != 1 {
+		t.Errorf("%d bars are missed, want 1", r.missed)
+	}
+}
+
+func TestTableIsAligned(t *testing.T) {
+	var out bytes.Buffer
+	(&report{out: &out}).table([][]string{{"σ, t", "ours"}, {"4 m", "0.1 ✗"}})
+	want := "| σ, t | ours  |\n|------|-------|\n| 4 m  | 0.1 ✗ |\n\n"
+	if out.String() != want {
+		t.Errorf("the table is\n%s, want\n%s", &out, want)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := settings{drives: 1, rounds: 1}
+	if err := good.validate(nil); err != nil {
+		t.Error(err)
+	}
+	for _, s := range []settings{{drives: 0, rounds: 1}, {drives: 1, rounds: 0}, {drives: 1, rounds: 1, scale: -1}} {
+		if s.validate(nil) == nil {
+			t.Errorf("%+v is accepted", s)
+		}
+	}
+	if good.validate([]string{"matching"}) == nil {
+		t.Error("an argument is accepted")
+	}
+}
+
+func TestPictures(t *testing.T) {
+	delaware, err := dataset.Delaware(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := settings{seed: 1, pictures: filepath.Join(t.TempDir(), "images")}
+	if err := drawCases(context.Background(), s, delaware, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := filepath.Glob(filepath.Join(s.pictures, "match-*.svg"))
+	if err != nil || len(pictures) != 6 {
+		t.Errorf("the pictures are %v, %v", pictures, err)
+	}
+}

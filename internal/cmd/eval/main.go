@@ -1,0 +1,91 @@
+// Command eval measures how right and how fast the engines are, and prints tables in Markdown: on Delaware, which the
+// modules ship, and on greater Porto where a directory with that data is given.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
+)
+
+// settings are the command's flags.
+type settings struct {
+	data     string // directory with Porto's data, or ""
+	drives   int    // simulated for each cell
+	seed     uint64
+	rounds   int    // of speed measurements
+	scale    int    // copies of the network, 0 for no measurement
+	plots    string // directory for plots of confidence
+	pictures string // directory for pictures of hard cases, or ""
+	check    bool
+}
+
+// errMissed is the result of a check that found bars missed.
+var errMissed = errors.New("a bar is missed")
+
+func main() {
+	var s settings
+	flag.StringVar(&s.data, "data", os.Getenv("MAPS_BENCH_DATA"), "`directory` with porto.osm.pbf, porto_drives.json.gz and porto_trips.json; default $MAPS_BENCH_DATA")
+	flag.IntVar(&s.drives, "drives", 20, "`number` of simulated drives for each pair of noise and interval")
+	flag.Uint64Var(&s.seed, "seed", 1, "of the simulation; the same `seed` gives the same drives")
+	flag.IntVar(&s.rounds, "rounds", 9, "`number` of times that speed is measured; the median counts")
+	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; takes minutes and some GB")
+	flag.StringVar(&s.plots, "o", "build/eval", "`directory` for plots")
+	flag.StringVar(&s.pictures, "pictures", "", "draw hard cases of Delaware into this `directory`, and nothing else")
+	flag.BoolVar(&s.check, "check", false, "exit with status 1 where a bar is missed")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := s.validate(flag.Args())
+	if err == nil {
+		err = run(ctx, s)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "eval:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func (s settings) validate(arguments []string) error {
+	switch {
+	case len(arguments) > 0:
+		return fmt.Errorf("unknown argument %q", arguments[0])
+	case s.drives < 1:
+		return errors.New("-drives is at least 1")
+	case s.rounds < 1:
+		return errors.New("-rounds is at least 1")
+	case s.scale < 0:
+		return errors.New("-scale is at least 0")
+	}
+	return nil
+}
+
+func run(ctx context.Context, s settings) error {
+	temporary, err := os.MkdirTemp("", "caddy-maps-eval")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	delaware, err := dataset.Delaware(ctx)
+	if err != nil {
+		return err
+	}
+	if s.pictures != "" {
+		return drawCases(ctx, s, delaware, temporary)
+	}
+	r := &report{out: os.Stdout}
+	if err := evaluateMatching(ctx, s, r, delaware, temporary); err != nil {
+		return err
+	}
+	if s.check && r.missed > 0 {
+		return fmt.Errorf("%w: %d in all", errMissed, r.missed)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/evaluation/accuracy"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/peers"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/picture"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/speed"
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/matching"
+)
+
+// place is a map that matching is evaluated on.
+type place struct {
+	settings
+	*report
+	name    string
+	data    *extract.Data
+	network *dataset.Network
+	matcher matching.Matcher
+	scratch string // directory for region files
+}
+
+// evaluateMatching measures the matcher on Delaware and, where there is data, on Porto.
+func evaluateMatching(ctx context.Context, s settings, r *report, delaware, scratch string) error {
+	err := on(ctx, place{settings: s, report: r, name: "Delaware", scratch: scratch}, delaware, (*place).delaware)
+	if err != nil || s.data == "" {
+		return err
+	}
+	porto, _, _ := dataset.Porto(s.data)
+	return on(ctx, place{settings: s, report: r, name: "Porto", scratch: scratch}, porto, (*place).porto)
+}
+
+// on compiles a map, and evaluates on it.
+func on(ctx context.Context, p place, path string, evaluate func(*place, context.Context) error) (err error) {
+	if p.data, err = dataset.Read(ctx, path); err != nil {
+		return err
+	}
+	if p.network, err = dataset.Compile(ctx, p.data, p.scratch); err != nil {
+		return err
+	}
+	defer p.network.Close()
+	p.matcher = matching.New(p.network.Graph, matching.Options{})
+	return evaluate(&p, ctx)
+}
+
+// delaware has no figures of peers of its own. Those for Porto stand beside ours to show the order of magnitude.
+func (p *place) delaware(ctx context.Context) error {
+	simulated, outcomes, err := p.simulated(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.calibration(outcomes); err != nil {
+		return err
+	}
+	return p.cost(ctx, "the simulated drives at 15 s", at15(simulated), false)
+}
+
+// porto has drives whose truth and whose peers' figures are known, and recorded trips.
+func (p *place) porto(ctx context.Context) error {
+	_, drivesPath, tripsPath := dataset.Porto(p.settings.data)
+	given, err := drives.ReadDrives(drivesPath)
+	if err != nil {
+		return err
+	}
+	trips, err := drives.ReadTrips(tripsPath)
+	if err != nil {
+		return err
+	}
+	p.heading("Matching in %s: the %d given drives", p.name, len(given))
+	p.say("The peers' figures are for these very drives. ✗ marks a missed bar; in the last cells the bar is that for all cells.\n")
+	known, err := p.accuracy(ctx, given, peers.GivenDrives, true)
+	if err != nil {
+		return err
+	}
+	_, simulated, err := p.simulated(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.calibration(slices.Concat(known, simulated)); err != nil {
+		return err
+	}
+	return p.cost(ctx, "the recorded trips", trips, true)
+}
+
+// simulated evaluates on drives with the truth of our own router.
+func (p *place) simulated(ctx context.Context) ([]drives.Drive, []accuracy.Outcome, error) {
+	ds, err := drives.Simulate(ctx, p.network.Graph, p.drives, p.seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.heading("Matching in %s: %d simulated drives", p.name, len(ds))
+	p.say("%d a row, seed %d. The peers' figures and the bars that follow from them are for other drives, in Porto: an orientation.\n", p.drives, p.seed)
+	outcomes, err := p.accuracy(ctx, ds, peers.OtherDrives, false)
+	return ds, outcomes, err
+}
+
+// accuracy prints a table, and returns the outcomes with the radius that the peers were given.
+func (p *place) accuracy(ctx context.Context, ds []drives.Drive, table peers.Table, marks bool) ([]accuracy.Outcome, error) {
+	outcomes, err := accuracy.Run(ctx, p.matcher, ds, accuracy.SigmaRadius)
+	if err != nil {
+		return nil, err
+	}
+	without, err := accuracy.Run(ctx, p.matcher, ds, accuracy.NoRadius)
+	if err != nil {
+		return nil, err
+	}
+	p.accuracyTable(accuracy.Tabulate(outcomes), accuracy.Tabulate(without), table, marks)
+	return outcomes, nil
+}
+
+// calibrationBins is the number of points in a calibration plot.
+const calibrationBins = 15
+
+// calibration prints and draws confidence against what was right.
+func (p *place) calibration(outcomes []accuracy.Outcome) error {
+	bins := accuracy.Calibrate(outcomes, calibrationBins)
+	path := filepath.Join(p.plots, "confidence-"+p.name+".svg")
+	if err := os.MkdirAll(p.plots, 0o755); err != nil {
+		return err
+	}
+	title := "Confidence and truth, " + p.name
+	if err := os.WriteFile(path, picture.Calibration(title, bins), 0o644); err != nil {
+		return err
+	}
+	p.heading("Confidence in %s", p.name)
+	p.say("Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n", accuracy.CalibrationError(bins), path)
+	rows := [][]string{{"confidence", "mean", "right", "drives"}}
+	for _, b := range bins {
+		rows = append(rows, []string{fmt.Sprintf("%.3f to %.3f", b.Low, b.High), fmt.Sprintf("%.3f", b.Confidence),
+			fmt.Sprintf("%.3f", b.Right), fmt.Sprint(b.Drives)})
+	}
+	p.table(rows)
+	return nil
+}
+
+// cost prints speed and memory on trips, and how they grow.
+func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, marks bool) error {
+	result, err := speed.Measure(ctx, p.matcher, trips, p.rounds)
+	if err != nil {
+		return err
+	}
+	p.heading("Speed and memory in %s", p.name)
+	p.say("On %s, the engine alone on one core, median of %d rounds; the peers' figures are for recorded trips in Porto.\n", what, p.rounds)
+	p.costTable(result, p.network.Build, marks)
+	if p.scale < 1 {
+		return nil
+	}
+	one, country, err := speed.Scale(ctx, p.data, p.scale, trips, p.rounds, p.scratch)
+	if err != nil {
+		return err
+	}
+	p.heading("%d copies of %s side by side", p.scale, p.name)
+	p.say("Roads for cars only; the same trips, in the country spread over its copies.\n")
+	p.scaleTable(one, country, marks)
+	return nil
+}
+
+// at15 are the traces with a position every 15 s, as taxis send them.
+func at15(ds []drives.Drive) []orb.LineString {
+	var trips []orb.LineString
+	for i := range ds {
+		if ds[i].Interval == 15 {
+			trips = append(trips, ds[i].Trace)
+		}
+	}
+	return trips
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mapsedge/caddy-maps/internal/evaluation/cases"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/mismatch"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/picture"
+	"github.com/mapsedge/caddy-maps/internal/matching"
+)
+
+// pictureReach is half the width of what a picture shows, in metres.
+const pictureReach = 260
+
+// drawCases finds hard cases, matches them without a radius, and draws them.
+func drawCases(ctx context.Context, s settings, delaware, scratch string) error {
+	if err := os.MkdirAll(s.pictures, 0o755); err != nil {
+		return err
+	}
+	return on(ctx, place{settings: s, name: "Delaware", scratch: scratch}, delaware, (*place).drawCases)
+}
+
+func (p *place) drawCases(ctx context.Context) error {
+	found, err := cases.Find(p.network.Graph, p.seed)
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		result, err := p.matcher.Match(ctx, &matching.Request{Points: drives.Points(c.Trace), Details: true})
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		m := mismatch.Of(c.Truth, result.Path)
+		drawn := picture.Match{Title: c.Title, Graph: p.network.Graph, Center: c.Center, Reach: pictureReach, Trace: c.Trace,
+			Truth: c.Truth, Result: result,
+			Caption: fmt.Sprintf("%s; %d positions, σ %.0f m, one each %.0f s. Of %.1f km driven %.0f m are missed and %.0f m added; confidence %.2f.",
+				p.name, len(c.Trace), c.Sigma, c.Interval, m.Truth/1000, m.Missed, m.Added, result.Confidence)}
+		path := filepath.Join(p.pictures, "match-"+c.Name+".svg")
+		if err := os.WriteFile(path, drawn.Draw(), 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s: missed %.0f m, added %.0f m of %.0f m\n", path, m.Missed, m.Added, m.Truth)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/evaluation/accuracy"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/peers"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/speed"
+)
+
+// Bars for cost in Porto.
+const (
+	speedBar  = 100_000              // points per second on one core
+	p99Bar    = 5 * time.Millisecond // of a trip
+	memoryBar = 170e6                // bytes of tables
+	scaleBar  = 0.8                  // of the points per second on one copy
+)
+
+// accuracyTable prints our mismatches beside the peers' and the bars.
+func (r *report) accuracyTable(with, without accuracy.Table, table peers.Table, marks bool) {
+	rows := [][]string{{"σ, t", "ours", "bar", "radius left out", "bar", "OSRM", "Valhalla", "missed", "added", "lost", "left out"}}
+	value := func(v, bar float64) string {
+		if !marks {
+			return fmt.Sprintf("%.4f", v)
+		}
+		return r.atMost(v, bar, "%.4f")
+	}
+	for _, cell := range drives.Cells() {
+		ours, other := with[cell], without[cell]
+		bar, known := table.Bar(cell)
+		if ours == nil || other == nil || !known {
+			continue
+		}
+		lost := fmt.Sprint(ours.Lost + other.Lost)
+		if marks {
+			lost = r.marked(lost, ours.Lost+other.Lost == 0)
+		}
+		figures := table[cell]
+		rows = append(rows, []string{
+			fmt.Sprintf("%.0f m, %.0f s", cell.Sigma, cell.Interval),
+			value(ours.Share(), bar), fmt.Sprintf("%.4f", bar),
+			value(other.Share(), peers.WithoutRadius*bar), fmt.Sprintf("%.4f", peers.WithoutRadius*bar),
+			fmt.Sprintf("%.4f", figures.OSRM), fmt.Sprintf("%.4f", figures.Valhalla),
+			fmt.Sprintf("%.4f", ours.Missed/ours.Truth), fmt.Sprintf("%.4f", ours.Added/ours.Truth), lost,
+			fmt.Sprint(ours.LeftOut),
+		})
+	}
+	mean, bar := table.Mean(), fmt.Sprintf("%.4f", peers.MeanBar)
+	rows = append(rows, []string{"mean", value(with.Mean(), peers.MeanBar), bar, value(without.Mean(), peers.MeanBar), bar,
+		fmt.Sprintf("%.4f", mean.OSRM), fmt.Sprintf("%.4f", mean.Valhalla), "", "", "", ""})
+	r.table(rows)
+	r.say("(Length missed + length added) / length of the truth, tolerance 1.5 m. \"ours\", \"missed\", \"added\" and \"left out\" (positions) are with radius = max(5, σ); \"lost\" counts drives without an answer, with and without a radius.")
+}
+
+// costTable prints the speed on trips and the size of the tables.
+func (r *report) costTable(s speed.Result, b dataset.Build, marks bool) {
+	mark := func(text string, met bool) string {
+		if !marks {
+			return text
+		}
+		return r.marked(text, met)
+	}
+	r.table([][]string{
+		{"", "ours", "bar", "OSRM", "Valhalla", "FMM"},
+		{"points/s", mark(fmt.Sprintf("%.0f", s.PointsPerSecond), s.PointsPerSecond >= speedBar), fmt.Sprint(speedBar), "11000", "5640", "18900"},
+		{"points/s, fastest round", fmt.Sprintf("%.0f", s.Fastest), "", "", "", ""},
+		{"a trip, p50", milliseconds(s.P50), "", "", "", ""},
+		{"a trip, p99", mark(milliseconds(s.P99), s.P99 <= p99Bar), milliseconds(p99Bar), "", "", ""},
+		{"trips without an answer", mark(fmt.Sprintf("%d of %d", s.Failed, s.Trips), s.Failed == 0), "0", "1 of 200", "0", ""},
+		{"tables", mark(megabytes(b.Tables), b.Tables <= memoryBar), megabytes(memoryBar), "78 MB", "17 MB", "671 MB"},
+		{"roads compiled in", seconds(b.Took), "", "", "", ""},
+	})
+}
+
+// scaleTable prints what a country of copies costs beside one copy.
+func (r *report) scaleTable(one, country speed.Scaled, marks bool) {
+	ratio := country.PointsPerSecond / one.PointsPerSecond
+	speeds := fmt.Sprintf("%.2f", ratio)
+	if marks {
+		speeds = r.marked(speeds, ratio >= scaleBar)
+	}
+	n := float64(country.Copies) / float64(one.Copies)
+	linear := func(a, b float64) string { return fmt.Sprintf("%.2f a copy", b/a/n) }
+	r.table([][]string{
+		{"", "one", fmt.Sprint(country.Copies), "ratio", "bar"},
+		{"points/s", fmt.Sprintf("%.0f", one.PointsPerSecond), fmt.Sprintf("%.0f", country.PointsPerSecond), speeds, fmt.Sprint(scaleBar)},
+		{"roads compiled in", seconds(one.Build.Took), seconds(country.Build.Took), linear(one.Build.Took.Seconds(), country.Build.Took.Seconds()), "linear"},
+		{"heap while compiling", megabytes(one.Build.Heap), megabytes(country.Build.Heap), linear(float64(one.Build.Heap), float64(country.Build.Heap)), "linear"},
+		{"tables", megabytes(one.Build.Tables), megabytes(country.Build.Tables), linear(float64(one.Build.Tables), float64(country.Build.Tables)), "linear"},
+		{"trips without an answer", fmt.Sprint(one.Failed), fmt.Sprint(country.Failed), "", ""},
+	})
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
+func seconds(d time.Duration) string      { return fmt.Sprintf("%.2f s", d.Seconds()) }
+func megabytes(n int64) string            { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
