@@ -26,13 +26,13 @@ type kind struct {
 	cell        drives.Cell
 	// find is a place of the kind on a route; ok is false where it has none.
 	find func(f *finder, arcs []uint32) (center orb.Point, ok bool)
-	// spoil changes the trace, where noise alone does not make the case. exact are its positions without noise.
-	spoil func(f *finder, c *Case, exact orb.LineString)
+	// disturbance makes the case where noise alone does not.
+	disturbance *drives.Disturbance
 }
 
 var kinds = []kind{
-	{"outlier", "One position 90 m off", drives.Cell{Sigma: 5, Interval: 5}, (*finder).crowded, (*finder).addOutlier},
-	{"stop", "A stop: forty positions at one place", drives.Cell{Sigma: 6, Interval: 5}, (*finder).crowded, (*finder).addCloud},
+	{"outlier", "One position 90 m off", drives.Cell{Sigma: 5, Interval: 5}, (*finder).crowded, &drives.Outlier},
+	{"stop", "A stop: forty positions at one place", drives.Cell{Sigma: 6, Interval: 5}, (*finder).crowded, &drives.Stop},
 	{"parallel", "Roads side by side", drives.Cell{Sigma: 10, Interval: 5}, (*finder).parallel, nil},
 	{"roundabout", "A roundabout", drives.Cell{Sigma: 8, Interval: 5}, (*finder).roundabout, nil},
 	{"dense", "A position each second, with 20 m of noise", drives.Cell{Sigma: 20, Interval: 1}, (*finder).crowded, nil},
@@ -75,10 +75,11 @@ func (f *finder) first(k *kind) (Case, bool) {
 			continue
 		}
 		c := Case{Name: k.name, Title: k.title, Center: center}
-		exact := router.Record(route, drives.Cell{Interval: k.cell.Interval}, f.random)
 		c.Drive = router.Record(route, k.cell, f.random)
-		if k.spoil != nil {
-			k.spoil(f, &c, exact.Trace)
+		if k.disturbance != nil {
+			at := nearestTo(c.Trace, center)
+			c.Center = c.Trace[at]
+			c.Drive = k.disturbance.At(c.Drive, at, f.random)
 		}
 		return c, true
 	}

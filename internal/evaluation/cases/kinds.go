@@ -2,11 +2,9 @@ package cases
 
 import (
 	"math"
-	"slices"
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
 	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -18,10 +16,10 @@ func (f *finder) crowded(arcs []uint32) (orb.Point, bool) {
 	return at, len(f.around(at, reach)) >= enough
 }
 
-// parallel finds a place where the road has another one beside it for three arcs on end, which is not its own other
-// carriageway.
+// parallel finds a place in a town where the road has another one beside it for three arcs on end, which is not its own
+// other carriageway.
 func (f *finder) parallel(arcs []uint32) (orb.Point, bool) {
-	const inRow, shortest = 3, 60.0
+	const inRow, shortest, reach, enough = 3, 60.0, 150.0, 25
 	row := 0
 	for i, arc := range arcs {
 		if f.lengthOf(arc) < shortest {
@@ -32,7 +30,7 @@ func (f *finder) parallel(arcs []uint32) (orb.Point, bool) {
 		}
 		if row == inRow {
 			at, _ := f.middle(arcs[i-1])
-			return at, true
+			return at, len(f.around(at, reach)) >= enough
 		}
 	}
 	return orb.Point{}, false
@@ -97,29 +95,6 @@ func (f *finder) segmentOf(arc uint32) *roadgraph.Segment {
 }
 
 func (f *finder) lengthOf(arc uint32) float64 { return float64(f.graph.Arc(arc).Length) / 1000 }
-
-// addOutlier moves the position nearest to the middle of the picture 90 m away.
-func (f *finder) addOutlier(c *Case, exact orb.LineString) {
-	const off = 90.0
-	at := nearestTo(exact, c.Center)
-	angle := f.random.Float64() * 2 * math.Pi
-	const degree = roadgraph.EarthRadius * math.Pi / 180
-	c.Trace[at] = orb.Point{exact[at].Lon() + off*math.Cos(angle)/(degree*math.Cos(exact[at].Lat()*math.Pi/180)),
-		exact[at].Lat() + off*math.Sin(angle)/degree}
-	c.Center = exact[at]
-}
-
-// addCloud stays at the position nearest to the middle of the picture.
-func (f *finder) addCloud(c *Case, exact orb.LineString) {
-	const positions, sigma = 40, 12.0
-	at := nearestTo(exact, c.Center)
-	var cloud orb.LineString
-	for range positions {
-		cloud = append(cloud, drives.Noisy(exact[at], sigma, f.random))
-	}
-	c.Trace = slices.Insert(c.Trace, at+1, cloud...)
-	c.Center = exact[at]
-}
 
 // nearestTo is the index of the position nearest to a place.
 func nearestTo(line orb.LineString, p orb.Point) int {
