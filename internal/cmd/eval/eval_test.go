@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,16 +20,20 @@ import (
 
 func TestDelawareInSmall(t *testing.T) {
 	var out bytes.Buffer
-	s := settings{drives: 1, seed: 1, rounds: 1, plots: t.TempDir()}
-	delaware, err := dataset.Delaware(context.Background())
+	ctx := context.Background()
+	s := settings{drives: 1, seed: 1, rounds: 1, plots: t.TempDir(), pictures: t.TempDir()}
+	delaware, err := dataset.Delaware(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &report{out: &out}
-	if err := evaluateMatching(context.Background(), s, r, delaware, t.TempDir()); err != nil {
+	err = on(ctx, place{settings: s, report: r, name: "Delaware", scratch: t.TempDir()}, delaware, func(p *place, ctx context.Context) error {
+		return errors.Join(p.delaware(ctx), p.drawCases(ctx))
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s", "## Confidence in Delaware"} {
+	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s", "## Confidence in Delaware", "a stop of 40 positions"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -39,6 +44,10 @@ func TestDelawareInSmall(t *testing.T) {
 	plot, err := os.ReadFile(filepath.Join(s.plots, "confidence-Delaware.svg"))
 	if err != nil || !bytes.Contains(plot, []byte("<svg")) {
 		t.Errorf("the plot: %v", err)
+	}
+	pictures, err := filepath.Glob(filepath.Join(s.pictures, "match-*.svg"))
+	if err != nil || len(pictures) != 6 {
+		t.Errorf("the pictures are %v, %v", pictures, err)
 	}
 }
 
@@ -118,20 +127,5 @@ func TestValidate(t *testing.T) {
 	}
 	if good.validate([]string{"matching"}) == nil {
 		t.Error("an argument is accepted")
-	}
-}
-
-func TestPictures(t *testing.T) {
-	delaware, err := dataset.Delaware(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := settings{seed: 1, pictures: filepath.Join(t.TempDir(), "images")}
-	if err := drawCases(context.Background(), s, delaware, t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	pictures, err := filepath.Glob(filepath.Join(s.pictures, "match-*.svg"))
-	if err != nil || len(pictures) != 6 {
-		t.Errorf("the pictures are %v, %v", pictures, err)
 	}
 }

@@ -59,6 +59,9 @@ func (p *place) delaware(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.disturbed(ctx, simulated, outcomes); err != nil {
+		return err
+	}
 	if err := p.calibration(outcomes); err != nil {
 		return err
 	}
@@ -82,8 +85,11 @@ func (p *place) porto(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, simulated, err := p.simulated(ctx)
+	ds, simulated, err := p.simulated(ctx)
 	if err != nil {
+		return err
+	}
+	if err := p.disturbed(ctx, ds, simulated); err != nil {
 		return err
 	}
 	if err := p.calibration(slices.Concat(known, simulated)); err != nil {
@@ -116,6 +122,22 @@ func (p *place) accuracy(ctx context.Context, ds []drives.Drive, table peers.Tab
 	}
 	p.accuracyTable(accuracy.Tabulate(outcomes), accuracy.Tabulate(without), table, marks)
 	return outcomes, nil
+}
+
+// disturbed matches drives again with what happens to real traces beside noise, and prints it beside their outcomes
+// without.
+func (p *place) disturbed(ctx context.Context, ds []drives.Drive, plain []accuracy.Outcome) error {
+	p.heading("Matching in %s: disturbed traces", p.name)
+	p.say("The same simulated drives, each disturbed at one position.\n")
+	before := accuracy.Tabulate(plain)
+	for _, disturbance := range []drives.Disturbance{drives.Outlier, drives.Stop} {
+		outcomes, err := accuracy.Run(ctx, p.matcher, disturbance.All(ds, p.seed), accuracy.SigmaRadius)
+		if err != nil {
+			return err
+		}
+		p.disturbedTable(disturbance.Name, before, accuracy.Tabulate(outcomes))
+	}
+	return nil
 }
 
 // calibrationBins is the number of points in a calibration plot.

@@ -37,8 +37,8 @@ func (p *place) drawCases(ctx context.Context) error {
 		m := mismatch.Of(c.Truth, result.Path)
 		drawn := picture.Match{Title: c.Title, Graph: p.network.Graph, Center: c.Center, Reach: pictureReach, Trace: c.Trace,
 			Truth: c.Truth, Result: result,
-			Caption: fmt.Sprintf("%s; %d positions, σ %.0f m, one each %.0f s. Of %.1f km driven %.0f m are missed and %.0f m added; confidence %.2f.",
-				p.name, len(c.Trace), c.Sigma, c.Interval, m.Truth/1000, m.Missed, m.Added, result.Confidence)}
+			Caption: fmt.Sprintf("%s; %d positions, σ %.0f m, one each %.0f s. Missed %.0f m, added %.0f m of %.1f km; confidence %.2f",
+				p.name, len(c.Trace), c.Sigma, c.Interval, m.Missed, m.Added, m.Truth/1000, result.Confidence)}
 		path := filepath.Join(p.pictures, "match-"+c.Name+".svg")
 		if err := os.WriteFile(path, drawn.Draw(), 0o644); err != nil {
 			return err

@@ -55,6 +55,23 @@ func (r *report) accuracyTable(with, without accuracy.Table, table peers.Table, 
 	r.say("(Length missed + length added) / length of the truth, tolerance 1.5 m. \"ours\", \"missed\", \"added\" and \"left out\" (positions) are with radius = max(5, σ); \"lost\" counts drives without an answer, with and without a radius.")
 }
 
+// disturbedTable prints what a disturbance does to each cell.
+func (r *report) disturbedTable(name string, before, after accuracy.Table) {
+	rows := [][]string{{name, "undisturbed", "disturbed", "missed more", "added more", "lost", "left out"}}
+	for _, cell := range drives.Cells() {
+		b, a := before[cell], after[cell]
+		if b == nil || a == nil {
+			continue
+		}
+		more := func(before, after float64) string {
+			return fmt.Sprintf("%+.0f m a drive", (after-before)/float64(a.Drives))
+		}
+		rows = append(rows, []string{fmt.Sprintf("%.0f m, %.0f s", cell.Sigma, cell.Interval), fmt.Sprintf("%.4f", b.Share()),
+			fmt.Sprintf("%.4f", a.Share()), more(b.Missed, a.Missed), more(b.Added, a.Added), fmt.Sprint(a.Lost), fmt.Sprint(a.LeftOut)})
+	}
+	r.table(rows)
+}
+
 // costTable prints the speed on trips and the size of the tables.
 func (r *report) costTable(s speed.Result, b dataset.Build, marks bool) {
 	mark := func(text string, met bool) string {
