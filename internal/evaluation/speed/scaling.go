@@ -21,26 +21,35 @@ type Scaled struct {
 // Scale compares one copy of an extract's roads with a country of n copies: what building them takes, and the speed on
 // the same trips, which in the country are spread over its copies. Region files go into directory.
 func Scale(ctx context.Context, data *extract.Data, n int, trips []orb.LineString, rounds int, directory string) (one, country Scaled, err error) {
-	if one, err = scaled(ctx, data, 1, trips, rounds, directory); err == nil {
-		country, err = scaled(ctx, data, n, trips, rounds, directory)
+	var sessions []*session
+	for _, s := range []*Scaled{&one, &country} {
+		s.Copies = 1
+		if s == &country {
+			s.Copies = n
+		}
+		network, err := s.build(ctx, data, directory)
+		if err != nil {
+			return one, country, err
+		}
+		defer network.Close()
+		sessions = append(sessions, newSession(matching.New(network.Graph, matching.Options{}), spread(trips, s.Copies, dataset.Shift(data))))
 	}
+	err = measure(ctx, rounds, sessions...)
+	one.Result, country.Result = sessions[0].result(), sessions[1].result()
 	return one, country, err
 }
 
-func scaled(ctx context.Context, data *extract.Data, copies int, trips []orb.LineString, rounds int, directory string) (s Scaled, err error) {
-	s.Copies = copies
-	repeated, err := dataset.Repeat(data, copies)
+// build compiles the copies.
+func (s *Scaled) build(ctx context.Context, data *extract.Data, directory string) (*dataset.Network, error) {
+	repeated, err := dataset.Repeat(data, s.Copies)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	network, err := dataset.Compile(ctx, repeated, directory)
-	if err != nil {
-		return s, err
+	if err == nil {
+		s.Build = network.Build
 	}
-	defer network.Close()
-	s.Build = network.Build
-	s.Result, err = Measure(ctx, matching.New(network.Graph, matching.Options{}), spread(trips, copies, dataset.Shift(data)), rounds)
-	return s, err
+	return network, err
 }
 
 // repeats is in how many copies each trip is measured, so that the country's processor caches hold no more of its network

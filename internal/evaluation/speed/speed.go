@@ -27,44 +27,76 @@ type Result struct {
 // Measure matches trips one after the other, with no more than one core for everything, garbage collection included; once
 // unmeasured and then rounds times. rounds is at least 1.
 func Measure(ctx context.Context, m matching.Matcher, trips []orb.LineString, rounds int) (Result, error) {
+	s := newSession(m, trips)
+	err := measure(ctx, rounds, s)
+	return s.result(), err
+}
+
+// measure goes through the rounds of some sessions in turn, so that what else the machine does meets all of them.
+func measure(ctx context.Context, rounds int, sessions ...*session) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	requests := make([]matching.Request, len(trips))
-	r := Result{Trips: len(trips)}
-	for i, trip := range trips {
-		requests[i].Points = drives.Points(trip)
-		r.Points += len(trip)
-	}
-	if r.Points == 0 {
-		return r, nil
-	}
-	var perSecond []float64
-	var perTrip []time.Duration
 	for round := range rounds + 1 {
-		runtime.GC()
-		r.Failed = 0
-		began := time.Now()
-		for i := range requests {
-			start := time.Now()
-			_, err := m.Match(ctx, &requests[i])
-			if round > 0 {
-				perTrip = append(perTrip, time.Since(start))
+		for _, s := range sessions {
+			if err := s.round(ctx, round > 0); err != nil {
+				return err
 			}
-			switch {
-			case errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrOverloaded):
-				r.Failed++
-			case err != nil:
-				return r, err
-			}
-		}
-		if round > 0 {
-			perSecond = append(perSecond, float64(r.Points)/time.Since(began).Seconds())
 		}
 	}
-	slices.Sort(perSecond)
-	slices.Sort(perTrip)
-	r.PointsPerSecond, r.Fastest = quantile(perSecond, 0.5), perSecond[len(perSecond)-1]
-	r.P50, r.P99 = quantile(perTrip, 0.5), quantile(perTrip, 0.99)
-	return r, nil
+	return nil
+}
+
+// session is the measurement of one matcher on one set of trips.
+type session struct {
+	matcher   matching.Matcher
+	requests  []matching.Request
+	points    int
+	failed    int             // trips of the last round without an answer
+	perSecond []float64       // points, of each round
+	perTrip   []time.Duration // of all rounds
+}
+
+func newSession(m matching.Matcher, trips []orb.LineString) *session {
+	s := &session{matcher: m, requests: make([]matching.Request, len(trips))}
+	for i, trip := range trips {
+		s.requests[i].Points = drives.Points(trip)
+		s.points += len(trip)
+	}
+	return s
+}
+
+// round matches all trips once.
+func (s *session) round(ctx context.Context, counts bool) error {
+	runtime.GC()
+	s.failed = 0
+	began := time.Now()
+	for i := range s.requests {
+		start := time.Now()
+		_, err := s.matcher.Match(ctx, &s.requests[i])
+		if counts {
+			s.perTrip = append(s.perTrip, time.Since(start))
+		}
+		switch {
+		case errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrOverloaded):
+			s.failed++
+		case err != nil:
+			return err
+		}
+	}
+	if counts {
+		s.perSecond = append(s.perSecond, float64(s.points)/time.Since(began).Seconds())
+	}
+	return nil
+}
+
+func (s *session) result() Result {
+	r := Result{Trips: len(s.requests), Points: s.points, Failed: s.failed}
+	if len(s.perTrip) > 0 {
+		slices.Sort(s.perSecond)
+		slices.Sort(s.perTrip)
+		r.PointsPerSecond, r.Fastest = quantile(s.perSecond, 0.5), s.perSecond[len(s.perSecond)-1]
+		r.P50, r.P99 = quantile(s.perTrip, 0.5), quantile(s.perTrip, 0.99)
+	}
+	return r
 }
 
 // quantile of sorted values, of which there is at least one: the least one that a share of all values does not exceed.
