@@ -20,8 +20,9 @@ func (s *scratch) result(details bool) (*Result, error) {
 		r.Confidence = s.confidence()
 		r.Duration = s.duration()
 		r.Tracepoints = make([]Tracepoint, len(s.points))
+		var last roadName
 		for i := range s.located {
-			r.Tracepoints[i] = s.tracepoint(i)
+			r.Tracepoints[i] = s.tracepoint(i, &last)
 		}
 	}
 	return r, nil
@@ -100,15 +101,25 @@ func (s *scratch) nearest(point int32, from, to place) (place, float64) {
 	return best, distance
 }
 
+// roadName is the name of a road that was asked for last: mostly the next point is on it, too.
+type roadName struct {
+	segment uint32
+	name    string
+	known   bool
+}
+
 // tracepoint describes a point of the request.
-func (s *scratch) tracepoint(i int) Tracepoint {
+func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	p := s.located[i]
 	if p.piece < 0 {
 		return Tracepoint{}
 	}
 	base := s.drive[p.piece].base
+	if segment := base >> 1; !last.known || !s.graph.SameName(segment, last.segment) {
+		*last = roadName{segment, s.graph.Name(segment), true}
+	}
 	at := trace.Point{Location: s.at(base, p.offset)}
-	return Tracepoint{Matched: true, Location: at.Location, Distance: apart(&s.points[i], &at), Name: s.graph.Name(base >> 1)}
+	return Tracepoint{Matched: true, Location: at.Location, Distance: apart(&s.points[i], &at), Name: last.name}
 }
 
 // apart is the distance between two points in metres.
@@ -121,7 +132,7 @@ func (s *scratch) duration() float64 {
 	seconds := 0.0
 	for _, p := range s.drive {
 		if arc := s.graph.Arc(p.base); arc.Length > 0 {
-			seconds += float64(arc.Duration) * (p.to - p.from) / float64(arc.Length)
+			seconds += float64(arc.Duration) * max(0, p.to-p.from) / float64(arc.Length)
 		}
 	}
 	return seconds

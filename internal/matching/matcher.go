@@ -2,6 +2,7 @@ package matching
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -50,8 +51,10 @@ func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err er
 	}()
 	s.begin(ctx, m, req)
 	s.estimateNoise()
-	if err := s.solve(); err != nil {
-		return nil, err
+	result, err = s.solve(outlier, req.Details)
+	if errors.Is(err, ErrNoRoute) {
+		// With so few points left there is nothing else that the others could be outliers of.
+		result, err = s.solve(loneOutlier, req.Details)
 	}
-	return s.result(req.Details)
+	return result, err
 }

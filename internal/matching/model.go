@@ -14,6 +14,8 @@ var (
 	gaussian = 3.0
 	// outlier is what a point costs that has no part in the drive.
 	outlier = 25.0
+	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
+	loneOutlier = 200.0
 	// turnBack is what turning round on a road costs: less than to leave a point out, more than noise ever makes worth it.
 	turnBack = 12.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
@@ -33,24 +35,25 @@ func (s *scratch) emission(point int32, distance float64) float64 {
 	return cost * s.weight[point]
 }
 
-// slipping is the cost of a position that lies behind the one before although the drive goes forward: the difference of
-// two errors.
+// slipping is the cost of positions that lie behind earlier ones, up to so many metres, although the drive goes forward: the
+// difference of two errors. It is paid once for the greatest distance and not for each position, or a car that stands still
+// would sooner or later be cheaper turned round.
 func slipping(distance, sigma float64) float64 { return distance * distance / (4 * sigma * sigma) }
 
 // maxSlip is the largest such distance, in sigma.
-const maxSlip = 5
+const maxSlip = 6.5
 
 var (
 	// A route between two points is longer than the straight line between them by a difference that is exponentially
 	// distributed with this mean, which grows with the distance: between points that are far apart a road has more bends.
 	baseDetour  = 25.0 // metres
-	shareDetour = 0.08 // of the distance
+	shareDetour = 0.12 // of the distance
 
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
 	// all; the farther they are apart, the more a driver's choice of the route shows.
 	timeShare     = 0.05
 	timeShareMore = 0.57
-	timeDistance  = 500.0 // metres at which the share of time is timeShare + timeShareMore
+	timeDistance  = 800.0 // metres at which the share of time is timeShare + timeShareMore
 	timeSpeed     = 24.0  // metres that a second is worth
 	turnWeight    = 100.0 // metres that a turn right back would cost; one at a right angle costs half of it
 )

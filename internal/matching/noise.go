@@ -104,7 +104,7 @@ func (s *scratch) likeliest(slope float64) float64 {
 		}
 		last := i == len(s.numbers)-1
 		for k := range products {
-			products[k] *= sums[k] + 1e-6 // some points are near no road at all
+			products[k] *= sums[k] + 1e-5 // some points are near no road at all
 			sums[k] = 0
 			if last || products[k] < 1e-200 { // a logarithm of many factors costs as much as that of one
 				totals[k] += math.Log(products[k])

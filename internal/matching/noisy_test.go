@@ -66,7 +66,7 @@ func TestStop(t *testing.T) {
 	var town roadgraphtest.Town
 	long(&town)
 	g := town.Open(t)
-	for _, x := range []float64{1000} {
+	for _, x := range []float64{1000, 1040} {
 		for kind, kept := range map[string]float64{"jitter": 0, "drift": 0.95} {
 			for seed := range uint64(5) {
 				t.Run(fmt.Sprintf("at %v with %s, seed %d", x, kind, seed), func(t *testing.T) {

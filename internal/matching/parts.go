@@ -14,9 +14,21 @@ type part struct {
 // maxRuns is how often a request is gone through again without the parts that do not fit.
 const maxRuns = 8
 
-// solve finds the best drive. Where it has a gap that no route closes, the part with the fewest points is left out, and
-// those before and after it get the chance to be joined.
-func (s *scratch) solve() error {
+// solve finds the best drive, where leaving out a point costs so much.
+func (s *scratch) solve(outlier float64, details bool) (*Result, error) {
+	s.outlier, s.used = outlier, s.used[:0]
+	for i := range s.points {
+		s.used = append(s.used, int32(i))
+	}
+	if err := s.join(); err != nil {
+		return nil, err
+	}
+	return s.result(details)
+}
+
+// join finds the best drive in one part. Where it has a gap that no route closes, the part with the fewest points is left
+// out, and those before and after it get the chance to be joined.
+func (s *scratch) join() error {
 	for range maxRuns {
 		if err := s.run(); err != nil {
 			return err

@@ -19,6 +19,8 @@ type scratch struct {
 	weight []float64 // of what each point tells, up to 1
 	used   []int32   // the points that are matched: all, until parts of the trace are left out
 
+	outlier float64 // what leaving out a point costs
+
 	search roadgraph.Search
 	costs  roadgraph.Costs // of the search
 	routes []int32         // for each label of the search its route node, 0 where it has none
@@ -62,10 +64,6 @@ func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 	s.radius = math.Min(s.radius, s.reach)
 	s.votes = req.Details
 	s.search.Work, s.search.MaxWork = 0, m.maxWork
-	s.used = s.used[:0]
-	for i := range s.points {
-		s.used = append(s.used, int32(i))
-	}
 }
 
 // end lets go of what belongs to the request.

@@ -16,6 +16,7 @@ type state struct {
 	perMetre  float64 // what a metre of the arc costs a route
 	distance  float64 // metres from the point
 	cost      float64 // of the best drive up to here
+	slip      float64 // metres by which points have lain behind, at most, since it last moved on
 	apart     float64 // metres from its point to the next
 	point     int32   // the one the place was found by
 	step      step

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of it.
@@ -60,7 +61,7 @@ func (c *connection) reach(to *state, from int, m move, cost float64) bool {
 	if cost >= to.cost {
 		return false
 	}
-	to.cost, to.step = cost, step{move: m, previous: c.place(from)}
+	to.cost, to.step, to.slip = cost, step{move: m, previous: c.place(from)}, 0
 	return true
 }
 
@@ -94,9 +95,22 @@ func (c *connection) along(i int, to *state) {
 	case to.arc != from.arc:
 	case ahead >= 0:
 		c.reach(to, i, forward, transition(ahead*from.perMetre, from.apart, c.mean))
-	case -ahead <= maxSlip*c.sigma:
-		c.reach(to, i, stay, slipping(ahead, c.sigma)+transition(0, from.apart, c.mean))
+	case -ahead <= maxSlip*c.sigma && c.within(from, to):
+		slip := max(-ahead, from.slip)
+		if c.reach(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+transition(0, from.apart, c.mean)) {
+			to.slip = slip
+		}
 	}
+}
+
+// within reports whether the point of a new state is within reach of the place of one before on the same road, which is where
+// it is matched if it stays there.
+func (c *connection) within(from, to *state) bool {
+	if to.distance+from.offset-to.offset <= c.scratch.reach { // surely
+		return true
+	}
+	at := trace.Point{Location: c.at(from.base, from.offset)}
+	return apart(&c.points[c.point], &at) <= c.scratch.reach
 }
 
 // byRoutes connects all states with one search: it starts from all of those before at once, each with the cost of its

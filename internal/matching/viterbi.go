@@ -80,7 +80,7 @@ func lowestCost(states []state) float64 {
 // restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached from
 // any before, the drive has a gap, and begins anew as well.
 func (s *scratch) restart(point int32, n int) {
-	cost, previous := outlier*float64(n), int32(-1)
+	cost, previous := s.outlier*float64(n), int32(-1)
 	if len(s.before) > 0 && math.IsInf(lowestCost(s.states), 1) {
 		best := 0
 		for i := range s.before {
@@ -88,7 +88,7 @@ func (s *scratch) restart(point int32, n int) {
 				best = i
 			}
 		}
-		cost, previous = s.before[best].cost+outlier, s.place(best)
+		cost, previous = s.before[best].cost+s.outlier, s.place(best)
 	}
 	for i := range s.states {
 		st := &s.states[i]
@@ -106,8 +106,8 @@ func (s *scratch) wait() {
 	lowest := lowestCost(s.states)
 	for i := range s.before {
 		st := s.before[i]
-		if st.cost+outlier < lowest+margin {
-			st.cost += outlier
+		if st.cost+s.outlier < lowest+margin {
+			st.cost += s.outlier
 			st.step = step{move: skip, previous: s.place(i)}
 			s.states = append(s.states, st)
 		}

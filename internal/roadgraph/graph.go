@@ -121,3 +121,9 @@ func (g *Graph) Name(segment uint32) string {
 	}
 	return g.Text(s.Ref)
 }
+
+// SameName reports whether two segments have the same Name for the same reason.
+func (g *Graph) SameName(a, b uint32) bool {
+	s, t := g.Segment(a), g.Segment(b)
+	return s.Name == t.Name && (s.Name != 0 || s.Ref == t.Ref)
+}
