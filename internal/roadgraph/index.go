@@ -42,7 +42,7 @@ func boxCount(levels []level) int {
 func writeIndex(t *tables, c curve) {
 	type item struct {
 		leaf
-		at uint32
+		at uint64
 	}
 	var items []item
 	for i := range len(t.segments) - 1 {

@@ -213,7 +213,7 @@ func (b *builder) trace(node, e int32) {
 // sortSegments orders the segments along the curve by where they begin.
 func (b *builder) sortSegments() {
 	type place struct {
-		at    uint32
+		at    uint64
 		index int32
 	}
 	places := make([]place, len(b.segments))
