@@ -15,10 +15,20 @@ import (
 // Every change through Live is in the states before the call returns. A state only ever moves to a higher Version, so a
 // slow reader of the store cannot put an older one back. Where a change fails in a way that leaves open whether the store
 // took it, the state is in doubt: not active until the store has been read again.
+//
+// Of a store that other processes change too (Watcher), Live is to be told of their changes: it has the methods of Listener
+// that concern accounts, grants and keys.
 type Live struct {
 	Store
 	states sync.Map // account id → *Current
 	ended  endedGrants
+
+	// epoch is raised when changes were missed. What was read from the store in an older one is not to be believed. mu keeps
+	// states from being entered while it is raised.
+	mu    sync.RWMutex
+	epoch atomic.Uint64
+
+	keyListeners sync.Map // *byte, of no meaning → func()
 }
 
 // NewLive wraps a store. accessTTL is the longest life of an access token that the store's grants can have given; see
@@ -29,11 +39,25 @@ func NewLive(s Store, accessTTL time.Duration) *Live {
 	return l
 }
 
-// Observe records a version of an account that came from the store.
+// Observe records a version of an account that has just come from the store.
 func (l *Live) Observe(a Account) *Current {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	c := l.state(a.ID)
 	c.advance(stateOf(a))
 	return c
+}
+
+// observeIn is Observe for what was read in an epoch, unless that is over.
+func (l *Live) observeIn(epoch uint64, a Account) (*Current, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.epoch.Load() != epoch {
+		return nil, false
+	}
+	c := l.state(a.ID)
+	c.advance(stateOf(a))
+	return c, true
 }
 
 func (l *Live) state(id string) *Current {
@@ -45,6 +69,8 @@ func (l *Live) state(id string) *Current {
 }
 
 func (l *Live) doubt(id string) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	if c, ok := l.states.Load(id); ok {
 		c.(*Current).doubt()
 	}
@@ -53,11 +79,26 @@ func (l *Live) doubt(id string) {
 // Current returns the pointer to an account's present state, from memory or else from the store. ErrNotFound if there is
 // no such account; one that was deleted through this Live leaves a state that is not active.
 func (l *Live) Current(ctx context.Context, id string) (*Current, error) {
+	for {
+		cur, err := l.currentIn(ctx, l.epoch.Load(), id)
+		if cur != nil || err != nil {
+			return cur, err
+		}
+		// Changes were missed while the store was read. What it said may be older than they are.
+	}
+}
+
+// currentIn returns nothing if the epoch ends meanwhile.
+func (l *Live) currentIn(ctx context.Context, epoch uint64, id string) (*Current, error) {
+	var cur *Current
 	var doubtful *State
 	if c, ok := l.states.Load(id); ok {
-		cur := c.(*Current)
+		cur = c.(*Current)
 		if s := cur.State(); s != nil {
-			if !s.inDoubt {
+			switch {
+			case s.detached:
+				return nil, nil
+			case !s.inDoubt:
 				return cur, nil
 			}
 			doubtful = s
@@ -66,32 +107,35 @@ func (l *Live) Current(ctx context.Context, id string) (*Current, error) {
 	a, err := l.Store.Account(ctx, id)
 	switch {
 	case err == nil && doubtful == nil:
-		return l.Observe(a), nil
+		cur, _ = l.observeIn(epoch, a)
+		return cur, nil
 	case err == nil:
-		cur := l.state(id)
 		cur.settle(doubtful, stateOf(a))
-		return cur, nil
 	case errors.Is(err, ErrNotFound) && doubtful != nil:
-		cur := l.state(id)
 		cur.settle(doubtful, doubtful.gone())
-		return cur, nil
 	default:
 		return nil, err
 	}
+	if l.epoch.Load() != epoch {
+		return nil, nil
+	}
+	return cur, nil
 }
 
 // CreateAccount implements Store.
 func (l *Live) CreateAccount(ctx context.Context, a Account) error {
+	epoch := l.epoch.Load()
 	if err := l.Store.CreateAccount(ctx, a); err != nil {
 		return err
 	}
-	l.Observe(a)
+	l.observeIn(epoch, a)
 	return nil
 }
 
 // UpdateAccount implements Store.
 func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Account) (bool, error)) (before, after Account, err error) {
 	var refused error
+	epoch := l.epoch.Load()
 	before, after, err = l.Store.UpdateAccount(ctx, id, func(a *Account) (bool, error) {
 		changed, err := change(a)
 		refused = err
@@ -99,7 +143,7 @@ func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Accoun
 	})
 	switch {
 	case err == nil:
-		l.Observe(after)
+		l.observeIn(epoch, after)
 	case refused == nil && IsUnavailable(err):
 		l.doubt(id)
 	}
@@ -117,7 +161,7 @@ func (l *Live) DeleteAccount(ctx context.Context, id string, check func(Account)
 	})
 	switch {
 	case err == nil:
-		l.state(id).advance(stateOf(a).gone())
+		l.removed(stateOf(a), a.Version+1)
 	case refused == nil && IsUnavailable(err):
 		l.doubt(id)
 	}

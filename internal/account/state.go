@@ -19,6 +19,9 @@ type State struct {
 	// inDoubt: a change may or may not have reached the store. Such a state is not active, and is read again before
 	// anybody is told so.
 	inDoubt bool
+	// detached: changes were missed after it was read (Live.ChangesMissed). It stays in doubt forever; the account has another
+	// Current now, or none.
+	detached bool
 }
 
 func stateOf(a Account) *State {
@@ -31,7 +34,7 @@ func (s *State) gone() *State {
 	next := *s
 	next.Version++
 	next.Generation++
-	next.Status, next.Active, next.Admin, next.Scopes, next.inDoubt = StatusRevoked, false, false, 0, false
+	next.Status, next.Active, next.Admin, next.Scopes, next.inDoubt = StatusRevoked, false, false, 0, s.detached
 	return &next
 }
 
@@ -55,7 +58,7 @@ func (c *Current) advance(next *State) {
 		take := next
 		if now != nil && now.inDoubt {
 			unsure := *next
-			unsure.Active, unsure.inDoubt = false, true
+			unsure.Active, unsure.inDoubt, unsure.detached = false, true, now.detached
 			take = &unsure
 		}
 		if c.p.CompareAndSwap(now, take) {
@@ -75,6 +78,40 @@ func (c *Current) doubt() {
 		unsure := *now
 		unsure.Active, unsure.inDoubt = false, true
 		if c.p.CompareAndSwap(now, &unsure) {
+			return
+		}
+	}
+}
+
+// remove moves to the state of an account that was deleted; last is what is known of it where there is no state yet. A
+// deletion is final, and so leaves no doubt.
+func (c *Current) remove(last *State, version uint64) {
+	for {
+		now := c.p.Load()
+		if now != nil {
+			if now.Version >= version && !now.inDoubt {
+				return
+			}
+			last = now
+		}
+		next := last.gone()
+		next.Version = max(next.Version, version)
+		if c.p.CompareAndSwap(now, next) {
+			return
+		}
+	}
+}
+
+// detach puts the state in doubt for good.
+func (c *Current) detach() {
+	for {
+		now := c.p.Load()
+		var last State
+		if now != nil {
+			last = *now
+		}
+		last.Active, last.inDoubt, last.detached = false, true, true
+		if c.p.CompareAndSwap(now, &last) {
 			return
 		}
 	}

@@ -1,0 +1,81 @@
+package account
+
+import (
+	"context"
+	"time"
+)
+
+// Watcher is implemented by a Store that other processes change, too.
+type Watcher interface {
+	// Watch reports changes to a listener until ctx ends, and returns then. It begins with those that were committed after the
+	// store was opened. Changes of this process are reported as well; those that a listener knows already do no harm.
+	Watch(ctx context.Context, to Listener)
+}
+
+// Listener hears what was committed to a store by any process. Watch makes its calls one after another.
+type Listener interface {
+	// AccountChanged reports an account as it is now, or as it was at some moment after the change.
+	AccountChanged(a Account)
+	// AccountDeleted reports a deletion. version is higher than any that the account had.
+	AccountDeleted(id string, version uint64)
+	// GrantEnded reports a grant that was ended before its time.
+	GrantEnded(id string)
+	// KeysChanged reports that signing keys were added or removed.
+	KeysChanged()
+	// ChangesMissed reports that there were changes which can no longer be named. Whatever was read from the store before has
+	// to be read again.
+	ChangesMissed()
+
+	// Synced reports that every change that was committed before asked has been reported.
+	Synced(asked time.Time)
+	// NotSynced reports that the store could not be asked for changes. It will be asked again.
+	NotSynced(err error)
+}
+
+// AccountChanged is the method of Listener.
+func (l *Live) AccountChanged(a Account) { l.Observe(a) }
+
+// AccountDeleted is the method of Listener. The state is kept even if nobody has asked for the account yet: who is just
+// reading it from the store must not make it active afterwards.
+func (l *Live) AccountDeleted(id string, version uint64) { l.removed(&State{ID: id}, version) }
+
+func (l *Live) removed(last *State, version uint64) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	l.state(last.ID).remove(last, version)
+}
+
+// GrantEnded is the method of Listener.
+func (l *Live) GrantEnded(id string) { l.ended.add(id) }
+
+// KeysChanged is the method of Listener.
+func (l *Live) KeysChanged() { l.tellKeysChanged() }
+
+// ChangesMissed is the method of Listener. It cuts every state off from what holds it: a token that was verified before finds
+// its states in doubt, for good, and is verified anew, its grant included.
+func (l *Live) ChangesMissed() {
+	l.mu.Lock()
+	l.epoch.Add(1)
+	l.states.Range(func(id, c any) bool {
+		l.states.Delete(id)
+		c.(*Current).detach()
+		return true
+	})
+	l.mu.Unlock()
+	l.tellKeysChanged()
+}
+
+// OnKeysChanged calls a function, which must not block, whenever signing keys may have been added to the store or removed from
+// it by this or another process, until cancel is called.
+func (l *Live) OnKeysChanged(call func()) (cancel func()) {
+	id := new(byte)
+	l.keyListeners.Store(id, call)
+	return func() { l.keyListeners.Delete(id) }
+}
+
+func (l *Live) tellKeysChanged() {
+	l.keyListeners.Range(func(_, call any) bool {
+		call.(func())()
+		return true
+	})
+}
