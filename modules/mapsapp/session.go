@@ -182,6 +182,9 @@ func (c *cacheHits) total() float64 {
 
 // TooStale reports whether the store has not answered for longer than this configuration lets a known token live without it.
 func (a *App) TooStale(s *Session) bool {
+	if s.store.heard.used() {
+		return s.store.heard.ago() > time.Duration(a.MaxStale)
+	}
 	last := s.store.lastAnswer.Load()
 	return last != 0 && time.Since(time.Unix(0, last)) > time.Duration(a.MaxStale)
 }

@@ -40,6 +40,8 @@ type openStore struct {
 
 	// lastAnswer is when the store answered last, in Unix nanoseconds, while it does not answer; 0 while it does.
 	lastAnswer atomic.Int64
+	// heard is used instead for a store that other processes change, too.
+	heard heard
 }
 
 var stores = caddy.NewUsagePool() // store key → *openStore
@@ -69,7 +71,12 @@ func newOpenStore(store account.Store, logger *zap.Logger) *openStore {
 		logger: logger,
 		stop:   stop,
 	}
-	s.tasks.Go(func() { every(ctx, storeCheckEvery, s.check) })
+	if watcher, ok := store.(account.Watcher); ok {
+		s.heard.synced(time.Now())
+		s.tasks.Go(func() { watcher.Watch(ctx, listener{s.live, s}) })
+	} else {
+		s.tasks.Go(func() { every(ctx, storeCheckEvery, s.check) })
+	}
 	s.tasks.Go(func() { every(ctx, sweepEvery, s.sweep) })
 	return s
 }
@@ -122,6 +129,9 @@ func (s *openStore) sweep(ctx context.Context) {
 
 // staleness is for how long the store has not answered; 0 while it does.
 func (s *openStore) staleness() time.Duration {
+	if s.heard.used() {
+		return s.heard.staleness()
+	}
 	last := s.lastAnswer.Load()
 	if last == 0 {
 		return 0
