@@ -9,6 +9,7 @@ import (
 
 	// Stores of accounts.
 	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
+	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
 
 	// Geocoders and matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"

@@ -1,0 +1,122 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+func init() { caddy.RegisterModule(Module{}) }
+
+// Module keeps accounts, grants and signing keys in a PostgreSQL database, for several servers that share them. A change that is
+// made on one server reaches all others within a second. The tables, whose names begin with `maps_`, are made when the first
+// server starts.
+//
+// The database has to be one that can be written to, not a replica; of several hosts in the connection string the one that can
+// is used.
+type Module struct {
+	// The connection string: an address such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords such as
+	// `host=db.example.com dbname=maps user=maps`, with placeholders. A password may stand in it only as a placeholder, such as
+	// `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration. `pool_max_conns` sets how many
+	// connections a server uses beside one of its own for hearing of changes. Default: 8.
+	DSN string `json:"dsn,omitempty"`
+
+	// The password, where it is not part of the connection string. It must be one placeholder, such as
+	// `{file./run/secrets/db}`. Default: that of the connection string, of `PGPASSWORD` or of the password file.
+	Password string `json:"password,omitempty"`
+
+	// Whether servers notify each other of changes (`LISTEN` and `NOTIFY`), so that these arrive in milliseconds rather than at
+	// the next question, of which there are two a second. Where the database or a connection pooler lacks notifications, they do
+	// not arrive, and nothing else changes. Default: true.
+	Listen *bool `json:"listen,omitempty"`
+
+	config *pgxpool.Config
+	key    string
+}
+
+// CaddyModule returns the Caddy module information.
+func (Module) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.stores.postgres", New: func() caddy.Module { return new(Module) }}
+}
+
+// Provision reads the connection string. It connects to nothing, so that a configuration can be checked anywhere.
+func (m *Module) Provision(caddy.Context) error {
+	if m.DSN == "" {
+		return errors.New("store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}")
+	}
+	if err := refuseLiteralPassword(m.DSN); err != nil {
+		return err
+	}
+	if m.Password != "" && !onePlaceholder.MatchString(m.Password) {
+		return errLiteralPassword
+	}
+	repl := caddy.NewReplacer()
+	dsn, err := repl.ReplaceOrErr(m.DSN, true, true)
+	if err != nil {
+		return fmt.Errorf("connection string: %w", err) // names the placeholder alone
+	}
+	password, err := repl.ReplaceOrErr(m.Password, true, true)
+	if err != nil {
+		return fmt.Errorf("password: %w", err)
+	}
+	if m.config, err = parseDSN(dsn, password); err != nil {
+		return err
+	}
+	m.key = keyOf(dsn, password, fmt.Sprint(m.listens()))
+	return nil
+}
+
+func (m *Module) listens() bool { return m.Listen == nil || *m.Listen }
+
+// keySecret makes keys that tell nothing about a password, even to somebody who can guess it.
+var keySecret = func() []byte {
+	secret := make([]byte, sha256.Size)
+	_, _ = rand.Read(secret) // it never fails
+	return secret
+}()
+
+func keyOf(parts ...string) string {
+	mac := hmac.New(sha256.New, keySecret)
+	for _, part := range parts {
+		fmt.Fprintf(mac, "%d %s", len(part), part)
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Key tells stores apart: configurations with the same connection string mean the same store. It cannot be turned back into
+// one.
+func (m *Module) Key() string { return m.key }
+
+// Open connects to the database and makes or updates its tables.
+func (m *Module) Open(ctx context.Context, logger *zap.Logger) (account.Store, error) {
+	store, err := Open(ctx, m.config, Options{Listen: m.listens(), Logger: logger})
+	if err != nil {
+		return nil, err
+	}
+	logger.Info("connected to the accounts database", zap.Bool("listen", m.listens()))
+	return store, nil
+}
+
+// opener is what the maps app asks of a store module.
+type opener interface {
+	// Key is the identity of the store.
+	Key() string
+	// Open opens the store; logger outlives the configuration.
+	Open(ctx context.Context, logger *zap.Logger) (account.Store, error)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner = (*Module)(nil)
+	_ opener            = (*Module)(nil)
+)

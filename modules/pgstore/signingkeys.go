@@ -1,0 +1,74 @@
+package pgstore
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+)
+
+// Keys implements account.Store.
+func (s *Store) Keys(ctx context.Context) (keys []account.Key, err error) {
+	err = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		keys = nil
+		return queryOn(ctx, conn, "SELECT "+keyColumns+" FROM maps_keys ORDER BY created_at, created_ns, id", func(row pgx.Row) error {
+			k, err := scanKey(row)
+			keys = append(keys, k)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return keys, nil
+}
+
+// AddFirstKey implements account.Store. Servers that start at the same time add their keys one after another, by the lock of a row
+// that they have in common.
+func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (account.Key, error) {
+	var stands account.Key
+	var found bool
+	err := s.write(ctx, transaction{
+		read: func(b *pgx.Batch) {
+			b.Queue("SELECT value FROM maps_state WHERE name = 'keys' FOR UPDATE")
+			b.Queue("SELECT "+keyColumns+" FROM maps_keys WHERE key_use = $1 AND algorithm = $2 ORDER BY created_at, created_ns, id LIMIT 1",
+				string(k.Use), k.Algorithm).
+				QueryRow(optional(&found, func(row pgx.Row) (err error) {
+					stands, err = scanKey(row)
+					return err
+				}))
+		},
+		write: func(b *pgx.Batch) ([]change, error) {
+			if found {
+				return nil, nil
+			}
+			stands = k
+			b.Queue(insert("maps_keys", keyColumns, 7), keyValues(&k)...)
+			return []change{{kind: keysChanged, subject: k.ID}}, nil
+		},
+	})
+	if err != nil {
+		return account.Key{}, err
+	}
+	return stands, nil
+}
+
+// ReplaceKey implements account.Store. The key is the same, only kept in another way, so nobody has to be told.
+func (s *Store) ReplaceKey(ctx context.Context, k account.Key) error {
+	var found bool
+	return s.write(ctx, transaction{
+		read: func(b *pgx.Batch) {
+			b.Queue("SELECT 1 FROM maps_keys WHERE id = $1 AND key_use = $2 AND algorithm = $3 FOR UPDATE",
+				toText(k.ID), string(k.Use), k.Algorithm).
+				QueryRow(optional(&found, func(row pgx.Row) error { return row.Scan(new(int)) }))
+		},
+		write: func(b *pgx.Batch) ([]change, error) {
+			if !found {
+				return nil, account.ErrNotFound
+			}
+			b.Queue("UPDATE maps_keys SET private = $2, sealed = $3 WHERE id = $1", toText(k.ID), k.Private, k.Sealed)
+			return nil, nil
+		},
+	})
+}
