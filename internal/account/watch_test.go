@@ -1,0 +1,212 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
+)
+
+// TestLiveHears makes changes behind the back of a Live and tells it.
+func TestLiveHears(t *testing.T) {
+	store := accounttest.NewMemory()
+	l := account.NewLive(store, time.Hour)
+	if err := store.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+		t.Fatal(err)
+	}
+	held, err := l.Current(t.Context(), "sa_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, suspended, err := store.UpdateAccount(t.Context(), "sa_1", become(account.StatusSuspended))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !held.State().Active {
+		t.Fatal("the change was known before it was told")
+	}
+	l.AccountChanged(suspended)
+	l.AccountChanged(newAccount("sa_1")) // late, and old
+	if s := held.State(); s.Active || s.Version != suspended.Version || s.Generation != 1 {
+		t.Errorf("after the change: %+v", s)
+	}
+	l.AccountDeleted("sa_1", suspended.Version+1)
+	if s := held.State(); s.Active || s.Status != account.StatusRevoked || s.Organization != "org" {
+		t.Errorf("after the deletion: %+v", s)
+	}
+	l.GrantEnded("gr_1")
+	if !l.Ended("gr_1") || l.Ended("gr_2") {
+		t.Error("the ended grant is not the one that was told of")
+	}
+}
+
+// slow is a store whose reading of an account can be held up after it has been read.
+type slow struct {
+	account.Store
+	read, answer chan struct{}
+}
+
+func (s *slow) Account(ctx context.Context, id string) (account.Account, error) {
+	a, err := s.Store.Account(ctx, id)
+	s.read <- struct{}{}
+	<-s.answer
+	return a, err
+}
+
+// TestLiveHearsBeforeItKnows tells of changes while the account is being read for the first time: what was read is then old.
+func TestLiveHearsBeforeItKnows(t *testing.T) {
+	for name, tell := range map[string]func(*account.Live, account.Store){
+		"changed": func(l *account.Live, s account.Store) {
+			_, after, err := s.UpdateAccount(context.Background(), "sa_1", become(account.StatusSuspended))
+			if err != nil {
+				t.Error(err)
+			}
+			l.AccountChanged(after)
+		},
+		"deleted": func(l *account.Live, s account.Store) {
+			if _, err := s.DeleteAccount(context.Background(), "sa_1", nil); err != nil {
+				t.Error(err)
+			}
+			l.AccountDeleted("sa_1", 2)
+		},
+		"missed": func(l *account.Live, s account.Store) {
+			if _, _, err := s.UpdateAccount(context.Background(), "sa_1", become(account.StatusSuspended)); err != nil {
+				t.Error(err)
+			}
+			l.ChangesMissed()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := accounttest.NewMemory()
+			if err := memory.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+				t.Fatal(err)
+			}
+			store := &slow{memory, make(chan struct{}), make(chan struct{})}
+			l := account.NewLive(store, time.Hour)
+			var got *account.Current
+			done := make(chan error)
+			go func() {
+				var err error
+				got, err = l.Current(context.Background(), "sa_1")
+				done <- err
+			}()
+			<-store.read
+			tell(l, memory)
+			go func() { // whoever reads again is not held up
+				for range store.read {
+					store.answer <- struct{}{}
+				}
+			}()
+			store.answer <- struct{}{}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			close(store.read)
+			if s := got.State(); s.Active {
+				t.Errorf("an account that was read while it changed: %+v", s)
+			}
+		})
+	}
+}
+
+// TestLiveChangesMissed: whatever was handed out before never counts again, and what is asked for afterwards comes from the
+// store.
+func TestLiveChangesMissed(t *testing.T) {
+	memory := accounttest.NewMemory()
+	store := &tearing{Store: memory}
+	l := account.NewLive(store, time.Hour)
+	for _, id := range []string{"sa_1", "sa_2"} {
+		if err := l.CreateAccount(t.Context(), newAccount(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told atomic.Int32
+	cancel := l.OnKeysChanged(func() { told.Add(1) })
+	held, err := l.Current(t.Context(), "sa_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := memory.DeleteAccount(t.Context(), "sa_2", nil); err != nil {
+		t.Fatal(err)
+	}
+	l.ChangesMissed()
+	if told.Load() != 1 {
+		t.Errorf("keys may have changed, and %d were told", told.Load())
+	}
+	check := func(when string) {
+		t.Helper()
+		if s := held.State(); s.Active || !s.InDoubt() {
+			t.Errorf("%s, what was held before is %+v", when, s)
+		}
+	}
+	check("at once")
+	store.down = true
+	if _, err := l.Current(t.Context(), "sa_1"); !errors.Is(err, errTorn) {
+		t.Errorf("the store being down: error %v", err)
+	}
+	store.down = false
+	if s := current(t, l, "sa_1"); !s.Active || s.InDoubt() {
+		t.Errorf("asked for again: %+v", s)
+	}
+	check("later")
+	if _, err := l.Current(t.Context(), "sa_2"); !errors.Is(err, account.ErrNotFound) {
+		t.Errorf("an account that was deleted meanwhile: error %v", err)
+	}
+	if _, _, err := l.UpdateAccount(t.Context(), "sa_1", become(account.StatusSuspended)); err != nil {
+		t.Fatal(err)
+	}
+	if s := current(t, l, "sa_1"); s.Active {
+		t.Errorf("after a change: %+v", s)
+	}
+	check("after a change")
+	l.KeysChanged()
+	cancel()
+	l.KeysChanged()
+	if told.Load() != 2 {
+		t.Errorf("told %d times, want 2: cancelled is cancelled", told.Load())
+	}
+}
+
+// TestLiveMissedInDoubt: a state in doubt when changes were missed must not come back by a question that was under way.
+func TestLiveMissedInDoubt(t *testing.T) {
+	memory := accounttest.NewMemory()
+	if err := memory.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+		t.Fatal(err)
+	}
+	torn := &tearing{Store: memory}
+	l := account.NewLive(torn, time.Hour)
+	held, err := l.Current(t.Context(), "sa_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn.torn = true
+	if _, _, err := l.UpdateAccount(t.Context(), "sa_1", become(account.StatusSuspended)); !errors.Is(err, errTorn) {
+		t.Fatalf("error %v", err)
+	}
+	torn.torn = false
+	store := &slow{memory, make(chan struct{}), make(chan struct{})}
+	l.Store = store
+	done := make(chan *account.Current)
+	go func() {
+		c, err := l.Current(context.Background(), "sa_1")
+		if err != nil {
+			t.Error(err)
+		}
+		done <- c
+	}()
+	<-store.read
+	l.ChangesMissed()
+	store.answer <- struct{}{}
+	<-store.read // it asks again
+	store.answer <- struct{}{}
+	if c := <-done; c == held || !c.State().Active {
+		t.Errorf("the state is %+v", c.State())
+	}
+	if s := held.State(); s.Active || !s.InDoubt() {
+		t.Errorf("what was held before is %+v", s)
+	}
+}
