@@ -87,8 +87,11 @@ const keyColumns = "id, key_use, algorithm, private, sealed, created_at, created
 
 func keyValues(k *account.Key) []any {
 	created, createdNs := split(k.CreatedAt)
-	return []any{toText(k.ID), string(k.Use), k.Algorithm, k.Private, k.Sealed, created, createdNs}
+	return []any{toText(k.ID), string(k.Use), k.Algorithm, privateOf(k), k.Sealed, created, createdNs}
 }
+
+// privateOf is never NULL.
+func privateOf(k *account.Key) []byte { return append([]byte{}, k.Private...) }
 
 func scanKey(row pgx.Row) (account.Key, error) {
 	var k account.Key

@@ -67,7 +67,7 @@ func (s *Store) ReplaceKey(ctx context.Context, k account.Key) error {
 			if !found {
 				return nil, account.ErrNotFound
 			}
-			b.Queue("UPDATE maps_keys SET private = $2, sealed = $3 WHERE id = $1", toText(k.ID), k.Private, k.Sealed)
+			b.Queue("UPDATE maps_keys SET private = $2, sealed = $3 WHERE id = $1", toText(k.ID), privateOf(&k), k.Sealed)
 			return nil, nil
 		},
 	})

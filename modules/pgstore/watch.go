@@ -19,7 +19,7 @@ const (
 	pollAtMost = 20 * time.Millisecond
 	// quickPoll is how long an answer on a connection that was good a moment ago may take, before another connection is tried:
 	// the first may lead nowhere, and the second has to answer within the second, too.
-	quickPoll = 300 * time.Millisecond
+	quickPoll = 200 * time.Millisecond
 	// slowPoll is how long a new connection and its first answer may take.
 	slowPoll = 1500 * time.Millisecond
 	// retryEvery is the pause between attempts while the database is away.
