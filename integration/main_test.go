@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/pgtest"
 )
 
 // What TestMain makes once for all tests.
@@ -42,6 +44,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer os.RemoveAll(workDir)
+	defer pgtest.Stop()
 	if err := build(); err != nil {
 		return 1, err
 	}

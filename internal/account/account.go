@@ -127,4 +127,6 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrRotated: the refresh token was replaced before (RotateGrant).
 	ErrRotated = errors.New("refresh token was rotated")
+	// ErrUnchanged is matched by an error of a store that could not be asked, if it is certain that the call changed nothing.
+	ErrUnchanged = errors.New("nothing was changed")
 )

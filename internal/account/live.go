@@ -144,7 +144,7 @@ func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Accoun
 	switch {
 	case err == nil:
 		l.observeIn(epoch, after)
-	case refused == nil && IsUnavailable(err):
+	case refused == nil && mayHaveChanged(err):
 		l.doubt(id)
 	}
 	return before, after, err
@@ -162,7 +162,7 @@ func (l *Live) DeleteAccount(ctx context.Context, id string, check func(Account)
 	switch {
 	case err == nil:
 		l.removed(stateOf(a), a.Version+1)
-	case refused == nil && IsUnavailable(err):
+	case refused == nil && mayHaveChanged(err):
 		l.doubt(id)
 	}
 	return a, err
@@ -204,6 +204,9 @@ func (l *Live) RememberEnded(accessTTL time.Duration) { l.ended.keepFor(accessTT
 func IsUnavailable(err error) bool {
 	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrRotated)
 }
+
+// mayHaveChanged reports whether a change that failed may have taken place.
+func mayHaveChanged(err error) bool { return IsUnavailable(err) && !errors.Is(err, ErrUnchanged) }
 
 var _ Store = (*Live)(nil)
 

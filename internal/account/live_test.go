@@ -188,6 +188,33 @@ func TestLiveRefusedChange(t *testing.T) {
 	}
 }
 
+// unasked is a store that could not be asked at all.
+type unasked struct{ account.Store }
+
+func (unasked) UpdateAccount(context.Context, string, func(*account.Account) (bool, error)) (before, after account.Account, err error) {
+	return before, after, errors.Join(errTorn, account.ErrUnchanged)
+}
+
+func (unasked) DeleteAccount(context.Context, string, func(account.Account) error) (a account.Account, err error) {
+	return a, errors.Join(errTorn, account.ErrUnchanged)
+}
+
+// TestLiveUnchanged: what certainly did not change is not in doubt.
+func TestLiveUnchanged(t *testing.T) {
+	l := account.NewLive(unasked{accounttest.NewMemory()}, time.Hour)
+	if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := l.UpdateAccount(t.Context(), "sa_1", become(account.StatusSuspended))
+	_, err2 := l.DeleteAccount(t.Context(), "sa_1", nil)
+	if !errors.Is(err, errTorn) || !errors.Is(err2, errTorn) {
+		t.Errorf("errors %v and %v", err, err2)
+	}
+	if s := current(t, l, "sa_1"); !s.Active || s.InDoubt() {
+		t.Errorf("state %+v", s)
+	}
+}
+
 func TestLiveEndedGrants(t *testing.T) {
 	l := account.NewLive(accounttest.NewMemory(), time.Minute)
 	if l.Ended("gr_1") {

@@ -25,6 +25,8 @@ type dbError struct {
 	lost bool
 	// away: nothing says that the database is there at all.
 	away bool
+	// unsure: the connection was lost while a change was being committed.
+	unsure bool
 	// cause is the context's error, if that is what ended the call.
 	cause error
 }
@@ -37,6 +39,9 @@ func (e *dbError) Error() string {
 }
 
 func (e *dbError) Unwrap() error { return e.cause }
+
+// Is makes all errors match account.ErrUnchanged but those of which nobody knows.
+func (e *dbError) Is(target error) bool { return target == account.ErrUnchanged && !e.unsure }
 
 var (
 	errClosed = &dbError{text: "closed"}

@@ -8,6 +8,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,8 @@ import (
 const (
 	// callTimeout bounds every call of the Store, waiting for a connection included.
 	callTimeout = 2 * time.Second
+	// closeTimeout is longer than any call.
+	closeTimeout = 3 * time.Second
 	// attempts is how often a call is tried when connections break under it.
 	attempts = 4
 	// openPatience is how long Open waits for a database that is just starting.
@@ -45,7 +48,9 @@ type Store struct {
 	listen bool
 	start  cursor // the last change before the store was opened
 	// away is set while not even the watcher can reach the database. Calls then fail at once, instead of each waiting for itself.
-	away      atomic.Bool
+	away atomic.Bool
+	// watched is set while there is a watcher.
+	watched   atomic.Bool
 	retention time.Duration
 	once      sync.Once
 }
@@ -91,9 +96,20 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 }
 
-// Close releases the connections when the calls that use them have ended. Calls that come later fail.
+// Close releases the connections when the calls that use them have ended. Calls that come later fail. It does not wait for a
+// database that is away to say goodbye.
 func (s *Store) Close() error {
-	s.once.Do(s.pool.Close)
+	s.once.Do(func() {
+		closed := make(chan struct{})
+		go func() {
+			s.pool.Close()
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(closeTimeout):
+		}
+	})
 	return nil
 }
 
@@ -128,6 +144,15 @@ func (s *Store) callUntil(ctx context.Context, deadline time.Time, run func(ctx 
 }
 
 func (s *Store) on(ctx context.Context, run func(conn *pgx.Conn) error) error {
+	err := s.withConn(ctx, run)
+	if errors.Is(err, context.DeadlineExceeded) && s.watched.Load() {
+		// Others need not wait as long to find out. The watcher says when it is over.
+		s.away.Store(true)
+	}
+	return err
+}
+
+func (s *Store) withConn(ctx context.Context, run func(conn *pgx.Conn) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return asDBError(err)

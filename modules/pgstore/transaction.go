@@ -29,7 +29,7 @@ type transaction struct {
 }
 
 // write runs a transaction. When it returns nil, the change is as durable as the database makes it. Is the connection lost while
-// it commits, then whether it did is not known, and the error says nothing about it.
+// it commits, then whether it did is not known, and the error does not match account.ErrUnchanged.
 func (s *Store) write(ctx context.Context, t transaction) error {
 	return s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error { return t.run(ctx, conn, s.listen) })
 }
@@ -79,11 +79,11 @@ var errRolledBack = &dbError{text: "rolled a change back", lost: true}
 // enough.
 func unlessRefused(err error) error {
 	e, ok := errors.AsType[*dbError](err)
-	if !ok || !e.lost || e.code == "40001" || e.code == "40P01" || e == errRolledBack {
+	if !ok || e == errRolledBack || e.code != "" && (!e.lost || e.code == "40001" || e.code == "40P01") {
 		return err
 	}
 	unsure := *e
-	unsure.lost = false
+	unsure.lost, unsure.unsure = false, true
 	return &unsure
 }
 

@@ -34,6 +34,11 @@ func (s *Store) Watch(ctx context.Context, to account.Listener) {
 
 	w := &watcher{store: s, to: to, at: s.start}
 	defer w.disconnect()
+	s.watched.Store(true)
+	defer func() {
+		s.watched.Store(false)
+		s.away.Store(false)
+	}()
 	for ctx.Err() == nil {
 		asked := time.Now()
 		err := w.poll(ctx)

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -285,20 +286,36 @@ func TestCutConnections(t *testing.T) {
 	})
 	var mu sync.Mutex
 	var slowest time.Duration
-	confirmed, unsure := 0, 0
+	confirmed, refused, unsure := 0, 0, 0
 	for i := range accounts {
 		id := fmt.Sprintf("sa_%d", i)
 		writing.Go(func() {
+			last := uint64(1) // known to be stored; nobody else writes
 			for time.Now().Before(stop) {
 				_, after, err := one.UpdateAccount(context.Background(), id, toggle)
 				mu.Lock()
-				if err != nil {
+				switch {
+				case errors.Is(err, account.ErrUnchanged):
+					refused++
+				case err != nil:
 					unsure++
-					mu.Unlock()
+				default:
+					confirmed++
+				}
+				mu.Unlock()
+				if err != nil {
+					stored, readErr := one.Account(context.Background(), id)
+					switch {
+					case readErr != nil:
+						last = 0
+					case errors.Is(err, account.ErrUnchanged) && last != 0 && stored.Version != last:
+						t.Errorf("%s: version %d was there, nothing changed, and %d is stored", id, last, stored.Version)
+					default:
+						last = stored.Version
+					}
 					continue
 				}
-				confirmed++
-				mu.Unlock()
+				last = after.Version
 				committed := time.Now()
 				for {
 					h.mu.Lock()
@@ -334,7 +351,8 @@ func TestCutConnections(t *testing.T) {
 	if h.missed != 0 {
 		t.Errorf("missed %d times", h.missed)
 	}
-	t.Logf("%d connections cut; %d changes confirmed, %d with an unknown end; the slowest was heard after %v", cuts, confirmed, unsure, slowest)
+	t.Logf("%d connections cut; %d changes confirmed, %d refused, %d with an unknown end; the slowest was heard after %v",
+		cuts, confirmed, refused, unsure, slowest)
 }
 
 // TestMissedChanges: a server that was away for longer than changes are kept forgets all that it knows, as does one whose

@@ -1,0 +1,347 @@
+package integration
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/pgtest"
+)
+
+const (
+	boltLine = "store bolt {$MAPS_STORE:./data/accounts.db}"
+	place    = "?lat=39.15&lon=-75.52"
+)
+
+// cluster is three servers that share a PostgreSQL.
+type cluster struct {
+	nodes       []*server
+	application string // the name of their connections
+	dsn         string
+}
+
+// startCluster starts three servers at once, the first ones that the database sees. Its password, which the database does not ask
+// for, must be found in nothing that they leave behind.
+func startCluster(t *testing.T, dsn, options string, replacements ...string) *cluster {
+	t.Helper()
+	c := &cluster{application: fmt.Sprintf("caddy-maps cluster %d", time.Now().UnixNano())}
+	u, err := url.Parse(pgtest.With(t, dsn, "application_name", c.application))
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, given := u.User.Password()
+	if !given {
+		password = fmt.Sprintf("pw-%d", time.Now().UnixNano())
+		u.User = url.UserPassword(u.User.Username(), password)
+	}
+	secret(password)
+	c.dsn = u.String()
+	t.Setenv("MAPS_TEST_CLUSTER", c.dsn)
+	replacements = append([]string{boltLine, "store postgres {env.MAPS_TEST_CLUSTER} " + options}, replacements...)
+	errs := make([]error, 3)
+	var all sync.WaitGroup
+	for i := range errs {
+		s, err := newServer(t.TempDir(), replacements...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.nodes = append(c.nodes, s)
+		t.Cleanup(func() {
+			s.end(t)
+			if err := s.searchSecrets(); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() { errs[i] = s.start() })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// until asks a server for something that takes the token until the answer is of a status, and returns the moment at which the last
+// request before that began.
+func (s *server) until(t *testing.T, token string, status int, limit time.Duration) (last time.Time) {
+	deadline := time.Now().Add(limit)
+	for time.Now().Before(deadline) {
+		began := time.Now()
+		a, err := s.trySend(t, call{path: reverse + place, bearer: token})
+		if err != nil {
+			t.Error(err)
+			return last
+		}
+		if a.status == status {
+			return last
+		}
+		if a.status != 200 && a.status != 401 && a.status != 503 {
+			t.Errorf("status %d: %s", a.status, a.body)
+		}
+		last = began
+	}
+	t.Errorf("no status %d within %v", status, limit)
+	return last
+}
+
+// A change on one server is known to all others within a second: by notification in milliseconds, by polling within half a second,
+// and also while the database's connections are cut again and again.
+func TestClusterHearsOfSuspension(t *testing.T) {
+	for _, test := range []struct {
+		name, options string
+		rounds        int
+		cut           bool
+	}{
+		{"notified", "", 6, false},
+		{"polled", "{\nlisten off\n}", 6, false},
+		{"notified, connections being cut", "", 10, true},
+		{"polled, connections being cut", "{\nlisten off\n}", 10, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dsn := pgtest.DSN(t)
+			c := startCluster(t, dsn, test.options)
+			var cutting sync.WaitGroup
+			stop := make(chan struct{})
+			cuts := 0
+			if test.cut {
+				cutting.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						case <-time.After(100 * time.Millisecond):
+							cuts += pgtest.CutConnections(t, dsn, c.application)
+						}
+					}
+				})
+			}
+			var slowest time.Duration
+			for range test.rounds {
+				slowest = max(slowest, c.suspendOnce(t))
+			}
+			close(stop)
+			cutting.Wait()
+			if test.cut && cuts < 20 {
+				t.Errorf("only %d connections were cut", cuts)
+			}
+			t.Logf("%d rounds, %d connections cut: the others said yes for at most %v", test.rounds, cuts, slowest)
+			if slowest > time.Second {
+				t.Errorf("a server accepted the token %v after the suspension was confirmed", slowest)
+			}
+		})
+	}
+}
+
+// suspendOnce suspends an account on one server, and returns how long after that the others accepted its token.
+func (c *cluster) suspendOnce(t *testing.T) time.Duration {
+	t.Helper()
+	// Anything may have to be tried again while connections are cut.
+	persist := func(what string, do func() *answer, status int) *answer {
+		t.Helper()
+		for range 50 {
+			if a := do(); a.status == status {
+				return a
+			} else if a.status != 503 {
+				a.want(status)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Fatalf("%s: 503 again and again", what)
+		return nil
+	}
+	first := c.nodes[0]
+	user := c.nodes[1].userToken(t, "cluster") // minted on one server, good on all
+	var created accountBody
+	persist("creating", func() *answer {
+		return first.send(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["REVERSEGEOCODING"]}`})
+	}, 201).into(&created)
+	var tokens tokensBody
+	persist("exchanging", func() *answer {
+		return c.nodes[2].send(t, exchangeCall(secret(created.Data.ClientToken), secret(created.Data.ServerToken)))
+	}, 200).into(&tokens)
+	token := secret(tokens.Data.AccessToken)
+	secret(tokens.Data.RefreshToken)
+	for _, s := range c.nodes {
+		s.until(t, token, 200, 5*time.Second)
+	}
+	last := make([]time.Time, len(c.nodes))
+	var asking sync.WaitGroup
+	for i, s := range c.nodes[1:] {
+		asking.Go(func() { last[i] = s.until(t, token, 401, 10*time.Second) })
+	}
+	time.Sleep(50 * time.Millisecond)
+	// From when the suspension was confirmed. If it has to be asked for again, the first may have taken place.
+	persist("suspending", func() *answer {
+		return first.send(t, call{method: "PATCH", path: accounts + "/" + created.Data.ID, bearer: user, contentType: jsonType, body: `{"status":"SUSPENDED"}`})
+	}, 200)
+	confirmed := time.Now()
+	first.send(t, call{path: reverse + place, bearer: token}).want(401) // there, with the next request
+	asking.Wait()
+	var slowest time.Duration
+	for _, at := range last {
+		slowest = max(slowest, at.Sub(confirmed))
+	}
+	return slowest
+}
+
+// The database is away: known tokens live on for max_stale and no longer, management fails at once, and all comes back by itself.
+func TestClusterWithoutDatabase(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		leave, back func(*pgtest.Proxy)
+		// atOnce is how long management may take before the loss is known, and known how long that may take
+		atOnce, known time.Duration
+	}{
+		{"refused", (*pgtest.Proxy).Refuse, (*pgtest.Proxy).Accept, 500 * time.Millisecond, time.Second},
+		{"silent", (*pgtest.Proxy).Freeze, (*pgtest.Proxy).Thaw, 2500 * time.Millisecond, 3 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			const maxStale = 4 * time.Second
+			proxy := pgtest.NewProxy(t, pgtest.DSN(t))
+			c := startCluster(t, proxy.DSN, "", "max_stale 60s", "max_stale 4s")
+			one, other := c.nodes[0], c.nodes[1]
+			user := one.userToken(t, "away")
+			acc := one.create(t, user, nil)
+			token, refresh := one.exchange(t, acc.ClientToken, acc.ServerToken)
+			for _, s := range c.nodes {
+				s.until(t, token, 200, 5*time.Second)
+			}
+			management := []call{
+				{path: accounts + "/" + acc.ID, bearer: user},
+				{path: accounts, bearer: user},
+				{method: "PATCH", path: accounts + "/" + acc.ID, bearer: user, contentType: jsonType, body: `{"status":"SUSPENDED"}`},
+				{method: "DELETE", path: accounts + "/" + acc.ID, bearer: user},
+				{method: "POST", path: accounts, bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["TILE"]}`},
+				exchangeCall(acc.ClientToken, acc.ServerToken),
+				refreshCall(refresh),
+			}
+			fails := func(s *server, limit time.Duration) time.Duration {
+				t.Helper()
+				var all sync.WaitGroup
+				began := time.Now()
+				for _, m := range management {
+					all.Go(func() {
+						a, err := s.trySend(t, m)
+						if err != nil || a.status != http.StatusServiceUnavailable || !strings.Contains(string(a.body), `"service unavailable"`) {
+							t.Errorf("%s %s: %v, %+v", m.method, m.path, err, a)
+						}
+					})
+				}
+				all.Wait()
+				if took := time.Since(began); took > limit {
+					t.Errorf("management took %v to fail", took)
+				}
+				return time.Since(began)
+			}
+			test.leave(proxy)
+			left := time.Now()
+			t.Logf("management fails after %v", fails(other, test.atOnce))
+			time.Sleep(test.known - time.Since(left))
+			t.Logf("once it is known, after %v", fails(other, 300*time.Millisecond))
+			// The account was known to be active, and nobody could say otherwise.
+			other.send(t, call{path: reverse + place, bearer: token}).want(200)
+			var all sync.WaitGroup
+			for _, s := range c.nodes[1:] {
+				all.Go(func() {
+					last := s.until(t, token, 503, maxStale+2*time.Second)
+					lived := last.Sub(left)
+					if lived > maxStale+100*time.Millisecond || lived < maxStale-time.Second {
+						t.Errorf("a known token lived for %v, max_stale is %v", lived, maxStale)
+					}
+					t.Logf("a known token lived for %v", lived)
+				})
+			}
+			all.Wait()
+			var health struct {
+				Status    string  `json:"status"`
+				Store     string  `json:"store"`
+				Staleness float64 `json:"staleness"`
+			}
+			a := other.send(t, call{path: "/healthz"}).want(503)
+			if err := json.Unmarshal(a.body, &health); err != nil || health.Status != "unavailable" || health.Store != "unavailable" || health.Staleness < maxStale.Seconds() {
+				t.Errorf("health: %s", a.body)
+			}
+			test.back(proxy)
+			came := time.Now()
+			for _, s := range c.nodes[1:] {
+				s.until(t, token, 200, 5*time.Second)
+			}
+			t.Logf("back after %v", time.Since(came))
+			other.setStatus(t, user, acc.ID, "SUSPENDED")
+			other.send(t, call{path: "/healthz"}).want(200)
+			for _, s := range c.nodes {
+				s.until(t, token, 401, time.Second)
+			}
+		})
+	}
+}
+
+// A server that was stopped, as a virtual machine can be, knows with its first request that it has missed something.
+func TestClusterFrozenServer(t *testing.T) {
+	c := startCluster(t, pgtest.DSN(t), "", "max_stale 60s", "max_stale 1s")
+	frozen := c.nodes[1]
+	user := c.nodes[0].userToken(t, "frozen")
+	acc := c.nodes[0].create(t, user, nil)
+	token, _ := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
+	frozen.until(t, token, 200, 5*time.Second)
+	if err := pauseProcess(frozen.cmd.Process); err != nil {
+		t.Skipf("left out: processes cannot be stopped here: %v", err)
+	}
+	c.nodes[0].setStatus(t, user, acc.ID, "SUSPENDED")
+	asked := make(chan *answer, 8)
+	for range cap(asked) { // they wait in the socket, and are served first
+		go func() {
+			a, err := frozen.trySend(t, call{path: reverse + place, bearer: token})
+			if err != nil {
+				t.Error(err)
+			}
+			asked <- a
+		}()
+	}
+	time.Sleep(1500 * time.Millisecond)
+	if err := resumeProcess(frozen.cmd.Process); err != nil {
+		t.Fatal(err)
+	}
+	for range cap(asked) {
+		if a := <-asked; a != nil && a.status == 200 {
+			t.Error("a token was accepted after the account had been suspended for longer than max_stale")
+		}
+	}
+	frozen.until(t, token, 401, 2*time.Second)
+}
+
+// What Caddy shows of its configuration holds no password, and a configuration with one is refused.
+func TestClusterConfiguration(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	c := startCluster(t, dsn, "")
+	u, err := url.Parse(c.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	shown := c.nodes[0].sendAdmin(t, call{path: "/config/"}).want(200)
+	if strings.Contains(string(shown.body), password) || !strings.Contains(string(shown.body), "{env.MAPS_TEST_CLUSTER}") {
+		t.Error("the configuration that Caddy shows has no placeholder, or a password")
+	}
+	example, err := os.ReadFile(c.nodes[0].config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	literal := strings.Replace(string(example), "{env.MAPS_TEST_CLUSTER}", `"postgres://maps:hunter2@127.0.0.1:1/maps"`, 1)
+	status, text := c.nodes[0].reload(t, literal)
+	if status != 400 || !strings.Contains(text, "a password written into the configuration is refused") || strings.Contains(text, "hunter2") {
+		t.Errorf("a password in the configuration: %d %s", status, text)
+	}
+	// A reload keeps the connections.
+	if status, text := c.nodes[0].reload(t, strings.Replace(string(example), "max_stale 60s", "max_stale 30s", 1)); status != 200 {
+		t.Errorf("reload: %d %s", status, text)
+	}
+	c.nodes[0].userToken(t, "after-reload")
+}
