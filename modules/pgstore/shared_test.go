@@ -126,8 +126,10 @@ func TestTokensOfOtherServers(t *testing.T) {
 		}
 		t.Logf("%s: over after %v", what, time.Since(began))
 	}
-	if !accepted(tokens.Access) || !accepted(tokens.Access) {
-		t.Fatal("the other server refuses the token")
+	for range 3 {
+		if !accepted(tokens.Access) {
+			t.Fatal("the other server refuses the token")
+		}
 	}
 	if err := one.Revoke(t.Context(), tokens.Refresh); err != nil {
 		t.Fatal(err)
