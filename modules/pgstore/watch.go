@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -22,7 +23,8 @@ const (
 	quickPoll = 200 * time.Millisecond
 	// slowPoll is how long a new connection and its first answer may take.
 	slowPoll = 1500 * time.Millisecond
-	// retryEvery is the pause between attempts while the database is away.
+	// retryFirst and retryEvery are the first and the longest pause between attempts when the database cannot be asked.
+	retryFirst = 20 * time.Millisecond
 	retryEvery = 250 * time.Millisecond
 )
 
@@ -39,6 +41,7 @@ func (s *Store) Watch(ctx context.Context, to account.Listener) {
 		s.watched.Store(false)
 		s.away.Store(false)
 	}()
+	failures := 0
 	for ctx.Err() == nil {
 		asked := time.Now()
 		err := w.poll(ctx)
@@ -46,13 +49,18 @@ func (s *Store) Watch(ctx context.Context, to account.Listener) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
+			failures = 0
 			s.away.Store(false)
 			to.Synced(asked)
 			w.wait(ctx, asked)
 		default:
-			s.away.Store(isAway(err))
-			to.NotSynced(err)
-			sleep(ctx, retryEvery)
+			failures++
+			// One connection that breaks says nothing about the next. Silence does: it has lasted for a while.
+			if failures > 1 || errors.Is(err, context.DeadlineExceeded) {
+				s.away.Store(isAway(err))
+				to.NotSynced(err)
+			}
+			sleep(ctx, min(retryFirst<<min(failures-1, 8), retryEvery))
 		}
 	}
 }
