@@ -10,8 +10,9 @@ import (
 // costs of independent things add up; a drive's cost is the sum over its points and the ways between them.
 var (
 	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it. Farther
-	// out the tail is that of a distribution with outliers: a point 100 m off is improbable, not impossible.
+	// out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
 	gaussian = 3.0
+	tail     = 7.0
 	// outlier is what a point costs that has no part in the drive.
 	outlier = 25.0
 	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
@@ -19,10 +20,10 @@ var (
 	// turnBack is what turning round on a road costs: less than to leave a point out, more than noise ever makes worth it.
 	turnBack = 12.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
-	// room for one point that is far off while a wrong road is near it.
-	margin = 20.0
+	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
+	margin = 60.0
 	// routeMargin is the same for routes, before they are compared with where the point is.
-	routeMargin = 10.0
+	routeMargin = 12.0
 )
 
 // emission is the cost of a point's distance from the road.
@@ -30,7 +31,7 @@ func (s *scratch) emission(point int32, distance float64) float64 {
 	x := distance / s.sigma[point]
 	cost := x * x / 2
 	if x > gaussian {
-		cost = gaussian * gaussian * (0.5 + math.Log(x/gaussian))
+		cost = gaussian*gaussian/2 + tail*math.Log(x/gaussian)
 	}
 	return cost * s.weight[point]
 }

@@ -30,7 +30,7 @@ func (s *scratch) advance(point int32, n int) error {
 		if err := s.connect(point, apart); err != nil {
 			return err
 		}
-		found := lowestCost(s.states) < lowest+poorFit
+		found := lowestCost(s.states) < lowest+poorFit(apart)
 		if len(s.before) == 0 {
 			found = len(s.states) > 0
 		}
@@ -43,12 +43,12 @@ func (s *scratch) advance(point int32, n int) error {
 	return s.keep()
 }
 
-const (
-	// nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
-	nearby = 4
-	// poorFit is a cost of one more point that makes it worth to look farther.
-	poorFit = 15
-)
+// nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
+const nearby = 4
+
+// poorFit is the cost of one more point that makes it worth to look farther. Between points that are close together it is
+// that of a detour into a side street which a point far off happens to lie on; between distant ones detours are usual.
+func poorFit(apart float64) float64 { return min(15, 5+apart/36) }
 
 // measure notes how far the new point is from those of the states before, and returns the distance to the latest. The
 // errors of two points make them lie farther apart than they were; that is taken off what is noted.
