@@ -10,11 +10,11 @@ import "math"
 // on its side.
 
 // lag is the number of points after a point that are asked. Most wrong roads have become impossible by then.
-const lag = 4
+const lag = 12
 
 // unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is as
 // likely another one.
-const unseen = 4000.0
+const unseen = 6000.0
 
 // vote gives the probabilities of the current hypotheses to those before that they come from.
 func (s *scratch) vote() {
