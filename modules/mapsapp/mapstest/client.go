@@ -1,0 +1,93 @@
+package mapstest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Client sends requests for a benchmark on one connection that it keeps, with little work of its own: it shares the
+// processor with the server.
+type Client struct {
+	tb       testing.TB
+	conn     net.Conn
+	reader   *bufio.Reader
+	requests [][]byte
+	next     int
+}
+
+// Dial connects a client that will ask for a target, with a token unless it is empty, over and over.
+func (s *Server) Dial(target, token string) *Client {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { conn.Close() })
+	c := &Client{tb: s.t, conn: conn, reader: bufio.NewReader(conn)}
+	c.Add(s.get(target, token))
+	return c
+}
+
+// DialPost connects a client that will send JSON bodies to a target, in turn.
+func (s *Server) DialPost(target, token string, bodies [][]byte) *Client {
+	s.t.Helper()
+	c := s.Dial(target, token)
+	c.requests = nil
+	for _, body := range bodies {
+		head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+			target, strings.TrimPrefix(s.URL, "http://"), token, len(body))
+		c.Add(append([]byte(head), body...))
+	}
+	return c
+}
+
+func (s *Server) get(target, token string) []byte {
+	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", target, strings.TrimPrefix(s.URL, "http://"))
+	if token != "" {
+		request += "Authorization: Bearer " + token + "\r\n"
+	}
+	return []byte(request + "\r\n")
+}
+
+// Add lets the client send one more request after those that it sends already.
+func (c *Client) Add(request []byte) { c.requests = append(c.requests, request) }
+
+// Run sends n requests, each after the answer to the one before, which must be 200, and returns how long that took.
+func (c *Client) Run(n int) time.Duration {
+	start := time.Now()
+	for range n {
+		if _, err := c.conn.Write(c.requests[c.next]); err != nil {
+			c.tb.Fatal(err)
+		}
+		c.next = (c.next + 1) % len(c.requests)
+		status, length := "", 0
+		for {
+			line, err := c.reader.ReadSlice('\n')
+			if err != nil {
+				c.tb.Fatal(err)
+			}
+			if len(line) == 2 {
+				break
+			}
+			if status == "" {
+				status = string(line[9:12])
+			} else if rest, ok := strings.CutPrefix(string(line), "Content-Length: "); ok {
+				length, _ = strconv.Atoi(strings.TrimSpace(rest))
+			}
+		}
+		if status != strconv.Itoa(http.StatusOK) {
+			c.tb.Fatalf("status %s", status)
+		}
+		if _, err := io.CopyN(io.Discard, c.reader, int64(length)); err != nil {
+			c.tb.Fatal(err)
+		}
+	}
+	return time.Since(start)
+}
