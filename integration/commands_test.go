@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -170,6 +171,42 @@ func TestReverseAndMatchCommands(t *testing.T) {
 	}
 	if feature.Type != "Feature" || feature.Geometry.Type != "LineString" || len(feature.Geometry.Coordinates) < 2 {
 		t.Errorf("not a drive: %s", fromFile)
+	}
+}
+
+// Of many traces each drive is a line with the name of its file, and one bad trace keeps none of the others back.
+func TestMatchManyTraces(t *testing.T) {
+	dir := t.TempDir()
+	var names []string
+	for name, text := range map[string]string{"a.json": doverJSON, "b.json": `{"path":[`, "c.json": doverJSON} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, filepath.Join(dir, name))
+	}
+	slices.Sort(names)
+	missing := filepath.Join(dir, "missing.gpx")
+	out, stderr, err := maps(t, "", slices.Concat([]string{"match", region}, names, []string{missing})...)
+	if err == nil || !strings.Contains(stderr, "2 of 4 traces have no drive") || !strings.Contains(stderr, names[1]+": ") ||
+		!strings.Contains(stderr, missing+": no such file") || !strings.Contains(stderr, "matching: done in ") {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines:\n%s", len(lines), out)
+	}
+	alone, _, err := maps(t, "", "match", region, names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{names[0], names[2]} {
+		var feature map[string]any
+		if err := json.Unmarshal([]byte(lines[i]), &feature); err != nil || feature["id"] != name {
+			t.Errorf("%v: %s", err, lines[i])
+		}
+		if without := strings.Replace(lines[i], `"id":"`+name+`",`, "", 1); without != strings.TrimSpace(alone) {
+			t.Errorf("among others\n%s\nalone\n%s", without, alone)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ type state struct {
 	offset    float64 // metres from the arc's beginning
 	length    float64 // of the arc, metres
 	perMetre  float64 // what a metre of the arc costs a route
+	pace      float64 // seconds that a metre of the arc takes at its free speed
 	distance  float64 // metres from the point
 	cost      float64 // of the best drive up to here
 	slip      float64 // metres by which points have lain behind, at most, since it last moved on
@@ -83,6 +84,7 @@ func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, hasCopies
 		distance: h.Distance, cost: math.Inf(1), point: point}
 	if arc.Length > 0 {
 		st.perMetre = s.costs.Arc(arc) / st.length
+		st.pace = float64(arc.Duration) / float64(arc.Length)
 	}
 	s.states = append(s.states, st)
 	if hasCopies {

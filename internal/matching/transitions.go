@@ -90,17 +90,27 @@ func (c *connection) along(i int, to *state) {
 	switch {
 	case to.base != from.base:
 		if to.arc == to.base {
-			c.reach(to, i, turn, turnBack+transition(math.Abs(from.length-from.offset-to.offset)*from.perMetre, from.apart, c.mean))
+			metres := math.Abs(from.length - from.offset - to.offset)
+			c.reach(to, i, turn, turnBack+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
 		}
 	case to.arc != from.arc:
 	case ahead >= 0:
-		c.reach(to, i, forward, transition(ahead*from.perMetre, from.apart, c.mean))
+		c.reach(to, i, forward, transition(ahead*from.perMetre, from.apart, c.mean)+c.haste(from, to, ahead*to.pace))
 	case -ahead <= maxSlip*c.sigma && c.within(from, to):
 		slip := max(-ahead, from.slip)
 		if c.reach(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+transition(0, from.apart, c.mean)) {
 			to.slip = slip
 		}
 	}
+}
+
+// haste is the cost of a way that takes some seconds at the roads' free speed, where the trace says that there was less time.
+func (c *connection) haste(from, to *state, seconds float64) float64 {
+	elapsed := c.points[c.point].Time - c.points[from.point].Time
+	if !(elapsed >= 0) { // unknown, or not in order
+		return 0
+	}
+	return haste(seconds, elapsed, to.pace, c.sigma)
 }
 
 // within reports whether the point of a new state is within reach of the place of one before on the same road, which is where
@@ -126,7 +136,7 @@ func (c *connection) byRoutes(apart float64) error {
 		start := from.cost*c.mean - from.apart
 		lowest = min(lowest, start)
 		rest := from.length - from.offset
-		search.AddSource(int32(i), from.arc, start+rest*from.perMetre, rest)
+		search.AddSource(int32(i), from.arc, start+rest*from.perMetre, rest*from.pace)
 	}
 	for i := range c.states {
 		search.AddTarget(int32(i), c.states[i].arc)
@@ -163,7 +173,8 @@ func (c *connection) arrive(label int32) {
 	from := &c.before[l.Source]
 	to := &c.states[l.Target]
 	travelled := l.Cost - (from.cost*c.mean - from.apart)
-	if c.reach(to, int(l.Source), route, transition(travelled+to.offset*to.perMetre, from.apart, c.mean)) {
+	cost := transition(travelled+to.offset*to.perMetre, from.apart, c.mean) + c.haste(from, to, l.Time+to.offset*to.pace)
+	if c.reach(to, int(l.Source), route, cost) {
 		to.step.route = c.node(label)
 	}
 }

@@ -50,7 +50,7 @@ type Label struct {
 	Parent int32   // the label before, -1 for a source
 	Source int32   // the id of the source that the route comes from
 	Cost   float64 // to the beginning of the arc; for a source to its end
-	Length float64 // metres from the source to the same place
+	Time   float64 // seconds from the source to the same place, at the roads' free speed
 
 	Target int32 // the id that AddTarget gave the arc, noTarget for none
 
@@ -115,9 +115,9 @@ func (s *Search) Aim(lat, lon, radius float64) {
 	}
 }
 
-// AddSource adds a place to start from: cost and length are from the place to the end of its arc.
-func (s *Search) AddSource(id int32, arc uint32, cost, length float64) {
-	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Length: length, Target: noTarget})
+// AddSource adds a place to start from: cost and seconds are from the place to the end of its arc.
+func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
+	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget})
 	s.push(entry{cost + s.aim.rest(s.graph.Arc(arc)), int32(len(s.labels) - 1)})
 }
 
@@ -171,11 +171,11 @@ func (s *Search) Next(ctx context.Context) (int32, bool) {
 // relax goes on from the end of a label's arc.
 func (s *Search) relax(at int32) {
 	from := s.labels[at]
-	cost, length := from.Cost, from.Length
+	cost, seconds := from.Cost, from.Time
 	arc := s.graph.Arc(from.Arc)
 	if from.Parent >= 0 {
 		cost += s.costs.Arc(arc)
-		length += float64(arc.Length) / millimetres
+		seconds += float64(arc.Duration) / 1000
 	}
 	rest := s.aim.rest(arc)
 	turns := s.graph.Turns(from.Arc)
@@ -189,13 +189,13 @@ func (s *Search) relax(at int32) {
 		}
 		place, found := s.find(turns[i].To)
 		if !found {
-			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Length: length, Target: noTarget})
+			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Time: seconds, Target: noTarget})
 			s.push(entry{to + rest, int32(len(s.labels) - 1)})
 			continue
 		}
 		l := &s.labels[s.table[place]]
 		if to < l.Cost {
-			l.Cost, l.Length, l.Parent, l.Source = to, length, at, from.Source
+			l.Cost, l.Time, l.Parent, l.Source = to, seconds, at, from.Source
 			s.push(entry{to + rest, s.table[place]})
 		}
 	}

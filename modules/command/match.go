@@ -2,10 +2,12 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,96 +24,148 @@ func init() { subcommands = append(subcommands, newMatchCmd) }
 const (
 	maxTraceBytes  = 256 << 20
 	maxTracePoints = 1_000_000
+	maxTraceWork   = 1 << 40
 )
 
 func newMatchCmd() *cobra.Command {
-	var radius, maxRadius float64
-	var details bool
+	o := matchOptions{}
 	cmd := &cobra.Command{
-		Use:   "match <file> <trace> [--radius 1] [--max-radius 100] [--details]",
-		Short: "Finds the drive behind a recorded trace, on a region file",
+		Use:   "match <file> <trace>... [--radius 1] [--max-radius 100] [--details]",
+		Short: "Finds the drives behind recorded traces, on a region file",
 		Long: `
-Matches one trace to the roads of a region file, without a server, and prints the
-drive as a GeoJSON Feature. The trace is GPX, a GeoJSON LineString or Feature, or
-the JSON of a request; - reads standard input.`,
+Matches traces to the roads of a region file, without a server, and prints each
+drive as a GeoJSON Feature on a line of its own. A trace is GPX, a GeoJSON
+LineString or Feature, or the JSON of a request; - reads standard input. Of
+several traces, each Feature has the name of its file as id, and one that has no
+drive is reported while the others go on.`,
 		Example: `  caddy maps match delaware.region drive.gpx
+  caddy maps match delaware.region monday/*.gpx > monday.geojsonl
   caddy maps match delaware.region - --radius 10 < drive.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			if len(args) < 2 {
 				return errors.New("a region file and a trace are needed")
 			}
-			if !(maxRadius > 0) {
+			if !(o.maxRadius > 0) {
 				return errors.New("max-radius: must be a positive number of metres")
 			}
-			doc, err := readTrace(cmd.InOrStdin(), args[1])
+			o.radiusGiven, o.detailsGiven = cmd.Flags().Changed("radius"), cmd.Flags().Changed("details")
+			file, err := region.Open(args[0])
 			if err != nil {
 				return err
 			}
-			switch {
-			case cmd.Flags().Changed("radius"):
-			case doc.Radius != nil:
-				radius = *doc.Radius
-			default:
-				radius = matching.DefaultRadius
-			}
-			if !(radius > 0 && radius <= maxRadius) {
-				return fmt.Errorf("radius: must be a number of metres, more than 0 and at most %v", maxRadius)
-			}
-			if doc.Details != nil && !cmd.Flags().Changed("details") {
-				details = *doc.Details
+			defer file.Release()
+			graph, err := roadgraph.Open(file)
+			if err != nil {
+				return err
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
-			result, err := match(ctx, args[0], &matching.Request{
-				Points: doc.Points, Radius: radius, MaxRadius: maxRadius, Details: details,
-			})
-			if err != nil {
-				return interrupted(err)
-			}
-			_, err = cmd.OutOrStdout().Write(append(answer.AppendMatchFeature(nil, result, details), '\n'))
-			return err
+			return interrupted(o.matchAll(ctx, cmd, matching.New(graph, matching.Options{MaxWork: maxTraceWork}), args[1:]))
 		},
 	}
-	cmd.Flags().Float64Var(&radius, "radius", matching.DefaultRadius, "Where the search for roads starts, in metres; a hint, no limit")
-	cmd.Flags().Float64Var(&maxRadius, "max-radius", matching.DefaultMaxRadius, "How far any point may be from its road, in metres")
-	cmd.Flags().BoolVar(&details, "details", false, "Add confidence, duration and what became of each point")
+	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius, "Where the search for roads starts, in metres; a hint, no limit")
+	cmd.Flags().Float64Var(&o.maxRadius, "max-radius", matching.DefaultMaxRadius, "How far any point may be from its road, in metres")
+	cmd.Flags().BoolVar(&o.details, "details", false, "Add confidence, duration and what became of each point")
 	return cmd
 }
 
+type matchOptions struct {
+	radius, maxRadius         float64
+	details                   bool
+	radiusGiven, detailsGiven bool
+}
+
+// matchAll matches one trace after the other and prints their drives.
+func (o *matchOptions) matchAll(ctx context.Context, cmd *cobra.Command, m matching.Matcher, names []string) error {
+	if len(names) == 1 {
+		feature, err := o.match(ctx, cmd.InOrStdin(), m, names[0])
+		if err != nil {
+			return err
+		}
+		_, err = cmd.OutOrStdout().Write(append(feature, '\n'))
+		return err
+	}
+	show := newProgress(cmd.ErrOrStderr())
+	defer show.end()
+	failed := 0
+	for i, name := range names {
+		show.update("matching", int64(i), int64(len(names)))
+		feature, err := o.match(ctx, cmd.InOrStdin(), m, name)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed++
+			show.line(err.Error())
+			continue
+		}
+		if _, err := cmd.OutOrStdout().Write(append(withID(feature, name), '\n')); err != nil {
+			return err
+		}
+	}
+	show.update("matching", int64(len(names)), int64(len(names)))
+	if failed > 0 {
+		return fmt.Errorf("%d of %d traces have no drive", failed, len(names))
+	}
+	return nil
+}
+
+// withID gives a Feature an id.
+func withID(feature []byte, id string) []byte {
+	const head = `{"type":"Feature",`
+	text, _ := json.Marshal(id) // never fails for a string
+	return slices.Concat([]byte(head), []byte(`"id":`), text, []byte{','}, feature[len(head):])
+}
+
+// match returns the drive behind a trace as a GeoJSON Feature. Its errors name the trace.
+func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Matcher, name string) (feature []byte, err error) {
+	defer func() {
+		switch {
+		case err != nil && name == "-":
+			err = fmt.Errorf("standard input: %w", err)
+		case err != nil:
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}()
+	doc, err := readTrace(stdin, name)
+	if err != nil {
+		return nil, err
+	}
+	radius, details := o.radius, o.details
+	if doc.Radius != nil && !o.radiusGiven {
+		radius = *doc.Radius
+	}
+	if !(radius > 0 && radius <= o.maxRadius) {
+		return nil, fmt.Errorf("radius: must be a number of metres, more than 0 and at most %v", o.maxRadius)
+	}
+	if doc.Details != nil && !o.detailsGiven {
+		details = *doc.Details
+	}
+	result, err := m.Match(ctx, &matching.Request{Points: doc.Points, Radius: radius, MaxRadius: o.maxRadius, Details: details})
+	if err != nil {
+		return nil, err
+	}
+	return answer.AppendMatchFeature(nil, result, details), nil
+}
+
+// readTrace reads a file, or standard input for -.
 func readTrace(stdin io.Reader, name string) (trace.Document, error) {
-	in, shown := stdin, "standard input"
+	in := stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return trace.Document{}, err
+			return trace.Document{}, errors.Unwrap(err) // the name is known
 		}
 		defer file.Close()
-		in, shown = file, name
+		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxTraceBytes+1))
 	if err != nil {
 		return trace.Document{}, err
 	}
 	if len(text) > maxTraceBytes {
-		return trace.Document{}, fmt.Errorf("%s: larger than %d bytes", shown, maxTraceBytes)
+		return trace.Document{}, fmt.Errorf("larger than %d bytes", maxTraceBytes)
 	}
-	doc, err := trace.Parse(text, maxTracePoints)
-	if err != nil {
-		return trace.Document{}, fmt.Errorf("%s: %w", shown, err)
-	}
-	return doc, nil
-}
-
-func match(ctx context.Context, path string, req *matching.Request) (*matching.Result, error) {
-	file, err := region.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Release()
-	graph, err := roadgraph.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	return matching.New(graph, matching.Options{}).Match(ctx, req)
+	return trace.Parse(text, maxTracePoints)
 }

@@ -46,6 +46,14 @@ func (p *progress) update(stage string, done, total int64) {
 	}
 }
 
+// line prints a line that is not about progress; a bar goes on below it.
+func (p *progress) line(text string) {
+	if p.bar != nil {
+		_ = p.bar.Clear() // an error is one of the terminal
+	}
+	fmt.Fprintln(p.out, text)
+}
+
 // end takes away a bar that is still there, so that what comes next stands on a line of its own.
 func (p *progress) end() {
 	if p.bar == nil {
