@@ -12,11 +12,11 @@ import (
 // Options tune a Local matcher. The zero value is what is meant to be used.
 type Options struct {
 	// MaxWork is the number of arcs that the route searches of one request may settle before it is ErrOverloaded.
-	// 0 is the default, 4 million: about a second on one core.
+	// 0 is the default, 3 million: about a second on one core.
 	MaxWork int64
 }
 
-const defaultMaxWork = 4_000_000
+const defaultMaxWork = 3_000_000
 
 // Local matches traces on a road graph. It is safe for use by any number of goroutines.
 type Local struct {
