@@ -100,7 +100,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("a PATCH of nothing (-want +got):\n%s", diff)
 	}
 	got := patch(`{"platform":"WEB","isAdmin":false,"description":"","scopes":["MATRIX"],"status":"SUSPENDED"}`, 200)
-	if got.UpdatedAt <= want.UpdatedAt {
+	if before, after := timeOf(t, want.UpdatedAt), timeOf(t, got.UpdatedAt); !after.After(before) {
 		t.Errorf("updatedAt %q, before %q", got.UpdatedAt, want.UpdatedAt)
 	}
 	want.Platform, want.IsAdmin, want.Description, want.Scopes, want.Status = "WEB", false, "", []string{"MATRIX"}, "SUSPENDED"
@@ -445,4 +445,13 @@ func FuzzBody(f *testing.F) {
 			}
 		}
 	})
+}
+
+func timeOf(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
