@@ -59,10 +59,11 @@ func (p *place) delaware(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.disturbed(ctx, simulated, outcomes); err != nil {
+	disturbed, err := p.disturbed(ctx, simulated, outcomes)
+	if err != nil {
 		return err
 	}
-	if err := p.calibration(outcomes); err != nil {
+	if err := p.calibration(slices.Concat(outcomes, disturbed)); err != nil {
 		return err
 	}
 	return p.cost(ctx, "the simulated drives at 15 s", at15(simulated), false)
@@ -89,10 +90,11 @@ func (p *place) porto(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.disturbed(ctx, ds, simulated); err != nil {
+	disturbed, err := p.disturbed(ctx, ds, simulated)
+	if err != nil {
 		return err
 	}
-	if err := p.calibration(slices.Concat(known, simulated)); err != nil {
+	if err := p.calibration(slices.Concat(known, simulated, disturbed)); err != nil {
 		return err
 	}
 	return p.cost(ctx, "the recorded trips", trips, true)
@@ -125,19 +127,20 @@ func (p *place) accuracy(ctx context.Context, ds []drives.Drive, table peers.Tab
 }
 
 // disturbed matches drives again with what happens to real traces beside noise, and prints it beside their outcomes
-// without.
-func (p *place) disturbed(ctx context.Context, ds []drives.Drive, plain []accuracy.Outcome) error {
+// without. It returns the outcomes.
+func (p *place) disturbed(ctx context.Context, ds []drives.Drive, plain []accuracy.Outcome) (all []accuracy.Outcome, err error) {
 	p.heading("Matching in %s: disturbed traces", p.name)
 	p.say("The same simulated drives, each disturbed at one position.\n")
 	before := accuracy.Tabulate(plain)
 	for _, disturbance := range []drives.Disturbance{drives.Outlier, drives.Stop} {
 		outcomes, err := accuracy.Run(ctx, p.matcher, disturbance.All(ds, p.seed), accuracy.SigmaRadius)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.disturbedTable(disturbance.Name, before, accuracy.Tabulate(outcomes))
+		all = append(all, outcomes...)
 	}
-	return nil
+	return all, nil
 }
 
 // calibrationBins is the number of points in a calibration plot.
@@ -155,7 +158,7 @@ func (p *place) calibration(outcomes []accuracy.Outcome) error {
 		return err
 	}
 	p.heading("Confidence in %s", p.name)
-	p.say("Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n", accuracy.CalibrationError(bins), path)
+	p.say("Of all drives above, the disturbed ones too. Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n", accuracy.CalibrationError(bins), path)
 	rows := [][]string{{"confidence", "mean", "right", "drives"}}
 	for _, b := range bins {
 		rows = append(rows, []string{fmt.Sprintf("%.3f to %.3f", b.Low, b.High), fmt.Sprintf("%.3f", b.Confidence),
