@@ -31,6 +31,7 @@ type step struct {
 	route    int32   // the last node of the route, where there is one
 	point    int32
 	share    float32 // see vote
+	cost     float32 // of the best drive up to here
 	move     move
 }
 

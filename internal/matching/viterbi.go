@@ -126,7 +126,7 @@ func (s *scratch) keep() error {
 		if st.cost > limit || math.IsInf(st.cost, 1) {
 			continue
 		}
-		st.step.arc, st.step.offset, st.step.point = st.arc, float32(st.offset), st.point
+		st.step.arc, st.step.offset, st.step.point, st.step.cost = st.arc, float32(st.offset), st.point, float32(st.cost)
 		s.before = append(s.before, *st)
 		s.steps = append(s.steps, st.step)
 	}
