@@ -123,14 +123,14 @@ func TestMaxWork(t *testing.T) {
 // TestWorst: the most expensive requests there are take some seconds at most, and a bounded amount of memory: routes
 // through all of the map, through a town, and as many hypotheses as there can be.
 func TestWorst(t *testing.T) {
-	n, limit := 10000, 10*time.Second
+	n, limit, options := 10000, 10*time.Second, matching.Options{}
 	if raced {
-		n, limit = 100, 20*time.Second
+		n, limit, options = 100, 30*time.Second, matching.Options{MaxWork: 200_000}
 	}
 	for name, far := range map[string]float64{"a state": 0.5, "a town": cell, "a crossing": cell / 10} {
 		t.Run(name, func(t *testing.T) {
 			g, req := worst(t, n, far)
-			m := matching.New(g, matching.Options{})
+			m := matching.New(g, options)
 			used := watchHeap(func() {
 				began := time.Now()
 				r, err := m.Match(context.Background(), req)
