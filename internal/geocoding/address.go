@@ -22,26 +22,32 @@ const (
 // surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region are
 // given by number.
 type surroundings struct {
-	country                       country.Country
-	countryName                   uint32 // 0: country.Name
-	suburb, city, state, postcode uint32
-	within                        within
+	country             country.Country
+	countryLabel        label // no name: country.Name
+	suburb, city, state label
+	postcode            uint32
+	within              within
 }
 
 // surroundings works out where the search's origin is, after enclose.
 func (s *search) surroundings(p orb.Point) surroundings {
 	c := &s.context
-	a := surroundings{suburb: s.nameOf(c.suburb), city: s.nameOf(c.city), state: s.nameOf(c.state), postcode: c.postcodeText}
+	a := surroundings{suburb: c.label(roleSuburb), city: c.label(roleCity), state: c.label(roleState),
+		countryLabel: c.label(roleCountry), postcode: c.PostcodeText}
 	if code := c.code(); code != ([3]byte{}) {
 		a.country = s.x.countryByCode(code)
 	} else if found, ok := countryAt(p); ok {
 		a.country = found
 	}
-	a.countryName = s.nameOf(c.country)
-	a.within = within{settlements: true, state: c.state.feature, city: c.city.feature}
+	a.within = within{settlements: true, state: a.state.feature, city: a.city.feature}
 	copy(a.within.country[:], a.country.Code)
 	return a
 }
+
+// label is a feature + 1, 0 for none, and its name.
+type label struct{ feature, name uint32 }
+
+func (e *enclosing) label(role int) label { return label{e.Feature[role], e.Name[role]} }
 
 // countryByCode returns the country of an alpha-3 code of the region.
 func (x *Index) countryByCode(code [3]byte) country.Country {
@@ -56,44 +62,76 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 }
 
 // settle names the nearest settlements as the city and the suburb where no polygon does.
-func (s *search) settle(a *surroundings) {
-	if a.city == 0 {
-		a.city = s.nearestName(treeCities, maxCityDistanceUnproven, a.within)
-		if proven := a.state != 0 || len(levelsOf(a.country.Alpha2).state) == 0; a.city == 0 && proven {
-			a.city = s.nearestName(treeCities, maxCityDistance, a.within)
+func (s *search) settle(a *surroundings, c *cell) {
+	known := c.flags&cellContext != 0
+	if a.city.feature == 0 {
+		switch reach := a.cityReach(); {
+		case known:
+			a.city = s.nearestOf(c.cities, reach, a.within)
+		default:
+			a.city = s.nearest(treeCities, maxCityDistanceUnproven, a.within)
+			if a.city.feature == 0 && reach > maxCityDistanceUnproven {
+				a.city = s.nearest(treeCities, reach, a.within)
+			}
 		}
 	}
-	if a.suburb == 0 {
+	if a.suburb.feature == 0 {
 		near := a.within
 		near.sameCity = true
-		a.suburb = s.nearestName(treeSuburbs, maxSuburbDistance, near)
+		if known {
+			a.suburb = s.nearestOf(c.suburbs, maxSuburbDistance, near)
+		} else {
+			a.suburb = s.nearest(treeSuburbs, maxSuburbDistance, near)
+		}
 	}
 }
 
-func (s *search) nameOf(b best) uint32 {
-	if b.feature == 0 {
-		return 0
+// cityReach is how far the settlement may be that stands for the city: not far where no polygon tells the state and there may
+// be another one.
+func (a *surroundings) cityReach() float64 {
+	if a.state.feature != 0 || len(levelsOf(a.country.Alpha2).state) == 0 {
+		return maxCityDistance
 	}
-	return s.x.features.At(int(b.feature - 1)).Name
+	return maxCityDistanceUnproven
 }
 
-// nearestName returns the name of the nearest settlement of a tree.
-func (s *search) nearestName(tree uint32, reach float64, in within) uint32 {
+// nearest returns the nearest settlement of a tree.
+func (s *search) nearest(tree uint32, reach float64, in within) label {
 	near := s.x.scratch.Get().(*search)
 	defer s.x.scratch.Put(near)
 	near.reset(s.x, s.o, 1, reach*100)
 	near.within = in
 	near.open(tree)
-	if hits := near.run(); len(hits) > 0 {
-		return s.x.features.At(int(hits[0].feature)).Name
+	return near.first()
+}
+
+// nearestOf returns the nearest settlement of a list that holds those that may be it.
+func (s *search) nearestOf(list []uint32, reach float64, in within) label {
+	if len(list) == 0 {
+		return label{}
 	}
-	return 0
+	near := s.x.scratch.Get().(*search)
+	defer s.x.scratch.Put(near)
+	near.reset(s.x, s.o, 1, reach*100)
+	near.within = in
+	near.openList(list)
+	return near.first()
+}
+
+// first runs a search and returns the first hit.
+func (s *search) first() label {
+	hits := s.run()
+	if len(hits) == 0 {
+		return label{}
+	}
+	n := hits[0].feature
+	return label{n + 1, s.x.features.At(int(n)).Name}
 }
 
 // fallback answers where no feature is near: with the smallest named place or administrative area around the point, else,
 // on land, with the nearest place.
 func (s *search) fallback(p orb.Point, a *surroundings) []hit {
-	if n := s.context.answer.feature; n != 0 {
+	if n := s.context.Feature[roleAnswer]; n != 0 {
 		f := s.x.features.At(int(n - 1))
 		s.hits = append(s.hits[:0], hit{0, f.Extent, n - 1, f.Ref, position{}})
 		return s.hits
@@ -149,10 +187,10 @@ type placeSpans struct {
 // writeSurroundings writes what all places of an answer have in common.
 func (s *search) writeSurroundings(a *surroundings) placeSpans {
 	x, t := s.x, &s.text
-	p := placeSpans{suburb: t.add(x.bytes(a.suburb)), city: t.add(x.bytes(a.city)), state: t.add(x.bytes(a.state)),
+	p := placeSpans{suburb: t.add(x.bytes(a.suburb.name)), city: t.add(x.bytes(a.city.name)), state: t.add(x.bytes(a.state.name)),
 		postcode: t.add(x.bytes(a.postcode))}
-	if a.countryName != 0 {
-		p.country = t.add(x.bytes(a.countryName))
+	if a.countryLabel.name != 0 {
+		p.country = t.add(x.bytes(a.countryLabel.name))
 	} else {
 		p.country = t.addString(a.country.Name)
 	}

@@ -11,65 +11,80 @@ import (
 // territorialSea is how far from land a position still belongs to a country: 12 nautical miles, in metres.
 const territorialSea = 22_224
 
-// enclosing is what the areas around a point say of it. The zero value knows nothing.
+// enclosing is what the areas around a point say of it. The zero value knows nothing. It is what a region file keeps of a
+// cell, so it has no padding.
 type enclosing struct {
-	state, city, suburb, answer best
-	country, subdivision        best // areas with a country code: a country's own, and any
-	postcode                    best
-	countryCode                 [3]byte
-	subdivisionCode             [3]byte
-	postcodeText                uint32 // string
+	Feature         [roles]uint32 // the best area so far for each role: feature + 1, 0 for none
+	Name            [roles]uint32 // string: its name
+	Extent          [roles]float32
+	PostcodeText    uint32 // string
+	Rank            [roles]uint8
+	CountryCode     [3]byte
+	SubdivisionCode [3]byte
+	_               [3]uint8
 }
 
-// best is the best area so far for one role: feature + 1, 0 for none.
-type best struct {
-	feature uint32
-	rank    uint8
-	extent  float32
-}
+// The roles of the areas around a point.
+const (
+	roleState = iota
+	roleCity
+	roleSuburb
+	roleAnswer      // the smallest place or administrative area
+	roleCountry     // a country's own
+	roleSubdivision // any that tells the country
+	rolePostcode
+	roles
+)
 
-func (b *best) improves(f uint32, rank uint8, extent float32) bool {
-	if b.feature != 0 && (rank > b.rank || rank == b.rank && (extent > b.extent || extent == b.extent && f+1 >= b.feature)) {
+func (e *enclosing) improves(role int, f, name uint32, rank uint8, extent float32) bool {
+	if e.Feature[role] != 0 && (rank > e.Rank[role] || rank == e.Rank[role] &&
+		(extent > e.Extent[role] || extent == e.Extent[role] && f+1 >= e.Feature[role])) {
 		return false
 	}
-	*b = best{f + 1, rank, extent}
+	e.Feature[role], e.Name[role], e.Rank[role], e.Extent[role] = f+1, name, rank, extent
 	return true
 }
 
-// add takes an area into account that contains the point.
-func (e *enclosing) add(f uint32, a *area, extent float32) {
+// add takes an area into account that contains the point: a feature with its name and extent.
+func (e *enclosing) add(f uint32, a *area, name uint32, extent float32) {
 	if a.State != 0 {
-		e.state.improves(f, a.State, extent)
+		e.improves(roleState, f, name, a.State, extent)
 	}
 	if a.City != 0 {
-		e.city.improves(f, a.City, extent)
+		e.improves(roleCity, f, name, a.City, extent)
 	}
 	if a.Suburb != 0 {
-		e.suburb.improves(f, a.Suburb, extent)
+		e.improves(roleSuburb, f, name, a.Suburb, extent)
 	}
 	if a.Flags&areaAnswers != 0 {
-		e.answer.improves(f, 0, extent)
+		e.improves(roleAnswer, f, name, 0, extent)
 	}
 	if a.Country != ([3]byte{}) {
-		if a.Flags&areaIsCountry != 0 && e.country.improves(f, 0, extent) {
-			e.countryCode = a.Country
+		if a.Flags&areaIsCountry != 0 && e.improves(roleCountry, f, name, 0, extent) {
+			e.CountryCode = a.Country
 		}
-		if e.subdivision.improves(f, 0, extent) {
-			e.subdivisionCode = a.Country
+		if e.improves(roleSubdivision, f, name, 0, extent) {
+			e.SubdivisionCode = a.Country
 		}
 	}
-	if a.Postcode != 0 && e.postcode.improves(f, 0, extent) {
-		e.postcodeText = a.Postcode
+	if a.Postcode != 0 && e.improves(rolePostcode, f, name, 0, extent) {
+		e.PostcodeText = a.Postcode
 	}
 }
 
 // code is that of the country by the polygons around the point: that of a country, else of one of its parts. It is zero when
 // there is none.
 func (e *enclosing) code() [3]byte {
-	if e.country.feature != 0 {
-		return e.countryCode
+	if e.Feature[roleCountry] != 0 {
+		return e.CountryCode
 	}
-	return e.subdivisionCode
+	return e.SubdivisionCode
+}
+
+// decides tells whether an area says which country, state or city its inside belongs to, given what the areas around all of it
+// say: whether settlements inside and outside may be told apart by it.
+func (e *enclosing) decides(a *area) bool {
+	return a.State != 0 || a.City != 0 || a.Flags&areaIsCountry != 0 || a.Country != ([3]byte{}) && a.Country != e.code()
 }
 
 // countryAt tells the country of a point that no polygon knows, by the worldwide borders, also along a coast.
@@ -171,13 +186,13 @@ func (b *builder) addPlaces(areas, settlements []uint32) {
 		for j := from; j < len(places) && places[j].at[0] <= maxX; j++ {
 			o := newOrigin(places[j].at)
 			if e.geometry.contains(&o) {
-				places[j].add(n, &b.areas[i], float32(e.extent))
+				places[j].add(n, &b.areas[i], b.features[n].Name, float32(e.extent))
 			}
 		}
 	}
 	for i := range places {
 		p := &places[i]
-		record := place{State: p.state.feature, City: p.city.feature}
+		record := place{State: p.Feature[roleState], City: p.Feature[roleCity]}
 		if code := p.code(); code != ([3]byte{}) {
 			copy(record.Country[:], code[:])
 		} else if c, ok := countryAt(p.at); ok {

@@ -18,6 +18,10 @@ const (
 	sectionItems     = "geo.items"     // []uint32: features of the trees
 	sectionBranches  = "geo.branches"  // []box: of chunks and of the items of trees, and those over them
 	sectionTerms     = "geo.terms"     // []term: sorted by their text
+	sectionRoots     = "geo.roots"     // []root: the largest cells, sorted by their keys
+	sectionNodes     = "geo.nodes"     // []uint32: how each root is divided
+	sectionCells     = "geo.cells"     // []uint32: what each cell knows
+	sectionContexts  = "geo.contexts"  // []enclosing: what the areas around cells say
 	sectionText      = "geo.text"      // []byte: strings, each with its length before it
 )
 

@@ -33,6 +33,42 @@ func (g *geometry) contains(o *origin) bool {
 	return g.branchCrossings(o, &p, p.height, 0, p.count[p.height])
 }
 
+// meets tells whether a line or outline may come within two units of a square, given by its south-west corner.
+func (g *geometry) meets(minX, minY, size float64) bool {
+	const margin = 2
+	minX, minY = minX-margin, minY-margin
+	maxX, maxY := minX+size+2*margin, minY+size+2*margin
+	apart := func(b box) bool {
+		return float64(b.MinX) > maxX || float64(b.MaxX) < minX || float64(b.MinY) > maxY || float64(b.MaxY) < minY
+	}
+	if apart(g.box) {
+		return false
+	}
+	i := 0
+	for line := range g.lines {
+		if i++; len(g.chunks) > 0 && apart(g.boxes[i-1]) {
+			continue
+		}
+		for j := 1; j < len(line); j++ {
+			a, b := line[j-1], line[j]
+			if apart(box{min(a.X, b.X), min(a.Y, b.Y), max(a.X, b.X), max(a.Y, b.Y)}) {
+				continue
+			}
+			// All corners on one side of the edge's line, by more than the products can be wrong by: it passes by.
+			ax, ay, dx, dy := float64(a.X), float64(a.Y), float64(b.X)-float64(a.X), float64(b.Y)-float64(a.Y)
+			least, most := math.Inf(1), math.Inf(-1)
+			for _, corner := range [...][2]float64{{minX, minY}, {maxX, minY}, {minX, maxY}, {maxX, maxY}} {
+				side := dx*(corner[1]-ay) - dy*(corner[0]-ax)
+				least, most = min(least, side), max(most, side)
+			}
+			if wrong := 1e-15 * (math.Abs(dx) + math.Abs(dy)) * fullTurn; least <= wrong && most >= -wrong {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
 func crossings(line []coord, o *origin) bool {
 	odd := false

@@ -25,6 +25,10 @@ type Index struct {
 	items     region.View[uint32]
 	branches  region.View[box]
 	terms     region.View[term]
+	roots     region.View[root]
+	nodes     region.View[uint32]
+	cells     region.View[uint32]
+	contexts  region.View[enclosing]
 	text      region.View[byte]
 
 	scratch sync.Pool                       // *search
@@ -42,6 +46,8 @@ func Open(f *region.File) (*Index, error) {
 		open(f, &x.places, sectionPlaces), open(f, &x.areas, sectionAreas), open(f, &x.trees, sectionTrees),
 		open(f, &x.items, sectionItems), open(f, &x.branches, sectionBranches), open(f, &x.terms, sectionTerms),
 		open(f, &x.text, sectionText),
+		open(f, &x.roots, sectionRoots), open(f, &x.nodes, sectionNodes), open(f, &x.cells, sectionCells),
+		open(f, &x.contexts, sectionContexts),
 	} {
 		if err != nil {
 			return nil, err

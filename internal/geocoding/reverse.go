@@ -19,21 +19,30 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	if !finite(req.Point) {
 		return nil, fmt.Errorf("no position on Earth: longitude %g, latitude %g", req.Point[0], req.Point[1])
 	}
-	if x.empty() || !x.file.Covers(req.Point) {
+	if x.empty() {
+		return &Result{}, nil
+	}
+	o := newOrigin(req.Point)
+	c := x.cellAt(&o)
+	if c.flags&cellCovered == 0 && !x.file.Covers(req.Point) {
 		return &Result{}, nil
 	}
 	s := x.scratch.Get().(*search)
 	defer x.scratch.Put(s)
-	s.reset(x, newOrigin(req.Point), min(max(req.Size, MinSize), MaxSize), reachOfRequest(req.MaxDistance))
+	s.reset(x, o, min(max(req.Size, MinSize), MaxSize), reachOfRequest(req.MaxDistance))
 	asked := s.openCategories(req.Categories)
-	if !asked {
+	switch {
+	case asked:
+	case c.serves(s.reach):
+		s.openCell(&c)
+	default:
 		s.open(treeGeneral)
 	}
 	hits := s.run()
 	if len(hits) == 0 && asked {
 		return &Result{}, nil
 	}
-	x.enclose(s)
+	x.enclose(s, &c)
 	around := s.surroundings(req.Point)
 	if len(hits) == 0 {
 		hits = s.fallback(req.Point, &around)
@@ -41,7 +50,7 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	if len(hits) == 0 {
 		return &Result{}, nil
 	}
-	s.settle(&around)
+	s.settle(&around, &c)
 	return s.describe(hits, req, &around), nil
 }
 
@@ -91,7 +100,15 @@ func (x *Index) findTerm(word string) (tree uint32, ok bool) {
 }
 
 // enclose finds the areas that contain the search's origin.
-func (x *Index) enclose(s *search) {
+func (x *Index) enclose(s *search, c *cell) {
+	if c.flags&cellContext != 0 {
+		s.context = *x.contexts.At(int(c.context))
+		for _, i := range c.areas {
+			n := *x.items.At(int(x.trees.At(treeAreas).First + i))
+			x.encloseBy(s, n, i)
+		}
+		return
+	}
 	s.context = enclosing{}
 	t := x.trees.At(treeAreas)
 	if t.Count == 0 {
@@ -119,9 +136,15 @@ func (x *Index) encloseIn(s *search, t *tree, p *pyramid, level int, from, to ui
 			continue
 		}
 		n := *x.items.At(int(t.First+from) + i)
-		if g := x.geometry(n); g.contains(&s.o) {
-			s.context.add(n, x.areas.At(int(from)+i), x.features.At(int(n)).Extent)
-		}
+		x.encloseBy(s, n, from+uint32(i))
+	}
+}
+
+// encloseBy takes a feature, with the number of its area, into account if it contains the search's origin.
+func (x *Index) encloseBy(s *search, n, area uint32) {
+	if g := x.geometry(n); g.contains(&s.o) {
+		f := x.features.At(int(n))
+		s.context.add(n, x.areas.At(int(area)), f.Name, f.Extent)
 	}
 }
 

@@ -227,7 +227,9 @@ func (s *search) belongs(n uint32) bool {
 	if i == 0 {
 		return false
 	}
-	p := s.x.places.At(int(i - 1))
-	return p.State == s.within.state && (!s.within.sameCity || p.City == s.within.city) &&
-		[3]byte(p.Country[:3]) == s.within.country
+	return s.within.allows(s.x.places.At(int(i - 1)))
+}
+
+func (w *within) allows(p *place) bool {
+	return p.State == w.state && (!w.sameCity || p.City == w.city) && [3]byte(p.Country[:3]) == w.country
 }

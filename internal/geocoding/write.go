@@ -40,7 +40,7 @@ func (b *builder) build(d *extract.Data) {
 		b.emit(&b.entries[i])
 	}
 	b.features = append(b.features, b.end())
-	b.addTrees()
+	b.addCells(b.addTrees(), d.Tiles)
 }
 
 // entry is a feature on its way into the region.
@@ -84,6 +84,10 @@ type builder struct {
 	trees     []tree
 	items     []uint32
 	terms     []term
+	roots     []root
+	nodes     []uint32
+	cells     []uint32
+	contexts  []enclosing
 }
 
 func newBuilder() *builder { return &builder{strings: newStringTable()} }
@@ -155,15 +159,17 @@ func (b *builder) emit(e *entry) {
 	b.features = append(b.features, f)
 }
 
+// fixedLists are the features of the fixed trees.
+type fixedLists struct{ general, areas, cities, suburbs []uint32 }
+
 // addTrees builds the fixed trees, and one for each word that a key or a value is.
-func (b *builder) addTrees() {
-	var areas, cities, suburbs, settlements []uint32
+func (b *builder) addTrees() *fixedLists {
+	var general, areas, cities, suburbs, settlements []uint32
 	terms := map[string][]uint32{}
-	general := uint32(0)
 	for i := range b.entries {
 		e, n := &b.entries[i], uint32(i)
 		if e.group != groupSpecial {
-			general++
+			general = append(general, n)
 		}
 		if e.serves {
 			areas = append(areas, n)
@@ -185,8 +191,8 @@ func (b *builder) addTrees() {
 			}
 		}
 	}
-	b.trees = append(b.trees, tree{First: wholeFeatures, Count: general, Branches: uint32(len(b.branches))})
-	b.branches = appendPyramid(b.branches, b.boxes[:general])
+	b.trees = append(b.trees, tree{First: wholeFeatures, Count: uint32(len(general)), Branches: uint32(len(b.branches))})
+	b.branches = appendPyramid(b.branches, b.boxes[:len(general)])
 	for _, items := range [...][]uint32{areas, cities, suburbs, settlements} {
 		b.addTree(items)
 	}
@@ -201,6 +207,7 @@ func (b *builder) addTrees() {
 		b.terms = append(b.terms, term{b.strings.add(word), uint32(len(b.trees))})
 		b.addTree(terms[word])
 	}
+	return &fixedLists{general, areas, cities, suburbs}
 }
 
 func (e *entry) isSettlement() bool {
@@ -223,7 +230,7 @@ func (b *builder) addTree(items []uint32) {
 // check refuses data that the numbers in the records cannot count.
 func (b *builder) check() error {
 	for name, n := range map[string]int{"features": len(b.features), "coordinates": len(b.coords), "tags": len(b.pairs),
-		"names": len(b.names), "boxes": len(b.branches)} {
+		"names": len(b.names), "boxes": len(b.branches), "cells": 2 * len(b.cells)} {
 		if n >= math.MaxUint32 {
 			return fmt.Errorf("%d %s are more than a region holds (%d)", n, name, uint32(math.MaxUint32))
 		}
@@ -245,5 +252,9 @@ func (b *builder) write(w *region.Writer) {
 	region.Add(w, sectionItems, b.items)
 	region.Add(w, sectionBranches, b.branches)
 	region.Add(w, sectionTerms, b.terms)
+	region.Add(w, sectionRoots, b.roots)
+	region.Add(w, sectionNodes, b.nodes)
+	region.Add(w, sectionCells, b.cells)
+	region.Add(w, sectionContexts, b.contexts)
 	region.Add(w, sectionText, b.strings.text)
 }
