@@ -1,13 +1,9 @@
 package geocoding
 
 import (
-	"bytes"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/paulmach/orb"
 )
 
@@ -67,7 +63,7 @@ func (s *search) settle(a *surroundings, c *cell) {
 	if a.city.feature == 0 {
 		switch reach := a.cityReach(); {
 		case known:
-			a.city = s.nearestOf(c.cities, reach, a.within)
+			a.city = s.nearestOf(c.cities, reach, c.flags&cellOneCity != 0)
 		default:
 			a.city = s.nearest(treeCities, maxCityDistanceUnproven, a.within)
 			if a.city.feature == 0 && reach > maxCityDistanceUnproven {
@@ -79,7 +75,7 @@ func (s *search) settle(a *surroundings, c *cell) {
 		near := a.within
 		near.sameCity = true
 		if known {
-			a.suburb = s.nearestOf(c.suburbs, maxSuburbDistance, near)
+			a.suburb = s.nearestOf(c.suburbs, maxSuburbDistance, c.flags&cellOneSub != 0)
 		} else {
 			a.suburb = s.nearest(treeSuburbs, maxSuburbDistance, near)
 		}
@@ -105,15 +101,17 @@ func (s *search) nearest(tree uint32, reach float64, in within) label {
 	return near.first()
 }
 
-// nearestOf returns the nearest settlement of a list that holds those that may be it.
-func (s *search) nearestOf(list []uint32, reach float64, in within) label {
-	if len(list) == 0 {
+// nearestOf returns the nearest settlement of a cell's list, all of which are where the search may find them.
+func (s *search) nearestOf(list []uint32, reach float64, one bool) label {
+	switch {
+	case len(list) == 0:
 		return label{}
+	case one:
+		return label{list[0] + 1, s.x.features.At(int(list[0])).Name}
 	}
 	near := s.x.scratch.Get().(*search)
 	defer s.x.scratch.Put(near)
 	near.reset(s.x, s.o, 1, reach*100)
-	near.within = in
 	near.openList(list)
 	return near.first()
 }
@@ -149,169 +147,3 @@ func (s *search) fallback(p orb.Point, a *surroundings) []hit {
 	}
 	return nil
 }
-
-// describe turns hits into places. All their text is one string, cut into parts.
-func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
-	s.text.reset()
-	around := s.writeSurroundings(a)
-	var spans [MaxSize]placeSpans
-	for i := range hits {
-		spans[i] = s.write(&hits[i], req.Categories, around)
-	}
-	text := string(s.text.bytes)
-	places := make([]Place, len(hits))
-	for i := range hits {
-		places[i] = Place{
-			ID: spans[i].id.of(text), Name: spans[i].name.of(text), DisplayName: spans[i].display.of(text),
-			Category: spans[i].category.of(text), Type: spans[i].kind.of(text),
-			Location: req.Point, Distance: hits[i].centimetres / 100,
-			Address: Address{
-				HouseNumber: spans[i].houseNumber.of(text), Street: spans[i].street.of(text), Suburb: spans[i].suburb.of(text),
-				City: spans[i].city.of(text), State: spans[i].state.of(text), Postcode: spans[i].postcode.of(text),
-				Country: spans[i].country.of(text), CountryCode: a.country.Code,
-			},
-		}
-		if hits[i].at != (position{}) {
-			places[i].Location = s.o.location(hits[i].at)
-		}
-	}
-	return &Result{Places: places}
-}
-
-// placeSpans are the parts of a place in the text.
-type placeSpans struct {
-	id, name, display, category, kind                           span
-	houseNumber, street, suburb, city, state, postcode, country span
-}
-
-// writeSurroundings writes what all places of an answer have in common.
-func (s *search) writeSurroundings(a *surroundings) placeSpans {
-	x, t := s.x, &s.text
-	p := placeSpans{suburb: t.add(x.bytes(a.suburb.name)), city: t.add(x.bytes(a.city.name)), state: t.add(x.bytes(a.state.name)),
-		postcode: t.add(x.bytes(a.postcode))}
-	if a.countryLabel.name != 0 {
-		p.country = t.add(x.bytes(a.countryLabel.name))
-	} else {
-		p.country = t.addString(a.country.Name)
-	}
-	return p
-}
-
-// write writes the text of a place; p has that of its surroundings.
-func (s *search) write(h *hit, categories []string, p placeSpans) placeSpans {
-	x, t := s.x, &s.text
-	run := x.features.Range(int(h.feature), int(h.feature)+2)
-	f, next := &run[0], &run[1]
-	p.id = t.id(f.Ref)
-	p.name = t.add(x.bytes(f.Name))
-	kind := s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), categories)
-	p.category, p.kind = t.add(x.bytes(kind.Key)), t.add(x.bytes(kind.Value))
-	if f.Address != 0 {
-		own := x.addresses.At(int(f.Address - 1))
-		p.houseNumber, p.street = t.add(x.bytes(own.HouseNumber)), t.add(x.bytes(own.Street))
-		t.replace(&p.suburb, x.bytes(own.Suburb))
-		t.replace(&p.city, x.bytes(own.City))
-		t.replace(&p.postcode, x.bytes(own.Postcode))
-		if p.state.from == p.state.to { // addr:state is an abbreviation more often than not: the polygon knows better
-			t.replace(&p.state, x.bytes(own.State))
-		}
-	}
-	p.display = t.join(p.name, p.suburb, p.city, p.state, p.country)
-	return p
-}
-
-// matching returns the pair that a feature is presented as: the first, or the first that a filter asks for.
-func (s *search) matching(pairs []pair, categories []string) pair {
-	if len(categories) == 0 {
-		return pairs[0]
-	}
-	for _, p := range pairs {
-		key, value := s.x.bytes(p.Key), s.x.bytes(p.Value)
-		for _, c := range categories {
-			if c = normalize(c); c != "" && (isWord(key, c) || isWord(value, c)) {
-				return p
-			}
-		}
-	}
-	return pairs[0]
-}
-
-// normalize is the form that terms are compared in.
-func normalize(term string) string { return strings.ToLower(strings.TrimSpace(term)) }
-
-// isWord tells whether a key or value is a term in its normal form.
-func isWord(s []byte, term string) bool {
-	return string(s) == term || normalize(string(s)) == term
-}
-
-// textBuffer collects the text of an answer.
-type textBuffer struct{ bytes []byte }
-
-// span is a part of it.
-type span struct{ from, to int }
-
-func (s span) of(text string) string { return text[s.from:s.to] }
-
-func (t *textBuffer) reset() { t.bytes = t.bytes[:0] }
-
-func (t *textBuffer) add(s []byte) span {
-	from := len(t.bytes)
-	t.bytes = append(t.bytes, s...)
-	return span{from, len(t.bytes)}
-}
-
-// replace writes a text in place of another, unless it is empty.
-func (t *textBuffer) replace(p *span, s []byte) {
-	if len(s) > 0 {
-		*p = t.add(s)
-	}
-}
-
-func (t *textBuffer) addString(s string) span {
-	from := len(t.bytes)
-	t.bytes = append(t.bytes, s...)
-	return span{from, len(t.bytes)}
-}
-
-var kindNames = [...]string{extract.KindNode: "node:", extract.KindWay: "way:", extract.KindRelation: "relation:"}
-
-func (t *textBuffer) id(ref uint64) span {
-	from := len(t.bytes)
-	t.bytes = append(t.bytes, kindNames[ref&3]...)
-	t.bytes = strconv.AppendInt(t.bytes, int64(ref)>>2, 10)
-	return span{from, len(t.bytes)}
-}
-
-// join writes parts with commas between them, but none that is already there, be it as a part of a part: in
-// "Bear, Delaware" the state is named.
-func (t *textBuffer) join(parts ...span) span {
-	from := len(t.bytes)
-	for _, p := range parts {
-		if p.from == p.to || t.repeats(from, p) {
-			continue
-		}
-		if len(t.bytes) > from {
-			t.bytes = append(t.bytes, ", "...)
-		}
-		t.bytes = append(t.bytes, t.bytes[p.from:p.to]...)
-	}
-	return span{from, len(t.bytes)}
-}
-
-// repeats tells whether a part stands between commas in the text that begins somewhere, ignoring case.
-func (t *textBuffer) repeats(from int, p span) bool {
-	part := t.bytes[p.from:p.to]
-	for rest := t.bytes[from:]; len(rest) >= len(part); {
-		if bytes.EqualFold(rest[:len(part)], part) && (len(rest) == len(part) || bytes.HasPrefix(rest[len(part):], comma)) {
-			return true
-		}
-		i := bytes.Index(rest, comma)
-		if i < 0 {
-			break
-		}
-		rest = rest[i+len(comma):]
-	}
-	return false
-}
-
-var comma = []byte(", ")

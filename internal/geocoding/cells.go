@@ -42,6 +42,8 @@ const (
 	cellFeatures = 1 << 25 // its features are known
 	cellEnough   = 1 << 26 // they are MaxSize or more: none is missing, however far one looks
 	cellContext  = 1 << 27 // the areas around it and its settlements are known
+	cellOneCity  = 1 << 28 // there is one city only, near enough to all of it
+	cellOneSub   = 1 << 29 // there is one suburb only, near enough to all of it
 )
 
 // cell is what is known around a position. The zero value knows nothing.

@@ -22,6 +22,9 @@ type Request struct {
 	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty: no
 	// restriction.
 	Categories []string
+	// Languages are BCP 47 tags, the most wanted first: names are given in the first that they are known in, else as they are
+	// on the ground. See ParseLanguages.
+	Languages []string
 	// MaxDistance is how far a feature may be, in metres.
 	MaxDistance float64
 }

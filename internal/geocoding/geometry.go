@@ -204,13 +204,14 @@ func (n *nearest) line(line []coord) {
 	scale := o.cos * o.cos
 	for i := 1; i < len(line); i++ {
 		ex, ey := float64(line[i].X)-float64(line[i-1].X), float64(line[i].Y)-float64(line[i-1].Y)
+		if o.flat && o.beyond(x0, y0, ex, ey, min(n.h, n.limit)) {
+			x0, y0 = x0+ex, y0+ey
+			continue
+		}
 		// On the plane that touches the sphere at the origin, the foot of the perpendicular lies at t along the edge.
 		t := min(max(-(x0*ex*scale+y0*ey)/(ex*ex*scale+ey*ey+math.SmallestNonzeroFloat64), 0), 1)
 		at := position{x0 + t*ex, y0 + t*ey}
 		x0, y0 = x0+ex, y0+ey
-		if o.flat && (at.dx*at.dx*o.scaleX+at.dy*at.dy*o.scaleY)*o.slack > min(n.h, n.limit) {
-			continue
-		}
 		h := o.haversine(at.dx, at.dy)
 		if h > farHaversine || o.cos < polarCosine {
 			if h < planeHaversine && o.cos >= polarCosine && h*(1-planeError*h) > min(n.h, n.limit) {
@@ -223,6 +224,22 @@ func (n *nearest) line(line []coord) {
 			n.h, n.at = h, at
 		}
 	}
+}
+
+// beyond tells that all of an edge is farther than a haversine, by the plane that within prepared, on which nothing is farther
+// than on the sphere. It needs no division.
+func (o *origin) beyond(x0, y0, ex, ey, limit float64) bool {
+	start := x0*x0*o.scaleX + y0*y0*o.scaleY
+	toFoot := -(x0*ex*o.scaleX + y0*ey*o.scaleY) // from the start, times the length
+	if toFoot <= 0 {
+		return start > limit
+	}
+	length := ex*ex*o.scaleX + ey*ey*o.scaleY
+	if toFoot >= length {
+		x1, y1 := x0+ex, y0+ey
+		return x1*x1*o.scaleX+y1*y1*o.scaleY > limit
+	}
+	return (start-limit)*length > toFoot*toFoot*(1+1e-9)
 }
 
 // foot is the point of an edge nearest to the origin, on the sphere, looked for from t along the edge.

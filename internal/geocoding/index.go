@@ -18,6 +18,7 @@ type Index struct {
 	coords    region.View[coord]
 	chunks    region.View[chunk]
 	pairs     region.View[pair]
+	names     region.View[translation]
 	addresses region.View[ownAddress]
 	places    region.View[place]
 	areas     region.View[area]
@@ -42,7 +43,7 @@ func Open(f *region.File) (*Index, error) {
 	x.scratch.New = func() any { return new(search) }
 	for _, err := range []error{
 		open(f, &x.features, sectionFeatures), open(f, &x.boxes, sectionBoxes), open(f, &x.coords, sectionCoords),
-		open(f, &x.chunks, sectionChunks), open(f, &x.pairs, sectionPairs), open(f, &x.addresses, sectionAddresses),
+		open(f, &x.chunks, sectionChunks), open(f, &x.pairs, sectionPairs), open(f, &x.names, sectionNames), open(f, &x.addresses, sectionAddresses),
 		open(f, &x.places, sectionPlaces), open(f, &x.areas, sectionAreas), open(f, &x.trees, sectionTrees),
 		open(f, &x.items, sectionItems), open(f, &x.branches, sectionBranches), open(f, &x.terms, sectionTerms),
 		open(f, &x.text, sectionText),

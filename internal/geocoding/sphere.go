@@ -27,8 +27,7 @@ type origin struct {
 	// What within prepares for bounds:
 	flat                     bool // take the sphere for a plane with these scales
 	scaleX, scaleY           float64
-	slack                    float64 // by how much less an edge may be away than the foot that another scale found on it
-	west, east, south, north int64   // x and y rounded to both sides
+	west, east, south, north int64 // x and y rounded to both sides
 }
 
 func newOrigin(p orb.Point) origin {
@@ -58,9 +57,6 @@ func (o *origin) within(m float64) {
 	const quarter = radiansPerUnit * radiansPerUnit / 4
 	shrink := (1 - width*width/12) * (1 - 1e-12) // sin²(a/2) ≥ a²/4·(1 - a²/12)
 	o.scaleX, o.scaleY = quarter*shrink*o.cos*cos, quarter*shrink
-	// Of two scales for x, each finds its own foot on an edge. Measured by the smaller scale, that of the larger is at most
-	// their ratio times farther than the smaller's own.
-	o.slack = cos / o.cos
 	o.west, o.east = int64(math.Floor(o.x)), int64(math.Ceil(o.x))
 	o.south, o.north = int64(math.Floor(o.y)), int64(math.Ceil(o.y))
 }

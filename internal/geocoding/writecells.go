@@ -139,6 +139,7 @@ type known struct {
 	features, areas, cities, suburbs []uint32
 	context                          enclosing
 	settled                          bool // the settlements are those that the context allows
+	oneCity, oneSuburb               bool // whatever the position in the cell
 }
 
 // divider divides one root.
@@ -220,6 +221,12 @@ func (d *divider) emit(covered, decided bool, reach float64, k *known) uint32 {
 	if decided && len(k.areas) <= cellAreaMask && len(k.cities) <= cellCityMask && len(k.suburbs) <= cellSuburbMask {
 		flags |= cellContext | uint32(len(k.areas))<<cellAreaShift | uint32(len(k.cities))<<cellCityShift |
 			uint32(len(k.suburbs))<<cellSuburbShift
+		if k.oneCity {
+			flags |= cellOneCity
+		}
+		if k.oneSuburb {
+			flags |= cellOneSub
+		}
 		var has bool
 		if context, has = d.index[k.context]; !has {
 			context = uint32(len(d.contexts))
@@ -344,15 +351,16 @@ func (d *divider) settle(o *origin, radius float64, k *known) {
 	if k.context.Feature[roleCity] != 0 {
 		k.cities = nil
 	}
-	k.cities = d.settlements(o, radius, maxCityDistance, k.cities, &in, k.settled)
+	k.cities, k.oneCity = d.settlements(o, radius, maxCityDistance, k.cities, &in, k.settled)
 	in.sameCity = true
-	k.suburbs = d.settlements(o, radius, maxSuburbDistance, k.suburbs, &in, k.settled)
+	k.suburbs, k.oneSuburb = d.settlements(o, radius, maxSuburbDistance, k.suburbs, &in, k.settled)
 	k.settled = true
 }
 
-func (d *divider) settlements(o *origin, radius, reach float64, list []uint32, in *within, settled bool) []uint32 {
+// settlements returns those of a list that can be the nearest within reach, and whether there is but one that surely is.
+func (d *divider) settlements(o *origin, radius, reach float64, list []uint32, in *within, settled bool) (kept []uint32, one bool) {
 	if len(list) == 0 {
-		return nil
+		return nil, false
 	}
 	most := reach + radius + cellMargin
 	d.bound(o, most, list)
@@ -371,13 +379,12 @@ func (d *divider) settlements(o *origin, radius, reach float64, list []uint32, i
 			nearest = min(nearest, metres(h))
 		}
 	}
-	var kept []uint32
 	for _, m := range found {
 		if m.distance <= min(most, nearest+2*radius+cellMargin) {
 			kept = append(kept, m.n)
 		}
 	}
-	return kept
+	return kept, len(kept) == 1 && nearest+radius+cellMargin <= reach
 }
 
 // join appends the cells of a root to those before, and returns its node.

@@ -1,0 +1,112 @@
+package geocoding
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of a list of languages.
+const (
+	maxLanguages    = 16
+	maxLanguageText = 512
+)
+
+// ParseLanguages reads a list of languages as the header Accept-Language has it: BCP 47 tags, each with a weight or without,
+// such as "de-AT, de;q=0.9, en;q=0.5". It returns the tags, the best first; "*", which any name will do for, ends the
+// list. The error says what is wrong.
+func ParseLanguages(text string) (languages []string, err error) {
+	if len(text) > maxLanguageText {
+		return nil, fmt.Errorf("is longer than %d characters", maxLanguageText)
+	}
+	type weighted struct {
+		tag    string
+		weight float64
+	}
+	var list []weighted
+	for item := range strings.SplitSeq(text, ",") {
+		tag, parameter, weighs := strings.Cut(item, ";")
+		if tag = strings.TrimSpace(tag); tag == "" && !weighs {
+			continue
+		}
+		w := weighted{tag, 1}
+		if weighs {
+			name, value, _ := strings.Cut(parameter, "=")
+			w.weight, err = strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if !strings.EqualFold(strings.TrimSpace(name), "q") || err != nil || !(w.weight >= 0 && w.weight <= 1) {
+				return nil, fmt.Errorf("has the weight %q, which is not q= and a number from 0 to 1", strings.TrimSpace(parameter))
+			}
+		}
+		if tag != "*" && !isLanguageTag(tag) {
+			return nil, fmt.Errorf("has %q, which is no language tag", tag)
+		}
+		if len(list) == maxLanguages {
+			return nil, fmt.Errorf("has more than %d languages", maxLanguages)
+		}
+		list = append(list, w)
+	}
+	slices.SortStableFunc(list, func(a, b weighted) int { return cmp.Compare(b.weight, a.weight) })
+	for _, w := range list {
+		if w.tag == "*" || w.weight == 0 {
+			break
+		}
+		languages = append(languages, w.tag)
+	}
+	return languages, nil
+}
+
+// isLanguageTag tells whether a text has the form of a BCP 47 tag: letters, then subtags of letters and digits.
+func isLanguageTag(tag string) bool {
+	for i, part := range strings.Split(tag, "-") {
+		if len(part) < 1 || len(part) > 8 || i == 0 && len(part) < 2 {
+			return false
+		}
+		for _, r := range part {
+			if letter := r|0x20 >= 'a' && r|0x20 <= 'z'; !letter && (i == 0 || r < '0' || r > '9') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// nameOf returns the name of a label in the first of some languages that it has one in, else its own.
+func (s *search) nameOf(l label, languages []string) []byte {
+	if len(languages) == 0 || l.feature == 0 {
+		return s.x.bytes(l.name)
+	}
+	run := s.x.features.Range(int(l.feature-1), int(l.feature)+1)
+	return s.translated(&run[0], &run[1], languages)
+}
+
+// translated returns the name of a feature, given with the one after it, in the first of some languages that it has one in, else
+// its own. As RFC 4647 looks languages up, what has no name in de-AT may have one in de.
+func (s *search) translated(f, next *feature, languages []string) []byte {
+	if f.Names < next.Names {
+		names := s.x.names.Range(int(f.Names), int(next.Names))
+		for _, language := range languages {
+			for tag := language; tag != ""; tag = shorter(tag) {
+				for _, n := range names {
+					if strings.EqualFold(string(s.x.bytes(n.Language)), tag) {
+						return s.x.bytes(n.Name)
+					}
+				}
+			}
+		}
+	}
+	return s.x.bytes(f.Name)
+}
+
+// shorter returns a tag without its last subtag, and without a single letter that would then be the last.
+func shorter(tag string) string {
+	i := strings.LastIndexByte(tag, '-')
+	if i < 0 {
+		return ""
+	}
+	if i >= 2 && tag[i-2] == '-' {
+		i -= 2
+	}
+	return tag[:i]
+}

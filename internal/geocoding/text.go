@@ -1,0 +1,87 @@
+package geocoding
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+)
+
+// textBuffer collects the text of an answer.
+type textBuffer struct{ bytes []byte }
+
+// span is a part of it.
+type span struct{ from, to int }
+
+func (s span) of(text string) string { return text[s.from:s.to] }
+
+func (t *textBuffer) reset() { t.bytes = t.bytes[:0] }
+
+func (t *textBuffer) add(s []byte) span {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, s...)
+	return span{from, len(t.bytes)}
+}
+
+// replace writes a text in place of another, unless it is empty, and tells whether it did.
+func (t *textBuffer) replace(p *span, s []byte) bool {
+	if len(s) == 0 {
+		return false
+	}
+	*p = t.add(s)
+	return true
+}
+
+// same tells whether two parts are the same, ignoring case.
+func (t *textBuffer) same(a, b span) bool {
+	return a.to-a.from == b.to-b.from && bytes.EqualFold(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
+}
+
+func (t *textBuffer) addString(s string) span {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, s...)
+	return span{from, len(t.bytes)}
+}
+
+var kindNames = [...]string{extract.KindNode: "node:", extract.KindWay: "way:", extract.KindRelation: "relation:"}
+
+func (t *textBuffer) id(ref uint64) span {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, kindNames[ref&3]...)
+	t.bytes = strconv.AppendInt(t.bytes, int64(ref)>>2, 10)
+	return span{from, len(t.bytes)}
+}
+
+// join writes parts with commas between them, but none that is already there, be it as a part of a part: in
+// "Bear, Delaware" the state is named.
+func (t *textBuffer) join(parts ...span) span {
+	from := len(t.bytes)
+	for _, p := range parts {
+		if p.from == p.to || t.repeats(from, p) {
+			continue
+		}
+		if len(t.bytes) > from {
+			t.bytes = append(t.bytes, ", "...)
+		}
+		t.bytes = append(t.bytes, t.bytes[p.from:p.to]...)
+	}
+	return span{from, len(t.bytes)}
+}
+
+// repeats tells whether a part stands between commas in the text that begins somewhere, ignoring case.
+func (t *textBuffer) repeats(from int, p span) bool {
+	part := t.bytes[p.from:p.to]
+	for rest := t.bytes[from:]; len(rest) >= len(part); {
+		if bytes.EqualFold(rest[:len(part)], part) && (len(rest) == len(part) || bytes.HasPrefix(rest[len(part):], comma)) {
+			return true
+		}
+		i := bytes.Index(rest, comma)
+		if i < 0 {
+			break
+		}
+		rest = rest[i+len(comma):]
+	}
+	return false
+}
+
+var comma = []byte(", ")
