@@ -14,7 +14,8 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 		spans[i] = s.write(&hits[i], req, a, &around)
 	}
 	text := string(s.text.bytes)
-	places := make([]Place, len(hits))
+	result := newResult(len(hits))
+	places := result.Places
 	for i := range hits {
 		p, from := &places[i], &spans[i]
 		p.ID, p.Name, p.DisplayName = from.id.of(text), from.name.of(text), from.display.of(text)
@@ -29,7 +30,20 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 			Country: from.country.of(text), CountryCode: a.country.Code,
 		}
 	}
-	return &Result{Places: places}
+	return result
+}
+
+// newResult returns a result of n places in one allocation where they are as many as can be.
+func newResult(n int) *Result {
+	if n < MaxSize {
+		return &Result{Places: make([]Place, n)}
+	}
+	full := &struct {
+		Result
+		places [MaxSize]Place
+	}{}
+	full.Places = full.places[:]
+	return &full.Result
 }
 
 // placeSpans are the parts of a place in the text.
@@ -70,7 +84,10 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 	run := x.features.Range(int(h.feature), int(h.feature)+2)
 	f, next := &run[0], &run[1]
 	p.id = t.id(f.Ref)
-	kind := s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), req.Categories)
+	kind := f.Kind
+	if len(req.Categories) > 0 {
+		kind = s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), req.Categories)
+	}
 	key, value := x.bytes(kind.Key), x.bytes(kind.Value)
 	p.category, p.kind = t.add(key), t.add(value)
 	usual := true // the display name ends as most do
@@ -107,11 +124,8 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 	return p
 }
 
-// matching returns the pair that a feature is presented as: the first, or the first that a filter asks for.
+// matching returns the pair that a feature is presented as: the first that a filter asks for.
 func (s *search) matching(pairs []pair, categories []string) pair {
-	if len(categories) == 0 {
-		return pairs[0]
-	}
 	for _, p := range pairs {
 		key, value := s.x.bytes(p.Key), s.x.bytes(p.Value)
 		for _, c := range categories {

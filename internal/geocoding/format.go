@@ -45,6 +45,7 @@ type feature struct {
 	Ref      uint64  // OSM id shifted left by two, and its kind
 	Extent   float32 // square metres; what lies at the same distance is ordered by it
 	Name     uint32  // string
+	Kind     pair    // the first of its pairs
 	Coords   uint32  // first
 	Chunks   uint32  // first; a feature without chunks is one line or ring
 	Branches uint32  // first of its chunks' boxes, which those over them follow

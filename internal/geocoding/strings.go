@@ -8,7 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// stringTable keeps each distinct string once. A string's number is where it begins in the text: with its length as an
+// stringTable keeps strings, most of them once. A string's number is where it begins in the text: with its length as an
 // unsigned varint, so that reading it touches one place in memory. String 0 is the empty one.
 type stringTable struct {
 	index map[string]uint32
@@ -23,8 +23,17 @@ func (t *stringTable) add(s string) uint32 {
 	if i, ok := t.index[s]; ok {
 		return i
 	}
-	i := uint32(len(t.text))
+	i := t.append(s)
 	t.index[s] = i
+	return i
+}
+
+// append adds a string even where it is known, so that the names of neighbours are neighbours in memory.
+func (t *stringTable) append(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	i := uint32(len(t.text))
 	t.text = binary.AppendUvarint(t.text, uint64(len(s)))
 	t.text = append(t.text, s...)
 	return i

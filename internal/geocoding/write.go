@@ -139,9 +139,12 @@ func (b *builder) end() feature {
 func (b *builder) emit(e *entry) {
 	f := b.end()
 	f.Ref, f.Extent, f.Shape = e.ref, float32(e.extent), e.geometry.shape
-	f.Name = b.strings.add(e.name)
+	f.Name = b.strings.append(e.name)
 	for _, k := range e.kinds {
 		b.pairs = append(b.pairs, pair{b.strings.add(k.key), b.strings.add(k.value)})
+	}
+	if len(e.kinds) > 0 {
+		f.Kind = b.pairs[f.Pairs]
 	}
 	for _, n := range e.names {
 		b.names = append(b.names, translation{b.strings.add(n.key), b.strings.add(n.value)})

@@ -18,6 +18,7 @@ const (
 	enoughFeatures = 28
 	enoughAreas    = 2
 	enoughPlaces   = 4
+	placeBits      = 14 // cells no larger than that may have several settlements
 )
 
 // addCells fills the cells. What can matter in a cell can matter in the one that it is a part of, so each only looks at what the
@@ -154,6 +155,7 @@ type divider struct {
 	contexts []enclosing
 	index    map[enclosing]uint32
 	queue    []measured
+	size     uint32 // of the cell that is looked at
 }
 
 // measured is a feature with its distance in metres, or a lower bound of it as a haversine.
@@ -176,6 +178,7 @@ func (d *divider) divide(x, y uint32, bits int, k known) uint32 {
 	side := half * radiansPerUnit / 2
 	radius := metres(side*side*(1+cos*cos)) + cellMargin // to the corners
 
+	d.size = size
 	var reach float64
 	k.features, reach = d.nearest(&o, radius, k.features)
 	k.areas = d.surround(&o, minX, minY, float64(size), &k)
@@ -187,8 +190,9 @@ func (d *divider) divide(x, y uint32, bits int, k known) uint32 {
 	case len(k.areas) == 0: // no polygon tells the country: smaller cells would know no more
 		k.cities, k.suburbs = nil, nil
 	}
-	small := len(k.features) <= enoughFeatures && (decided || len(k.areas) == 0) && len(k.areas) <= enoughAreas && len(k.cities) <= enoughPlaces &&
-		len(k.suburbs) <= enoughPlaces
+	places := max(len(k.cities), len(k.suburbs))
+	small := len(k.features) <= enoughFeatures && (decided || len(k.areas) == 0) && len(k.areas) <= enoughAreas &&
+		(places <= 1 || places <= enoughPlaces && bits <= placeBits)
 	if small || bits == leafBits {
 		return d.emit(covered == coveredAll, decided, reach, &k)
 	}
@@ -380,11 +384,49 @@ func (d *divider) settlements(o *origin, radius, reach float64, list []uint32, i
 		}
 	}
 	for _, m := range found {
-		if m.distance <= min(most, nearest+2*radius+cellMargin) {
+		if m.distance <= min(most, nearest+2*radius+cellMargin) && !d.dominated(o, radius, m, found) {
 			kept = append(kept, m.n)
 		}
 	}
 	return kept, len(kept) == 1 && nearest+radius+cellMargin <= reach
+}
+
+// dominated tells whether a settlement that is a point is farther than another one from all of a cell. Positions as far from one
+// point as from another lie on a great circle, which over a small cell is a straight line but for centimetres: so what is
+// nearer at all four corners is nearer everywhere between them.
+func (d *divider) dominated(o *origin, radius float64, m measured, others []measured) bool {
+	const smallCell, margin = 2000, 1 // metres
+	if radius > smallCell || o.cos < polarCosine || d.b.entries[m.n].geometry.shape != shapePoint {
+		return false
+	}
+	for _, other := range others {
+		if other.distance < m.distance && d.b.entries[other.n].geometry.shape == shapePoint &&
+			d.nearerAtCorners(o, other.n, m.n, margin) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *divider) nearerAtCorners(o *origin, a, b uint32, margin float64) bool {
+	for _, corner := range d.corners(o) {
+		at := newOrigin(corner)
+		if metres(d.measure(&at, a, 1))+margin > metres(d.measure(&at, b, 1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// corners are those of the cell whose middle the origin is.
+func (d *divider) corners(o *origin) [4]orb.Point {
+	half := float64(d.size / 2)
+	var corners [4]orb.Point
+	for i := range corners {
+		x, y := o.x-half+float64(i&1)*2*half, o.y-half+float64(i>>1)*2*half
+		corners[i] = orb.Point{x / unitsPerDegree, y / unitsPerDegree}
+	}
+	return corners
 }
 
 // join appends the cells of a root to those before, and returns its node.
