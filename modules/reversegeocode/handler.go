@@ -24,7 +24,8 @@ func init() { caddy.RegisterModule(new(Handler)) }
 
 // Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: the places at and around a position, nearest first, each with its
 // address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to features whose
-// OpenStreetMap key or value is one of its comma-separated terms.
+// OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header Accept-Language, gives names
+// in the first of its languages that they are known in.
 type Handler struct {
 	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is taken to
 	// cover everything.
@@ -97,10 +98,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
 		return nil
 	}
-	req, err := parse(r.URL.RawQuery)
+	req, chosen, err := parse(r.URL.RawQuery)
 	if err != nil {
 		h.fail(w, err)
 		return nil
+	}
+	if !chosen {
+		if req.Languages = accepted(r.Header); req.Languages != nil {
+			w.Header().Add("Vary", acceptLanguage)
+		}
 	}
 	req.MaxDistance = h.MaxDistance
 	start := time.Now()

@@ -2,6 +2,7 @@ package reversegeocode
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,38 +14,43 @@ import (
 )
 
 // parameters are the names that the endpoint knows, in the order of the values below.
-var parameters = []string{"lat", "lon", "size", "category"}
+var parameters = []string{"lat", "lon", "size", "category", "language"}
 
 const (
 	lat = iota
 	lon
 	size
 	category
+	language
 )
 
 // maxTerms bounds the terms of a category.
 const maxTerms = 64
 
-// parse reads a query. Parameters of other names are ignored. The error is an apierror.Error.
-func parse(query string) (req geocoding.Request, err error) {
-	var values [4]urlquery.Value
+// parse reads a query. Parameters of other names are ignored. chosen tells whether the query says which languages are wanted.
+// The error is an apierror.Error.
+func parse(query string) (req geocoding.Request, chosen bool, err error) {
+	var values [5]urlquery.Value
 	if repeated := urlquery.Scan(query, parameters, values[:]); repeated != "" {
-		return req, apierror.FailedValidation(repeated + ": appears more than once")
+		return req, false, apierror.FailedValidation(repeated + ": appears more than once")
 	}
 	latitude, err := coordinate("lat", values[lat], 90)
 	if err != nil {
-		return req, err
+		return req, false, err
 	}
 	longitude, err := coordinate("lon", values[lon], 180)
 	if err != nil {
-		return req, err
+		return req, false, err
 	}
 	req.Point = orb.Point{longitude, latitude}
 	if req.Size, err = parseSize(values[size]); err != nil {
-		return req, err
+		return req, false, err
 	}
-	req.Categories, err = parseCategory(values[category])
-	return req, err
+	if req.Categories, err = parseCategory(values[category]); err != nil {
+		return req, false, err
+	}
+	req.Languages, err = parseLanguage(values[language])
+	return req, req.Languages != nil, err
 }
 
 func coordinate(name string, v urlquery.Value, limit float64) (float64, error) {
@@ -89,4 +95,41 @@ func parseCategory(v urlquery.Value) (terms []string, err error) {
 		terms = append(terms, term)
 	}
 	return terms, nil
+}
+
+// parseLanguage reads the languages that names are wanted in, in the form of the header Accept-Language. As with a category, a
+// blank one says nothing.
+func parseLanguage(v urlquery.Value) ([]string, error) {
+	if v.Raw == "" {
+		return nil, nil
+	}
+	text, err := v.AppendText(nil)
+	if err != nil {
+		return nil, apierror.FailedValidation("language: " + err.Error())
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return nil, nil
+	}
+	languages, err := geocoding.ParseLanguages(string(text))
+	if err != nil {
+		return nil, apierror.FailedValidation("language: " + err.Error())
+	}
+	if languages == nil {
+		languages = []string{} // any will do: what the header says does not count
+	}
+	return languages, nil
+}
+
+// acceptLanguage is the header by its canonical name.
+const acceptLanguage = "Accept-Language"
+
+// accepted returns the languages of a request's header. What cannot be read says nothing, as HTTP has it for what a server may
+// ignore.
+func accepted(h http.Header) []string {
+	values := h[acceptLanguage]
+	if len(values) == 0 {
+		return nil
+	}
+	languages, _ := geocoding.ParseLanguages(strings.Join(values, ","))
+	return languages
 }
