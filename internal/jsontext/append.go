@@ -47,6 +47,18 @@ func AppendRounded(dst []byte, value float64, decimals int) []byte {
 	return dst[:end]
 }
 
+// plain tells whether the first eight bytes of a string are ASCII that needs no escape: a look at all of them at once.
+func plain(s string) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	quote, backslash := v^'"'*ones, v^'\\'*ones
+	// A byte less than n has its high bit set by the subtraction of n, unless it had one before; a borrow from the byte below can
+	// only be where that one is found already.
+	return (v|(v-' '*ones)|(quote-ones)&^quote|(backslash-ones)&^backslash)&highs == 0
+}
+
 // AppendString appends a string in quotes. Bytes that are not UTF-8 become U+FFFD. Nothing is escaped but what JSON wants:
 // the text is not meant to stand inside HTML.
 func AppendString(dst []byte, s string) []byte {
@@ -54,6 +66,12 @@ func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
+		for len(s)-i >= 8 && plain(s[i:]) {
+			i += 8
+		}
+		if i == len(s) {
+			break
+		}
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])

@@ -1,10 +1,7 @@
 package reversegeocode_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/paulmach/orb"
 
@@ -70,16 +66,17 @@ func besideRespond(b *testing.B, size string) {
 	_, token := s.Token("acme", "REVERSEGEOCODING")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const plain = "/plain/search/reverse-geocoding"
-	bare, same, ours := dial(b, s, plain+query, ""), dial(b, s, plain+query, token), dial(b, s, endpoint+query, token)
-	for _, c := range []*client{bare, same, ours} {
-		if n := c.run(b, 1000); n.body != length {
-			b.Fatalf("a body of %d bytes, want %d", n.body, length)
-		}
+	if got := len(s.Do(http.MethodGet, endpoint+query, token, "").Body); got != length {
+		b.Fatalf("a body of %d bytes, want %d", got, length)
+	}
+	bare, same, ours := s.Dial(plain+query, ""), s.Dial(plain+query, token), s.Dial(endpoint+query, token)
+	for _, c := range []*mapstest.Client{bare, same, ours} {
+		c.Run(1000)
 	}
 	const round = 1000
 	var ratios, bareRatios, rates []float64
 	for b.Loop() {
-		p, q, g := bare.run(b, round).took, same.run(b, round).took, ours.run(b, round).took
+		p, q, g := bare.Run(round), same.Run(round), ours.Run(round)
 		bareRatios = append(bareRatios, p.Seconds()/g.Seconds())
 		ratios = append(ratios, q.Seconds()/g.Seconds())
 		rates = append(rates, round/q.Seconds())
@@ -126,63 +123,4 @@ func delawareExtract(tb testing.TB) string {
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
-}
-
-// client sends one request over and over on one connection, with little work of its own: it shares the core with the server.
-type client struct {
-	conn    net.Conn
-	reader  *bufio.Reader
-	request []byte
-}
-
-func dial(tb testing.TB, s *mapstest.Server, path, token string) *client {
-	tb.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { conn.Close() })
-	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", path, strings.TrimPrefix(s.URL, "http://"))
-	if token != "" {
-		request += "Authorization: Bearer " + token + "\r\n"
-	}
-	return &client{conn: conn, reader: bufio.NewReader(conn), request: []byte(request + "\r\n")}
-}
-
-// round is what became of some requests: how long they took, and how long the last body was.
-type round struct {
-	took time.Duration
-	body int
-}
-
-// run sends n requests, each after the answer to the one before.
-func (c *client) run(tb testing.TB, n int) round {
-	start, length := time.Now(), 0
-	for range n {
-		if _, err := c.conn.Write(c.request); err != nil {
-			tb.Fatal(err)
-		}
-		status := ""
-		for {
-			line, err := c.reader.ReadSlice('\n')
-			if err != nil {
-				tb.Fatal(err)
-			}
-			if len(line) == 2 {
-				break
-			}
-			if status == "" {
-				status = string(line[9:12])
-			} else if rest, ok := strings.CutPrefix(string(line), "Content-Length: "); ok {
-				length, _ = strconv.Atoi(strings.TrimSpace(rest))
-			}
-		}
-		if status != strconv.Itoa(http.StatusOK) {
-			tb.Fatalf("status %s", status)
-		}
-		if _, err := io.CopyN(io.Discard, c.reader, int64(length)); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return round{time.Since(start), length}
 }
