@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
@@ -33,7 +34,7 @@ func TestHaversineIsThatOfTheTextbook(t *testing.T) {
 			b = near(t, "b", a, 0.1)
 		}
 		o, c := newOrigin(a), newCoord(b)
-		got, want := metres(o.haversine(o.eastTo(c.X), float64(c.Y)-o.y)), bruteHaversine(a, b)
+		got, want := metres(o.haversine(o.eastTo(c.X), float64(c.Y)-o.y)), bruteforce.Haversine(a, b)
 		// Near the antipode the haversine is next to 1, where the last digit of a float64 is worth 0.1 m.
 		if math.Abs(got-want) > 1e-7+want*1e-9 && math.Abs(got-want) > 0.5*want/2e7 {
 			t.Errorf("%v to %v: %.9f m, want %.9f m", a, b, got, want)
@@ -120,7 +121,7 @@ func TestContainsIsThatOfOrb(t *testing.T) {
 			}
 			o := newOrigin(p)
 			if got := built.contains(&o); got != want {
-				if d := bruteDistance(boundary(g), p, 1000); d > 0.01 { // on the outline, either is right
+				if d := bruteforce.Distance(boundary(g), p, 1000); d > 0.01 { // on the outline, either is right
 					t.Errorf("%v, %g m from the outline: %v, want %v", p, d, got, want)
 				}
 			}
@@ -159,11 +160,11 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 		w.Tiles = slices.Compact(tiles)
 		x := build(t, &w.Data)
 		defer x.file.Release()
-		features := bruteFeatures(&w.Data)
+		features := bruteforce.Features(&w.Data)
 		for i := range 5 {
 			p := near(rt, fmt.Sprint("from", i), middle, spread*1.2)
 			reach := rapid.SampledFrom([]float64{100, 1000, 20_000}).Draw(rt, "reach")
-			term := rapid.SampledFrom([]string{"park", "school"}).Draw(rt, "term")
+			term := rapid.SampledFrom([]string{"park", "school", "", ""}).Draw(rt, "term")
 			r, err := x.Reverse(t.Context(), &Request{Point: p, Size: MaxSize, MaxDistance: reach, Categories: []string{term}})
 			if err != nil {
 				rt.Fatal(err)
@@ -171,15 +172,15 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 			if !x.file.Covers(p) {
 				continue
 			}
-			want := bruteSearch(features, p, term, reach)
+			want := bruteforce.Search(features, p, term, reach)
 			if len(r.Places) < min(len(want), MaxSize) {
 				rt.Fatalf("%d results, want %d", len(r.Places), min(len(want), MaxSize))
 			}
 			for j, got := range r.Places {
-				if j < len(want) && math.Abs(got.Distance-want[j].distance) > 0.0051 {
-					rt.Errorf("%v: result %d at %g m, want %.4f m", p, j, got.Distance, want[j].distance)
+				if j < len(want) && math.Abs(got.Distance-want[j].Distance) > 0.0051 {
+					rt.Errorf("%v: result %d at %g m, want %.4f m", p, j, got.Distance, want[j].Distance)
 				}
-				if d := bruteHaversine(p, got.Location); math.Abs(d-got.Distance) > 0.0051 {
+				if d := bruteforce.Haversine(p, got.Location); math.Abs(d-got.Distance) > 0.0051 {
 					rt.Errorf("%v: %g m to its location, which is at %.4f m", p, got.Distance, d)
 				}
 			}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package geocoding
+
+const raceEnabled = false
