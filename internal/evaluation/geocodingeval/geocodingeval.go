@@ -1,0 +1,144 @@
+// Package geocodingeval measures how right and how fast reverse geocoding is, and prints tables in Markdown: against a search over
+// all geometry and against all polygons, on the extracts that the modules ship, and on Liechtenstein where a directory with it
+// is given.
+package geocodingeval
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/compile"
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Options say what is measured.
+type Options struct {
+	// Data is a directory with liechtenstein.osm.pbf, or "".
+	Data string
+	// Points is how many random positions each extract is asked at; 10,000 if it is 0.
+	Points int
+	// Seed is that of the random positions.
+	Seed uint64
+}
+
+// Missed is the error of a run that found bars missed.
+type Missed int
+
+func (m Missed) Error() string { return fmt.Sprintf("%d bars are missed", int(m)) }
+
+// place is an extract with what its country's administrative levels mean.
+type place struct {
+	name, path string
+	state      string   // level of the states; "" for none
+	cities     []string // levels of cities, best first
+	code       string   // of the country that most of it is in
+	marks      bool     // whether speed has bars
+}
+
+// Run measures everything and prints it. It returns a Missed where a bar is missed.
+func Run(ctx context.Context, w io.Writer, o Options) error {
+	if o.Points == 0 {
+		o.Points = 10_000
+	}
+	delaware, err := dataset.Delaware(ctx)
+	if err != nil {
+		return err
+	}
+	places := []place{
+		{"Delaware", delaware, "4", []string{"8", "7"}, "USA", true},
+		{"Andorra", filepath.Join(filepath.Dir(delaware), "andorra-latest.osm.bz2"), "", []string{"7"}, "AND", false},
+	}
+	if o.Data != "" {
+		places = append(places, place{"Liechtenstein", filepath.Join(o.Data, "liechtenstein.osm.pbf"), "", []string{"8"}, "LIE", false})
+	}
+	temporary, err := os.MkdirTemp("", "caddy-maps-geocoding")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	missed := 0
+	for _, p := range places {
+		n, err := p.evaluate(ctx, w, temporary, &o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		missed += n
+	}
+	if missed > 0 {
+		return Missed(missed)
+	}
+	return nil
+}
+
+// subject is a compiled extract with random positions on land.
+type subject struct {
+	place
+	data     *extract.Data
+	features []bruteforce.Feature
+	index    *geocoding.Index
+	points   []orb.Point
+}
+
+func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *Options) (missed int, err error) {
+	path := filepath.Join(directory, p.name+".region")
+	if _, err := compile.Build(ctx, compile.Options{Inputs: []string{p.path}, Output: path}); err != nil {
+		return 0, err
+	}
+	opened, err := openTime(path)
+	if err != nil {
+		return 0, err
+	}
+	f, err := region.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Release()
+	s := subject{place: p}
+	if s.index, err = geocoding.Open(f); err != nil {
+		return 0, err
+	}
+	if s.data, err = extract.Read(ctx, []string{p.path}, nil); err != nil {
+		return 0, err
+	}
+	s.features = bruteforce.Features(s.data)
+	rng := rand.New(rand.NewPCG(o.Seed, 4))
+	for b := s.data.Bounds; len(s.points) < o.Points; {
+		at := orb.Point{b.Min[0] + rng.Float64()*(b.Max[0]-b.Min[0]), b.Min[1] + rng.Float64()*(b.Max[1]-b.Min[1])}
+		if _, land := country.Lookup(at); land && f.Covers(at) {
+			s.points = append(s.points, at)
+		}
+	}
+	t := table{out: w}
+	t.heading("Reverse geocoding in %s: %d features, %d positions on land", p.name, len(s.features), len(s.points))
+	t.row(atMost("opening", opened, 50*time.Millisecond, true))
+	for _, check := range []func(context.Context, *table) error{s.speed, s.equality, s.ownPositions, s.containment} {
+		if err := check(ctx, &t); err != nil {
+			return t.missed, err
+		}
+	}
+	return t.missed, nil
+}
+
+// openTime is how long it takes to open a region with its places.
+func openTime(path string) (time.Duration, error) {
+	start := time.Now()
+	f, err := region.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Release()
+	_, err = geocoding.Open(f)
+	return time.Since(start), err
+}
