@@ -13,8 +13,7 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 	for i := range hits {
 		spans[i] = s.write(&hits[i], req, a, &around)
 	}
-	text := string(s.text.bytes)
-	result := newResult(len(hits))
+	result, text := req.newResult(len(hits), s.text.bytes)
 	places := result.Places
 	for i := range hits {
 		p, from := &places[i], &spans[i]
@@ -31,19 +30,6 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 		}
 	}
 	return result
-}
-
-// newResult returns a result of n places in one allocation where they are as many as can be.
-func newResult(n int) *Result {
-	if n < MaxSize {
-		return &Result{Places: make([]Place, n)}
-	}
-	full := &struct {
-		Result
-		places [MaxSize]Place
-	}{}
-	full.Places = full.places[:]
-	return &full.Result
 }
 
 // placeSpans are the parts of a place in the text.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -283,5 +284,40 @@ func change[T any](s []T) func(int, uint32) {
 		if err := binary.Read(&raw, binary.LittleEndian, s); err != nil {
 			panic(err)
 		}
+	}
+}
+
+// TestIntoReusesMemory asks several times with one result: each answer is what it would be in memory of its own, and nothing is
+// allocated.
+func TestIntoReusesMemory(t *testing.T) {
+	x := build(t, readExtract(t, delaware))
+	points := delawarePoints(300)
+	var into Result
+	for i, p := range points {
+		req := Request{Point: p, Size: 1 + i%MaxSize}
+		want, err := x.Reverse(t.Context(), &req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Into = &into
+		got, err := x.Reverse(t.Context(), &req)
+		if err != nil || got != &into {
+			t.Fatalf("another result, %v", err)
+		}
+		if diff := cmp.Diff(want.Places, got.Places, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%v (-own memory +reused):\n%s", p, diff)
+		}
+	}
+	req := Request{Size: MaxSize, Into: &into}
+	i := 0
+	allocs := testing.AllocsPerRun(len(points), func() {
+		req.Point = points[i%len(points)]
+		i++
+		if _, err := x.Reverse(t.Context(), &req); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 0 && !raceEnabled { // which lets pools forget
+		t.Errorf("%g allocations", allocs)
 	}
 }

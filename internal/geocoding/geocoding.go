@@ -4,6 +4,7 @@ package geocoding
 
 import (
 	"context"
+	"unsafe"
 
 	"github.com/paulmach/orb"
 )
@@ -27,10 +28,41 @@ type Request struct {
 	Languages []string
 	// MaxDistance is how far a feature may be, in metres.
 	MaxDistance float64
+	// Into, if set, is memory for the answer, which a geocoder may use and return: what an answer before had in it, strings
+	// included, is then gone.
+	Into *Result
 }
 
 // Result is what was found.
-type Result struct{ Places []Place }
+type Result struct {
+	Places []Place
+
+	text []byte // that the strings of a reused result are parts of
+}
+
+// fill makes the result one of n places, all of whose strings are parts of a text, which it returns.
+func (r *Result) fill(n int, text []byte) string {
+	r.text = append(r.text[:0], text...)
+	if cap(r.Places) < n {
+		r.Places = make([]Place, MaxSize)
+	}
+	r.Places = r.Places[:n]
+	return unsafe.String(unsafe.SliceData(r.text), len(r.text))
+}
+
+// newResult returns a result for a request.
+func (req *Request) newResult(n int, text []byte) (r *Result, all string) {
+	if req.Into != nil {
+		return req.Into, req.Into.fill(n, text)
+	}
+	return &Result{Places: make([]Place, n)}, string(text)
+}
+
+// nothing is an answer without places.
+func (req *Request) nothing() *Result {
+	r, _ := req.newResult(0, nil)
+	return r
+}
 
 // Place is one result.
 type Place struct {

@@ -20,12 +20,12 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 		return nil, fmt.Errorf("no position on Earth: longitude %g, latitude %g", req.Point[0], req.Point[1])
 	}
 	if x.empty() {
-		return &Result{}, nil
+		return req.nothing(), nil
 	}
 	o := newOrigin(req.Point)
 	c := x.cellAt(&o)
 	if c.flags&cellCovered == 0 && !x.file.Covers(req.Point) {
-		return &Result{}, nil
+		return req.nothing(), nil
 	}
 	s := x.scratch.Get().(*search)
 	defer x.scratch.Put(s)
@@ -40,7 +40,7 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	}
 	hits := s.run()
 	if len(hits) == 0 && asked {
-		return &Result{}, nil
+		return req.nothing(), nil
 	}
 	x.enclose(s, &c)
 	around := s.surroundings(req.Point)
@@ -48,7 +48,7 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 		hits = s.fallback(req.Point, &around)
 	}
 	if len(hits) == 0 {
-		return &Result{}, nil
+		return req.nothing(), nil
 	}
 	s.settle(&around, &c)
 	return s.describe(hits, req, &around), nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -109,8 +110,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		}
 	}
 	req.MaxDistance = h.MaxDistance
+	mine := memories.Get().(*memory)
+	defer memories.Put(mine)
+	mine.request = req
+	mine.request.Into = &mine.result
 	start := time.Now()
-	result, err := h.choose(req.Point).Reverse(r.Context(), &req)
+	result, err := h.choose(req.Point).Reverse(r.Context(), &mine.request)
 	h.app.Metrics().ObserveLookup(time.Since(start))
 	if err != nil {
 		h.fail(w, err)
@@ -122,6 +127,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	answer.Write(w, answer.JSON, buf.Bytes)
 	return nil
 }
+
+// memory is what a request needs while it is answered.
+type memory struct {
+	request geocoding.Request
+	result  geocoding.Result
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
 
 // coverer is what a geocoder implements that does not cover the whole Earth.
 type coverer interface {

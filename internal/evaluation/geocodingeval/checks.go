@@ -39,7 +39,7 @@ const rounds = 6
 func (s *subject) speed(ctx context.Context, t *table) error {
 	measure := func(category string, reach float64) (p50, p99 time.Duration, err error) {
 		times := make([]time.Duration, len(s.points))
-		req := geocoding.Request{Size: geocoding.MaxSize, MaxDistance: reach}
+		req := geocoding.Request{Size: geocoding.MaxSize, MaxDistance: reach, Into: new(geocoding.Result)} // as the handler asks
 		if category != "" {
 			req.Categories = []string{category}
 		}
