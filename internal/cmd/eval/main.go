@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/geocodingeval"
 )
 
 // settings are the command's flags.
@@ -23,21 +24,29 @@ type settings struct {
 	scale    int    // copies of the network, 0 for no measurement
 	plots    string // directory for plots of confidence
 	pictures string // directory for pictures of hard cases, or ""
+	only     string // matching or geocoding; "" for both
 	check    bool
 }
+
+// The values of -only.
+const (
+	onlyMatching  = "matching"
+	onlyGeocoding = "geocoding"
+)
 
 // errMissed is the result of a check that found bars missed.
 var errMissed = errors.New("a bar is missed")
 
 func main() {
 	var s settings
-	flag.StringVar(&s.data, "data", os.Getenv("MAPS_BENCH_DATA"), "`directory` with porto.osm.pbf, porto_drives.json.gz and porto_trips.json; default $MAPS_BENCH_DATA")
+	flag.StringVar(&s.data, "data", os.Getenv("MAPS_BENCH_DATA"), "`directory` with porto.osm.pbf, porto_drives.json.gz, porto_trips.json and liechtenstein.osm.pbf; default $MAPS_BENCH_DATA")
 	flag.IntVar(&s.drives, "drives", 20, "`number` of simulated drives for each pair of noise and interval")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the simulation; the same `seed` gives the same drives")
 	flag.IntVar(&s.rounds, "rounds", 9, "`number` of times that speed is measured; the median counts")
 	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; takes minutes and some GB")
 	flag.StringVar(&s.plots, "o", "build/eval", "`directory` for plots")
 	flag.StringVar(&s.pictures, "pictures", "", "draw hard cases of Delaware into this `directory`, and nothing else")
+	flag.StringVar(&s.only, "only", "", "evaluate one `engine`, matching or geocoding")
 	flag.BoolVar(&s.check, "check", false, "exit with status 1 where a bar is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -63,6 +72,8 @@ func (s settings) validate(arguments []string) error {
 		return errors.New("-rounds is at least 1")
 	case s.scale < 0:
 		return errors.New("-scale is at least 0")
+	case s.only != "" && s.only != onlyMatching && s.only != onlyGeocoding:
+		return fmt.Errorf("-only: %q is neither %s nor %s", s.only, onlyMatching, onlyGeocoding)
 	}
 	return nil
 }
@@ -81,8 +92,18 @@ func run(ctx context.Context, s settings) error {
 		return drawCases(ctx, s, delaware, temporary)
 	}
 	r := &report{out: os.Stdout}
-	if err := evaluateMatching(ctx, s, r, delaware, temporary); err != nil {
-		return err
+	if s.only != onlyGeocoding {
+		if err := evaluateMatching(ctx, s, r, delaware, temporary); err != nil {
+			return err
+		}
+	}
+	if s.only != onlyMatching {
+		err := geocodingeval.Run(ctx, os.Stdout, geocodingeval.Options{Data: s.data, Seed: s.seed})
+		var missed geocodingeval.Missed
+		if err != nil && !errors.As(err, &missed) {
+			return err
+		}
+		r.missed += int(missed)
 	}
 	if s.check && r.missed > 0 {
 		return fmt.Errorf("%w: %d in all", errMissed, r.missed)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/evaluation/cases"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/geocodingeval"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/mismatch"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/picture"
 	"github.com/mapsedge/caddy-maps/internal/matching"
@@ -16,9 +17,16 @@ import (
 // pictureReach is half the width of what a picture shows, in metres.
 const pictureReach = 260
 
-// drawCases finds hard cases, matches them without a radius, and draws them.
+// drawCases finds hard cases, matches them without a radius, and draws them, beside one of reverse geocoding.
 func drawCases(ctx context.Context, s settings, delaware, scratch string) error {
 	if err := os.MkdirAll(s.pictures, 0o755); err != nil {
+		return err
+	}
+	svg, err := geocodingeval.Draw(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.pictures, "geocoding-outline.svg"), svg, 0o644); err != nil {
 		return err
 	}
 	return on(ctx, place{settings: s, name: "Delaware", scratch: scratch}, delaware, (*place).drawCases)
