@@ -48,6 +48,12 @@ type Store interface {
 	ReplaceKey(ctx context.Context, k Key) error
 	// AddFirstKey adds a key unless one with its use and algorithm is there already; it returns the one that then stands.
 	AddFirstKey(ctx context.Context, k Key) (Key, error)
+	// AddNextKey adds a key if the newest one with its use and algorithm is the one named after; it returns the newest that then
+	// stands. So of several processes that follow the same key with another, one does. k is newer than that key. ErrExists if its
+	// id is taken.
+	AddNextKey(ctx context.Context, k Key, after string) (Key, error)
+	// DeleteKey removes a key. It is no error if there is none.
+	DeleteKey(ctx context.Context, id string) error
 
 	// Close releases the store.
 	Close() error

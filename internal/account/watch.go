@@ -73,6 +73,24 @@ func (l *Live) OnKeysChanged(call func()) (cancel func()) {
 	return func() { l.keyListeners.Delete(id) }
 }
 
+// AddNextKey implements Store.
+func (l *Live) AddNextKey(ctx context.Context, k Key, after string) (Key, error) {
+	stands, err := l.Store.AddNextKey(ctx, k, after)
+	if err == nil || mayHaveChanged(err) {
+		l.tellKeysChanged()
+	}
+	return stands, err
+}
+
+// DeleteKey implements Store.
+func (l *Live) DeleteKey(ctx context.Context, id string) error {
+	err := l.Store.DeleteKey(ctx, id)
+	if err == nil || mayHaveChanged(err) {
+		l.tellKeysChanged()
+	}
+	return err
+}
+
 func (l *Live) tellKeysChanged() {
 	l.keyListeners.Range(func(_, call any) bool {
 		call.(func())()

@@ -51,7 +51,7 @@ func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now tim
 	if g.ServerAccount != g.ClientAccount {
 		claims.Server = g.ServerAccount
 	}
-	token, err := a.keys.access.sign(&claims)
+	token, err := a.ring().access.sign(&claims)
 	return signedAccess{token, time.Duration(expires-issued) * time.Second, err}
 }
 
@@ -109,7 +109,7 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 		if claims.Issuer != a.cfg.Issuer {
 			return nil, refusedIssuer
 		}
-		return a.ownKey(account.KeyAccess, t)
+		return a.ownKey(ctx, account.KeyAccess, t)
 	})
 	if err != nil {
 		return Identity{}, err
@@ -137,10 +137,10 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 }
 
 // ownKey returns the public key of this service that a token names, if the token is of that key's algorithm.
-func (a *Authority) ownKey(use account.KeyUse, t *jwt.Token) (any, error) {
-	key, ok := a.keys.find(use, headerText(t, "kid"))
-	if !ok {
-		return nil, refusedKey
+func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token) (any, error) {
+	key, err := a.findKey(ctx, use, headerText(t, "kid"))
+	if err != nil {
+		return nil, err
 	}
 	if t.Method.Alg() != key.method.Alg() {
 		return nil, refusedAlgorithm

@@ -26,7 +26,7 @@ func TestAccessTokenForm(t *testing.T) {
 		w.become(t, backend.ID, account.StatusActive)
 		tokens := w.exchange(t, app, backend)
 		header := decoded(t, tokens.Access, 0)
-		if diff := cmp.Diff(object{"alg": algorithm, "typ": "at+jwt", "kid": w.keys.access.id}, header); diff != "" {
+		if diff := cmp.Diff(object{"alg": algorithm, "typ": "at+jwt", "kid": w.ring().access.id}, header); diff != "" {
 			t.Errorf("header (-want +got):\n%s", diff)
 		}
 		claims := decoded(t, tokens.Access, 1)
@@ -55,7 +55,7 @@ func TestForgedAccessTokens(t *testing.T) {
 	tokens := w.exchange(t, app, backend)
 	other := w.exchange(t, app, app)
 	header, claims := decoded(t, tokens.Access, 0), decoded(t, tokens.Access, 1)
-	key := w.keys.access
+	key := w.ring().access
 	_, stranger, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -108,8 +108,8 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"kid missing", head(object{"kid": nil}), refusedKey},
 		{"kid unknown", head(object{"kid": "x"}), refusedKey},
 		{"kid a number", head(object{"kid": 1}), refusedKey},
-		{"kid of the user key", head(object{"kid": w.keys.user.id}), refusedKey},
-		{"user key", signed(t, w.keys.user, header.with(object{"kid": w.keys.user.id}).text(t), claims.text(t)), refusedKey},
+		{"kid of the user key", head(object{"kid": w.ring().user.id}), refusedKey},
+		{"user key", signed(t, w.ring().user, header.with(object{"kid": w.ring().user.id}).text(t), claims.text(t)), refusedKey},
 		{"typ missing", head(object{"typ": nil}), refusedType},
 		{"typ JWT", head(object{"typ": "JWT"}), refusedType},
 		{"typ in capitals", head(object{"typ": "AT+JWT"}), refusedType},
@@ -297,9 +297,9 @@ func FuzzVerifyAccess(f *testing.F) {
 	header, claims := decoded(f, token, 0), decoded(f, token, 1)
 	for _, seed := range []string{
 		token, user, token[:len(token)-1], token + ".", "..", "a.b.c", strings.Repeat(".", 4096),
-		signed(f, w.keys.access, header.with(object{"crit": []string{"b64"}}).text(f), claims.text(f)),
-		signed(f, w.keys.access, header.text(f), strings.Repeat("[", 2000)),
-		signed(f, w.keys.access, header.text(f), claims.with(object{"exp": nil}).text(f)),
+		signed(f, w.ring().access, header.with(object{"crit": []string{"b64"}}).text(f), claims.text(f)),
+		signed(f, w.ring().access, header.text(f), strings.Repeat("[", 2000)),
+		signed(f, w.ring().access, header.text(f), claims.with(object{"exp": nil}).text(f)),
 	} {
 		f.Add(seed)
 	}

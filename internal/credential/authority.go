@@ -62,7 +62,7 @@ var (
 type Authority struct {
 	cfg   Config
 	live  *account.Live
-	keys  *keyring
+	keys  keys
 	cache *tokenCache
 	users map[string]*remoteIssuer // by exact iss
 }
@@ -75,7 +75,7 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	keys, err := loadKeys(ctx, cfg, live)
+	ring, err := loadKeys(ctx, cfg, live)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,8 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 		return nil, err
 	}
 	live.RememberEnded(cfg.AccessTTL)
-	a := &Authority{cfg: cfg, live: live, keys: keys, cache: cache, users: make(map[string]*remoteIssuer)}
+	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer)}
+	a.keys.ring.Store(ring)
 	for _, u := range cfg.Users {
 		a.users[u.Issuer] = newRemoteIssuer(u, cfg.Now)
 	}
@@ -92,7 +93,7 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 }
 
 // JWKS is the set of public keys of access tokens (RFC 7517). The caller must not change it.
-func (a *Authority) JWKS() []byte { return a.keys.jwks }
+func (a *Authority) JWKS() []byte { return a.ring().jwks }
 
 // CacheHits is the number of access tokens answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }

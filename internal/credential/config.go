@@ -17,6 +17,8 @@ type Config struct {
 	RefreshTTL time.Duration // life of a grant, from the exchange, never extended
 	// KeyEncryptionKey seals private keys in the store with AES-256-GCM; nil keeps them in clear. 32 bytes.
 	KeyEncryptionKey []byte
+	// KeyRotation is the age at which a signing key is followed by another; 0 leaves that to Rotate.
+	KeyRotation time.Duration
 	// NoLocalUsers refuses user tokens that this service minted itself.
 	NoLocalUsers bool
 	// Users verifies user tokens of other issuers, by exact iss.
@@ -52,6 +54,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("life of access tokens is %v; it must be at least 1s", c.AccessTTL)
 	case c.RefreshTTL < time.Second:
 		return fmt.Errorf("life of refresh tokens is %v; it must be at least 1s", c.RefreshTTL)
+	case c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
+		return fmt.Errorf("age at which signing keys are rotated is %v; it must be at least %v", c.KeyRotation, MinKeyRotation)
 	case len(c.KeyEncryptionKey) != 0 && len(c.KeyEncryptionKey) != sealKeyLen:
 		return fmt.Errorf("key encryption key has %d bytes; it must have %d", len(c.KeyEncryptionKey), sealKeyLen)
 	}
@@ -96,6 +100,10 @@ func (u UserIssuer) Validate() error {
 
 // MaxUserTTL is the longest life of a local user token.
 const MaxUserTTL = 24 * time.Hour
+
+// MinKeyRotation is the shortest age at which signing keys may be rotated by themselves. Keys of user tokens are kept for a day
+// after that, so it bounds how many there are.
+const MinKeyRotation = time.Hour
 
 // maxGrants is how many grants a pair of accounts may have at once.
 const maxGrants = 1000

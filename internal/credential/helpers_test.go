@@ -58,6 +58,8 @@ type fallible struct {
 	down    atomic.Bool
 	byToken atomic.Int64
 	reads   atomic.Int64
+
+	keysDown atomic.Bool
 }
 
 func (f *fallible) ask(counter *atomic.Int64) error {
@@ -94,6 +96,13 @@ func (f *fallible) GrantByRefresh(ctx context.Context, h account.Hash) (account.
 		return account.Grant{}, err
 	}
 	return f.Store.GrantByRefresh(ctx, h)
+}
+
+func (f *fallible) Keys(ctx context.Context) ([]account.Key, error) {
+	if f.keysDown.Load() {
+		return nil, errDown
+	}
+	return f.Store.Keys(ctx)
 }
 
 func (f *fallible) AddGrant(ctx context.Context, g account.Grant, limit int) ([]string, error) {

@@ -34,15 +34,17 @@ type signingKey struct {
 	// private is what method.Sign takes, public what method.Verify takes.
 	private crypto.Signer
 	public  crypto.PublicKey
+	created time.Time
 	header  string // the encoded JOSE header of tokens that it signs, with the dot that follows
 }
 
 // keyring holds the signing keys of one store.
 type keyring struct {
 	byID   map[string]*signingKey
-	access *signingKey // signs access tokens
-	user   *signingKey // signs local user tokens
-	jwks   []byte      // public keys of access tokens
+	access *signingKey   // signs access tokens
+	user   *signingKey   // signs local user tokens
+	jwks   []byte        // public keys of access tokens
+	kept   []account.Key // as the store has them, oldest first; their private halves are not kept
 }
 
 // find returns the key with this id and use.
@@ -89,6 +91,10 @@ func loadKeys(ctx context.Context, cfg Config, store account.Store) (*keyring, e
 	}
 	if ring.access == nil || ring.user == nil {
 		return nil, errors.New("the store lost a signing key that it had just taken")
+	}
+	ring.kept = kept
+	for i := range kept {
+		kept[i].Private = nil
 	}
 	ring.jwks, err = publicSet(kept, ring)
 	return ring, err
@@ -151,7 +157,7 @@ func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 	if err != nil {
 		return nil, errors.New("the stored private key is not in PKCS #8 form")
 	}
-	key := &signingKey{id: k.ID, use: k.Use}
+	key := &signingKey{id: k.ID, use: k.Use, created: k.CreatedAt}
 	typ := accessType
 	switch k.Use {
 	case account.KeyAccess:

@@ -80,7 +80,7 @@ func TestJWKS(t *testing.T) {
 func TestKeysAreKept(t *testing.T) {
 	w := newWorld(t)
 	again := newAuthority(t, w.cfg, account.NewLive(w.store, time.Hour))
-	if !bytes.Equal(w.JWKS(), again.JWKS()) || w.keys.user.id != again.keys.user.id || w.keys.access.id == w.keys.user.id {
+	if !bytes.Equal(w.JWKS(), again.JWKS()) || w.ring().user.id != again.ring().user.id || w.ring().access.id == w.ring().user.id {
 		t.Error("a second start has other keys, or one key for both uses")
 	}
 }
@@ -99,7 +99,7 @@ func TestFirstStartByMany(t *testing.T) {
 				return
 			}
 			defer a.Close()
-			sets[i] = string(a.JWKS()) + a.keys.user.id
+			sets[i] = string(a.JWKS()) + a.ring().user.id
 		})
 	}
 	wg.Wait()

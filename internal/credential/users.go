@@ -51,7 +51,7 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 			case a.cfg.NoLocalUsers:
 				return nil, refusedLocalUsers
 			}
-			return a.ownKey(account.KeyUser, t)
+			return a.ownKey(ctx, account.KeyUser, t)
 		}
 		known, ok := a.users[iss]
 		switch {
@@ -143,7 +143,7 @@ func (a *Authority) MintUser(organization, subject string, ttl time.Duration) (t
 	now := a.cfg.Now()
 	u = User{Subject: subject, Organization: organization, Issuer: a.cfg.Issuer, ID: newTokenID()}
 	expires = now.Add(ttl).Truncate(time.Second).UTC()
-	token, err = a.keys.user.sign(struct {
+	token, err = a.ring().user.sign(struct {
 		Issuer   string `json:"iss"`
 		Audience string `json:"aud"`
 		Subject  string `json:"sub"`

@@ -25,7 +25,7 @@ func TestUserToken(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || minted != got || minted.ID == "" {
 		t.Errorf("user (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(object{"alg": "EdDSA", "typ": "maps-user+jwt", "kid": w.keys.user.id}, decoded(t, token, 0)); diff != "" {
+	if diff := cmp.Diff(object{"alg": "EdDSA", "typ": "maps-user+jwt", "kid": w.ring().user.id}, decoded(t, token, 0)); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
 	claims := object{"iss": "https://maps.test", "aud": "maps.test:accounts", "sub": "somebody@example.com", "org": "org ö", "jti": minted.ID,
@@ -33,7 +33,7 @@ func TestUserToken(t *testing.T) {
 	if diff := cmp.Diff(claims, decoded(t, token, 1)); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
-	if strings.Contains(string(w.JWKS()), w.keys.user.id) {
+	if strings.Contains(string(w.JWKS()), w.ring().user.id) {
 		t.Error("the key set publishes the key of user tokens")
 	}
 	w.advance(90*time.Minute - 1)
@@ -79,7 +79,7 @@ func TestForgedUserTokens(t *testing.T) {
 	}
 	app := w.holder(t, "org", "TILE")
 	access := w.exchange(t, app, app).Access
-	header, claims, key := decoded(t, token, 0), decoded(t, token, 1), w.keys.user
+	header, claims, key := decoded(t, token, 0), decoded(t, token, 1), w.ring().user
 	head := func(changes object) string { return signed(t, key, header.with(changes).text(t), claims.text(t)) }
 	body := func(changes object) string { return signed(t, key, header.text(t), claims.with(changes).text(t)) }
 	for _, test := range []struct {
@@ -88,8 +88,8 @@ func TestForgedUserTokens(t *testing.T) {
 	}{
 		{"empty", "", refusedMalformed},
 		{"an access token", access, refusedType},
-		{"signed by the access key", signed(t, w.keys.access, header.with(object{"kid": w.keys.access.id}).text(t), claims.text(t)), refusedKey},
-		{"access key under the user key's id", signed(t, w.keys.access, header.text(t), claims.text(t)), refusedSignature},
+		{"signed by the access key", signed(t, w.ring().access, header.with(object{"kid": w.ring().access.id}).text(t), claims.text(t)), refusedKey},
+		{"access key under the user key's id", signed(t, w.ring().access, header.text(t), claims.text(t)), refusedSignature},
 		{"typ missing", head(object{"typ": nil}), refusedType},
 		{"typ JWT", head(object{"typ": "JWT"}), refusedType},
 		{"typ of access tokens", head(object{"typ": accessType}), refusedType},
@@ -145,9 +145,9 @@ func FuzzVerifyUser(f *testing.F) {
 	header, claims := decoded(f, token, 0), decoded(f, token, 1)
 	for _, seed := range []string{
 		token, token[1:], "..", "e30.e30.", strings.Repeat("e30.", 100),
-		signed(f, w.keys.user, header.text(f), claims.with(object{"aud": []any{}}).text(f)),
-		signed(f, w.keys.user, header.text(f), claims.with(object{"exp": 1e300}).text(f)),
-		signed(f, w.keys.user, header.with(object{"typ": 1}).text(f), claims.with(object{"iss": "https://id.test"}).text(f)),
+		signed(f, w.ring().user, header.text(f), claims.with(object{"aud": []any{}}).text(f)),
+		signed(f, w.ring().user, header.text(f), claims.with(object{"exp": 1e300}).text(f)),
+		signed(f, w.ring().user, header.with(object{"typ": 1}).text(f), claims.with(object{"iss": "https://id.test"}).text(f)),
 	} {
 		f.Add(seed)
 	}

@@ -20,6 +20,7 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // organization, as they can change the whole configuration.
 //
 // - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl` and gives a user token.
+// - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire.
 // - `GET /maps/status` tells how the store and the regions stand.
 // - `GET /maps/regions` lists the regions.
 // - `POST /maps/regions/reload` opens region files that have changed.
@@ -34,6 +35,7 @@ func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
 func (a *AdminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		route("/maps/user-tokens", http.MethodPost, mintUserToken),
+		route("/maps/keys/rotate", http.MethodPost, rotateKeys),
 		route("/maps/status", http.MethodGet, status),
 		route("/maps/regions", http.MethodGet, regions),
 		route("/maps/regions/reload", http.MethodPost, reloadRegions),

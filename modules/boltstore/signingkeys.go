@@ -57,6 +57,45 @@ func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (stands account.
 	return stands, nil
 }
 
+// AddNextKey implements account.Store.
+func (s *Store) AddNextKey(ctx context.Context, k account.Key, after string) (stands account.Key, err error) {
+	err = s.write(ctx, func(t *writeTx) error {
+		keys, err := keysOf(t.tx)
+		if err != nil {
+			return err
+		}
+		for _, one := range slices.Backward(keys) {
+			if one.Use != k.Use || one.Algorithm != k.Algorithm {
+				continue
+			}
+			if one.ID != after {
+				stands = one
+				return nil
+			}
+			break
+		}
+		if t.get(signingKeyBucket, []byte(k.ID)) != nil {
+			return account.ErrExists
+		}
+		stands = k
+		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k))
+	})
+	if err != nil {
+		return account.Key{}, err
+	}
+	return stands, nil
+}
+
+// DeleteKey implements account.Store.
+func (s *Store) DeleteKey(ctx context.Context, id string) error {
+	return s.write(ctx, func(t *writeTx) error {
+		if t.get(signingKeyBucket, []byte(id)) == nil {
+			return nil
+		}
+		return t.remove(signingKeyBucket, []byte(id))
+	})
+}
+
 // ReplaceKey implements account.Store.
 func (s *Store) ReplaceKey(ctx context.Context, k account.Key) error {
 	return s.write(ctx, func(t *writeTx) error {

@@ -41,6 +41,10 @@ type App struct {
 	// the configuration is refused, because Caddy shows and saves its configuration. Default: private keys are kept in clear.
 	KeyEncryptionKey string `json:"key_encryption_key,omitempty"`
 
+	// The age at which signing keys are followed by new ones, at least 1 hour. Tokens of the old keys stay good until they expire;
+	// then the keys are removed. Default: keys are rotated only by `caddy maps rotate-keys`.
+	KeyRotation caddy.Duration `json:"key_rotation,omitempty"`
+
 	// How long an access token is valid, from 1 second to 24 hours. Default: 15 minutes.
 	AccessTokenTTL caddy.Duration `json:"access_token_ttl,omitempty"`
 
@@ -198,13 +202,16 @@ func (a *App) authorityConfig() (credential.Config, error) {
 	if a.MaxStale < 0 {
 		return none, errors.New("max_stale: must not be negative")
 	}
+	if rotation := time.Duration(a.KeyRotation); rotation != 0 && rotation < credential.MinKeyRotation {
+		return none, fmt.Errorf("key_rotation: %v is less than %v", rotation, credential.MinKeyRotation)
+	}
 	kek, err := readKeyEncryptionKey(a.KeyEncryptionKey)
 	if err != nil {
 		return none, fmt.Errorf("key_encryption_key: %w", err)
 	}
 	cfg := credential.Config{
 		Issuer: a.Issuer, Audience: a.Audience, Algorithm: a.SigningAlgorithm,
-		AccessTTL: access, RefreshTTL: refresh, KeyEncryptionKey: kek,
+		AccessTTL: access, RefreshTTL: refresh, KeyEncryptionKey: kek, KeyRotation: time.Duration(a.KeyRotation),
 	}
 	if a.UserTokens != nil {
 		if err := a.UserTokens.apply(&cfg); err != nil {

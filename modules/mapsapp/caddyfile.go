@@ -17,6 +17,7 @@ func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
 //	    store              <module> [<arguments...>]
 //	    signing_algorithm  EdDSA|ES256
 //	    key_encryption_key <placeholder>
+//	    key_rotation       <duration>
 //	    access_token_ttl   <duration>
 //	    refresh_token_ttl  <duration>
 //	    max_stale          <duration>
@@ -61,6 +62,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			err = oneArgument(d, &a.SigningAlgorithm)
 		case "key_encryption_key":
 			err = oneArgument(d, &a.KeyEncryptionKey)
+		case "key_rotation":
+			err = durationArgument(d, &a.KeyRotation)
 		case "access_token_ttl":
 			err = durationArgument(d, &a.AccessTokenTTL)
 		case "refresh_token_ttl":

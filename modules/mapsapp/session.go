@@ -26,6 +26,8 @@ type Session struct {
 
 	key   sessionKey
 	store *openStore
+	stop  context.CancelFunc // ends the tending of the keys
+	tends sync.WaitGroup
 	// refs counts the requests that hold the session, plus one for the pool.
 	refs atomic.Int64
 }
@@ -60,6 +62,7 @@ func acquireSession(key sessionKey, module StoreModule, cfg credential.Config) (
 		s := &Session{Live: store.live, Authority: authority, key: key, store: store}
 		s.refs.Store(1)
 		hits.add(s)
+		s.tendKeys()
 		return s, nil
 	})
 	if err != nil {
@@ -130,6 +133,8 @@ func (s *Session) unpin() error {
 		return nil
 	}
 	hits.retire(s)
+	s.stop()
+	s.tends.Wait()
 	s.Authority.Close()
 	_, err := stores.Delete(s.key.store)
 	return err
@@ -140,6 +145,24 @@ func (s *Session) Release() {
 	if err := s.unpin(); err != nil {
 		s.store.logger.Error("closing the store", zap.Error(err))
 	}
+}
+
+// tendKeys removes and rotates signing keys when it is time, and hears of what others do with them, until the session ends.
+func (s *Session) tendKeys() {
+	var ctx context.Context
+	ctx, s.stop = context.WithCancel(context.Background())
+	s.tends.Go(func() {
+		s.Authority.Tend(ctx, func(what credential.Tended, kid string, err error) {
+			switch {
+			case err != nil:
+				s.store.logger.Error("signing keys cannot be tended", zap.Error(err))
+			case kid != "":
+				s.store.logger.Info(string(what), zap.String("kid", kid))
+			default:
+				s.store.logger.Info(string(what))
+			}
+		})
+	})
 }
 
 // Staleness is for how long the store has not answered; 0 while it does.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
@@ -52,6 +53,54 @@ func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (account.Key, er
 		return account.Key{}, err
 	}
 	return stands, nil
+}
+
+// AddNextKey implements account.Store. Servers that rotate at the same time do so one after another, by the same lock.
+func (s *Store) AddNextKey(ctx context.Context, k account.Key, after string) (account.Key, error) {
+	var newest account.Key
+	var found bool
+	err := s.write(ctx, transaction{
+		read: func(b *pgx.Batch) {
+			b.Queue("SELECT value FROM maps_state WHERE name = 'keys' FOR UPDATE")
+			b.Queue("SELECT "+keyColumns+` FROM maps_keys WHERE key_use = $1 AND algorithm = $2
+				ORDER BY created_at DESC, created_ns DESC, id DESC LIMIT 1`, string(k.Use), k.Algorithm).
+				QueryRow(optional(&found, func(row pgx.Row) (err error) {
+					newest, err = scanKey(row)
+					return err
+				}))
+		},
+		write: func(b *pgx.Batch) ([]change, error) {
+			if found && newest.ID != after {
+				return nil, nil
+			}
+			newest = k
+			b.Queue(insert("maps_keys", keyColumns, 7), keyValues(&k)...)
+			return []change{{kind: keysChanged, subject: k.ID}}, nil
+		},
+	})
+	if err != nil {
+		return account.Key{}, err
+	}
+	return newest, nil
+}
+
+// DeleteKey implements account.Store.
+func (s *Store) DeleteKey(ctx context.Context, id string) error {
+	var gone bool
+	return s.write(ctx, transaction{
+		read: func(b *pgx.Batch) {
+			b.Queue("DELETE FROM maps_keys WHERE id = $1", toText(id)).Exec(func(tag pgconn.CommandTag) error {
+				gone = tag.RowsAffected() > 0
+				return nil
+			})
+		},
+		write: func(*pgx.Batch) ([]change, error) {
+			if !gone {
+				return nil, nil
+			}
+			return []change{{kind: keysChanged, subject: id}}, nil
+		},
+	})
 }
 
 // ReplaceKey implements account.Store. The key is the same, only kept in another way, so nobody has to be told.

@@ -46,6 +46,54 @@ func testKeys(t *testing.T, s account.Store) {
 	same(t, "key after the caller changed what it got", a, again[0])
 }
 
+func testNextKeys(t *testing.T, s account.Store) {
+	first, user := newKey("z", account.KeyAccess, "EdDSA", 9), newKey("u", account.KeyUser, "EdDSA", 1)
+	for _, k := range []account.Key{first, user} {
+		_, err := s.AddFirstKey(t.Context(), k)
+		isError(t, "AddFirstKey", nil, err)
+	}
+	second, third := newKey("a", account.KeyAccess, "EdDSA", 6), newKey("m", account.KeyAccess, "EdDSA", 3)
+	got, err := s.AddNextKey(t.Context(), second, first.ID)
+	isError(t, "AddNextKey", nil, err)
+	same(t, "key that stands", second, got)
+	got, err = s.AddNextKey(t.Context(), third, first.ID)
+	isError(t, "AddNextKey after one that was followed", nil, err)
+	same(t, "key that stands", second, got)
+	_, err = s.AddNextKey(t.Context(), newKey("u", account.KeyAccess, "EdDSA", 3), second.ID)
+	isError(t, "AddNextKey with an id that is taken", account.ErrExists, err)
+	got, err = s.AddNextKey(t.Context(), third, second.ID)
+	isError(t, "AddNextKey", nil, err)
+	same(t, "key that stands", third, got)
+	other := newKey("e", account.KeyAccess, "ES256", 2)
+	got, err = s.AddNextKey(t.Context(), other, "")
+	isError(t, "AddNextKey, first of its algorithm", nil, err)
+	same(t, "key that stands", other, got)
+
+	isError(t, "DeleteKey", nil, s.DeleteKey(t.Context(), second.ID))
+	isError(t, "DeleteKey of none", nil, s.DeleteKey(t.Context(), second.ID))
+	keys, err := s.Keys(t.Context())
+	isError(t, "Keys", nil, err)
+	same(t, "keys, oldest first", []account.Key{first, third, other, user}, keys)
+}
+
+// testNextKeysByMany has many follow one key at the same moment.
+func testNextKeysByMany(t *testing.T, s account.Store) {
+	_, err := s.AddFirstKey(t.Context(), newKey("first", account.KeyAccess, "EdDSA", 100))
+	isError(t, "AddFirstKey", nil, err)
+	stands := make([]string, 8)
+	results := together(len(stands), func(i int) error {
+		k, err := s.AddNextKey(t.Context(), newKey(string(rune('a'+i)), account.KeyAccess, "EdDSA", i), "first")
+		stands[i] = k.ID
+		return err
+	})
+	isError(t, "AddNextKey", nil, errors.Join(results...))
+	keys, err := s.Keys(t.Context())
+	isError(t, "Keys", nil, err)
+	if slices.Sort(stands); stands[0] != stands[len(stands)-1] || len(keys) != 2 {
+		t.Errorf("of keys that were to follow one at once, several stand: %v, of %d keys", stands, len(keys))
+	}
+}
+
 func testKeysByMany(t *testing.T, s account.Store) {
 	stands := make([]string, 8)
 	results := together(len(stands), func(i int) error {

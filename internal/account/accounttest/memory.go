@@ -276,9 +276,7 @@ func (m *Memory) Keys(ctx context.Context) ([]account.Key, error) {
 	for i := range list {
 		list[i].Private = bytes.Clone(list[i].Private)
 	}
-	slices.SortFunc(list, func(a, b account.Key) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(list, byAge)
 	return list, nil
 }
 
@@ -289,8 +287,10 @@ func (m *Memory) AddFirstKey(ctx context.Context, k account.Key) (account.Key, e
 	if err != nil {
 		return account.Key{}, err
 	}
+	slices.SortFunc(m.keys, byAge)
 	for _, have := range m.keys {
 		if have.Use == k.Use && have.Algorithm == k.Algorithm {
+			have.Private = bytes.Clone(have.Private)
 			return have, nil
 		}
 	}
@@ -300,6 +300,48 @@ func (m *Memory) AddFirstKey(ctx context.Context, k account.Key) (account.Key, e
 	k.Private = bytes.Clone(k.Private)
 	m.keys = append(m.keys, k)
 	return k, nil
+}
+
+// AddNextKey implements account.Store.
+func (m *Memory) AddNextKey(ctx context.Context, k account.Key, after string) (account.Key, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.Key{}, err
+	}
+	slices.SortFunc(m.keys, byAge)
+	for _, have := range slices.Backward(m.keys) {
+		if have.Use != k.Use || have.Algorithm != k.Algorithm {
+			continue
+		}
+		if have.ID != after {
+			have.Private = bytes.Clone(have.Private)
+			return have, nil
+		}
+		break
+	}
+	if slices.ContainsFunc(m.keys, func(have account.Key) bool { return have.ID == k.ID }) {
+		return account.Key{}, account.ErrExists
+	}
+	kept := k
+	kept.Private = bytes.Clone(k.Private)
+	m.keys = append(m.keys, kept)
+	return k, nil
+}
+
+// byAge puts older keys first.
+func byAge(a, b account.Key) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// DeleteKey implements account.Store.
+func (m *Memory) DeleteKey(ctx context.Context, id string) error {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err == nil {
+		m.keys = slices.DeleteFunc(m.keys, func(k account.Key) bool { return k.ID == id })
+	}
+	return err
 }
 
 // ReplaceKey implements account.Store.

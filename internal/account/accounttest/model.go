@@ -160,12 +160,22 @@ func (p *pairOfStores) key(t *rapid.T) {
 	k := newKey(rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "id"),
 		rapid.SampledFrom([]account.KeyUse{account.KeyAccess, account.KeyUser}).Draw(t, "use"),
 		rapid.SampledFrom([]string{"EdDSA", "ES256"}).Draw(t, "algorithm"), drawNumber.Draw(t, "age"))
-	if rapid.Bool().Draw(t, "replace") {
+	switch rapid.IntRange(0, 3).Draw(t, "what is done with the key") {
+	case 0:
 		both(t, p, "ReplaceKey", func(s account.Store) (struct{}, error) {
 			return struct{}{}, s.ReplaceKey(context.Background(), k)
 		})
-	} else {
+	case 1:
 		both(t, p, "AddFirstKey", func(s account.Store) (account.Key, error) { return s.AddFirstKey(context.Background(), k) })
+	case 2:
+		after := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "after")
+		both(t, p, "AddNextKey", func(s account.Store) (account.Key, error) {
+			return s.AddNextKey(context.Background(), k, after)
+		})
+	case 3:
+		both(t, p, "DeleteKey", func(s account.Store) (struct{}, error) {
+			return struct{}{}, s.DeleteKey(context.Background(), k.ID)
+		})
 	}
 	both(t, p, "Keys", func(s account.Store) ([]account.Key, error) { return s.Keys(context.Background()) })
 }

@@ -42,6 +42,8 @@ func Run(t *testing.T, open func(t *testing.T) account.Store) {
 		{"grants/sweep", testSweep},
 		{"keys", testKeys},
 		{"keys by many", testKeysByMany},
+		{"next keys", testNextKeys},
+		{"next keys by many", testNextKeysByMany},
 		{"context ended", testContext},
 		{"closed", testClosed},
 	} {
