@@ -59,6 +59,12 @@ type Store interface {
 	Close() error
 }
 
+// Backuper is implemented by a Store that can copy itself to a file while it is in use.
+type Backuper interface {
+	// Backup writes a copy of one moment to a file, which replaces what is there, and returns its size in bytes.
+	Backup(ctx context.Context, path string) (size int64, err error)
+}
+
 // Page selects a part of a list.
 type Page struct {
 	// After is the id of the last account of the page before; empty for the first page. It need not exist any more.

@@ -21,6 +21,7 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 //
 // - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl` and gives a user token.
 // - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire.
+// - `POST /maps/backup` takes `output`, the absolute path of a file, and copies the store to it.
 // - `GET /maps/status` tells how the store and the regions stand.
 // - `GET /maps/regions` lists the regions.
 // - `POST /maps/regions/reload` opens region files that have changed.
@@ -36,6 +37,7 @@ func (a *AdminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		route("/maps/user-tokens", http.MethodPost, mintUserToken),
 		route("/maps/keys/rotate", http.MethodPost, rotateKeys),
+		route("/maps/backup", http.MethodPost, backup),
 		route("/maps/status", http.MethodGet, status),
 		route("/maps/regions", http.MethodGet, regions),
 		route("/maps/regions/reload", http.MethodPost, reloadRegions),

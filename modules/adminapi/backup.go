@@ -1,0 +1,71 @@
+package adminapi
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+// Backup is a copy of the store that was just made.
+type Backup struct {
+	Output string `json:"output"` // absolute path, on the server
+	Bytes  int64  `json:"bytes"`
+}
+
+func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	body, err := httpjson.ReadObject(r, httpjson.SmallBody)
+	if err != nil {
+		return err
+	}
+	if err := body.Only("output"); err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
+	output, present, err := body.String("output")
+	switch {
+	case err != nil:
+		return apierror.FailedValidation(err.Error())
+	case !present:
+		return apierror.FailedValidation("output: missing")
+	case !filepath.IsAbs(output):
+		return apierror.FailedValidation("output: must be the absolute path of a file")
+	}
+	session, err := app.Session(r.Context())
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	store, ok := session.Live.Store.(account.Backuper)
+	if !ok {
+		return apierror.Error{
+			Status:  http.StatusNotImplemented,
+			Message: "the store is not a file of this server; copy it by its own means, a PostgreSQL database with pg_dump",
+		}
+	}
+	began := time.Now()
+	size, err := store.Backup(r.Context(), output)
+	if err != nil {
+		app.Logger().Error("backup failed", zap.String("output", output), zap.Error(err), zap.String("remote_addr", r.RemoteAddr))
+		return backupError(err)
+	}
+	app.Logger().Info("backup made", zap.String("output", output), zap.Int64("bytes", size),
+		zap.Duration("took", time.Since(began)), zap.String("remote_addr", r.RemoteAddr))
+	httpjson.Write(w, http.StatusOK, Backup{output, size})
+	return nil
+}
+
+// backupError tells what is wrong with the file that was named. The log has the rest.
+func backupError(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return apierror.FailedValidation("output: " + err.Error())
+}
