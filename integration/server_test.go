@@ -134,7 +134,7 @@ func (s *server) start() error {
 	for time.Now().Before(deadline) {
 		if resp, err := client.Get(s.url("/healthz")); err == nil {
 			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
+			if resp.StatusCode == http.StatusOK && s.administered() {
 				return nil
 			}
 		}
@@ -146,6 +146,16 @@ func (s *server) start() error {
 	}
 	_ = s.kill()
 	return fmt.Errorf("the server was not healthy within a minute\n%s", s.logTail(20))
+}
+
+// administered reports whether the admin API knows the configuration, which Caddy makes known only after its servers listen.
+func (s *server) administered() bool {
+	resp, err := adminClient.Get("http://" + s.admin + "/maps/status")
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 func (s *server) running() bool {

@@ -14,6 +14,17 @@ type refusal string
 func (r refusal) Error() string        { return string(r) }
 func (r refusal) Is(target error) bool { return target == ErrInvalid }
 
+// Reason returns why a token was refused, one of a few fixed texts, or "" for an error that is no refusal.
+func Reason(err error) string {
+	if why, ok := errors.AsType[refusal](err); ok {
+		return string(why)
+	}
+	if errors.Is(err, ErrNoScope) {
+		return ErrNoScope.Error()
+	}
+	return ""
+}
+
 const (
 	refusedMalformed    = refusal("malformed")
 	refusedTooLong      = refusal("longer than 4 KiB")

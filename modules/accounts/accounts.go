@@ -145,6 +145,11 @@ func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
 	default:
 		answer = apierror.Unavailable()
 	}
+	if why.reason != "" {
+		a.app.Metrics().Refused(mapsapp.AccountsHandler, why.reason)
+	} else {
+		a.app.Metrics().RefusedFor(mapsapp.AccountsHandler, err)
+	}
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", err.Error()))
 	}

@@ -114,6 +114,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	refused := a.check(r, &out.identity)
 	if refused != nil {
 		refused.counter.Inc()
+		a.app.Metrics().Refused(mapsapp.AuthHandler, refused.kind)
 		a.explain(r, out, refused)
 		a.style.Write(out, refused.answer)
 		return nil
@@ -134,6 +135,12 @@ type refusal struct {
 	answer  apierror.Error
 	reason  string
 	counter prometheus.Counter
+	kind    string // the reason as one of a few fixed texts
+}
+
+// unavailable is a refusal because nobody could be asked.
+func (a *Auth) unavailable(reason string) *refusal {
+	return &refusal{apierror.Unavailable(), reason, a.metrics.Unavailable, mapsapp.ReasonUnavailable}
 }
 
 // check fills in who stands behind a request, or says why it may not pass. The store is held for no longer than this takes.
@@ -141,28 +148,28 @@ func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid}
+		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, err.Error()}
 	case token == "":
-		return &refusal{apierror.Unauthorized(false), "no token", a.metrics.NoToken}
+		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken, a.metrics.NoToken, mapsapp.ReasonNoToken}
 	}
 	ctx := r.Context()
 	session, err := a.app.Session(ctx)
 	if err != nil {
-		return &refusal{apierror.Unavailable(), err.Error(), a.metrics.Unavailable}
+		return a.unavailable(err.Error())
 	}
 	defer session.Release()
 	if a.app.TooStale(session) {
-		return &refusal{apierror.Unavailable(), "the store has not answered for longer than max_stale", a.metrics.Unavailable}
+		return a.unavailable("the store has not answered for longer than max_stale")
 	}
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid}
+		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, credential.Reason(err)}
 	case err != nil:
-		return &refusal{apierror.Unavailable(), err.Error(), a.metrics.Unavailable}
+		return a.unavailable(err.Error())
 	case !who.Scopes.Has(a.scopes):
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
-			fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes), a.metrics.NoScope}
+			fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes), a.metrics.NoScope, mapsapp.ReasonNoScope}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mapsedge/caddy-maps/internal/credential"
 )
 
 // Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy makes a
@@ -17,8 +19,26 @@ type Metrics struct {
 	// Auth counts checks of access tokens by their result.
 	Auth Results
 
+	refusals         *prometheus.CounterVec
 	lookups, matches prometheus.Histogram
 }
+
+// Handlers that refuse requests.
+const (
+	AuthHandler     = "maps_auth"
+	TokensHandler   = "maps_tokens"
+	AccountsHandler = "maps_accounts"
+)
+
+// Reasons of refusals beside those of credential.Reason.
+const (
+	// ReasonUnavailable: the store, or the issuer of a user token, could not be asked.
+	ReasonUnavailable = "store unavailable"
+	// ReasonNoToken: nothing was presented.
+	ReasonNoToken = "no token"
+	// ReasonNoScope: the token is valid, without the scope that is needed.
+	ReasonNoScope = "insufficient scope"
+)
 
 // Results are the counters of one operation, resolved once so that counting costs no look-up.
 type Results struct {
@@ -54,7 +74,12 @@ func newMetrics() *Metrics {
 		Namespace: namespace, Subsystem: subsystem, Name: "auth_total",
 		Help: "Checks of access tokens on requests, by result.",
 	}, []string{"result"})
+	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "refusals_total",
+		Help: "Requests that were refused for their credentials, by handler and reason.",
+	}, []string{"handler", "reason"})
 	m := &Metrics{
+		refusals:  refusals,
 		Exchanges: newResults(exchanges),
 		Auth:      newResults(auth),
 		lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -69,7 +94,7 @@ func newMetrics() *Metrics {
 		}),
 	}
 	m.collectors = []prometheus.Collector{
-		exchanges, auth, m.lookups, m.matches,
+		exchanges, auth, refusals, m.lookups, m.matches,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
 			Help: "Access tokens that were found in the cache of verified tokens.",
@@ -100,6 +125,18 @@ func (m *Metrics) register(registry *prometheus.Registry) error {
 		}
 	}
 	return nil
+}
+
+// Refused counts a request that a handler refused, for a reason that is one of a few fixed texts.
+func (m *Metrics) Refused(handler, reason string) { m.refusals.WithLabelValues(handler, reason).Inc() }
+
+// RefusedFor counts a request that a handler refused because of an error of package credential.
+func (m *Metrics) RefusedFor(handler string, err error) {
+	reason := credential.Reason(err)
+	if reason == "" {
+		reason = ReasonUnavailable
+	}
+	m.Refused(handler, reason)
 }
 
 // ObserveLookup records how long a reverse geocoding took.

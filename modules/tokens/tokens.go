@@ -94,6 +94,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	default:
 		answer = apierror.Unavailable()
 	}
+	t.app.Metrics().RefusedFor(mapsapp.TokensHandler, err)
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", err.Error()))
 	}
