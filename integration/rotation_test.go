@@ -102,6 +102,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	s := startServer(t, "access_token_ttl 15m", "access_token_ttl 6s")
 	user := s.userToken(t, "rotation")
 	acc := s.create(t, user, nil)
+	exchanged := time.Now()
 	first, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	stop := make(chan struct{})
 	var load sync.WaitGroup
@@ -124,7 +125,9 @@ func TestRotationUnderLoad(t *testing.T) {
 		if got := s.published(t); !slices.Equal(got, reversed(kids)) {
 			t.Errorf("jwks.json has %v, want %v", got, reversed(kids))
 		}
-		s.send(t, call{path: reverse + place, bearer: first}).want(200)
+		if a := s.send(t, call{path: reverse + place, bearer: first}); time.Since(exchanged) < 5*time.Second {
+			a.want(200) // it lives for 6 s, and a slow machine may need longer for all rotations
+		}
 		time.Sleep(300 * time.Millisecond)
 	}
 	rotated := time.Now()
@@ -136,7 +139,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 	s.send(t, call{path: accounts, bearer: fresh}).want(200)
 	for len(s.published(t)) > 1 {
-		if time.Since(rotated) > 25*time.Second {
+		if time.Since(rotated) > 40*time.Second {
 			t.Fatal("old keys are still published")
 		}
 		time.Sleep(200 * time.Millisecond)

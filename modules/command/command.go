@@ -12,11 +12,12 @@ import (
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "maps",
-		Short: "Builds and inspects map regions, asks them, and mints user tokens",
+		Short: "Builds and inspects map regions, asks them, and tends accounts and keys",
 		Long: `
 Commands of the maps service: compiling OpenStreetMap extracts into region files,
-looking into them and asking them without a server, and what a running server is
-asked through its admin API.`,
+looking into them and asking them without a server; user tokens, new signing keys
+and backups, for which a running server is asked through its admin API; and moving
+accounts from one store to another.`,
 		CobraFunc: func(cmd *cobra.Command) {
 			all := make([]*cobra.Command, 0, len(subcommands))
 			for _, sub := range subcommands {
