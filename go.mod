@@ -14,6 +14,7 @@ require (
 	github.com/jackc/pgx/v5 v5.11.0
 	github.com/jackc/puddle/v2 v2.2.2
 	github.com/klauspost/compress v1.20.1
+	github.com/mholt/caddy-ratelimit v0.1.0
 	github.com/paulmach/orb v0.14.0
 	github.com/paulmach/osm v0.8.0
 	github.com/prometheus/client_golang v1.24.1

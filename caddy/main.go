@@ -1,4 +1,4 @@
-// Command caddy is Caddy with its standard modules and those of caddy-maps.
+// Command caddy is Caddy with its standard modules, those of caddy-maps, and rate limits to put before them.
 package main
 
 import (
@@ -6,6 +6,7 @@ import (
 
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 	_ "github.com/mapsedge/caddy-maps"
+	_ "github.com/mholt/caddy-ratelimit"
 )
 
 func main() { caddycmd.Main() }

@@ -127,9 +127,9 @@ func TestUpstreamSeesNoToken(t *testing.T) {
 	defer upstream.Close()
 	s := startServer(t,
 		"{$MAPS_ROUTER:127.0.0.1:5000}", strings.TrimPrefix(upstream.URL, "http://")+` {
-			header_up X-Original {http.request.orig_uri}
+				header_up X-Original {http.request.orig_uri}
 		}`,
-		"error_style platform\n\t\t\t# forward_token", "api_key_query apiKey")
+		"error_style platform\n\t\t\t\t# forward_token", "api_key_query apiKey")
 	acc := s.create(t, s.userToken(t, "upstream"), nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	from := map[string][]string{"Referer": {"https://x.example/?a=1&apiKey=" + access + "&b=2"}}

@@ -25,6 +25,7 @@ type server struct {
 	port   string
 	admin  string // host:port
 	router string // host:port behind /api/v1/route
+	limits bool   // leave the rate limits as the example has them; tests of other things send more than those allow
 	log    string // path of all that it writes, all starts in one file
 
 	cmd    *exec.Cmd
@@ -81,6 +82,21 @@ func startServer(t testing.TB, replacements ...string) *server {
 	return s
 }
 
+// startLimited runs a new server with the rate limits of the example until the end of the test.
+func startLimited(t testing.TB, replacements ...string) *server {
+	t.Helper()
+	s, err := newServer(t.TempDir(), replacements...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.limits = true
+	t.Cleanup(func() { s.end(t) })
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // end stops the server and shows the end of its log if the test has failed.
 func (s *server) end(t testing.TB) {
 	if err := s.stop(); err != nil {
@@ -100,6 +116,11 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 		"MAPS_ROUTER="+s.router, "MAPS_LOG_LEVEL=DEBUG",
 		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "xdg-config"), "XDG_DATA_HOME="+filepath.Join(s.dir, "xdg-data"),
 		"GORACE=halt_on_error=1 exitcode=66")
+	if !s.limits {
+		// A limiter keeps so many times in memory for each of its keys.
+		cmd.Env = append(cmd.Env, "MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000",
+			"MAPS_LIMIT_TOKENS=200000", "MAPS_LIMIT_MANAGEMENT=200000")
+	}
 	return cmd
 }
 
