@@ -24,6 +24,7 @@ type accessClaims struct {
 	Org        string    `json:"org"`
 	Scope      string    `json:"scope"`
 	IssuedAt   int64     `json:"iat"`
+	NotBefore  int64     `json:"nbf,omitempty"` // this service writes none, but means it where it stands
 	Expires    int64     `json:"exp"`
 	ID         string    `json:"jti"`
 }
@@ -156,6 +157,9 @@ func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error
 	if a.cfg.Now().Unix() >= c.Expires {
 		return nil, refusedExpired
 	}
+	if a.cfg.Now().Unix() < c.NotBefore {
+		return nil, refusedNotYet
+	}
 	scopes, err := account.ParseScopeSet(c.Scope)
 	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Grant == "" || c.Org == "" || c.Server == c.Subject {
 		return nil, refusedClaims
@@ -217,9 +221,11 @@ func (c *accessClaims) GetExpirationTime() (*jwt.NumericDate, error) {
 func (c *accessClaims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.IssuedAt, 0)), nil
 }
-func (c *accessClaims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil }
-func (c *accessClaims) GetIssuer() (string, error)              { return c.Issuer, nil }
-func (c *accessClaims) GetSubject() (string, error)             { return c.Subject, nil }
+func (c *accessClaims) GetNotBefore() (*jwt.NumericDate, error) {
+	return jwt.NewNumericDate(time.Unix(c.NotBefore, 0)), nil
+}
+func (c *accessClaims) GetIssuer() (string, error)  { return c.Issuer, nil }
+func (c *accessClaims) GetSubject() (string, error) { return c.Subject, nil }
 func (c *accessClaims) GetAudience() (jwt.ClaimStrings, error) {
 	return jwt.ClaimStrings{c.Audience}, nil
 }

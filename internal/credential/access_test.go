@@ -133,6 +133,8 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"exp missing", body(object{"exp": nil}), refusedExpired},
 		{"exp now", body(object{"exp": start.Unix()}), refusedExpired},
 		{"exp text", body(object{"exp": "9999999999"}), refusedMalformed},
+		{"nbf in a second", body(object{"nbf": start.Unix() + 1}), refusedNotYet},
+		{"nbf text", body(object{"nbf": "0"}), refusedMalformed},
 		{"exp huge", raw(strings.Replace(claims.text(t), fmt.Sprintf(`"exp":%d`, start.Unix()+900), `"exp":1e99`, 1)), refusedMalformed},
 		{"sub missing", body(object{"sub": nil}), refusedClaims},
 		{"sub of another", body(object{"sub": foreign.ID}), refusedClaims},
