@@ -68,7 +68,7 @@ func TestDocumentLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"} {
 		docs = append(docs, filepath.Join(root, name))
 	}
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
@@ -82,6 +82,39 @@ func TestDocumentLinks(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
 				t.Errorf("%s: %v", filepath.Base(doc), err)
 			}
+		}
+	}
+}
+
+// Every test that docs/security.md names is there.
+func TestSecurityPromises(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := make(map[string]bool)
+	for _, dir := range []string{"integration", "internal", "modules"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
+				tests[string(m[1])] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllSubmatch(text, -1)
+	if len(named) < 20 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	for _, m := range named {
+		if !tests[string(m[1])] {
+			t.Errorf("there is no %s", m[1])
 		}
 	}
 }
