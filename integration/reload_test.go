@@ -253,7 +253,7 @@ func TestRefusedReload(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"region that is none":  {"{$MAPS_REGION:./data/delaware.region}", garbage},
 		"no such region":       {"{$MAPS_REGION:./data/delaware.region}", filepath.Join(s.dir, "none.region")},
-		"unknown scope":        {"maps_auth REVERSEGEOCODING", "maps_auth REVERSE"},
+		"unknown scope":        {"maps_auth @reverse REVERSEGEOCODING", "maps_auth @reverse REVERSE"},
 		"unknown region name":  {"matcher local delaware", "matcher local maryland"},
 		"store cannot be made": {"{$MAPS_STORE:./data/accounts.db}", filepath.Join(garbage, "accounts.db")},
 		"port is taken":        {":{$MAPS_PORT:8080} {", ":{$MAPS_PORT:8080}, :" + portOf(taken.Addr().String()) + " {"},
