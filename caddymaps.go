@@ -14,6 +14,7 @@ import (
 	// Geocoders and matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
 
 	// HTTP handlers.
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"

@@ -1,0 +1,240 @@
+// Package upstream asks the HTTP services behind guest modules (routing engines, geocoders) through Caddy's own reverse_proxy
+// handler: its load balancing, health checks, retries, TLS and timeouts, and no HTTP client beside it. Time and memory of
+// an exchange are bounded, and what goes wrong becomes an error of the API that does not tell where the service runs.
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+)
+
+// Defaults of a Service.
+const (
+	DefaultTimeout     = 10 * time.Second
+	DefaultMaxResponse = 16 << 20
+)
+
+// Service is one HTTP service on any number of upstreams. A guest module embeds it, so that its fields are the module's.
+type Service struct {
+	// The upstreams and how they are used: the options of Caddy's `reverse_proxy` handler, such as `upstreams`,
+	// `load_balancing`, `health_checks` and `transport`. `handle_response` is refused: the answer is read here.
+	ProxyRaw json.RawMessage `json:"reverse_proxy,omitempty"`
+
+	// How long one exchange may take, retries included. Default: 10s. For an upstream that hangs to be left for another
+	// before that, give the transport a `response_header_timeout`.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+
+	// The largest answer that is read, in bytes. Default: 16 MiB.
+	MaxResponse int64 `json:"max_response,omitempty"`
+
+	proxy  caddyhttp.MiddlewareHandler
+	logger *zap.Logger
+}
+
+// server stands for the HTTP server that reverse_proxy expects to run in. It logs no credentials and trusts no proxies.
+var server = new(caddyhttp.Server)
+
+// Open loads the proxy. retryPosts says that a POST to this service changes nothing, so that retries, where they are
+// configured, may repeat it.
+func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
+	s.logger = ctx.Logger()
+	if s.Timeout == 0 {
+		s.Timeout = caddy.Duration(DefaultTimeout)
+	}
+	if s.MaxResponse == 0 {
+		s.MaxResponse = DefaultMaxResponse
+	}
+	if s.Timeout < 0 || s.MaxResponse < 0 {
+		return errors.New("timeout and max_response must be positive")
+	}
+	var h reverseproxy.Handler
+	if len(s.ProxyRaw) > 0 {
+		if err := caddy.StrictUnmarshalJSON(s.ProxyRaw, &h); err != nil {
+			return fmt.Errorf("reverse_proxy: %w", err)
+		}
+	}
+	if err := check(&h); err != nil {
+		return err
+	}
+	raw := s.ProxyRaw
+	if retryPosts {
+		allowRetries(&h)
+		var err error
+		if raw, err = json.Marshal(&h); err != nil {
+			return err
+		}
+	}
+	module, err := ctx.LoadModuleByID("http.handlers.reverse_proxy", raw)
+	if err != nil {
+		return err
+	}
+	s.proxy = module.(caddyhttp.MiddlewareHandler)
+	return nil
+}
+
+// check refuses what makes no sense for a service whose answers are read here.
+func check(h *reverseproxy.Handler) error {
+	if len(h.Upstreams) == 0 && h.DynamicUpstreamsRaw == nil {
+		return errors.New("at least one upstream is needed")
+	}
+	if len(h.HandleResponse) > 0 {
+		return errors.New("handle_response cannot be used here")
+	}
+	return nil
+}
+
+// maxRequestBuffer is the size of the largest body that can be sent again.
+const maxRequestBuffer = 64 << 20
+
+// allowRetries lets POSTs be repeated where retries are configured, and keeps their bodies for that.
+func allowRetries(h *reverseproxy.Handler) {
+	lb := h.LoadBalancing
+	if lb == nil || lb.Retries == 0 && lb.TryDuration == 0 {
+		return
+	}
+	if len(lb.RetryMatchRaw) == 0 {
+		lb.RetryMatchRaw = caddyhttp.RawMatcherSets{{"method": json.RawMessage(`["GET","POST"]`)}}
+	}
+	if h.RequestBuffers == 0 {
+		h.RequestBuffers = maxRequestBuffer
+	}
+}
+
+// nonsense is an answer that cannot be understood.
+type nonsense struct{ reason string }
+
+func (n *nonsense) Error() string { return n.reason }
+
+// Nonsense is what a reader of answers returns for one that makes no sense. The reason goes to the log, never to the client.
+func Nonsense(format string, args ...any) error { return &nonsense{fmt.Sprintf(format, args...)} }
+
+// Unexpected is what a reader of answers returns for a status that has no meaning of its own in the service's protocol.
+func Unexpected(status int) error {
+	switch status {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		return apierror.Unavailable()
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return apierror.Timeout()
+	}
+	return Nonsense("status %d", status)
+}
+
+// Do sends a request, a GET where body is nil and otherwise a POST of JSON, and has the answer read, which is valid only until
+// read returns. It returns what read returns, the error of ctx, or an apierror.Error: 503 where no upstream can be reached, 504
+// where the answer takes too long, 502 where it is incomplete, too large or nonsense.
+//
+// Nothing of the client's request goes along, neither its headers nor its address.
+func (s *Service) Do(ctx context.Context, path, query string, body []byte, read func(status int, answer []byte) error) error {
+	// The time limit cancels the exchange: reverse_proxy gives up at once then. With a deadline it would try the other
+	// upstreams, fail at once because the time is over, and hold that against them.
+	exchange, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var late atomic.Bool
+	timer := time.AfterFunc(time.Duration(s.Timeout), func() {
+		late.Store(true)
+		cancel()
+	})
+	defer timer.Stop()
+
+	rec := newRecorder(s.MaxResponse)
+	defer rec.free()
+	err := s.exchange(rec, request(exchange, path, query, body))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case late.Load():
+		s.logger.Warn("no answer in time", zap.Duration("timeout", time.Duration(s.Timeout)))
+		return apierror.Timeout()
+	case rec.overflow:
+		err = Nonsense("an answer of more than %d bytes", s.MaxResponse)
+	case err != nil:
+		s.logger.Warn("asking the upstreams failed", zap.Error(err))
+		return failure(err)
+	case rec.status == 0:
+		err = Nonsense("no answer")
+	default:
+		err = read(rec.status, rec.body.Bytes())
+	}
+	if bad := (*nonsense)(nil); errors.As(err, &bad) {
+		s.logger.Warn("an upstream answered with nonsense", zap.Error(err))
+		return apierror.BadGateway()
+	}
+	return err
+}
+
+// exchange runs the proxy. It panics like any proxy when an answer breaks off, and means nothing else by it.
+func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler:
+			err = Nonsense("the answer broke off")
+		default:
+			panic(p)
+		}
+	}()
+	repl := caddy.NewReplacer()
+	if client, ok := req.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(func(key string) (any, bool) {
+			if !strings.HasPrefix(key, accountPlaceholders) {
+				return nil, false
+			}
+			return client.Get(key)
+		})
+	}
+	return s.proxy.ServeHTTP(rec, caddyhttp.PrepareRequest(req, repl, rec, server), caddyhttp.HandlerFunc(nil))
+}
+
+// accountPlaceholders are the placeholders of the client's request that can be used here, with header_up: who asks.
+const accountPlaceholders = "http.auth.user."
+
+// request makes a request that carries nothing but what it asks for.
+func request(ctx context.Context, path, query string, body []byte) *http.Request {
+	req := &http.Request{
+		Method: http.MethodGet, URL: &url.URL{Path: path, RawQuery: query},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"caddy-maps"}},
+		Body:   http.NoBody,
+	}
+	if body != nil {
+		req.Method = http.MethodPost
+		req.Header["Content-Type"] = []string{"application/json"}
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	req.RequestURI = req.URL.RequestURI()
+	return req.WithContext(ctx)
+}
+
+// failure is the API's error for an error of the proxy.
+func failure(err error) apierror.Error {
+	var dial reverseproxy.DialError
+	if errors.As(err, &dial) {
+		return apierror.Unavailable()
+	}
+	var handler caddyhttp.HandlerError
+	if errors.As(err, &handler) {
+		switch handler.StatusCode {
+		case http.StatusServiceUnavailable:
+			return apierror.Unavailable()
+		case http.StatusGatewayTimeout:
+			return apierror.Timeout()
+		}
+	}
+	return apierror.BadGateway()
+}

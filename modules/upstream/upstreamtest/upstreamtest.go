@@ -1,0 +1,246 @@
+// Package upstreamtest has HTTP servers that behave as upstreams do on their bad days, and the answers that a client of the API
+// must get then, for the tests of every guest module.
+package upstreamtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+)
+
+// Recorded is a recorded exchange.
+type Recorded struct {
+	Request json.RawMessage `json:"request"`
+	Status  int             `json:"status"` // 0 where the body tells it
+	Body    json.RawMessage `json:"body"`
+}
+
+// Read reads a recorded exchange.
+func Read(t testing.TB, file string) Recorded {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Recorded
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status == 0 {
+		r.Status = http.StatusOK
+		var body struct {
+			Code int `json:"status_code"`
+		}
+		if json.Unmarshal(r.Body, &body) == nil && body.Code != 0 {
+			r.Status = body.Code
+		}
+	}
+	return r
+}
+
+// Upstream is a server whose answers a test can change while it runs.
+type Upstream struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	handler http.HandlerFunc
+}
+
+// New starts a server.
+func New(t testing.TB) *Upstream {
+	u := new(Upstream)
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u.mu.Lock()
+		handler := u.handler
+		u.mu.Unlock()
+		handler(w, r)
+	}))
+	t.Cleanup(u.Close)
+	return u
+}
+
+// Answer sets how the server answers from now on.
+func (u *Upstream) Answer(handler http.HandlerFunc) {
+	u.mu.Lock()
+	u.handler = handler
+	u.mu.Unlock()
+}
+
+// Replay answers every request with a recorded answer.
+func (u *Upstream) Replay(r Recorded) { u.Send(r.Status, string(r.Body)) }
+
+// Send answers every request with a status and a body of JSON.
+func (u *Upstream) Send(status int, body string) {
+	u.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	})
+}
+
+// Bad is a bad day of an upstream.
+type Bad struct {
+	Name   string
+	Status int // that a client must get
+	Answer http.HandlerFunc
+}
+
+// floodSize is the size of the answer that no client should have to keep.
+const floodSize = 100 << 20
+
+// BadDays are what can go wrong after a connection has been made; good is a good answer. A matcher or geocoder under test must
+// have a timeout of a second or less.
+func BadDays(good string) []Bad {
+	half := good[:len(good)/2]
+	send := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}
+	}
+	hang := func(r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Second):
+		}
+	}
+	flood := func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusOK)
+		chunk := []byte(strings.Repeat(" ", 1<<16))
+		for range floodSize / len(chunk) {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}
+	return []Bad{
+		{"never answers", http.StatusGatewayTimeout, func(_ http.ResponseWriter, r *http.Request) { hang(r) }},
+		{"stops in the middle", http.StatusGatewayTimeout, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, half)
+			w.(http.Flusher).Flush()
+			hang(r)
+		}},
+		{"breaks off", http.StatusBadGateway, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(good)))
+			fmt.Fprint(w, half)
+		}},
+		{"hangs up", http.StatusBadGateway, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{"answers half", http.StatusBadGateway, send(http.StatusOK, half)},
+		{"answers twice", http.StatusBadGateway, send(http.StatusOK, good+good)},
+		{"answers nothing", http.StatusBadGateway, send(http.StatusOK, "")},
+		{"answers null", http.StatusBadGateway, send(http.StatusOK, "null")},
+		{"answers an empty object", http.StatusBadGateway, send(http.StatusOK, "{}")},
+		{"answers a page", http.StatusBadGateway, send(http.StatusOK, "<html>It works!</html>")},
+		{"answers a page with 400", http.StatusBadGateway, send(http.StatusBadRequest, "<html>no</html>")},
+		{"is broken", http.StatusBadGateway, send(http.StatusInternalServerError, "secret stack")},
+		{"redirects", http.StatusBadGateway, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://internal.example/", http.StatusFound)
+		}},
+		{"is overloaded", http.StatusServiceUnavailable, send(http.StatusServiceUnavailable, "secret stack")},
+		{"refuses more requests", http.StatusServiceUnavailable, send(http.StatusTooManyRequests, "")},
+		{"is itself a gateway that waits in vain", http.StatusGatewayTimeout, send(http.StatusGatewayTimeout, "")},
+		{"floods", http.StatusBadGateway, func(w http.ResponseWriter, _ *http.Request) { flood(w) }},
+		{"announces a flood", http.StatusBadGateway, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(floodSize))
+			flood(w)
+		}},
+		{"nests", http.StatusBadGateway, send(http.StatusOK, strings.Repeat(`{"a":[`, 1<<20))},
+	}
+}
+
+// CheckBadDays sends a request on every bad day of an upstream, and checks status, body, time and memory.
+func CheckBadDays(t *testing.T, s *mapstest.Server, u *Upstream, good string, ask func(s *mapstest.Server) mapstest.Answer) {
+	for _, day := range BadDays(good) {
+		t.Run(day.Name, func(t *testing.T) {
+			u.Answer(day.Answer)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			a := ask(s.With(t))
+			runtime.ReadMemStats(&after)
+			if a.Status != day.Status {
+				t.Errorf("status %d, want %d: %s", a.Status, day.Status, a.Body)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 96<<20 {
+				t.Errorf("it allocated %d MiB", grown>>20)
+			}
+			CheckSilent(t, u, a)
+		})
+	}
+}
+
+// CheckSilent checks that an error is JSON and tells nothing of the upstream.
+func CheckSilent(t *testing.T, u *Upstream, a mapstest.Answer) {
+	t.Helper()
+	if !json.Valid([]byte(a.Body)) {
+		t.Errorf("not JSON: %s", a.Body)
+	}
+	text := a.Body + fmt.Sprint(a.Header)
+	for _, secret := range []string{u.Listener.Addr().String(), "127.0.0.1", "internal", "secret", "<html", "Proxy-Status", "Via"} {
+		if secret != "" && strings.Contains(strings.ReplaceAll(text, "internal server error", ""), secret) {
+			t.Errorf("it tells %q: %s", secret, text)
+		}
+	}
+}
+
+// Unreachable is the address of a port at which nobody listens.
+func Unreachable(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return "http://" + ln.Addr().String()
+}
+
+// CheckGone sends a request whose client goes away, and checks that the upstream hears of it.
+func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
+	t.Helper()
+	asked, left := make(chan struct{}, 16), make(chan struct{}, 16)
+	u.Answer(func(_ http.ResponseWriter, r *http.Request) {
+		// A server notices that a client has gone only when it has read the request.
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- struct{}{}
+		select {
+		case <-r.Context().Done():
+			left <- struct{}{}
+		case <-time.After(10 * time.Second):
+		}
+	})
+	host := strings.TrimPrefix(s.URL, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, host)
+	select {
+	case <-asked:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the upstream was not asked")
+	}
+	start := time.Now()
+	conn.Close()
+	select {
+	case <-left:
+		if took := time.Since(start); took > 500*time.Millisecond {
+			t.Errorf("the upstream heard of it after %v", took)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the upstream did not hear of it")
+	}
+}
