@@ -15,6 +15,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 
 	// HTTP handlers.
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"

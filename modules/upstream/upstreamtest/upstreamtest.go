@@ -110,6 +110,7 @@ func BadDays(good string) []Bad {
 		}
 	}
 	hang := func(r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then does a server notice that its client has gone
 		select {
 		case <-r.Context().Done():
 		case <-time.After(10 * time.Second):
