@@ -51,6 +51,7 @@ func readGeometry(r *jsontext.Reader) (line orb.LineString) {
 			continue
 		}
 		r.Expect('[')
+		line = make(orb.LineString, 0, 256)
 		for first := true; r.More(']', &first); {
 			line = append(line, readPosition(r))
 		}
@@ -70,6 +71,7 @@ func readPosition(r *jsontext.Reader) (p orb.Point) {
 
 // readTracepoints reads the tracepoints, null for those left out. It stops behind more than there can be, as readParts does.
 func readTracepoints(r *jsontext.Reader, most int) (points []tracepoint) {
+	points = make([]tracepoint, 0, most)
 	r.Expect('[')
 	for first := true; len(points) <= most && r.More(']', &first); {
 		p := tracepoint{part: -1}
