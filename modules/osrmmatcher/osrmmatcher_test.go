@@ -29,7 +29,8 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 		handle {
 			maps_match {
 				matcher osrm %s {
-					timeout 500ms
+					timeout 1500ms
+					max_response 1MiB
 					%s
 				}
 			}

@@ -25,7 +25,8 @@ func start(t *testing.T, upstreams, options string) *mapstest.Server {
 		handle {
 			maps_match {
 				matcher valhalla %s {
-					timeout 500ms
+					timeout 1500ms
+					max_response 1MiB
 					%s
 				}
 			}

@@ -100,7 +100,7 @@ type Bad struct {
 const floodSize = 100 << 20
 
 // BadDays are what can go wrong after a connection has been made; good is a good answer. A matcher or geocoder under test must
-// have a timeout of a second or less.
+// have a timeout of two seconds or less.
 func BadDays(good string) []Bad {
 	half := good[:len(good)/2]
 	send := func(status int, body string) http.HandlerFunc {
@@ -156,7 +156,7 @@ func BadDays(good string) []Bad {
 			w.Header().Set("Content-Length", fmt.Sprint(floodSize))
 			flood(w)
 		}},
-		{"nests", http.StatusBadGateway, send(http.StatusOK, strings.Repeat(`{"a":[`, 1<<20))},
+		{"nests", http.StatusBadGateway, send(http.StatusOK, strings.Repeat(`{"a":[`, 1<<16))},
 	}
 }
 
