@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,11 @@ type server struct {
 	err    error // of Wait; set before exited is closed
 }
 
+// limits leave room for whoever tries how fast it is, on a server that only this machine can reach.
+var limits = []string{
+	"MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000", "MAPS_LIMIT_TOKENS=50000", "MAPS_LIMIT_MANAGEMENT=50000",
+}
+
 func startServer(s settings) (*server, error) {
 	srv := &server{settings: s, log: filepath.Join(s.dir, "server.log"), exited: make(chan struct{})}
 	out, err := os.OpenFile(srv.log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -30,7 +36,7 @@ func startServer(s settings) (*server, error) {
 	srv.cmd = exec.Command(s.server(), "run", "--config", "Caddyfile.example", "--adapter", "caddyfile")
 	srv.cmd.Stdout, srv.cmd.Stderr = out, out
 	srv.cmd.SysProcAttr = endWithUs()
-	srv.cmd.Env = append(os.Environ(),
+	srv.cmd.Env = append(slices.Concat(limits, os.Environ()), // of two values for a name the later one counts
 		"MAPS_BIND=127.0.0.1",
 		"MAPS_PORT="+s.port,
 		"MAPS_ADMIN="+s.admin,
