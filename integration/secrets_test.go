@@ -20,6 +20,11 @@ var used struct {
 
 // secret notes a token, so that what the servers leave behind is searched for it.
 func secret(token string) string {
+	for _, part := range revealing(token) {
+		if len(part) < indexed || strings.ContainsFunc(part, func(c rune) bool { return c > 255 || !inTokens[byte(c)] }) {
+			panic(fmt.Sprintf("%q cannot be searched for", part))
+		}
+	}
 	used.Lock()
 	defer used.Unlock()
 	if used.tokens == nil {
@@ -39,8 +44,7 @@ func searchSecrets() error {
 
 // searchSecrets reports every token that stands in clear in a file of the server: its log, its store, and what Caddy saves.
 func (s *server) searchSecrets() error {
-	used.Lock()
-	defer used.Unlock()
+	index := indexSecrets()
 	var found []error
 	err := filepath.WalkDir(s.dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || strings.HasSuffix(path, ".region") {
@@ -50,19 +54,62 @@ func (s *server) searchSecrets() error {
 		if err != nil {
 			return err
 		}
-		for token := range used.tokens {
-			for _, part := range revealing(token) {
-				if i := bytes.Index(data, []byte(part)); i >= 0 {
-					line := data[bytes.LastIndexByte(data[:i], '\n')+1 : i]
-					found = append(found, fmt.Errorf("%s holds a token in clear, after %q", path, line[max(0, len(line)-300):]))
-					break
-				}
-			}
+		if i := index.find(data); i >= 0 {
+			line := data[bytes.LastIndexByte(data[:i], '\n')+1 : i]
+			found = append(found, fmt.Errorf("%s holds a token in clear, after %q", path, line[max(0, len(line)-300):]))
 		}
 		return nil
 	})
 	return errors.Join(append(found, err)...)
 }
+
+// secretIndex finds any of many tokens in one pass: thousands of tokens, each searched for by itself in a log of every request,
+// would take longer than all tests.
+type secretIndex map[[indexed]byte][][]byte
+
+// indexed is the number of bytes at the beginning of what is searched for; nothing that is secret is shorter.
+const indexed = 12
+
+func indexSecrets() secretIndex {
+	used.Lock()
+	defer used.Unlock()
+	index := make(secretIndex)
+	for token := range used.tokens {
+		for _, part := range revealing(token) {
+			key := [indexed]byte([]byte(part))
+			index[key] = append(index[key], []byte(part))
+		}
+	}
+	return index
+}
+
+// find returns where the first token is, or -1. Tokens consist of letters, digits and a few signs; only runs of these are looked at.
+func (x secretIndex) find(data []byte) int {
+	run := 0
+	for i, c := range data {
+		if !inTokens[c] {
+			run = 0
+			continue
+		}
+		if run++; run < indexed {
+			continue
+		}
+		at := i + 1 - indexed
+		for _, part := range x[[indexed]byte(data[at:])] {
+			if bytes.HasPrefix(data[at:], part) {
+				return at
+			}
+		}
+	}
+	return -1
+}
+
+var inTokens = func() (in [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_." {
+		in[c] = true
+	}
+	return in
+}()
 
 // revealing lists the parts of a token that must not be seen: of a JWT the signature as well as the whole.
 func revealing(token string) []string {
