@@ -3,10 +3,12 @@ package integration
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -36,8 +38,27 @@ var httpClient = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
-// adminClient keeps no connections: Caddy's admin endpoint closes them with each configuration, refused ones included.
-var adminClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+// adminClient is for Caddy's admin endpoint. Each configuration, refused ones included, gets a socket of its own for that, and the one
+// before is closed a moment later together with what has just been connected to it: so no connection is kept, and a request that
+// got no answer at all is sent again. It may have been carried out; nothing that tests ask there is changed by a second time.
+var adminClient = &http.Client{Timeout: time.Minute, Transport: resend{&http.Transport{DisableKeepAlives: true}}}
+
+type resend struct{ http.RoundTripper }
+
+func (r resend) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	for range 5 {
+		if resp, err = r.RoundTripper.RoundTrip(req); err == nil || errors.Is(err, syscall.ECONNREFUSED) || req.Context().Err() != nil {
+			return resp, err
+		}
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return resp, err
+}
 
 // send makes a request of the service. A failure to get any answer fails the test.
 func (s *server) send(t testing.TB, c call) *answer {

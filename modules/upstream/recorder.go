@@ -26,6 +26,13 @@ func newRecorder(limit int64) *recorder {
 	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit}
 }
 
+// reset forgets an answer that broke off.
+func (r *recorder) reset() {
+	clear(r.header)
+	r.status, r.overflow = 0, false
+	r.body.Reset()
+}
+
 func (r *recorder) free() {
 	if r.body.Cap() <= maxPooledBody {
 		r.body.Reset()

@@ -44,6 +44,7 @@ type Service struct {
 	MaxResponse int64 `json:"max_response,omitempty"`
 
 	proxy  caddyhttp.MiddlewareHandler
+	again  int // how often an exchange is repeated whose answer breaks off
 	logger *zap.Logger
 }
 
@@ -73,6 +74,9 @@ func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
 		return err
 	}
 	raw := s.ProxyRaw
+	if retries(&h) {
+		s.again = brokenOffAgain
+	}
 	if retryPosts {
 		allowRetries(&h)
 		var err error
@@ -102,10 +106,19 @@ func check(h *reverseproxy.Handler) error {
 // maxRequestBuffer is the size of the largest body that can be sent again.
 const maxRequestBuffer = 64 << 20
 
+// brokenOffAgain is how often an exchange is repeated whose answer breaks off, where retries are configured. reverse_proxy does not
+// do that: it passes an answer on as it comes. Here nobody has seen any of it, and a question can always be asked again.
+const brokenOffAgain = 2
+
+func retries(h *reverseproxy.Handler) bool {
+	lb := h.LoadBalancing
+	return lb != nil && (lb.Retries > 0 || lb.TryDuration > 0)
+}
+
 // allowRetries lets POSTs be repeated where retries are configured, and keeps their bodies for that.
 func allowRetries(h *reverseproxy.Handler) {
 	lb := h.LoadBalancing
-	if lb == nil || lb.Retries == 0 && lb.TryDuration == 0 {
+	if !retries(h) {
 		return
 	}
 	if len(lb.RetryMatchRaw) == 0 {
@@ -120,6 +133,8 @@ func allowRetries(h *reverseproxy.Handler) {
 type nonsense struct{ reason string }
 
 func (n *nonsense) Error() string { return n.reason }
+
+var errBrokenOff = Nonsense("the answer broke off")
 
 // Nonsense is what a reader of answers returns for one that makes no sense. The reason goes to the log, never to the client.
 func Nonsense(format string, args ...any) error { return &nonsense{fmt.Sprintf(format, args...)} }
@@ -155,6 +170,10 @@ func (s *Service) Do(ctx context.Context, path, query string, body []byte, read 
 	rec := newRecorder(s.MaxResponse)
 	defer rec.free()
 	err := s.exchange(rec, request(exchange, path, query, body))
+	for again := 0; again < s.again && errors.Is(err, errBrokenOff) && !rec.overflow && exchange.Err() == nil; again++ {
+		rec.reset()
+		err = s.exchange(rec, request(exchange, path, query, body))
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -184,7 +203,7 @@ func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {
 		switch p := recover(); p {
 		case nil:
 		case http.ErrAbortHandler:
-			err = Nonsense("the answer broke off")
+			err = errBrokenOff
 		default:
 			panic(p)
 		}

@@ -163,20 +163,22 @@ func (s *Server) Load(cfg Config) error {
 // the system, and one that was kept is closed, and what is not a GET would not be tried again.
 func (s *Server) settle() {
 	s.HTTP.CloseIdleConnections()
-	for answered, tries := 0, 0; answered < 8 && tries < 400; tries++ {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-		if err != nil {
-			return // nobody listens: the configuration was refused, and there was none before
-		}
-		_ = conn.SetDeadline(time.Now().Add(time.Second))
-		_, err = io.WriteString(conn, "OPTIONS * HTTP/1.0\r\n\r\n")
-		if err == nil {
-			_, err = conn.Read(make([]byte, 1))
-		}
-		conn.Close()
-		if answered++; err != nil {
-			answered = 0
-			time.Sleep(5 * time.Millisecond)
+	for _, address := range []string{strings.TrimPrefix(s.URL, "http://"), s.Admin} {
+		for answered, tries := 0, 0; answered < 8 && tries < 400; tries++ {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				return // nobody listens: the configuration was refused, and there was none before
+			}
+			_ = conn.SetDeadline(time.Now().Add(time.Second))
+			_, err = io.WriteString(conn, "OPTIONS * HTTP/1.0\r\n\r\n")
+			if err == nil {
+				_, err = conn.Read(make([]byte, 1))
+			}
+			conn.Close()
+			if answered++; err != nil {
+				answered = 0
+				time.Sleep(5 * time.Millisecond)
+			}
 		}
 	}
 }
