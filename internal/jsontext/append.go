@@ -6,27 +6,50 @@ import (
 	"unicode/utf8"
 )
 
+// pairs are the numbers 00 to 99, two digits each.
+const pairs = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+
 // AppendFixed appends a number with exactly this many decimals, 0 to 9, rounded to the nearest; a zero has no sign. The
 // number must be finite.
 func AppendFixed(dst []byte, value float64, decimals int) []byte {
-	scaled := math.Round(value * powersOfTen[decimals])
-	if math.Abs(scaled) >= 1<<53 {
+	scaled := math.Abs(value) * powersOfTen[decimals]
+	if scaled >= 1<<52 {
 		return strconv.AppendFloat(dst, value, 'f', decimals, 64)
 	}
-	n := int64(scaled)
-	if n < 0 {
+	n := uint64(scaled + 0.5)
+	// Written from its end, two digits at a time, with at least one digit before the point.
+	const longest = 17 // 16 digits and the point
+	var text [longest]byte
+	at := longest
+	for ; decimals > 1; decimals -= 2 {
+		at -= 2
+		copy(text[at:], pairs[2*(n%100):][:2])
+		n /= 100
+	}
+	if decimals == 1 {
+		at--
+		text[at] = '0' + byte(n%10)
+		n /= 10
+	}
+	if at < longest {
+		at--
+		text[at] = '.'
+	}
+	for ; n >= 100; n /= 100 {
+		at -= 2
+		copy(text[at:], pairs[2*(n%100):][:2])
+	}
+	if n >= 10 {
+		at -= 2
+		copy(text[at:], pairs[2*n:][:2])
+	} else {
+		at--
+		text[at] = '0' + byte(n)
+	}
+	if value < 0 && scaled >= 0.5 {
 		dst = append(dst, '-')
-		n = -n
 	}
-	unit := int64(powersOfTen[decimals])
-	dst = strconv.AppendInt(dst, n/unit, 10)
-	if decimals == 0 {
-		return dst
-	}
-	at := len(dst)
-	dst = strconv.AppendInt(dst, unit+n%unit, 10) // a 1 and then the decimals, its leading zeros with them
-	dst[at] = '.'
-	return dst
+	return append(dst, text[at:]...)
 }
 
 // AppendRounded appends a number rounded to at most this many decimals, 0 to 9, without trailing zeros. The number must be
@@ -48,7 +71,7 @@ func AppendRounded(dst []byte, value float64, decimals int) []byte {
 }
 
 // plain tells whether the first eight bytes of a string are ASCII that needs no escape: a look at all of them at once.
-func plain(s string) bool {
+func plain[T string | []byte](s T) bool {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]
 	v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

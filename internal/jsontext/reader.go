@@ -174,10 +174,14 @@ func (r *Reader) String() []byte {
 // skipString moves past a string whose quote is here, and says whether it has escapes. Only String looks into them.
 func (r *Reader) skipString() (escaped bool) {
 	start := r.at + 1
+	ascii := true
 	for i := start; i < len(r.data); i++ {
+		for len(r.data)-i > 8 && plain(r.data[i:]) {
+			i += 8
+		}
 		switch c := r.data[i]; {
 		case c == '"':
-			if !utf8.Valid(r.data[start:i]) {
+			if !ascii && !utf8.Valid(r.data[start:i]) {
 				r.fail("a string that is not UTF-8")
 				return false
 			}
@@ -186,10 +190,13 @@ func (r *Reader) skipString() (escaped bool) {
 		case c == '\\':
 			escaped = true
 			i++
+			ascii = ascii && i < len(r.data) && r.data[i] < utf8.RuneSelf
 		case c < ' ':
 			r.at = i
 			r.fail("a string with a control character")
 			return false
+		case c >= utf8.RuneSelf:
+			ascii = false
 		}
 	}
 	r.at = len(r.data)

@@ -19,6 +19,7 @@ func FuzzParse(f *testing.F) {
 	for _, file := range files {
 		f.Add([]byte(upstreamtest.Read(f, file).Body), uint8(12))
 	}
+	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U_ulLnnqC"}],"tracepoints":[{"matchings_index":0,"location":[-8,41]},{"matchings_index":0,"location":[-8,42]}]}`), uint8(2))
 	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":{"coordinates":[[-8,41],[-8,42]]}}],"tracepoints":[{"matchings_index":0,"location":[-8,41]},{"matchings_index":0,"location":[-8,42]}]}`), uint8(2))
 	f.Fuzz(func(t *testing.T, body []byte, n uint8) {
 		req := &matching.Request{Details: true}

@@ -6,6 +6,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/polyline"
 )
 
 // readParts reads the matchings. It stops behind more than there can be, which leaves the reader with an error.
@@ -42,8 +43,13 @@ func readNumber(r *jsontext.Reader) float64 {
 	return 0
 }
 
-// readGeometry reads a GeoJSON LineString.
+// readGeometry reads a line, encoded as a polyline of six decimals, which is asked for, or as GeoJSON, which proxies and other services
+// that speak OSRM's protocol may send all the same. A malformed polyline is an empty line.
 func readGeometry(r *jsontext.Reader) (line orb.LineString) {
+	if r.Peek() == '"' {
+		line, _ = polyline.Decode(r.String(), polyline.Precision6)
+		return line
+	}
 	r.Expect('{')
 	for first := true; r.More('}', &first); {
 		if string(r.Name()) != "coordinates" {

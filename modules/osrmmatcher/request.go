@@ -38,7 +38,7 @@ func (m *Matcher) address(req *matching.Request, used []int, sigma float64) (pat
 	q := make([]byte, 0, 5*len(used)+64)
 	p = append(p, "/match/v1/"...)
 	p = append(p, m.Profile...)
-	q = append(q, "overview=full&geometries=geojson&radiuses="...)
+	q = append(q, "overview=full&geometries=polyline6&generate_hints=false&radiuses="...)
 	separator := byte('/')
 	for n, i := range used {
 		point := &req.Points[i]
