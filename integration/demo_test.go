@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/testport"
 )
 
 // `make demo` as a user runs it: twice, each time until its credentials are there, and interrupted then. Every curl line
@@ -24,14 +26,16 @@ func TestMakeDemo(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	port, err := freeAddress()
+	port, release, err := testport.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := freeAddress()
+	defer release()
+	admin, release, err := testport.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer release()
 	path := filepath.Join(dir, "credentials.json")
 	var built time.Time
 	for round := range 2 {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/testport"
 )
 
 // issuer is a small identity provider: a key set over HTTP, and the private keys to it. It can be away.
@@ -43,10 +45,12 @@ type issuerKey struct {
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
 	i := &issuer{t: t, published: 3}
-	var err error
-	if i.address, err = freeAddress(); err != nil {
+	address, release, err := testport.Reserve()
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(release)
+	i.address = address
 	first, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/testport"
 )
 
 // server is one process of the real server. Its files outlive it, so that it can be started again.
@@ -40,7 +42,7 @@ func newServer(dir string, replacements ...string) (*server, error) {
 	}
 	var err error
 	for _, address := range []*string{&s.port, &s.admin, &s.router} {
-		if *address, err = freeAddress(); err != nil {
+		if *address, _, err = testport.Reserve(); err != nil { // for as long as the tests run
 			return nil, err
 		}
 	}
@@ -255,15 +257,6 @@ func (s *server) reload(t testing.TB, caddyfile string) (int, string) {
 		t.Fatal(err)
 	}
 	return resp.StatusCode, string(text)
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
 
 // shared is one server for all tests that leave no trace but accounts of an organization of their own.

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/testport"
 )
 
 // directories are where systems install PostgreSQL beside the path.
@@ -105,10 +107,11 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 	if err != nil {
 		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	port, err := freePort()
+	host, release, err := testport.Reserve()
 	if err != nil {
 		return "", nil, err
 	}
+	_, port, _ := net.SplitHostPort(host)
 	// The shell ends the server when its standard input ends, and so with this process, even if that is killed.
 	cmd := command("/bin/sh", "-c", `"$@" </dev/null & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh",
 		filepath.Join(bin, "postgres"), "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
@@ -128,6 +131,7 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 		close(exited)
 	}()
 	stop = func() {
+		defer release()
 		_ = lifeline.Close()
 		select {
 		case <-exited:
@@ -136,7 +140,7 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 			<-exited
 		}
 	}
-	address := url.URL{Scheme: "postgres", User: url.User("maps"), Host: net.JoinHostPort("127.0.0.1", port), Path: "/postgres", RawQuery: "sslmode=disable"}
+	address := url.URL{Scheme: "postgres", User: url.User("maps"), Host: host, Path: "/postgres", RawQuery: "sslmode=disable"}
 	if err := await(address.String(), exited); err != nil {
 		stop()
 		return "", nil, fmt.Errorf("%w\n%s", err, log)
@@ -165,14 +169,4 @@ func await(dsn string, exited chan struct{}) error {
 			}
 		}
 	}
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
 }

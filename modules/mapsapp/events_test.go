@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/mapsedge/caddy-maps/internal/testpace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -68,6 +69,7 @@ const eventsOption = `events {
 
 // TestEvents hears every change of an account, from the maps app, after the fact and off the request's path.
 func TestEvents(t *testing.T) {
+	pace := testpace.Watch(t)
 	const slow = 150 * time.Millisecond
 	listen(slow)
 	s := mapstest.Start(t, mapstest.Config{Site: site, Global: eventsOption})
@@ -83,7 +85,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	s.Do(http.MethodDelete, at, user, "")
-	if took := time.Since(start); took > 6*slow {
+	if took := time.Since(start); took > pace.Allow(6*slow) {
 		t.Errorf("the requests took %v: they waited for the handlers of events", took)
 	}
 	want := []string{

@@ -9,11 +9,13 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testpace"
 )
 
 // TestAway takes the database away in two ways: one that says so, and one that says nothing. Calls fail within their time, at once
 // when it is known, and work again when it is back.
 func TestAway(t *testing.T) {
+	pace := testpace.Watch(t)
 	for name, test := range map[string]struct {
 		leave, back func(*pgtest.Proxy)
 		first       time.Duration // what a call may take before it is known
@@ -41,7 +43,7 @@ func TestAway(t *testing.T) {
 							if err := call(); !account.IsUnavailable(err) {
 								t.Errorf("error %v", err)
 							}
-							if took := time.Since(began); took > limit {
+							if took := time.Since(began); took > pace.Allow(limit) {
 								t.Errorf("a call took %v", took)
 							}
 						})
@@ -55,7 +57,7 @@ func TestAway(t *testing.T) {
 			if _, err := s.Account(t.Context(), "sa_1"); !account.IsUnavailable(err) {
 				t.Errorf("error %v", err)
 			}
-			if took := time.Since(one); took > test.first {
+			if took := time.Since(one); took > pace.Allow(test.first) {
 				t.Errorf("the first call took %v", took)
 			}
 			h.until(t, "the failure", 4*time.Second, func() bool { return len(h.errs) > 0 })

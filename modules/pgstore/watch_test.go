@@ -13,6 +13,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testpace"
 )
 
 // heard notes what a store reports.
@@ -267,6 +268,7 @@ func TestManyWriters(t *testing.T) {
 // TestCutConnections ends all connections again and again while changes are made. Nothing that was confirmed may be lost, and
 // everything is heard in time.
 func TestCutConnections(t *testing.T) {
+	pace := testpace.Watch(t)
 	name := fmt.Sprintf("caddy-maps cut %d", time.Now().UnixNano())
 	dsn := pgtest.With(t, pgtest.DSN(t), "application_name", name)
 	one, other := open(t, dsn), open(t, dsn)
@@ -324,7 +326,7 @@ func TestCutConnections(t *testing.T) {
 					if now >= after.Version {
 						break
 					}
-					if time.Since(committed) > time.Second {
+					if time.Since(committed) > pace.Allow(time.Second) {
 						t.Errorf("version %d of %s did not arrive within a second", after.Version, id)
 						return
 					}

@@ -19,6 +19,7 @@ import (
 
 	// The modules that a Caddyfile of a test may name.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
+	"github.com/mapsedge/caddy-maps/internal/testport"
 	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
 )
 
@@ -85,12 +86,12 @@ func (s *Server) With(t testing.TB) *Server {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	address, release, err := testport.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	t.Cleanup(release)
+	_, port, _ := net.SplitHostPort(address)
 	return port
 }
 

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testport"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -201,16 +203,17 @@ func CheckSilent(t *testing.T, u *Upstream, a mapstest.Answer) {
 // Unreachable is the address of a port at which nobody listens.
 func Unreachable(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	address, release, err := testport.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return "http://" + ln.Addr().String()
+	t.Cleanup(release)
+	return "http://" + address
 }
 
 // CheckGone sends a request whose client goes away, and checks that the upstream hears of it.
 func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
+	pace := testpace.Watch(t)
 	t.Helper()
 	asked, left := make(chan struct{}, 16), make(chan struct{}, 16)
 	u.Answer(func(_ http.ResponseWriter, r *http.Request) {
@@ -238,7 +241,7 @@ func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
 	conn.Close()
 	select {
 	case <-left:
-		if took := time.Since(start); took > 500*time.Millisecond {
+		if took := time.Since(start); took > pace.Allow(500*time.Millisecond) {
 			t.Errorf("the upstream heard of it after %v", took)
 		}
 	case <-time.After(5 * time.Second):
