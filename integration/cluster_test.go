@@ -118,7 +118,7 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 						select {
 						case <-stop:
 							return
-						case <-time.After(100 * time.Millisecond):
+						case <-time.After(pace.Allow(100 * time.Millisecond)): // between two cuts there has to be time to connect
 							cuts += pgtest.CutConnections(t, dsn, c.application)
 						}
 					}

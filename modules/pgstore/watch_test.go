@@ -277,23 +277,32 @@ func TestCutConnections(t *testing.T) {
 	for i := range accounts {
 		addAccount(t, one, fmt.Sprintf("sa_%d", i))
 	}
-	stop := time.Now().Add(4 * time.Second)
+	const enough = 20
 	var cutting, writing sync.WaitGroup
-	cuts := 0
-	cutting.Go(func() {
-		for time.Now().Before(stop) {
-			cuts += pgtest.CutConnections(t, dsn, name)
-			time.Sleep(60 * time.Millisecond)
-		}
-	})
 	var mu sync.Mutex
 	var slowest time.Duration
-	confirmed, refused, unsure := 0, 0, 0
+	cuts, confirmed, refused, unsure := 0, 0, 0, 0
+	began := time.Now()
+	goOn := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		took := time.Since(began)
+		return took < 4*time.Second || took < 30*time.Second && (cuts < enough || confirmed < enough)
+	}
+	cutting.Go(func() {
+		for goOn() {
+			n := pgtest.CutConnections(t, dsn, name)
+			mu.Lock()
+			cuts += n
+			mu.Unlock()
+			time.Sleep(pace.Allow(60 * time.Millisecond)) // between two cuts there has to be time to connect
+		}
+	})
 	for i := range accounts {
 		id := fmt.Sprintf("sa_%d", i)
 		writing.Go(func() {
 			last := uint64(1) // known to be stored; nobody else writes
-			for time.Now().Before(stop) {
+			for goOn() {
 				_, after, err := one.UpdateAccount(context.Background(), id, toggle)
 				mu.Lock()
 				switch {
@@ -347,7 +356,7 @@ func TestCutConnections(t *testing.T) {
 	}
 	writing.Wait()
 	cutting.Wait()
-	if cuts < 20 || confirmed < 20 {
+	if cuts < enough || confirmed < enough {
 		t.Errorf("%d connections were cut and %d changes confirmed: too few to tell anything", cuts, confirmed)
 	}
 	if h.missed != 0 {
