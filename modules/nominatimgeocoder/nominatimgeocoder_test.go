@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +75,13 @@ type asked struct {
 	uris []string
 }
 
+// list is what has been asked for so far.
+func (a *asked) list() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.uris)
+}
+
 func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
 	a := new(asked)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +140,7 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", size, diff)
 				}
 			}
-			if diff := cmp.Diff([]string{sent(t, r), sent(t, r)}, a.uris); diff != "" {
+			if diff := cmp.Diff([]string{sent(t, r), sent(t, r)}, a.list()); diff != "" {
 				t.Errorf("sent (-want +got):\n%s", diff)
 			}
 		})
@@ -172,8 +181,8 @@ func TestFurtherQuestions(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			var added []string
-			for _, uri := range a.uris {
-				added = append(added, strings.TrimPrefix(uri, a.uris[0]))
+			for _, uri := range a.list() {
+				added = append(added, strings.TrimPrefix(uri, a.list()[0]))
 			}
 			if diff := cmp.Diff(tc.asked, added); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
@@ -215,8 +224,8 @@ func TestCategory(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", tc, diff)
 		}
-		if asked, _ := url.Parse(a.uris[0]); len(a.uris) != 1 || asked.Query().Get("layer") != tc.layers {
-			t.Errorf("%+v: asked %v", tc, a.uris)
+		if asked, _ := url.Parse(a.list()[0]); len(a.list()) != 1 || asked.Query().Get("layer") != tc.layers {
+			t.Errorf("%+v: asked %v", tc, a.list())
 		}
 	}
 }
@@ -229,8 +238,8 @@ func TestWithoutGeometry(t *testing.T) {
 	if got := results(t, s.Do(http.MethodGet, question(t, r), "", "")); got != road {
 		t.Error(got)
 	}
-	if want := strings.TrimSuffix(sent(t, r), "&polygon_geojson=1"); len(a.uris) != 1 || a.uris[0] != want {
-		t.Errorf("asked %v, want %s", a.uris, want)
+	if want := strings.TrimSuffix(sent(t, r), "&polygon_geojson=1"); len(a.list()) != 1 || a.list()[0] != want {
+		t.Errorf("asked %v, want %s", a.list(), want)
 	}
 }
 
@@ -261,12 +270,13 @@ func TestRequests(t *testing.T) {
 	for language, want := range map[string]string{
 		"": "", "&language=de-AT": "de-AT", "&language=it;q%3D0.1,de,%20en-GB;q%3D0.5": "de, en-GB;q=0.95, it;q=0.90", "&language=*": "",
 	} {
-		var request *http.Request
+		var received atomic.Pointer[http.Request]
 		u.Answer(func(w http.ResponseWriter, r *http.Request) {
-			request = r
+			received.Store(r)
 			fmt.Fprint(w, `{"error":"Unable to geocode"}`)
 		})
 		a := s.Do(http.MethodGet, question(t, r)+language, token, "", "Cookie", "a=b", "X-Forwarded-For", "1.2.3.4")
+		request := received.Load()
 		if a.Status != 200 || request == nil {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -383,8 +393,8 @@ func TestChain(t *testing.T) {
 		if got := results(t, s.Do(http.MethodGet, question(t, r), "", "")); got != restaurant {
 			t.Errorf("outside: %s", got)
 		}
-		if len(a.uris) != i+1 {
-			t.Fatalf("asked %d times for %d positions outside", len(a.uris), i+1)
+		if len(a.list()) != i+1 {
+			t.Fatalf("asked %d times for %d positions outside", len(a.list()), i+1)
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,7 +67,14 @@ func question(t testing.TB, r upstreamtest.Recorded) string {
 type asked struct {
 	mu       sync.Mutex
 	uris     []string
-	language string
+	language atomic.Value
+}
+
+// list is what has been asked for so far.
+func (a *asked) list() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.uris)
 }
 
 func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
@@ -74,7 +83,7 @@ func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
 		a.mu.Lock()
 		answer := answers[min(len(a.uris), len(answers)-1)]
 		a.uris = append(a.uris, r.RequestURI)
-		a.language = r.Header.Get("Accept-Language")
+		a.language.Store(r.Header.Get("Accept-Language"))
 		a.mu.Unlock()
 		w.WriteHeader(answer.Status)
 		w.Write(answer.Body)
@@ -127,7 +136,7 @@ func TestAnswer(t *testing.T) {
 	if diff := cmp.Diff(want, results(t, s.Do(http.MethodGet, question(t, r)+"&size=3", "", ""))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{sent(t, r)}, a.uris); diff != "" {
+	if diff := cmp.Diff([]string{sent(t, r)}, a.list()); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 	for size, want := range map[string]int{"1": 1, "2": 2, "5": 3} {
@@ -148,7 +157,7 @@ func TestGeometry(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{sent(t, r)}, a.uris); diff != "" {
+	if diff := cmp.Diff([]string{sent(t, r)}, a.list()); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
@@ -181,7 +190,7 @@ func TestCategory(t *testing.T) {
 			t.Errorf("%.40s (-want +got):\n%s", category, diff)
 		}
 		uri, _, _ := strings.Cut(sent(t, r), "&osm_tag")
-		if diff := cmp.Diff([]string{uri + want.tags}, a.uris); diff != "" {
+		if diff := cmp.Diff([]string{uri + want.tags}, a.list()); diff != "" {
 			t.Errorf("%.40s: sent (-want +got):\n%s", category, diff)
 		}
 	}
@@ -201,7 +210,7 @@ func TestSettlement(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	near := strings.Replace(strings.Replace(sent(t, settlements), "radius=30&limit=10", "radius=1&limit=50", 1), "&layer=locality&layer=district&layer=city", "", 1)
-	if diff := cmp.Diff([]string{near, sent(t, settlements)}, a.uris); diff != "" {
+	if diff := cmp.Diff([]string{near, sent(t, settlements)}, a.list()); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 
@@ -217,14 +226,14 @@ func TestSettlement(t *testing.T) {
 		"all too far":     {target + "&near=1", []upstreamtest.Recorded{read(t, "near"), settlements}, []string{"node:240109190 place/hamlet 2691.69"}, 2},
 	} {
 		a := replay(u, tc.answers...)
-		if diff := cmp.Diff(tc.want, short(t, s.Do(http.MethodGet, tc.target, "", ""))); diff != "" || len(a.uris) != tc.asked {
-			t.Errorf("%s: asked %v (-want +got):\n%s", name, a.uris, diff)
+		if diff := cmp.Diff(tc.want, short(t, s.Do(http.MethodGet, tc.target, "", ""))); diff != "" || len(a.list()) != tc.asked {
+			t.Errorf("%s: asked %v (-want +got):\n%s", name, a.list(), diff)
 		}
 	}
 	a = replay(u, nothing)
 	s.Do(http.MethodGet, target+"&near=1&size=2", "", "")
-	if want := "/reverse?lat=47.0000001&lon=8.9&radius=0.06&limit=20"; a.uris[0] != want {
-		t.Errorf("sent %s, want %s", a.uris[0], want)
+	if want := "/reverse?lat=47.0000001&lon=8.9&radius=0.06&limit=20"; a.list()[0] != want {
+		t.Errorf("sent %s, want %s", a.list()[0], want)
 	}
 }
 
@@ -234,8 +243,8 @@ func TestLanguage(t *testing.T) {
 	r := read(t, "near")
 	for language, want := range map[string]string{"": "", "&language=de-AT": "de-AT", "&language=fr,en;q%3D0.5": "fr, en;q=0.95"} {
 		a := replay(u, r)
-		if s.Do(http.MethodGet, question(t, r)+language, "", ""); a.language != want {
-			t.Errorf("%s: Accept-Language %q, want %q", language, a.language, want)
+		if s.Do(http.MethodGet, question(t, r)+language, "", ""); a.language.Load() != want {
+			t.Errorf("%s: Accept-Language %q, want %q", language, a.language.Load(), want)
 		}
 	}
 }
@@ -275,6 +284,9 @@ func TestBadDays(t *testing.T) {
 	}
 	u.Replay(read(t, "refused"))
 	check(t, u, ask(s), 502, "bad gateway")
+	if log := s.Log(); !strings.Contains(log, "it refuses the question") || !strings.Contains(log, "Allowed parameters") {
+		t.Error("the log does not tell what Photon says")
+	}
 	// What has no id of OpenStreetMap or is nothing is left out.
 	u.Send(200, `{"features":[`+feature+strings.Repeat(","+feature, 49)+`]}`)
 	if got := short(t, s.Do(http.MethodGet, target+"&category=amenity", "", "")); got != nil {

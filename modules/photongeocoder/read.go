@@ -14,7 +14,11 @@ import (
 
 // parse reads an answer, a FeatureCollection. The error is one of package upstream.
 func parse(status int, body []byte) ([]geocoding.Found, error) {
-	if status != http.StatusOK {
+	switch status {
+	case http.StatusOK:
+	case http.StatusBadRequest:
+		return nil, upstream.Nonsense("it refuses the question: %.200q", message(body))
+	default:
 		return nil, upstream.Unexpected(status)
 	}
 	d := document{Reader: jsontext.NewReader(body), body: body}
@@ -29,6 +33,20 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 		return nil, upstream.Nonsense("an answer without features")
 	}
 	return d.found, nil
+}
+
+// message is what Photon says where it refuses a question, for the log: of geometries that it does not have, for example.
+func message(body []byte) (said string) {
+	r := jsontext.NewReader(body)
+	r.Expect('{')
+	for first := true; r.More('}', &first); {
+		if string(r.Name()) == "message" {
+			said = text(r)
+		} else {
+			r.Skip()
+		}
+	}
+	return said
 }
 
 // document is an answer that is being read.
