@@ -14,7 +14,9 @@ import (
 	// Geocoders and matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 
 	// HTTP handlers.

@@ -26,18 +26,7 @@ var (
 func (s *search) unitOf(h *hit, a *surroundings, key, value []byte) unit {
 	switch string(key) {
 	case "place":
-		switch place := string(value); {
-		case slices.Contains(townPlaces, place):
-			return unitCity
-		case slices.Contains(statePlaces, place):
-			return unitState
-		case slices.Contains(countyPlaces, place):
-			return unitCounty
-		case place == "country" || place == "continent":
-			return unitCountry
-		case slices.Contains(suburbPlaces, place):
-			return unitSuburb
-		}
+		return unitOfPlace(string(value))
 	case "boundary":
 		if v := string(value); v != "administrative" && v != "census" {
 			return unitNone
@@ -56,6 +45,23 @@ func (s *search) unitOf(h *hit, a *surroundings, key, value []byte) unit {
 		if city := s.context.Feature[roleCity]; city == 0 || h.extent > s.context.Extent[roleCity] {
 			return unitCounty
 		}
+		return unitSuburb
+	}
+	return unitNone
+}
+
+// unitOfPlace tells what a value of place is.
+func unitOfPlace(place string) unit {
+	switch {
+	case slices.Contains(townPlaces, place):
+		return unitCity
+	case slices.Contains(statePlaces, place):
+		return unitState
+	case slices.Contains(countyPlaces, place):
+		return unitCounty
+	case place == "country" || place == "continent":
+		return unitCountry
+	case slices.Contains(suburbPlaces, place):
 		return unitSuburb
 	}
 	return unitNone

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
@@ -374,46 +373,8 @@ func TestUnreachable(t *testing.T) {
 // One of three upstreams is killed under load: with retries no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	r := upstreamtest.Read(t, "testdata/match_ok_1.json")
-	var all []*upstreamtest.Upstream
-	var urls []string
-	for range 3 {
-		u := upstreamtest.New(t)
-		u.Replay(r)
-		all, urls = append(all, u), append(urls, u.URL)
-	}
-	s := start(t, strings.Join(urls, " "), `
-		lb_policy round_robin
-		lb_retries 5
-		fail_duration 1s
-		timeout 5s`)
 	target, _ := question(t, r)
-	var stop atomic.Bool
-	var served atomic.Int64
-	var clients sync.WaitGroup
-	for range 4 {
-		clients.Go(func() {
-			for !stop.Load() {
-				a, err := s.Try(target, "")
-				if err != nil || a.Status != 200 {
-					t.Errorf("%v %d %s", err, a.Status, a.Body)
-					return
-				}
-				served.Add(1)
-			}
-		})
-	}
-	wait := func(more int64) {
-		for until := served.Load() + more; served.Load() < until && !t.Failed(); {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	wait(50)
-	all[1].CloseClientConnections()
-	all[1].Listener.Close()
-	all[1].CloseClientConnections()
-	wait(200)
-	stop.Store(true)
-	clients.Wait()
+	upstreamtest.CheckKilled(t, r, target, func(upstreams, options string) *mapstest.Server { return start(t, upstreams, options) })
 }
 
 func TestCaddyfileErrors(t *testing.T) {

@@ -11,9 +11,13 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
+	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
+	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 )
 
@@ -24,7 +28,7 @@ func TestDocumentedExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := regexp.MustCompile("(?s)```caddyfile\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(examples) < 3 {
+	if len(examples) < 5 {
 		t.Fatalf("%d examples", len(examples))
 	}
 	region := t.TempDir() + "/delaware.region"

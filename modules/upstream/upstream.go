@@ -150,12 +150,23 @@ func Unexpected(status int) error {
 	return Nonsense("status %d", status)
 }
 
-// Do sends a request, a GET where body is nil and otherwise a POST of JSON, and has the answer read, which is valid only until
-// read returns. It returns what read returns, the error of ctx, or an apierror.Error: 503 where no upstream can be reached, 504
+// Request is what a service is asked.
+type Request struct {
+	Path, Query string
+	Body        []byte   // nil for a GET, else the JSON of a POST
+	Languages   []string // BCP 47 tags that answers are wanted in, the most wanted first
+}
+
+// Do sends a request without languages; see Ask.
+func (s *Service) Do(ctx context.Context, path, query string, body []byte, read func(status int, answer []byte) error) error {
+	return s.Ask(ctx, &Request{Path: path, Query: query, Body: body}, read)
+}
+
+// Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns, the error of ctx, or an apierror.Error: 503 where no upstream can be reached, 504
 // where the answer takes too long, 502 where it is incomplete, too large or nonsense.
 //
-// Nothing of the client's request goes along, neither its headers nor its address.
-func (s *Service) Do(ctx context.Context, path, query string, body []byte, read func(status int, answer []byte) error) error {
+// Nothing else of the client's request goes along, neither its headers nor its address.
+func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, answer []byte) error) error {
 	// The time limit cancels the exchange: reverse_proxy gives up at once then. With a deadline it would try the other
 	// upstreams, fail at once because the time is over, and hold that against them.
 	exchange, cancel := context.WithCancel(ctx)
@@ -169,10 +180,10 @@ func (s *Service) Do(ctx context.Context, path, query string, body []byte, read 
 
 	rec := newRecorder(s.MaxResponse)
 	defer rec.free()
-	err := s.exchange(rec, request(exchange, path, query, body))
+	err := s.exchange(rec, question.http(exchange))
 	for again := 0; again < s.again && errors.Is(err, errBrokenOff) && !rec.overflow && exchange.Err() == nil; again++ {
 		rec.reset()
-		err = s.exchange(rec, request(exchange, path, query, body))
+		err = s.exchange(rec, question.http(exchange))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -223,21 +234,38 @@ func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {
 // accountPlaceholders are the placeholders of the client's request that can be used here, with header_up: who asks.
 const accountPlaceholders = "http.auth.user."
 
-// request makes a request that carries nothing but what it asks for.
-func request(ctx context.Context, path, query string, body []byte) *http.Request {
+// http makes a request that carries nothing but what it asks for.
+func (q *Request) http(ctx context.Context) *http.Request {
 	req := &http.Request{
-		Method: http.MethodGet, URL: &url.URL{Path: path, RawQuery: query},
+		Method: http.MethodGet, URL: &url.URL{Path: q.Path, RawQuery: q.Query},
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"caddy-maps"}},
 		Body:   http.NoBody,
 	}
-	if body != nil {
+	if len(q.Languages) > 0 {
+		req.Header["Accept-Language"] = []string{acceptLanguage(q.Languages)}
+	}
+	if q.Body != nil {
 		req.Method = http.MethodPost
 		req.Header["Content-Type"] = []string{"application/json"}
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(q.Body)), int64(len(q.Body))
 	}
 	req.RequestURI = req.URL.RequestURI()
 	return req.WithContext(ctx)
+}
+
+// acceptLanguage is the value of the header for some languages, of which there are at most 20.
+func acceptLanguage(languages []string) string {
+	const step = 5 // hundredths
+	var b strings.Builder
+	for i, language := range languages {
+		if i == 0 {
+			b.WriteString(language)
+			continue
+		}
+		fmt.Fprintf(&b, ", %s;q=0.%02d", language, max(100-step*i, step))
+	}
+	return b.String()
 }
 
 // failure is the API's error for an error of the proxy.

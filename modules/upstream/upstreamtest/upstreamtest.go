@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -247,4 +248,49 @@ func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
 	case <-time.After(5 * time.Second):
 		t.Error("the upstream did not hear of it")
 	}
+}
+
+// CheckKilled starts a server on three upstreams that play back a good answer, kills one of them under load, and checks that with
+// retries no request fails.
+func CheckKilled(t *testing.T, good Recorded, target string, start func(upstreams, options string) *mapstest.Server) {
+	t.Helper()
+	var all []*Upstream
+	var urls []string
+	for range 3 {
+		u := New(t)
+		u.Replay(good)
+		all, urls = append(all, u), append(urls, u.URL)
+	}
+	s := start(strings.Join(urls, " "), `
+		lb_policy round_robin
+		lb_retries 5
+		fail_duration 1s
+		timeout 5s`)
+	var stop atomic.Bool
+	var served atomic.Int64
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for !stop.Load() {
+				a, err := s.Try(target, "")
+				if err != nil || a.Status != http.StatusOK {
+					t.Errorf("%v %d %s", err, a.Status, a.Body)
+					return
+				}
+				served.Add(1)
+			}
+		})
+	}
+	wait := func(more int64) {
+		for until := served.Load() + more; served.Load() < until && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	wait(50)
+	all[1].CloseClientConnections()
+	all[1].Listener.Close()
+	all[1].CloseClientConnections()
+	wait(200)
+	stop.Store(true)
+	clients.Wait()
 }

@@ -1,0 +1,257 @@
+package geocoding
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/paulmach/orb"
+)
+
+// Found is an object that another geocoder found. It becomes a Place by the rules that places of a region follow.
+type Found struct {
+	Kind extract.Kind
+	ID   int64  // of OpenStreetMap
+	Name string // empty where it has none; its house number and street stand for it then
+
+	// Category and Type are the OSM key and value that the other geocoder presents it with. Tags, if known, say what else it is.
+	Category, Type string
+	Tags           extract.Tags
+
+	// Geometry is what is known of it; at least a point.
+	Geometry orb.Geometry
+
+	// Address has an alpha-2 code for a country, in upper or lower case, or none.
+	Address Address
+}
+
+// Answer makes the answer to a request out of what another geocoder found: what has a name or a house number, is what the request
+// asks for, and is near enough; nearest first.
+func (req *Request) Answer(found []Found) *Result {
+	reach := reachOfRequest(req.MaxDistance)
+	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return normalize(c) != "" })
+	return req.remoteResult(found, min(max(req.Size, MinSize), MaxSize), func(f *remote) bool {
+		return f.centimetres <= reach && (asked && f.matches(req.Categories) || !asked && f.general())
+	})
+}
+
+// Fallback makes the answer where no feature is near and no category is asked for, out of what another geocoder found: the smallest
+// settlement or administrative area around the position, else, on land, the nearest settlement.
+func (req *Request) Fallback(found []Found) *Result {
+	_, land := country.Lookup(req.Point)
+	return req.remoteResult(found, 1, func(f *remote) bool {
+		return f.Name != "" && (f.centimetres == 0 && f.kind.key == "place" || f.unit() != unitNone && (land || f.centimetres == 0))
+	})
+}
+
+// Nameless tells whether all that was found has neither a name nor a house number, so that none of it can be an answer.
+func Nameless(found []Found) bool {
+	return !slices.ContainsFunc(found, func(f Found) bool { return f.title() != "" })
+}
+
+// title is the name of an object, or its house number and street.
+func (f *Found) title() string {
+	if f.Name == "" && f.Address.HouseNumber != "" {
+		return strings.TrimSpace(f.Address.HouseNumber + " " + f.Address.Street)
+	}
+	return f.Name
+}
+
+// remote is an object of another geocoder that has been measured.
+type remote struct {
+	*Found
+	measure
+	kinds []keyValue
+	kind  keyValue // that it is presented as
+}
+
+// remoteResult is the answer of the objects that are to be kept, at most some.
+func (req *Request) remoteResult(found []Found, size int, keep func(*remote) bool) *Result {
+	result := new(Result)
+	if !finite(req.Point) {
+		return result
+	}
+	o := newOrigin(req.Point)
+	var hits []remote
+	for i := range found {
+		f := remote{Found: &found[i]}
+		var known bool
+		if f.measure, known = o.measure(f.Geometry); !known || f.title() == "" || f.Category == "" {
+			continue
+		}
+		f.kinds = appendKinds(nil, extract.Tags{{Key: f.Category, Value: f.Type}}, []string{f.Category})
+		f.kinds = appendKinds(f.kinds, f.Tags, mainKeys)
+		if len(f.kinds) == 0 {
+			continue
+		}
+		if f.kind = f.kinds[0]; keep(&f) {
+			hits = append(hits, f)
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b remote) int {
+		return cmp.Or(cmp.Compare(a.centimetres, b.centimetres), cmp.Compare(a.extent, b.extent), cmp.Compare(a.ref(), b.ref()))
+	})
+	seen := make(map[uint64]bool, size)
+	for i := range hits {
+		if f := &hits[i]; len(result.Places) < size && !seen[f.ref()] {
+			seen[f.ref()] = true
+			result.Places = append(result.Places, f.place(&o, req.Point))
+		}
+	}
+	return result
+}
+
+func (f *Found) ref() uint64 { return newRef(f.Kind, f.ID) }
+
+// matches tells whether a filter asks for an object, and presents it as the first of what it is that the filter asks for.
+func (f *remote) matches(categories []string) bool {
+	for _, k := range f.kinds {
+		for _, c := range categories {
+			if c = normalize(c); c != "" && (normalize(k.key) == c || normalize(k.value) == c) {
+				f.kind = k
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// general tells whether an object is found without a category. Areas tagged boundary or place are not, unless a house number is
+// all that they have.
+func (f *remote) general() bool {
+	if f.Name == "" || !f.isArea() {
+		return true
+	}
+	return !slices.ContainsFunc(f.kinds, func(k keyValue) bool { return k.key == "boundary" || k.key == "place" && k.value != "house" })
+}
+
+// isArea tells whether an object is an area. What is no node, and of which only a point is known, is taken for one.
+func (f *remote) isArea() bool {
+	switch f.Geometry.(type) {
+	case orb.LineString, orb.MultiLineString:
+		return false
+	case orb.Point:
+		return f.Kind != extract.KindNode
+	}
+	return true
+}
+
+// unit tells what part of a country an object is.
+func (f *remote) unit() unit {
+	switch f.kind.key {
+	case "place":
+		return unitOfPlace(f.kind.value)
+	case "boundary":
+		if f.kind.value != "administrative" && f.kind.value != "census" {
+			return unitNone
+		}
+		// The address of a unit has its own name and those of larger ones.
+		a := &f.Address
+		for _, of := range [...]struct {
+			name string
+			unit unit
+		}{{a.Country, unitCountry}, {a.State, unitState}, {a.City, unitCity}, {a.Suburb, unitSuburb}} {
+			if strings.EqualFold(of.name, f.Name) {
+				return of.unit
+			}
+		}
+		if a.City == "" {
+			return unitCounty
+		}
+		return unitSuburb
+	}
+	return unitNone
+}
+
+// place is what the client is told of an object.
+func (f *remote) place(o *origin, query orb.Point) Place {
+	p := Place{Name: f.title(), Category: f.kind.key, Type: f.kind.value, Location: query, Distance: f.centimetres / 100, Address: f.Address}
+	if f.at != (position{}) {
+		p.Location = o.location(f.at)
+	}
+	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
+	var t textBuffer
+	id := t.id(f.ref())
+	within := f.unit()
+	name := t.addString(p.Name)
+	display := t.join(name, within.outside(t.addString(f.Address.Suburb), unitSuburb), within.outside(t.addString(f.Address.City), unitCity),
+		within.outside(t.addString(f.Address.State), unitState), t.addString(p.Address.Country))
+	text := string(t.bytes)
+	p.ID, p.DisplayName = id.of(text), display.of(text)
+	return p
+}
+
+// countryOf is the name and the alpha-3 code of the country of an address: what its alpha-2 code says, unless the worldwide borders
+// know a territory there with a code of its own; else what these say.
+func countryOf(a *Address, p orb.Point) (name, code string) {
+	upper := strings.ToUpper(strings.TrimSpace(a.CountryCode))
+	c, ok := country.ByAlpha2(upper)
+	at, found := country.Lookup(p)
+	switch {
+	case ok && !(found && at.IsTerritoryOf(upper)):
+	case ok:
+		return at.Name, at.Code
+	default:
+		if c, ok = countryAt(p); !ok {
+			return a.Country, ""
+		}
+	}
+	if a.Country != "" {
+		return a.Country, c.Code
+	}
+	return c.Name, c.Code
+}
+
+// measure is how far an object is, and how large.
+type measure struct {
+	centimetres float64 // rounded
+	extent      float64
+	at          position // its point nearest to the origin
+}
+
+// measure measures a geometry, of several the nearest; false where nothing is known of it.
+func (o *origin) measure(g orb.Geometry) (m measure, ok bool) {
+	var parts []orb.Geometry
+	switch g := g.(type) {
+	case nil:
+		return m, false
+	case orb.MultiPoint:
+		for _, p := range g {
+			parts = append(parts, p)
+		}
+	case orb.MultiLineString:
+		for _, l := range g {
+			parts = append(parts, l)
+		}
+	case orb.Collection:
+		parts = g
+	default:
+		shape, ok := newGeometry(g)
+		if !ok {
+			return m, false
+		}
+		m.extent = shape.extent()
+		if !shape.contains(o) {
+			var h float64
+			h, m.at = shape.nearest(o, math.Inf(1))
+			m.centimetres = math.Round(metres(h) * 100)
+		}
+		return m, true
+	}
+	extent := 0.0
+	for _, part := range parts {
+		p, known := o.measure(part)
+		if !known {
+			continue
+		}
+		extent += p.extent
+		if !ok || p.centimetres < m.centimetres {
+			m, ok = p, true
+		}
+	}
+	m.extent = extent
+	return m, ok
+}

@@ -1,0 +1,77 @@
+package nominatimgeocoder_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+)
+
+func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, status int, message string) {
+	t.Helper()
+	if want := `{"error":"` + message + `"}`; a.Status != status || strings.TrimSpace(a.Body) != want {
+		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, want)
+	}
+	upstreamtest.CheckSilent(t, u, a)
+}
+
+func TestBadDays(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "")
+	r := read(t, "poi")
+	target := question(t, r)
+	ask := func(s *mapstest.Server) mapstest.Answer { return s.Do(http.MethodGet, target, "", "") }
+	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
+	for name, change := range map[string][2]string{
+		"no latitude":              {`"lat": "44.5015307",`, ``},
+		"off the globe":            {`"lat": "44.5015307"`, `"lat": "444.5"`},
+		"nowhere":                  {`"lon": "11.3398676"`, `"lon": "NaN"`},
+		"no category":              {`"category": "amenity"`, `"category": null`},
+		"an unknown kind":          {`"osm_type": "node"`, `"osm_type": "secret"`},
+		"no id":                    {`"osm_id": 1704756187,`, ``},
+		"a negative id":            {`1704756187`, `-5`},
+		"half an id":               {`1704756187`, `0.5`},
+		"an enormous id":           {`1704756187`, `1e999`},
+		"another error":            {`"place_id"`, `"error": "secret", "place_id"`},
+		"an error that is no text": {`"place_id"`, `"error": {"code": 400}, "place_id"`},
+		"an unknown geometry":      {`"type": "Point"`, `"type": "secret"`},
+		"a geometry nowhere": {`[
+    11.3398676,`, `[
+    1111,`},
+		"an address that is no object": {`"address": {`, `"address": 5, "x": {`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := strings.Replace(string(r.Body), change[0], change[1], 1)
+			if body == string(r.Body) {
+				t.Fatalf("nothing to change in %s", body)
+			}
+			u.Send(200, body)
+			check(t, u, ask(s.With(t)), 502, "bad gateway")
+		})
+	}
+	for name, status := range map[string]int{"refused": 502, "broken": 502} {
+		u.Replay(read(t, name))
+		check(t, u, ask(s), status, "bad gateway")
+	}
+	t.Run("comes back", func(t *testing.T) {
+		u.Replay(r)
+		if got := results(t, ask(s.With(t))); got != restaurant {
+			t.Error(got)
+		}
+	})
+	t.Run("client gone", func(t *testing.T) { upstreamtest.CheckGone(t, s, u, target) })
+}
+
+func TestUnreachable(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, upstreamtest.Unreachable(t), "")
+	check(t, u, s.Do(http.MethodGet, question(t, read(t, "poi")), "", ""), 503, "service unavailable")
+}
+
+// One of three upstreams is killed under load: with retries no request fails.
+func TestUpstreamKilled(t *testing.T) {
+	r := read(t, "poi")
+	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server { return start(t, upstreams, options) })
+}

@@ -1,0 +1,129 @@
+// Package nominatimgeocoder is the guest module `maps.geocoders.nominatim`: reverse geocoding by Nominatim servers.
+package nominatimgeocoder
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/upstream"
+)
+
+func init() { caddy.RegisterModule(new(Geocoder)) }
+
+// Geocoder answers reverse geocodings by the `reverse` call of Nominatim servers. It covers every place, so in a chain it belongs
+// behind local geocoders.
+//
+// Nominatim finds one object for a position, whatever `size` asks for, and looks for streets, addresses and points of interest
+// some 600 m far. A `category` is compared with that one object.
+type Geocoder struct {
+	upstream.Service
+
+	// Whether Nominatim is asked for the whole geometry of what it finds (`on`), so that distances are to the object's own outline,
+	// or is not (`off`), which makes answers smaller and distances those to the object's middle. Default: `on`.
+	Geometry string `json:"geometry,omitempty"`
+}
+
+const (
+	geometryOn  = "on"
+	geometryOff = "off"
+)
+
+// CaddyModule returns the Caddy module information.
+func (*Geocoder) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.geocoders.nominatim", New: func() caddy.Module { return new(Geocoder) }}
+}
+
+// Provision opens the proxy to the servers.
+func (g *Geocoder) Provision(ctx caddy.Context) error {
+	if g.Geometry == "" {
+		g.Geometry = geometryOn
+	}
+	if err := g.Open(ctx, false); err != nil {
+		return fmt.Errorf("geocoder nominatim: %w", err)
+	}
+	return nil
+}
+
+// Validate checks the configuration.
+func (g *Geocoder) Validate() error {
+	if g.Geometry != geometryOn && g.Geometry != geometryOff {
+		return fmt.Errorf("geometry: %q is neither %s nor %s", g.Geometry, geometryOn, geometryOff)
+	}
+	return nil
+}
+
+// Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and where that is too
+// far, for the settlement.
+func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
+	if layers, asked := layersOf(req.Categories); asked {
+		found, err := g.ask(ctx, req, layers, "")
+		if err != nil {
+			return nil, err
+		}
+		return req.Answer(found), nil
+	}
+	found, err := g.ask(ctx, req, "", "")
+	if err == nil && len(found) > 0 && geocoding.Nameless(found) {
+		found, err = g.ask(ctx, req, layerAddress, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if result := answer(req, found); len(result.Places) > 0 || len(found) == 0 {
+		return result, nil
+	}
+	if found, err = g.ask(ctx, req, layerAddress, zoomSettlement); err != nil {
+		return nil, err
+	}
+	return answer(req, found), nil
+}
+
+// answer is what is near or, if that is all there is, the place or area around.
+func answer(req *geocoding.Request, found []geocoding.Found) *geocoding.Result {
+	if result := req.Answer(found); len(result.Places) > 0 {
+		return result
+	}
+	return req.Fallback(found)
+}
+
+// ask sends one question to Nominatim. It finds one object or none.
+func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, layers, zoom string) (found []geocoding.Found, err error) {
+	question := &upstream.Request{Path: "/reverse", Query: g.query(req, layers, zoom), Languages: req.Languages}
+	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
+		found, err = parse(status, body)
+		return err
+	})
+	return found, err
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	geocoder nominatim <upstreams...> {
+//	    geometry     on|off
+//	    timeout      <duration>
+//	    max_response <size>
+//	    <options of reverse_proxy>
+//	}
+func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return g.UnmarshalBlock(d, func(option string) (bool, error) {
+		if option != "geometry" {
+			return false, nil
+		}
+		if !d.AllArgs(&g.Geometry) {
+			return true, d.ArgErr()
+		}
+		return true, nil
+	})
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Geocoder)(nil)
+	_ caddy.Validator       = (*Geocoder)(nil)
+	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
+	_ geocoding.Geocoder    = (*Geocoder)(nil)
+)

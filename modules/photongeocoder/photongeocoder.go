@@ -1,0 +1,125 @@
+// Package photongeocoder is the guest module `maps.geocoders.photon`: reverse geocoding by Photon servers.
+package photongeocoder
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/upstream"
+)
+
+func init() { caddy.RegisterModule(new(Geocoder)) }
+
+// Geocoder answers reverse geocodings by the `reverse` call of Photon servers. It covers every place, so in a chain it belongs
+// behind local geocoders.
+//
+// Photon looks for objects by their middle, so a large one whose middle is farther than `max_distance` is not found.
+type Geocoder struct {
+	upstream.Service
+
+	// Whether Photon is asked for the whole geometry of what it finds (`on`), so that distances are to the object's own outline, or
+	// is not (`off`), so that they are to its middle. Photon has geometries only if its data was imported with `-full-geometries`,
+	// and refuses the question otherwise. Default: `off`.
+	Geometry string `json:"geometry,omitempty"`
+}
+
+const (
+	geometryOn  = "on"
+	geometryOff = "off"
+)
+
+// CaddyModule returns the Caddy module information.
+func (*Geocoder) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.geocoders.photon", New: func() caddy.Module { return new(Geocoder) }}
+}
+
+// Provision opens the proxy to the servers.
+func (g *Geocoder) Provision(ctx caddy.Context) error {
+	if g.Geometry == "" {
+		g.Geometry = geometryOff
+	}
+	if err := g.Open(ctx, false); err != nil {
+		return fmt.Errorf("geocoder photon: %w", err)
+	}
+	return nil
+}
+
+// Validate checks the configuration.
+func (g *Geocoder) Validate() error {
+	if g.Geometry != geometryOn && g.Geometry != geometryOff {
+		return fmt.Errorf("geometry: %q is neither %s nor %s", g.Geometry, geometryOn, geometryOff)
+	}
+	return nil
+}
+
+// Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest settlement.
+func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
+	tags, asked := tagsOf(req.Categories)
+	found, err := g.ask(ctx, req, g.query(req, tags))
+	if err != nil {
+		return nil, err
+	}
+	if result := req.Answer(found); len(result.Places) > 0 || asked {
+		return result, nil
+	}
+	here, land := country.Lookup(req.Point)
+	if !land {
+		return req.Fallback(nil), nil
+	}
+	if found, err = g.ask(ctx, req, g.settlementQuery(req)); err != nil {
+		return nil, err
+	}
+	return req.Fallback(of(here, found)), nil
+}
+
+// of returns what was found in a country. Photon tells distances only, and another country may begin anywhere.
+func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
+	for _, f := range found {
+		if f.Address.CountryCode == "" || f.Address.CountryCode == here.Alpha2 || here.IsTerritoryOf(f.Address.CountryCode) {
+			in = append(in, f)
+		}
+	}
+	return in
+}
+
+// ask sends one question to Photon.
+func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (found []geocoding.Found, err error) {
+	err = g.Ask(ctx, &upstream.Request{Path: "/reverse", Query: query, Languages: req.Languages}, func(status int, body []byte) (err error) {
+		found, err = parse(status, body)
+		return err
+	})
+	return found, err
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	geocoder photon <upstreams...> {
+//	    geometry     on|off
+//	    timeout      <duration>
+//	    max_response <size>
+//	    <options of reverse_proxy>
+//	}
+func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return g.UnmarshalBlock(d, func(option string) (bool, error) {
+		if option != "geometry" {
+			return false, nil
+		}
+		if !d.AllArgs(&g.Geometry) {
+			return true, d.ArgErr()
+		}
+		return true, nil
+	})
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Geocoder)(nil)
+	_ caddy.Validator       = (*Geocoder)(nil)
+	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
+	_ geocoding.Geocoder    = (*Geocoder)(nil)
+)

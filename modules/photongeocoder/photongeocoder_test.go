@@ -1,0 +1,269 @@
+package photongeocoder_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
+	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+)
+
+const endpoint = "/v2/search/reverse-geocoding"
+
+// start runs a server whose geocoder is Photon: max_distance is 1000 m, with the parameter near 60 m.
+func start(t testing.TB, upstreams, options string) *mapstest.Server {
+	geocoder := fmt.Sprintf(`geocoder photon %s {
+		timeout 1500ms
+		max_response 1MiB
+		%s
+	}`, upstreams, options)
+	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+		@near query near=*
+		maps_reverse_geocode @near {
+			%[1]s
+			max_distance 60
+		}
+		maps_reverse_geocode {
+			%[1]s
+		}`, geocoder)})
+}
+
+func read(t testing.TB, name string) upstreamtest.Recorded {
+	return upstreamtest.Read(t, "testdata/reverse_"+name+".json")
+}
+
+// sent is the address of a documented request.
+func sent(t testing.TB, r upstreamtest.Recorded) string {
+	t.Helper()
+	var line string
+	if err := json.Unmarshal(r.Request, &line); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(line, "GET ")
+}
+
+// question turns a documented request into one of our API.
+func question(t testing.TB, r upstreamtest.Recorded) string {
+	t.Helper()
+	u, err := url.Parse(sent(t, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return endpoint + "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
+}
+
+// asked collects the addresses that an upstream is asked for, each answered in turn; the last answer stands for all that follow.
+type asked struct {
+	mu       sync.Mutex
+	uris     []string
+	language atomic.Value
+}
+
+// list is what has been asked for so far.
+func (a *asked) list() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.uris)
+}
+
+func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
+	a := new(asked)
+	u.Answer(func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		answer := answers[min(len(a.uris), len(answers)-1)]
+		a.uris = append(a.uris, r.RequestURI)
+		a.language.Store(r.Header.Get("Accept-Language"))
+		a.mu.Unlock()
+		w.WriteHeader(answer.Status)
+		w.Write(answer.Body)
+	})
+	return a
+}
+
+func results(t *testing.T, a mapstest.Answer) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(a.Body, `"results":`)
+	if a.Status != http.StatusOK || !ok {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	return strings.TrimSuffix(rest, "}}")
+}
+
+// short is what an answer says of each place: its id, category, type and distance.
+func short(t *testing.T, a mapstest.Answer) (list []string) {
+	t.Helper()
+	var places []struct {
+		ID, Category, Type string
+		Distance           float64
+	}
+	if err := json.Unmarshal([]byte(results(t, a)), &places); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range places {
+		list = append(list, fmt.Sprint(p.ID, " ", p.Category, "/", p.Type, " ", p.Distance))
+	}
+	return list
+}
+
+const berlin = `"city":"Berlin","state":"Berlin","postcode":"14053","country":"Deutschland","country_code":"DEU"}}`
+
+// What is near, nearest first, in the form of the contract.
+func TestAnswer(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "")
+	r := read(t, "near")
+	a := replay(u, r)
+	want := `[{"id":"way:4615011","name":"Olympischer Platz","display_name":"Olympischer Platz, Westend, Berlin, Deutschland",` +
+		`"category":"highway","type":"residential","distance":82.46,"location":{"lat":52.5152000,"lng":13.2419000},` +
+		`"address":{"suburb":"Westend",` + berlin + `,` +
+		`{"id":"way:38862723","name":"Olympiastadion Berlin","display_name":"Olympiastadion Berlin, Westend, Berlin, Deutschland",` +
+		`"category":"leisure","type":"stadium","distance":100.53,"location":{"lat":52.5146795,"lng":13.2395147},` +
+		`"address":{"house_number":"3","street":"Olympischer Platz","suburb":"Westend",` + berlin + `,` +
+		`{"id":"node:2713093478","name":"1 Olympischer Platz","display_name":"1 Olympischer Platz, Westend, Berlin, Deutschland",` +
+		`"category":"place","type":"house","distance":138.89,"location":{"lat":52.5154000,"lng":13.2427000},` +
+		`"address":{"house_number":"1","street":"Olympischer Platz","suburb":"Westend",` + berlin + `]`
+	if diff := cmp.Diff(want, results(t, s.Do(http.MethodGet, question(t, r)+"&size=3", "", ""))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{sent(t, r)}, a.list()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	for size, want := range map[string]int{"1": 1, "2": 2, "5": 3} {
+		if got := short(t, s.Do(http.MethodGet, question(t, r)+"&size="+size, "", "")); len(got) != want {
+			t.Errorf("size %s: %v", size, got)
+		}
+	}
+}
+
+// With geometries distances are to the objects themselves.
+func TestGeometry(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "geometry on")
+	r := read(t, "geometry")
+	a := replay(u, r)
+	got := short(t, s.Do(http.MethodGet, question(t, r)+"&size=3", "", ""))
+	want := []string{"way:38862723 leisure/stadium 0", "way:4615011 highway/residential 27.68", "node:2713093478 place/house 138.89"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{sent(t, r)}, a.list()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+}
+
+// A category is Photon's osm_tag where that can say it, and is compared with the answer in any case.
+func TestCategory(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "")
+	pharmacy := []string{"node:1234567890 amenity/pharmacy 88.19"}
+	both := []string{"node:1234567891 amenity/doctors 0", "node:1234567890 amenity/pharmacy 88.19"}
+	r := read(t, "pharmacy")
+	long := strings.TrimSuffix(strings.Repeat("x", 100)+","+strings.Repeat("y", 5000), ",")
+	for category, want := range map[string]struct {
+		places []string
+		tags   string
+	}{
+		"pharmacy":           {pharmacy, "&osm_tag=pharmacy&osm_tag=%3Apharmacy"},
+		"%20PharmacY%20":     {pharmacy, "&osm_tag=pharmacy&osm_tag=%3Apharmacy"},
+		"bank,amenity":       {both, "&osm_tag=bank&osm_tag=%3Abank&osm_tag=amenity&osm_tag=%3Aamenity"},
+		"b%26b":              {nil, "&osm_tag=b%26b&osm_tag=%3Ab%26b"},
+		"building:part":      {nil, ""},
+		"!shop":              {nil, ""},
+		"!shop,pharmacy":     {pharmacy, ""},
+		long:                 {nil, ""},
+		"doctors,pharmacy,x": {both, "&osm_tag=doctors&osm_tag=%3Adoctors&osm_tag=pharmacy&osm_tag=%3Apharmacy&osm_tag=x&osm_tag=%3Ax"},
+	} {
+		a := replay(u, r)
+		got := short(t, s.Do(http.MethodGet, question(t, r)+"&size=5&category="+category, "", ""))
+		if diff := cmp.Diff(want.places, got); diff != "" {
+			t.Errorf("%.40s (-want +got):\n%s", category, diff)
+		}
+		uri, _, _ := strings.Cut(sent(t, r), "&osm_tag")
+		if diff := cmp.Diff([]string{uri + want.tags}, a.list()); diff != "" {
+			t.Errorf("%.40s: sent (-want +got):\n%s", category, diff)
+		}
+	}
+}
+
+// Where nothing is near, the answer is the nearest settlement of the same country; at sea there is none.
+func TestSettlement(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "")
+	nothing, settlements := read(t, "nothing"), read(t, "settlements")
+	target := question(t, settlements)
+	a := replay(u, nothing, settlements)
+	want := `[{"id":"node:240109190","name":"Ennetberg","display_name":"Ennetberg, Glarus, Schweiz/Suisse/Svizzera/Svizra",` +
+		`"category":"place","type":"hamlet","distance":2691.69,"location":{"lat":47.0200000,"lng":8.9200000},` +
+		`"address":{"city":"Ennetberg","state":"Glarus","country":"Schweiz/Suisse/Svizzera/Svizra","country_code":"CHE"}}]`
+	if diff := cmp.Diff(want, results(t, s.Do(http.MethodGet, target+"&size=5", "", ""))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	near := strings.Replace(strings.Replace(sent(t, settlements), "radius=30&limit=10", "radius=1&limit=50", 1), "&layer=locality&layer=district&layer=city", "", 1)
+	if diff := cmp.Diff([]string{near, sent(t, settlements)}, a.list()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+
+	for name, tc := range map[string]struct {
+		target  string
+		answers []upstreamtest.Recorded
+		want    []string
+		asked   int
+	}{
+		"nothing at all":  {target, []upstreamtest.Recorded{nothing}, nil, 2},
+		"with a category": {target + "&category=bar", []upstreamtest.Recorded{nothing, settlements}, nil, 1},
+		"at sea":          {question(t, nothing), []upstreamtest.Recorded{nothing, settlements}, nil, 1},
+		"all too far":     {target + "&near=1", []upstreamtest.Recorded{read(t, "near"), settlements}, []string{"node:240109190 place/hamlet 2691.69"}, 2},
+	} {
+		a := replay(u, tc.answers...)
+		if diff := cmp.Diff(tc.want, short(t, s.Do(http.MethodGet, tc.target, "", ""))); diff != "" || len(a.list()) != tc.asked {
+			t.Errorf("%s: asked %v (-want +got):\n%s", name, a.list(), diff)
+		}
+	}
+	a = replay(u, nothing)
+	s.Do(http.MethodGet, target+"&near=1&size=2", "", "")
+	if want := "/reverse?lat=47.0000001&lon=8.9&radius=0.06&limit=20"; a.list()[0] != want {
+		t.Errorf("sent %s, want %s", a.list()[0], want)
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "")
+	r := read(t, "near")
+	for language, want := range map[string]string{"": "", "&language=de-AT": "de-AT", "&language=fr,en;q%3D0.5": "fr, en;q=0.95"} {
+		a := replay(u, r)
+		if s.Do(http.MethodGet, question(t, r)+language, "", ""); a.language.Load() != want {
+			t.Errorf("%s: Accept-Language %q, want %q", language, a.language.Load(), want)
+		}
+	}
+}
+
+func TestCaddyfileErrors(t *testing.T) {
+	for block, want := range map[string]string{
+		"geocoder photon": "at least one upstream",
+		"geocoder photon http://a:1 {\nnonsense\n}":       "unrecognized subdirective",
+		"geocoder photon http://a:1 {\nmax_response 0\n}": "not positive",
+		"geocoder photon http://a:1 {\ngeometry\n}":       "wrong argument count",
+	} {
+		_, err := mapstest.Adapt(":0 {\nmaps_reverse_geocode {\n" + block + "\n}\n}")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", block, err, want)
+		}
+	}
+	s := start(t, "http://127.0.0.1:1", "")
+	bad := mapstest.Config{Site: "maps_reverse_geocode {\ngeocoder photon http://a:1 {\ngeometry maybe\n}\n}"}
+	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `geometry: "maybe"`) {
+		t.Errorf("%v", err)
+	}
+}

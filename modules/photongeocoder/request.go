@@ -1,0 +1,80 @@
+package photongeocoder
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/jsontext"
+)
+
+const (
+	// maxLimit is the largest number of objects that Photon gives unless it is started with another one.
+	maxLimit = 50
+	// spare is how many objects are asked for in place of each one that is wanted: some have no name, or are areas that count only
+	// where a category asks for them.
+	spare = 10
+	// settlementRadius is how far the settlement may be that is the answer where nothing is near, in metres.
+	settlementRadius = 30_000
+	// maxTags bounds the part of an address that filters, in bytes.
+	maxTags = 4096
+)
+
+// tagsOf returns the part of a query that makes Photon look only for objects whose key or value is one of the terms, and whether
+// there is a filter. Terms that Photon has no way to write leave the filter to be applied to the answer, as does a very long list.
+func tagsOf(terms []string) (query string, asked bool) {
+	var q strings.Builder
+	exact := true
+	for _, term := range terms {
+		term = strings.ToLower(strings.TrimSpace(term))
+		if term == "" {
+			continue
+		}
+		asked = true
+		if strings.ContainsAny(term, ":!,") {
+			exact = false
+		}
+		term = url.QueryEscape(term)
+		q.WriteString("&osm_tag=" + term + "&osm_tag=%3A" + term)
+	}
+	if !exact || q.Len() > maxTags {
+		return "", asked
+	}
+	return q.String(), asked
+}
+
+// query returns the query for what is near.
+func (g *Geocoder) query(req *geocoding.Request, tags string) string {
+	radius := req.MaxDistance
+	if !(radius > 0) {
+		radius = geocoding.DefaultMaxDistance
+	}
+	return g.at(req, radius, min(max(req.Size, geocoding.MinSize)*spare, maxLimit)) + tags
+}
+
+// settlementQuery returns the query for the nearest settlements.
+func (g *Geocoder) settlementQuery(req *geocoding.Request) string {
+	return g.at(req, settlementRadius, spare) + "&layer=locality&layer=district&layer=city"
+}
+
+// at returns a query for so many objects within some metres.
+func (g *Geocoder) at(req *geocoding.Request, radius float64, limit int) string {
+	const (
+		coordinateDecimals = 7 // of OpenStreetMap
+		metresPerKilometre = 1000
+	)
+	q := make([]byte, 0, 128)
+	q = append(q, "lat="...)
+	q = jsontext.AppendRounded(q, req.Point[1], coordinateDecimals)
+	q = append(q, "&lon="...)
+	q = jsontext.AppendRounded(q, req.Point[0], coordinateDecimals)
+	q = append(q, "&radius="...)
+	q = jsontext.AppendRounded(q, radius/metresPerKilometre, coordinateDecimals)
+	q = append(q, "&limit="...)
+	q = strconv.AppendInt(q, int64(limit), 10)
+	if g.Geometry == geometryOn {
+		q = append(q, "&geometry=true"...)
+	}
+	return string(q)
+}
