@@ -26,4 +26,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+
+	// HTTP request matchers.
+	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
 )

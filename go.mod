@@ -3,6 +3,7 @@ module github.com/mapsedge/caddy-maps
 go 1.26.0
 
 require (
+	cel.dev/cel-go v0.32.0
 	github.com/MicahParks/jwkset v0.8.0
 	github.com/MicahParks/keyfunc/v3 v3.6.0
 	github.com/caddyserver/caddy/v2 v2.11.9
@@ -34,7 +35,6 @@ require (
 )
 
 require (
-	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect
 	cloud.google.com/go/auth v0.23.3 // indirect
 	cloud.google.com/go/auth/oauth2adapt v0.2.8 // indirect

@@ -1,0 +1,148 @@
+package regionmatcher
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/urlquery"
+)
+
+// The ends of the paths that the endpoints of this service answer at; a slash may follow matching's.
+const (
+	reverseAddress  = "/v2/search/reverse-geocoding"
+	matchingAddress = "/api/route/matching"
+)
+
+// parameters are the names that are looked for in a query, in the order of the values.
+var parameters = []string{"lat", "lon", "origin", "path"}
+
+const (
+	lat = iota
+	lon
+	origin
+	path
+)
+
+// query is what the query of a request says about positions.
+type query [4]urlquery.Value
+
+// positions returns what a request is about, a few points of a long trace; none where that cannot be understood.
+func (m *Matcher) positions(r *http.Request) []orb.Point {
+	switch {
+	case strings.HasSuffix(r.URL.Path, reverseAddress):
+		q, ok := scan(r, lat, lon)
+		if !ok {
+			return nil
+		}
+		return one(q.coordinates())
+	case strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), matchingAddress):
+		return m.trace(r)
+	}
+	q, ok := scan(r, lat, lon, origin)
+	switch {
+	case !ok:
+		return nil
+	case q[origin].Present:
+		return one(q.pair())
+	}
+	return one(q.coordinates())
+}
+
+// scan reads the parameters with these numbers; ok is false where one of them is repeated, which every endpoint refuses.
+func scan(r *http.Request, wanted ...int) (q query, ok bool) {
+	names := make([]string, len(wanted), len(parameters))
+	var values query
+	for i, n := range wanted {
+		names[i] = parameters[n]
+	}
+	repeated := urlquery.Scan(r.URL.RawQuery, names, values[:len(names)])
+	for i, n := range wanted {
+		q[n] = values[i]
+	}
+	return q, repeated == ""
+}
+
+func one(p orb.Point, ok bool) []orb.Point {
+	if !ok {
+		return nil
+	}
+	return []orb.Point{p}
+}
+
+// coordinates reads the position of a reverse geocoding.
+func (q *query) coordinates() (p orb.Point, ok bool) {
+	latitude, okLat := q[lat].Number()
+	longitude, okLon := q[lon].Number()
+	return onGlobe(latitude, longitude, okLat && okLon)
+}
+
+// longestOrigin bounds the text of an origin that is decoded; two float64 need far less.
+const longestOrigin = 1024
+
+// pair reads an origin: a latitude, a comma and a longitude.
+func (q *query) pair() (p orb.Point, ok bool) {
+	if len(q[origin].Raw) > longestOrigin {
+		return p, false
+	}
+	text, err := q[origin].AppendNumbers(make([]byte, 0, 64))
+	if err != nil {
+		return p, false
+	}
+	first, second, _ := bytes.Cut(text, []byte(","))
+	latitude, okLat := jsontext.ParseNumber(bytes.TrimSpace(first))
+	longitude, okLon := jsontext.ParseNumber(bytes.TrimSpace(second))
+	return onGlobe(latitude, longitude, okLat && okLon)
+}
+
+func onGlobe(lat, lon float64, ok bool) (orb.Point, bool) {
+	return orb.Point{lon, lat}, ok && lat >= -90 && lat <= 90 && lon >= -180 && lon <= 180
+}
+
+// trace reads the trace of a map matching.
+func (m *Matcher) trace(r *http.Request) []orb.Point {
+	q, ok := scan(r, path)
+	switch {
+	case !ok:
+		return nil
+	case r.Method == http.MethodPost:
+		if q[path].Present {
+			return nil // it belongs in the body then
+		}
+		return m.body(r)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return nil
+	}
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	var err error
+	if s.text, err = q[path].AppendNumbers(s.text[:0]); err != nil {
+		return nil
+	}
+	if s.points, err = trace.ParsePath(s.points[:0], s.text, m.MaxPoints); err != nil {
+		return nil
+	}
+	return trace.Sample(s.points)
+}
+
+// scratch is memory for reading traces.
+type scratch struct {
+	text   []byte
+	points []trace.Point
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// maxPooledPoints is the size of the largest trace whose memory is kept.
+const maxPooledPoints = 1 << 14
+
+func (s *scratch) free() {
+	if cap(s.points) <= maxPooledPoints {
+		scratches.Put(s)
+	}
+}
