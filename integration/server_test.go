@@ -29,6 +29,7 @@ type server struct {
 	router string // host:port behind /api/v1/route
 	limits bool   // leave the rate limits as the example has them; tests of other things send more than those allow
 	log    string // path of all that it writes, all starts in one file
+	quick  bool   // run the binary without the race detector, for tests that send very much
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -111,7 +112,11 @@ func (s *server) end(t testing.TB) {
 
 // command returns a command of the server's binary in the server's environment.
 func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binary, args...)
+	program := binary
+	if s.quick {
+		program = plain
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
 		"MAPS_PORT="+s.port, "MAPS_BIND=127.0.0.1", "MAPS_ADMIN="+s.admin, "MAPS_REGION="+s.region, "MAPS_STORE="+s.store,
