@@ -19,6 +19,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
+	_ "github.com/mholt/caddy-ratelimit"
 )
 
 // Every example of the document is a Caddyfile whose configuration the real Caddy accepts.

@@ -1,0 +1,314 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// snippet is a Caddyfile in a document.
+type snippet struct {
+	name string // the heading above it, and its number where that has several
+	text string
+}
+
+// readSnippets returns the Caddyfiles of a document.
+func readSnippets(t *testing.T, document string) []snippet {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []snippet
+	heading, n := "", 0
+	for _, m := range regexp.MustCompile("(?sm)^#+ (.*?)$|^```caddyfile\n(.*?)^```").FindAllStringSubmatch(string(text), -1) {
+		if m[2] == "" {
+			heading, n = m[1], 0
+			continue
+		}
+		name := heading
+		if n++; n > 1 {
+			name = fmt.Sprint(heading, " ", n)
+		}
+		found = append(found, snippet{name, m[2]})
+	}
+	return found
+}
+
+// recorder is an upstream that keeps what it is asked.
+type recorder struct {
+	*httptest.Server
+	mu     sync.Mutex
+	asked  []recordedRequest
+	answer http.HandlerFunc
+}
+
+type recordedRequest struct {
+	method, uri, body string
+	header            http.Header
+}
+
+func newRecorder(t *testing.T) *recorder {
+	rec := new(recorder)
+	rec.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // a request that breaks off is one with less of a body
+		rec.mu.Lock()
+		answer := rec.answer
+		if r.URL.Path != "/status" { // a health check
+			rec.asked = append(rec.asked, recordedRequest{r.Method, r.RequestURI, string(body), r.Header})
+		}
+		rec.mu.Unlock()
+		if answer != nil {
+			answer(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"ok":true}`)
+	}))
+	t.Cleanup(rec.Close)
+	return rec
+}
+
+// take returns the requests since the last time.
+func (rec *recorder) take() []recordedRequest {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	asked := rec.asked
+	rec.asked = nil
+	return asked
+}
+
+// says sets the answer from now on.
+func (rec *recorder) says(answer http.HandlerFunc) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.answer = answer
+}
+
+// fronted is a snippet that a server runs, in front of a recorder.
+type fronted struct {
+	*server
+	t        *testing.T
+	upstream *recorder
+	site     string // URL
+	user     string // token
+}
+
+// upstreams are the names of services that stand in the document's Caddyfiles.
+var upstreams = regexp.MustCompile(`(https?://)?\b(?:osrm|valhalla|nominatim|photon|vroom|tiles)(?:-\d)?(?:\.example\.com|:\d+)`)
+
+// startFronted runs a snippet with a recorder for all of its upstreams, and pairs of texts replaced. Accounts are managed at an address
+// of their own.
+func startFronted(t *testing.T, text string, replacements ...string) *fronted {
+	t.Helper()
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fronted{server: s, t: t, upstream: newRecorder(t)}
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.site = "http://" + address
+	text = "\n" + text
+	replace := func(old, new string) {
+		if !strings.Contains(text, old) {
+			t.Fatalf("the Caddyfile has no %q", old)
+		}
+		text = strings.ReplaceAll(text, old, new)
+	}
+	for i := 0; i < len(replacements); i += 2 {
+		replace(replacements[i], replacements[i+1])
+	}
+	replace("\n:8080 {", "\n"+f.site+" {\n\tbind 127.0.0.1")
+	if !upstreams.MatchString(text) {
+		t.Fatal("the Caddyfile has no upstream")
+	}
+	text = upstreams.ReplaceAllStringFunc(text, func(name string) string {
+		if strings.Contains(name, "://") {
+			return f.upstream.URL
+		}
+		return strings.TrimPrefix(f.upstream.URL, "http://")
+	})
+	options := "\tadmin " + s.admin + "\n"
+	store := "\n\t\tstore bolt " + s.store
+	if strings.Contains(text, "maps {") {
+		replace("maps {", "maps {"+store)
+	} else {
+		options += "\tmaps {" + store + "\n\t}\n"
+	}
+	if begins := regexp.MustCompile(`(?m)^\{$`).FindStringIndex(text); begins != nil {
+		text = text[:begins[1]] + "\n" + options + text[begins[1]:]
+	} else {
+		text = "{\n" + options + "}\n" + text
+	}
+	text += fmt.Sprintf(`
+http://127.0.0.1:%s {
+	bind 127.0.0.1
+	handle %s/* {
+		maps_tokens
+	}
+	handle %s* {
+		maps_accounts
+	}
+	handle /healthz {
+		maps_health
+	}
+}
+`, s.port, external, accounts)
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.end(t)
+		if err := s.searchSecrets(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	f.user = s.userToken(t, "fronting")
+	return f
+}
+
+// token makes an account with scopes, and returns its id and an access token.
+func (f *fronted) token(scopes ...string) (id, token string) {
+	f.t.Helper()
+	acc := f.create(f.t, f.user, map[string]any{"scopes": scopes})
+	token, _ = f.exchange(f.t, acc.ClientToken, acc.ServerToken)
+	return acc.ID, token
+}
+
+// ask sends a request to the snippet's site.
+func (f *fronted) ask(c call) *answer {
+	f.t.Helper()
+	a, err := sendTo(f.t, httpClient, f.site, c)
+	if err != nil {
+		f.t.Fatalf("%s %s: %v", c.method, c.path, err)
+	}
+	return a
+}
+
+// passed returns the one request that the upstream has had since it was last looked at. It must have no credential in it.
+func (f *fronted) passed(token string) recordedRequest {
+	f.t.Helper()
+	asked := f.upstream.take()
+	if len(asked) != 1 {
+		f.t.Fatalf("the upstream was asked %d times: %+v", len(asked), asked)
+	}
+	if text := fmt.Sprint(asked[0]); strings.Contains(text, token) || asked[0].header.Get("Authorization") != "" {
+		f.t.Errorf("the upstream sees the token: %s", text)
+	}
+	return asked[0]
+}
+
+// notPassed checks that the upstream has not been asked.
+func (f *fronted) notPassed() {
+	f.t.Helper()
+	if asked := f.upstream.take(); len(asked) > 0 {
+		f.t.Errorf("the upstream was asked: %+v", asked)
+	}
+}
+
+// gate checks that only a token with the one scope opens the way of a request, that the upstream sees who it is, whatever a client says, and
+// returns the answer and what has reached the upstream.
+func (f *fronted) gate(scope string, c call) (*answer, recordedRequest) {
+	f.t.Helper()
+	others := []string{"TILE", "MATRIX", "ONM", "DIRECTION", "TSS", "GEOCODING", "REVERSEGEOCODING"}
+	for i, other := range others {
+		if other == scope {
+			others = append(others[:i], others[i+1:]...)
+			break
+		}
+	}
+	f.ask(c).want(401).wantHeader("WWW-Authenticate", "Bearer").wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store")
+	_, c.bearer = f.token(others...)
+	f.ask(c).want(403).wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store")
+	f.notPassed()
+	id, token := f.token(scope)
+	c.bearer = token
+	c.header = map[string][]string{"X-Account": {"forged"}}
+	a := f.ask(c).want(200)
+	got := f.passed(token)
+	if account := got.header["X-Account"]; len(account) != 1 || account[0] != id && account[0] != "forged" {
+		f.t.Errorf("X-Account is %q", account)
+	}
+	return a, got
+}
+
+// wantAccount checks that the upstream is told who asks.
+func (f *fronted) wantAccount(r recordedRequest) {
+	f.t.Helper()
+	if account := r.header["X-Account"]; len(account) != 1 || !strings.HasPrefix(account[0], "sa_") {
+		f.t.Errorf("X-Account is %q", account)
+	}
+}
+
+// Every Caddyfile in docs/fronting.md is accepted as it stands, and does what the document says in front of a recording upstream.
+func TestFronting(t *testing.T) {
+	snippets := readSnippets(t, "fronting.md")
+	checked := make(map[string]bool)
+	for _, s := range snippets {
+		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
+			adaptSnippet(t, s.text)
+			if check := snippetChecks[s.name]; check != nil {
+				check(t, s.text)
+			} else if !strings.Contains(s.text, "geocoder ") { // the geocoders' own tests serve those
+				t.Error("it is not served by any check")
+			}
+		})
+		checked[s.name] = true
+	}
+	for name := range snippetChecks {
+		if !checked[name] {
+			t.Errorf("the document has no Caddyfile under %q", name)
+		}
+	}
+}
+
+// adaptSnippet runs `caddy adapt` on a Caddyfile as it stands in a document, and lets Caddy provision the result.
+func adaptSnippet(t *testing.T, text string) {
+	t.Helper()
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.quick = true
+	out, err := s.command(context.Background(), "adapt", "--config", s.config, "--adapter", "caddyfile", "--validate").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The Caddyfiles of the other documents that are parts of a site are accepted in one.
+func TestDocumentedParts(t *testing.T) {
+	for _, part := range []struct{ document, name string }{
+		{"sharding.md", "Several servers, each with its part of the map"},
+		{"configuration.md", "`maps_region <name>|<south,west,north,east>…`"},
+	} {
+		found := false
+		for _, s := range readSnippets(t, part.document) {
+			if s.name != part.name {
+				continue
+			}
+			found = true
+			adaptSnippet(t, "{\nmaps {\nregion delaware delaware.region\n}\n}\n:8080 {\n@matching path /api/route/matching /api/route/matching/\n"+s.text+"\n}\n")
+		}
+		if !found {
+			t.Errorf("%s has no Caddyfile under %q", part.document, part.name)
+		}
+	}
+}
