@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/testport"
 )
 
 // snippet is a Caddyfile in a document.
@@ -114,7 +116,7 @@ func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 		t.Fatal(err)
 	}
 	f := &fronted{server: s, t: t, upstream: newRecorder(t)}
-	address, err := freeAddress()
+	address, _, err := testport.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
