@@ -21,6 +21,8 @@ import (
 var snippetChecks = map[string]func(t *testing.T, text string){
 	"In front of map engines":                   checkChainSnippet,
 	"In front of map engines 2":                 checkValhallaSnippet,
+	"Geocoders":                                 checkNominatimSnippet,
+	"Geocoders 2":                               checkPhotonSnippet,
 	"Routes by OSRM":                            checkRoutesByOSRM,
 	"Routes by Valhalla":                        checkRoutesByValhalla,
 	"Matrix and one to many by OSRM":            checkMatrixByOSRM,
@@ -53,31 +55,6 @@ func (a *answer) wantVary(names ...string) {
 		if !strings.Contains(all, strings.ToLower(name)) {
 			a.t.Errorf("%s: Vary is %q, without %s", a.call.path, all, name)
 		}
-	}
-}
-
-func checkChainSnippet(t *testing.T, text string) {
-	f := startFronted(t, text, "./data/delaware.region", region)
-	f.upstream.says(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"code":"Ok","matchings":[{"confidence":1,"duration":1,"geometry":{"type":"LineString","coordinates":[[2.35,48.85],[2.36,48.85]]}}],
-			"tracepoints":[{"matchings_index":0,"location":[2.35,48.85],"distance":1,"name":""},{"matchings_index":0,"location":[2.36,48.85],"distance":1,"name":""}]}`)
-	})
-	a, got := f.gate("DIRECTION", call{path: matchPath([][2]float64{{48.85, 2.35}, {48.85, 2.36}}, "")})
-	f.wantAccount(got)
-	if !strings.HasPrefix(got.uri, "/match/v1/driving/2.35,48.85;2.36,48.85?") || !bytes.HasPrefix(a.body, []byte(`{"coordinates":[[48.85`)) {
-		t.Errorf("%s gives %s", got.uri, a.body)
-	}
-	_, token := f.token("DIRECTION")
-	f.ask(call{path: matchPath(dover, "&apiKey="+token)}).want(200)
-	f.notPassed()
-}
-
-func checkValhallaSnippet(t *testing.T, text string) {
-	f := startFronted(t, text)
-	_, token := f.token("DIRECTION")
-	f.ask(call{path: matchPath(dover, ""), bearer: token}).want(502).wantHeader("Content-Type", jsonType) // {"ok":true} is no drive
-	if got := f.passed(token); got.method != "POST" || got.uri != "/trace_attributes" || !strings.Contains(got.body, "39.15727") {
-		t.Errorf("%+v", got)
 	}
 }
 
