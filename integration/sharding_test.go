@@ -113,7 +113,8 @@ func TestSharding(t *testing.T) {
 					} `json:"results"`
 				} `json:"data"`
 			}
-			s.front.send(t, call{path: reverse + test.query, bearer: token}).want(200).into(&found)
+			forged := map[string][]string{"X-Maps-Account": {"forged"}}
+			s.front.send(t, call{path: reverse + test.query, bearer: token, header: forged}).want(200).into(&found)
 			if (test.country == "") != (len(found.Data.Results) == 0) {
 				t.Errorf("%s: %d results", test.query, len(found.Data.Results))
 			}
@@ -243,6 +244,9 @@ func TestSharding(t *testing.T) {
 			}
 			if !strings.Contains(string(log), `"account":"`+acc.ID+`"`) {
 				t.Errorf("the log of %s does not tell who asked", name)
+			}
+			if strings.Contains(string(log), `"account":"forged"`) {
+				t.Errorf("%s believes a client", name)
 			}
 		}
 	})
