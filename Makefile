@@ -11,8 +11,9 @@ TEST_FLAGS ?=
 FUZZ_TIME ?= 20s
 DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
+SOAK_TIME ?= 15m
 
-.PHONY: all build demo test bench eval fuzz lint fmt countries xcaddy clean
+.PHONY: all build demo test bench eval soak fuzz lint fmt countries xcaddy clean
 
 all: build
 
@@ -38,6 +39,10 @@ bench:
 eval:
 	@$(GO) build -o $(BIN)/eval ./internal/cmd/eval
 	@$(BIN)/eval $(EVAL_FLAGS)
+
+# The real server under mixed traffic at 70% of what it can take, for SOAK_TIME: errors, latencies, memory.
+soak:
+	MAPS_TEST_SOAK=$(SOAK_TIME) $(GO) test -count 1 -run '^TestSoak$$' -v -timeout 0 ./integration
 
 # Every fuzz target in turn, FUZZ_TIME each.
 fuzz:

@@ -33,7 +33,6 @@ var (
 // footprint asks the admin endpoint, and the system where that tells.
 func (s *server) footprint(t testing.TB) footprint {
 	t.Helper()
-	httpClient.CloseIdleConnections()
 	number := func(path string, pattern *regexp.Regexp) int {
 		t.Helper()
 		found := pattern.FindSubmatch(s.sendAdmin(t, call{path: path}).want(200).body)
@@ -72,6 +71,7 @@ func (s *server) wantFootprint(t testing.TB, before footprint) {
 	const someHeap = 6 << 20
 	deadline := time.Now().Add(time.Minute)
 	for {
+		httpClient.CloseIdleConnections()
 		now := s.footprint(t)
 		if now.goroutines <= before.goroutines+4 && now.files <= before.files+2 && now.mapped <= before.mapped && now.heap <= before.heap+someHeap {
 			t.Logf("before: %v; after: %v", before, now)

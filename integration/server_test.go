@@ -28,6 +28,8 @@ type server struct {
 	limits bool   // leave the rate limits as the example has them; tests of other things send more than those allow
 	log    string // path of all that it writes, all starts in one file
 
+	logLevel string
+
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
@@ -36,7 +38,7 @@ type server struct {
 func newServer(dir string, replacements ...string) (*server, error) {
 	s := &server{
 		dir: dir, config: filepath.Join(dir, "Caddyfile"), store: filepath.Join(dir, "data", "accounts.db"),
-		region: region, log: filepath.Join(dir, "server.log"),
+		region: region, log: filepath.Join(dir, "server.log"), logLevel: "DEBUG",
 	}
 	var err error
 	for _, address := range []*string{&s.port, &s.admin, &s.router} {
@@ -113,7 +115,7 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
 		"MAPS_PORT="+s.port, "MAPS_BIND=127.0.0.1", "MAPS_ADMIN="+s.admin, "MAPS_REGION="+s.region, "MAPS_STORE="+s.store,
-		"MAPS_ROUTER="+s.router, "MAPS_LOG_LEVEL=DEBUG",
+		"MAPS_ROUTER="+s.router, "MAPS_LOG_LEVEL="+s.logLevel,
 		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "xdg-config"), "XDG_DATA_HOME="+filepath.Join(s.dir, "xdg-data"),
 		"GORACE=halt_on_error=1 exitcode=66")
 	if !s.limits {
