@@ -191,6 +191,10 @@ func TestOverwrittenUnderLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			more(8)
+			await("the region counts as damaged", func() bool {
+				a := ask("/healthz")
+				return strings.HasPrefix(a, "503 ") && strings.Contains(a, `"status":"damaged"`)
+			})
 			whole(content)
 		case i%10 == 3:
 			whole(contents[(i+1)%2])
