@@ -25,7 +25,8 @@ func TestSoak(t *testing.T) {
 		long = duration >= time.Minute
 	}
 	// Of a log of every request there would be gigabytes.
-	s, err := newServer(t.TempDir(), "\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
+	// And what is kept for as long as a token lives has its full size early: the cache of tokens, and what is known of ended grants.
+	s, err := newServer(t.TempDir(), "access_token_ttl 15m", "access_token_ttl 1m", "\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +57,10 @@ func TestSoak(t *testing.T) {
 	took := k.run(t, duration, rate)
 	close(stop)
 	watching.Wait()
-	warm := len(samples) / 5 // by then caches are full
+	warm := len(samples) / 4 // by then caches are full
 	heap, resident := slope(at[warm:], samples[warm:], func(f footprint) int { return f.heap }), slope(at[warm:], samples[warm:], func(f footprint) int { return f.resident })
 	first, last := samples[warm], samples[len(samples)-1]
-	t.Logf("%v at %.0f requests/s, asked for %.0f, 70%% of %.0f\n%s\nafter a fifth: %v\nat the end:    %v\nslope: heap %+.3f MB/min, resident %+.3f MB/min",
+	t.Logf("%v at %.0f requests/s, asked for %.0f, 70%% of %.0f\n%s\nafter a quarter: %v\nat the end:      %v\nslope: heap %+.3f MB/min, resident %+.3f MB/min",
 		duration, took, rate, capacity, k.table(), first, last, heap/1e6, resident/1e6)
 	if n := k.failed.Load(); n > 0 {
 		t.Errorf("%d requests failed", n)
@@ -196,22 +197,32 @@ func (k *soak) run(t *testing.T, duration time.Duration, rate float64) float64 {
 	const clients = 24
 	var sent atomic.Int64
 	var all sync.WaitGroup
+	var schedule sync.Mutex
 	began := time.Now()
-	end := began.Add(duration)
+	end, next := began.Add(duration), began
+	// One that is more than a second late is left out: a machine that has other things to do as well need not catch up.
+	takeTurn := func() time.Time {
+		schedule.Lock()
+		defer schedule.Unlock()
+		next = next.Add(time.Duration(float64(time.Second) / rate))
+		if late := time.Now().Add(-time.Second); next.Before(late) {
+			next = late
+		}
+		return next
+	}
 	for range clients {
 		all.Go(func() {
 			mine := make(map[string]*soakTimes)
 			for {
-				n := sent.Add(1)
 				due := time.Now()
 				if rate > 0 {
-					due = began.Add(time.Duration(float64(n) / rate * float64(time.Second)))
+					due = takeTurn()
 					time.Sleep(time.Until(due))
 				}
-				if due.After(end) || time.Now().After(end) {
-					sent.Add(-1)
+				if time.Now().After(end) {
 					break
 				}
+				sent.Add(1)
 				kind := k.pick(rand.IntN(100))
 				at := time.Now()
 				if err := kind.do(); err != nil {
