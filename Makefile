@@ -11,8 +11,9 @@ TEST_FLAGS ?=
 FUZZ_TIME ?= 20s
 DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
+SOAK_TIME ?= 15m
 
-.PHONY: all build demo test bench eval fuzz lint fmt countries xcaddy clean
+.PHONY: all build demo test bench eval soak fuzz lint fmt countries xcaddy clean
 
 all: build
 
@@ -39,12 +40,16 @@ eval:
 	@$(GO) build -o $(BIN)/eval ./internal/cmd/eval
 	@$(BIN)/eval $(EVAL_FLAGS)
 
+# The real server under mixed traffic at 70% of what it can take, for SOAK_TIME: errors, latencies, memory.
+soak:
+	MAPS_TEST_SOAK=$(SOAK_TIME) $(GO) test -count 1 -run '^TestSoak$$' -v -timeout 0 ./integration
+
 # Every fuzz target in turn, FUZZ_TIME each.
 fuzz:
 	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
 		for target in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
 			echo "$$dir $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) "$$dir"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 2s "$$dir"; \
 		done; \
 	done
 

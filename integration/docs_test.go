@@ -118,3 +118,32 @@ func TestSecurityPromises(t *testing.T) {
 		}
 	}
 }
+
+// Every test that docs/security.md names for a promise is there.
+func TestPromisesHaveTests(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(data), -1)
+	if len(named) < 40 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	var tests strings.Builder
+	err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		tests.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range named {
+		if !strings.Contains(tests.String(), "func "+name[1]+"(") {
+			t.Errorf("there is no %s", name[1])
+		}
+	}
+}

@@ -2,118 +2,201 @@ package integration
 
 import (
 	"context"
-
 	"math/rand/v2"
-
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/pgtest"
 )
 
-// acknowledged is what a writer was told about its last account.
-type acknowledged struct {
-	account serviceAccount
-	status  string // the last one that was confirmed
-	asked   string // one that was asked for, with no answer: may or may not stand
-	refresh string // of a grant that was confirmed while the account was active
+// killRounds is how often servers are killed: MAPS_TEST_KILLS times, and a few times in an ordinary run.
+func killRounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("MAPS_TEST_KILLS")
+	if text == "" {
+		return 5
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("MAPS_TEST_KILLS: %q is no number of kills", text)
+	}
+	return n
 }
 
-// Whatever the server confirmed is there after it was killed, at any moment and however often.
+// Whatever the server confirmed is there after it was killed, at any moment and however often, and nothing that had ended comes back.
 func TestConfirmedChangesSurviveKill(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.end(t) })
-	var all []acknowledged
-	for range 5 {
-		if err := s.start(); err != nil {
+	ttl := []string{"access_token_ttl 15m", "access_token_ttl 12h", "# refresh_rotation", "refresh_rotation"}
+	t.Run("bolt", func(t *testing.T) {
+		s, err := newServer(t.TempDir(), ttl...)
+		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { s.end(t) })
+		surviveKills(t, []*server{s}, nil)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		c := startCluster(t, pgtest.DSN(t), "", ttl...)
+		surviveKills(t, c.nodes[:2], c.nodes[2])
+	})
+}
+
+// surviveKills kills the victims in turn while accounts and grants are made, changed and ended on them. The witness, if there is one,
+// is a server that lives on and must know of it all.
+func surviveKills(t *testing.T, victims []*server, witness *server) {
+	var count tally
+	var all, recent, idle []*life // ever made; touched in this round; that more can happen to
+	kills, starts := killRounds(t), 0
+	for round := range kills {
+		s := victims[round%len(victims)]
+		if round%5 == 4 && !s.running() {
+			// while it starts, or just after
+			if err := s.launch(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rand.IntN(800)) * time.Millisecond)
+			if err := s.kill(); err != nil {
+				t.Fatal(err)
+			}
+			starts++
+		}
+		revive(t, s)
 		user := s.userToken(t, "durable")
-		checkAcknowledged(t, s, user, all)
+		for _, l := range append(sample(all, 50), recent...) {
+			l.check(t, s, user, &count)
+		}
+		recent = nil
 
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
 				for {
-					a, alive := writeOne(t, s, user)
-					if a.account.ID != "" {
-						mu.Lock()
-						all = append(all, a)
-						mu.Unlock()
+					var l *life
+					mu.Lock()
+					if len(idle) > 0 && rand.IntN(2) == 0 {
+						i := rand.IntN(len(idle))
+						l, idle[i] = idle[i], idle[len(idle)-1]
+						idle = idle[:len(idle)-1]
 					}
+					mu.Unlock()
+					l, alive := live(t, s, witness, user, l, &count)
+					mu.Lock()
+					if l != nil {
+						recent = append(recent, l)
+						if !l.over() {
+							idle = append(idle, l)
+						}
+					}
+					mu.Unlock()
 					if !alive {
 						return
 					}
 				}
 			})
 		}
-		time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+		if round%8 == 3 {
+			// The keys that sign change as well, answered or not.
+			wg.Go(func() {
+				_, _ = sendTo(t, adminClient, "http://"+s.admin, call{method: "POST", path: "/maps/keys/rotate"})
+			})
+		}
+		time.Sleep(time.Duration(50+rand.IntN(350)) * time.Millisecond)
 		if err := s.kill(); err != nil {
 			t.Fatal(err)
 		}
 		wg.Wait()
+		httpClient.CloseIdleConnections()
+		slices.SortFunc(recent, func(a, b *life) int { return strings.Compare(a.account.ID, b.account.ID) })
+		recent = slices.Compact(recent) // one that was picked up again stands there more than once
+		for _, l := range recent {
+			if !slices.Contains(all, l) {
+				all = append(all, l)
+			}
+		}
+		if witness != nil {
+			for _, l := range recent {
+				count.checked.Add(int64(l.refusedWithin(t, witness, 5*time.Second)))
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("after %d kills", round+1)
+		}
+		s.clearLog(t)
+	}
+	s := victims[0]
+	revive(t, s)
+	user := s.userToken(t, "durable")
+	for _, l := range all {
+		l.check(t, s, user, &count)
+		for _, g := range l.grants {
+			g.checkReuse(t, s, &count)
+		}
+	}
+	if n := count.confirmed.Load(); n < int64(4*kills) {
+		t.Errorf("only %d operations were confirmed before the kills", n)
+	}
+	t.Logf("%d kills under load and %d while starting; %d operations on %d accounts confirmed; %d checks afterwards, none failed",
+		kills, starts, count.confirmed.Load(), len(all), count.checked.Load())
+}
+
+// revive starts a server that was killed.
+func revive(t *testing.T, s *server) {
+	t.Helper()
+	if s.running() {
+		return
 	}
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
-	checkAcknowledged(t, s, s.userToken(t, "durable"), all)
-	if len(all) < 10 {
-		t.Errorf("only %d accounts were made before the kills", len(all))
-	}
-	t.Logf("%d accounts survived", len(all))
 }
 
-// writeOne makes an account, exchanges its tokens and changes its status until the server is gone or the life is over.
-func writeOne(t *testing.T, s *server, user string) (a acknowledged, alive bool) {
-	answered, err := s.trySend(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["DIRECTION"]}`})
-	if err != nil {
-		return a, false
-	}
-	var created accountBody
-	answered.want(201).into(&created)
-	a = acknowledged{account: created.Data, status: "ACTIVE"}
-	secret(created.Data.ClientToken)
-	secret(created.Data.ServerToken)
-	answered, err = s.trySend(t, exchangeCall(created.Data.ClientToken, created.Data.ServerToken))
-	if err != nil {
-		return a, false
-	}
-	var tokens tokensBody
-	answered.want(200).into(&tokens)
-	a.refresh = secret(tokens.Data.RefreshToken)
-	secret(tokens.Data.AccessToken)
-	// One in three stays active, with its grant.
-	for _, next := range []string{"SUSPENDED", "ACTIVE", "REVOKED"}[:rand.IntN(2)*3] {
-		a.asked = next
-		answered, err := s.trySend(t, call{method: "PATCH", path: accounts + "/" + a.account.ID, bearer: user, contentType: jsonType, body: `{"status":"` + next + `"}`})
-		if err != nil {
-			return a, false
+// live lets things happen to an account, a new one if none is given, until the server is gone or it is another one's turn.
+func live(t *testing.T, s, witness *server, user string, l *life, count *tally) (after *life, alive bool) {
+	if l == nil {
+		var err error
+		if l, err = begin(t, s, user, count); err != nil {
+			return nil, false
 		}
-		answered.want(200)
-		a.status, a.asked, a.refresh = next, "", ""
 	}
-	return a, true
+	for range 1 + rand.IntN(10) {
+		if l.over() {
+			break
+		}
+		if err := l.step(t, s, user, count); err != nil {
+			return l, false
+		}
+		if n := len(l.grants); witness != nil && n > 0 && !l.grants[n-1].ended {
+			// So that the witness has it in its cache, and would go on accepting it if it did not hear what happens next. That the
+			// account is active again it may hear a moment later.
+			c := call{path: match + "?path=[]", bearer: l.grants[n-1].access[0].token}
+			deadline := time.Now().Add(5 * time.Second)
+			for {
+				a, err := witness.trySend(t, c)
+				if err == nil && a.status == 422 {
+					break
+				}
+				if err != nil || a.status != 401 || time.Now().After(deadline) {
+					t.Errorf("the witness answers a live token with %+v, error %v", a, err)
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}
+	return l, true
 }
 
-func checkAcknowledged(t *testing.T, s *server, user string, all []acknowledged) {
-	t.Helper()
-	for _, a := range all {
-		var got accountBody
-		s.send(t, call{path: accounts + "/" + a.account.ID, bearer: user}).want(200).into(&got)
-		if got.Data.Status != a.status && got.Data.Status != a.asked {
-			t.Errorf("%s is %s; %q was confirmed, %q was asked for last", a.account.ID, got.Data.Status, a.status, a.asked)
-		}
-		if a.refresh != "" && a.asked == "" {
-			var tokens tokensBody
-			s.send(t, refreshCall(a.refresh)).want(200).into(&tokens)
-			secret(tokens.Data.AccessToken)
-		}
+// sample picks up to n of a list.
+func sample(list []*life, n int) (picked []*life) {
+	for _, i := range rand.Perm(len(list))[:min(n, len(list))] {
+		picked = append(picked, list[i])
 	}
+	return picked
 }
 
 // One store belongs to one process; another one is told so, and validating beside a live server disturbs nobody.

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -150,85 +148,6 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 		t.Errorf("the first store lists %+v", list.Data)
 	}
 	s.send(t, call{path: accounts, bearer: user2}).want(401)
-}
-
-// Reloads of the same configuration, and of one with another region file, drop no request and log nobody out.
-func TestReloadUnderLoad(t *testing.T) {
-	s := startServer(t)
-	user := s.userToken(t, "load")
-	acc := s.create(t, user, nil)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	original, err := os.ReadFile(s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := filepath.Join(s.dir, "second.region")
-	copyFile(t, region, second)
-	changed := strings.Replace(string(original), "{$MAPS_REGION:./data/delaware.region}", second, 1)
-
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	var done atomic.Int64
-	var mu sync.Mutex
-	var unanswered []string // marks of requests that got no answer
-	for i := range 4 {
-		wg.Go(func() {
-			calls := append(callsWith(access), exchangeCall(acc.ClientToken, acc.ServerToken), call{path: accounts, bearer: user})
-			for n := i; ctx.Err() == nil; n++ {
-				c := calls[n%len(calls)]
-				mark := fmt.Sprintf("mark-%d-%d-", i, n)
-				c.header = map[string][]string{"X-Mark": {mark}}
-				a, err := s.trySend(t, c)
-				if err != nil {
-					mu.Lock()
-					unanswered = append(unanswered, mark)
-					mu.Unlock()
-					continue
-				}
-				if a.status != 200 {
-					t.Errorf("%s %.100s: %d %.200s", a.call.method, a.call.path, a.status, a.body)
-					return
-				}
-				if strings.Contains(a.call.path, external) {
-					secretsOf(t, string(a.body))
-				}
-				done.Add(1)
-			}
-		})
-	}
-	for i := range 10 {
-		text := string(original)
-		if i%2 == 0 {
-			text = changed
-		}
-		if status, body := s.reload(t, text); status != 200 {
-			t.Errorf("reload %d: %d %s", i, status, body)
-		}
-		before := done.Load()
-		for deadline := time.Now().Add(20 * time.Second); done.Load() < before+8 && !t.Failed() && time.Now().Before(deadline); {
-			time.Sleep(5 * time.Millisecond)
-		}
-	}
-	cancel()
-	wg.Wait()
-	if n := done.Load(); n < 80 {
-		t.Errorf("only %d requests were answered beside 10 reloads", n)
-	}
-	// Caddy gives every configuration a socket of its own, so a connection that waited in the old one's queue is reset by
-	// the system, and one that was idle is closed. No handler saw such a request; one that a handler saw must be answered.
-	log, err := os.ReadFile(s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(log), "mark-0-0-") {
-		t.Error("the access log does not show the marks")
-	}
-	for _, mark := range unanswered {
-		if strings.Contains(string(log), mark) {
-			t.Errorf("%s reached a handler and got no answer", mark)
-		}
-	}
-	t.Logf("%d requests answered, %d connections refused by the system", done.Load(), len(unanswered))
 }
 
 // A refused configuration leaves the old one whole, the admin API included.

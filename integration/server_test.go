@@ -31,6 +31,8 @@ type server struct {
 	log    string // path of all that it writes, all starts in one file
 	quick  bool   // run the binary without the race detector, for tests that send very much
 
+	logLevel string
+
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
@@ -39,7 +41,7 @@ type server struct {
 func newServer(dir string, replacements ...string) (*server, error) {
 	s := &server{
 		dir: dir, config: filepath.Join(dir, "Caddyfile"), store: filepath.Join(dir, "data", "accounts.db"),
-		region: region, log: filepath.Join(dir, "server.log"),
+		region: region, log: filepath.Join(dir, "server.log"), logLevel: "DEBUG",
 	}
 	var err error
 	for _, address := range []*string{&s.port, &s.admin, &s.router} {
@@ -120,7 +122,7 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
 		"MAPS_PORT="+s.port, "MAPS_BIND=127.0.0.1", "MAPS_ADMIN="+s.admin, "MAPS_REGION="+s.region, "MAPS_STORE="+s.store,
-		"MAPS_ROUTER="+s.router, "MAPS_LOG_LEVEL=DEBUG",
+		"MAPS_ROUTER="+s.router, "MAPS_LOG_LEVEL="+s.logLevel,
 		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "xdg-config"), "XDG_DATA_HOME="+filepath.Join(s.dir, "xdg-data"),
 		"GORACE=halt_on_error=1 exitcode=66")
 	if !s.limits {
@@ -242,6 +244,20 @@ func (s *server) logTail(lines int) string {
 		all = all[len(all)-lines:]
 	}
 	return s.log + ":\n" + string(bytes.Join(all, []byte("\n")))
+}
+
+// clearLog empties a log that has become long, after it has been searched for secrets. The server appends to it.
+func (s *server) clearLog(t testing.TB) {
+	t.Helper()
+	if info, err := os.Stat(s.log); err != nil || info.Size() < 32<<20 {
+		return
+	}
+	if err := s.searchSecrets(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Truncate(s.log, 0); err != nil {
+		t.Error(err)
+	}
 }
 
 // reload gives the running server another Caddyfile, as `caddy reload` does, and returns the answer's status and text.

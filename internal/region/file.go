@@ -28,6 +28,7 @@ const (
 // Acquire another, and the last Release unmaps.
 type File struct {
 	path     string
+	stamp    stamp
 	mapped   mmap.MMap
 	header   header
 	entries  map[string]entry
@@ -46,12 +47,16 @@ func Open(path string) (*File, error) {
 	return f, err
 }
 
-func open(path string) (*File, error) {
+func open(path string) (f *File, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the mapping outlives the descriptor
+	defer func() {
+		if f == nil {
+			file.Close()
+		}
+	}()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -72,19 +77,24 @@ func open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot be mapped into memory: %w", err)
 	}
-	f := &File{path: path, mapped: mapped, header: h, entries: make(map[string]entry, h.entries),
+	opened := &File{path: path, mapped: mapped, header: h, entries: make(map[string]entry, h.entries),
 		checked: make([]uint32, (h.crcs-headerSize+blockSize-1)/blockSize)}
-	f.refs.Store(1)
-	if err := f.readTable(); err != nil {
-		f.Release()
+	// Before anything is read that its checksum is compared with: what is changed later is then seen.
+	if opened.stamp, err = newStamp(file); err != nil {
+		_ = mapped.Unmap() // the error before it says what is wrong
 		return nil, err
 	}
-	f.coverage, err = Section[uint32](f, coverageSection)
+	opened.refs.Store(1)
+	if err := opened.readTable(); err != nil {
+		opened.Release()
+		return nil, err
+	}
+	opened.coverage, err = Section[uint32](opened, coverageSection)
 	if err != nil {
-		f.Release()
+		opened.Release()
 		return nil, err
 	}
-	return f, nil
+	return opened, nil
 }
 
 func (f *File) readTable() (err error) {
@@ -120,8 +130,14 @@ func (f *File) Acquire() bool {
 func (f *File) Release() {
 	if f.refs.Add(-1) == 0 {
 		_ = f.mapped.Unmap() // nothing can be done about it, and nothing depends on it
+		f.stamp.close()
 	}
 }
+
+// Changed reports whether the file has been written to, or cut short, since it was opened. Checksums are compared once, so what was
+// read before a Changed that is true may be anything; what was read before one that is false is what Commit wrote. Whoever calls it holds
+// a reference. On Windows it is always false.
+func (f *File) Changed() bool { return f.stamp.changed() }
 
 // Path is the path that the file was opened by.
 func (f *File) Path() string { return f.path }

@@ -39,13 +39,9 @@ func (g *Geocoder) Provision(ctx caddy.Context) (err error) {
 
 // Reverse implements geocoding.Geocoder.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
-	p, err := mapsapp.PinCovering(g.regions, req.Point)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Release()
-	result, err := p.Places.Reverse(ctx, req)
-	return result, p.Report(err)
+	return mapsapp.Ask(
+		func() (*mapsapp.Pinned, error) { return mapsapp.PinCovering(g.regions, req.Point) },
+		func(p *mapsapp.Pinned) (*geocoding.Result, error) { return p.Places.Reverse(ctx, req) })
 }
 
 // Covers reports whether one of the regions covers a position.

@@ -45,13 +45,9 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 		return nil, err
 	}
 	defer release()
-	p, err := mapsapp.PinCoveringTrace(m.regions, req.Points)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Release()
-	result, err := p.Matcher.Match(ctx, req)
-	return result, p.Report(err)
+	return mapsapp.Ask(
+		func() (*mapsapp.Pinned, error) { return mapsapp.PinCoveringTrace(m.regions, req.Points) },
+		func(p *mapsapp.Pinned) (*matching.Result, error) { return p.Matcher.Match(ctx, req) })
 }
 
 // Covers reports whether one of the regions covers a position.

@@ -55,7 +55,8 @@ func (r *Region) Covers(point orb.Point) bool {
 type RegionStatus struct {
 	Name string `json:"name"`
 	// Status is "ok"; "stale" while the file has been replaced by one that cannot be opened, and the one before is served;
-	// "damaged" where the file was changed in place and cannot be read any more; or "unavailable".
+	// "damaged" where the file was changed in place and cannot be read any more, or where requests have met a part of it that does
+	// not match its checksum; or "unavailable".
 	Status string `json:"status"`
 	// Checksum identifies the content of the file that is served, as `caddy maps info` shows it.
 	Checksum string `json:"checksum,omitempty"`
@@ -66,8 +67,10 @@ type RegionStatus struct {
 
 	// Path is the file's absolute path.
 	Path string `json:"-"`
-	// Problem is why the file cannot be opened; nil where it can.
+	// Problem is why the file cannot be opened, or what is wrong with it; nil where nothing is.
 	Problem error `json:"-"`
+
+	unusable bool // every request is answered 503
 }
 
 // States of a region beside ok and unavailable.

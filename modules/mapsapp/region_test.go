@@ -334,6 +334,80 @@ func TestPinCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { pinned(t, s).Release() }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
+	if n := testing.AllocsPerRun(100, func() {
+		if covered, err := Ask(s.pin, func(p *Pinned) (bool, error) { return p.Covers(dover) }); !covered || err != nil {
+			t.Errorf("%v, %v", covered, err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations to ask", n)
+	}
+}
+
+// What a request pays for a region that may be swapped and damaged: the reference, the guard against faults, and the question whether
+// the file was changed in place.
+func BenchmarkAsk(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "x.region")
+	writeRegion(b, path, firstData, 1, dover)
+	s, _ := testSource(b, path)
+	b.ReportAllocs()
+	for b.Loop() {
+		if covered, err := Ask(s.pin, func(p *Pinned) (bool, error) { return p.Covers(dover) }); !covered || err != nil {
+			b.Fatal(covered, err)
+		}
+	}
+}
+
+// A file that is written over in place while it is read: the answer is taken from the file as it is then, or is an error.
+func TestAskWhileOverwritten(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("left out: Windows lets nobody write over a file that is mapped")
+	}
+	path := filepath.Join(t.TempDir(), "x.region")
+	other := filepath.Join(t.TempDir(), "y.region")
+	writeRegion(t, path, firstData, 1, dover)
+	writeRegion(t, other, secondData, 1, newcomer)
+	s, logs := testSource(t, path)
+	content, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := 1
+	times := 0
+	ask := func(p *Pinned) (bool, error) {
+		if times++; times <= changes {
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			future := time.Now().Add(time.Duration(times) * time.Hour)
+			if err := os.Chtimes(path, future, future); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return p.Covers(newcomer)
+	}
+	if covered, err := Ask(s.pin, ask); !covered || err != nil || times != 2 {
+		t.Errorf("after %d attempts: %v, %v", times, covered, err)
+	}
+	if n := logs.FilterLevelExact(zapcore.ErrorLevel).Len(); n != 0 {
+		t.Errorf("%d errors in the log about a file that is whole again", n)
+	}
+	times, changes = 0, 2
+	var damage *region.DamageError
+	if _, err := Ask(s.pin, ask); !errors.As(err, &damage) || times != 2 || logs.FilterMessageSnippet("damaged").Len() != 1 {
+		t.Errorf("with a file that is never at rest, after %d attempts: %v; %v", times, err, logs.All())
+	}
+
+	// A block that does not match its checksum shows in the region's status.
+	changes = 0
+	content[len(content)/2] ^= 1 // in the coverage or in the description
+	s.replaced = time.Time{}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Ask(s.pin, func(p *Pinned) (bool, error) { return p.Covers(newcomer) })
+	if status := s.status(); err == nil || status.Status != damaged {
+		t.Errorf("a flipped bit: %v, %+v", err, status)
+	}
 }
 
 // The watcher finds a new file by itself.

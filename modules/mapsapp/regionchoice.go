@@ -60,15 +60,9 @@ func pinBest(regions []*Region, measure func(*Pinned) (covered, of int, err erro
 	var bestCovered int
 	var problem error
 	for _, r := range regions {
-		p, err := r.Pin()
+		p, covered, of, err := r.cover(measure)
 		if err != nil {
 			problem = err
-			continue
-		}
-		covered, of, err := measure(p)
-		if err != nil {
-			problem = p.Report(err)
-			p.Release()
 			continue
 		}
 		if best != nil && covered <= bestCovered {
@@ -91,4 +85,26 @@ func pinBest(regions []*Region, measure func(*Pinned) (covered, of int, err erro
 		return nil, problem
 	}
 	return best, nil
+}
+
+// cover pins a region and measures it, once more where its file was written over in place meanwhile.
+func (r *Region) cover(measure func(*Pinned) (covered, of int, err error)) (p *Pinned, covered, of int, err error) {
+	for attempt := 1; ; attempt++ {
+		if p, err = r.Pin(); err != nil {
+			return nil, 0, 0, err
+		}
+		covered, of, err = measure(p)
+		changed := p.File.Changed()
+		if err == nil && !changed {
+			return p, covered, of, nil
+		}
+		p.Release()
+		if !changed {
+			return nil, 0, 0, p.Report(err)
+		}
+		r.source.replace(p)
+		if attempt == 2 {
+			return nil, 0, 0, p.Report(p.restless())
+		}
+	}
 }

@@ -24,12 +24,13 @@ type Pinned struct {
 	// Matcher matches traces; in a region without roads it finds no route.
 	Matcher matching.Matcher
 
+	source    *regionSource
 	identity  fileIdentity
 	opened    time.Time
 	timestamp time.Time
-	logger    *zap.Logger
 
 	overwritten atomic.Pointer[region.DamageError] // set when the file was changed in place
+	met         atomic.Pointer[region.DamageError] // the last damage that a request ran into
 	lastReport  atomic.Int64                       // Unix nanoseconds
 }
 
@@ -41,10 +42,14 @@ const reportEvery = time.Minute
 
 // Report logs an error of an engine if it is about the file, and returns it.
 func (p *Pinned) Report(err error) error {
+	if err == nil {
+		return nil
+	}
 	var damage *region.DamageError
-	if err == nil || !errors.As(err, &damage) {
+	if !errors.As(err, &damage) {
 		return err
 	}
+	p.met.Store(damage)
 	now, last := time.Now().UnixNano(), p.lastReport.Load()
 	if (last != 0 && now-last < int64(reportEvery)) || !p.lastReport.CompareAndSwap(last, now) {
 		return err
@@ -53,18 +58,23 @@ func (p *Pinned) Report(err error) error {
 	if damage.Stack != nil {
 		fields = append(fields, zap.ByteString("stack", damage.Stack))
 	}
-	p.logger.Error("a region file is damaged; requests that need the damaged part are answered 503", fields...)
+	p.source.logger.Error("a region file is damaged; requests that need the damaged part are answered 503", fields...)
 	return err
 }
 
+// restless is what is wrong with a file that was written over twice while one request read it.
+func (p *Pinned) restless() error {
+	return &region.DamageError{Path: p.File.Path(), Problem: "it is being changed in place"}
+}
+
 // openPinned opens a region file and its engines.
-func openPinned(path string, logger *zap.Logger) (p *Pinned, err error) {
+func (s *regionSource) openPinned() (p *Pinned, err error) {
 	// Looked at before it is opened: a file that replaces this one in between is then seen as a change later.
-	identity, err := identify(path)
+	identity, err := identify(s.path)
 	if err != nil {
 		return nil, err
 	}
-	file, err := region.Open(path)
+	file, err := region.Open(s.path)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +89,7 @@ func openPinned(path string, logger *zap.Logger) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &Pinned{File: file, identity: identity, opened: time.Now(), timestamp: info.Timestamp, logger: logger}
+	p = &Pinned{File: file, source: s, identity: identity, opened: time.Now(), timestamp: info.Timestamp}
 	index, err := geocoding.Open(file)
 	if err != nil {
 		return nil, err
@@ -96,4 +106,34 @@ func openPinned(path string, logger *zap.Logger) (p *Pinned, err error) {
 func (p *Pinned) Covers(point orb.Point) (covered bool, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	return p.File.Covers(point), nil
+}
+
+// Ask pins a region and asks it something. An answer that was read from a file while that was written over in place is thrown away:
+// the file is opened anew, which has all of its checksums compared again, and asked once more. ask must not keep what it is given.
+func Ask[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, err error) {
+	for attempt := 1; ; attempt++ {
+		var changed *Pinned
+		if answer, changed, err = askOnce(pin, ask); changed == nil {
+			return answer, err
+		}
+		changed.source.replace(changed)
+		if attempt == 2 {
+			var none T
+			return none, changed.Report(changed.restless())
+		}
+	}
+}
+
+// askOnce returns the region if its file was changed, for which it holds no reference any more.
+func askOnce[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, changed *Pinned, err error) {
+	p, err := pin()
+	if err != nil {
+		return answer, nil, err
+	}
+	defer p.Release()
+	answer, err = ask(p)
+	if p.File.Changed() {
+		return answer, p, nil
+	}
+	return answer, nil, p.Report(err)
 }

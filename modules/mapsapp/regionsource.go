@@ -34,6 +34,8 @@ type regionSource struct {
 	refused  fileIdentity
 	problem  error
 	reported bool
+
+	replaced time.Time // when a request last had the file opened anew
 }
 
 var regionPool = caddy.NewUsagePool() // absolute path → *regionSource
@@ -60,6 +62,9 @@ func (s *regionSource) pin() (*Pinned, error) {
 		}
 		if damage := p.overwritten.Load(); damage != nil {
 			p.Release()
+			if s.replace(p) {
+				continue
+			}
 			return nil, damage
 		}
 		return p, nil
@@ -72,7 +77,7 @@ func (s *regionSource) pinClosed() (*Pinned, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		p, err := openPinned(s.path, s.logger)
+		p, err := s.openPinned()
 		return p, s.unavailable(err)
 	}
 	if err := s.open(); err != nil {
@@ -97,7 +102,7 @@ func (s *regionSource) open() error {
 	if s.current.Load() != nil {
 		return nil
 	}
-	p, err := openPinned(s.path, s.logger)
+	p, err := s.openPinned()
 	if err != nil {
 		return err
 	}
@@ -175,7 +180,7 @@ func (s *regionSource) look(force bool) error {
 	}
 	var next *Pinned
 	if err == nil {
-		next, err = openPinned(s.path, s.logger)
+		next, err = s.openPinned()
 	}
 	if err != nil {
 		s.refused, s.problem, s.reported = found, err, force
@@ -189,6 +194,24 @@ func (s *regionSource) look(force bool) error {
 	}
 	s.logger.Info("a new region file is served", zap.String("path", s.path), zap.String("checksum", next.File.Checksum()))
 	return nil
+}
+
+// replaceEvery is how often requests may have a file opened anew that is being written over in place.
+const replaceEvery = 50 * time.Millisecond
+
+// replace looks at the path for a request that found the file changed in place, and reports whether another one is current now.
+func (s *regionSource) replace(changed *Pinned) bool {
+	s.mu.Lock()
+	now := time.Now()
+	soon := now.Sub(s.replaced) < replaceEvery
+	if other := s.current.Load() != changed; other || soon {
+		s.mu.Unlock()
+		return other
+	}
+	s.replaced = now
+	s.mu.Unlock()
+	_ = s.look(false) // what is wrong is logged when it has settled
+	return s.current.Load() != changed
 }
 
 // checkOverwritten finds out whether the current file itself was changed in place. Then nothing in it can be relied on, and it
@@ -211,15 +234,19 @@ func (s *regionSource) report(current *Pinned) {
 func (s *regionSource) status() RegionStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := RegionStatus{Status: unavailable, Path: s.path, Problem: s.problem}
+	status := RegionStatus{Status: unavailable, Path: s.path, Problem: s.problem, unusable: !s.closed}
 	p := s.current.Load()
 	if p == nil {
 		return status
 	}
+	status.unusable = false
 	status.Checksum, status.Timestamp, status.Opened = p.File.Checksum(), p.timestamp, p.opened.UTC()
+	met := p.met.Load()
 	switch {
 	case p.overwritten.Load() != nil:
-		status.Status = damaged
+		status.Status, status.unusable = damaged, true
+	case met != nil:
+		status.Status, status.Problem = damaged, met
 	case s.problem != nil:
 		status.Status = stale
 	default:

@@ -47,5 +47,10 @@ func (a *App) Status(ctx context.Context) Status {
 	case stale <= time.Duration(a.MaxStale):
 		status.Status = degraded
 	}
+	for i := range status.Regions {
+		if status.Regions[i].unusable {
+			status.Status = unavailable
+		}
+	}
 	return status
 }

@@ -2,14 +2,28 @@ package tokens_test
 
 import (
 	"net/http"
+	"os"
 	"testing"
 
+	"github.com/mapsedge/caddy-maps/internal/pgtest"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+
+	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // TestRefusalsAlike: neither the answer of a refused exchange nor its time tells which token was wrong, or why.
 func TestRefusalsAlike(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site(""), Level: "INFO"})
+	t.Run("bolt", func(t *testing.T) { refusalsAlike(t, "") })
+	t.Run("postgres", func(t *testing.T) {
+		t.Setenv("MAPS_TEST_TIMING", pgtest.DSN(t))
+		refusalsAlike(t, "store postgres {env.MAPS_TEST_TIMING}")
+	})
+}
+
+func refusalsAlike(t *testing.T, store string) {
+	s := mapstest.Start(t, mapstest.Config{Site: site(""), Maps: store, Level: "INFO"})
 	user := s.UserToken("acme")
 	good, suspended, other := s.CreateAccount(user, "TILE", ""), s.CreateAccount(user, "TILE", ""), s.CreateAccount(s.UserToken("globex"), "TILE", "")
 	// Tokens of the right form that nobody has any more.

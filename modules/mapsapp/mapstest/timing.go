@@ -58,12 +58,20 @@ func (s *Server) measure(w *wire, rounds, status int, all []Timed) (spread float
 	for i, one := range all {
 		requests[i] = s.raw(one)
 	}
-	same := ""
+	same, away := "", 0
 	for range rounds {
 		for _, i := range rand.Perm(len(all)) {
 			took, resp, text, err := w.ask(requests[i])
 			if err != nil {
 				s.t.Fatalf("%s: %v", all[i].Name, err)
+			}
+			for resp.StatusCode == http.StatusServiceUnavailable && status != resp.StatusCode && away < 10 {
+				// The store did not answer in time, as on a machine that has too much to do.
+				away++
+				time.Sleep(time.Second)
+				if took, resp, text, err = w.ask(requests[i]); err != nil {
+					s.t.Fatalf("%s: %v", all[i].Name, err)
+				}
 			}
 			resp.Header.Del("Date")
 			text = fmt.Sprintf("%v %s", resp.Header, text)

@@ -1,0 +1,275 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// life is an account with what its owner was told about it, so that it can be held against what the server says later.
+type life struct {
+	account serviceAccount
+	now     accountState
+	asked   *accountState // asked for, with no answer: may or may not stand
+	grants  []*grant
+}
+
+// accountState is what can be changed of an account. wide is whether it has REVERSEGEOCODING beside DIRECTION.
+type accountState struct {
+	status, description string
+	wide, deleted       bool
+}
+
+func (a accountState) active() bool { return a.status == "ACTIVE" && !a.deleted }
+
+// grant is what became of one exchange.
+type grant struct {
+	access  []accessToken // all of them; they live as long as the grant does
+	refresh string        // the newest
+	rotated []string      // those before it
+	wide    bool          // what the exchange gave
+	ended   bool
+	doubt   string // "refresh" or "revoke" that was asked for, with no answer
+}
+
+type accessToken struct {
+	token string
+	wide  bool
+}
+
+// tally counts for the report.
+type tally struct{ confirmed, checked atomic.Int64 }
+
+// begin makes an account. The error is that no answer came.
+func begin(t *testing.T, s *server, user string, count *tally) (*life, error) {
+	a, err := s.trySend(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["DIRECTION","REVERSEGEOCODING"]}`})
+	if err != nil {
+		return nil, err
+	}
+	var created accountBody
+	a.want(201).into(&created)
+	secret(created.Data.ClientToken)
+	secret(created.Data.ServerToken)
+	count.confirmed.Add(1)
+	return &life{account: created.Data, now: accountState{status: "ACTIVE", wide: true}}, nil
+}
+
+// over reports whether nothing can happen to the account any more.
+func (l *life) over() bool { return l.now.deleted }
+
+// step does one thing with the account. The error is that no answer came.
+func (l *life) step(t *testing.T, s *server, user string, count *tally) error {
+	var live []*grant
+	for _, g := range l.grants {
+		if !g.ended {
+			live = append(live, g)
+		}
+	}
+	next := l.now
+	switch n := rand.IntN(20); {
+	case n < 6 && l.now.active():
+		return l.exchange(t, s, count)
+	case n < 10 && len(live) > 0:
+		return live[rand.IntN(len(live))].renew(t, s, l.now.wide, count)
+	case n < 13 && len(live) > 0:
+		return live[rand.IntN(len(live))].revoke(t, s, count)
+	case n < 15:
+		next.description = fmt.Sprintf("changed %d", rand.Uint64())
+	case n < 16:
+		next.wide = !next.wide
+	case n < 18 && next.status == "ACTIVE":
+		next.status = "SUSPENDED"
+	case n < 18 && next.status == "SUSPENDED":
+		next.status = "ACTIVE"
+	case n < 19:
+		next.status = "REVOKED"
+	default:
+		next.deleted = true
+	}
+	if l.now.status == "REVOKED" { // nothing else can be changed of one
+		next = l.now
+		next.deleted = true
+	}
+	return l.change(t, s, user, next, count)
+}
+
+func (l *life) exchange(t *testing.T, s *server, count *tally) error {
+	a, err := s.trySend(t, exchangeCall(l.account.ClientToken, l.account.ServerToken))
+	if err != nil {
+		return err // if there is a grant, nobody has its tokens
+	}
+	var tokens tokensBody
+	a.want(200).into(&tokens)
+	l.grants = append(l.grants, &grant{wide: l.now.wide, refresh: secret(tokens.Data.RefreshToken),
+		access: []accessToken{{secret(tokens.Data.AccessToken), l.now.wide}}})
+	count.confirmed.Add(1)
+	return nil
+}
+
+// renew refreshes; the refresh token rotates.
+func (g *grant) renew(t *testing.T, s *server, wide bool, count *tally) error {
+	g.doubt = "refresh"
+	a, err := s.trySend(t, refreshCall(g.refresh))
+	if err != nil {
+		return err
+	}
+	g.doubt = ""
+	g.renewed(a.want(200), wide)
+	count.confirmed.Add(1)
+	return nil
+}
+
+func (g *grant) renewed(a *answer, wide bool) {
+	var tokens tokensBody
+	a.into(&tokens)
+	g.rotated = append(g.rotated, g.refresh)
+	g.refresh = secret(tokens.Data.RefreshToken)
+	g.access = append(g.access, accessToken{secret(tokens.Data.AccessToken), g.wide && wide})
+}
+
+func (g *grant) revoke(t *testing.T, s *server, count *tally) error {
+	g.doubt = "revoke"
+	a, err := s.trySend(t, call{method: "POST", path: external + "/revoke", contentType: jsonType, body: `{"refresh_token":"` + g.refresh + `"}`})
+	if err != nil {
+		return err
+	}
+	a.want(204)
+	g.doubt, g.ended = "", true
+	count.confirmed.Add(1)
+	return nil
+}
+
+func (l *life) change(t *testing.T, s *server, user string, next accountState, count *tally) error {
+	l.asked = &next
+	c := call{method: "PATCH", path: accounts + "/" + l.account.ID, bearer: user, contentType: jsonType}
+	status := 200
+	switch {
+	case next.deleted:
+		c = call{method: "DELETE", path: c.path, bearer: user}
+		status = 204
+	case next.status != l.now.status:
+		c.body = `{"status":"` + next.status + `"}`
+	case next.wide != l.now.wide:
+		scopes := []string{"DIRECTION", "REVERSEGEOCODING"}
+		if !next.wide {
+			scopes = scopes[:1]
+		}
+		c.body = asJSON(t, map[string]any{"scopes": scopes})
+	default:
+		c.body = `{"description":"` + next.description + `"}`
+	}
+	a, err := s.trySend(t, c)
+	if err != nil {
+		return err
+	}
+	a.want(status)
+	l.becomes(next)
+	count.confirmed.Add(1)
+	return nil
+}
+
+// becomes notes what the account is known to be. One that is not active loses its grants for good.
+func (l *life) becomes(state accountState) {
+	l.now, l.asked = state, nil
+	if !state.active() {
+		for _, g := range l.grants {
+			g.ended, g.doubt = true, ""
+		}
+	}
+}
+
+// check holds everything that was confirmed against what the server says, and settles what was asked for without an answer.
+func (l *life) check(t *testing.T, s *server, user string, count *tally) {
+	t.Helper()
+	id := l.account.ID
+	a := s.send(t, call{path: accounts + "/" + id, bearer: user})
+	found := accountState{deleted: true}
+	if a.status == 200 {
+		var got accountBody
+		a.into(&got)
+		found = accountState{status: got.Data.Status, description: got.Data.Description, wide: slices.Contains(got.Data.Scopes, "REVERSEGEOCODING")}
+	} else {
+		a.want(404)
+		found.status, found.description, found.wide = l.now.status, l.now.description, l.now.wide
+	}
+	count.checked.Add(1)
+	if found != l.now && (l.asked == nil || found != *l.asked) {
+		t.Errorf("%s is %+v; %+v was confirmed, %+v was asked for last", id, found, l.now, l.asked)
+	}
+	l.becomes(found)
+	if !l.now.active() {
+		s.send(t, exchangeCall(l.account.ClientToken, l.account.ServerToken)).want(401)
+		count.checked.Add(1)
+	}
+	for _, g := range l.grants {
+		g.check(t, s, l.now.wide, count)
+	}
+}
+
+func (g *grant) check(t *testing.T, s *server, wide bool, count *tally) {
+	t.Helper()
+	a := s.send(t, refreshCall(g.refresh))
+	count.checked.Add(1)
+	switch {
+	case a.status == 401 && g.doubt != "":
+		// Revoked; or rotated, and then the old token was the second use that ends the grant.
+		g.ended = true
+	case g.ended:
+		if a.status != 401 {
+			t.Errorf("a grant that had ended gives tokens again: %d", a.status)
+		}
+	default:
+		g.renewed(a.want(200), wide)
+	}
+	g.doubt = ""
+	for _, one := range g.access {
+		want := 200
+		switch {
+		case g.ended:
+			want = 401
+		case !one.wide || !wide:
+			want = 403
+		}
+		if a := s.send(t, call{path: reverse + place, bearer: one.token}); a.status != want {
+			t.Errorf("an access token is answered %d, want %d (grant ended: %v)", a.status, want, g.ended)
+		}
+		count.checked.Add(1)
+	}
+}
+
+// checkReuse uses a refresh token that was rotated away: it and its grant are dead from then on.
+func (g *grant) checkReuse(t *testing.T, s *server, count *tally) {
+	t.Helper()
+	if g.ended || len(g.rotated) == 0 {
+		return
+	}
+	s.send(t, refreshCall(g.rotated[rand.IntN(len(g.rotated))])).want(401)
+	g.ended = true
+	g.check(t, s, true, count)
+}
+
+// refusedWithin waits until a server refuses all tokens of grants that have ended, which it may hear of a moment later, and returns how
+// many there were.
+func (l *life) refusedWithin(t *testing.T, s *server, limit time.Duration) (n int) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
+	for _, g := range l.grants {
+		if !g.ended || g.doubt != "" || l.asked != nil {
+			continue
+		}
+		for _, one := range g.access {
+			for s.send(t, call{path: reverse + place, bearer: one.token}).status != 401 {
+				if time.Now().After(deadline) {
+					t.Errorf("a token whose grant had ended is still accepted by another server")
+					return n
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			n++
+		}
+	}
+	return n
+}
