@@ -13,7 +13,7 @@ DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
 SOAK_TIME ?= 15m
 
-.PHONY: all build demo test bench eval soak fuzz lint fmt countries xcaddy clean
+.PHONY: all build demo test bench eval soak fuzz lint fmt docs countries xcaddy clean
 
 all: build
 
@@ -60,6 +60,10 @@ lint: $(BIN)/staticcheck
 
 fmt:
 	gofmt -w .
+
+# Writes docs/reference.md anew from the comments in the source.
+docs:
+	$(GO) generate ./internal/cmd/reference
 
 # Compiles the embedded country polygons anew from Natural Earth.
 countries:

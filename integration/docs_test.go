@@ -3,64 +3,10 @@ package integration
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/caddyserver/caddy/v2"
-
-	_ "github.com/mapsedge/caddy-maps"
 )
-
-// The configuration reference names every JSON field of every module, and no module is forgotten.
-func TestConfigurationReference(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(root, "docs", "configuration.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
-	n := 0
-	for _, id := range caddy.Modules() {
-		name := id[strings.LastIndexByte(id, '.')+1:]
-		ours := id == "maps" || strings.HasPrefix(id, "maps.") || strings.HasPrefix(name, "maps_")
-		if !ours {
-			continue
-		}
-		n++
-		if !strings.Contains(text, name) {
-			t.Errorf("the module %s is not described", id)
-		}
-		info, err := caddy.GetModule(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, field := range jsonFields(reflect.TypeOf(info.New()), nil) {
-			if !strings.Contains(text, "`"+field+"`") && !strings.Contains(text, `"`+field+`"`) {
-				t.Errorf("the field %s of %s is not described", field, id)
-			}
-		}
-	}
-	if n < 10 {
-		t.Errorf("only %d modules are registered", n)
-	}
-}
-
-// jsonFields lists the names of a configuration's fields, those of structs within it included.
-func jsonFields(typ reflect.Type, names []string) []string {
-	switch typ.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Slice:
-		return jsonFields(typ.Elem(), names)
-	case reflect.Struct:
-		for i := range typ.NumField() {
-			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			if name != "" && name != "-" {
-				names = jsonFields(typ.Field(i).Type, append(names, name))
-			}
-		}
-	}
-	return names
-}
 
 // Links between the documents lead somewhere.
 func TestDocumentLinks(t *testing.T) {

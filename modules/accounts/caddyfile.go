@@ -23,6 +23,13 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	maps_accounts [<matcher>] {
 //	    admin_access_tokens on|off
 //	}
+//
+// The matcher has to name the collection with and without what follows it. Example:
+//
+//	@accounts path /api/v1/service-accounts /api/v1/service-accounts/*
+//	handle @accounts {
+//	    maps_accounts
+//	}
 func (a *Accounts) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {

@@ -25,6 +25,12 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // - `GET /maps/status` tells how the store and the regions stand.
 // - `GET /maps/regions` lists the regions.
 // - `POST /maps/regions/reload` opens region files that have changed.
+//
+// A body is JSON (`Content-Type: application/json`). The module needs no configuration: it is there wherever the app `maps` is.
+// The commands `caddy maps user-token`, `caddy maps rotate-keys` and `caddy maps backup` make these requests. Example:
+//
+//	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
+//	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'
 type AdminAPI struct{}
 
 // CaddyModule returns the Caddy module information.

@@ -38,15 +38,18 @@ func init() { caddy.RegisterModule(new(Auth)) }
 // instead.
 type Auth struct {
 	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING or REVERSEGEOCODING.
+	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// The query parameter that may carry the token instead of the Authorization header. Default: none.
+	// The query parameter that may carry the token instead of the Authorization header. Caddy logs addresses with their query,
+	// so the access log and the default logger then need the filter that `Caddyfile.example` has. Default: none.
 	APIKeyQuery string `json:"api_key_query,omitempty"`
 
 	// The family of error bodies: `platform` or `routing`. Default: `platform`.
 	ErrorStyle string `json:"error_style,omitempty"`
 
-	// Whether the next handlers, and so any upstream, get to see the token. Default: false.
+	// Whether the next handlers, and so any upstream, get to see the token. Otherwise it is removed from the header, the query
+	// and the Referer. Default: false.
 	ForwardToken bool `json:"forward_token,omitempty"`
 
 	// The origins of web pages that may read the answers: `https://app.example.com`, or `*` for all. Preflight requests are

@@ -27,6 +27,20 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    forward_token
 //	    cors          <origin>...
 //	}
+//
+// It runs before `method`, `rewrite` and `uri`, which could lose the query parameter, and before all that wants to know the
+// account. Example:
+//
+//	handle /api/v1/route {
+//	    maps_auth DIRECTION {
+//	        api_key_query apiKey
+//	        error_style   routing
+//	        cors          https://app.example.com
+//	    }
+//	    reverse_proxy 127.0.0.1:5000 {
+//	        header_up X-Account {http.auth.user.id}
+//	    }
+//	}
 func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	a.Scopes = d.RemainingArgs()

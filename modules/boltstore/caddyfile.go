@@ -5,6 +5,14 @@ import "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 // UnmarshalCaddyfile reads the store from a Caddyfile:
 //
 //	store bolt [<path>]
+//
+// Example:
+//
+//	{
+//	    maps {
+//	        store bolt ./data/accounts.db
+//	    }
+//	}
 func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if d.NextArg() {

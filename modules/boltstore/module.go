@@ -19,8 +19,9 @@ func init() { caddy.RegisterModule(Module{}) }
 // Module keeps accounts, grants and signing keys in one file on this machine (an embedded bbolt database). It needs no
 // other software, and suits a single node: only one process can have the file open.
 //
-// The file is made when the server starts with it for the first time, readable by the server's user alone. Whatever the
-// server has answered is on the disk, and survives the process being killed.
+// The file is made when the server starts with it for the first time, readable by the server's user alone (mode 0600, its
+// directory 0700), and never when a configuration is only checked. Whatever the server has answered is on the
+// disk, and survives the process being killed.
 type Module struct {
 	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
 	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ` shows

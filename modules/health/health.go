@@ -61,6 +61,12 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile reads the directive, which has no options:
 //
 //	maps_health [<matcher>]
+//
+// Example:
+//
+//	handle /healthz {
+//	    maps_health
+//	}
 func (h *Health) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {

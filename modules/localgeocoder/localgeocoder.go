@@ -17,7 +17,7 @@ func init() { caddy.RegisterModule(new(Geocoder)) }
 
 // Geocoder answers reverse geocodings from regions of the maps app.
 type Geocoder struct {
-	// The names of the regions, as the maps app has them. The first that covers the position answers.
+	// The names of the regions, as the maps app has them. The first that covers the position answers. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*mapsapp.Region
@@ -57,6 +57,12 @@ func (g *Geocoder) Covers(point orb.Point) bool {
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	geocoder local <region...>
+//
+// Example:
+//
+//	maps_reverse_geocode {
+//	    geocoder local delaware andorra
+//	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if g.Regions = d.RemainingArgs(); len(g.Regions) == 0 {

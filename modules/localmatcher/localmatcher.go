@@ -18,7 +18,7 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 // Matcher matches traces on the roads of regions of the maps app.
 type Matcher struct {
 	// The names of the regions, as the maps app has them. The first that covers the trace answers, or else the one that covers
-	// most of it.
+	// most of it. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*mapsapp.Region
@@ -63,6 +63,12 @@ func (m *Matcher) Covers(point orb.Point) bool {
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	matcher local <region...>
+//
+// Example:
+//
+//	maps_match {
+//	    matcher local delaware andorra
+//	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if m.Regions = d.RemainingArgs(); len(m.Regions) == 0 {

@@ -20,7 +20,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 	return handler, handler.UnmarshalCaddyfile(h.Dispenser)
 }
 
-// UnmarshalCaddyfile reads the directive; matcher may stand more than once:
+// UnmarshalCaddyfile reads the directive:
 //
 //	maps_match [<matcher>] {
 //	    matcher    <module> [<arguments...>]
@@ -28,6 +28,22 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    max_radius <metres>
 //	    max_body   <size>
 //	    profile    car
+//	}
+//
+// `matcher` may stand more than once. A GET path of many points needs a larger limit than Caddy's 16 KiB for the head of a
+// request: `servers { max_header_size 512KiB }` in the global options. Example:
+//
+//	@matching path /api/route/matching /api/route/matching/
+//	handle @matching {
+//	    maps_auth DIRECTION {
+//	        api_key_query apiKey
+//	        error_style   routing
+//	    }
+//	    maps_match {
+//	        matcher    local delaware
+//	        matcher    osrm http://osrm-1:5000
+//	        max_points 5000
+//	    }
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name

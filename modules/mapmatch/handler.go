@@ -30,7 +30,7 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // Feature.
 type Handler struct {
 	// The matchers. The first whose coverage contains the trace answers, or else the one that covers most of it; one that does
-	// not say what it covers is taken to cover everything.
+	// not say what it covers is taken to cover everything. Required.
 	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
 
 	// The largest number of points of a trace, 2 to 1000000. Default: 10000.

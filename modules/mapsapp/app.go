@@ -56,10 +56,11 @@ type App struct {
 	// Default: 1 minute.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
-	// The region files of this server, by the name under which handlers refer to them.
+	// The region files of this server, by the name under which handlers refer to them. Default: none.
 	Regions map[string]*RegionConfig `json:"regions,omitempty"`
 
-	// Who may manage accounts, beside the holders of user tokens that this server minted itself.
+	// Who may manage accounts, beside the holders of user tokens that this server minted itself: the users of an OpenID Connect
+	// provider, or of anyone else who publishes a JWKS. Default: nobody.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
 
 	ctx    caddy.Context

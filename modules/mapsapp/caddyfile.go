@@ -9,7 +9,19 @@ import (
 
 func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
 
-// parseGlobalOption reads the global option:
+// parseGlobalOption reads the global option as the app.
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	if existing != nil {
+		return nil, d.Err("the maps option may stand only once")
+	}
+	app := new(App)
+	if err := app.UnmarshalCaddyfile(d); err != nil {
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: "maps", Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// UnmarshalCaddyfile reads the global option:
 //
 //	maps {
 //	    issuer             <name>
@@ -23,21 +35,34 @@ func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
 //	    max_stale          <duration>
 //	    region             <name> <file>
 //	    user_tokens {
-//	        ...
+//	        issuer             <url>
+//	        audience           <name>
+//	        jwks_url           <url>
+//	        algorithms         <name>...
+//	        organization_claim <name>
+//	        require_claim      <name> <value>
+//	        any_user
+//	        local              on|off
 //	    }
 //	}
-func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
-	if existing != nil {
-		return nil, d.Err("the maps option may stand only once")
-	}
-	app := new(App)
-	if err := app.UnmarshalCaddyfile(d); err != nil {
-		return nil, err
-	}
-	return httpcaddyfile.App{Name: "maps", Value: caddyconfig.JSON(app, nil)}, nil
-}
-
-// UnmarshalCaddyfile implements caddyfile.Unmarshaler.
+//
+// `region` may stand more than once. Example:
+//
+//	{
+//	    maps {
+//	        issuer   https://maps.example.com
+//	        audience maps.example.com
+//	        store    bolt ./data/accounts.db
+//	        region   delaware ./data/delaware.region
+//	        region   andorra  ./data/andorra.region
+//	        user_tokens {
+//	            issuer        https://id.example.com
+//	            audience      maps-management
+//	            jwks_url      https://id.example.com/.well-known/jwks.json
+//	            require_claim role maps-admin
+//	        }
+//	    }
+//	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
 	if d.NextArg() {

@@ -15,7 +15,7 @@ import (
 type RegionConfig struct {
 	// The region file, made by `caddy maps build`. Placeholders are replaced; a relative path starts at the working directory.
 	// The file is looked at every 2 seconds, and a new one is swapped in without dropping a request. Replace it by renaming:
-	// a file that is written over in place is damaged until it is whole again.
+	// a file that is written over in place is damaged until it is whole again. Required.
 	Path string `json:"path,omitempty"`
 }
 

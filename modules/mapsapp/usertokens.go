@@ -13,13 +13,14 @@ import (
 // UserTokens says whose user tokens may manage accounts.
 type UserTokens struct {
 	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It may not equal the service's own issuer.
+	// Default: none; needed for every field but `local`.
 	Issuer string `json:"issuer,omitempty"`
 
-	// The audience (`aud`) that a user token must have.
+	// The audience (`aud`) that a user token must have. Default: none; needed with `issuer`.
 	Audience string `json:"audience,omitempty"`
 
 	// Where the issuer publishes its keys. They are fetched when the first token arrives, so an issuer that is down keeps
-	// nothing from starting.
+	// nothing from starting. Default: none; needed with `issuer`.
 	JWKSURL string `json:"jwks_url,omitempty"`
 
 	// The signature algorithms that are accepted. HS256 and its like never are. Default: `RS256`, `ES256` and `EdDSA`.
@@ -28,10 +29,10 @@ type UserTokens struct {
 	// The claim that holds the organization whose accounts the user may manage. A token without it is refused. Default: `org`.
 	OrganizationClaim string `json:"organization_claim,omitempty"`
 
-	// A claim that a user token must have. Needed, unless `any_user` is true.
+	// A claim that a user token must have. Default: none; needed with `issuer`, unless `any_user` is true.
 	RequireClaim *Claim `json:"require_claim,omitempty"`
 
-	// Whether every user of the issuer may manage the accounts of their organization.
+	// Whether every user of the issuer may manage the accounts of their organization. Default: false.
 	AnyUser bool `json:"any_user,omitempty"`
 
 	// Whether user tokens that this server minted itself, by its admin API, are accepted too. Default: true.
@@ -40,10 +41,10 @@ type UserTokens struct {
 
 // Claim is a claim with a value: a string equal to it, or a list that holds it.
 type Claim struct {
-	// The name of the claim.
+	// The name of the claim. Required.
 	Name string `json:"name,omitempty"`
 
-	// The value that it must have, or hold.
+	// The value that it must have, or hold. Required.
 	Value string `json:"value,omitempty"`
 }
 

@@ -108,6 +108,18 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, layers, zoom
 //	    max_response <size>
 //	    <options of reverse_proxy>
 //	}
+//
+// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+//
+//	maps_reverse_geocode {
+//	    geocoder local delaware
+//	    geocoder nominatim http://nominatim-1:8080 http://nominatim-2:8080 {
+//	        geometry        off
+//	        lb_retries      1
+//	        health_uri      /status
+//	        health_interval 5s
+//	    }
+//	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, func(option string) (bool, error) {
 		if option != "geometry" {

@@ -137,6 +137,17 @@ func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, si
 //	    max_response <size>
 //	    <options of reverse_proxy>
 //	}
+//
+// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+//
+//	maps_match {
+//	    matcher local delaware
+//	    matcher osrm http://osrm-1:5000 http://osrm-2:5000 {
+//	        timeout       5s
+//	        lb_retries    2
+//	        fail_duration 10s
+//	    }
+//	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return m.UnmarshalBlock(d, func(option string) (bool, error) {
 		var into *string

@@ -8,6 +8,16 @@ import "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 //	    password <placeholder>
 //	    listen   on|off
 //	}
+//
+// A connection string of keywords has spaces, and stands in quotes: `"host=db.example.com user=maps dbname=maps"`. Example:
+//
+//	{
+//	    maps {
+//	        store postgres postgres://maps@db.example.com/maps?sslmode=verify-full {
+//	            password {file./run/secrets/db}
+//	        }
+//	    }
+//	}
 func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if !d.Args(&m.DSN) {

@@ -20,19 +20,27 @@ func init() { caddy.RegisterModule(Module{}) }
 
 // Module keeps accounts, grants and signing keys in a PostgreSQL database, for several servers that share them. A change that is
 // made on one server reaches all others within a second. The tables, whose names begin with `maps_`, are made when the first
-// server starts.
+// server starts, in the first schema of the connection's `search_path`, and brought up to date by newer ones; a server refuses
+// tables that are newer than itself. Tested with PostgreSQL 15.
 //
 // The database has to be one that can be written to, not a replica; of several hosts in the connection string the one that can
-// is used.
+// is used. These parameters of the connection string mean something beside PostgreSQL's own:
+//
+// Parameter | Meaning | Default
+// ----------|---------|--------
+// `pool_max_conns` | connections of a server, beside one more that hears of changes | 8
+// `pool_max_conn_lifetime`, `pool_max_conn_idle_time` | when connections are replaced | 1 h, 30 min
+// `default_query_exec_mode` | `cache_statement` saves some planning where no pooler stands before the database | `exec`, which leaves nothing behind on a connection
+// `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
 type Module struct {
 	// The connection string: an address such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords such as
 	// `host=db.example.com dbname=maps user=maps`, with placeholders. A password may stand in it only as a placeholder, such as
-	// `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration. `pool_max_conns` sets how many
-	// connections a server uses beside one of its own for hearing of changes. Default: 8.
+	// `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration; as a part of an address it has
+	// to be percent-encoded. Required.
 	DSN string `json:"dsn,omitempty"`
 
 	// The password, where it is not part of the connection string. It must be one placeholder, such as
-	// `{file./run/secrets/db}`. Default: that of the connection string, of `PGPASSWORD` or of the password file.
+	// `{file./run/secrets/db}`, and is taken as it is. Default: that of the connection string, of `PGPASSWORD` or of the password file.
 	Password string `json:"password,omitempty"`
 
 	// Whether servers notify each other of changes (`LISTEN` and `NOTIFY`), so that these arrive in milliseconds rather than at

@@ -104,6 +104,16 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	    max_response <size>
 //	    <options of reverse_proxy>
 //	}
+//
+// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+//
+//	maps_reverse_geocode {
+//	    geocoder photon http://photon-1:2322 http://photon-2:2322 {
+//	        lb_retries      1
+//	        health_uri      /status
+//	        health_interval 5s
+//	    }
+//	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, func(option string) (bool, error) {
 		if option != "geometry" {

@@ -9,11 +9,26 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// UnmarshalCaddyfile reads the matcher. An argument with a comma is bounds, any other the name of a region:
+// UnmarshalCaddyfile reads the matcher:
 //
 //	maps_region <name>|<south,west,north,east>... {
 //	    max_body   <size>
 //	    max_points <number>
+//	}
+//
+// An argument with a comma is bounds, any other the name of a region. In expressions it is
+// `maps_region('andorra', '39.4,-75.8,39.9,-75.4')`. Example:
+//
+//	@andorra maps_region andorra
+//	@north maps_region 39.4,-75.8,39.9,-75.4 {
+//	    max_points 5000
+//	}
+//	handle /api/route/matching/ {
+//	    maps_auth DIRECTION {
+//	        forward_token
+//	    }
+//	    reverse_proxy @andorra node-1:8080
+//	    reverse_proxy @north node-2:8080
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() { // the same matcher may stand several times in a set

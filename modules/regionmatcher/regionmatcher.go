@@ -38,11 +38,11 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 // that: `reverse_proxy @place …` after it in one block, not `handle @place` around it.
 type Matcher struct {
 	// The names of regions of the maps app: their coverage, the map tiles of zoom 12 that hold any of their data. A region
-	// whose file cannot be read covers nothing.
+	// whose file cannot be read covers nothing. Default: none, where there are bounds.
 	Regions []string `json:"regions,omitempty"`
 
 	// Rectangles, each as south, west, north and east in degrees, edges included. West is larger than east where a rectangle
-	// crosses the antimeridian.
+	// crosses the antimeridian. Default: none, where there are regions.
 	Bounds [][]float64 `json:"bounds,omitempty"`
 
 	// The largest body that is looked into, in bytes. Default: 8 MiB, as that of `maps_match`.

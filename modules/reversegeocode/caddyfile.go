@@ -19,11 +19,23 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 	return handler, handler.UnmarshalCaddyfile(h.Dispenser)
 }
 
-// UnmarshalCaddyfile reads the directive; geocoder may stand more than once:
+// UnmarshalCaddyfile reads the directive:
 //
 //	maps_reverse_geocode [<matcher>] {
 //	    geocoder     <module> [<arguments...>]
 //	    max_distance <metres>
+//	}
+//
+// `geocoder` may stand more than once. Example:
+//
+//	handle /v2/search/reverse-geocoding {
+//	    maps_auth REVERSEGEOCODING {
+//	        api_key_query apiKey
+//	    }
+//	    maps_reverse_geocode {
+//	        geocoder     local delaware
+//	        max_distance 500
+//	    }
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name

@@ -29,7 +29,7 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // in the first of its languages that they are known in.
 type Handler struct {
 	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is taken to
-	// cover everything.
+	// cover everything. Required.
 	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
 
 	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.

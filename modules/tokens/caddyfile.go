@@ -22,6 +22,14 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    refresh_requires_server_token
 //	    refresh_rotation
 //	}
+//
+// Example:
+//
+//	handle /api/v1/external/* {
+//	    maps_tokens {
+//	        refresh_rotation
+//	    }
+//	}
 func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {

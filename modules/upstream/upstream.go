@@ -34,6 +34,7 @@ const (
 type Service struct {
 	// The upstreams and how they are used: the options of Caddy's `reverse_proxy` handler, such as `upstreams`,
 	// `load_balancing`, `health_checks` and `transport`. `handle_response` is refused: the answer is read here.
+	// Required.
 	ProxyRaw json.RawMessage `json:"reverse_proxy,omitempty"`
 
 	// How long one exchange may take, retries included. Default: 10s. For an upstream that hangs to be left for another

@@ -97,6 +97,16 @@ func (m *Matcher) drive(ctx context.Context, req *matching.Request, radius float
 //	    max_response <size>
 //	    <options of reverse_proxy>
 //	}
+//
+// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+//
+//	maps_match {
+//	    matcher valhalla https://valhalla.example.com {
+//	        costing         auto
+//	        health_uri      /status
+//	        health_interval 5s
+//	    }
+//	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return m.UnmarshalBlock(d, func(option string) (bool, error) {
 		if option != "costing" {

@@ -1,0 +1,123 @@
+package integration
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// example is one Caddyfile that the documentation shows.
+type example struct {
+	where string // file, and line for a part of a document
+	text  string
+}
+
+// Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones, and
+// directives alone, which are tried in a site.
+func TestExamples(t *testing.T) {
+	examples := documentedExamples(t)
+	if len(examples) < 15 {
+		t.Fatalf("only %d examples were found", len(examples))
+	}
+	secrets := t.TempDir()
+	for _, name := range []string{"db", "kek"} {
+		if err := os.WriteFile(filepath.Join(secrets, name), []byte(strings.Repeat("4b", 32)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("MAPS_DATABASE_URL", "postgres://maps@127.0.0.1/maps")
+	for _, e := range examples {
+		t.Run(e.where, func(t *testing.T) {
+			if formatted := caddyfile.Format([]byte(e.text)); strings.TrimSpace(string(formatted)) != strings.TrimSpace(e.text) {
+				t.Errorf("caddy fmt would write\n%s", formatted)
+			}
+			text := strings.ReplaceAll(e.text, "/run/secrets", filepath.ToSlash(secrets))
+			asSite, ok := adapt(t, exampleRegions+":80 {\n"+text+"\n}\n")
+			if ok {
+				return
+			}
+			if !strings.Contains(text, "{") { // by itself it would be the address of an empty site
+				t.Fatalf("in a site: %s", asSite)
+			}
+			if asWhole, ok := adapt(t, text); !ok {
+				t.Errorf("as it is: %s\nin a site: %s", asWhole, asSite)
+			}
+		})
+	}
+}
+
+// exampleRegions are what directives that stand alone may refer to.
+const exampleRegions = `{
+	maps {
+		region delaware ./delaware.region
+		region andorra ./andorra.region
+	}
+}
+`
+
+// adapt tries a Caddyfile with `caddy adapt --validate`, and returns what was printed to explain a refusal.
+func adapt(t *testing.T, text string) (output string, ok bool) {
+	t.Helper()
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile")
+	cmd.Path = plain // some fifty starts
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+var caddyfileBlock = regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```")
+
+// documentedExamples collects the Caddyfiles of the repository and those within its documents.
+func documentedExamples(t *testing.T) (examples []example) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		where, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if strings.HasPrefix(name, ".") && path != root || where == "build" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		whole := strings.HasPrefix(name, "Caddyfile") || strings.HasSuffix(name, ".Caddyfile") || strings.HasSuffix(name, ".caddyfile")
+		if !whole && filepath.Ext(name) != ".md" {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		where = filepath.ToSlash(where)
+		if whole {
+			examples = append(examples, example{where, string(data)})
+			return nil
+		}
+		for _, at := range caddyfileBlock.FindAllSubmatchIndex(data, -1) {
+			line := 1 + strings.Count(string(data[:at[0]]), "\n")
+			examples = append(examples, example{where + ":" + strconv.Itoa(line), string(data[at[2]:at[3]])})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return examples
+}
