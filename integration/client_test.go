@@ -85,6 +85,34 @@ func (s *server) sendAdmin(t testing.TB, c call) *answer {
 }
 
 func sendTo(t testing.TB, client *http.Client, base string, c call) (*answer, error) {
+	t.Helper()
+	req, err := newRequest(base, c)
+	if err != nil {
+		return nil, err
+	}
+	c.method = req.Method
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	a := &answer{t: t, call: c, status: resp.StatusCode, header: resp.Header}
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
+		return a, err
+	}
+	api := publicAPI
+	if client == adminClient {
+		api = adminAPI
+	}
+	d, err := api()
+	if err != nil {
+		return a, err
+	}
+	d.compare(t, req, c.body, a)
+	return a, nil
+}
+
+func newRequest(base string, c call) (*http.Request, error) {
 	if c.method == "" {
 		c.method = http.MethodGet
 	}
@@ -108,14 +136,7 @@ func sendTo(t testing.TB, client *http.Client, base string, c call) (*answer, er
 	if c.contentType != "" {
 		req.Header.Set("Content-Type", c.contentType)
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	a := &answer{t: t, call: c, status: resp.StatusCode, header: resp.Header}
-	a.body, err = io.ReadAll(resp.Body)
-	return a, err
+	return req, nil
 }
 
 // want checks the status, and returns the answer for more checks.

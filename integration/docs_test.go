@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // Links between the documents lead somewhere.
@@ -17,7 +19,7 @@ func TestDocumentLinks(t *testing.T) {
 	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"} {
 		docs = append(docs, filepath.Join(root, name))
 	}
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
 	for _, doc := range docs {
 		data, err := os.ReadFile(doc)
 		if err != nil {
@@ -25,11 +27,37 @@ func TestDocumentLinks(t *testing.T) {
 			continue
 		}
 		for _, m := range link.FindAllStringSubmatch(string(data), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+			target := filepath.Join(filepath.Dir(doc), m[1])
+			if m[1] == "" {
+				target = doc
+			}
+			linked, err := os.ReadFile(target)
+			if info, statErr := os.Stat(target); statErr == nil && info.IsDir() {
+				continue
+			}
+			if err != nil {
 				t.Errorf("%s: %v", filepath.Base(doc), err)
+			} else if m[2] != "" && !slices.Contains(anchors(string(linked)), m[2]) {
+				t.Errorf("%s: %s has no heading %s", filepath.Base(doc), filepath.Base(target), m[2])
 			}
 		}
 	}
+}
+
+// anchors are the addresses that GitHub gives to the headings of a document.
+func anchors(markdown string) (all []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(markdown, -1) {
+		all = append(all, "#"+strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, heading[1]))
+	}
+	return all
 }
 
 // Every test that docs/security.md names is there.

@@ -1,0 +1,142 @@
+package integration
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pb33f/libopenapi-validator/schema_validation"
+	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
+	"github.com/pb33f/libopenapi/orderedmap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/modules/adminapi"
+)
+
+// The documents are valid OpenAPI 3.1, have every address of the service, and can be made clients from: every operation has
+// a name of its own.
+func TestOpenAPIDocuments(t *testing.T) {
+	public, err := publicAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := adminAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"get /api/v1/external/jwks.json", "post /api/v1/external/auth", "post /api/v1/external/refresh", "post /api/v1/external/revoke",
+		"get /api/v1/service-accounts", "post /api/v1/service-accounts",
+		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",
+		"get /v2/search/reverse-geocoding", "get /api/route/matching/", "post /api/route/matching/", "get /api/v1/route", "get /healthz",
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, public.operations(t)); diff != "" {
+		t.Errorf("the service (-want +got)\n%s", diff)
+	}
+	want = nil
+	for _, route := range new(adminapi.AdminAPI).Routes() {
+		want = append(want, route.Pattern)
+	}
+	slices.Sort(want)
+	var got []string
+	for _, operation := range admin.operations(t) {
+		got = append(got, operation[strings.IndexByte(operation, ' ')+1:])
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the admin endpoint (-want +got)\n%s", diff)
+	}
+
+	var scopes []string
+	for _, scope := range public.model.Components.Schemas.GetOrZero("Scope").Schema().Enum {
+		scopes = append(scopes, scope.Value)
+	}
+	var known []string
+	for _, scope := range account.AllScopes {
+		known = append(known, string(scope))
+	}
+	if diff := cmp.Diff(known, scopes); diff != "" {
+		t.Errorf("scopes (-want +got)\n%s", diff)
+	}
+}
+
+// operations lists methods and paths, and checks the document itself.
+func (d *description) operations(t *testing.T) (all []string) {
+	t.Helper()
+	if ok, errs := d.validator.ValidateDocument(); !ok {
+		for _, err := range errs {
+			t.Errorf("%s: %v", d.model.Info.Title, err)
+		}
+	}
+	if !strings.HasPrefix(d.model.Version, "3.1.") {
+		t.Errorf("%s is of OpenAPI %s", d.model.Info.Title, d.model.Version)
+	}
+	ids := make(map[string]bool)
+	for path, item := range d.paths {
+		for method, operation := range item.GetOperations().FromOldest() {
+			all = append(all, method+" "+path)
+			id := operation.OperationId
+			if id == "" || ids[id] || operation.Summary == "" || len(operation.Tags) != 1 {
+				t.Errorf("%s %s: the operation %q needs a name of its own, a summary and a tag", method, path, id)
+			}
+			ids[id] = true
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Every example of a body is one that its schema allows.
+func TestOpenAPIExamples(t *testing.T) {
+	for _, api := range []func() (*description, error){publicAPI, adminAPI} {
+		d, err := api()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for path, item := range d.paths {
+			for method, operation := range item.GetOperations().FromOldest() {
+				if operation.RequestBody != nil {
+					n += checkExamples(t, method+" "+path, operation.RequestBody.Content)
+				}
+				for status, response := range operation.Responses.Codes.FromOldest() {
+					n += checkExamples(t, method+" "+path+" "+status, response.Content)
+				}
+			}
+		}
+		if n < 20 {
+			t.Errorf("%s has %d examples", d.model.Info.Title, n)
+		}
+	}
+}
+
+// checkExamples compares the examples of JSON bodies with their schemas, and tells how many there are.
+func checkExamples(t *testing.T, where string, content *orderedmap.Map[string, *v3.MediaType]) (n int) {
+	t.Helper()
+	schemas := schema_validation.NewSchemaValidator()
+	for name, media := range content.FromOldest() {
+		if media.Example == nil || !strings.Contains(name, "json") {
+			continue
+		}
+		n++
+		var value any
+		if err := media.Example.Decode(&value); err != nil {
+			t.Errorf("%s: %v", where, err)
+			continue
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+			continue
+		}
+		if ok, errs := schemas.ValidateSchemaBytes(media.Schema.Schema(), data); !ok {
+			for _, err := range errs {
+				t.Errorf("%s: the example of %s: %v", where, name, err)
+			}
+		}
+	}
+	return n
+}

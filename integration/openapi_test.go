@@ -1,0 +1,225 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/pb33f/libopenapi-validator/config"
+	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
+)
+
+// description is an OpenAPI document, with which requests and answers are compared.
+type description struct {
+	model     *v3.Document
+	validator validator.Validator
+	paths     map[string]*v3.PathItem
+
+	mu   sync.Mutex
+	seen map[string]int // answers, by operation and kind of answer
+}
+
+// The documents of the service and of the admin endpoint.
+var (
+	publicAPI = sync.OnceValues(func() (*description, error) { return readDescription("openapi.yaml") })
+	adminAPI  = sync.OnceValues(func() (*description, error) { return readDescription("openapi-admin.yaml") })
+)
+
+func readDescription(name string) (*description, error) {
+	data, err := os.ReadFile(filepath.Join(root, "docs", name))
+	if err != nil {
+		return nil, err
+	}
+	document, err := libopenapi.NewDocument(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	model, err := document.BuildV3Model()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	d := &description{model: &model.Model, paths: make(map[string]*v3.PathItem), seen: make(map[string]int)}
+	for path, item := range model.Model.Paths.PathItems.FromOldest() {
+		d.paths[path] = item
+	}
+	var errs []error
+	if d.validator, errs = validator.NewValidator(document, config.WithFormatAssertions()); len(errs) > 0 {
+		return nil, fmt.Errorf("%s: %w", name, errs[0])
+	}
+	return d, nil
+}
+
+// find returns the path of the document that a request's path is of; "" where it is of none.
+func (d *description) find(path string) string {
+	if d.paths[path] != nil {
+		return path
+	}
+	segments := strings.Split(path, "/")
+	for template := range d.paths {
+		parts := strings.Split(template, "/")
+		if slices.EqualFunc(parts, segments, func(part, segment string) bool {
+			return part == segment || strings.HasPrefix(part, "{") && segment != ""
+		}) {
+			return template
+		}
+	}
+	return ""
+}
+
+// tidy gives a path the one of its two forms that the document has.
+func tidy(path string) string {
+	switch path {
+	case strings.TrimSuffix(match, "/"):
+		return match
+	case accounts + "/":
+		return accounts
+	}
+	return path
+}
+
+// Each kind of answer of an operation is compared so often, and then every so many times: some tests send thousands.
+const (
+	alwaysCompared = 100
+	thenOneOf      = 50
+)
+
+// compare fails the test where an answer, or a request that was answered with success, is not as the document has it.
+func (d *description) compare(t testing.TB, req *http.Request, body string, a *answer) {
+	t.Helper()
+	path := tidy(req.URL.Path)
+	template := d.find(path)
+	switch {
+	case template == "" || req.Method == http.MethodOptions: // an address of nobody, and preflights
+		return
+	case (a.status == 400 || a.status == 431) && strings.HasPrefix(a.header.Get("Content-Type"), "text/plain"):
+		return // refused by Go's server, before anybody has read the address
+	case template == route && !slices.Contains([]int{401, 403, 429}, a.status):
+		return // what the upstream answers is its own affair
+	}
+	fail := func(problem string) {
+		t.Helper()
+		t.Errorf("OpenAPI: %s %.300s: status %d: %.2000s\n%.500s", req.Method, a.call.path, a.status, problem, a.body)
+	}
+	method := req.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	operation := d.paths[template].GetOperations().GetOrZero(strings.ToLower(method))
+	if operation == nil {
+		if a.status < 400 {
+			fail("the method is not documented")
+		}
+		return
+	}
+	if req.Method == http.MethodHead { // there is no body to compare
+		if operation.Responses.Codes.GetOrZero(strconv.Itoa(a.status)) == nil {
+			fail("the status is not documented")
+		}
+		return
+	}
+
+	d.mu.Lock() // the validator makes no promise
+	defer d.mu.Unlock()
+	kind := fmt.Sprint(method, " ", template, " ", a.status, " ", a.header.Get("Content-Type"))
+	n := d.seen[kind]
+	d.seen[kind]++
+	if n >= alwaysCompared && n%thenOneOf != 0 {
+		return
+	}
+	sent := req.Clone(req.Context())
+	sent.URL.Path = path
+	sent.Body = io.NopCloser(strings.NewReader(body))
+	if body != "" && sent.Header.Get("Content-Type") == "" {
+		sent.Header.Set("Content-Type", jsonType) // what it is read as
+	}
+	got := &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)), Request: sent}
+	if a.status < 300 {
+		if ok, errs := d.validator.ValidateHttpRequestSync(sent); !ok {
+			for _, err := range errs {
+				fail("the request: " + err.Error())
+			}
+		}
+	}
+	if ok, errs := d.validator.ValidateHttpResponse(sent, got); !ok {
+		for _, err := range errs {
+			fail(err.Error())
+		}
+	}
+}
+
+// The comparison finds what it is for: fields, statuses, types, headers and parameters that are not as documented.
+func TestOpenAPIComparison(t *testing.T) {
+	d, err := readDescription("openapi.yaml") // one that has seen nothing yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	const found = `{"data":{"query":"1.000000,2.000000","results":[]}}`
+	jsonHeader := http.Header{"Content-Type": {jsonType}}
+	for _, test := range []struct {
+		name   string
+		call   call
+		status int
+		header http.Header
+		body   string
+		says   string // what the failure names; "" where there is none
+	}{
+		{"as documented", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader, found, ""},
+		{"by apiKey", call{path: reverse + "?lat=1&lon=2&apiKey=a.b.c"}, 200, jsonHeader, found, ""},
+		{"no credential", call{path: reverse + "?lat=1&lon=2"}, 200, jsonHeader, found, "request"},
+		{"no lat", call{path: reverse + "?lon=2", bearer: "a.b.c"}, 200, jsonHeader, found, "lat"},
+		{"lat out of range", call{path: reverse + "?lat=91&lon=2", bearer: "a.b.c"}, 200, jsonHeader, found, "lat"},
+		{"size out of range, refused", call{path: reverse + "?lat=1&lon=2&size=9", bearer: "a.b.c"}, 400, jsonHeader,
+			`{"error":"size","code":"FAILED_VALIDATION"}`, ""},
+		{"more fields", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader,
+			`{"data":{"query":"1.000000,2.000000","results":[],"total":0}}`, "total"},
+		{"a field too few", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader, `{"data":{"results":[]}}`, "query"},
+		{"another code", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 400, jsonHeader, `{"error":"lat","code":"BAD"}`, "code"},
+		{"another status", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 418, jsonHeader, `{"error":"tea"}`, "418"},
+		{"another media type", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, http.Header{"Content-Type": {"text/html"}}, found, "text/html"},
+		{"no challenge", call{path: reverse + "?lat=1&lon=2"}, 401, http.Header{"Content-Type": {jsonType}, "Cache-Control": {"no-store"}},
+			`{"error":"invalid or missing api key"}`, "WWW-Authenticate"},
+		{"the other family", call{path: match + "?path=x"}, 422, jsonHeader, `{"error":"path","code":"FAILED_VALIDATION"}`, "error"},
+		{"a code of another status", call{path: match + "?path=x"}, 404, jsonHeader,
+			`{"error":{"code":"NotFound","message":"x","status":404}}`, "code"},
+		{"a field of a body", call{method: "POST", path: accounts, bearer: "a.b.c", contentType: jsonType,
+			body: `{"platform":"TV","scopes":["TILE"]}`}, 201, jsonHeader, `{}`, "platform"},
+		{"a method", call{method: "PUT", path: accounts}, 200, jsonHeader, `{}`, "method"},
+		{"a method, refused", call{method: "PUT", path: accounts}, 405, jsonHeader, `{}`, ""},
+		{"an address of nobody", call{path: "/nothing"}, 418, jsonHeader, `{}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			req, err := newRequest("http://127.0.0.1", test.call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &recorder{TB: t}
+			d.compare(r, req, test.call.body, &answer{t: r, call: test.call, status: test.status, header: test.header, body: []byte(test.body)})
+			failures := strings.Join(r.failures, "\n")
+			if test.says == "" && failures != "" || test.says != "" && !strings.Contains(failures, test.says) {
+				t.Errorf("it says %q, want %q in it", failures, test.says)
+			}
+		})
+	}
+}
+
+// recorder keeps failures for itself.
+type recorder struct {
+	testing.TB
+	failures []string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
