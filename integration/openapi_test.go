@@ -202,24 +202,24 @@ func TestOpenAPIComparison(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &recorder{TB: t}
+			r := &failures{TB: t}
 			d.compare(r, req, test.call.body, &answer{t: r, call: test.call, status: test.status, header: test.header, body: []byte(test.body)})
-			failures := strings.Join(r.failures, "\n")
-			if test.says == "" && failures != "" || test.says != "" && !strings.Contains(failures, test.says) {
-				t.Errorf("it says %q, want %q in it", failures, test.says)
+			said := strings.Join(r.all, "\n")
+			if test.says == "" && said != "" || test.says != "" && !strings.Contains(said, test.says) {
+				t.Errorf("it says %q, want %q in it", said, test.says)
 			}
 		})
 	}
 }
 
-// recorder keeps failures for itself.
-type recorder struct {
+// failures keeps what a test reports for itself.
+type failures struct {
 	testing.TB
-	failures []string
+	all []string
 }
 
-func (r *recorder) Helper() {}
+func (r *failures) Helper() {}
 
-func (r *recorder) Errorf(format string, args ...any) {
-	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+func (r *failures) Errorf(format string, args ...any) {
+	r.all = append(r.all, fmt.Sprintf(format, args...))
 }

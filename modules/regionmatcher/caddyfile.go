@@ -25,10 +25,11 @@ import (
 //	}
 //	handle /api/route/matching/ {
 //	    maps_auth DIRECTION {
-//	        forward_token
+//	        error_style routing
 //	    }
 //	    reverse_proxy @andorra node-1:8080
 //	    reverse_proxy @north node-2:8080
+//	    reverse_proxy node-1:8080 node-2:8080
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() { // the same matcher may stand several times in a set
