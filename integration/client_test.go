@@ -21,6 +21,7 @@ type call struct {
 	contentType string
 	body        string
 	header      map[string][]string
+	ungated     bool // the site has no maps_auth, so that the credential which the API's description wants is not needed
 }
 
 // answer is what came back, read to the end.
