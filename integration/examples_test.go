@@ -34,7 +34,9 @@ func TestExamples(t *testing.T) {
 	t.Setenv("MAPS_DATABASE_URL", "postgres://maps@127.0.0.1/maps")
 	for _, e := range examples {
 		t.Run(e.where, func(t *testing.T) {
-			if formatted := caddyfile.Format([]byte(e.text)); strings.TrimSpace(string(formatted)) != strings.TrimSpace(e.text) {
+			// Caddy's formatter breaks braces between backticks.
+			if formatted := string(caddyfile.Format([]byte(e.text))); !strings.Contains(e.text, "`") &&
+				strings.TrimSpace(formatted) != strings.TrimSpace(e.text) {
 				t.Errorf("caddy fmt would write\n%s", formatted)
 			}
 			text := strings.ReplaceAll(e.text, "/run/secrets", filepath.ToSlash(secrets))
