@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,8 +21,9 @@ import (
 // that concern accounts, grants and keys.
 type Live struct {
 	Store
-	states sync.Map // account id → *Current
-	ended  endedGrants
+	states  sync.Map // account id → *Current
+	ended   endedGrants
+	deleted deletedAccounts
 
 	// epoch is raised when changes were missed. What was read from the store in an older one is not to be believed. mu keeps
 	// states from being entered while it is raised.
@@ -31,13 +33,8 @@ type Live struct {
 	keyListeners sync.Map // *byte, of no meaning → func()
 }
 
-// NewLive wraps a store. accessTTL is the longest life of an access token that the store's grants can have given; see
-// RememberEnded.
-func NewLive(s Store, accessTTL time.Duration) *Live {
-	l := &Live{Store: s}
-	l.RememberEnded(accessTTL)
-	return l
-}
+// NewLive wraps a store. Who relies on Ended has to call RememberEnded.
+func NewLive(s Store) *Live { return &Live{Store: s} }
 
 // Observe records a version of an account that has just come from the store.
 func (l *Live) Observe(a Account) *Current {
@@ -184,21 +181,26 @@ func (l *Live) EndGrant(ctx context.Context, id string) error {
 	return err
 }
 
-// SweepGrants implements Store, and forgets ended grants whose access tokens have all expired.
+// SweepGrants implements Store, and forgets ended grants whose access tokens have all expired, and the states of accounts that were
+// deleted a while ago.
 func (l *Live) SweepGrants(ctx context.Context, now time.Time) (int, error) {
 	l.ended.forget(now)
+	for _, id := range l.deleted.take(now) {
+		l.states.Delete(id)
+	}
 	return l.Store.SweepGrants(ctx, now)
 }
 
-// Ended reports whether a grant was ended while an access token of it might still be unexpired.
+// Ended reports whether a grant was ended while an access token of it that somebody holds for verified might still be unexpired.
 func (l *Live) Ended(grant string) bool { return l.ended.has(GrantRef(grant)) }
 
 // EndedRef is Ended for a reference that was made before, for a check that allocates nothing.
 func (l *Live) EndedRef(grant Ref) bool { return l.ended.has(grant) }
 
-// RememberEnded makes sure that an ended grant is remembered for at least accessTTL, the longest life of an access token
-// in use. It never shortens: tokens from before a change of configuration live on.
-func (l *Live) RememberEnded(accessTTL time.Duration) { l.ended.keepFor(accessTTL) }
+// RememberEnded makes sure that a grant that ends from now on is remembered for at least as long as given. Whoever is about to keep a
+// token as verified calls it with the rest of the token's life, before asking the store whether the token's grant has ended: either the
+// store says so, or the end is still to come. It never shortens.
+func (l *Live) RememberEnded(rest time.Duration) { l.ended.keepFor(rest) }
 
 // IsUnavailable reports whether an error of a Store means that it could not be asked.
 func IsUnavailable(err error) bool {
@@ -209,6 +211,36 @@ func IsUnavailable(err error) bool {
 func mayHaveChanged(err error) bool { return IsUnavailable(err) && !errors.Is(err, ErrUnchanged) }
 
 var _ Store = (*Live)(nil)
+
+// keepDeleted is how long the state of a deleted account stays. Who read the account just before it was deleted must not make it active
+// afterwards, and no call of a store takes this long; tokens keep pointers to the state for themselves.
+const keepDeleted = 15 * time.Minute
+
+// deletedAccounts are the ids of accounts that were deleted, oldest first.
+type deletedAccounts struct {
+	mu  sync.Mutex
+	ids []string
+	at  []time.Time
+}
+
+func (d *deletedAccounts) add(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ids, d.at = append(d.ids, id), append(d.at, time.Now())
+}
+
+// take returns those whose time is over, and forgets them.
+func (d *deletedAccounts) take(now time.Time) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for n < len(d.at) && now.Sub(d.at[n]) > keepDeleted {
+		n++
+	}
+	over := slices.Clone(d.ids[:n])
+	d.ids, d.at = slices.Delete(d.ids, 0, n), slices.Delete(d.at, 0, n)
+	return over
+}
 
 // endedGrants remembers grants from their end until the last access token of them has expired.
 type endedGrants struct {

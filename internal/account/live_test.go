@@ -38,7 +38,7 @@ func current(t *testing.T, l *account.Live, id string) *account.State {
 }
 
 func TestLiveFollows(t *testing.T) {
-	l := account.NewLive(accounttest.NewMemory(), time.Hour)
+	l := account.NewLive(accounttest.NewMemory())
 	if _, err := l.Current(t.Context(), "sa_1"); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("no such account: error %v", err)
 	}
@@ -80,7 +80,7 @@ func TestLiveFollows(t *testing.T) {
 // highest and never go back.
 func TestLiveOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := account.NewLive(accounttest.NewMemory(), time.Hour)
+		l := account.NewLive(accounttest.NewMemory())
 		var highest uint64
 		for _, version := range rapid.SliceOfN(rapid.Uint64Range(1, 9), 1, 20).Draw(t, "versions") {
 			a := newAccount("sa_1")
@@ -143,7 +143,7 @@ func TestLiveInDoubt(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s, took place: %v", name, took), func(t *testing.T) {
 				store := &tearing{Store: accounttest.NewMemory(), took: took}
-				l := account.NewLive(store, time.Hour)
+				l := account.NewLive(store)
 				if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
 					t.Fatal(err)
 				}
@@ -173,7 +173,7 @@ func TestLiveInDoubt(t *testing.T) {
 
 // TestLiveRefusedChange: a change that its caller refuses leaves nothing in doubt.
 func TestLiveRefusedChange(t *testing.T) {
-	l := account.NewLive(accounttest.NewMemory(), time.Hour)
+	l := account.NewLive(accounttest.NewMemory())
 	if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func (unasked) DeleteAccount(context.Context, string, func(account.Account) erro
 
 // TestLiveUnchanged: what certainly did not change is not in doubt.
 func TestLiveUnchanged(t *testing.T) {
-	l := account.NewLive(unasked{accounttest.NewMemory()}, time.Hour)
+	l := account.NewLive(unasked{accounttest.NewMemory()})
 	if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
 		t.Fatal(err)
 	}
@@ -215,15 +215,52 @@ func TestLiveUnchanged(t *testing.T) {
 	}
 }
 
+// TestLiveForgetsDeleted: the state of a deleted account is not active, and takes no memory for ever.
+func TestLiveForgetsDeleted(t *testing.T) {
+	l := account.NewLive(accounttest.NewMemory())
+	if err := l.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
+		t.Fatal(err)
+	}
+	held, err := l.Current(t.Context(), "sa_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.DeleteAccount(t.Context(), "sa_1", nil); err != nil {
+		t.Fatal(err)
+	}
+	l.AccountDeleted("sa_2", 5) // of another process
+	for _, step := range []struct {
+		after     time.Duration
+		forgotten bool
+	}{{0, false}, {14 * time.Minute, false}, {16 * time.Minute, true}, {time.Hour, true}} {
+		if _, err := l.SweepGrants(t.Context(), time.Now().Add(step.after)); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"sa_1", "sa_2"} {
+			c, err := l.Current(t.Context(), id)
+			switch {
+			case step.forgotten && !errors.Is(err, account.ErrNotFound):
+				t.Errorf("after %v, %s: %v, %v", step.after, id, c, err)
+			case !step.forgotten && (err != nil || c.State().Active):
+				t.Errorf("after %v, %s: %v, %v", step.after, id, c, err)
+			}
+		}
+		if held.State().Active {
+			t.Errorf("after %v, whoever holds the state finds it active", step.after)
+		}
+	}
+}
+
 func TestLiveEndedGrants(t *testing.T) {
-	l := account.NewLive(accounttest.NewMemory(), time.Minute)
+	l := account.NewLive(accounttest.NewMemory())
+	l.RememberEnded(time.Minute)
 	if l.Ended("gr_1") {
 		t.Error("a grant that nobody ended has ended")
 	}
 	if err := l.EndGrant(t.Context(), "gr_1"); err != nil {
 		t.Fatal(err)
 	}
-	// A reload to a longer life of tokens, and one to a shorter: the longest counts.
+	// Tokens with more and with less of their lives before them: the longest counts.
 	l.RememberEnded(time.Hour)
 	l.RememberEnded(time.Second)
 	for _, id := range []string{"gr_2", "gr_2", "gr_3"} {
@@ -250,7 +287,8 @@ func TestLiveEndedGrants(t *testing.T) {
 // TestLiveEndsAtOnce ends grants from many goroutines while others sweep: whoever has returned from EndGrant must find the
 // grant ended.
 func TestLiveEndsAtOnce(t *testing.T) {
-	l := account.NewLive(accounttest.NewMemory(), time.Hour)
+	l := account.NewLive(accounttest.NewMemory())
+	l.RememberEnded(time.Hour)
 	stop := make(chan struct{})
 	var sweeper, enders sync.WaitGroup
 	sweeper.Go(func() {

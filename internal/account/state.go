@@ -41,8 +41,8 @@ func (s *State) gone() *State {
 // InDoubt reports whether the state has to be asked for again (Live.Current) before it is believed.
 func (s *State) InDoubt() bool { return s.inDoubt }
 
-// Current points at an account's present state. It is never removed while the process runs: a deleted account leaves a
-// state that is not active.
+// Current points at an account's present state. A deleted account leaves a state that is not active for good: whoever holds the
+// pointer finds that, also after Live has forgotten it.
 type Current struct{ p atomic.Pointer[State] }
 
 // State returns the present state. It is never nil where Live.Current or Live.Observe returned the pointer.

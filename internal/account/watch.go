@@ -43,6 +43,7 @@ func (l *Live) removed(last *State, version uint64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	l.state(last.ID).remove(last, version)
+	l.deleted.add(last.ID)
 }
 
 // GrantEnded is the method of Listener.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
@@ -14,7 +13,7 @@ import (
 // TestLiveHears makes changes behind the back of a Live and tells it.
 func TestLiveHears(t *testing.T) {
 	store := accounttest.NewMemory()
-	l := account.NewLive(store, time.Hour)
+	l := account.NewLive(store)
 	if err := store.CreateAccount(t.Context(), newAccount("sa_1")); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +85,7 @@ func TestLiveHearsBeforeItKnows(t *testing.T) {
 				t.Fatal(err)
 			}
 			store := &slow{memory, make(chan struct{}), make(chan struct{})}
-			l := account.NewLive(store, time.Hour)
+			l := account.NewLive(store)
 			var got *account.Current
 			done := make(chan error)
 			go func() {
@@ -118,7 +117,7 @@ func TestLiveHearsBeforeItKnows(t *testing.T) {
 func TestLiveChangesMissed(t *testing.T) {
 	memory := accounttest.NewMemory()
 	store := &tearing{Store: memory}
-	l := account.NewLive(store, time.Hour)
+	l := account.NewLive(store)
 	for _, id := range []string{"sa_1", "sa_2"} {
 		if err := l.CreateAccount(t.Context(), newAccount(id)); err != nil {
 			t.Fatal(err)
@@ -178,7 +177,7 @@ func TestLiveMissedInDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	torn := &tearing{Store: memory}
-	l := account.NewLive(torn, time.Hour)
+	l := account.NewLive(torn)
 	held, err := l.Current(t.Context(), "sa_1")
 	if err != nil {
 		t.Fatal(err)

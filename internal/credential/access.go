@@ -119,6 +119,8 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 	if err != nil {
 		return Identity{}, err
 	}
+	rest := time.Duration(known.expires-a.cfg.Now().Unix()) * time.Second
+	a.live.RememberEnded(rest)
 	if err := a.checkGrant(ctx, &claims); err != nil {
 		return Identity{}, err
 	}
@@ -132,7 +134,7 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 	}
 	id, err := a.judge(known)
 	if err == nil {
-		a.cache.add(known, time.Duration(known.expires-a.cfg.Now().Unix())*time.Second)
+		a.cache.add(known, rest)
 	}
 	return id, err
 }

@@ -261,7 +261,7 @@ func TestChangeInDoubt(t *testing.T) {
 			app := w.holder(t, "org", account.ScopeTile)
 			token := w.exchange(t, app, app).Access
 			w.cached(t, token)
-			torn := account.NewLive(&tornStore{Store: w.store, took: took}, time.Hour)
+			torn := account.NewLive(&tornStore{Store: w.store, took: took})
 			a := newAuthority(t, w.cfg, torn)
 			if _, err := a.VerifyAccess(t.Context(), token); err != nil {
 				t.Fatal(err)

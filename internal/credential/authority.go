@@ -83,7 +83,6 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	if err != nil {
 		return nil, err
 	}
-	live.RememberEnded(cfg.AccessTTL)
 	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer)}
 	a.keys.ring.Store(ring)
 	for _, u := range cfg.Users {

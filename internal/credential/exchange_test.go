@@ -174,3 +174,28 @@ func TestRevoke(t *testing.T) {
 	w.store.down.Store(true)
 	isUnavailable(t, "Revoke without a store", w.Revoke(t.Context(), kept.Refresh))
 }
+
+// A server that was configured for longer tokens has left some, and a grant of theirs ends: nobody forgets that while they live,
+// whatever the life of new tokens is.
+func TestEndOfLongerTokens(t *testing.T) {
+	before := newWorld(t, func(c *Config) { c.AccessTTL = 24 * time.Hour })
+	app := before.holder(t, "org", account.ScopeTile)
+	tokens := before.exchange(t, app, app)
+	cfg := before.cfg
+	cfg.AccessTTL = time.Minute
+	live := account.NewLive(before.store)
+	after := newAuthority(t, cfg, live)
+	if _, err := after.VerifyAccess(t.Context(), tokens.Access); err != nil {
+		t.Fatal(err)
+	}
+	after.cache.tokens.Wait() // it is in the cache now
+	if err := after.Revoke(t.Context(), tokens.Refresh); err != nil {
+		t.Fatal(err)
+	}
+	before.advance(23 * time.Hour)
+	if _, err := live.SweepGrants(t.Context(), time.Now().Add(23*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := after.VerifyAccess(t.Context(), tokens.Access)
+	refused(t, "a token of an ended grant, with an hour to live", err, refusedGrant)
+}

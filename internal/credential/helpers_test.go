@@ -36,7 +36,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	for _, c := range change {
 		c(&cfg)
 	}
-	w.Authority = newAuthority(t, cfg, account.NewLive(w.store, time.Hour))
+	w.Authority = newAuthority(t, cfg, account.NewLive(w.store))
 	return w
 }
 

@@ -40,7 +40,7 @@ func TestJWKS(t *testing.T) {
 	var tokens []string
 	for _, algorithm := range []string{algEdDSA, algES256} { // an operator who changes the algorithm
 		w := newWorld(t, func(c *Config) { c.Algorithm = algorithm })
-		w.Authority = newAuthority(t, w.cfg, account.NewLive(store, time.Hour))
+		w.Authority = newAuthority(t, w.cfg, account.NewLive(store))
 		app := w.holder(t, "org", account.ScopeTile)
 		tokens = append(tokens, w.exchange(t, app, app).Access)
 		sets = append(sets, w.JWKS())
@@ -79,7 +79,7 @@ func TestJWKS(t *testing.T) {
 
 func TestKeysAreKept(t *testing.T) {
 	w := newWorld(t)
-	again := newAuthority(t, w.cfg, account.NewLive(w.store, time.Hour))
+	again := newAuthority(t, w.cfg, account.NewLive(w.store))
 	if !bytes.Equal(w.JWKS(), again.JWKS()) || w.ring().user.id != again.ring().user.id || w.ring().access.id == w.ring().user.id {
 		t.Error("a second start has other keys, or one key for both uses")
 	}
@@ -93,7 +93,7 @@ func TestFirstStartByMany(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range sets {
 		wg.Go(func() {
-			a, err := New(t.Context(), cfg, account.NewLive(store, time.Hour))
+			a, err := New(t.Context(), cfg, account.NewLive(store))
 			if err != nil {
 				t.Error(err)
 				return
@@ -121,7 +121,7 @@ func TestSealedKeys(t *testing.T) {
 				})
 				app := w.holder(t, "org", account.ScopeTile)
 				token := w.exchange(t, app, app).Access
-				live := account.NewLive(w.store, time.Hour)
+				live := account.NewLive(w.store)
 				cfg := w.cfg
 				cfg.KeyEncryptionKey = secret
 				sealed := newAuthority(t, cfg, live)
@@ -200,7 +200,7 @@ func TestSealedKeyIsBound(t *testing.T) {
 func TestNewWithoutStore(t *testing.T) {
 	store := accounttest.NewMemory()
 	_ = store.Close()
-	_, err := New(t.Context(), newWorld(t).cfg, account.NewLive(store, time.Hour))
+	_, err := New(t.Context(), newWorld(t).cfg, account.NewLive(store))
 	if err == nil || errors.Is(err, ErrInvalid) {
 		t.Errorf("error %v", err)
 	}

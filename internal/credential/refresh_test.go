@@ -102,7 +102,7 @@ func TestRefreshRefused(t *testing.T) {
 				_, err = w.VerifyAccess(t.Context(), tokens.Access)
 				refused(t, "VerifyAccess, cached", err, test.want)
 				// Another authority has it in no cache, nor any state in memory.
-				fresh := newAuthority(t, w.cfg, account.NewLive(w.store, time.Hour))
+				fresh := newAuthority(t, w.cfg, account.NewLive(w.store))
 				_, err = fresh.VerifyAccess(t.Context(), tokens.Access)
 				refused(t, "VerifyAccess, uncached", err, test.want)
 			})

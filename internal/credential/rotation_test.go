@@ -84,7 +84,7 @@ func TestKeyRotation(t *testing.T) {
 // TestRotationBySchedule has two servers whose keys come of age at the same time. One of them rotates.
 func TestRotationBySchedule(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.KeyRotation = 30 * time.Minute * 4 })
-	other := newAuthority(t, w.cfg, account.NewLive(w.store, time.Hour))
+	other := newAuthority(t, w.cfg, account.NewLive(w.store))
 	first := w.ring().access.id
 	w.advance(2*time.Hour - 1)
 	if done := append(tendOnce(t, w.Authority), tendOnce(t, other)...); len(done) != 0 {
@@ -116,7 +116,7 @@ func TestRotationBySchedule(t *testing.T) {
 func TestKeyOfAnotherServer(t *testing.T) {
 	w := newWorld(t)
 	app := w.holder(t, "org", account.ScopeTile)
-	other := &world{Authority: newAuthority(t, w.cfg, account.NewLive(w.store, time.Hour)), store: w.store}
+	other := &world{Authority: newAuthority(t, w.cfg, account.NewLive(w.store)), store: w.store}
 	if err := other.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestUnknownKeys(t *testing.T) {
 	app := w.holder(t, "org", account.ScopeTile)
 	good := w.exchange(t, app, app).Access
 	counter := &keyCounter{Store: w.store}
-	a := newAuthority(t, w.cfg, account.NewLive(counter, time.Hour))
+	a := newAuthority(t, w.cfg, account.NewLive(counter))
 	before := counter.reads
 	claims := decoded(t, good, 1)
 	began := time.Now()
@@ -189,7 +189,7 @@ func TestUnknownKeys(t *testing.T) {
 func TestUnknownKeyWithoutStore(t *testing.T) {
 	w := newWorld(t)
 	app := w.holder(t, "org", account.ScopeTile)
-	other := &world{Authority: newAuthority(t, w.cfg, account.NewLive(w.store, time.Hour)), store: w.store}
+	other := &world{Authority: newAuthority(t, w.cfg, account.NewLive(w.store)), store: w.store}
 	if err := other.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (s *slowStore) AddGrant(ctx context.Context, g account.Grant, limit int) (e
 func benchExchange(b *testing.B, store account.Store, syncs float64) {
 	const clients = 64
 	ctx := context.Background()
-	live := account.NewLive(store, time.Hour)
+	live := account.NewLive(store)
 	authority, err := credential.New(ctx, credential.Config{
 		Issuer: "bench", Audience: "bench", Algorithm: "EdDSA", AccessTTL: 15 * time.Minute, RefreshTTL: 30 * 24 * time.Hour,
 	}, live)

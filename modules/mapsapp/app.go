@@ -91,7 +91,7 @@ const (
 	defaultRefreshTokenTTL = 30 * 24 * time.Hour
 	defaultMaxStale        = time.Minute
 
-	// maxAccessTokenTTL bounds how long an ended grant has to be remembered.
+	// maxAccessTokenTTL bounds how long an ended grant may have to be remembered.
 	maxAccessTokenTTL = 24 * time.Hour
 )
 

@@ -67,7 +67,7 @@ func newOpenStore(store account.Store, logger *zap.Logger) *openStore {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &openStore{
 		// an ended grant is remembered for as long as any configuration's tokens may live
-		live:   account.NewLive(store, maxAccessTokenTTL),
+		live:   account.NewLive(store),
 		logger: logger,
 		stop:   stop,
 	}

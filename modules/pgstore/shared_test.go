@@ -45,7 +45,7 @@ var keyEncryptionKey = bytes.Repeat([]byte{7}, 32)
 func newNode(t testing.TB, dsn string) *node {
 	t.Helper()
 	s := open(t, dsn)
-	n := &node{live: account.NewLive(s, time.Hour), store: s, heard: newHeard()}
+	n := &node{live: account.NewLive(s), store: s, heard: newHeard()}
 	var err error
 	n.Authority, err = credential.New(t.Context(), credential.Config{
 		Issuer: "https://maps.test", Audience: "maps.test", Algorithm: "EdDSA", AccessTTL: time.Minute, RefreshTTL: time.Hour,

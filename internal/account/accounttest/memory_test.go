@@ -12,5 +12,5 @@ func TestMemory(t *testing.T) {
 
 // TestLive makes sure that a Live is as good a store as the one under it.
 func TestLive(t *testing.T) {
-	Run(t, func(*testing.T) account.Store { return account.NewLive(NewMemory(), 0) })
+	Run(t, func(*testing.T) account.Store { return account.NewLive(NewMemory()) })
 }
