@@ -65,7 +65,7 @@ func (s *regionSource) pin() (*Pinned, error) {
 			if s.replace(p) {
 				continue
 			}
-			return nil, damage
+			return nil, p.Report(damage)
 		}
 		return p, nil
 	}
