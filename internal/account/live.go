@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -182,10 +181,10 @@ func (l *Live) EndGrant(ctx context.Context, id string) error {
 }
 
 // SweepGrants implements Store, and forgets ended grants whose access tokens have all expired, and the states of accounts that were
-// deleted a while ago.
+// deleted some sweeps ago.
 func (l *Live) SweepGrants(ctx context.Context, now time.Time) (int, error) {
 	l.ended.forget(now)
-	for _, id := range l.deleted.take(now) {
+	for _, id := range l.deleted.sweep() {
 		l.states.Delete(id)
 	}
 	return l.Store.SweepGrants(ctx, now)
@@ -212,33 +211,28 @@ func mayHaveChanged(err error) bool { return IsUnavailable(err) && !errors.Is(er
 
 var _ Store = (*Live)(nil)
 
-// keepDeleted is how long the state of a deleted account stays. Who read the account just before it was deleted must not make it active
-// afterwards, and no call of a store takes this long; tokens keep pointers to the state for themselves.
-const keepDeleted = 15 * time.Minute
-
-// deletedAccounts are the ids of accounts that were deleted, oldest first.
+// deletedAccounts are the ids of accounts that were deleted since the last sweep, in the one before, and so on. Who read an account
+// just before it was deleted must not make it active afterwards, so its state stays for some sweeps: not for some time, in which a
+// process that was stopped may have done nothing. Tokens keep pointers to the state for themselves.
 type deletedAccounts struct {
 	mu  sync.Mutex
-	ids []string
-	at  []time.Time
+	ids [4][]string
 }
 
 func (d *deletedAccounts) add(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ids, d.at = append(d.ids, id), append(d.at, time.Now())
+	d.ids[0] = append(d.ids[0], id)
 }
 
-// take returns those whose time is over, and forgets them.
-func (d *deletedAccounts) take(now time.Time) []string {
+// sweep returns those of the oldest sweep, and forgets them.
+func (d *deletedAccounts) sweep() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := 0
-	for n < len(d.at) && now.Sub(d.at[n]) > keepDeleted {
-		n++
-	}
-	over := slices.Clone(d.ids[:n])
-	d.ids, d.at = slices.Delete(d.ids, 0, n), slices.Delete(d.at, 0, n)
+	last := len(d.ids) - 1
+	over := d.ids[last]
+	copy(d.ids[1:], d.ids[:last])
+	d.ids[0] = nil
 	return over
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+	"go.opentelemetry.io/otel/propagation"
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
@@ -163,10 +164,12 @@ func (s *Service) Do(ctx context.Context, path, query string, body []byte, read 
 	return s.Ask(ctx, &Request{Path: path, Query: query, Body: body}, read)
 }
 
-// Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns, the error of ctx, or an apierror.Error: 503 where no upstream can be reached, 504
-// where the answer takes too long, 502 where it is incomplete, too large or nonsense.
+// Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns, the error of
+// ctx, or an apierror.Error: 503 where no upstream can be reached, 504 where the answer takes too long, 502 where it is incomplete,
+// too large or nonsense.
 //
-// Nothing else of the client's request goes along, neither its headers nor its address.
+// Nothing else of the client's request goes along, neither its headers nor its address; what goes along is the trace that Caddy's
+// `tracing` has begun or continued for it.
 func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, answer []byte) error) error {
 	// The time limit cancels the exchange: reverse_proxy gives up at once then. With a deadline it would try the other
 	// upstreams, fail at once because the time is over, and hold that against them.
@@ -252,6 +255,7 @@ func (q *Request) http(ctx context.Context) *http.Request {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(q.Body)), int64(len(q.Body))
 	}
 	req.RequestURI = req.URL.RequestURI()
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // nothing, unless the request is being traced
 	return req.WithContext(ctx)
 }
 
