@@ -121,7 +121,7 @@ func (m *Matcher) drive(ctx context.Context, req *matching.Request, sigma float6
 func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, sigma float64) (*answer, error) {
 	path, query := m.address(req, used, sigma)
 	var a *answer
-	err := m.Do(ctx, path, query, nil, func(status int, body []byte) (err error) {
+	err := m.Ask(ctx, &upstream.Request{Path: path, Query: query}, func(status int, body []byte) (err error) {
 		a, err = parse(status, body, used)
 		return err
 	})

@@ -159,11 +159,6 @@ type Request struct {
 	Languages   []string // BCP 47 tags that answers are wanted in, the most wanted first
 }
 
-// Do sends a request without languages; see Ask.
-func (s *Service) Do(ctx context.Context, path, query string, body []byte, read func(status int, answer []byte) error) error {
-	return s.Ask(ctx, &Request{Path: path, Query: query, Body: body}, read)
-}
-
 // Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns, the error of
 // ctx, or an apierror.Error: 503 where no upstream can be reached, 504 where the answer takes too long, 502 where it is incomplete,
 // too large or nonsense.

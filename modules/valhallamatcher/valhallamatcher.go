@@ -70,7 +70,7 @@ func (m *Matcher) drive(ctx context.Context, req *matching.Request, radius float
 	first, last := 0, len(req.Points)
 	for range maxRuns {
 		var a *answer
-		err := m.Do(ctx, "/trace_attributes", "", m.body(req, first, last, radius), func(status int, body []byte) (err error) {
+		err := m.Ask(ctx, &upstream.Request{Path: "/trace_attributes", Body: m.body(req, first, last, radius)}, func(status int, body []byte) (err error) {
 			a, err = parse(status, body, last-first)
 			return err
 		})
