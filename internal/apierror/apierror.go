@@ -120,6 +120,8 @@ func (s Style) Write(w http.ResponseWriter, e Error) {
 	h["Content-Type"] = []string{"application/json"}
 	status := s.StatusOf(e)
 	switch status {
+	case http.StatusRequestTimeout:
+		h["Connection"] = []string{"close"} // what is still to come of the body would be taken for the next request
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
 		h["Cache-Control"] = []string{"no-store"}
 	}

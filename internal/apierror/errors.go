@@ -65,6 +65,14 @@ func InvalidTransition(message string) Error {
 	return Error{Status: http.StatusConflict, Code: "INVALID_TRANSITION", RoutingCode: "InvalidTransition", Message: message}
 }
 
+// RequestTimeout: the body did not arrive in time.
+func RequestTimeout() Error {
+	return Error{
+		Status: http.StatusRequestTimeout, RoutingCode: "RequestTimeout",
+		Message: "the request body did not arrive in time",
+	}
+}
+
 // TooLarge: the body is larger than the endpoint takes.
 func TooLarge() Error {
 	return Error{Status: http.StatusRequestEntityTooLarge, RoutingCode: "TooLarge", Message: "request body too large"}
@@ -98,6 +106,14 @@ func Unavailable() Error {
 // Overloaded: the request needs more work than one request may cost.
 func Overloaded() Error {
 	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded", Message: "the request exceeds the work limit"}
+}
+
+// Busy: other requests use what this one needs, and it is worth to try again after a while.
+func Busy(retryAfter time.Duration) Error {
+	return Error{
+		Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded", Message: "too many requests are under way",
+		RetryAfter: retryAfter,
+	}
 }
 
 // Timeout: the answer took too long to make.

@@ -1,0 +1,70 @@
+package admission
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestHold: what a request holds is what the budget lacks, however it came to it.
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBodies(1<<20, patience, nil)
+		h := b.For("a")
+		for _, bytes := range []int64{1 << 10, 100 << 10, 300 << 10, 40 << 10, 2 << 10, 64 << 10} {
+			if err := h.Resize(t.Context(), bytes); err != nil || b.Held() != bytes {
+				t.Errorf("%d bytes are held, not %d, error %v", b.Held(), bytes, err)
+			}
+		}
+		if !h.TryGrow(128<<10) || b.Held() != 128<<10 {
+			t.Errorf("%d bytes are held", b.Held())
+		}
+		other := b.For("b")
+		if err := other.Resize(t.Context(), 480<<10); !refused(err) {
+			t.Errorf("more than it leaves free: %v", err)
+		}
+		h.Release()
+		if err := other.Resize(t.Context(), 100<<20); err != nil || b.Held() != 512<<10 {
+			t.Errorf("more than there is: %d bytes are held, error %v", b.Held(), err)
+		}
+		other.Release()
+		if b.Held() != 0 || b.Waiting() != 0 || len(b.pool.shares) != 0 {
+			t.Errorf("%d bytes are held, %d wait, %d accounts are known", b.Held(), b.Waiting(), len(b.pool.shares))
+		}
+	})
+}
+
+// TestOneCannotHoldAll: bodies that never end keep neither small ones nor those of others from being read.
+func TestOneCannotHoldAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBodies(256<<20, patience, nil)
+		hostile := make([]Hold, 50)
+		held := 0
+		for i := range hostile {
+			hostile[i] = b.For("hostile")
+			if hostile[i].TryGrow(16 << 20) {
+				held++
+			}
+		}
+		if held != 8 {
+			t.Errorf("one account holds %d bodies", held)
+		}
+		began := time.Now()
+		large, small := b.For("other"), b.For("hostile")
+		if err := large.Resize(t.Context(), 16<<20); err != nil || time.Since(began) > 0 {
+			t.Errorf("a large body of another account: %v after %v", err, time.Since(began))
+		}
+		if err := small.Resize(t.Context(), 8<<10); err != nil || time.Since(began) > 0 {
+			t.Errorf("a small body: %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// TestNoBudget: the zero Hold is good for programs that have none.
+func TestNoBudget(t *testing.T) {
+	var h Hold
+	if err := h.Resize(t.Context(), 1<<40); err != nil || !h.TryGrow(1<<50) {
+		t.Error(err)
+	}
+	h.Release()
+}
