@@ -15,6 +15,8 @@ import (
 	"github.com/edsrzf/mmap-go"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/maptile"
+
+	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
 
 const (
@@ -37,7 +39,8 @@ type File struct {
 	coverage View[uint32]
 }
 
-// Open maps a region file and checks its header and section table. The error is one line that starts with the path.
+// Open maps a region file and checks its header and section table. Only a regular file is one, or a symbolic link to
+// one. The error is one line that names the path.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	var system *os.PathError
@@ -48,7 +51,7 @@ func Open(path string) (*File, error) {
 }
 
 func open(path string) (f *File, err error) {
-	file, err := os.Open(path)
+	file, info, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +60,6 @@ func open(path string) (f *File, err error) {
 			file.Close()
 		}
 	}()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is not a file")
-	}
 	page := make([]byte, headerSize)
 	n, err := file.ReadAt(page, 0)
 	if err != nil && n == 0 && info.Size() > 0 {
@@ -99,7 +95,9 @@ func open(path string) (f *File, err error) {
 
 func (f *File) readTable() (err error) {
 	defer Recover(&err, FaultsPanic())
-	table := f.mapped[f.header.table:][:uint64(f.header.entries)*entrySize]
+	end := f.header.table + uint64(f.header.entries)*entrySize
+	f.stamp.fetch(f.header.table, end)
+	table := f.mapped[f.header.table:end]
 	if crc32.Checksum(table, castagnoli) != f.header.tableCRC {
 		return errors.New("is damaged: its section table does not match its checksum")
 	}
@@ -193,6 +191,9 @@ func (f *File) Info() (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
+	if text.Len() > maxMeta {
+		return info, fmt.Errorf("%s is damaged: its description has %d bytes", f.path, text.Len())
+	}
 	if err := json.Unmarshal(text.All(), &info.Meta); err != nil {
 		return info, fmt.Errorf("%s has a description that cannot be read: %w", f.path, err)
 	}
@@ -225,7 +226,10 @@ func (f *File) Verify(ctx context.Context) (err error) {
 func (f *File) check(block uint64) {
 	start := headerSize + block<<blockShift
 	end := min(start+blockSize, f.header.crcs)
-	want := binary.LittleEndian.Uint32(f.mapped[f.header.crcs+block*4:])
+	sum := f.header.crcs + block*4
+	f.stamp.fetch(start, end)
+	f.stamp.fetch(sum, sum+4)
+	want := binary.LittleEndian.Uint32(f.mapped[sum:])
 	if crc32.Checksum(f.mapped[start:end], castagnoli) != want {
 		panic(&DamageError{Path: f.path, Problem: fmt.Sprintf("block %d (bytes %d to %d) does not match its checksum", block, start, end)})
 	}

@@ -31,6 +31,10 @@ const (
 	entrySize  = 48
 	nameSize   = 24
 	maxEntries = 4096 // far above what any version writes; bounds the work on a hostile header
+	// maxSize is above the largest region there can be. For each block of a file that is open there are four bytes in
+	// memory, and a file may claim to be of any size and take no room on the disk.
+	maxSize = 1 << 42
+	maxMeta = 16 << 20 // bytes of the description: more than the names of extracts on a command line
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -87,6 +91,9 @@ func decodeHeader(page []byte, size int64) (header, error) {
 	copy(h.identity[:], page[48:80])
 	if uint64(size) != h.fileSize {
 		return h, fmt.Errorf("is truncated or still being written: %d bytes, and its header says %d", size, h.fileSize)
+	}
+	if h.fileSize > maxSize {
+		return h, fmt.Errorf("has %d bytes, more than a region can have", size)
 	}
 	blocks := (h.crcs - headerSize + blockSize - 1) / blockSize
 	if h.crcs < headerSize || h.crcs > h.fileSize || h.table < h.crcs || h.table > h.fileSize ||

@@ -218,6 +218,40 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestHostileSizes: what is only claimed takes no memory, though all checksums are as they should be.
+func TestHostileSizes(t *testing.T) {
+	const sparse = 1 << 50 // a file system can have one that takes no room
+	page := (&header{version: Version, fileSize: sparse, crcs: sparse - 1<<40, table: sparse}).encode()
+	if _, err := decodeHeader(page, sparse); err == nil || !strings.Contains(err.Error(), "more than a region can have") {
+		t.Errorf("a file of %d bytes: %v", sparse, err)
+	}
+	path := filepath.Join(t.TempDir(), "a.region")
+	var w Writer
+	if err := w.Commit(t.Context(), path, Meta{License: strings.Repeat("free ", 4<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Release()
+	if _, err := f.Info(); err == nil || !strings.Contains(err.Error(), "its description has") {
+		t.Errorf("a description of 20 MB: %v", err)
+	}
+}
+
+// TestStop: limits that are met deep inside of what reads become its error.
+func TestStop(t *testing.T) {
+	limit := errors.New("too much")
+	read := func() (err error) {
+		defer Recover(&err, FaultsPanic())
+		panic(Stop{limit})
+	}
+	if err := read(); err != limit {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestTruncatedInPlace cuts a mapped file short, as a careless copy does: the read is an error and the process lives.
 func TestTruncatedInPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.region")

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -76,8 +77,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	Add(w, metaSection, text)
 	slices.SortFunc(w.sections, func(a, b section) int { return strings.Compare(a.name, b.name) })
 
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	f, err := createBeside(path)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,23 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	syncDir(dir)
+	syncDir(filepath.Dir(path))
 	return nil
+}
+
+// TryOutput makes the file that Commit would write to, and removes it again, so that what stands in its way is known
+// before there is anything to write.
+func TryOutput(path string) error {
+	f, err := createBeside(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// createBeside makes a file in the directory of a path, from where it can be renamed to the path.
+func createBeside(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
 // write lays the file out. The header comes last: a file that was not finished has none.

@@ -48,3 +48,6 @@ func Watch(t testing.TB) *Pace {
 func (p *Pace) Allow(limit time.Duration) time.Duration {
 	return limit + turns*time.Duration(p.worst.Load())
 }
+
+// AllowWork is Allow for a limit of what takes processor time, which the race detector makes longer.
+func (p *Pace) AllowWork(limit time.Duration) time.Duration { return p.Allow(detector * limit) }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package testpace
+
+const detector = 1
