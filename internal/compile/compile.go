@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -102,17 +103,21 @@ func (o *Options) check() error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("output: %s is not a directory", dir)
 	}
-	output, err := os.Stat(o.Output)
-	if err != nil {
-		return nil // not there yet
-	}
-	if !output.Mode().IsRegular() {
+	switch output, err := os.Stat(o.Output); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("output: %w", err)
+	case !output.Mode().IsRegular():
 		return fmt.Errorf("output: %s is not a regular file", o.Output)
-	}
-	for _, path := range o.Inputs {
-		if input, err := os.Stat(path); err == nil && os.SameFile(input, output) {
-			return fmt.Errorf("output: %s is one of the extracts", o.Output)
+	default:
+		for _, path := range o.Inputs {
+			if input, err := os.Stat(path); err == nil && os.SameFile(input, output) {
+				return fmt.Errorf("output: %s is one of the extracts", o.Output)
+			}
 		}
+	}
+	if err := region.TryOutput(o.Output); err != nil {
+		return fmt.Errorf("output: %s cannot be written: %w", o.Output, err)
 	}
 	return nil
 }

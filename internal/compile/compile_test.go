@@ -211,6 +211,14 @@ func TestRefusedBeforeReading(t *testing.T) {
 	if err := os.Symlink(in, link); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	foreign := writeFile(t, filepath.Join(dir, "foreign"), "no extract")
+	readOnly := filepath.Join(dir, "read-only")
+	if err := os.Mkdir(readOnly, 0o500); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		opts Options
 		want string
@@ -222,14 +230,41 @@ func TestRefusedBeforeReading(t *testing.T) {
 		"folder as file":   {Options{Inputs: []string{in}, Output: dir}, "not a regular file"},
 		"onto the extract": {Options{Inputs: []string{in}, Output: in}, "one of the extracts"},
 		"onto its link":    {Options{Inputs: []string{link}, Output: in}, "one of the extracts"},
+		"a long name": {Options{Inputs: []string{in}, Output: filepath.Join(dir, strings.Repeat("x", 250))},
+			"cannot be written"},
+		"a loop of links":  {Options{Inputs: []string{in}, Output: filepath.Join(dir, "loop")}, "output: "},
+		"read-only folder": {Options{Inputs: []string{in}, Output: filepath.Join(readOnly, "out")}, "cannot be written"},
+		"no real folder":   {Options{Inputs: []string{in}, Output: "/proc/out"}, "output: "},
+		"a device":         {Options{Inputs: []string{in}, Output: os.DevNull}, "output: "},
+		"missing extract": {Options{Inputs: []string{in, filepath.Join(dir, "none.osm")},
+			Output: filepath.Join(dir, "out")}, "none.osm"},
+		"broken extract": {Options{Inputs: []string{in, foreign}, Output: filepath.Join(dir, "out")}, "foreign"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "read-only folder" && !obeys(readOnly) {
+				t.Skip("left out: this user, or system, may write into any directory")
+			}
 			test.opts.Progress = func(string, int64, int64) { t.Error("reading has begun") }
 			if _, err := Build(t.Context(), test.opts); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
 	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// obeys reports whether a directory that is not writable is so for this process.
+func obeys(readOnly string) bool {
+	f, err := os.CreateTemp(readOnly, "")
+	if err != nil {
+		return true
+	}
+	f.Close()
+	os.Remove(f.Name())
+	return false
 }
 
 // TestEmptyRegions: a map without roads, or without places, still makes a region.

@@ -24,10 +24,10 @@ type areaMember struct {
 }
 
 // addArea notes a relation whose area is needed.
-func (c *collector) addArea(r *osm.Relation) {
+func (c *collector) addArea(r *osm.Relation) error {
 	a := areaRelation{id: int64(r.ID), version: r.Version, oldStyle: !hasMainKey(r.Tags) && !isFeature(r.Tags)}
 	if !a.oldStyle && !isFeature(r.Tags) {
-		return // an area without a name
+		return nil // an area without a name
 	}
 	a.tags = c.strings.keep(r.Tags)
 	for _, m := range r.Members {
@@ -35,9 +35,11 @@ func (c *collector) addArea(r *osm.Relation) {
 			a.members = append(a.members, areaMember{way: m.Ref, inner: m.Role == "inner"})
 		}
 	}
-	if len(a.members) > 0 {
-		c.areas = append(c.areas, a)
+	if len(a.members) == 0 {
+		return nil
 	}
+	c.areas = append(c.areas, a)
+	return c.cost.TakeMemory(costArea + a.tags.cost() + costMember*int64(len(a.members)))
 }
 
 // area is what became of an areaRelation.
@@ -50,8 +52,8 @@ type area struct {
 }
 
 // assembleArea puts a relation's ways together. It reads c only, so that areas can be assembled side by side.
-func (c *collector) assembleArea(a *areaRelation) area {
-	j := joiner{at: c.locations.point}
+func (c *collector) assembleArea(a *areaRelation) (area, error) {
+	j := joiner{at: c.locations.point, cost: c.cost}
 	listed := make(map[int64]bool, len(a.members))
 	for _, m := range a.members {
 		if listed[m.way] {
@@ -64,6 +66,10 @@ func (c *collector) assembleArea(a *areaRelation) area {
 			j.partial = true
 			continue
 		}
+		// One way may be part of many areas.
+		if err := c.cost.TakeMemory(costAreaNode * int64(w.end-w.start)); err != nil {
+			return area{}, err
+		}
 		nodes, missing := c.nodesOf(w)
 		if missing > 0 || len(nodes) < 2 {
 			j.partial = true
@@ -73,7 +79,10 @@ func (c *collector) assembleArea(a *areaRelation) area {
 	}
 	j.join()
 	result := area{broken: j.broken}
-	rings := j.nest()
+	rings, err := j.nest()
+	if err != nil {
+		return area{}, err
+	}
 	polygonOf := make([]int, len(rings)) // of outer rings
 	for i := range rings {
 		r := &rings[i]
@@ -102,7 +111,7 @@ func (c *collector) assembleArea(a *areaRelation) area {
 		}
 	}
 	result.repaired = j.repaired
-	return result
+	return result, nil
 }
 
 // resolve returns the tags and the polygons of a relation in the old style, whose outer ways carry the tags or some of them.

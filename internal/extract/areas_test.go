@@ -309,7 +309,7 @@ func TestAnyArea(t *testing.T) {
 			s.ways = append(s.ways, sketchWay{id: id, nodes: nodes})
 			members = append(members, fmt.Sprintf("w%d:outer", id))
 		}
-		c := newCollector()
+		c := newCollector(nil)
 		mp := assembleSketch(c, &s, members)
 		checkRings(t, mp)
 		if math.Abs(areaOf(mp)-float64(cells)*cell) > cell/1000 {
@@ -346,5 +346,44 @@ func assembleSketch(c *collector, s *sketch, members []string) orb.MultiPolygon 
 			c.locations.set(i, lat, lon)
 		}
 	}
-	return c.assembleArea(&a).polygons
+	built, err := c.assembleArea(&a)
+	if err != nil {
+		panic(err)
+	}
+	return built.polygons
+}
+
+// TestBands: looking only at the edges of a latitude's band gives the same as looking at all.
+func TestBands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 400).Draw(t, "points")
+		side := rapid.IntRange(2, 1000).Draw(t, "side") // small ones have many points at one latitude
+		coordinate := rapid.IntRange(0, side)
+		var points orb.Ring
+		for range n {
+			points = append(points, orb.Point{float64(coordinate.Draw(t, "x")) / 7, float64(coordinate.Draw(t, "y")) / 7})
+		}
+		points = append(points, points[0])
+		r := ring{points: points, bound: points.Bound()}
+		if r.bound.Min[1] == r.bound.Max[1] {
+			t.Skip("without a height there is no ring")
+		}
+		all := make([]int32, 0, n)
+		for i := 1; i < len(points); i++ {
+			all = append(all, int32(i))
+		}
+		for range 20 {
+			p := orb.Point{float64(coordinate.Draw(t, "at x")) / 7, float64(coordinate.Draw(t, "at y")) / 7}
+			if rapid.Bool().Draw(t, "between") {
+				p[1] += 1. / 14
+			}
+			if p[1] < r.bound.Min[1] || p[1] > r.bound.Max[1] {
+				continue
+			}
+			in, on := contains(points, r.edgesAt(p[1]), p)
+			if wantIn, wantOn := contains(points, all, p); in != wantIn || on != wantOn {
+				t.Fatalf("%v: %v, %v; want %v, %v", p, in, on, wantIn, wantOn)
+			}
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 // collector gathers what a region needs while the files are gone through: relations first, because they tell which ways
 // matter, then ways, because they tell which nodes do.
 type collector struct {
+	cost     *Budget
 	strings  interner
 	counts   Counts
 	coverage *coverage
@@ -65,30 +66,32 @@ type barrier struct {
 	stops Modes
 }
 
-func newCollector() *collector {
-	return &collector{strings: interner{}, coverage: newCoverage(), streets: map[member]string{}}
+func newCollector(cost *Budget) *collector {
+	return &collector{cost: cost, strings: interner{}, coverage: newCoverage(), streets: map[member]string{}}
 }
 
-func (c *collector) addRelation(r *osm.Relation) {
+func (c *collector) addRelation(r *osm.Relation) error {
 	c.counts.Relations++
+	r.Tags = trim(r.Tags)
 	switch r.Tags.Find("type") {
 	case "multipolygon", "boundary":
-		c.addArea(r)
+		return c.addArea(r)
 	case "restriction":
-		c.addTurn(r)
+		return c.addTurn(r)
 	case "associatedStreet", "street":
-		c.addStreet(r)
+		return c.addStreet(r)
 	}
+	return nil
 }
 
 // addStreet notes the street of the houses of a relation.
-func (c *collector) addStreet(r *osm.Relation) {
+func (c *collector) addStreet(r *osm.Relation) error {
 	name := r.Tags.Find("name")
 	if name == "" {
 		name = r.Tags.Find("addr:street")
 	}
 	if name == "" {
-		return
+		return nil
 	}
 	for _, m := range r.Members {
 		if m.Role != "house" && m.Role != "address" {
@@ -100,6 +103,7 @@ func (c *collector) addStreet(r *osm.Relation) {
 			c.streets[of] = name
 		}
 	}
+	return c.cost.TakeMemory(costMember * int64(len(r.Members)))
 }
 
 func kindOf(t osm.Type) Kind {
@@ -148,6 +152,7 @@ func (c *collector) isMemberWay(id int64) bool {
 // wantsWay says whether a region needs a way. It may be called concurrently.
 func (c *collector) wantsWay(w *osm.Way) bool {
 	c.wayCount.Add(1)
+	w.Tags = trim(w.Tags)
 	if len(w.Nodes) < 2 {
 		return false
 	}
@@ -158,7 +163,7 @@ func (c *collector) wantsWay(w *osm.Way) bool {
 	return ok
 }
 
-func (c *collector) addWay(w *osm.Way) {
+func (c *collector) addWay(w *osm.Way) error {
 	rec := wayRecord{id: int64(w.ID), version: w.Version, start: len(c.refs)}
 	rec.road = c.road(w)
 	rec.feature = isFeature(w.Tags)
@@ -166,7 +171,7 @@ func (c *collector) addWay(w *osm.Way) {
 	rec.interpolates = c.strings.intern(w.Tags.Find("addr:interpolation"))
 	isMember := c.isMemberWay(rec.id)
 	if rec.road == nil && !rec.feature && rec.interpolates == "" && !isMember {
-		return
+		return nil
 	}
 	if rec.feature || rec.interpolates != "" || isMember && rec.areal {
 		rec.tags = c.strings.keep(w.Tags)
@@ -179,6 +184,11 @@ func (c *collector) addWay(w *osm.Way) {
 	}
 	rec.end = len(c.refs)
 	c.ways = append(c.ways, rec)
+	cost := costWay + costRef*int64(len(w.Nodes)) + rec.tags.cost()
+	if rec.feature {
+		cost += CostFeature
+	}
+	return c.cost.TakeMemory(cost)
 }
 
 // endWays prepares for the nodes: from here on the ways refer to indexes into c.locations.
@@ -231,20 +241,24 @@ func (c *collector) wantsNode(n *osm.Node) bool {
 	if len(n.Tags) == 0 {
 		return false
 	}
+	n.Tags = trim(n.Tags)
 	return isFeature(n.Tags) || i >= 0 && barrierOf(n.Tags) != 0
 }
 
-func (c *collector) addNode(n *osm.Node) {
+func (c *collector) addNode(n *osm.Node) error {
 	id := int64(n.ID)
+	cost := int64(0)
 	if isFeature(n.Tags) {
 		lat, lon, _ := toFixed(n.Lat, n.Lon)
-		c.nodeFeatures = append(c.nodeFeatures, nodeRecord{
-			id: id, version: n.Version, lat: lat, lon: lon, tags: c.strings.keep(n.Tags),
-		})
+		tags := c.strings.keep(n.Tags)
+		c.nodeFeatures = append(c.nodeFeatures, nodeRecord{id: id, version: n.Version, lat: lat, lon: lon, tags: tags})
+		cost += CostFeature + tags.cost()
 	}
 	if stops := barrierOf(n.Tags); stops != 0 && c.locations.find(id) >= 0 {
 		c.barriers = append(c.barriers, barrier{id, stops})
+		cost += costMember
 	}
+	return c.cost.TakeMemory(cost)
 }
 
 // nodesOf returns the indexes into c.locations of a way's nodes that the extract has, without repetitions of the same node

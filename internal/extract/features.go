@@ -13,11 +13,15 @@ import (
 
 // assemble makes Data of what was gathered.
 func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) {
-	data := &Data{Tiles: c.coverage.tiles(), Bounds: c.coverage.bounds(), Counts: c.counts}
+	data := &Data{Tiles: c.coverage.tiles(), Bounds: c.coverage.bounds(), Counts: c.counts, Cost: c.cost}
 	data.Counts.Nodes, data.Counts.Ways = c.nodeCount.Load(), c.wayCount.Load()
+	if err := c.cost.TakeMemory(costTile * int64(len(data.Tiles))); err != nil {
+		return nil, err
+	}
 	c.assembleRoads(data)
-	c.assembleRestrictions(data)
-
+	if err := c.assembleRestrictions(data); err != nil {
+		return nil, err
+	}
 	areas, err := c.assembleAreas(ctx, bar)
 	if err != nil {
 		return nil, err
@@ -84,6 +88,8 @@ func (t Tags) with(tag Tag) Tags {
 func (c *collector) assembleAreas(ctx context.Context, bar *progress) ([]area, error) {
 	areas := make([]area, len(c.areas))
 	bar.start(stageAreas, int64(len(areas)))
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -93,14 +99,20 @@ func (c *collector) assembleAreas(ctx context.Context, bar *progress) ([]area, e
 				if i >= len(areas) {
 					return
 				}
-				areas[i] = c.assembleArea(&c.areas[i])
+				var err error
+				if areas[i], err = c.assembleArea(&c.areas[i]); err != nil {
+					fail(err)
+				}
 				bar.add(1)
 			}
 		})
 	}
 	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	bar.finish()
-	return areas, ctx.Err()
+	return areas, nil
 }
 
 // shape returns the geometry of a way: a polygon if it is closed and an area, else a line; nil if the extract has not

@@ -1,10 +1,12 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
+	"github.com/paulmach/osm"
 )
 
 func TestIsFeature(t *testing.T) {
@@ -43,6 +45,27 @@ func TestKeptTags(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestTrim: what no map has is taken away, whole characters at a time.
+func TestTrim(t *testing.T) {
+	long := strings.Repeat("x", maxValue-1) + "é"
+	tags := trim(osm.Tags{{Key: "name", Value: long}, {Key: strings.Repeat("k", maxValue+1), Value: "v"},
+		{Key: "shop", Value: "bakery"}})
+	want := osm.Tags{{Key: "name", Value: long[:maxValue-1]}, {Key: "", Value: "v"}, {Key: "shop", Value: "bakery"}}
+	if diff := cmp.Diff(want, tags); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(trim(make(osm.Tags, maxTags+1))); n != maxTags {
+		t.Errorf("%d tags are left", n)
+	}
+	exact := strings.Repeat("é", maxValue/2)
+	if got := trim(osm.Tags{{Key: "name", Value: exact}}); got[0].Value != exact {
+		t.Error("a value as long as it may be was cut")
+	}
+	if got := trim(osm.Tags{{Key: "name", Value: strings.Repeat("\x80", 2*maxValue)}}); len(got[0].Value) > maxValue {
+		t.Errorf("a value without a character has %d bytes", len(got[0].Value))
 	}
 }
 

@@ -83,25 +83,25 @@ func (j *joiner) distance(a, b int32) float64 {
 func (j *joiner) prune() {
 	ends := j.ends()
 	gone := make([]bool, len(j.pieces))
+	left := make(map[int32]int, len(ends)) // how many ends at a node are not gone
 	var loose []int32
 	for node, at := range ends {
-		if len(at) == 1 {
+		if left[node] = len(at); len(at) == 1 {
 			loose = append(loose, node)
 		}
 	}
 	for len(loose) > 0 {
 		node := loose[len(loose)-1]
 		loose = loose[:len(loose)-1]
-		if len(ends[node]) != 1 {
+		if left[node] != 1 {
 			continue
 		}
-		e := ends[node][0]
+		e := ends[node][slices.IndexFunc(ends[node], func(e end) bool { return !gone[e.piece] })]
 		gone[e.piece], j.broken = true, true
 		e.last = !e.last
 		other := j.nodeAt(e)
-		ends[node] = nil
-		ends[other] = slices.DeleteFunc(ends[other], func(o end) bool { return o == e })
-		if len(ends[other]) == 1 {
+		left[node]--
+		if left[other]--; left[other] == 1 {
 			loose = append(loose, other)
 		}
 	}

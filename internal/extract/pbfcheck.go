@@ -44,7 +44,30 @@ func fields(msg []byte, f func(num protowire.Number, v uint64, b []byte) error) 
 
 // blockChecker checks blocks of objects (PrimitiveBlock) for everything that their decoder takes for granted: indexes
 // within the string table, and lists of the same length where they belong together.
-type blockChecker struct{ strings uint64 }
+type blockChecker struct {
+	strings uint64
+	// weight is how many bytes the decoder makes at most of the objects that were checked.
+	weight int64
+}
+
+// The limits of one block and of one object. OpenStreetMap has at most 2,000 nodes to a way, 32,000 members to a
+// relation, and 255 characters to a text; the programs that write blocks put 8,000 objects into one.
+const (
+	maxStrings = 1 << 20
+	maxText    = 1 << 16 // bytes
+	maxRefs    = 1 << 16
+	maxMembers = 1 << 17
+	maxAllTags = 1 << 14 // of one object
+)
+
+// What the decoder makes of things, in bytes.
+const (
+	weightNode   = 192 // with tags: of others nothing stays
+	weightObject = 256
+	weightTag    = 32
+	weightRef    = 40
+	weightMember = 128
+)
 
 // Field numbers of the format (osmformat.proto).
 const (
@@ -61,7 +84,7 @@ const (
 // block returns the kinds of objects in a block.
 func (c *blockChecker) block(raw []byte) (kinds blockKinds, err error) {
 	tables := 0
-	c.strings = 0
+	c.strings, c.weight = 0, 0
 	err = fields(raw, func(num protowire.Number, _ uint64, b []byte) error {
 		if num != fieldStringTable {
 			return nil
@@ -71,8 +94,13 @@ func (c *blockChecker) block(raw []byte) (kinds blockKinds, err error) {
 		}
 		tables++
 		return fields(b, func(num protowire.Number, _ uint64, s []byte) error {
-			if num != 1 || s == nil {
+			switch {
+			case num != 1 || s == nil:
 				return errMalformed
+			case len(s) > maxText:
+				return fmt.Errorf("a text of %d bytes", len(s))
+			case c.strings == maxStrings:
+				return fmt.Errorf("more than %d texts", maxStrings)
 			}
 			c.strings++
 			return nil
@@ -190,12 +218,21 @@ func (c *blockChecker) dense(msg []byte) error {
 // denseTags checks the tags of n dense nodes: pairs of indexes, with a 0 after those of each node.
 func (c *blockChecker) denseTags(list []byte, n int) error {
 	ends, pending := 0, false
+	tags := 0 // of the node
 	err := each(list, func(v uint64) error {
 		switch {
 		case pending:
 			pending = false
+			tags++
 		case v == 0:
 			ends++
+			if tags > 0 {
+				c.weight += weightNode + weightTag*int64(tags)
+			}
+			if tags > maxAllTags {
+				return fmt.Errorf("a node of %d tags", tags)
+			}
+			tags = 0
 			return nil
 		default:
 			pending = true
@@ -217,6 +254,10 @@ func (c *blockChecker) way(msg []byte) error {
 	if err != nil {
 		return err
 	}
+	if n > maxRefs {
+		return fmt.Errorf("a way of %d nodes, where OpenStreetMap has 2,000 at most", n)
+	}
+	c.weight += weightRef * int64(n)
 	for _, list := range [][]byte{f[wayLats], f[wayLons]} {
 		if list != nil {
 			if err := sameLength(n, list); err != nil {
@@ -236,6 +277,10 @@ func (c *blockChecker) relation(msg []byte) error {
 	if err != nil {
 		return err
 	}
+	if n > maxMembers {
+		return fmt.Errorf("a relation of %d members, where OpenStreetMap has 32,000 at most", n)
+	}
+	c.weight += weightMember * int64(n)
 	if err := sameLength(n, f[memberIDs], f[memberRoles]); err != nil {
 		return err
 	}
@@ -251,6 +296,10 @@ func (c *blockChecker) object(f *parts) error {
 	if err != nil {
 		return err
 	}
+	if n > maxAllTags {
+		return fmt.Errorf("an object of %d tags", n)
+	}
+	c.weight += weightObject + weightTag*int64(n)
 	if err := sameLength(n, f[objectValues]); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/klauspost/compress/zlib"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -15,7 +16,7 @@ import (
 // guard stands between a PBF file and its decoder, package osmpbf, which trusts its input: there, an index out of range
 // panics in a goroutine that nobody can recover, and a block may inflate without limit. The guard reads block by block,
 // bounds what is inflated, checks every index and length, and passes on those blocks, uncompressed, that hold a wanted kind
-// of objects.
+// of objects; one of which the decoder would make very much goes on in parts.
 type guard struct {
 	ctx    context.Context
 	file   *pbf
@@ -29,6 +30,10 @@ type guard struct {
 	raw    []byte
 	zr     io.ReadCloser
 	check  blockChecker
+	// parts yields what a heavy block was divided into, as long as there is more of it.
+	parts     func() ([]byte, error, bool)
+	stopParts func()
+	unpacked  int64 // bytes of all blocks so far
 }
 
 // block is a block of a PBF file.
@@ -51,6 +56,7 @@ const (
 const (
 	maxBlobHeader = 64 << 10
 	maxBlob       = 32<<20 - 64 // what osmpbf takes, with the few bytes around the data
+	maxHeader     = 1 << 20     // of the first block; some hundred bytes are usual
 )
 
 func newGuard(ctx context.Context, file *pbf, kinds blockKinds) *guard {
@@ -62,11 +68,13 @@ func (g *guard) Read(p []byte) (int, error) {
 		if g.err == nil {
 			g.err = g.ctx.Err()
 		}
-		if g.err == nil {
-			g.err = g.advance()
-		}
-		if g.err != nil {
+		switch {
+		case g.err != nil:
 			return 0, g.err
+		case g.parts != nil:
+			g.err = g.nextPart()
+		default:
+			g.err = g.advance()
 		}
 	}
 	n := copy(p, g.out)
@@ -97,13 +105,37 @@ func (g *guard) advance() error {
 		if err == nil {
 			g.found = append(g.found, block{offset: start, length: g.offset - start, kinds: kinds})
 			g.file.bar.add(g.offset - start)
-			if kinds&g.kinds != 0 {
-				g.frame(kind)
+			switch {
+			case kinds&g.kinds == 0:
+			case g.check.weight > g.file.maxWeight:
+				g.parts, g.stopParts = iter.Pull2(g.check.split(g.raw, g.file.maxWeight))
+			default:
+				g.frame(kind, g.raw)
 			}
 			return nil
 		}
 	}
 	return fmt.Errorf("block at byte %d: %w", start, err)
+}
+
+// nextPart makes the next part of a heavy block g.out.
+func (g *guard) nextPart() error {
+	part, err, ok := g.parts()
+	if !ok {
+		g.parts = nil
+		return nil
+	}
+	if err == nil {
+		g.frame("OSMData", part)
+	}
+	return err
+}
+
+// close ends the dividing of a block.
+func (g *guard) close() {
+	if g.stopParts != nil {
+		g.stopParts()
+	}
 }
 
 // readBlock reads the block at g.offset into g.raw, uncompressed, and returns its type.
@@ -139,7 +171,11 @@ func (g *guard) readBlock() (kind string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return kind, g.unpack(blob)
+	if err := g.unpack(blob); err != nil {
+		return "", err
+	}
+	g.unpacked += int64(len(g.raw))
+	return kind, checkUnpacked(g.unpacked, g.file.size)
 }
 
 // take reads n bytes at g.offset. They are valid until the next call.
@@ -212,6 +248,7 @@ func (g *guard) unpack(blob []byte) error {
 func (g *guard) inspect(kind string) (blockKinds, error) {
 	switch first := len(g.found) == 0; {
 	case kind == "OSMHeader" && first:
+		g.check.weight = 0
 		return headerBlock, checkHeader(g.raw)
 	case kind == "OSMData" && !first:
 		return g.check.block(g.raw)
@@ -220,9 +257,9 @@ func (g *guard) inspect(kind string) (blockKinds, error) {
 	}
 }
 
-// frame writes the block in g.raw as an uncompressed one to g.out.
-func (g *guard) frame(kind string) {
-	blobSize := protowire.SizeTag(1) + protowire.SizeBytes(len(g.raw))
+// frame writes a block as an uncompressed one to g.out.
+func (g *guard) frame(kind string, raw []byte) {
+	blobSize := protowire.SizeTag(1) + protowire.SizeBytes(len(raw))
 	var head []byte
 	head = protowire.AppendTag(head, 1, protowire.BytesType)
 	head = protowire.AppendString(head, kind)
@@ -232,11 +269,14 @@ func (g *guard) frame(kind string) {
 	out = binary.BigEndian.AppendUint32(out, uint32(len(head)))
 	out = append(out, head...)
 	out = protowire.AppendTag(out, 1, protowire.BytesType)
-	g.out = protowire.AppendBytes(out, g.raw)
+	g.out = protowire.AppendBytes(out, raw)
 }
 
 // checkHeader refuses files that need what is not understood here.
 func checkHeader(raw []byte) error {
+	if len(raw) > maxHeader {
+		return fmt.Errorf("a header of %d bytes", len(raw))
+	}
 	return fields(raw, func(num protowire.Number, _ uint64, b []byte) error {
 		const requiredFeatures = 4
 		if num != requiredFeatures {

@@ -35,6 +35,9 @@ func (p *progress) add(n int64) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.stage == "" {
+		return // what is looked at to tell a file's format belongs to no stage
+	}
 	p.done = min(p.done+n, p.total)
 	if now := time.Now(); now.Sub(p.last) >= interval {
 		p.last = now

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 )
 
 // The stages that Read reports.
@@ -36,11 +35,17 @@ func Read(ctx context.Context, paths []string, report func(stage string, done, t
 			}
 		}
 	}()
-	c := newCollector()
-	if err := pass(ctx, bar, stageRelations, files, paths, func(i int) (err error) {
-		if files[i], err = open(paths[i], bar); err != nil {
-			return err
+	// All of them before any is read, which may take long.
+	cost := newBudget()
+	for i, path := range paths {
+		var err error
+		if files[i], err = open(path, bar, cost); err != nil {
+			return nil, named(path, err)
 		}
+		cost.grow(files[i].remaining(stageRelations)) // all of the file
+	}
+	c := newCollector(cost)
+	if err := pass(ctx, bar, stageRelations, files, paths, func(i int) error {
 		return files[i].relations(ctx, c.addRelation)
 	}); err != nil {
 		return nil, err
@@ -75,12 +80,8 @@ func Read(ctx context.Context, paths []string, report func(stage string, done, t
 // pass runs a stage over all files.
 func pass(ctx context.Context, bar *progress, stage string, files []source, paths []string, f func(i int) error) error {
 	var total int64
-	for i, path := range paths {
-		if files[i] != nil {
-			total += files[i].remaining(stage)
-		} else if info, err := os.Stat(path); err == nil {
-			total += info.Size()
-		}
+	for _, f := range files {
+		total += f.remaining(stage)
 	}
 	bar.start(stage, total)
 	for i, path := range paths {
@@ -88,13 +89,17 @@ func pass(ctx context.Context, bar *progress, stage string, files []source, path
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			// The errors of package os name the file themselves.
-			if _, ok := errors.AsType[*fs.PathError](err); ok {
-				return err
-			}
-			return fmt.Errorf("%s: %w", path, err)
+			return named(path, err)
 		}
 	}
 	bar.finish()
 	return ctx.Err()
+}
+
+// named names the file of an error, unless it comes from package os and does so itself.
+func named(path string, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

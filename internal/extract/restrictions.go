@@ -42,7 +42,7 @@ var exceptions = map[string]Modes{
 }
 
 // addTurn notes a restriction. Those that hold at certain times only are left out: nobody knows when a trace was made.
-func (c *collector) addTurn(r *osm.Relation) {
+func (c *collector) addTurn(r *osm.Relation) error {
 	t := turnRelation{id: int64(r.ID), version: r.Version}
 	var kind string
 	conditional := false
@@ -59,7 +59,11 @@ func (c *collector) addTurn(r *osm.Relation) {
 		t.modes &^= exceptions[strings.TrimSpace(value)]
 	}
 	if kind == "" && !conditional || kind != "" && t.modes == 0 {
-		return // concerns none of the modes
+		return nil // concerns none of the modes
+	}
+	if len(r.Members) > maxTurnMembers {
+		c.turns = append(c.turns, turnRelation{id: int64(r.ID), version: r.Version, skipped: true})
+		return c.cost.TakeMemory(costTurn)
 	}
 	for _, m := range r.Members {
 		switch {
@@ -78,7 +82,12 @@ func (c *collector) addTurn(r *osm.Relation) {
 	t.skipped = !t.only && !strings.HasPrefix(kind, "no_") || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
 		(len(t.viaNodes) == 1) == (len(t.viaWays) > 0)
 	c.turns = append(c.turns, t)
+	return c.cost.TakeMemory(costTurn + costMember*int64(len(r.Members)))
 }
+
+// maxTurnMembers is how many members a restriction may have that is understood. OpenStreetMap's have three, and some
+// a dozen.
+const maxTurnMembers = 64
 
 // isTimed says whether a restriction has its hours in the older keys, which change what the value means.
 func isTimed(tags osm.Tags) bool {
@@ -86,9 +95,12 @@ func isTimed(tags osm.Tags) bool {
 }
 
 // assembleRestrictions fills Restrictions: those whose members are roads that meet.
-func (c *collector) assembleRestrictions(data *Data) {
+func (c *collector) assembleRestrictions(data *Data) error {
 	for i := range c.turns {
 		t := &c.turns[i]
+		if err := c.cost.Work(data.steps(t)); err != nil {
+			return err
+		}
 		via := int32(-1)
 		if len(t.viaNodes) > 0 {
 			via = findNode(data.Nodes, t.viaNodes[0])
@@ -106,6 +118,22 @@ func (c *collector) assembleRestrictions(data *Data) {
 			}
 		}
 	}
+	return nil
+}
+
+// steps is how many nodes are looked at, at most, to tell whether a restriction's members meet.
+func (d *Data) steps(t *turnRelation) int64 {
+	nodes, parts := 0, 1 // parts: of the way that is in most
+	for _, ways := range [][]int64{t.from, t.to, t.viaWays} {
+		for _, way := range ways {
+			roads := d.roadsOf(way)
+			parts = max(parts, len(roads))
+			for i := range roads {
+				nodes += len(roads[i].Nodes)
+			}
+		}
+	}
+	return 4 * int64(parts) * int64(nodes) // both ends of all parts, with the way before and the one behind
 }
 
 // arms returns the from and the to members that meet at what is between them. When a way is split, editors make both halves

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -27,6 +28,7 @@ func (p *piece) closed() bool { return len(p.nodes) > 1 && p.first() == p.last()
 type joiner struct {
 	pieces []piece
 	at     func(node int32) orb.Point
+	cost   *Budget
 	// partial says that members are missing. Then a gap is theirs, and a ring of several ways may close by chance where the
 	// missing ones would have led on: only ways that are rings themselves are to be trusted.
 	partial bool
@@ -77,23 +79,33 @@ func (j *joiner) dropDuplicates() {
 	j.pieces = kept
 }
 
-// pieceKey is equal for pieces with the same nodes, in whatever direction and from whatever start.
+// pieceKey is equal for pieces with the same nodes, in whatever direction, and for rings also from whatever start. It
+// is hardly ever equal for others, also where somebody has chosen them to look alike.
 type pieceKey struct {
-	sum    int64
-	lowest int32
+	hash   uint64
 	length int
 }
 
 func keyOf(nodes []int32) pieceKey {
-	k := pieceKey{length: len(nodes), lowest: slices.Min(nodes)}
+	k := pieceKey{length: len(nodes)}
 	if nodes[0] == nodes[len(nodes)-1] {
-		nodes = nodes[1:]
+		for _, n := range nodes[1:] {
+			k.hash += maphash.Comparable(keySeed, n)
+		}
+		return k
 	}
-	for _, n := range nodes {
-		k.sum += int64(n)
+	var forward, backward uint64
+	for i := range nodes {
+		forward = forward*keyFactor + maphash.Comparable(keySeed, nodes[i])
+		backward = backward*keyFactor + maphash.Comparable(keySeed, nodes[len(nodes)-1-i])
 	}
+	k.hash = forward + backward
 	return k
 }
+
+var keySeed = maphash.MakeSeed()
+
+const keyFactor = 0x9E3779B97F4A7C15 // odd, and of no pattern
 
 // sameNodes compares two lists of nodes of one length, in either direction.
 func sameNodes(a, b []int32) bool {

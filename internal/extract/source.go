@@ -10,19 +10,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/paulmach/osm"
+
+	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
 
 // source is one extract that can be gone through again and again. The objects handed over are valid during the call only.
 // The want functions tell which objects to hand over; they may be called concurrently and in any order, while the objects
-// themselves come one at a time in the order of the file.
+// themselves come one at a time in the order of the file. An error of an each function ends it.
 type source interface {
-	relations(ctx context.Context, each func(*osm.Relation)) error
-	ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way)) error
-	nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node)) error
+	relations(ctx context.Context, each func(*osm.Relation) error) error
+	ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way) error) error
+	nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node) error) error
 	// timestamp is that of the extract itself, zero when it names none.
 	timestamp() time.Time
 	// remaining is how many bytes a stage will read.
@@ -37,8 +38,9 @@ var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.g
 const sniffed = 4096
 
 // open tells the format of a file by its content. The ending of its name plays no part: downloads are often misnamed.
-func open(path string, bar *progress) (_ source, err error) {
-	f, err := os.Open(path)
+// A pipe is no extract, since an extract is gone through several times.
+func open(path string, bar *progress, cost *Budget) (_ source, err error) {
+	f, info, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +49,6 @@ func open(path string, bar *progress) (_ source, err error) {
 			f.Close()
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errors.New("is a directory")
-	}
 	if info.Size() == 0 {
 		return nil, errors.New("is empty")
 	}
@@ -76,7 +71,7 @@ func open(path string, bar *progress) (_ source, err error) {
 	case bytes.HasPrefix(head, []byte("BZh")):
 		unpacked = bzip2.NewReader(in)
 	}
-	text := bufio.NewReaderSize(unpacked, 1<<18)
+	text := bufio.NewReaderSize(&unpacking{r: unpacked, size: info.Size()}, 1<<18)
 	head, err = text.Peek(sniffed)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, truncated(err)
@@ -85,7 +80,7 @@ func open(path string, bar *progress) (_ source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return newXML(f, text, root), nil
+	return newXML(f, info.Size(), text, root, cost), nil
 }
 
 // rootOf returns the <osm> element that an XML extract starts with.
@@ -119,6 +114,37 @@ func truncated(err error) error {
 		return errors.New("truncated: the file ends in the middle of its data")
 	}
 	return err
+}
+
+// What an extract may unpack to: some MB, and 100 bytes for each of its own. OpenStreetMap's are three of PBF, and 15
+// of packed XML.
+const (
+	unpackedSlack   = 64 << 20
+	unpackedPerByte = 100
+)
+
+// checkUnpacked bounds what a file of some bytes unpacks to.
+func checkUnpacked(unpacked, size int64) error {
+	if unpacked > unpackedSlack+unpackedPerByte*size {
+		return fmt.Errorf("unpacks to more than %d times its size, which no map does: it is damaged, or made to do that",
+			unpackedPerByte)
+	}
+	return nil
+}
+
+// unpacking ends the reading of a file that unpacks to too much.
+type unpacking struct {
+	r          io.Reader
+	size, done int64 // bytes of the file, and read so far
+}
+
+func (u *unpacking) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	u.done += int64(n)
+	if excess := checkUnpacked(u.done, u.size); excess != nil {
+		return 0, excess
+	}
+	return n, err
 }
 
 // counter reports the bytes that are read.

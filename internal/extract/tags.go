@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/paulmach/osm"
 )
@@ -82,6 +83,32 @@ func hasMainKey(tags osm.Tags) bool {
 	return false
 }
 
+// The limits of one object's tags. OpenStreetMap takes 255 characters for a value; countries have some 400 names.
+const (
+	maxTags  = 1000
+	maxValue = 4 * 255 // bytes
+)
+
+// trim takes away what no map has, in place: tags beyond maxTags, what is longer than maxValue of a value, and keys
+// of that length. It copies nothing, since most tags are not kept.
+func trim(tags osm.Tags) osm.Tags {
+	tags = tags[:min(len(tags), maxTags)]
+	for i := range tags {
+		t := &tags[i]
+		if len(t.Key) > maxValue {
+			t.Key = ""
+		}
+		if len(t.Value) > maxValue {
+			end := maxValue
+			for end > maxValue-utf8.UTFMax && !utf8.RuneStart(t.Value[end]) {
+				end--
+			}
+			t.Value = t.Value[:end]
+		}
+	}
+	return tags
+}
+
 // interner gives equal strings the same memory: a few thousand keys and values make up most of the tags.
 type interner map[string]string
 
@@ -94,8 +121,11 @@ func (in interner) intern(s string) string {
 		return have
 	}
 	valid := strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxInterned {
+	switch {
+	case len(s) <= maxInterned:
 		in[s] = valid
+	case len(s) > maxValue-utf8.UTFMax:
+		valid = strings.Clone(valid) // it may be the beginning of something long
 	}
 	return valid
 }

@@ -22,6 +22,8 @@ type Data struct {
 	// Timestamp is that of the newest extract (replication time or newest object), zero when unknown.
 	Timestamp time.Time
 	Counts    Counts
+	// Cost is what may still be spent on compiling the data; nil where nobody counts.
+	Cost *Budget
 }
 
 // Counts is what was read and what had to be left out; `maps build` reports it.

@@ -15,8 +15,10 @@ import (
 // keeps what it reads: nodes without tags in sixteen bytes each, references of ways in eight.
 type xmlFile struct {
 	f    io.Closer
+	size int64 // of the file, in bytes
 	text io.Reader
 	time time.Time
+	cost *Budget
 	read bool
 	// maxElement is the longest single element in bytes that is read.
 	maxElement int
@@ -31,8 +33,8 @@ type xmlFile struct {
 	relList   []*osm.Relation
 }
 
-func newXML(f io.Closer, text io.Reader, root *xml.StartElement) *xmlFile {
-	x := &xmlFile{f: f, text: text, maxElement: maxElement}
+func newXML(f io.Closer, size int64, text io.Reader, root *xml.StartElement, cost *Budget) *xmlFile {
+	x := &xmlFile{f: f, size: size, text: text, cost: cost, maxElement: maxElement}
 	for _, a := range root.Attr {
 		if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
 			// Not all programs write one, so a bad one is as good as none.
@@ -46,22 +48,29 @@ func newXML(f io.Closer, text io.Reader, root *xml.StartElement) *xmlFile {
 
 func (x *xmlFile) timestamp() time.Time { return x.time }
 
-// remaining is nothing: all is read in the first stage.
-func (x *xmlFile) remaining(string) int64 { return 0 }
+// remaining is nothing after the first stage, in which all is read.
+func (x *xmlFile) remaining(string) int64 {
+	if x.read {
+		return 0
+	}
+	return x.size
+}
 
 func (x *xmlFile) close() error { return x.f.Close() }
 
-func (x *xmlFile) relations(ctx context.Context, each func(*osm.Relation)) error {
+func (x *xmlFile) relations(ctx context.Context, each func(*osm.Relation) error) error {
 	if err := x.load(ctx); err != nil {
 		return err
 	}
 	for _, r := range x.relList {
-		each(r)
+		if err := each(r); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
 
-func (x *xmlFile) ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way)) error {
+func (x *xmlFile) ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way) error) error {
 	if err := x.load(ctx); err != nil {
 		return err
 	}
@@ -74,14 +83,16 @@ func (x *xmlFile) ways(ctx context.Context, want func(*osm.Way) bool, each func(
 		}
 		w.Nodes = nodes
 		if want(w) {
-			each(w)
+			if err := each(w); err != nil {
+				return err
+			}
 		}
 		start, w.Nodes = x.refEnds[i], nil
 	}
 	return ctx.Err()
 }
 
-func (x *xmlFile) nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node)) error {
+func (x *xmlFile) nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node) error) error {
 	if err := x.load(ctx); err != nil {
 		return err
 	}
@@ -90,12 +101,16 @@ func (x *xmlFile) nodes(ctx context.Context, want func(*osm.Node) bool, each fun
 		p := toPoint(x.plainLats[i], x.plainLons[i])
 		*plain = osm.Node{ID: osm.NodeID(id), Lat: p[1], Lon: p[0]}
 		if want(plain) {
-			each(plain)
+			if err := each(plain); err != nil {
+				return err
+			}
 		}
 	}
 	for _, n := range x.tagged {
 		if want(n) {
-			each(n)
+			if err := each(n); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()
@@ -112,6 +127,9 @@ func (x *xmlFile) load(ctx context.Context) error {
 	var newest time.Time
 	for s.Scan() {
 		limit.left = limit.max
+		if err := x.cost.TakeMemory(costObject(s.Object())); err != nil {
+			return err
+		}
 		switch o := s.Object().(type) {
 		case *osm.Node:
 			newest = later(newest, o.Timestamp)
@@ -137,6 +155,23 @@ func (x *xmlFile) load(ctx context.Context) error {
 	}
 	x.read = true
 	return nil
+}
+
+// costObject is what is kept of an object in memory, in bytes.
+func costObject(o osm.Object) int64 {
+	switch o := o.(type) {
+	case *osm.Node:
+		if len(o.Tags) == 0 {
+			return costPlainNode
+		}
+		return costTagged + costTag*int64(len(o.Tags))
+	case *osm.Way:
+		return costTagged + costTag*int64(len(o.Tags)) + 8*int64(len(o.Nodes))
+	case *osm.Relation:
+		return costTagged + costTag*int64(len(o.Tags)) + weightMember*int64(len(o.Members))
+	default:
+		return 0
+	}
 }
 
 func (x *xmlFile) addNode(n *osm.Node) {
@@ -170,7 +205,7 @@ func xmlError(err error) error {
 }
 
 // maxElement is above any element there is: a relation of 32,000 members, the most that the API takes, has 2 MB.
-const maxElement = 16 << 20
+const maxElement = 4 << 20
 
 // limiter ends the reading of an element without end, before it takes all memory.
 type limiter struct {

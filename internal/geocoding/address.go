@@ -94,7 +94,7 @@ func (a *surroundings) cityReach() float64 {
 // nearest returns the nearest settlement of a tree.
 func (s *search) nearest(tree uint32, reach float64, in within) label {
 	near := s.x.scratch.Get().(*search)
-	defer s.x.scratch.Put(near)
+	defer near.release()
 	near.reset(s.x, s.o, 1, reach*100)
 	near.within = in
 	near.open(tree)
@@ -110,7 +110,7 @@ func (s *search) nearestOf(list []uint32, reach float64, one bool) label {
 		return label{list[0] + 1, s.x.features.At(int(list[0])).Name}
 	}
 	near := s.x.scratch.Get().(*search)
-	defer s.x.scratch.Put(near)
+	defer near.release()
 	near.reset(s.x, s.o, 1, reach*100)
 	near.openList(list)
 	return near.first()

@@ -57,11 +57,14 @@ func classify(f *extract.Feature) classification {
 	return c
 }
 
+// maxKinds is how many ways there may be to say what an object is. Some have five.
+const maxKinds = 32
+
 func appendKinds(kinds []keyValue, tags extract.Tags, keys []string) []keyValue {
 	for _, key := range keys {
 		for value := range strings.SplitSeq(tags.Get(key), ";") {
 			k := keyValue{key, strings.TrimSpace(value)}
-			if k.value != "" && !slices.Contains(kinds, k) {
+			if k.value != "" && len(kinds) < maxKinds && !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
 			}
 		}

@@ -72,6 +72,9 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 	p.id = t.id(f.Ref)
 	kind := f.Kind
 	if len(req.Categories) > 0 {
+		if next.Pairs-f.Pairs > maxKinds {
+			foreign("a feature is too many things")
+		}
 		kind = s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), req.Categories)
 	}
 	key, value := x.bytes(kind.Key), x.bytes(kind.Value)

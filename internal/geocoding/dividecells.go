@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/paulmach/orb"
 )
 
@@ -37,6 +38,8 @@ type divider struct {
 	index    map[enclosing]uint32
 	queue    []measured
 	size     uint32 // of the cell that is looked at
+	cost     *extract.Budget
+	err      error // of cost
 }
 
 // measured is a feature with its distance in metres, or a lower bound of it as a haversine.
@@ -49,7 +52,7 @@ type measured struct {
 func (d *divider) divide(x, y uint32, bits int, k known) uint32 {
 	size := uint32(1) << bits
 	covered := d.covered(x, y, size)
-	if covered == coveredNowhere {
+	if covered == coveredNowhere || !d.affords(&k) {
 		return 0
 	}
 	minX, minY := float64(x)-halfTurn, float64(y)-halfTurn/2
@@ -88,6 +91,21 @@ func (d *divider) divide(x, y uint32, bits int, k known) uint32 {
 	return uint32(len(d.nodes)-4) << 1
 }
 
+// sortSteps is what it takes to put a feature in its place among those of a cell.
+const sortSteps = 32
+
+// affords reports whether what is known of a cell may be looked at.
+func (d *divider) affords(k *known) bool {
+	steps := sortSteps * int64(len(k.features)+len(k.cities)+len(k.suburbs))
+	for _, i := range k.areas {
+		steps += d.b.entries[d.items[i]].geometry.steps()
+	}
+	if d.err == nil {
+		d.err = d.cost.Work(steps)
+	}
+	return d.err == nil
+}
+
 // emit appends a cell.
 func (d *divider) emit(covered, decided bool, reach float64, k *known) uint32 {
 	flags := uint32(0)
@@ -122,6 +140,8 @@ func (d *divider) emit(covered, decided bool, reach float64, k *known) uint32 {
 		k.areas, k.cities, k.suburbs = nil, nil, nil
 	}
 	at := uint32(len(d.cells))
+	words := cellHead + 4 + len(k.features) + len(k.areas) + len(k.cities) + len(k.suburbs) // with its share of the nodes
+	d.err = cmp.Or(d.err, d.cost.TakeMemory(costWord*int64(words)))
 	d.heads = append(d.heads, at)
 	d.cells = append(d.cells, flags, context, math.Float32bits(float32(reach)))
 	d.cells = append(append(append(append(d.cells, k.features...), k.areas...), k.cities...), k.suburbs...)

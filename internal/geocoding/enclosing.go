@@ -168,7 +168,7 @@ func (g *geometry) inside(y float64) (x float64, ok bool) {
 }
 
 // addPlaces finds the areas around each settlement.
-func (b *builder) addPlaces(areas, settlements []uint32) {
+func (b *builder) addPlaces(areas, settlements []uint32) error {
 	type located struct {
 		n  uint32
 		at orb.Point
@@ -183,11 +183,15 @@ func (b *builder) addPlaces(areas, settlements []uint32) {
 		e := &b.entries[n]
 		minX, maxX := float64(e.geometry.box.MinX)/unitsPerDegree, float64(e.geometry.box.MaxX)/unitsPerDegree
 		from, _ := slices.BinarySearchFunc(places, minX, func(p located, x float64) int { return cmp.Compare(p.at[0], x) })
-		for j := from; j < len(places) && places[j].at[0] <= maxX; j++ {
-			o := newOrigin(places[j].at)
+		to := from
+		for ; to < len(places) && places[to].at[0] <= maxX; to++ {
+			o := newOrigin(places[to].at)
 			if e.geometry.contains(&o) {
-				places[j].add(n, &b.areas[i], b.features[n].Name, float32(e.extent))
+				places[to].add(n, &b.areas[i], b.features[n].Name, float32(e.extent))
 			}
+		}
+		if err := b.cost.Work(int64(to-from) * e.geometry.steps()); err != nil {
+			return err
 		}
 	}
 	for i := range places {
@@ -201,6 +205,7 @@ func (b *builder) addPlaces(areas, settlements []uint32) {
 		b.places = append(b.places, record)
 		b.features[p.n].Place = uint32(len(b.places))
 	}
+	return nil
 }
 
 // inner is a point of the geometry: of an area, one inside it.

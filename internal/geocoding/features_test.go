@@ -1,6 +1,8 @@
 package geocoding
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +69,34 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+// TestManyValues: an object is no more things than anything is.
+func TestManyValues(t *testing.T) {
+	var w world
+	var values []string
+	for i := range 1000 {
+		values = append(values, strconv.Itoa(i))
+	}
+	w.node(7, at(0.1, 0), "amenity="+strings.Join(values, ";")+", name=Bean")
+	x := w.build(t)
+	for i, want := range map[int]int{0: 1, maxKinds - 1: 1, maxKinds: 0} {
+		if got := ask(t, x, kansas, 5, values[i]); len(got) != want {
+			t.Errorf("value %d: %d results, want %d", i, len(got), want)
+		}
+	}
+}
+
+// TestLongNames: long names are kept once, short ones beside each other.
+func TestLongNames(t *testing.T) {
+	s := newStringTable()
+	long := strings.Repeat("x", longName+1)
+	if a, b := s.append(long), s.append(long); a != b {
+		t.Error("a long name is there twice")
+	}
+	if a, b := s.append("Bean"), s.append("Bean"); a == b {
+		t.Error("a short name is there once")
+	}
+}
+
 // TestPlaceOfAllFields compares a whole answer.
 func TestPlaceOfAllFields(t *testing.T) {
 	var w world
@@ -122,7 +152,7 @@ func TestInterpolate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[int32]float64{}
-			for _, h := range interpolate(&extract.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step}) {
+			for h := range interpolate(&extract.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step}) {
 				got[h.number] = (h.at[0] - kansas[0]) * 1000
 			}
 			if c.want == nil {

@@ -4,6 +4,7 @@ package geocoding
 
 import (
 	"context"
+	"errors"
 	"unsafe"
 
 	"github.com/paulmach/orb"
@@ -87,6 +88,9 @@ type Address struct {
 	Country     string
 	CountryCode string // assigned ISO 3166-1 alpha-3; XKX for Kosovo
 }
+
+// ErrOverloaded: the request needs more work than one request may cost, because too much lies at one place.
+var ErrOverloaded = errors.New("the request exceeds the work limit")
 
 // Limits of a request.
 const (

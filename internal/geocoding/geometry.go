@@ -1,6 +1,10 @@
 package geocoding
 
-import "math"
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
 
 // geometry is what a feature looks like. It is plain slices, so that the same code serves the compiler and the region file.
 //
@@ -14,8 +18,23 @@ type geometry struct {
 	branches []box   // over the chunks
 }
 
+// chunk returns the segments of a chunk, as a line.
+func (g *geometry) chunk(i uint32) []coord {
+	c := &g.chunks[i]
+	if c.Segments > chunkSegments {
+		foreign("a part of an outline is too long")
+	}
+	return g.coords[c.First : c.First+c.Segments+1]
+}
+
+// foreign ends the reading of a file that Write has not made, whatever its checksums say.
+func foreign(problem string) { panic(&region.DamageError{Problem: problem}) }
+
 // position is a place relative to an origin, in 1e-7 degrees.
 type position struct{ dx, dy float64 }
+
+// steps is how many of its parts are looked at, at most, to compare a geometry with a position.
+func (g *geometry) steps() int64 { return 1 + int64(len(g.coords)) }
 
 // contains tells whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
 // belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
@@ -71,6 +90,7 @@ func (g *geometry) meets(minX, minY, size float64) bool {
 
 // crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
 func crossings(line []coord, o *origin) bool {
+	o.spend(len(line))
 	odd := false
 	for i := 1; i < len(line); i++ {
 		a, b := line[i-1], line[i]
@@ -90,14 +110,14 @@ func crossings(line []coord, o *origin) bool {
 }
 
 func (g *geometry) chunkCrossings(o *origin, from, to uint32) bool {
+	o.spend(int(to - from))
 	odd := false
 	for i := from; i < to; i++ {
 		b := &g.boxes[i]
 		if misses(b, o) {
 			continue
 		}
-		c := &g.chunks[i]
-		line := g.coords[c.First : c.First+c.Segments+1]
+		line := g.chunk(i)
 		if float64(b.MinX) > o.x {
 			// All of it is in the ray's way: only where it starts and ends matters.
 			odd = odd != ((float64(line[0].Y) > o.y) != (float64(line[len(line)-1].Y) > o.y))
@@ -117,6 +137,7 @@ func (g *geometry) branchCrossings(o *origin, p *pyramid, level int, from, to ui
 	if level == 0 {
 		return g.chunkCrossings(o, from, to)
 	}
+	o.spend(int(to - from))
 	odd := false
 	for i := from; i < to; i++ {
 		if misses(&g.branches[p.first[level]+i], o) {
@@ -159,6 +180,7 @@ type nearest struct {
 // descend visits the boxes from, … of a level, nearest first.
 func (n *nearest) descend(g *geometry, p *pyramid, level int, from, to uint32) {
 	var bounds [fanout]float64
+	n.o.spend(int(to - from))
 	if level == 0 {
 		n.o.bounds(&bounds, g.boxes[from:to])
 	} else {
@@ -176,8 +198,7 @@ func (n *nearest) descend(g *geometry, p *pyramid, level int, from, to uint32) {
 		}
 		bounds[best-from] = math.Inf(1)
 		if level == 0 {
-			c := &g.chunks[best]
-			n.line(g.coords[c.First : c.First+c.Segments+1])
+			n.line(g.chunk(best))
 			continue
 		}
 		first, last := p.children(level, best)
@@ -200,6 +221,7 @@ const (
 // line looks for the nearest point of one line.
 func (n *nearest) line(line []coord) {
 	o := n.o
+	o.spend(len(line))
 	x0, y0 := o.eastTo(line[0].X), float64(line[0].Y)-o.y
 	scale := o.cos * o.cos
 	for i := 1; i < len(line); i++ {

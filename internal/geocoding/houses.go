@@ -1,6 +1,7 @@
 package geocoding
 
 import (
+	"iter"
 	"strconv"
 
 	"github.com/mapsedge/caddy-maps/internal/extract"
@@ -17,31 +18,32 @@ type house struct {
 	at     orb.Point
 }
 
-// interpolate places the houses of an interpolation line, by distance along it. The numbered nodes at its ends are
+// interpolate yields the houses of an interpolation line, by distance along it. The numbered nodes at its ends are
 // addresses themselves and are not repeated.
-func interpolate(line *extract.Interpolation) []house {
-	var houses []house
-	last := -1 // numbered node
-	for i := range line.Line {
-		if i >= len(line.Numbers) || line.Numbers[i] == 0 {
-			continue
+func interpolate(line *extract.Interpolation) iter.Seq[house] {
+	return func(yield func(house) bool) {
+		last := -1 // numbered node
+		for i := range line.Line {
+			if i >= len(line.Numbers) || line.Numbers[i] == 0 {
+				continue
+			}
+			if last >= 0 && !housesBetween(line, last, i, yield) {
+				return
+			}
+			last = i
 		}
-		if last >= 0 {
-			houses = appendHouses(houses, line, last, i)
-		}
-		last = i
 	}
-	return houses
 }
 
-func appendHouses(houses []house, line *extract.Interpolation, from, to int) []house {
+// housesBetween yields the houses between two numbered nodes, and reports whether more are wanted.
+func housesBetween(line *extract.Interpolation, from, to int, yield func(house) bool) bool {
 	first, last, step := int64(line.Numbers[from]), int64(line.Numbers[to]), int64(max(line.Step, 1))
 	if first > last {
 		step = -step
 	}
 	span := last - first
 	if span/step > maxInterpolated {
-		return houses
+		return true
 	}
 	piece := line.Line[from : to+1]
 	along := make([]float64, len(piece)) // metres from the start
@@ -60,9 +62,11 @@ func appendHouses(houses []house, line *extract.Interpolation, from, to int) []h
 			t = (want - along[i-1]) / length
 		}
 		a, b := piece[i-1], piece[i]
-		houses = append(houses, house{line.Way, int32(n), orb.Point{a[0] + t*(b[0]-a[0]), a[1] + t*(b[1]-a[1])}})
+		if !yield(house{line.Way, int32(n), orb.Point{a[0] + t*(b[0]-a[0]), a[1] + t*(b[1]-a[1])}}) {
+			return false
+		}
 	}
-	return houses
+	return true
 }
 
 // classifyHouse is what classify is for objects.

@@ -77,6 +77,9 @@ func (x *Index) geometry(i uint32) geometry {
 		return g
 	}
 	g.coords = x.coords.Range(int(f.Coords), int(next.Coords))
+	if f.Chunks >= next.Chunks && len(g.coords) > chunkSegments+1 {
+		foreign("a line is too long")
+	}
 	if f.Chunks < next.Chunks {
 		g.chunks = x.chunks.Range(int(f.Chunks), int(next.Chunks))
 		boxes := x.branches.Range(int(f.Branches), int(next.Branches))

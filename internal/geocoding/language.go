@@ -85,6 +85,9 @@ func (s *search) nameOf(l label, languages []string) []byte {
 // its own. As RFC 4647 looks languages up, what has no name in de-AT may have one in de.
 func (s *search) translated(f, next *feature, languages []string) []byte {
 	if f.Names < next.Names {
+		if next.Names-f.Names > maxNames {
+			foreign("a feature has too many names")
+		}
 		names := s.x.names.Range(int(f.Names), int(next.Names))
 		for _, language := range languages {
 			for tag := language; tag != ""; tag = shorter(tag) {
@@ -98,6 +101,9 @@ func (s *search) translated(f, next *feature, languages []string) []byte {
 	}
 	return s.x.bytes(f.Name)
 }
+
+// maxNames is how many names in other languages a feature may have: extracts keep no more tags of an object.
+const maxNames = 1000
 
 // shorter returns a tag without its last subtag, and without a single letter that would then be the last.
 func shorter(tag string) string {

@@ -10,7 +10,12 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Reverse implements Geocoder. The error is that of ctx, of a request that makes no sense, or a *region.DamageError.
+// maxWork is how many steps one request may take, see origin.spend: some hundredth parts of a second. Some hundred
+// steps are usual, some thousand where a category is looked for.
+const maxWork = 16_000_000
+
+// Reverse implements Geocoder. The error is that of ctx, of a request that makes no sense, ErrOverloaded, or a
+// *region.DamageError.
 func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	if err := ctx.Err(); err != nil {
@@ -23,12 +28,13 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 		return req.nothing(), nil
 	}
 	o := newOrigin(req.Point)
+	o.left = maxWork
 	c := x.cellAt(&o)
 	if c.flags&cellCovered == 0 && !x.file.Covers(req.Point) {
 		return req.nothing(), nil
 	}
 	s := x.scratch.Get().(*search)
-	defer x.scratch.Put(s)
+	defer s.release()
 	s.reset(x, o, min(max(req.Size, MinSize), MaxSize), reachOfRequest(req.MaxDistance))
 	asked := s.openCategories(req.Categories)
 	switch {
@@ -119,6 +125,7 @@ func (x *Index) enclose(s *search, c *cell) {
 }
 
 func (x *Index) encloseIn(s *search, t *tree, p *pyramid, level int, from, to uint32) {
+	s.o.spend(int(to - from))
 	if level > 0 {
 		first := t.Branches + p.first[level]
 		boxes := x.branches.Range(int(first+from), int(first+to))

@@ -70,6 +70,14 @@ func (s *search) reset(x *Index, o origin, size int, reach float64) {
 	s.within = within{}
 }
 
+// release keeps a search for the next request, unless it has become large.
+func (s *search) release() {
+	const large = 1 << 16
+	if cap(s.queue) <= large && cap(s.text.bytes) <= large {
+		s.x.scratch.Put(s)
+	}
+}
+
 // limitOf is the haversine of the distances that round to some centimetres.
 func limitOf(centimetres float64) float64 {
 	return haversineWithin((centimetres + 0.51) / 100)
@@ -107,6 +115,7 @@ func (s *search) run() []hit {
 // expand puts nodes of a level into the queue.
 func (s *search) expand(number uint16, level int, from, to uint32) {
 	t := &s.trees[number]
+	s.o.spend(int(to - from))
 	var boxes []box
 	switch {
 	case level > 0:
@@ -173,8 +182,12 @@ func (s *search) pop() candidate {
 	return top
 }
 
+// visitSteps is what it takes to find a feature's record.
+const visitSteps = 4
+
 // visit measures a feature and keeps it if it is near enough.
 func (s *search) visit(n uint32) {
+	s.o.spend(visitSteps)
 	if s.within.settlements && !s.belongs(n) {
 		return
 	}

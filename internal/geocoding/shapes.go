@@ -110,6 +110,7 @@ func cutAtAntimeridian(lines [][]coord, areas bool) [][]coord {
 	var crossings []int32 // latitudes
 	for _, line := range lines {
 		start := 0
+		var piece []coord // what begins at the meridian; nil where the line itself does
 		for i := 1; i < len(line); i++ {
 			a, b := line[i-1], line[i]
 			if d := int64(b.X) - int64(a.X); d <= halfTurn && d >= -halfTurn {
@@ -125,11 +126,14 @@ func cutAtAntimeridian(lines [][]coord, areas bool) [][]coord {
 				y += int32(math.Round(float64(b.Y-a.Y) * toEdge / toB))
 			}
 			crossings = append(crossings, y)
-			out = append(out, append(slices.Clone(line[start:i]), coord{side, y}))
-			line = slices.Concat(line[:i], []coord{{-side, y}}, line[i:])
-			start = i
+			out = append(out, slices.Concat(piece, line[start:i], []coord{{side, y}}))
+			piece, start = []coord{{-side, y}}, i
 		}
-		out = append(out, line[start:])
+		if piece != nil {
+			out = append(out, append(piece, line[start:]...))
+			continue
+		}
+		out = append(out, line)
 	}
 	if areas {
 		slices.Sort(crossings)

@@ -3,6 +3,7 @@ package geocoding
 import (
 	"math"
 
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
 )
 
@@ -28,11 +29,22 @@ type origin struct {
 	flat                     bool // take the sphere for a plane with these scales
 	scaleX, scaleY           float64
 	west, east, south, north int64 // x and y rounded to both sides
+
+	left int // steps that may still be spent
 }
+
+// spend takes some steps, each of which looks at a box or at an edge. With more than there are, it ends the request.
+func (o *origin) spend(steps int) {
+	if o.left -= steps; o.left < 0 {
+		overloaded()
+	}
+}
+
+func overloaded() { panic(region.Stop{Err: ErrOverloaded}) }
 
 func newOrigin(p orb.Point) origin {
 	sin, cos := math.Sincos(p[1] * (math.Pi / 180))
-	return origin{x: p[0] * unitsPerDegree, y: p[1] * unitsPerDegree, sin: sin, cos: max(cos, 0)}
+	return origin{x: p[0] * unitsPerDegree, y: p[1] * unitsPerDegree, sin: sin, cos: max(cos, 0), left: math.MaxInt}
 }
 
 // within prepares bounds for a search up to some metres. Whatever is that near has a cosine of its latitude of no less than

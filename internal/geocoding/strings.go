@@ -28,16 +28,29 @@ func (t *stringTable) add(s string) uint32 {
 	return i
 }
 
-// append adds a string even where it is known, so that the names of neighbours are neighbours in memory.
+// append adds a string even where it is known, so that the names of neighbours are neighbours in memory. A long one
+// is kept once.
 func (t *stringTable) append(s string) uint32 {
 	if s == "" {
 		return 0
+	}
+	if len(s) > longName {
+		if i, ok := t.index[s]; ok {
+			return i
+		}
+		t.index[s] = uint32(len(t.text))
 	}
 	i := uint32(len(t.text))
 	t.text = binary.AppendUvarint(t.text, uint64(len(s)))
 	t.text = append(t.text, s...)
 	return i
 }
+
+// maxString is above the longest string, in bytes: a house number and a street, of 255 characters each.
+const maxString = 1 << 14
+
+// longName is above nearly all names, in bytes.
+const longName = 80
 
 // check refuses more text than the numbers can count.
 func (t *stringTable) check() error {
@@ -57,7 +70,7 @@ func (x *Index) bytes(i uint32) []byte {
 	if from++; length >= 0x80 {
 		head := x.text.Range(from-1, min(from-1+binary.MaxVarintLen32, x.text.Len()))
 		long, n := binary.Uvarint(head)
-		if n <= 0 || long > math.MaxInt32 {
+		if n <= 0 || long > maxString {
 			panic(&region.DamageError{Path: x.file.Path(), Problem: fmt.Sprintf("no string begins at %d", i)})
 		}
 		from, length = from-1+n, int(long)

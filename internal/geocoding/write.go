@@ -14,7 +14,9 @@ import (
 // addresses. The same data makes the same sections.
 func Write(w *region.Writer, d *extract.Data) error {
 	b := newBuilder()
-	b.build(d)
+	if err := b.build(d); err != nil {
+		return err
+	}
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -23,14 +25,18 @@ func Write(w *region.Writer, d *extract.Data) error {
 }
 
 // build fills the sections.
-func (b *builder) build(d *extract.Data) {
+func (b *builder) build(d *extract.Data) error {
+	b.cost = d.Cost
 	for i := range d.Features {
 		f := &d.Features[i]
 		b.add(newRef(f.Kind, f.ID), f.Tags, classify(f), f)
 	}
 	for i := range d.Interpolations {
 		line := &d.Interpolations[i]
-		for _, h := range interpolate(line) {
+		for h := range interpolate(line) {
+			if err := b.cost.TakeMemory(extract.CostFeature); err != nil {
+				return err
+			}
 			f := extract.Feature{Kind: extract.KindWay, ID: h.way, Geometry: h.at}
 			b.add(newRef(f.Kind, f.ID), nil, classifyHouse(&h, line), &f)
 		}
@@ -40,7 +46,12 @@ func (b *builder) build(d *extract.Data) {
 		b.emit(&b.entries[i])
 	}
 	b.features = append(b.features, b.end())
-	b.addCells(b.addTrees(), d.Tiles)
+	trees, err := b.addTrees()
+	if err != nil {
+		return err
+	}
+	b.addCells(trees, d.Tiles)
+	return nil
 }
 
 // entry is a feature on its way into the region.
@@ -69,6 +80,7 @@ const largeBox = 200_000
 
 // builder gathers the sections.
 type builder struct {
+	cost      *extract.Budget
 	entries   []entry
 	strings   *stringTable
 	features  []feature
@@ -166,7 +178,7 @@ func (b *builder) emit(e *entry) {
 type fixedLists struct{ general, areas, cities, suburbs []uint32 }
 
 // addTrees builds the fixed trees, and one for each word that a key or a value is.
-func (b *builder) addTrees() *fixedLists {
+func (b *builder) addTrees() (*fixedLists, error) {
 	var general, areas, cities, suburbs, settlements []uint32
 	terms := map[string][]uint32{}
 	for i := range b.entries {
@@ -200,7 +212,9 @@ func (b *builder) addTrees() *fixedLists {
 		b.addTree(items)
 	}
 	b.addAreas(areas)
-	b.addPlaces(areas, settlements)
+	if err := b.addPlaces(areas, settlements); err != nil {
+		return nil, err
+	}
 	words := make([]string, 0, len(terms))
 	for word := range terms {
 		words = append(words, word)
@@ -210,7 +224,7 @@ func (b *builder) addTrees() *fixedLists {
 		b.terms = append(b.terms, term{b.strings.add(word), uint32(len(b.trees))})
 		b.addTree(terms[word])
 	}
-	return &fixedLists{general, areas, cities, suburbs}
+	return &fixedLists{general, areas, cities, suburbs}, nil
 }
 
 func (e *entry) isSettlement() bool {

@@ -1,25 +1,31 @@
 package geocoding
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/maptile"
 )
 
 // addCells fills the cells. What can matter in a cell can matter in the one that it is a part of, so each only looks at what the
-// larger one has found.
+// larger one has found. Where that costs more than a map of this size can need, there are none: the trees know all
+// that they do.
 func (b *builder) addCells(trees *fixedLists, tiles []uint32) {
+	cost := b.cost.Again()
 	roots := map[uint32]*rootLists{}
 	for _, tile := range tiles {
 		tileRoots(tile, func(key uint32) { roots[key] = new(rootLists) })
 	}
-	b.gather(roots, trees)
+	if cost.TakeMemory(costRoot*int64(len(roots))) != nil || b.gather(roots, trees, cost) != nil {
+		return
+	}
 	keys := make([]uint32, 0, len(roots))
 	for key := range roots {
 		keys = append(keys, key)
@@ -28,17 +34,24 @@ func (b *builder) addCells(trees *fixedLists, tiles []uint32) {
 
 	built := make([]*divider, len(keys))
 	var next atomic.Int64
+	var failed atomic.Bool
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(keys); i = int(next.Add(1)) - 1 {
-				d := &divider{b: b, items: trees.areas, tiles: tiles, index: map[enclosing]uint32{}}
+			for i := int(next.Add(1)) - 1; i < len(keys) && !failed.Load(); i = int(next.Add(1)) - 1 {
+				d := &divider{b: b, items: trees.areas, tiles: tiles, index: map[enclosing]uint32{}, cost: cost}
 				d.root = d.divide(keys[i]&0xffff<<rootBits, keys[i]>>16<<rootBits, rootBits, roots[keys[i]].known())
 				built[i] = d
+				if d.err != nil {
+					failed.Store(true)
+				}
 			}
 		})
 	}
 	wg.Wait()
+	if failed.Load() {
+		return
+	}
 	b.nodes = make([]uint32, 4) // so that no node has its children at 0
 	contexts := map[enclosing]uint32{}
 	for i, d := range built {
@@ -47,6 +60,12 @@ func (b *builder) addCells(trees *fixedLists, tiles []uint32) {
 		}
 	}
 }
+
+// What cells cost while they are made, in bytes.
+const (
+	costRoot = 1024
+	costWord = 8 // a number of a list, or of a cell
+)
 
 // rootLists is what may matter in a root.
 type rootLists struct{ features, areas, cities, suburbs []uint32 }
@@ -83,14 +102,14 @@ func tileBox(tile uint32) (west, south, east, north uint32) {
 
 // gather finds for each root what may matter in it. Where the antimeridian or a pole is near, cells would have to look across
 // them: those roots stay without.
-func (b *builder) gather(roots map[uint32]*rootLists, trees *fixedLists) {
+func (b *builder) gather(roots map[uint32]*rootLists, trees *fixedLists, cost *extract.Budget) error {
 	for key := range roots {
 		column, row := key&0xffff, key>>16
 		if column < 4 || column+5 > fullTurn>>rootBits || row < 50 || row+50 > halfTurn>>rootBits {
 			delete(roots, key)
 		}
 	}
-	spread := func(list []uint32, metres float64, add func(*rootLists, uint32)) {
+	spread := func(list []uint32, metres float64, add func(*rootLists, uint32)) error {
 		for _, n := range list {
 			box := b.boxes[n]
 			north := (metres + 1) / (earthRadius * radiansPerUnit) * 1.001
@@ -99,7 +118,11 @@ func (b *builder) gather(roots map[uint32]*rootLists, trees *fixedLists) {
 			limit := func(v, most float64) uint32 { return uint32(min(max(v, 0), most)) >> rootBits }
 			west, last := limit(float64(box.MinX)+halfTurn-east, fullTurn), limit(float64(box.MaxX)+halfTurn+east, fullTurn)
 			south, top := limit(float64(box.MinY)+halfTurn/2-north, halfTurn), limit(float64(box.MaxY)+halfTurn/2+north, halfTurn)
-			if int(last-west+1)*int(top-south+1) > len(roots) {
+			reached := min(int(last-west+1)*int(top-south+1), len(roots))
+			if err := cost.TakeMemory(costWord * int64(reached)); err != nil {
+				return err
+			}
+			if reached == len(roots) {
 				for key, r := range roots {
 					if column, row := key&0xffff, key>>16; column >= west && column <= last && row >= south && row <= top {
 						add(r, n)
@@ -115,15 +138,20 @@ func (b *builder) gather(roots map[uint32]*rootLists, trees *fixedLists) {
 				}
 			}
 		}
+		return nil
 	}
-	spread(trees.general, cellReach, func(r *rootLists, n uint32) { r.features = append(r.features, n) })
-	spread(trees.cities, maxCityDistance, func(r *rootLists, n uint32) { r.cities = append(r.cities, n) })
-	spread(trees.suburbs, maxSuburbDistance, func(r *rootLists, n uint32) { r.suburbs = append(r.suburbs, n) })
 	item := uint32(0)
 	for i, n := range trees.areas {
 		item = uint32(i)
-		spread([]uint32{n}, 0, func(r *rootLists, _ uint32) { r.areas = append(r.areas, item) })
+		if err := spread([]uint32{n}, 0, func(r *rootLists, _ uint32) { r.areas = append(r.areas, item) }); err != nil {
+			return err
+		}
 	}
+	return cmp.Or(
+		spread(trees.general, cellReach, func(r *rootLists, n uint32) { r.features = append(r.features, n) }),
+		spread(trees.cities, maxCityDistance, func(r *rootLists, n uint32) { r.cities = append(r.cities, n) }),
+		spread(trees.suburbs, maxSuburbDistance, func(r *rootLists, n uint32) { r.suburbs = append(r.suburbs, n) }),
+	)
 }
 
 // join appends the cells of a root to those before, and returns its node.

@@ -15,6 +15,7 @@ import (
 // Graph is the road network of a region for one mode of travel. It is safe for use by any number of goroutines. Its
 // methods read the region file: callers from outside the engines recover as package region says.
 type Graph struct {
+	path     string
 	segments region.View[Segment]
 	points   region.View[Point]
 	arcs     region.View[Arc]
@@ -33,7 +34,7 @@ func Open(f *region.File) (*Graph, error) { return OpenMode(f, extract.Car) }
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode extract.Modes) (*Graph, error) {
 	names := sectionsOf(mode)
-	g := &Graph{}
+	g := &Graph{path: f.Path()}
 	for _, err := range []error{
 		open(f, names.segments, &g.segments), open(f, names.points, &g.points), open(f, names.arcs, &g.arcs),
 		open(f, names.turns, &g.turns), open(f, names.copies, &g.copies), open(f, names.leaves, &g.leaves),
@@ -76,14 +77,34 @@ func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
 	return base >> 1, base&1 == 0
 }
 
+// What Write makes no more of. A file that has more was not made by it, whatever its checksums say.
+const (
+	maxShape  = 4096    // points of a segment
+	maxTurns  = 1 << 20 // of an arc
+	maxCopies = 4096    // of an arc
+)
+
+// foreign ends the reading of a file that Write has not made.
+func (g *Graph) foreign(problem string) {
+	panic(&region.DamageError{Path: g.path, Problem: problem})
+}
+
 // Turns are the ways to go on at an arc's end.
 func (g *Graph) Turns(arc uint32) []Turn {
-	return g.turns.Range(int(g.arcs.At(int(arc)).FirstTurn), int(g.arcs.At(int(arc)+1).FirstTurn))
+	first, end := int(g.arcs.At(int(arc)).FirstTurn), int(g.arcs.At(int(arc)+1).FirstTurn)
+	if end-first > maxTurns {
+		g.foreign("an arc has too many turns")
+	}
+	return g.turns.Range(first, end)
 }
 
 // Shape is the line of a segment, from its first end to its last; at least two points.
 func (g *Graph) Shape(segment uint32) []Point {
-	return g.points.Range(int(g.segments.At(int(segment)).FirstPoint), int(g.segments.At(int(segment)+1).FirstPoint))
+	first, end := int(g.segments.At(int(segment)).FirstPoint), int(g.segments.At(int(segment)+1).FirstPoint)
+	if end-first > maxShape {
+		g.foreign("a segment has too many points")
+	}
+	return g.points.Range(first, end)
 }
 
 // Copies are the copies of an arc that travels a segment with HasCopies; see Arc.
@@ -98,7 +119,9 @@ func (g *Graph) Copies(base uint32) (first, last uint32) {
 		}
 	}
 	for j < g.copies.Len() && *g.copies.At(j) == base {
-		j++
+		if j++; j-i > maxCopies {
+			g.foreign("an arc has too many copies")
+		}
 	}
 	return originals + uint32(i), originals + uint32(j)
 }

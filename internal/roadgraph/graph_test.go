@@ -2,6 +2,7 @@ package roadgraph_test
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -158,6 +159,29 @@ func checkGeometry(t *testing.T, g *roadgraph.Graph) {
 				t.Fatalf("arc %d travels segment %d, forward %v", arc, segment, forward)
 			}
 		}
+	}
+}
+
+// TestLongRoad: a road without a crossing is as many segments as it takes, one behind the other.
+func TestLongRoad(t *testing.T) {
+	var town roadgraphtest.Town
+	const n = 10_000
+	var nodes []int32
+	for i := range n {
+		nodes = append(nodes, town.Node(float64(i), 0))
+	}
+	town.Road("a", nodes...)
+	town.Road("b", town.Node(-100, 0), nodes[0])
+	town.Road("c", nodes[n-1], town.Node(n+100, 0))
+	g := town.Open(t)
+	checkGeometry(t, g)
+	if g.Segments() != 5 {
+		t.Fatalf("%d segments, want 3 and one at each end", g.Segments())
+	}
+	var s roadgraph.Search
+	from, to := arcNamed(t, &town, g, "b", n), arcNamed(t, &town, g, "c", nodes[n-1])
+	if cost, arcs := search(g, &s, byLength, from, to); len(arcs) != 5 || math.Abs(cost-(n-1)) > 1 {
+		t.Errorf("the way along it is %v m over %d arcs", cost, len(arcs))
 	}
 }
 

@@ -116,15 +116,38 @@ type Hit struct {
 
 // Near appends to hits the nearest place of each segment within radius metres of a position, in no particular order.
 func (g *Graph) Near(lat, lon, radius float64, hits []Hit) []Hit {
-	if g.leaves.Len() == 0 {
-		return hits
+	hits, _ = g.near(lat, lon, radius, hits, math.MaxInt)
+	return hits
+}
+
+// Near does the same for a search, and counts as its work what it looks at beyond what is usual. When more is done
+// than MaxWork, it returns what it has found until then.
+func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
+	most := math.MaxInt
+	if s.MaxWork > 0 {
+		most = usualLooks + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
 	}
-	s := snapper{g: g, plane: newPlane(lat, lon), query: around(lat, lon, radius), limit: radius * radius, hits: hits, first: len(hits)}
+	hits, looked := g.near(lat, lon, radius, hits, most)
+	s.Work += int64(max(0, looked-usualLooks))
+	return hits
+}
+
+// usualLooks is above how many boxes and leaves are looked at where streets are dense.
+const usualLooks = 2000
+
+// near looks at no more than most boxes and leaves, and a few.
+func (g *Graph) near(lat, lon, radius float64, hits []Hit, most int) (all []Hit, looked int) {
+	if g.leaves.Len() == 0 {
+		return hits, 0
+	}
+	s := snapper{g: g, plane: newPlane(lat, lon), query: around(lat, lon, radius), limit: radius * radius, hits: hits,
+		first: len(hits), most: most}
 	s.descend(0, 0)
+	s.compact()
 	for i := s.first; i < len(s.hits); i++ {
 		s.hits[i].Distance = math.Sqrt(s.hits[i].Distance)
 	}
-	return s.hits
+	return s.hits, s.looked
 }
 
 // snapper is one search; its hits have squared distances.
@@ -135,10 +158,15 @@ type snapper struct {
 	limit float64 // metres, squared
 	hits  []Hit
 	first int
+
+	looked, most int // boxes and leaves
 }
 
 // descend looks at the boxes of one group of a level.
 func (s *snapper) descend(depth, group int) {
+	if s.looked++; s.looked > s.most {
+		return
+	}
 	l := s.g.levels[depth]
 	boxes := s.g.boxes.Range(l.first+group*fanOut, l.first+min((group+1)*fanOut, l.count))
 	for i := range boxes {
@@ -161,6 +189,7 @@ func (s *snapper) descend(depth, group int) {
 
 // look measures the pieces of a leaf.
 func (s *snapper) look(l *leaf) {
+	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
 	end := min(int(l.point)+leafPieces+1, int(s.g.segments.At(int(l.segment)+1).FirstPoint))
 	points := s.g.points.Range(int(l.point), end)
 	best, piece, share := s.limit, -1, 0.0
@@ -183,7 +212,7 @@ func (s *snapper) look(l *leaf) {
 		Lon:      (float64(a.Lon) + share*float64(b.Lon-a.Lon)) * 1e-7,
 		Distance: best,
 	}
-	for i := s.first; i < len(s.hits); i++ {
+	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
 		if s.hits[i].Segment == l.segment {
 			if best < s.hits[i].Distance {
 				s.hits[i] = hit
@@ -192,4 +221,21 @@ func (s *snapper) look(l *leaf) {
 		}
 	}
 	s.hits = append(s.hits, hit)
+}
+
+// compared is with how many hits before it a new one is compared. In all but the densest places these are all there
+// are.
+const compared = 256
+
+// compact leaves of each segment the nearest hit, where look may have left more.
+func (s *snapper) compact() {
+	hits := s.hits[s.first:]
+	if len(hits) <= compared {
+		return
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.Distance, b.Distance))
+	})
+	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Segment == b.Segment })
+	s.hits = s.hits[:s.first+len(hits)]
 }

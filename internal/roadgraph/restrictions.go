@@ -12,15 +12,25 @@ import (
 // An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
 // been taken. A restriction whose members do not meet end to end, or that leads where the mode may not go, is left out:
 // it cannot be told what was meant.
-func (w *turner) restrictions(firstCopy uint32) *memory {
+func (w *turner) restrictions(firstCopy uint32) (*memory, error) {
 	m := &memory{roots: map[uint32]int32{}, first: firstCopy}
+	cost := w.b.data.Cost
 	for i := range w.b.data.Restrictions {
 		r := &w.b.data.Restrictions[i]
 		if r.Modes&w.b.mode == 0 {
 			continue
 		}
-		for _, begin := range w.beginnings(r) {
+		beginnings, err := w.beginnings(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, begin := range beginnings {
 			last := begin[len(begin)-1]
+			err := cmp.Or(cost.Work(forbidSteps*int64(len(w.leaving[w.head(last)]))),
+				cost.TakeMemory(costState*int64(len(begin))))
+			if err != nil {
+				return nil, err
+			}
 			var wanted, others []uint32
 			for _, to := range w.leaving[w.head(last)] {
 				if w.b.data.Roads[w.roadOut(to)].Way == r.To && w.endsAt(w.roadOut(to), w.head(last)) {
@@ -31,41 +41,40 @@ func (w *turner) restrictions(firstCopy uint32) *memory {
 			}
 			switch {
 			case !r.Only:
-				for _, to := range wanted {
-					m.forbid(append(begin, to))
-				}
+				m.forbid(begin, wanted)
 			case len(wanted) > 0:
-				for _, to := range others {
-					m.forbid(append(begin, to))
-				}
+				m.forbid(begin, others)
 			}
 		}
 	}
 	m.link()
-	return m
+	return m, nil
 }
 
 // beginnings are the sequences of arcs on which a restriction is about to act: an arc of its from member that ends at the
 // via node, or one that is followed by the via ways from end to end.
-func (w *turner) beginnings(r *extract.Restriction) [][]uint32 {
+func (w *turner) beginnings(r *extract.Restriction) ([][]uint32, error) {
 	if r.ViaNode >= 0 {
 		var found [][]uint32
 		for _, arc := range w.entering(r.From, r.ViaNode) {
 			found = append(found, []uint32{arc})
 		}
-		return found
+		return found, w.b.data.Cost.Work(int64(len(w.ending[r.ViaNode])))
 	}
 	if len(r.ViaWays) == 0 {
-		return nil
+		return nil, nil
 	}
 	first := w.b.road(r.ViaWays[0])
 	if first == nil {
-		return nil
+		return nil, nil
 	}
 	var found [][]uint32
 	ends := []int32{first.Nodes[0], first.Nodes[len(first.Nodes)-1]}
 	for _, start := range slices.Compact(ends) {
-		via := w.along(r.ViaWays, start)
+		via, err := w.along(r.ViaWays, start)
+		if err != nil {
+			return nil, err
+		}
 		if via == nil {
 			continue
 		}
@@ -73,7 +82,7 @@ func (w *turner) beginnings(r *extract.Restriction) [][]uint32 {
 			found = append(found, append([]uint32{arc}, via...))
 		}
 	}
-	return found
+	return found, nil
 }
 
 // entering are the open arcs that reach a node on a way that ends there.
@@ -93,47 +102,67 @@ func (w *turner) endsAt(road, node int32) bool {
 	return nodes[0] == node || nodes[len(nodes)-1] == node
 }
 
+// forbidSteps is what it takes to remember that an arc may not follow.
+const forbidSteps = 8
+
+// maxVia is how many arcs the via ways of a restriction may have. Some have a dozen.
+const maxVia = 32
+
 // along are the arcs that follow ways, each from one end to the other, beginning at a node; nil where they do not connect
-// or the mode may not travel them.
-func (w *turner) along(ways []int64, node int32) []uint32 {
+// or the mode may not travel them, or where they are more than maxVia.
+func (w *turner) along(ways []int64, node int32) ([]uint32, error) {
 	var arcs []uint32
 	for _, way := range ways {
 		road := w.b.road(way)
 		if road == nil {
-			return nil
+			return nil, nil
+		}
+		if err := w.b.data.Cost.Work(4 * int64(len(road.Nodes))); err != nil {
+			return nil, err
 		}
 		nodes := slices.Compact(slices.Clone(road.Nodes))
 		if nodes[0] != node {
 			slices.Reverse(nodes)
 		}
 		if nodes[0] != node {
-			return nil
+			return nil, nil
 		}
 		for at := 0; at < len(nodes)-1; {
-			arc, n := w.covering(nodes[at:])
-			if n == 0 {
-				return nil
+			arc, n, err := w.covering(nodes[at:])
+			if n == 0 || len(arcs) == maxVia {
+				return nil, err
 			}
 			arcs = append(arcs, arc)
 			at += n
 		}
 		node = nodes[len(nodes)-1]
 	}
-	return arcs
+	return arcs, nil
 }
 
 // covering is the open arc that travels the first nodes of a list, and the number of its pieces; 0 where there is none.
-func (w *turner) covering(nodes []int32) (arc uint32, pieces int) {
+func (w *turner) covering(nodes []int32) (arc uint32, pieces int, err error) {
 	for _, arc := range w.leaving[nodes[0]] {
-		s := slices.Clone(w.b.segments[arc>>1].nodes)
-		if arc&1 == 1 {
-			slices.Reverse(s)
+		s := w.b.segments[arc>>1].nodes
+		if len(s) > len(nodes) {
+			continue
 		}
-		if len(s) <= len(nodes) && slices.Equal(s, nodes[:len(s)]) {
-			return arc, len(s) - 1
+		if err := w.b.data.Cost.Work(int64(len(s))); err != nil {
+			return 0, 0, err
+		}
+		same := true
+		for i := 0; same && i < len(s); i++ {
+			if arc&1 == 0 {
+				same = s[i] == nodes[i]
+			} else {
+				same = s[len(s)-1-i] == nodes[i]
+			}
+		}
+		if same {
+			return arc, len(s) - 1, nil
 		}
 	}
-	return 0, 0
+	return 0, 0, nil
 }
 
 // memory is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
@@ -160,15 +189,17 @@ func (m *memory) add(arc uint32, depth int32) int32 {
 	return int32(len(m.states) - 1)
 }
 
-// forbid adds a sequence of at least two arcs.
-func (m *memory) forbid(arcs []uint32) {
+// forbid adds sequences of at least two arcs that begin alike.
+func (m *memory) forbid(arcs, last []uint32) {
+	if len(last) == 0 {
+		return
+	}
 	at, ok := m.roots[arcs[0]]
 	if !ok {
 		at = m.add(arcs[0], 1)
 		m.roots[arcs[0]] = at
 	}
-	last := len(arcs) - 1
-	for i, arc := range arcs[1:last] {
+	for i, arc := range arcs[1:] {
 		next, ok := m.states[at].next[arc]
 		if !ok {
 			next = m.add(arc, int32(i)+2)
@@ -176,7 +207,9 @@ func (m *memory) forbid(arcs []uint32) {
 		}
 		at = next
 	}
-	m.states[at].forbidden[arcs[last]] = true
+	for _, arc := range last {
+		m.states[at].forbidden[arc] = true
+	}
 }
 
 // root is the state of a route that remembers nothing but the arc it is on; -1 where no sequence begins with it.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
+	"unsafe"
+
+	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
-// ErrWork is the end of a search whose allowance of work is used up.
+// ErrWork is the end of a search whose allowance of work is used up, or that has reached maxLabels arcs.
 var ErrWork = errors.New("the search exceeds its work limit")
 
 // Costs say what a route costs. All are at least 0; the unit is the caller's.
@@ -28,8 +31,11 @@ type Search struct {
 	// Limit is the cost beyond which nothing is looked for: of a route up to where it is going, see Aim. It may be lowered
 	// while the search runs.
 	Limit float64
-	// Work counts the arcs that were settled since the Search was made; a search ends with ErrWork where it passes MaxWork.
+	// Work counts the arcs that were settled since the Search was made, and what else was spent; a search ends with
+	// ErrWork where it passes MaxWork.
 	Work, MaxWork int64
+	// Meter is told of the work about every meterStep, and may end the search. nil does not.
+	Meter admission.Meter
 
 	graph   *Graph
 	costs   Costs
@@ -40,7 +46,8 @@ type Search struct {
 	round   uint32
 	taken   int
 	heap    []entry
-	targets int // that have not been settled
+	targets int   // that have not been settled
+	told    int64 // of Work, to Meter
 	err     error
 }
 
@@ -58,6 +65,9 @@ type Label struct {
 }
 
 const noTarget = -1
+
+// usualTurns is how many turns of an arc are part of settling it.
+const usualTurns = 16
 
 type entry struct {
 	cost  float64 // with what at least is to come
@@ -131,10 +141,15 @@ func (s *Search) AddTarget(id int32, arc uint32) {
 	}
 }
 
+// Memory is how many bytes the search keeps for the next one.
+func (s *Search) Memory() int {
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(entry{})) + 8*len(s.table)
+}
+
 // Label returns a label. It is valid until the next call of any other method.
 func (s *Search) Label(i int32) *Label { return &s.labels[i] }
 
-// Err is why Next came to an end early: ErrWork, or the context's error.
+// Err is why Next came to an end early: ErrWork, or the error of the context or the meter.
 func (s *Search) Err() error { return s.err }
 
 // Next runs the search until the next target is settled and returns its label. It returns false when all are, when no
@@ -151,11 +166,8 @@ func (s *Search) Next(ctx context.Context) (int32, bool) {
 			break
 		}
 		l.settled = true
-		s.Work++
-		if s.Work&1023 == 0 {
-			s.err = ctx.Err()
-		}
-		if s.MaxWork > 0 && s.Work > s.MaxWork {
+		s.err = s.Spend(ctx, 1)
+		if len(s.labels) > maxLabels {
 			s.err = ErrWork
 		}
 		target := l.Target != noTarget
@@ -166,6 +178,38 @@ func (s *Search) Next(ctx context.Context) (int32, bool) {
 		}
 	}
 	return 0, false
+}
+
+// maxLabels bounds the memory of a search, to about 100 MB.
+const maxLabels = 1 << 20
+
+// meterStep is how much work is done between two looks at what else goes on.
+const meterStep = 1024
+
+// Spend counts work that is not a search's. The error is ErrWork, or that of the context or the meter.
+func (s *Search) Spend(ctx context.Context, work int64) error {
+	if s.Work += work; s.MaxWork > 0 && s.Work > s.MaxWork {
+		return ErrWork
+	}
+	if s.Work-s.told < meterStep {
+		return nil
+	}
+	return s.look(ctx)
+}
+
+func (s *Search) look(ctx context.Context) error {
+	if s.Meter != nil {
+		if err := s.Meter.Spend(s.Work - s.told); err != nil {
+			return err
+		}
+	}
+	s.told = s.Work
+	return ctx.Err()
+}
+
+// Begin forgets what was spent, for the next one who uses the Search. maxWork of 0 has no limit, meter may be nil.
+func (s *Search) Begin(maxWork int64, meter admission.Meter) {
+	s.Work, s.told, s.MaxWork, s.Meter = 0, 0, maxWork, meter
 }
 
 // relax goes on from the end of a label's arc.
@@ -179,6 +223,7 @@ func (s *Search) relax(at int32) {
 	}
 	rest := s.aim.rest(arc)
 	turns := s.graph.Turns(from.Arc)
+	s.Work += int64(max(0, len(turns)-usualTurns))
 	for i := range turns {
 		to := cost
 		if s.costs.Turn != nil {

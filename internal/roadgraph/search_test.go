@@ -238,14 +238,14 @@ func TestSearchEnds(t *testing.T) {
 		t.Errorf("within half the distance: %d of %d targets up to %.0f m, error %v", n, all, f, s.Err())
 	}
 	start(&s)
-	s.Work, s.MaxWork = 0, 5000
+	s.Begin(5000, nil)
 	if drain(context.Background(), &s); !errors.Is(s.Err(), roadgraph.ErrWork) || s.Work > 5001 {
 		t.Errorf("after %d arcs of 5000: %v", s.Work, s.Err())
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	start(&s)
-	s.Work, s.MaxWork = 0, 0
+	s.Begin(0, nil)
 	if drain(cancelled, &s); !errors.Is(s.Err(), context.Canceled) || s.Work > 1024 {
 		t.Errorf("after %d arcs: %v", s.Work, s.Err())
 	}

@@ -192,6 +192,9 @@ func (b *builder) trace(node, e int32) {
 			next = ed.from
 		}
 		s.nodes = append(s.nodes, next)
+		if len(s.nodes) == maxShape {
+			b.junction[next] = true
+		}
 		if b.junction[next] {
 			break
 		}

@@ -18,9 +18,14 @@ type turner struct {
 // writeTurns fills the turns, adds the copies of arcs that restrictions over ways need, and closes the list of arcs.
 func (b *builder) writeTurns(t *tables) error {
 	w := &turner{b: b, t: t}
-	w.collect()
+	if err := w.collect(); err != nil {
+		return err
+	}
 	base := len(t.arcs)
-	memory := w.restrictions(uint32(base))
+	memory, err := w.restrictions(uint32(base))
+	if err != nil {
+		return err
+	}
 	t.copies = memory.copies()
 	for _, arc := range t.copies {
 		t.arcs = append(t.arcs, t.arcs[arc])
@@ -70,8 +75,9 @@ func (w *turner) roadOut(arc uint32) int32 {
 	return w.b.segments[arc>>1].last
 }
 
-// collect lists the open arcs at each node.
-func (w *turner) collect() {
+// collect lists the open arcs at each node. Each of those that end there may go on to all that begin there, so a node
+// of very many roads would cost more than all others.
+func (w *turner) collect() error {
 	n := uint32(2 * len(w.b.segments))
 	group := func(place func(arc uint32) int32) [][]uint32 {
 		counts := make([]int32, len(w.b.data.Nodes))
@@ -95,7 +101,21 @@ func (w *turner) collect() {
 		return groups
 	}
 	w.leaving, w.ending = group(w.tail), group(w.head)
+	turns := int64(0)
+	for node := range w.leaving {
+		if n := len(w.leaving[node]); n > maxTurns {
+			return fmt.Errorf("%d roads meet at node %d", n, w.b.data.Nodes[node].ID)
+		}
+		turns += int64(len(w.ending[node])) * int64(len(w.leaving[node]))
+	}
+	return w.b.data.Cost.TakeMemory(costTurn * turns)
 }
+
+// What parts of the network cost while they are made, in bytes.
+const (
+	costTurn  = 16
+	costState = 512 // of the restrictions' memory, with the copy of an arc that it becomes
+)
 
 // onward yields the arcs that may follow an arc as far as restrictions do not matter: none over a barrier, and never back
 // along the same segment.

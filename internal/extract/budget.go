@@ -1,0 +1,103 @@
+package extract
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// Budget bounds what extracts may cost to compile by how large they are. No map costs much for each of its bytes; but
+// a file can be made that does, of a few kilobytes: a block that unpacks to a thousand times its size, a way that is
+// the border of a thousand areas, ten thousand roads that meet at one node. It is counted where something grows
+// faster than the file does, and roughly.
+//
+// A nil Budget bounds nothing. It is safe for use by any number of goroutines.
+type Budget struct {
+	size         int64
+	memory, work atomic.Int64 // what is left
+}
+
+// What extracts may cost. Delaware, with 7.8 MB, takes 170 MB and 90 million steps.
+const (
+	memorySlack, memoryPerByte = 256 << 20, 128 // bytes
+	workSlack, workPerByte     = 1 << 29, 1024  // steps, of some nanoseconds each
+)
+
+// newBudget is the budget of extracts of no size.
+func newBudget() *Budget {
+	b := new(Budget)
+	b.memory.Store(memorySlack)
+	b.work.Store(workSlack)
+	return b
+}
+
+// grow adds an extract of a size in bytes, before anything is taken.
+func (b *Budget) grow(size int64) {
+	b.size += size
+	b.memory.Add(memoryPerByte * size)
+	b.work.Add(workPerByte * size)
+}
+
+// costError says that compiling would cost more than a map of that size can.
+type costError struct {
+	what string
+	size int64
+}
+
+func (e *costError) Error() string {
+	return fmt.Sprintf("compiling it takes more %s than a map of %d bytes can need: it is damaged, or made to do that",
+		e.what, e.size)
+}
+
+// TakeMemory takes some bytes of memory.
+func (b *Budget) TakeMemory(bytes int64) error {
+	if b != nil && b.memory.Add(-bytes) < 0 {
+		return &costError{"memory", b.size}
+	}
+	return nil
+}
+
+// Again returns a budget as it was at first, for what can be left out when it turns out to cost too much. A nil
+// Budget gives a nil one.
+func (b *Budget) Again() *Budget {
+	if b == nil {
+		return nil
+	}
+	again := newBudget()
+	again.grow(b.size)
+	return again
+}
+
+// Work takes some steps, each of some nanoseconds.
+func (b *Budget) Work(steps int64) error {
+	if b != nil && b.work.Add(-steps) < 0 {
+		return &costError{"work", b.size}
+	}
+	return nil
+}
+
+// CostFeature is what a feature costs beside its tags and its nodes, in bytes; so does each house of an interpolation.
+const CostFeature = 1536
+
+// What other things cost: what is kept of them, and what becomes of them in the region while it is compiled.
+const (
+	costTile     = 64
+	costRef      = 128 // a node of a way
+	costWay      = 512
+	costArea     = 1024
+	costTag      = 96 // and twice the length of its value
+	costMember   = 64
+	costTurn     = 512 // a restriction
+	costAreaNode = 96  // a node of a way that is part of an area
+
+	// Of XML, all is kept that was read.
+	costPlainNode = 32
+	costTagged    = 320
+)
+
+func (t Tags) cost() int64 {
+	sum := int64(0)
+	for i := range t {
+		sum += costTag + 2*int64(len(t[i].Value))
+	}
+	return sum
+}
