@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testheap"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -131,7 +131,7 @@ func TestWorst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, req := worst(t, n, far)
 			m := matching.New(g, options)
-			used := watchHeap(func() {
+			used := testheap.Peak(func() {
 				began := time.Now()
 				r, err := m.Match(context.Background(), req)
 				if took := time.Since(began); took > limit {
@@ -151,33 +151,6 @@ func TestWorst(t *testing.T) {
 			}
 		})
 	}
-}
-
-// watchHeap is how many bytes the heap grows by at most while something runs.
-func watchHeap(do func()) uint64 {
-	var before, now runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	most := before.HeapAlloc
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		ticks := time.NewTicker(10 * time.Millisecond)
-		defer ticks.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-ticks.C:
-				runtime.ReadMemStats(&now)
-				most = max(most, now.HeapAlloc)
-			}
-		}
-	}()
-	do()
-	close(stop)
-	<-stopped
-	return most - before.HeapAlloc
 }
 
 // TestLong: a drive of the largest number of points that a request has by default.

@@ -10,12 +10,21 @@ import (
 // result makes the answer from the best drive.
 func (s *scratch) result(details bool) (*Result, error) {
 	s.travel()
-	matched := s.locate()
+	matched, err := s.locate()
+	if err != nil {
+		return nil, err
+	}
 	if matched < 2 || 2*matched < len(s.points) {
 		return nil, ErrNoRoute
 	}
-	r := &Result{Path: s.path()}
-	r.Distance = lengthOf(r.Path)
+	if s.exhausted() {
+		return nil, ErrOverloaded
+	}
+	path, err := s.path()
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Path: path, Distance: lengthOf(path)}
 	if details {
 		r.Confidence = s.confidence()
 		r.Duration = s.duration()
@@ -36,7 +45,7 @@ type place struct {
 
 // locate finds the place of each point along the drive, and counts those that have one. A point that the model had no use
 // for, but that the drive passes within reach, is no outlier, only inexact.
-func (s *scratch) locate() (matched int) {
+func (s *scratch) locate() (matched int, err error) {
 	s.located = s.located[:0]
 	for range s.points {
 		s.located = append(s.located, place{piece: -1})
@@ -55,22 +64,30 @@ func (s *scratch) locate() (matched int) {
 			if !known {
 				from = to
 			}
-			matched += s.locateBetween(s.used[waiting:i], from, to)
+			between, err := s.locateBetween(s.used[waiting:i], from, to)
+			if err != nil {
+				return 0, err
+			}
+			matched += between
 			from, known, waiting = to, true, i+1
 		}
 	}
-	return matched + s.locateBetween(s.used[waiting:], from, from)
+	behind, err := s.locateBetween(s.used[waiting:], from, from)
+	return matched + behind, err
 }
 
 // locateBetween finds places for points along a stretch of the drive, in order, and counts those within reach of it.
-func (s *scratch) locateBetween(points []int32, from, to place) (matched int) {
+func (s *scratch) locateBetween(points []int32, from, to place) (matched int, err error) {
 	for _, point := range points {
+		if err := s.spend(1 + int(to.piece-from.piece)/piecesPerWork); err != nil {
+			return 0, err
+		}
 		if p, distance := s.nearest(point, from, to); distance <= s.reach {
 			s.located[point], from = p, p
 			matched++
 		}
 	}
-	return matched
+	return matched, nil
 }
 
 // nearest is the place nearest to a point along a stretch of the drive, and its distance in metres.

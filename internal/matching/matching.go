@@ -8,13 +8,21 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // Matcher is what a local engine and a remote service have in common.
 type Matcher interface {
-	// Match returns the drive behind a trace. ErrNoRoute, ErrOverloaded, *trace.InputError, or the context's error.
+	// Match returns the drive behind a trace. ErrNoRoute, ErrOverloaded, *trace.InputError, or the error of the context
+	// or the meter.
 	Match(ctx context.Context, req *Request) (*Result, error)
+}
+
+// Remote is what a Matcher implements that has another service do the work. It needs no processor while it waits for
+// that.
+type Remote interface {
+	Remote()
 }
 
 // Request is one trace to match.
@@ -26,6 +34,8 @@ type Request struct {
 	MaxRadius float64
 	// Details asks for Confidence, Duration and Tracepoints.
 	Details bool
+	// Meter is told of the work that is done here, and may end it. nil does not.
+	Meter admission.Meter
 }
 
 // Result is a matched drive.

@@ -62,9 +62,9 @@ func (s *scratch) offRoad() float64 {
 	reach := min(noiseReach, s.reach)
 	s.numbers = s.numbers[:0]
 	inner, outer := 0.0, 0.0
-	for i := 0; i < len(s.points); i += step {
+	for i := 0; i < len(s.points) && !s.exhausted(); i += step {
 		at := s.points[i].Location
-		s.hits = s.graph.Near(at.Lat(), at.Lon(), reach, s.hits[:0])
+		s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), reach, s.hits[:0])
 		for k := range s.hits {
 			s.numbers = append(s.numbers, s.hits[k].Distance)
 			if s.hits[k].Distance < reach/2 {

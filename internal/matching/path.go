@@ -55,16 +55,22 @@ func (s *scratch) append(drive []piece, step *step) []piece {
 // length of an arc in metres.
 func (s *scratch) length(arc uint32) float64 { return float64(s.graph.Arc(arc).Length) / 1000 }
 
+// maxPath is how many points the geometry of a drive may have: 64 MB of them, of a drive of some ten thousand
+// kilometres.
+const maxPath = 4 << 20
+
 // path is the geometry of the drive. It has at least two points: where the drive does not move, the same one twice.
-func (s *scratch) path() orb.LineString {
+func (s *scratch) path() (orb.LineString, error) {
 	var line orb.LineString
 	for i := range s.drive {
-		line = s.appendShape(line, &s.drive[i])
+		if line = s.appendShape(line, &s.drive[i]); len(line) > maxPath {
+			return nil, ErrOverloaded
+		}
 	}
 	if len(line) == 1 {
 		line = append(line, line[0])
 	}
-	return line
+	return line, nil
 }
 
 // appendShape adds the geometry of a piece.

@@ -2,6 +2,7 @@ package matching
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -48,8 +49,18 @@ const (
 	maxNodes = 1 << 22
 )
 
+// maxKept is the largest memory of a search, in bytes, that is kept for the next request. Those that need more are
+// rare.
+const maxKept = 4 << 20
+
+// maxHits is the largest number of roads near a point for which memory is kept.
+const maxHits = 1 << 14
+
 // reusable reports whether the scratch is small enough to be kept.
-func (s *scratch) reusable() bool { return cap(s.steps) <= maxSteps/16 && cap(s.nodes) <= maxNodes/16 }
+func (s *scratch) reusable() bool {
+	return cap(s.steps) <= maxSteps/16 && cap(s.nodes) <= maxNodes/16 && cap(s.sigma) <= 2*DefaultMaxPoints &&
+		cap(s.hits) <= maxHits && s.search.Memory() <= maxKept
+}
 
 // begin forgets the request before.
 func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
@@ -63,8 +74,31 @@ func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 	}
 	s.radius = math.Min(s.radius, s.reach)
 	s.votes = req.Details
-	s.search.Work, s.search.MaxWork = 0, m.maxWork
+	s.search.Begin(m.maxWork, req.Meter)
 }
 
+// What things cost beside the arcs that a search settles, which is the unit.
+const (
+	workPerPoint  = 16
+	workPerState  = 1
+	hitsPerWork   = 2 // roads near a point
+	piecesPerWork = 2 // pieces of the drive that a point left out is compared with
+)
+
+// spend counts work beside that of the search. The error is ErrOverloaded, or that of the context or the meter.
+func (s *scratch) spend(work int) error { return overloaded(s.search.Spend(s.ctx, int64(work))) }
+
+// overloaded has a search's limit be that of the request.
+func overloaded(err error) error {
+	if errors.Is(err, roadgraph.ErrWork) {
+		return ErrOverloaded
+	}
+	return err
+}
+
+// exhausted reports whether more work was done than one request may cost, outside of the searches, which stop by
+// themselves.
+func (s *scratch) exhausted() bool { return s.search.Work > s.search.MaxWork }
+
 // end lets go of what belongs to the request.
-func (s *scratch) end() { s.ctx, s.points = nil, nil }
+func (s *scratch) end() { s.ctx, s.points, s.search.Meter = nil, nil, nil }

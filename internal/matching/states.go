@@ -55,7 +55,7 @@ const maxRoads = 48
 func (s *scratch) findStates(point int32, radius float64) {
 	s.states = s.states[:0]
 	at := s.points[point].Location
-	s.hits = s.graph.Near(at.Lat(), at.Lon(), radius, s.hits[:0])
+	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 	if len(s.hits) > maxRoads {
 		slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int {
 			return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Segment, b.Segment))

@@ -1,11 +1,9 @@
 package matching
 
 import (
-	"errors"
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -151,12 +149,7 @@ func (c *connection) byRoutes(apart float64) error {
 		}
 		c.arrive(label)
 	}
-	if err := search.Err(); errors.Is(err, roadgraph.ErrWork) {
-		return ErrOverloaded
-	} else if err != nil {
-		return err
-	}
-	return nil
+	return overloaded(search.Err())
 }
 
 // farthest is the distance in metres from the point to the farthest new state.

@@ -9,9 +9,6 @@ func (s *scratch) run() error {
 	s.steps, s.bounds, s.before = s.steps[:0], s.bounds[:0], s.before[:0]
 	s.nodes = append(s.nodes[:0], routeNode{})
 	for i, point := range s.used {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
 		if err := s.advance(point, i); err != nil {
 			return err
 		}
@@ -27,6 +24,9 @@ func (s *scratch) advance(point int32, n int) error {
 	lowest := lowestCost(s.before)
 	for radius := min(max(s.radius, nearby*s.sigma[point]), s.reach); ; radius = min(2*radius, s.reach) {
 		s.findStates(point, radius)
+		if err := s.spend(workPerPoint + len(s.hits)/hitsPerWork + workPerState*len(s.states)); err != nil {
+			return err
+		}
 		if err := s.connect(point, apart); err != nil {
 			return err
 		}
