@@ -16,9 +16,20 @@ var (
 	ErrTwo = errors.New("two credentials")
 	// ErrMalformed: the parameter cannot be decoded.
 	ErrMalformed = errors.New("malformed credential")
+	// ErrTooLong: the token is longer than any that a service of this kind takes. Nothing of it has been looked at.
+	ErrTooLong = errors.New("longer than 4 KiB")
 )
 
-const scheme = "bearer"
+// Errors are all of them.
+var Errors = []error{ErrRepeated, ErrTwo, ErrMalformed, ErrTooLong}
+
+const (
+	scheme = "bearer"
+
+	// maxLength is the length of the longest token, in bytes. A request may hold a far longer one, and decoding it or
+	// hashing it to look it up would be work that anybody can ask for.
+	maxLength = 4096
+)
 
 // FromHeader returns the token of the Authorization header; "" if there is none, or another scheme than Bearer.
 func FromHeader(h http.Header) (token string, err error) {
@@ -41,7 +52,11 @@ func readHeader(h http.Header) (token string, other bool, err error) {
 	if !strings.EqualFold(name, scheme) {
 		return "", value != "", nil
 	}
-	return strings.TrimLeft(rest, " "), false, nil
+	token = strings.TrimLeft(rest, " ")
+	if len(token) > maxLength {
+		return "", false, ErrTooLong
+	}
+	return token, false, nil
 }
 
 // Find returns the one token of a request: that of the Authorization header or, where parameter is not empty, that of the query

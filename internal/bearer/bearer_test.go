@@ -42,6 +42,11 @@ func TestFind(t *testing.T) {
 		{"two parameters, one encoded", nil, "apiKey=abc&%61piKey=abc", "", ErrRepeated},
 		{"two parameters, one empty", nil, "apiKey=&apiKey=abc", "", ErrRepeated},
 		{"bad encoding", nil, "apiKey=%zz", "", ErrMalformed},
+		{"the longest", []string{"Bearer " + strings.Repeat("x", 4096)}, "", strings.Repeat("x", 4096), nil},
+		{"too long", []string{"Bearer " + strings.Repeat("x", 4097)}, "", "", ErrTooLong},
+		{"the longest, encoded", nil, "apiKey=" + strings.Repeat("%78", 4096), strings.Repeat("x", 4096), nil},
+		{"too long in the query", nil, "apiKey=" + strings.Repeat("x", 4097), "", ErrTooLong},
+		{"too long, encoded", nil, "apiKey=" + strings.Repeat("%78", 4097), "", ErrTooLong},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := http.Header{}
@@ -104,6 +109,32 @@ func TestStrip(t *testing.T) {
 	} {
 		if got := StripReferer(referer, "apiKey"); got != want {
 			t.Errorf("StripReferer(%q) = %q, want %q", referer, got, want)
+		}
+	}
+}
+
+// What is too long is not looked at: a request of half a megabyte costs no memory, wherever it has its length.
+func TestEnormous(t *testing.T) {
+	long := strings.Repeat("x", 480<<10)
+	for name, r := range map[string]struct {
+		header, query string
+		err           error
+	}{
+		"header":           {"Bearer " + long, "", ErrTooLong},
+		"query":            {"", "apiKey=" + long, ErrTooLong},
+		"query, encoded":   {"", "apiKey=%78" + long, ErrTooLong},
+		"name, encoded":    {"", "%61" + long + "=1", nil},
+		"another scheme":   {"Basic " + long, "", nil},
+		"no scheme":        {long, "", nil},
+		"another name":     {"", long + "=1", nil},
+		"many other names": {"", strings.Repeat("a=1&", len(long)/4), nil},
+	} {
+		h := http.Header{"Authorization": {r.header}}
+		var token string
+		var err error
+		n := testing.AllocsPerRun(10, func() { token, err = Find(h, r.query, "apiKey") })
+		if n > 0 || token != "" || !errors.Is(err, r.err) {
+			t.Errorf("%s: %v allocations, token of %d bytes, %v", name, n, len(token), err)
 		}
 	}
 }

@@ -19,19 +19,28 @@ func FromQuery(query, parameter string) (value string, err error) {
 			return "", ErrRepeated
 		}
 		found = true
+		if len(raw) > encoded*maxLength {
+			return "", ErrTooLong
+		}
 		if value, err = url.QueryUnescape(raw); err != nil {
 			return "", ErrMalformed
+		}
+		if len(value) > maxLength {
+			return "", ErrTooLong
 		}
 	}
 	return value, nil
 }
+
+// encoded is how many bytes a byte may take in a query: a percent sign and two digits.
+const encoded = 3
 
 // named reports whether a name in a query, percent-encoded or not, is this parameter's.
 func named(name, parameter string) bool {
 	if name == parameter {
 		return true
 	}
-	if !strings.ContainsAny(name, "%+") {
+	if len(name) > encoded*len(parameter) || !strings.ContainsAny(name, "%+") {
 		return false
 	}
 	decoded, err := url.QueryUnescape(name)
@@ -53,13 +62,20 @@ func StripQuery(query, parameter string) string {
 		}
 		at += len(pair) + 1
 	}
-	kept := make([]string, 0, strings.Count(query, "&")+1)
+	var kept strings.Builder
+	kept.Grow(len(query))
+	first := true
 	for pair := range strings.SplitSeq(query, "&") {
-		if name, _, _ := strings.Cut(pair, "="); !named(name, parameter) {
-			kept = append(kept, pair)
+		if name, _, _ := strings.Cut(pair, "="); named(name, parameter) {
+			continue
 		}
+		if !first {
+			kept.WriteByte('&')
+		}
+		kept.WriteString(pair)
+		first = false
 	}
-	return strings.Join(kept, "&")
+	return kept.String()
 }
 
 // StripURI is StripQuery for what follows the question mark of a request's target; a question mark with nothing left behind it
