@@ -29,4 +29,7 @@ import (
 
 	// HTTP request matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
+
+	// Log filters.
+	_ "github.com/mapsedge/caddy-maps/modules/redact"
 )

@@ -75,6 +75,8 @@ type Account struct {
 	Generation uint64 `json:"-"`
 	// Version is raised by every change, so that of two copies of an account the newer is known. It starts at 1.
 	Version uint64 `json:"-"`
+	// Holds are what people decided about the account and its organization's automation may not undo.
+	Holds Holds `json:"-"`
 }
 
 // TokenKind tells an account's two long-lived tokens apart.
@@ -127,6 +129,10 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrRotated: the refresh token was replaced before (RotateGrant).
 	ErrRotated = errors.New("refresh token was rotated")
-	// ErrUnchanged is matched by an error of a store that could not be asked, if it is certain that the call changed nothing.
+	// ErrUnchanged is matched by an error of a store that could not be asked, if it is certain that the call changed
+	// nothing.
 	ErrUnchanged = errors.New("nothing was changed")
+	// ErrDamaged is matched by an error of a store that answers, but of which what the call needs is damaged. It is
+	// to be answered as unavailable, too.
+	ErrDamaged = errors.New("the store is damaged")
 )

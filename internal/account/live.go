@@ -29,11 +29,23 @@ type Live struct {
 	mu    sync.RWMutex
 	epoch atomic.Uint64
 
-	keyListeners sync.Map // *byte, of no meaning → func()
+	keyListeners sync.Map // *byte, of no meaning → KeyListener
+	now          func() time.Time
+	failed       func(error)
 }
 
 // NewLive wraps a store. Who relies on Ended has to call RememberEnded.
-func NewLive(s Store) *Live { return &Live{Store: s} }
+func NewLive(s Store) *Live {
+	l := &Live{Store: s, now: time.Now, ended: endedGrants{began: time.Now()}}
+	if c, ok := s.(Clock); ok {
+		l.now = c.Now
+	}
+	return l
+}
+
+// Now returns the time by which keys, grants and tokens are dated and judged: that of the store, where it is a Clock,
+// and else that of this machine.
+func (l *Live) Now() time.Time { return l.now() }
 
 // Observe records a version of an account that has just come from the store.
 func (l *Live) Observe(a Account) *Current {
@@ -122,6 +134,7 @@ func (l *Live) currentIn(ctx context.Context, epoch uint64, id string) (*Current
 func (l *Live) CreateAccount(ctx context.Context, a Account) error {
 	epoch := l.epoch.Load()
 	if err := l.Store.CreateAccount(ctx, a); err != nil {
+		l.note(ctx, err)
 		return err
 	}
 	l.observeIn(epoch, a)
@@ -140,8 +153,11 @@ func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Accoun
 	switch {
 	case err == nil:
 		l.observeIn(epoch, after)
-	case refused == nil && mayHaveChanged(err):
-		l.doubt(id)
+	case refused == nil:
+		l.note(ctx, err)
+		if mayHaveChanged(err) {
+			l.doubt(id)
+		}
 	}
 	return before, after, err
 }
@@ -158,8 +174,11 @@ func (l *Live) DeleteAccount(ctx context.Context, id string, check func(Account)
 	switch {
 	case err == nil:
 		l.removed(stateOf(a), a.Version+1)
-	case refused == nil && mayHaveChanged(err):
-		l.doubt(id)
+	case refused == nil:
+		l.note(ctx, err)
+		if mayHaveChanged(err) {
+			l.doubt(id)
+		}
 	}
 	return a, err
 }
@@ -167,6 +186,7 @@ func (l *Live) DeleteAccount(ctx context.Context, id string, check func(Account)
 // AddGrant implements Store.
 func (l *Live) AddGrant(ctx context.Context, g Grant, limit int) ([]string, error) {
 	ended, err := l.Store.AddGrant(ctx, g, limit)
+	l.note(ctx, err)
 	for _, id := range ended {
 		l.ended.add(id)
 	}
@@ -176,6 +196,7 @@ func (l *Live) AddGrant(ctx context.Context, g Grant, limit int) ([]string, erro
 // EndGrant implements Store. The grant counts as ended here even when the store fails, since it may have ended there.
 func (l *Live) EndGrant(ctx context.Context, id string) error {
 	err := l.Store.EndGrant(ctx, id)
+	l.note(ctx, err)
 	l.ended.add(id)
 	return err
 }
@@ -183,11 +204,13 @@ func (l *Live) EndGrant(ctx context.Context, id string) error {
 // SweepGrants implements Store, and forgets ended grants whose access tokens have all expired, and the states of accounts that were
 // deleted some sweeps ago.
 func (l *Live) SweepGrants(ctx context.Context, now time.Time) (int, error) {
-	l.ended.forget(now)
+	l.ended.forget()
 	for _, id := range l.deleted.sweep() {
 		l.states.Delete(id)
 	}
-	return l.Store.SweepGrants(ctx, now)
+	n, err := l.Store.SweepGrants(ctx, now)
+	l.note(ctx, err)
+	return n, err
 }
 
 // Ended reports whether a grant was ended while an access token of it that somebody holds for verified might still be unexpired.
@@ -196,9 +219,10 @@ func (l *Live) Ended(grant string) bool { return l.ended.has(GrantRef(grant)) }
 // EndedRef is Ended for a reference that was made before, for a check that allocates nothing.
 func (l *Live) EndedRef(grant Ref) bool { return l.ended.has(grant) }
 
-// RememberEnded makes sure that a grant that ends from now on is remembered for at least as long as given. Whoever is about to keep a
-// token as verified calls it with the rest of the token's life, before asking the store whether the token's grant has ended: either the
-// store says so, or the end is still to come. It never shortens.
+// RememberEnded makes sure that a grant that ends from now on is remembered for at least as long as given. Whoever is
+// about to keep a token as verified, for that long from now on and no longer, whatever becomes of any clock, calls it
+// with the rest of the token's life, before asking the store whether the token's grant has ended: either the store
+// says so, or the end is still to come. It never shortens.
 func (l *Live) RememberEnded(rest time.Duration) { l.ended.keepFor(rest) }
 
 // IsUnavailable reports whether an error of a Store means that it could not be asked.
@@ -236,12 +260,17 @@ func (d *deletedAccounts) sweep() []string {
 	return over
 }
 
-// endedGrants remembers grants from their end until the last access token of them has expired.
+// endedGrants remembers grants from their end until the last access token of them has expired, and for endedSlack more.
 type endedGrants struct {
-	until  sync.Map // Ref → int64, Unix seconds
+	began  time.Time // moments are counted from here, so that no setting of a clock moves them
+	until  sync.Map  // Ref → time.Duration since began
 	count  atomic.Int64
 	memory atomic.Int64 // time.Duration
 }
+
+// endedSlack is for a check that is under way. Nothing has to be added for clocks that are set back: who keeps a
+// token keeps it for a time that passes, as this does, and not until a moment.
+const endedSlack = 10 * time.Second
 
 func (e *endedGrants) keepFor(d time.Duration) {
 	for {
@@ -255,8 +284,7 @@ func (e *endedGrants) keepFor(d time.Duration) {
 // add counts before it stores: has skips the map while the count is 0, and must not miss an entry of a call that returned.
 func (e *endedGrants) add(id string) {
 	e.count.Add(1)
-	// Wall clock, as in a token's exp; a second more for its rounding.
-	until := time.Now().Add(time.Duration(e.memory.Load())).Unix() + 1
+	until := time.Since(e.began) + time.Duration(e.memory.Load()) + endedSlack
 	if _, was := e.until.Swap(GrantRef(id), until); was {
 		e.count.Add(-1)
 	}
@@ -270,10 +298,11 @@ func (e *endedGrants) has(grant Ref) bool {
 	return ended
 }
 
-func (e *endedGrants) forget(now time.Time) {
+func (e *endedGrants) forget() {
+	now := time.Since(e.began)
 	e.until.Range(func(grant, until any) bool {
 		// CompareAndDelete, since the grant may have been ended again for longer in the meantime.
-		if until.(int64) < now.Unix() && e.until.CompareAndDelete(grant, until) {
+		if until.(time.Duration) < now && e.until.CompareAndDelete(grant, until) {
 			e.count.Add(-1)
 		}
 		return true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -249,35 +250,61 @@ func TestLiveForgetsDeleted(t *testing.T) {
 }
 
 func TestLiveEndedGrants(t *testing.T) {
-	l := account.NewLive(accounttest.NewMemory())
-	l.RememberEnded(time.Minute)
-	if l.Ended("gr_1") {
-		t.Error("a grant that nobody ended has ended")
-	}
-	if err := l.EndGrant(t.Context(), "gr_1"); err != nil {
-		t.Fatal(err)
-	}
-	// Tokens with more and with less of their lives before them: the longest counts.
-	l.RememberEnded(time.Hour)
-	l.RememberEnded(time.Second)
-	for _, id := range []string{"gr_2", "gr_2", "gr_3"} {
-		if err := l.EndGrant(t.Context(), id); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		l := account.NewLive(accounttest.NewMemory())
+		l.RememberEnded(time.Minute)
+		if l.Ended("gr_1") {
+			t.Error("a grant that nobody ended has ended")
+		}
+		if err := l.EndGrant(t.Context(), "gr_1"); err != nil {
 			t.Fatal(err)
 		}
-	}
-	now := time.Now()
-	for _, step := range []struct {
-		after        time.Duration
-		first, later bool
-	}{{0, true, true}, {50 * time.Second, true, true}, {70 * time.Second, false, true}, {59 * time.Minute, false, true}, {61 * time.Minute, false, false}} {
-		if _, err := l.SweepGrants(t.Context(), now.Add(step.after)); err != nil {
-			t.Fatal(err)
-		}
-		for id, want := range map[string]bool{"gr_1": step.first, "gr_2": step.later, "gr_3": step.later, "gr_4": false} {
-			if l.Ended(id) != want || l.EndedRef(account.GrantRef(id)) != want {
-				t.Errorf("after %v, %s: ended is %v, want %v", step.after, id, l.Ended(id), want)
+		// Tokens with more and with less of their lives before them: the longest counts.
+		l.RememberEnded(time.Hour)
+		l.RememberEnded(time.Second)
+		for _, id := range []string{"gr_2", "gr_2", "gr_3"} {
+			if err := l.EndGrant(t.Context(), id); err != nil {
+				t.Fatal(err)
 			}
 		}
+		const slack = 10 * time.Second // for a check that is under way
+		began := time.Now()
+		for _, step := range []struct {
+			after        time.Duration
+			first, later bool
+		}{{0, true, true}, {slack + 59*time.Second, true, true}, {slack + 61*time.Second, false, true},
+			{slack + 59*time.Minute, false, true}, {slack + 61*time.Minute, false, false}} {
+			time.Sleep(step.after - time.Since(began))
+			// Whatever the clock says that the store goes by.
+			for _, now := range []time.Time{time.Now(), time.Now().Add(48 * time.Hour), time.Now().Add(-48 * time.Hour)} {
+				if _, err := l.SweepGrants(t.Context(), now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for id, want := range map[string]bool{"gr_1": step.first, "gr_2": step.later, "gr_3": step.later, "gr_4": false} {
+				if l.Ended(id) != want || l.EndedRef(account.GrantRef(id)) != want {
+					t.Errorf("after %v, %s: ended is %v, want %v", step.after, id, l.Ended(id), want)
+				}
+			}
+		}
+	})
+}
+
+// clockStore is a store with a clock of its own.
+type clockStore struct {
+	account.Store
+	now time.Time
+}
+
+func (s *clockStore) Now() time.Time { return s.now }
+
+func TestLiveClock(t *testing.T) {
+	store := &clockStore{accounttest.NewMemory(), time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC)}
+	if now := account.NewLive(store).Now(); now != store.now {
+		t.Errorf("it is %v, the store says %v", now, store.now)
+	}
+	if apart := time.Since(account.NewLive(store.Store).Now()).Abs(); apart > time.Minute {
+		t.Errorf("without a clock of the store, it is %v from this machine's", apart)
 	}
 }
 

@@ -35,6 +35,9 @@ func (s Scope) Set() ScopeSet {
 	return 0
 }
 
+// allScopes is the set of all of them.
+const allScopes ScopeSet = 1<<len(AllScopes) - 1
+
 // ScopeSet is a set of scopes, one bit each, so that the check on every request is an AND.
 type ScopeSet uint8
 

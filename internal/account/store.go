@@ -54,6 +54,15 @@ type Store interface {
 	AddNextKey(ctx context.Context, k Key, after string) (Key, error)
 	// DeleteKey removes a key. It is no error if there is none.
 	DeleteKey(ctx context.Context, id string) error
+	// ReplaceKeys removes the keys named old and adds next, all in one transaction, and returns the ids of those that it
+	// removed. Where a key with the use and algorithm of one of next is left, that one stands and the new one is not
+	// added. So of several processes that replace the same keys, one does. The keys of next are newer than any other;
+	// ErrExists if an id is taken.
+	ReplaceKeys(ctx context.Context, old []string, next []Key) (removed []string, err error)
+
+	// Probe makes a change that nobody sees, as large as those of requests and as durable, to find out whether
+	// changes can be made. The error is why not.
+	Probe(ctx context.Context) error
 
 	// Close releases the store.
 	Close() error
@@ -63,6 +72,13 @@ type Store interface {
 type Backuper interface {
 	// Backup writes a copy of one moment to a file, which replaces what is there, and returns its size in bytes.
 	Backup(ctx context.Context, path string) (size int64, err error)
+}
+
+// Clock is implemented by a Store that several processes share. They go by its clock, not by those of their machines,
+// since what one of them dates the others judge.
+type Clock interface {
+	// Now returns the store's time as it was heard last, and what has passed since. It asks nobody.
+	Now() time.Time
 }
 
 // Page selects a part of a list.

@@ -22,6 +22,8 @@ type Listener interface {
 	GrantEnded(id string)
 	// KeysChanged reports that signing keys were added or removed.
 	KeysChanged()
+	// KeyRemoved reports a signing key that was removed. KeysChanged follows.
+	KeyRemoved(id string)
 	// ChangesMissed reports that there were changes which can no longer be named. Whatever was read from the store before has
 	// to be read again.
 	ChangesMissed()
@@ -50,11 +52,16 @@ func (l *Live) removed(last *State, version uint64) {
 func (l *Live) GrantEnded(id string) { l.ended.add(id) }
 
 // KeysChanged is the method of Listener.
-func (l *Live) KeysChanged() { l.tellKeysChanged() }
+func (l *Live) KeysChanged() { l.tellKeys(KeyListener.KeysChanged) }
+
+// KeyRemoved is the method of Listener.
+func (l *Live) KeyRemoved(id string) { l.tellKeys(func(to KeyListener) { to.KeyRemoved(id) }) }
 
 // ChangesMissed is the method of Listener. It cuts every state off from what holds it: a token that was verified before finds
-// its states in doubt, for good, and is verified anew, its grant included.
+// its states in doubt, for good, and is verified anew, its grant and its key included.
 func (l *Live) ChangesMissed() {
+	// First: whoever verifies a token anew has to find that the keys are not to be believed.
+	l.tellKeys(KeyListener.KeysMissed)
 	l.mu.Lock()
 	l.epoch.Add(1)
 	l.states.Range(func(id, c any) bool {
@@ -63,22 +70,32 @@ func (l *Live) ChangesMissed() {
 		return true
 	})
 	l.mu.Unlock()
-	l.tellKeysChanged()
 }
 
-// OnKeysChanged calls a function, which must not block, whenever signing keys may have been added to the store or removed from
-// it by this or another process, until cancel is called.
-func (l *Live) OnKeysChanged(call func()) (cancel func()) {
+// KeyListener hears of changes of the signing keys, by this or another process. Its methods must not block.
+type KeyListener interface {
+	// KeysChanged: keys may have been added or removed.
+	KeysChanged()
+	// KeyRemoved: this key is no longer in the store. Whoever removed it is told so, or the store counts as asked, only
+	// after this has returned.
+	KeyRemoved(id string)
+	// KeysMissed: keys may have been removed and added of which nobody can say which.
+	KeysMissed()
+}
+
+// ListenForKeys tells a listener of changes of the keys until cancel is called.
+func (l *Live) ListenForKeys(to KeyListener) (cancel func()) {
 	id := new(byte)
-	l.keyListeners.Store(id, call)
+	l.keyListeners.Store(id, to)
 	return func() { l.keyListeners.Delete(id) }
 }
 
 // AddNextKey implements Store.
 func (l *Live) AddNextKey(ctx context.Context, k Key, after string) (Key, error) {
 	stands, err := l.Store.AddNextKey(ctx, k, after)
+	l.note(ctx, err)
 	if err == nil || mayHaveChanged(err) {
-		l.tellKeysChanged()
+		l.KeysChanged()
 	}
 	return stands, err
 }
@@ -86,15 +103,32 @@ func (l *Live) AddNextKey(ctx context.Context, k Key, after string) (Key, error)
 // DeleteKey implements Store.
 func (l *Live) DeleteKey(ctx context.Context, id string) error {
 	err := l.Store.DeleteKey(ctx, id)
+	l.note(ctx, err)
+	if err == nil {
+		l.KeyRemoved(id)
+	}
 	if err == nil || mayHaveChanged(err) {
-		l.tellKeysChanged()
+		l.KeysChanged()
 	}
 	return err
 }
 
-func (l *Live) tellKeysChanged() {
-	l.keyListeners.Range(func(_, call any) bool {
-		call.(func())()
+// ReplaceKeys implements Store.
+func (l *Live) ReplaceKeys(ctx context.Context, old []string, next []Key) ([]string, error) {
+	removed, err := l.Store.ReplaceKeys(ctx, old, next)
+	l.note(ctx, err)
+	for _, id := range removed {
+		l.KeyRemoved(id)
+	}
+	if err == nil || mayHaveChanged(err) {
+		l.KeysChanged()
+	}
+	return removed, err
+}
+
+func (l *Live) tellKeys(tell func(KeyListener)) {
+	l.keyListeners.Range(func(_, to any) bool {
+		tell(to.(KeyListener))
 		return true
 	})
 }

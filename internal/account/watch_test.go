@@ -3,7 +3,7 @@ package account_test
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"slices"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -123,8 +123,8 @@ func TestLiveChangesMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var told atomic.Int32
-	cancel := l.OnKeysChanged(func() { told.Add(1) })
+	var told toldOfKeys
+	cancel := l.ListenForKeys(&told)
 	held, err := l.Current(t.Context(), "sa_1")
 	if err != nil {
 		t.Fatal(err)
@@ -133,8 +133,8 @@ func TestLiveChangesMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.ChangesMissed()
-	if told.Load() != 1 {
-		t.Errorf("keys may have changed, and %d were told", told.Load())
+	if told.missed != 1 {
+		t.Errorf("keys may have changed, and %+v", told)
 	}
 	check := func(when string) {
 		t.Helper()
@@ -162,11 +162,90 @@ func TestLiveChangesMissed(t *testing.T) {
 		t.Errorf("after a change: %+v", s)
 	}
 	check("after a change")
-	l.KeysChanged()
 	cancel()
-	l.KeysChanged()
-	if told.Load() != 2 {
-		t.Errorf("told %d times, want 2: cancelled is cancelled", told.Load())
+	l.ChangesMissed()
+	if told.missed != 1 {
+		t.Errorf("told %d times, want 1: cancelled is cancelled", told.missed)
+	}
+}
+
+// toldOfKeys notes what it hears of keys.
+type toldOfKeys struct {
+	changed, missed int
+	removed         []string
+}
+
+func (k *toldOfKeys) KeysChanged()         { k.changed++ }
+func (k *toldOfKeys) KeyRemoved(id string) { k.removed = append(k.removed, id) }
+func (k *toldOfKeys) KeysMissed()          { k.missed++ }
+
+// tornKeys is a store whose changes of keys break off.
+type tornKeys struct {
+	account.Store
+	err error
+}
+
+func (s *tornKeys) DeleteKey(ctx context.Context, id string) error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.Store.DeleteKey(ctx, id)
+}
+
+func (s *tornKeys) ReplaceKeys(ctx context.Context, old []string, next []account.Key) ([]string, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.Store.ReplaceKeys(ctx, old, next)
+}
+
+// TestLiveTellsOfKeys: what was removed is told before the call returns, and what may have been removed is told to be
+// read again.
+func TestLiveTellsOfKeys(t *testing.T) {
+	store := &tornKeys{Store: accounttest.NewMemory()}
+	l := account.NewLive(store)
+	key := func(id string, use account.KeyUse) account.Key {
+		return account.Key{ID: id, Use: use, Algorithm: "EdDSA"}
+	}
+	for _, k := range []account.Key{key("a", account.KeyAccess), key("u", account.KeyUser)} {
+		if _, err := l.AddFirstKey(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told toldOfKeys
+	defer l.ListenForKeys(&told)()
+	for _, step := range []struct {
+		name    string
+		do      func() error
+		fails   error
+		changed int
+		removed []string
+	}{
+		{"next key", func() error { _, err := l.AddNextKey(t.Context(), key("b", account.KeyAccess), "a"); return err },
+			nil, 1, nil},
+		{"deleted", func() error { return l.DeleteKey(t.Context(), "a") }, nil, 1, []string{"a"}},
+		{"replaced", func() error {
+			_, err := l.ReplaceKeys(t.Context(), []string{"b", "none"}, []account.Key{key("c", account.KeyAccess)})
+			return err
+		}, nil, 1, []string{"b"}},
+		{"deletion in doubt", func() error { return l.DeleteKey(t.Context(), "c") }, errTorn, 1, nil},
+		{"replacement in doubt", func() error { _, err := l.ReplaceKeys(t.Context(), []string{"c"}, nil); return err },
+			errTorn, 1, nil},
+		{"replacement that certainly did nothing", func() error {
+			_,
+				err := l.ReplaceKeys(t.Context(), []string{"c"}, nil)
+			return err
+		},
+			errors.Join(errTorn, account.ErrUnchanged), 0, nil},
+		{"heard of", func() error { l.KeyRemoved("c"); l.KeysChanged(); return nil }, nil, 1, []string{"c"}},
+	} {
+		told, store.err = toldOfKeys{}, step.fails
+		if err := step.do(); !errors.Is(err, step.fails) {
+			t.Errorf("%s: error %v", step.name, err)
+		}
+		if told.changed != step.changed || told.missed != 0 || !slices.Equal(told.removed, step.removed) {
+			t.Errorf("%s: told %+v, want %d changes and the removal of %v", step.name, told, step.changed, step.removed)
+		}
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/trace"
@@ -38,6 +40,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		ready  apierror.Error
 		input  *trace.InputError
 		damage *region.DamageError
+		busy   *admission.OverloadError
 	)
 	switch {
 	case errors.As(err, &ready):
@@ -46,7 +49,9 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return apierror.InvalidInput(input.Error()), true
 	case errors.Is(err, matching.ErrNoRoute):
 		return apierror.NoRoute(matching.ErrNoRoute.Error()), true
-	case errors.Is(err, matching.ErrOverloaded):
+	case errors.As(err, &busy):
+		return apierror.Busy(busy.RetryAfter), true
+	case errors.Is(err, matching.ErrOverloaded), errors.Is(err, geocoding.ErrOverloaded):
 		return apierror.Overloaded(), true
 	case errors.As(err, &damage):
 		return apierror.Unavailable(), true

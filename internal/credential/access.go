@@ -37,7 +37,8 @@ type signedAccess struct {
 }
 
 // newAccess makes an access token of a grant. It ends with the grant at the latest.
-func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now time.Time) signedAccess {
+func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
+	now time.Time) signedAccess {
 	issued := now.Unix()
 	expires := min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
 	if expires <= issued {
@@ -52,7 +53,11 @@ func (a *Authority) newAccess(g *account.Grant, scopes account.ScopeSet, now tim
 	if g.ServerAccount != g.ClientAccount {
 		claims.Server = g.ServerAccount
 	}
-	token, err := a.ring().access.sign(&claims)
+	key, err := a.signer(ctx, account.KeyAccess)
+	if err != nil {
+		return signedAccess{err: err}
+	}
+	token, err := key.sign(&claims)
 	return signedAccess{token, time.Duration(expires-issued) * time.Second, err}
 }
 
@@ -79,6 +84,9 @@ func (a *Authority) judge(t *knownToken) (Identity, error) {
 	if a.live.EndedRef(t.grant) {
 		return Identity{}, refusedGrant
 	}
+	if t.key.removed.Load() {
+		return Identity{}, refusedKey
+	}
 	return Identity{
 		Client:       client.ID,
 		Server:       server.ID,
@@ -103,14 +111,18 @@ func whyDead(client, server *account.State) error {
 // verifyUnknown checks a token that is not in the cache: form, key, signature, claims, then what the store knows.
 func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, error) {
 	var claims accessClaims
-	err := parseSigned(token, &claims, func(t *jwt.Token) (any, error) {
+	var key *signingKey
+	err := parseSigned(token, &claims, func(t *jwt.Token) (_ any, err error) {
 		if headerText(t, "typ") != accessType {
 			return nil, refusedType
 		}
 		if claims.Issuer != a.cfg.Issuer {
 			return nil, refusedIssuer
 		}
-		return a.ownKey(ctx, account.KeyAccess, t)
+		if key, err = a.ownKey(ctx, account.KeyAccess, t); err != nil {
+			return nil, err
+		}
+		return key.public, nil
 	})
 	if err != nil {
 		return Identity{}, err
@@ -119,7 +131,9 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 	if err != nil {
 		return Identity{}, err
 	}
+	known.key = key
 	rest := time.Duration(known.expires-a.cfg.Now().Unix()) * time.Second
+	keep := time.Now().Add(rest) // by this machine's monotonic clock, which is never set
 	a.live.RememberEnded(rest)
 	if err := a.checkGrant(ctx, &claims); err != nil {
 		return Identity{}, err
@@ -133,14 +147,14 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 		}
 	}
 	id, err := a.judge(known)
-	if err == nil {
-		a.cache.add(known, rest)
+	if ttl := time.Until(keep); err == nil && ttl > 0 {
+		a.cache.add(known, ttl)
 	}
 	return id, err
 }
 
-// ownKey returns the public key of this service that a token names, if the token is of that key's algorithm.
-func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token) (any, error) {
+// ownKey returns the key of this service that a token names, if the token is of that key's algorithm.
+func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token) (*signingKey, error) {
 	key, err := a.findKey(ctx, use, headerText(t, "kid"))
 	if err != nil {
 		return nil, err
@@ -148,7 +162,7 @@ func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token
 	if t.Method.Alg() != key.method.Alg() {
 		return nil, refusedAlgorithm
 	}
-	return key.public, nil
+	return key, nil
 }
 
 // knownFrom checks the claims of a token whose signature is good.
@@ -156,10 +170,12 @@ func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error
 	if c.Audience != a.cfg.Audience {
 		return nil, refusedAudience
 	}
-	if a.cfg.Now().Unix() >= c.Expires {
+	switch now := a.cfg.Now().Unix(); {
+	case now >= c.Expires:
 		return nil, refusedExpired
-	}
-	if a.cfg.Now().Unix() < c.NotBefore {
+	case c.Expires > c.IssuedAt+seconds(MaxAccessTTL):
+		return nil, refusedLife
+	case now < c.NotBefore, now < c.IssuedAt-seconds(maxSkew):
 		return nil, refusedNotYet
 	}
 	scopes, err := account.ParseScopeSet(c.Scope)
@@ -173,7 +189,9 @@ func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error
 	}, nil
 }
 
-// checkGrant makes sure that the exchange behind a token has not been ended.
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// checkGrant makes sure that the exchange behind a token has not been ended, and that the token ends with it.
 func (a *Authority) checkGrant(ctx context.Context, c *accessClaims) error {
 	g, err := a.live.Grant(ctx, c.Grant)
 	switch {
@@ -185,6 +203,9 @@ func (a *Authority) checkGrant(ctx context.Context, c *accessClaims) error {
 	server := c.Server
 	if server == "" {
 		server = c.Subject
+	}
+	if c.Expires > g.ExpiresAt.Unix() {
+		return refusedLife
 	}
 	if g.ClientAccount != c.Subject || g.ServerAccount != server || g.Organization != c.Org {
 		return refusedClaims

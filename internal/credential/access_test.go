@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestForgedAccessTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, _, _, err := w.MintUser("org", "somebody", time.Hour)
+	user, _, _, err := w.MintUser(t.Context(), "org", "somebody", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +135,14 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"exp now", body(object{"exp": start.Unix()}), refusedExpired},
 		{"exp text", body(object{"exp": "9999999999"}), refusedMalformed},
 		{"nbf in a second", body(object{"nbf": start.Unix() + 1}), refusedNotYet},
+		{"iat missing", body(object{"iat": nil}), refusedLife},
+		{"iat beyond any skew", body(object{"iat": start.Unix() + 301}), refusedNotYet},
+		{"iat in the farthest future", body(object{"iat": int64(math.MaxInt64), "exp": int64(math.MaxInt64)}), refusedLife},
+		{"iat in the farthest past", body(object{"iat": int64(math.MinInt64)}), refusedLife},
+		{"a life of more than a day", body(object{"exp": start.Unix() + 86401}), refusedLife},
+		{"a life of ten years", body(object{"exp": start.AddDate(10, 0, 0).Unix()}), refusedLife},
+		{"a life of more than a day, made an hour ago",
+			body(object{"iat": start.Unix() - 3600, "exp": start.Unix() + 86400 - 3599}), refusedLife},
 		{"nbf text", body(object{"nbf": "0"}), refusedMalformed},
 		{"exp huge", raw(strings.Replace(claims.text(t), fmt.Sprintf(`"exp":%d`, start.Unix()+900), `"exp":1e99`, 1)), refusedMalformed},
 		{"sub missing", body(object{"sub": nil}), refusedClaims},
@@ -167,8 +176,14 @@ func TestForgedAccessTokens(t *testing.T) {
 			}
 		})
 	}
-	if _, err := w.VerifyAccess(t.Context(), body(nil)); err != nil {
-		t.Errorf("the same claims, signed again: %v", err)
+	for name, token := range map[string]string{
+		"the same claims, signed again":             body(nil),
+		"made five minutes ahead, by another clock": body(object{"iat": start.Unix() + 300}),
+		"of a day": body(object{"exp": start.Unix() + 86400}),
+	} {
+		if _, err := w.VerifyAccess(t.Context(), token); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -292,7 +307,7 @@ func FuzzVerifyAccess(f *testing.F) {
 	w := newWorld(f)
 	app := w.holder(f, "org", account.ScopeTile)
 	token := w.exchange(f, app, app).Access
-	user, _, _, err := w.MintUser("org", "somebody", time.Hour)
+	user, _, _, err := w.MintUser(f.Context(), "org", "somebody", time.Hour)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -54,7 +54,7 @@ var (
 	// ErrNoScope: the two accounts of an exchange have no scope in common.
 	ErrNoScope = errors.New("no scope in common")
 	// ErrReused: a refresh token that was rotated came again; its grant has been ended. It matches ErrInvalid, too.
-	ErrReused error = refusal("refresh token used again after rotation")
+	ErrReused error = newRefusal("refresh token used again after rotation")
 )
 
 // Authority makes and checks tokens. It is safe for use by any number of goroutines, and lives as long as its store:
@@ -65,6 +65,8 @@ type Authority struct {
 	keys  keys
 	cache *tokenCache
 	users map[string]*remoteIssuer // by exact iss
+
+	deafen func() // ends the listening for news of keys
 }
 
 // New reads the signing keys from the store, making them on the first start. It asks no issuer of user tokens.
@@ -73,20 +75,21 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 		return nil, err
 	}
 	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	ring, err := loadKeys(ctx, cfg, live)
-	if err != nil {
-		return nil, err
+		cfg.Now = live.Now
 	}
 	cache, err := newTokenCache(cacheBytes)
 	if err != nil {
 		return nil, err
 	}
 	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer)}
-	a.keys.ring.Store(ring)
 	for _, u := range cfg.Users {
 		a.users[u.Issuer] = newRemoteIssuer(u, cfg.Now)
+	}
+	a.keys.changed = make(chan struct{}, 1)
+	a.deafen = live.ListenForKeys(keyNews{&a.keys})
+	if err := a.reload(ctx); err != nil {
+		a.Close()
+		return nil, err
 	}
 	return a, nil
 }
@@ -97,5 +100,9 @@ func (a *Authority) JWKS() []byte { return a.ring().jwks }
 // CacheHits is the number of access tokens answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }
 
-// Close releases the cache. The store is not closed. Tokens can still be checked afterwards, only slower.
-func (a *Authority) Close() { a.cache.close() }
+// Close releases the cache. The store is not closed. Tokens can still be checked afterwards, only slower, and as long
+// as no key changes.
+func (a *Authority) Close() {
+	a.deafen()
+	a.cache.close()
+}

@@ -11,11 +11,12 @@ import (
 )
 
 // knownToken is an access token whose signature was checked, with what it takes to judge it again: the whole token, so
-// that a collision of hashes lets nobody in, and pointers to the present states that it depends on, so that nothing has
-// to be removed from the cache, ever.
+// that a collision of hashes lets nobody in, and pointers to the present states that it depends on and to its key, so
+// that nothing has to be removed from the cache, ever.
 type knownToken struct {
 	token            string
-	expires          int64 // Unix seconds
+	expires          int64 // Unix seconds, no later than the end of the grant
+	key              *signingKey
 	client, server   *account.Current
 	clientGeneration uint64
 	serverGeneration uint64

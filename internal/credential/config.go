@@ -3,6 +3,7 @@ package credential
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ type Config struct {
 	Issuer     string        // iss of access tokens
 	Audience   string        // aud of access tokens; local user tokens have Audience + ":accounts"
 	Algorithm  string        // EdDSA or ES256, for new keys and new tokens
-	AccessTTL  time.Duration // life of an access token, at least a second; it never outlives its grant
+	AccessTTL  time.Duration // life of an access token, from a second to MaxAccessTTL; it never outlives its grant
 	RefreshTTL time.Duration // life of a grant, from the exchange, never extended
 	// KeyEncryptionKey seals private keys in the store with AES-256-GCM; nil keeps them in clear. 32 bytes.
 	KeyEncryptionKey []byte
@@ -23,7 +24,7 @@ type Config struct {
 	NoLocalUsers bool
 	// Users verifies user tokens of other issuers, by exact iss.
 	Users []UserIssuer
-	// Now is the clock; nil is time.Now.
+	// Now is the clock; nil is that of the store (account.Live.Now).
 	Now func() time.Time
 }
 
@@ -50,8 +51,8 @@ func (c Config) Validate() error {
 		return errors.New("audience is empty")
 	case c.Algorithm != algEdDSA && c.Algorithm != algES256:
 		return fmt.Errorf("signing algorithm %q is neither EdDSA nor ES256", c.Algorithm)
-	case c.AccessTTL < time.Second:
-		return fmt.Errorf("life of access tokens is %v; it must be at least 1s", c.AccessTTL)
+	case c.AccessTTL < time.Second || c.AccessTTL > MaxAccessTTL:
+		return fmt.Errorf("life of access tokens is %v; it must be 1s to %v", c.AccessTTL, MaxAccessTTL)
 	case c.RefreshTTL < time.Second:
 		return fmt.Errorf("life of refresh tokens is %v; it must be at least 1s", c.RefreshTTL)
 	case c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
@@ -92,14 +93,32 @@ func (u UserIssuer) Validate() error {
 		}
 	}
 	where, err := url.Parse(u.JWKSURL)
-	if err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http" {
+	switch {
+	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
 		return errors.New("address of the key set is not an http or https URL")
+	case !safe(where):
+		return errors.New("address of the key set (jwks_url) must be https, except on loopback: whoever could change the " +
+			"keys on their way could sign tokens")
 	}
 	return nil
 }
 
-// MaxUserTTL is the longest life of a local user token.
-const MaxUserTTL = 24 * time.Hour
+// safe reports whether nobody can change what comes from an address on its way.
+func safe(where *url.URL) bool {
+	host := where.Hostname()
+	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
+
+// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. A token that claims
+// a longer one is not of this service's making, whoever's key signed it.
+const (
+	MaxAccessTTL = 24 * time.Hour
+	MaxUserTTL   = 24 * time.Hour
+)
+
+// maxSkew is how far in the future a token may have been made: the clock may have been set back since. That of
+// several processes is their store's, unless one of them is of a version before.
+const maxSkew = 5 * time.Minute
 
 // MinKeyRotation is the shortest age at which signing keys may be rotated by themselves. Keys of user tokens are kept for a day
 // after that, so it bounds how many there are.

@@ -49,7 +49,7 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	tokens.Grant = grant.ID
 	// Signed while the grant is on its way to the disk.
 	signed := make(chan signedAccess, 1)
-	go func() { signed <- a.newAccess(&grant, tokens.Scopes, now) }()
+	go func() { signed <- a.newAccess(ctx, &grant, tokens.Scopes, now) }()
 	if _, err := a.live.AddGrant(ctx, grant, maxGrants); err != nil {
 		return tokens, unavailable(err)
 	}

@@ -173,7 +173,7 @@ func (w *world) cached(t testing.TB, token string) {
 // refused checks that a token was refused for a reason.
 func refused(t testing.TB, what string, err error, reason refusal) {
 	t.Helper()
-	if !errors.Is(err, ErrInvalid) || err.Error() != string(reason) {
+	if !errors.Is(err, ErrInvalid) || err.Error() != reason.text {
 		t.Errorf("%s: error %v, want an invalid token because %q", what, err, reason)
 	}
 }

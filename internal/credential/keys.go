@@ -1,7 +1,6 @@
 package credential
 
 import (
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -13,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -36,92 +36,29 @@ type signingKey struct {
 	public  crypto.PublicKey
 	created time.Time
 	header  string // the encoded JOSE header of tokens that it signs, with the dot that follows
+	// published is its public half as in the key set.
+	published jwk
+	// removed is set when the key is no longer in the store. A key that stays is the same signingKey in every keyring,
+	// so whoever holds a token for verified because of it holds the key, and sees that.
+	removed atomic.Bool
 }
 
-// keyring holds the signing keys of one store.
-type keyring struct {
-	byID   map[string]*signingKey
-	access *signingKey   // signs access tokens
-	user   *signingKey   // signs local user tokens
-	jwks   []byte        // public keys of access tokens
-	kept   []account.Key // as the store has them, oldest first; their private halves are not kept
+// same reports whether two keys of one id are the same.
+func (k *signingKey) same(other *signingKey) bool {
+	public, ok := k.public.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && k.use == other.use && k.created.Equal(other.created) && public.Equal(other.public)
 }
 
-// find returns the key with this id and use.
-func (r *keyring) find(use account.KeyUse, id string) (*signingKey, bool) {
-	k, ok := r.byID[id]
-	return k, ok && k.use == use
-}
-
-// loadKeys reads the keys of a store, and makes those that are missing. Keys that lie in clear are sealed where there is a
-// key encryption key.
-func loadKeys(ctx context.Context, cfg Config, store account.Store) (*keyring, error) {
-	for _, use := range []account.KeyUse{account.KeyAccess, account.KeyUser} {
-		if err := ensureKey(ctx, cfg, store, use); err != nil {
-			return nil, err
-		}
-	}
-	kept, err := store.Keys(ctx)
+// freshKey makes a key pair as the store is to keep it.
+func freshKey(cfg Config, use account.KeyUse, now time.Time) (account.Key, error) {
+	k, err := newKey(use, cfg.Algorithm, now)
 	if err != nil {
-		return nil, fmt.Errorf("reading the signing keys: %w", err)
-	}
-	ring := &keyring{byID: make(map[string]*signingKey, len(kept))}
-	for _, k := range kept {
-		key, err := openKey(cfg.KeyEncryptionKey, k)
-		if err != nil {
-			return nil, fmt.Errorf("signing key %s: %w", k.ID, err)
-		}
-		if len(cfg.KeyEncryptionKey) != 0 && !k.Sealed {
-			if err := store.ReplaceKey(ctx, sealKey(cfg.KeyEncryptionKey, k)); err != nil {
-				return nil, fmt.Errorf("sealing signing key %s: %w", k.ID, err)
-			}
-		}
-		if ring.byID[key.id] != nil {
-			return nil, fmt.Errorf("signing key %s is in the store twice", k.ID)
-		}
-		ring.byID[key.id] = key
-		// Oldest first: the newest key of the algorithm signs.
-		if key.method.Alg() == cfg.Algorithm {
-			if key.use == account.KeyAccess {
-				ring.access = key
-			} else {
-				ring.user = key
-			}
-		}
-	}
-	if ring.access == nil || ring.user == nil {
-		return nil, errors.New("the store lost a signing key that it had just taken")
-	}
-	ring.kept = kept
-	for i := range kept {
-		kept[i].Private = nil
-	}
-	ring.jwks, err = publicSet(kept, ring)
-	return ring, err
-}
-
-// ensureKey makes the first key of a use, unless there is one.
-func ensureKey(ctx context.Context, cfg Config, store account.Store, use account.KeyUse) error {
-	kept, err := store.Keys(ctx)
-	if err != nil {
-		return fmt.Errorf("reading the signing keys: %w", err)
-	}
-	for _, k := range kept {
-		if k.Use == use && k.Algorithm == cfg.Algorithm {
-			return nil
-		}
-	}
-	fresh, err := newKey(use, cfg.Algorithm, cfg.Now())
-	if err != nil {
-		return fmt.Errorf("making a signing key: %w", err)
+		return account.Key{}, fmt.Errorf("making a signing key: %w", err)
 	}
 	if len(cfg.KeyEncryptionKey) != 0 {
-		fresh = sealKey(cfg.KeyEncryptionKey, fresh)
+		k = sealKey(cfg.KeyEncryptionKey, k)
 	}
-	if _, err := store.AddFirstKey(ctx, fresh); err != nil {
-		return fmt.Errorf("keeping a new signing key: %w", err)
-	}
-	return nil
+	return k, nil
 }
 
 // newKey makes a key pair, in clear.
@@ -180,6 +117,10 @@ func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 	if key.method.Alg() != k.Algorithm {
 		return nil, fmt.Errorf("stored for algorithm %q, but is one for %s", k.Algorithm, key.method.Alg())
 	}
+	if key.published, err = publicJWK(key.public); err != nil {
+		return nil, err
+	}
+	key.published.Algorithm, key.published.KeyID, key.published.Use = k.Algorithm, k.ID, "sig"
 	header, err := json.Marshal(struct {
 		Algorithm string `json:"alg"`
 		KeyID     string `json:"kid"`
@@ -240,24 +181,4 @@ func thumbprint(public crypto.PublicKey) (string, error) {
 	canonical, err := json.Marshal(key)
 	sum := sha256.Sum256(canonical)
 	return base64.RawURLEncoding.EncodeToString(sum[:]), err
-}
-
-// publicSet is the JWKS of the access keys, newest first.
-func publicSet(kept []account.Key, ring *keyring) ([]byte, error) {
-	set := struct {
-		Keys []jwk `json:"keys"`
-	}{Keys: []jwk{}}
-	for i := len(kept) - 1; i >= 0; i-- {
-		key, ok := ring.find(account.KeyAccess, kept[i].ID)
-		if !ok {
-			continue
-		}
-		public, err := publicJWK(key.public)
-		if err != nil {
-			return nil, err
-		}
-		public.Algorithm, public.KeyID, public.Use = key.method.Alg(), key.id, "sig"
-		set.Keys = append(set.Keys, public)
-	}
-	return json.Marshal(set)
 }

@@ -235,6 +235,8 @@ func TestConfigValidate(t *testing.T) {
 		`algorithm "HS256" is not`:     user(func(u *UserIssuer) { u.Algorithms = []string{"RS256", "HS256"} }),
 		`algorithm "none" is not`:      user(func(u *UserIssuer) { u.Algorithms = []string{"none"} }),
 		"not an http":                  user(func(u *UserIssuer) { u.JWKSURL = "file:///etc/passwd" }),
+		"must be https":                user(func(u *UserIssuer) { u.JWKSURL = "http://id.example.com/keys" }),
+		"https, except on loopback":    user(func(u *UserIssuer) { u.JWKSURL = "http://127.0.0.1.example.com/keys" }),
 		"address of the key set":       user(func(u *UserIssuer) { u.JWKSURL = "" }),
 		"needs a name and a value":     user(func(u *UserIssuer) { u.RequireClaim = "role" }),
 		"claim needs a name and a val": user(func(u *UserIssuer) { u.RequireValue = "admin" }),

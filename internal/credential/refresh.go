@@ -55,7 +55,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 
 // renew signs the new access token, and replaces the refresh token where it rotates.
 func (a *Authority) renew(ctx context.Context, tokens Tokens, g *account.Grant, old account.Hash, rotate bool, now time.Time) (Tokens, error) {
-	access := a.newAccess(g, tokens.Scopes, now)
+	access := a.newAccess(ctx, g, tokens.Scopes, now)
 	if access.err != nil {
 		return tokens, access.err
 	}

@@ -222,7 +222,7 @@ func TestIssuerDown(t *testing.T) {
 			t.Errorf("%s: twenty tokens made %d requests", name, n)
 		}
 	}
-	local, _, _, err := w.MintUser("org", "s", time.Hour)
+	local, _, _, err := w.MintUser(t.Context(), "org", "s", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,5 +328,26 @@ func TestIssuerHangs(t *testing.T) {
 	}
 	if n := i.fetches.Load(); n != 1 {
 		t.Errorf("%d requests for one key set", n)
+	}
+}
+
+// The keys come over https or loopback, also where their address sends this service on.
+func TestKeySetRedirects(t *testing.T) {
+	s := strangers()
+	i := newIssuer(t, s.rsa.jwk(nil))
+	for target, want := range map[string]string{
+		i.URL:                           "",
+		"http://203.0.113.1/keys":       "away from https",
+		"http://127.0.0.1.nip.io/keys":  "away from https",
+		"ftp://127.0.0.1/keys":          "away from https",
+		"http://[::ffff:203.0.113.1]/k": "away from https",
+	} {
+		redirect := httptest.NewServer(http.RedirectHandler(target, http.StatusFound))
+		defer redirect.Close()
+		w, claims := remoteWorld(t, i, func(u *UserIssuer) { u.JWKSURL = redirect.URL })
+		_, err := w.VerifyUser(t.Context(), s.rsa.token(t, nil, claims))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", target, err, want)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	// keyGrace is for how long a key is kept beside the life of its tokens: other servers sign with it until they hear of the
-	// next one, and their clocks may differ.
+	// next one. They all go by the store's clock.
 	keyGrace = 10 * time.Second
 	// maxKeys bounds how many keys there are, and with them the key set and the work of reading it.
 	maxKeys = 100
@@ -44,7 +44,7 @@ func (a *Authority) Keys() []KeyInfo {
 	list := make([]KeyInfo, len(ring.kept))
 	for i, k := range ring.kept {
 		list[i] = KeyInfo{ID: k.ID, Use: k.Use, Algorithm: k.Algorithm, CreatedAt: k.CreatedAt.UTC(), Until: a.until(ring, i),
-			Signs: k.ID == ring.access.id || k.ID == ring.user.id}
+			Signs: ring.signs(k.Use) != nil && ring.signs(k.Use).id == k.ID}
 	}
 	return list
 }
@@ -79,8 +79,9 @@ func (a *Authority) rotate(ctx context.Context, due func(*signingKey) bool) (rot
 		return false, err
 	}
 	ring := a.ring()
-	for _, signs := range []*signingKey{ring.access, ring.user} {
-		if !due(signs) {
+	for _, use := range keyUses {
+		signs := ring.signs(use)
+		if signs == nil || !due(signs) { // one that was removed this moment has a follower
 			continue
 		}
 		if err := a.follow(ctx, ring, signs); err != nil {
@@ -99,24 +100,51 @@ func (a *Authority) follow(ctx context.Context, ring *keyring, last *signingKey)
 	if len(ring.kept) >= maxKeys {
 		return ErrTooManyKeys
 	}
-	now := a.cfg.Now()
-	for _, k := range ring.kept {
-		// The newest key signs, so this one has to be the newest whatever the clocks of those say that made the others.
-		if !k.CreatedAt.Before(now) {
-			now = k.CreatedAt.Add(time.Microsecond)
-		}
-	}
-	next, err := newKey(last.use, a.cfg.Algorithm, now)
+	next, err := freshKey(a.cfg, last.use, a.newest(ring))
 	if err != nil {
-		return fmt.Errorf("making a signing key: %w", err)
-	}
-	if len(a.cfg.KeyEncryptionKey) != 0 {
-		next = sealKey(a.cfg.KeyEncryptionKey, next)
+		return err
 	}
 	if _, err := a.live.AddNextKey(ctx, next, last.id); err != nil {
 		return fmt.Errorf("keeping a new signing key: %w", err)
 	}
 	return nil
+}
+
+// newest is the time from which a new key dates. The newest key signs, so it has to be later than all others, also
+// where the clock has been set back since they were made.
+func (a *Authority) newest(ring *keyring) time.Time {
+	now := a.cfg.Now()
+	for _, k := range ring.kept {
+		if !k.CreatedAt.Before(now) {
+			now = k.CreatedAt.Add(time.Microsecond)
+		}
+	}
+	return now
+}
+
+// ReplaceKeys makes new keys as Rotate does and removes all that there were, whose tokens end at once: here before it
+// returns, and for every other process with the same store as soon as it hears of it. It returns the ids of the keys
+// that it removed, also with an error, if that came after.
+func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err error) {
+	if err := a.reload(ctx); err != nil {
+		return nil, err
+	}
+	ring := a.ring()
+	old := make([]string, len(ring.kept))
+	for i, k := range ring.kept {
+		old[i] = k.ID
+	}
+	next := make([]account.Key, len(keyUses))
+	for i, use := range keyUses {
+		if next[i], err = freshKey(a.cfg, use, a.newest(ring)); err != nil {
+			return nil, err
+		}
+	}
+	removed, err = a.live.ReplaceKeys(ctx, old, next)
+	if err != nil {
+		return removed, fmt.Errorf("replacing the signing keys: %w", err)
+	}
+	return removed, a.reload(ctx)
 }
 
 // Tended is what Tend did.
@@ -132,14 +160,6 @@ const (
 // whose last token has expired, and rotates those that are older than Config.KeyRotation. report hears of what was done (id is that
 // of a removed key), or of an error; it is tried again after that.
 func (a *Authority) Tend(ctx context.Context, report func(what Tended, id string, err error)) {
-	changed := make(chan struct{}, 1)
-	cancel := a.live.OnKeysChanged(func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	})
-	defer cancel()
 	ticker := time.NewTicker(tendEvery)
 	defer ticker.Stop()
 	failed := false
@@ -148,7 +168,7 @@ func (a *Authority) Tend(ctx context.Context, report func(what Tended, id string
 		select {
 		case <-ctx.Done():
 			return
-		case <-changed:
+		case <-a.keys.changed:
 			stale = true
 		case <-ticker.C:
 		}
@@ -166,7 +186,7 @@ func (a *Authority) Tend(ctx context.Context, report func(what Tended, id string
 			select {
 			case <-ctx.Done():
 				return
-			case <-changed:
+			case <-a.keys.changed:
 			case <-time.After(tendPause):
 			}
 		}
@@ -199,8 +219,11 @@ func (a *Authority) tend(ctx context.Context, stale bool, report func(what Tende
 			return err
 		}
 	}
-	due := func(k *signingKey) bool { return !now.Before(k.created.Add(a.cfg.KeyRotation)) }
-	if ring := a.ring(); a.cfg.KeyRotation == 0 || !due(ring.access) && !due(ring.user) {
+	if a.cfg.KeyRotation == 0 {
+		return nil
+	}
+	due := func(k *signingKey) bool { return k != nil && !now.Before(k.created.Add(a.cfg.KeyRotation)) }
+	if ring := a.ring(); !due(ring.access) && !due(ring.user) {
 		return nil
 	}
 	rotated, err := a.rotate(ctx, due)

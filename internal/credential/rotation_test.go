@@ -30,7 +30,7 @@ func TestKeyRotation(t *testing.T) {
 		})
 		app := w.holder(t, "org", account.ScopeTile)
 		old := w.exchange(t, app, app)
-		oldUser, _, _, err := w.MintUser("org", "alice", MaxUserTTL)
+		oldUser, _, _, err := w.MintUser(t.Context(), "org", "alice", MaxUserTTL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestKeyOfAnotherServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := other.exchange(t, app, app).Access
-	user, _, _, err := other.MintUser("org", "alice", time.Hour)
+	user, _, _, err := other.MintUser(t.Context(), "org", "alice", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,11 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 			case a.cfg.NoLocalUsers:
 				return nil, refusedLocalUsers
 			}
-			return a.ownKey(ctx, account.KeyUser, t)
+			key, err := a.ownKey(ctx, account.KeyUser, t)
+			if err != nil {
+				return nil, err
+			}
+			return key.public, nil
 		}
 		known, ok := a.users[iss]
 		switch {
@@ -103,7 +107,8 @@ func remoteType(t *jwt.Token) bool {
 }
 
 // checkUserClaims checks times, without leeway, and that the expected audience is among the token's (RFC 7519, section
-// 4.1.3); identity providers often name several. A local token names it and no other, as it was minted.
+// 4.1.3); identity providers often name several. A local token names it and no other, and lives no longer, as it was
+// minted.
 func (a *Authority) checkUserClaims(c *userClaims, audience string, local bool) error {
 	aud, err := c.GetAudience()
 	if err != nil {
@@ -114,6 +119,8 @@ func (a *Authority) checkUserClaims(c *userClaims, audience string, local bool) 
 	}
 	err = jwt.NewValidator(jwt.WithTimeFunc(a.cfg.Now), jwt.WithExpirationRequired()).Validate(c)
 	switch {
+	case err == nil && local:
+		return a.checkUserLife(c)
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrTokenExpired):
@@ -124,26 +131,59 @@ func (a *Authority) checkUserClaims(c *userClaims, audience string, local bool) 
 	return refusedClaims
 }
 
+// ErrMint: a user token that cannot be minted as it was asked for. The text of an error that matches it says why.
+var ErrMint = errors.New("the user token cannot be minted")
+
+type mintError string
+
+func (e mintError) Error() string        { return string(e) }
+func (e mintError) Is(target error) bool { return target == ErrMint }
+
+// checkUserLife refuses a local user token that this service cannot have minted, whoever signed it.
+func (a *Authority) checkUserLife(c *userClaims) error {
+	issued, err := c.GetIssuedAt()
+	if err != nil || issued == nil {
+		return refusedClaims
+	}
+	expires, err := c.GetExpirationTime()
+	switch {
+	case err != nil || expires == nil:
+		return refusedClaims
+	case issued.After(a.cfg.Now().Add(maxSkew)):
+		return refusedNotYet
+	case expires.Sub(issued.Time) > MaxUserTTL:
+		return refusedLife
+	}
+	return nil
+}
+
 // MintUser makes a local user token. ttl is at least a second and at most MaxUserTTL. organization and subject are 1 to 255
-// bytes of printable text without spaces around it.
-func (a *Authority) MintUser(organization, subject string, ttl time.Duration) (token string, u User, expires time.Time, err error) {
+// bytes of printable text without spaces around it. The error matches ErrMint, unless the store could not be asked
+// for the key.
+func (a *Authority) MintUser(ctx context.Context, organization, subject string, ttl time.Duration) (token string,
+	u User, expires time.Time, err error) {
 	switch {
 	case a.cfg.NoLocalUsers:
-		err = errors.New("local user tokens are off in this configuration")
+		err = mintError("local user tokens are off in this configuration")
 	case !validName(organization):
-		err = fmt.Errorf("organization must be 1 to %d bytes of printable text without spaces around it", maxNameLen)
+		err = mintError(fmt.Sprintf("organization must be 1 to %d bytes of printable text without spaces around it",
+			maxNameLen))
 	case !validName(subject):
-		err = fmt.Errorf("subject must be 1 to %d bytes of printable text without spaces around it", maxNameLen)
+		err = mintError(fmt.Sprintf("subject must be 1 to %d bytes of printable text without spaces around it", maxNameLen))
 	case ttl < time.Second || ttl > MaxUserTTL:
-		err = fmt.Errorf("ttl must be 1s to %v", MaxUserTTL)
+		err = mintError(fmt.Sprintf("ttl must be 1s to %v", MaxUserTTL))
 	}
+	if err != nil {
+		return "", User{}, time.Time{}, err
+	}
+	key, err := a.signer(ctx, account.KeyUser)
 	if err != nil {
 		return "", User{}, time.Time{}, err
 	}
 	now := a.cfg.Now()
 	u = User{Subject: subject, Organization: organization, Issuer: a.cfg.Issuer, ID: newTokenID()}
 	expires = now.Add(ttl).Truncate(time.Second).UTC()
-	token, err = a.ring().user.sign(struct {
+	token, err = key.sign(struct {
 		Issuer   string `json:"iss"`
 		Audience string `json:"aud"`
 		Subject  string `json:"sub"`
@@ -156,7 +196,7 @@ func (a *Authority) MintUser(organization, subject string, ttl time.Duration) (t
 		return "", User{}, time.Time{}, err
 	}
 	if len(token) > maxTokenLen {
-		return "", User{}, time.Time{}, errors.New("the token would be longer than 4 KiB: issuer, audience, organization and subject are too long together")
+		return "", User{}, time.Time{}, mintError("the token would be longer than 4 KiB: issuer, audience, organization and subject are too long together")
 	}
 	return token, u, expires, nil
 }

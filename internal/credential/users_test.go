@@ -10,7 +10,7 @@ import (
 
 func TestUserToken(t *testing.T) {
 	w := newWorld(t)
-	token, minted, expires, err := w.MintUser("org ö", "somebody@example.com", 90*time.Minute)
+	token, minted, expires, err := w.MintUser(t.Context(), "org ö", "somebody@example.com", 90*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,22 +58,24 @@ func TestMintUserRefused(t *testing.T) {
 		{"org", "", time.Hour, "subject"}, {"org", "s\t", time.Hour, "subject"}, {"org", long, time.Hour, "subject"}, {"org", "a\u202eb", time.Hour, "subject"},
 		{"org", "s", 0, "ttl"}, {"org", "s", -time.Hour, "ttl"}, {"org", "s", MaxUserTTL + 1, "ttl"}, {"org", "s", time.Millisecond, "ttl"},
 	} {
-		if token, _, _, err := w.MintUser(test.organization, test.subject, test.ttl); err == nil || token != "" || !strings.Contains(err.Error(), test.want) {
+		if token, _, _, err := w.MintUser(t.Context(), test.organization, test.subject, test.ttl); err == nil ||
+			token != "" || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q, %q, %v: error %v, want one about the %s", test.organization, test.subject, test.ttl, err, test.want)
 		}
 	}
-	if _, _, _, err := w.MintUser("org", "s", MaxUserTTL); err != nil {
+	if _, _, _, err := w.MintUser(t.Context(), "org", "s", MaxUserTTL); err != nil {
 		t.Errorf("the longest life: %v", err)
 	}
 	off := newWorld(t, func(c *Config) { c.NoLocalUsers = true })
-	if _, _, _, err := off.MintUser("org", "s", time.Hour); err == nil || !strings.Contains(err.Error(), "off") {
+	if _, _, _, err := off.MintUser(t.Context(), "org", "s", time.Hour); err == nil ||
+		!strings.Contains(err.Error(), "off") {
 		t.Errorf("with local users off: error %v", err)
 	}
 }
 
 func TestForgedUserTokens(t *testing.T) {
 	w := newWorld(t)
-	token, _, _, err := w.MintUser("org", "somebody", time.Hour)
+	token, _, _, err := w.MintUser(t.Context(), "org", "somebody", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +108,11 @@ func TestForgedUserTokens(t *testing.T) {
 		{"exp zero", body(object{"exp": 0}), refusedClaims},
 		{"exp text", body(object{"exp": "9999999999"}), refusedClaims},
 		{"exp now", body(object{"exp": start.Unix()}), refusedExpired},
+		{"iat missing", body(object{"iat": nil}), refusedClaims},
+		{"iat text", body(object{"iat": "1"}), refusedClaims},
+		{"iat beyond any skew", body(object{"iat": start.Unix() + 301}), refusedNotYet},
+		{"a life of more than a day", body(object{"exp": start.Unix() + 86401}), refusedLife},
+		{"a life of ten years", body(object{"exp": start.AddDate(10, 0, 0).Unix()}), refusedLife},
 		{"nbf in a second", body(object{"nbf": start.Unix() + 1}), refusedNotYet},
 		{"sub missing", body(object{"sub": nil}), refusedClaims},
 		{"sub empty", body(object{"sub": ""}), refusedClaims},
@@ -124,8 +131,14 @@ func TestForgedUserTokens(t *testing.T) {
 			refused(t, "VerifyUser", err, test.want)
 		})
 	}
-	if _, err := w.VerifyUser(t.Context(), body(nil)); err != nil {
-		t.Errorf("the same claims, signed again: %v", err)
+	for name, token := range map[string]string{
+		"the same claims, signed again":             body(nil),
+		"made five minutes ahead, by another clock": body(object{"iat": start.Unix() + 300}),
+		"of a day": body(object{"exp": start.Unix() + 86400}),
+	} {
+		if _, err := w.VerifyUser(t.Context(), token); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	_, err = w.VerifyAccess(t.Context(), token)
 	refused(t, "a user token as access token", err, refusedType)
@@ -138,7 +151,7 @@ func FuzzVerifyUser(f *testing.F) {
 	w := newWorld(f, func(c *Config) {
 		c.Users = []UserIssuer{{Issuer: "https://id.test", Audience: "m", JWKSURL: "http://127.0.0.1:1/keys", Algorithms: []string{"RS256"}, OrganizationClaim: "org"}}
 	})
-	token, _, _, err := w.MintUser("org", "somebody", time.Hour)
+	token, _, _, err := w.MintUser(f.Context(), "org", "somebody", time.Hour)
 	if err != nil {
 		f.Fatal(err)
 	}

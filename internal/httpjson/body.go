@@ -7,8 +7,12 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
+	"runtime"
+	"slices"
 	"strings"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 )
 
@@ -36,9 +40,17 @@ func ContentType(r *http.Request) (media string, ok bool) {
 	return media, true
 }
 
-// ReadBody reads a request's body of at most limit bytes. The error is an apierror.Error: TooLarge, or FailedValidation for a
-// body that broke off.
-func ReadBody(r *http.Request, limit int64) ([]byte, error) {
+const (
+	// bodyCost is the memory that a byte of a body counts for: for itself, and for what it takes to understand it.
+	bodyCost = 2
+	// firstPart is how much memory a body gets before any of it has come, in bytes.
+	firstPart = 32 << 10
+)
+
+// ReadBody reads a request's body of at most limit bytes. The error is an apierror.Error: TooLarge, Busy where there
+// is no memory for it, RequestTimeout for one that the server has given up waiting for, or FailedValidation for one
+// that broke off.
+func ReadBody(r *http.Request, limit int64, hold *admission.Hold) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
 	}
@@ -46,18 +58,87 @@ func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 		linger(r, limit)
 		return nil, apierror.TooLarge()
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	body, err := Receive(r, limit, hold)
 	var maxBytes *http.MaxBytesError
+	var busy *admission.OverloadError
 	switch {
-	case errors.As(err, &maxBytes):
-		return nil, apierror.TooLarge()
-	case int64(len(body)) > limit:
+	case err == nil:
+		return body, nil
+	case errors.Is(err, ErrTooLarge):
 		linger(r, limit)
 		return nil, apierror.TooLarge()
-	case err != nil:
-		return nil, apierror.FailedValidation("body: it ended early")
+	case errors.As(err, &maxBytes):
+		return nil, apierror.TooLarge()
+	case errors.As(err, &busy):
+		linger(r, limit)
+		return nil, apierror.Busy(busy.RetryAfter)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, apierror.RequestTimeout()
+	}
+	return nil, apierror.FailedValidation("body: it ended early")
+}
+
+// ErrTooLarge is the error of Receive for a body that is larger than the limit.
+var ErrTooLarge = errors.New("the body is larger than the limit")
+
+// Receive reads a body of at most limit bytes into memory that hold has to allow, for as long as the body is used. It
+// takes memory as it comes, whatever length it claims to have. The error is ErrTooLarge, after one byte more than the
+// limit, an *admission.OverloadError, the error of the request's context or that of the body; with it comes what was
+// read before.
+func Receive(r *http.Request, limit int64, hold *admission.Hold) (body []byte, err error) {
+	expected := min(limit, r.ContentLength) // where it ends, as far as that is known
+	if r.ContentLength < 0 {
+		expected = min(limit, firstPart)
+	}
+	from := &polite{Reader: r.Body}
+	for {
+		if err := hold.Resize(r.Context(), bodyCost*expected); err != nil {
+			return body, err
+		}
+		switch body, err = readUpTo(from, body, expected); {
+		case err == io.EOF:
+			return body, nil
+		case err != nil:
+			return body, err
+		case expected >= limit:
+			return body, ErrTooLarge
+		}
+		expected = min(limit, 4*expected)
+	}
+}
+
+// readUpTo reads a body until it ends, which is io.EOF, or is longer than expected.
+func readUpTo(from io.Reader, body []byte, expected int64) ([]byte, error) {
+	for int64(len(body)) <= expected {
+		if len(body) == cap(body) {
+			// One byte more, to see the end.
+			next := min(expected+1, max(firstPart, 2*int64(len(body))))
+			body = slices.Grow(body, int(next)-len(body))
+		}
+		n, err := from.Read(body[len(body):min(int64(cap(body)), expected+1)])
+		if body = body[:len(body)+n]; err != nil {
+			return body, err
+		}
 	}
 	return body, nil
+}
+
+// polite reads a part at a time and lets others work in between. A client that sends faster than its body is read
+// would otherwise keep a processor until the Go scheduler takes it away, ten milliseconds later, and many such
+// clients all of them.
+type polite struct {
+	io.Reader
+	read int // since others were let work
+}
+
+func (p *polite) Read(part []byte) (int, error) {
+	const much = 64 << 10
+	n, err := p.Reader.Read(part[:min(len(part), much)])
+	if p.read += n; p.read >= much {
+		p.read = 0
+		runtime.Gosched()
+	}
+	return n, err
 }
 
 // linger throws away what follows of a body that is somewhat too large. Many clients send the whole body before they read
@@ -65,20 +146,40 @@ func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 // asked first (Expect) sends none.
 func linger(r *http.Request, limit int64) {
 	if r.ContentLength <= 4*limit && r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, 4*limit) // the answer is the same whatever comes of it
+		_, _ = io.CopyN(io.Discard, &polite{Reader: r.Body}, 4*limit) // the answer is the same whatever comes of it
 	}
 }
 
-// ReadObject reads a request's body as one JSON object of at most limit bytes. The error is an apierror.Error.
-func ReadObject(r *http.Request, limit int64) (Object, error) {
-	media, ok := ContentType(r)
-	if !ok || media != "application/json" {
+// ReadObject reads a request's body as one JSON object of at most limit bytes. The errors are those of ReadBody.
+func ReadObject(r *http.Request, limit int64, hold *admission.Hold) (Object, error) {
+	if !isJSON(r) {
 		return Object{}, apierror.UnsupportedMediaType()
 	}
-	body, err := ReadBody(r, limit)
+	body, err := ReadBody(r, limit, hold)
 	if err != nil {
 		return Object{}, err
 	}
+	return parseBody(body)
+}
+
+// ReadOptionalObject is ReadObject where there may be no body, of whatever type: that is an object without fields.
+func ReadOptionalObject(r *http.Request, limit int64, hold *admission.Hold) (Object, error) {
+	body, err := ReadBody(r, limit, hold)
+	switch {
+	case err != nil || len(body) == 0:
+		return Object{}, err
+	case !isJSON(r):
+		return Object{}, apierror.UnsupportedMediaType()
+	}
+	return parseBody(body)
+}
+
+func isJSON(r *http.Request) bool {
+	media, ok := ContentType(r)
+	return ok && media == "application/json"
+}
+
+func parseBody(body []byte) (Object, error) {
 	obj, err := ParseObject(body)
 	if err != nil {
 		return Object{}, apierror.FailedValidation(err.Error())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 )
 
@@ -132,11 +133,41 @@ func TestReadObject(t *testing.T) {
 			for name, value := range tc.header {
 				r.Header.Set(name, value)
 			}
-			_, err := ReadObject(r, limit)
+			_, err := ReadObject(r, limit, new(admission.Hold))
 			var answer apierror.Error
 			errors.As(err, &answer)
 			if answer.Status != tc.status || (err == nil) != (tc.status == 0) {
 				t.Errorf("got %d %v, want %d", answer.Status, err, tc.status)
+			}
+		})
+	}
+}
+
+func TestReadOptionalObject(t *testing.T) {
+	for _, tc := range []struct {
+		name, body, media string
+		fields            int
+		status            int // 0: read
+	}{
+		{"nothing", "", "", 0, 0},
+		{"nothing, of any type", "", "application/x-www-form-urlencoded", 0, 0},
+		{"an object", `{"a":1}`, "application/json", 1, 0},
+		{"an object without fields", `{}`, "", 0, 0},
+		{"an object, of another type", `{"a":1}`, "text/plain", 0, 415},
+		{"no object", `null`, "application/json", 0, 400},
+		{"a space", ` `, "application/json", 0, 400},
+		{"beyond the limit", `{"abc":123}`, "", 0, 413},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(tc.body))
+			if tc.media != "" {
+				r.Header.Set("Content-Type", tc.media)
+			}
+			o, err := ReadOptionalObject(r, 10, new(admission.Hold))
+			var answer apierror.Error
+			errors.As(err, &answer)
+			if answer.Status != tc.status || (err == nil) != (tc.status == 0) || o.Len() != tc.fields {
+				t.Errorf("got %d fields, %d %v; want %d, %d", o.Len(), answer.Status, err, tc.fields, tc.status)
 			}
 		})
 	}
@@ -205,7 +236,7 @@ func TestTooLargeIsRead(t *testing.T) {
 			if c.expect != "" {
 				r.Header.Set("Expect", c.expect)
 			}
-			_, err := ReadBody(r, limit)
+			_, err := ReadBody(r, limit, new(admission.Hold))
 			var refused apierror.Error
 			if !errors.As(err, &refused) || refused.Status != http.StatusRequestEntityTooLarge {
 				t.Errorf("error %v, want 413", err)
@@ -218,7 +249,7 @@ func TestTooLargeIsRead(t *testing.T) {
 	body := &countingReader{rest: 100 * limit}
 	r := httptest.NewRequest(http.MethodPost, "/", body)
 	r.ContentLength = -1
-	if _, err := ReadBody(r, limit); err == nil || body.read > 6*limit {
+	if _, err := ReadBody(r, limit, new(admission.Hold)); err == nil || body.read > 6*limit {
 		t.Errorf("of a chunked body %d bytes were read; %v", body.read, err)
 	}
 }

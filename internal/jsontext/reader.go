@@ -171,6 +171,19 @@ func (r *Reader) String() []byte {
 	return []byte(text)
 }
 
+// passString is String for one that nobody wants to know.
+func (r *Reader) passString() {
+	if r.Peek() != '"' {
+		r.expected("a string")
+		return
+	}
+	quote := r.at
+	if r.skipString() && !json.Valid(r.data[quote:r.at]) {
+		r.at = quote
+		r.fail("a string that is not well-formed")
+	}
+}
+
 // skipString moves past a string whose quote is here, and says whether it has escapes. Only String looks into them.
 func (r *Reader) skipString() (escaped bool) {
 	start := r.at + 1
@@ -225,12 +238,13 @@ func (r *Reader) skip(depth int) {
 		end := c + 2 // ']' and '}' stand two behind their openings
 		for first := true; r.More(end, &first); {
 			if c == '{' {
-				r.Name()
+				r.passString()
+				r.Expect(':')
 			}
 			r.skip(depth - 1)
 		}
 	case '"':
-		r.String()
+		r.passString()
 	case 't', 'f':
 		r.Bool()
 	case 'n':

@@ -1,11 +1,13 @@
 package pgtest
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy stands between a store and its database, as a network that a test can break.
@@ -21,6 +23,8 @@ type Proxy struct {
 	listener net.Listener // nil: connections are refused
 	pairs    map[*pair]struct{}
 	frozen   chan struct{} // closed when nothing is held up
+	delay    time.Duration // of each direction
+	swallow  []byte
 	copiers  sync.WaitGroup
 }
 
@@ -127,6 +131,22 @@ func (p *Proxy) Thaw() {
 	}
 }
 
+// Delay lets everything take so long on its way in each direction, from now on. Connecting to the proxy takes no
+// time, being let through by the database does.
+func (p *Proxy) Delay(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = d
+}
+
+// Swallow lets nothing through any more, from the client to the database, of a connection on which a text is sent,
+// that text included. The connection stays open. An empty text ends that.
+func (p *Proxy) Swallow(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.swallow = []byte(text)
+}
+
 func (p *Proxy) join(client net.Conn) {
 	server, err := net.Dial("tcp", p.upstream)
 	if err != nil {
@@ -138,8 +158,8 @@ func (p *Proxy) join(client net.Conn) {
 	p.pairs[one] = struct{}{}
 	p.mu.Unlock()
 	var both sync.WaitGroup
-	both.Go(func() { p.pass(one, server, client) })
-	both.Go(func() { p.pass(one, client, server) })
+	both.Go(func() { p.pass(one, server, client, true) })
+	both.Go(func() { p.pass(one, client, server, false) })
 	p.copiers.Go(func() {
 		both.Wait()
 		p.mu.Lock()
@@ -148,28 +168,49 @@ func (p *Proxy) join(client net.Conn) {
 	})
 }
 
+// late is something that is on its way.
+type late struct {
+	data []byte
+	at   time.Time // when it arrives
+}
+
 // pass copies until either side ends.
-func (p *Proxy) pass(one *pair, to, from net.Conn) {
-	defer to.Close()
+func (p *Proxy) pass(one *pair, to, from net.Conn, asks bool) {
+	way := make(chan late, 1024)
+	var arriving sync.WaitGroup
+	arriving.Go(func() {
+		defer to.Close()
+		for l := range way {
+			time.Sleep(time.Until(l.at))
+			if _, err := to.Write(l.data); err != nil {
+				_ = from.Close() // nothing more is read
+			}
+		}
+	})
+	defer arriving.Wait()
+	defer close(way)
 	defer from.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
 		p.mu.Lock()
-		all, this := p.frozen, one.frozen
+		all, this, delay := p.frozen, one.frozen, p.delay
+		swallowed := asks && len(p.swallow) > 0 && bytes.Contains(buffer[:n], p.swallow)
 		p.mu.Unlock()
 		<-all
-		select {
-		case <-this:
-		default:
-			// Nobody thaws it: whatever comes is swallowed until the connection ends.
+		if !swallowed {
+			select {
+			case <-this:
+			default:
+				swallowed = true // nobody thaws it
+			}
+		}
+		if swallowed { // and whatever comes until the connection ends
 			_, _ = io.Copy(io.Discard, from)
 			return
 		}
 		if n > 0 {
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return
-			}
+			way <- late{bytes.Clone(buffer[:n]), time.Now().Add(delay)}
 		}
 		if err != nil {
 			return

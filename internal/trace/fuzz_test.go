@@ -83,7 +83,7 @@ func FuzzParseGPX(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		points, err := ParseGPX(nil, text, fuzzMax)
+		points, err := ParseGPX(nil, text, fuzzMax, nil)
 		checkParsed(t, points, err)
 	})
 }

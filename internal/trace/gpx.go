@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -11,18 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/html/charset"
+	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 // maxXMLDepth is how deep the elements of a GPX document may be nested. GPX itself needs five; extensions add some.
 const maxXMLDepth = 64
 
+// maxTimeText is longer than any date and time, in bytes.
+const maxTimeText = 256
+
 // ParseGPX reads a GPX document, 1.0 or 1.1: the track points of all tracks and segments in their order, or where there are
 // none, the route points. Waypoints and everything else are passed over; a dilution of precision is not an accuracy in
-// metres. The points are appended to dst[:0]; reading stops at the first point beyond max. The error is an *InputError.
-func ParseGPX(dst []Point, body []byte, max int) ([]Point, error) {
-	g := gpx{decoder: xml.NewDecoder(bytes.NewReader(body))}
-	g.decoder.CharsetReader = charset.NewReaderLabel
+// metres. The points are appended to dst[:0]; reading stops at the first point beyond max. The error is an
+// *InputError, or that of meter, which may be nil.
+func ParseGPX(dst []Point, body []byte, max int, meter admission.Meter) ([]Point, error) {
+	guard := newXMLGuard(body, meter)
+	g := gpx{decoder: xml.NewDecoder(guard), guard: guard}
+	g.decoder.CharsetReader = guard.charset
 	g.track = collector{points: dst[:0], max: max, name: "trkpt"}
 	g.route = collector{max: max, name: "rtept"}
 	if err := g.read(); err != nil {
@@ -40,6 +44,7 @@ func ParseGPX(dst []Point, body []byte, max int) ([]Point, error) {
 // gpx is a document that is being read.
 type gpx struct {
 	decoder      *xml.Decoder
+	guard        *xmlGuard
 	track, route collector
 
 	begun  bool // the root element has been seen
@@ -61,7 +66,7 @@ func (g *gpx) read() error {
 			return nil
 		}
 		if err != nil {
-			return &InputError{Parameter: "gpx", Point: -1, Problem: "not well-formed XML: " + xmlProblem(err)}
+			return g.failed(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -69,8 +74,8 @@ func (g *gpx) read() error {
 		case xml.EndElement:
 			err = g.end()
 		case xml.CharData:
-			if g.inTime {
-				g.text = append(g.text, token...)
+			if g.inTime && len(g.text) <= maxTimeText {
+				g.text = append(g.text, token[:min(len(token), maxTimeText+1)]...)
 			}
 		}
 		if err != nil {
@@ -80,6 +85,13 @@ func (g *gpx) read() error {
 			return g.track.err
 		}
 	}
+}
+
+func (g *gpx) failed(err error) error {
+	if g.guard.stopped != nil {
+		return g.guard.stopped
+	}
+	return &InputError{Parameter: "gpx", Point: -1, Problem: "not well-formed XML: " + xmlProblem(err)}
 }
 
 func xmlProblem(err error) string {

@@ -11,7 +11,7 @@ import (
 func Parse(text []byte, max int) (Document, error) {
 	body := bytes.TrimLeft(withoutBOM(text), " \t\r\n")
 	if len(body) > 0 && body[0] == '<' {
-		points, err := ParseGPX(nil, text, max)
+		points, err := ParseGPX(nil, text, max, nil)
 		return Document{Points: points}, err
 	}
 	if len(body) == 0 || body[0] != '{' {

@@ -30,7 +30,7 @@ func jsonBody(text string) ([]Point, error) {
 
 func geoJSONBody(text string) ([]Point, error) { return ParseGeoJSON(nil, []byte(text), 3) }
 
-func gpxBody(text string) ([]Point, error) { return ParseGPX(nil, []byte(text), 3) }
+func gpxBody(text string) ([]Point, error) { return ParseGPX(nil, []byte(text), 3, nil) }
 
 func TestParse(t *testing.T) {
 	plain := []Point{At(39.1, -75.5), At(39.2, -75.6)}
@@ -259,7 +259,7 @@ func BenchmarkParseGPX(b *testing.B) {
 	text = append(text, "</trkseg></trk></gpx>"...)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := ParseGPX(nil, text, 10000); err != nil {
+		if _, err := ParseGPX(nil, text, 10000, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,6 +19,9 @@ type Point struct {
 	Accuracy float64
 }
 
+// ParseWork is what it costs to read so many bytes of JSON, in the unit of admission.Meter.
+func ParseWork(bytes int) int64 { return int64(bytes / 64) }
+
 // At returns a point without time and accuracy.
 func At(lat, lon float64) Point {
 	return Point{Location: orb.Point{lon, lat}, Time: math.NaN(), Accuracy: math.NaN()}

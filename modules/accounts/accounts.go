@@ -3,6 +3,7 @@
 package accounts
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -24,13 +26,21 @@ func init() { caddy.RegisterModule(new(Accounts)) }
 // Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and deletes the
 // service accounts of their organization.
 type Accounts struct {
+	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. All other
+	// addresses but those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
+	Prefix string `json:"prefix,omitempty"`
+
 	// Whether access tokens of accounts with `isAdmin` may manage the accounts of their organization too, within limits: they
-	// cannot make administrators, change them, or grant scopes that they do not have. Default: true.
+	// cannot make administrators, change them, grant scopes that they do not have, or undo what a user did (make an
+	// account ACTIVE that a user suspended, give back a scope that a user took away). Default: true.
 	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
 
 	app    *mapsapp.App
 	logger *zap.Logger
+	prefix endpoint.Prefix
 }
+
+const defaultPrefix = "/api/v1/service-accounts"
 
 // CaddyModule returns the Caddy module information.
 func (*Accounts) CaddyModule() caddy.ModuleInfo {
@@ -40,6 +50,9 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
+	if a.prefix, err = endpoint.ParsePrefix(cmp.Or(a.Prefix, defaultPrefix)); err != nil {
+		return err
+	}
 	a.app, err = mapsapp.Get(ctx)
 	return err
 }
@@ -47,9 +60,6 @@ func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 func (a *Accounts) acceptsAccessTokens() bool {
 	return a.AdminAccessTokens == nil || *a.AdminAccessTokens
 }
-
-// base is the address of the collection in every path.
-const base = "/api/v1/service-accounts"
 
 // maxIDLength bounds what is looked up as an id.
 const maxIDLength = 64
@@ -89,13 +99,9 @@ func (a *Accounts) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp
 }
 
 func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
-	at := strings.LastIndex(r.URL.Path, base)
-	if at < 0 {
-		return apierror.NotFound("not found")
-	}
-	rest := r.URL.Path[at+len(base):]
-	id, isAccount := strings.CutPrefix(rest, "/")
-	if rest != "" && !isAccount || strings.Contains(id, "/") {
+	rest, ok := a.prefix.Below(r.URL)
+	id := strings.TrimPrefix(rest, "/")
+	if !ok || strings.Contains(id, "/") {
 		return apierror.NotFound("not found")
 	}
 	methods, allow := collectionMethods, collectionAllow
@@ -124,10 +130,10 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
 // refused is an answer with a reason that is only for the log.
 type refused struct {
 	answer apierror.Error
-	reason string
+	reason mapsapp.Reason
 }
 
-func (r refused) Error() string { return r.reason }
+func (r refused) Error() string { return r.reason.String() }
 
 // answerFor turns an error into what the client is told; the true reason goes to the log.
 func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
@@ -145,11 +151,11 @@ func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
 	default:
 		answer = apierror.Unavailable()
 	}
-	if why.reason != "" {
-		a.app.Metrics().Refused(mapsapp.AccountsHandler, why.reason)
-	} else {
-		a.app.Metrics().RefusedFor(mapsapp.AccountsHandler, err)
+	reason := why.reason
+	if reason == (mapsapp.Reason{}) {
+		reason = mapsapp.ReasonFor(err)
 	}
+	a.app.Metrics().Refused(mapsapp.AccountsHandler, reason)
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", err.Error()))
 	}
@@ -202,8 +208,8 @@ func (a *Accounts) record(c *call, acc account.Account, kind string, changed []s
 	})
 }
 
-// now is the time as accounts keep it: UTC, to the millisecond.
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+// now is the store's time as accounts keep it: UTC, to the millisecond.
+func (c *call) now() time.Time { return c.session.Live.Now().UTC().Truncate(time.Millisecond) }
 
 // Interface guards
 var (

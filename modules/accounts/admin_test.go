@@ -80,6 +80,91 @@ func TestAdminAccessTokens(t *testing.T) {
 	}
 }
 
+// TestUndo: automation undoes what automation did. What a user did it may only take further.
+func TestUndo(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user, other := s.UserToken("acme"), s.UserToken("acme")
+	admin := s.CreateAccount(user, "TILE DIRECTION ONM", `"isAdmin":true`)
+	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken
+	const (
+		suspend   = `{"status":"SUSPENDED"}`
+		activate  = `{"status":"ACTIVE"}`
+		narrow    = `{"scopes":["TILE"]}`
+		widen     = `{"scopes":["TILE","DIRECTION"]}`
+		forbidden = `{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`
+	)
+	type step struct {
+		token, body string
+		status      int
+	}
+	for name, test := range map[string]struct {
+		by, first string
+		steps     []step
+	}{
+		"suspended by a user": {user, "", []step{{user, suspend, 200}, {token, activate, 403}, {token, suspend, 200},
+			{token, activate, 403},
+			{token, `{"description":"x"}`, 200}, {token, activate, 403}, {other, activate, 200}, {token, suspend, 200}, {token,
+				activate, 200}}},
+		"suspended by automation": {user, "", []step{{token, suspend, 200}, {token, activate, 200}}},
+		"suspended by automation, and a user wants it so": {user, "",
+			[]step{{token, suspend, 200}, {user, suspend, 200}, {token, activate, 403},
+				{user, activate, 200}}},
+		"suspended by automation, and a user does something else": {user, "",
+			[]step{{token, suspend, 200}, {user, `{"description":"x"}`, 200},
+				{token, activate, 200}}},
+		"made suspended by a user": {user, `"status":"SUSPENDED"`,
+			[]step{{token, activate, 403}, {user, activate, 200}, {token, suspend, 200}, {token, activate, 200}}},
+		"made suspended by automation": {token, `"status":"SUSPENDED"`,
+			[]step{{token, activate, 200}}},
+		"revoked by a user": {user, "",
+			[]step{{user, `{"status":"REVOKED"}`, 200}, {token, activate, 409}, {token, `{"status":"REVOKED"}`, 200}}},
+		"suspended by a user, revoked": {user, "",
+			[]step{{user, suspend, 200}, {token, `{"status":"REVOKED"}`, 200}, {user, activate, 409}}},
+		"a scope is taken by a user": {user, "",
+			[]step{{user, narrow, 200}, {token, widen, 403}, {token, narrow, 200}, {user, widen, 200}, {token, narrow, 200},
+				{token, widen, 200}}},
+		"a scope is taken by automation": {user, "",
+			[]step{{token, narrow, 200}, {token, widen, 200}}},
+		"a scope is taken by automation, and a user wants it so": {user, "",
+			[]step{{token, narrow, 200}, {user, narrow, 200}, {token, widen, 403}}},
+		"a scope is taken while another change is made": {user, "",
+			[]step{{user, `{"scopes":["DIRECTION"],"description":"x"}`, 200}, {token, widen, 403},
+				{token, `{"scopes":["DIRECTION","ONM"]}`, 200}}},
+		"both at once": {user, "",
+			[]step{{user, suspend, 200}, {token, `{"scopes":["TILE"],"status":"ACTIVE"}`, 403}, {token, narrow, 200}}},
+		"a scope is given": {user, "",
+			[]step{{user, `{"scopes":["TILE","DIRECTION"]}`, 200}, {token, `{"scopes":["TILE","DIRECTION","ONM"]}`, 200}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acc := s.CreateAccount(test.by, "TILE DIRECTION", test.first)
+			for i, step := range test.steps {
+				before := s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Body
+				a := s.Do(http.MethodPatch, path+"/"+acc.ID, step.token, step.body)
+				if a.Status != step.status {
+					t.Fatalf("step %d, %s: got %d %s, want %d", i, step.body, a.Status, a.Body, step.status)
+				}
+				if a.Status == http.StatusForbidden && (a.Body != forbidden ||
+					s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Body != before) {
+					t.Errorf("step %d, %s: %s", i, step.body, a.Body)
+				}
+			}
+		})
+	}
+	// What a user says that is so already changes nothing that can be seen.
+	acc := s.CreateAccount(token, "TILE", `"status":"SUSPENDED"`)
+	before := s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Body
+	if a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, suspend); a.Status != http.StatusOK || a.Body != before {
+		t.Errorf("%d %s, before %s", a.Status, a.Body, before)
+	}
+	if a := s.Do(http.MethodPatch, path+"/"+acc.ID, token, activate); a.Status != http.StatusForbidden {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	// It is still automation's to delete.
+	if a := s.Do(http.MethodDelete, path+"/"+acc.ID, token, ""); a.Status != http.StatusNoContent {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
 func TestAdminAccessTokensOff(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site(" {\nadmin_access_tokens off\n}")})
 	user := s.UserToken("acme")
@@ -99,6 +184,8 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_accounts {\nnothing\n}":                   "unknown option of maps_accounts: nothing",
 		"maps_accounts {\nadmin_access_tokens\n}":       "wrong argument count",
 		"maps_accounts {\nadmin_access_tokens maybe\n}": "it is on or off, not maybe",
+		"maps_accounts {\nprefix\n}":                    "wrong argument count",
+		"maps_accounts {\nprefix accounts\n}":           "does not begin with a slash",
 	} {
 		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) || !strings.Contains(err.Error(), "Caddyfile:") {

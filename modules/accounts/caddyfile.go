@@ -21,6 +21,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile reads the directive:
 //
 //	maps_accounts [<matcher>] {
+//	    prefix              <path>
 //	    admin_access_tokens on|off
 //	}
 //
@@ -37,6 +38,10 @@ func (a *Accounts) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	for d.NextBlock(0) {
 		switch option := d.Val(); option {
+		case "prefix":
+			if err := mapsapp.Prefix(d, &a.Prefix); err != nil {
+				return err
+			}
 		case "admin_access_tokens":
 			var on bool
 			if err := mapsapp.OnOff(d, &on); err != nil {

@@ -21,7 +21,9 @@ type created struct {
 }
 
 func (a *Accounts) create(c *call) error {
-	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody)
+	memory := a.app.Body(c.r)
+	defer memory.Release()
+	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory)
 	if err != nil {
 		return err
 	}
@@ -32,7 +34,7 @@ func (a *Accounts) create(c *call) error {
 	if err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
-	at := now()
+	at := c.now()
 	acc := account.Account{
 		ID: credential.NewAccountID(at), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
 		Platform: *f.platform, Scopes: *f.scopes, Status: account.StatusActive,
@@ -47,6 +49,7 @@ func (a *Accounts) create(c *call) error {
 	if f.status != nil {
 		acc.Status = *f.status
 	}
+	acc.Holds.Suspended = c.caller.user && acc.Status == account.StatusSuspended
 	if err := c.caller.mayMakeAdmin(acc.IsAdmin); err != nil {
 		return err
 	}
@@ -79,11 +82,16 @@ func (f *fields) complete() error {
 	return nil
 }
 
-// collectionPath is the address of the collection as the client sees it, also where a prefix of it was stripped on the way.
+// collectionPath is the address of the collection as the client knows it, whatever was stripped from it on the way:
+// that address is what the request which creates an account was sent to. It has no slash at its end.
 func collectionPath(r *http.Request) string {
-	path := r.URL.Path
-	if saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && strings.Contains(saved.URL.Path, base) {
-		path = saved.URL.Path
+	path := r.URL.EscapedPath()
+	if saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		path = saved.URL.EscapedPath()
 	}
-	return path[:strings.LastIndex(path, base)+len(base)]
+	path = strings.Trim(path, "/")
+	if path == "" {
+		return ""
+	}
+	return "/" + path // one slash: two would begin the name of another host
 }

@@ -10,7 +10,9 @@ import (
 )
 
 func (a *Accounts) update(c *call) error {
-	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody)
+	memory := a.app.Body(c.r)
+	defer memory.Release()
+	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory)
 	if err != nil {
 		return err
 	}
@@ -26,7 +28,7 @@ func (a *Accounts) update(c *call) error {
 			return err
 		}
 	}
-	at := now()
+	at := c.now()
 	var changed []string // of the run that was committed
 	before, after, err := c.session.Live.UpdateAccount(c.r.Context(), c.id, func(acc *account.Account) (bool, error) {
 		if acc.OrganizationID != c.caller.organization {
@@ -40,16 +42,22 @@ func (a *Accounts) update(c *call) error {
 				return false, err
 			}
 		}
-		was := acc.Status
+		before := *acc
 		changed = f.apply(acc)
-		if len(changed) == 0 {
-			return false, nil
-		}
-		if was == account.StatusRevoked {
+		if before.Status == account.StatusRevoked {
+			if len(changed) == 0 {
+				return false, nil
+			}
 			return false, apierror.InvalidTransition("a revoked account cannot be changed")
 		}
-		acc.UpdatedAt = at
-		return true, nil
+		if err := c.caller.mayUndo(&before, acc); err != nil {
+			return false, err
+		}
+		c.caller.hold(&before, acc, f.status != nil, f.scopes != nil)
+		if len(changed) > 0 {
+			acc.UpdatedAt = at
+		}
+		return len(changed) > 0 || acc.Holds != before.Holds, nil
 	})
 	if err != nil {
 		return err

@@ -20,14 +20,16 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // organization, as they can change the whole configuration.
 //
 // - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl` and gives a user token.
-// - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire.
-// - `POST /maps/backup` takes `output`, the absolute path of a file, and copies the store to it.
+// - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire. With `revokeOld` true, the old
+// ones are removed, and all their tokens end at once.
+// - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
 // - `GET /maps/status` tells how the store and the regions stand.
 // - `GET /maps/regions` lists the regions.
 // - `POST /maps/regions/reload` opens region files that have changed.
 //
-// A body is JSON (`Content-Type: application/json`). The module needs no configuration: it is there wherever the app `maps` is.
-// The commands `caddy maps user-token`, `caddy maps rotate-keys` and `caddy maps backup` make these requests. Example:
+// A body is JSON (`Content-Type: application/json`). While the configuration is being started, a request waits for
+// it, for at most 10 seconds. The module needs no configuration: it is there wherever the app `maps` is. The commands
+// `caddy maps user-token`, `caddy maps rotate-keys` and `caddy maps backup` make these requests. Example:
 //
 //	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
 //	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'
@@ -47,7 +49,19 @@ func (a *AdminAPI) Routes() []caddy.AdminRoute {
 		route("/maps/status", http.MethodGet, status),
 		route("/maps/regions", http.MethodGet, regions),
 		route("/maps/regions/reload", http.MethodPost, reloadRegions),
+		unknown("/maps"),
+		unknown("/maps/"),
 	}
+}
+
+// unknown answers at and below an address where nothing else is. A trailing slash makes another address.
+func unknown(pattern string) caddy.AdminRoute {
+	return caddy.AdminRoute{Pattern: pattern, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) error {
+		w.Header().Set("Cache-Control", "no-store")
+		apierror.Platform.Write(w, apierror.NotFound("not found"))
+		return nil
+	})}
 }
 
 type endpoint func(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error
@@ -77,11 +91,14 @@ func call(method string, serve endpoint, w http.ResponseWriter, r *http.Request)
 		}
 		return apierror.MethodNotAllowed(allow...)
 	}
-	app, err := caddy.ActiveContext().AppIfConfigured("maps")
-	if err != nil {
-		return apierror.Error{Status: http.StatusServiceUnavailable, Message: "the running configuration has no maps app"}
+	app, err := mapsapp.Running(r.Context())
+	if errors.Is(err, mapsapp.ErrNoApp) || errors.Is(err, mapsapp.ErrStarting) {
+		return apierror.Error{Status: http.StatusServiceUnavailable, Message: err.Error()}
 	}
-	return serve(app.(*mapsapp.App), w, r)
+	if err != nil {
+		return apierror.Unavailable() // the client has gone
+	}
+	return serve(app, w, r)
 }
 
 func status(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/directory"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -22,7 +23,9 @@ type Backup struct {
 }
 
 func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody)
+	memory := app.Body(r)
+	defer memory.Release()
+	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
 	if err != nil {
 		return err
 	}
@@ -58,12 +61,22 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	}
 	app.Logger().Info("backup made", zap.String("output", output), zap.Int64("bytes", size),
 		zap.Duration("took", time.Since(began)), zap.String("remote_addr", r.RemoteAddr))
+	if dir := filepath.Dir(output); directory.OthersMayReplace(dir) {
+		app.Logger().Warn("others may write to the directory of the backup, and put another in its place, which would "+
+			"then be restored; take that away: chmod go-w", zap.String("directory", dir))
+	}
 	httpjson.Write(w, http.StatusOK, Backup{output, size})
 	return nil
 }
 
-// backupError tells what is wrong with the file that was named. The log has the rest.
+// backupError tells what is wrong with the file that was named, or with the store. The log has the rest.
 func backupError(err error) error {
+	if errors.Is(err, account.ErrDamaged) {
+		return apierror.Error{
+			Status:  http.StatusServiceUnavailable,
+			Message: "the store is damaged, and no copy of it was kept; stop the server, and restore a backup of before",
+		}
+	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}

@@ -28,22 +28,64 @@ type SigningKey struct {
 // SigningKeys are all signing keys, oldest first.
 type SigningKeys struct {
 	Keys []SigningKey `json:"keys"`
+	// Revoked are the ids of the keys that were removed, whose tokens have ended. It is there if that was asked for.
+	Revoked []string `json:"revoked,omitzero"`
 }
 
 func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	memory := app.Body(r)
+	defer memory.Release()
+	body, err := httpjson.ReadOptionalObject(r, httpjson.SmallBody, &memory)
+	if err != nil {
+		return err
+	}
+	if err := body.Only("revokeOld"); err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
+	revokeOld, _, err := body.Bool("revokeOld")
+	if err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
 	session, err := app.Session(r.Context())
 	if err != nil {
 		return err
 	}
 	defer session.Release()
-	if err := session.Authority.Rotate(r.Context()); err != nil {
+	var keys SigningKeys
+	if revokeOld {
+		keys.Revoked, err = revokeKeys(app, session, r)
+	} else {
+		err = session.Authority.Rotate(r.Context())
+	}
+	if err != nil {
 		if errors.Is(err, credential.ErrTooManyKeys) {
 			return apierror.Error{Status: http.StatusConflict, Message: err.Error()}
 		}
 		return err
 	}
-	keys := SigningKeys{Keys: []SigningKey{}}
 	var signing []string
+	keys.Keys, signing = listKeys(session)
+	app.Logger().Info("signing keys rotated", zap.Strings("kids", signing), zap.String("remote_addr", r.RemoteAddr))
+	httpjson.Write(w, http.StatusOK, keys)
+	return nil
+}
+
+// revokeKeys replaces all keys. What was removed is logged also if the new ones could not be read.
+func revokeKeys(app *mapsapp.App, session *mapsapp.Session, r *http.Request) ([]string, error) {
+	revoked, err := session.Authority.ReplaceKeys(r.Context())
+	if err == nil || len(revoked) > 0 {
+		app.Logger().Info("signing keys revoked; their tokens have ended",
+			zap.Strings("kids", revoked), zap.String("remote_addr", r.RemoteAddr))
+	}
+	if revoked == nil {
+		revoked = []string{} // another server has just removed them
+	}
+	return revoked, err
+}
+
+// listKeys returns all keys, and the ids of those that sign.
+func listKeys(session *mapsapp.Session) (keys []SigningKey, signing []string) {
+	keys = []SigningKey{}
 	for _, k := range session.Authority.Keys() {
 		shown := SigningKey{ID: k.ID, Use: string(k.Use), Algorithm: k.Algorithm, CreatedAt: k.CreatedAt, Signs: k.Signs}
 		if !k.Until.IsZero() {
@@ -52,9 +94,7 @@ func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error 
 		if k.Signs {
 			signing = append(signing, k.ID)
 		}
-		keys.Keys = append(keys.Keys, shown)
+		keys = append(keys, shown)
 	}
-	app.Logger().Info("signing keys rotated", zap.Strings("kids", signing), zap.String("remote_addr", r.RemoteAddr))
-	httpjson.Write(w, http.StatusOK, keys)
-	return nil
+	return keys, signing
 }

@@ -1,6 +1,7 @@
 package adminapi
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -25,7 +27,9 @@ type UserToken struct {
 }
 
 func mintUserToken(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody)
+	memory := app.Body(r)
+	defer memory.Release()
+	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
 	if err != nil {
 		return err
 	}
@@ -41,9 +45,12 @@ func mintUserToken(app *mapsapp.App, w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	defer session.Release()
-	token, user, expires, err := session.Authority.MintUser(organization, subject, ttl)
-	if err != nil {
+	token, user, expires, err := session.Authority.MintUser(r.Context(), organization, subject, ttl)
+	switch {
+	case errors.Is(err, credential.ErrMint):
 		return apierror.FailedValidation(err.Error())
+	case err != nil:
+		return err
 	}
 	app.Logger().Info("user token minted",
 		zap.String("jti", user.ID),

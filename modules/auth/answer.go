@@ -20,16 +20,21 @@ type answer struct {
 	auth     *Auth
 	origin   string // the value of Access-Control-Allow-Origin; empty for none
 	identity credential.Identity
-	marked   bool // the headers are as they shall be
+	status   int         // of the answer
+	reason   string      // why the request was refused; "" if it was not
+	marked   bool        // the headers are as they shall be
+	inner    bool        // another maps_auth, behind this one, says which pages may read the answer
+	own      http.Header // what the site itself says about pages; nil for nothing
 
 	// room for the values of headers, each of which needs a slice of its own: later handlers may change it in place
-	values [4]string
+	values [5]string
 	used   int
 }
 
-// publish makes the identity visible as placeholders. They are computed when asked for: most requests never do.
-func (o *answer) publish(repl *caddy.Replacer) {
-	if outer := enclosing(o.ResponseWriter); outer != nil {
+// publish makes the identity visible as placeholders. They are computed when asked for: most requests never do. outer
+// is another maps_auth in front of this one, if there is one.
+func (o *answer) publish(repl *caddy.Replacer, outer *answer) {
+	if outer != nil {
 		outer.identity = o.identity // of two maps_auth in a chain the later one counts, and the placeholders are there already
 		return
 	}
@@ -109,8 +114,9 @@ func (o *answer) mark(status int) {
 	if o.marked {
 		return
 	}
-	o.marked = true
+	o.marked, o.status = true, status
 	h := o.Header()
+	o.withdraw(h)
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
 		h["Cache-Control"] = o.value("no-store")
@@ -131,8 +137,9 @@ func (o *answer) mark(status int) {
 		}
 		if o.origin != "" {
 			h["Access-Control-Allow-Origin"] = o.value(o.origin)
+			h["Access-Control-Expose-Headers"] = append(h["Access-Control-Expose-Headers"], exposed)
 		} else {
-			h.Del("Access-Control-Allow-Origin") // what an upstream allows is not ours to allow
+			h.Del("Access-Control-Allow-Origin")
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -18,6 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/bearer"
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/redact"
 )
 
 func init() { caddy.RegisterModule(new(Auth)) }
@@ -41,8 +44,11 @@ type Auth struct {
 	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// The query parameter that may carry the token instead of the Authorization header. Caddy logs addresses with their query,
-	// so the access log and the default logger then need the filter that `Caddyfile.example` has. Default: none.
+	// The query parameter that may carry the token instead of the Authorization header. Caddy logs addresses with their
+	// query, so the access log and the default logger then need the filter `maps_redact`, as `Caddyfile.example` has it.
+	// Where one of them shows the parameter, a line at the start says so, and a request that has it in its address, or in
+	// its Referer, is left out of the access log: this module logs it instead, and answers its errors with the site's
+	// error routes. Default: none.
 	APIKeyQuery string `json:"api_key_query,omitempty"`
 
 	// The family of error bodies: `platform` or `routing`. Default: `platform`.
@@ -58,6 +64,8 @@ type Auth struct {
 
 	app     *mapsapp.App
 	logger  *zap.Logger
+	logs    func() (open []string)
+	shown   *redact.Filter // what may be logged of a request
 	metrics *mapsapp.Results
 	style   apierror.Style
 	scopes  account.ScopeSet
@@ -80,6 +88,9 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.metrics = &a.app.Metrics().Auth
+	a.shown = redact.New(a.APIKeyQuery)
+	a.logs = sync.OnceValue(func() []string { return a.openLogs(ctx) }) // not before all handlers are provisioned
+	a.app.CheckLogs(a.logs)
 	return nil
 }
 
@@ -109,11 +120,23 @@ func (a *Auth) parse() error {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	out := &answer{
+		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, origin: a.cors.allow(r),
+	}
+	concealed := a.conceal(r)
+	if concealed {
+		defer a.logInstead(r, out, time.Now())
+	}
 	if a.cors.enabled() && isPreflight(r) {
+		out.status = http.StatusNoContent
 		a.cors.preflight(w, r)
 		return nil
 	}
-	out := &answer{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, origin: a.cors.allow(r)}
+	out.remember(w.Header())
+	outer := enclosing(w)
+	if outer != nil && a.cors.enabled() {
+		outer.inner = true
+	}
 	refused := a.check(r, &out.identity)
 	if refused != nil {
 		refused.counter.Inc()
@@ -124,12 +147,16 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	}
 	a.metrics.OK.Inc()
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	out.publish(repl)
+	out.publish(repl, outer)
+	copied := false
 	if !a.ForwardToken {
-		a.strip(r, repl)
+		copied = a.strip(r, repl)
 	}
 	err := next.ServeHTTP(out, r)
 	out.finish(err)
+	if err != nil && (concealed || copied) {
+		return a.answerError(w, r, err)
+	}
 	return err
 }
 
@@ -138,7 +165,7 @@ type refusal struct {
 	answer  apierror.Error
 	reason  string
 	counter prometheus.Counter
-	kind    string // the reason as one of a few fixed texts
+	kind    mapsapp.Reason
 }
 
 // unavailable is a refusal because nobody could be asked.
@@ -151,9 +178,10 @@ func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, err.Error()}
+		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, mapsapp.BearerReason(err)}
 	case token == "":
-		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken, a.metrics.NoToken, mapsapp.ReasonNoToken}
+		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken.String(), a.metrics.NoToken,
+			mapsapp.ReasonNoToken}
 	}
 	ctx := r.Context()
 	session, err := a.app.Session(ctx)
@@ -167,7 +195,7 @@ func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, credential.Reason(err)}
+		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, mapsapp.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
 	case !who.Scopes.Has(a.scopes):
@@ -180,6 +208,7 @@ func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 // explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, where it
 // adds no line that a flood of requests could multiply, and in this module's own log at DEBUG.
 func (a *Auth) explain(r *http.Request, out *answer, why *refusal) {
+	out.reason = why.reason
 	ctx := r.Context()
 	if why.answer.Status == http.StatusForbidden {
 		repl := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)

@@ -95,6 +95,77 @@ func TestAnswerHeaders(t *testing.T) {
 	}
 }
 
+// What an upstream allows caches and web pages is not its to allow; what the operator's own header directive says
+// stays.
+func TestForeignHeaders(t *testing.T) {
+	address := startHTTP(t, http.HandlerFunc(sayer))
+	s := mapstest.Start(t, mapstest.Config{Site: `
+	handle /said {
+		maps_auth DIRECTION
+		reverse_proxy ` + address + `
+	}
+	handle /pages {
+		maps_auth DIRECTION {
+			cors https://app.example.com
+		}
+		reverse_proxy ` + address + `
+	}
+	handle /own {
+		header Access-Control-Allow-Origin https://own.example.com
+		header Access-Control-Expose-Headers X-Own
+		maps_auth DIRECTION
+		reverse_proxy ` + address + `
+	}
+` + accountsSite})
+	_, token := s.Token("acme", "DIRECTION")
+
+	const exposed = "Retry-After, RateLimit, RateLimit-Policy"
+	for path, want := range map[string]map[string]string{
+		"/said":  {},
+		"/own":   {"Access-Control-Allow-Origin": "https://own.example.com", "Access-Control-Expose-Headers": "X-Own"},
+		"/pages": {"Access-Control-Allow-Origin": "https://app.example.com", "Access-Control-Expose-Headers": exposed},
+	} {
+		for _, name := range []string{
+			"CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Vercel-CDN-Cache-Control", "Akamai-Cache-Control", "Surrogate-Control",
+			"Edge-Control", "X-Accel-Expires",
+			"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
+			"Access-Control-Allow-Methods", "Access-Control-Allow-Private-Network", "Access-Control-Expose-Headers", "Access-Control-Max-Age",
+		} {
+			for _, status := range []string{"200", "304", "404", "503"} {
+				got := s.Do(http.MethodGet, path+"?"+strings.ToLower(name)+"=theirs&status="+status, token, "", "Origin",
+					"https://app.example.com")
+				if value := strings.Join(got.Header.Values(name), "|"); value != want[name] {
+					t.Errorf("%s %s: %s is %q, want %q", path, status, name, value, want[name])
+				}
+			}
+		}
+		got := s.Do(http.MethodGet, path+"?x-cache-controls=theirs&etag=theirs", token, "")
+		if got.Header.Get("X-Cache-Controls") != "theirs" || got.Header.Get("ETag") != "theirs" {
+			t.Errorf("%s: others were removed too: %v", path, got.Header)
+		}
+	}
+}
+
+// A page of another origin may read when to come again, in a refusal too.
+func TestExposedHeaders(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: `
+	handle {
+		maps_auth DIRECTION {
+			cors https://app.example.com
+		}
+		respond "passed"
+	}`})
+	for origin, want := range map[string]string{
+		"https://app.example.com": "Retry-After, RateLimit, RateLimit-Policy", "https://evil.example.com": "",
+	} {
+		got := s.Do(http.MethodGet, "/", "", "", "Origin", origin)
+		exposed := strings.Join(got.Header.Values("Access-Control-Expose-Headers"), "|")
+		if got.Status != http.StatusUnauthorized || exposed != want {
+			t.Errorf("%s: %d, Access-Control-Expose-Headers %q, want %q", origin, got.Status, exposed, want)
+		}
+	}
+}
+
 func TestCORS(t *testing.T) {
 	address := startHTTP(t, http.HandlerFunc(sayer))
 	s := mapstest.Start(t, mapstest.Config{Site: `

@@ -51,6 +51,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var buf bytes.Buffer
 	fmt.Fprintf(&buf, "%s %s\n", r.Method, r.RequestURI)
 	_ = r.Header.Write(&buf)
+	_ = r.Trailer.Write(&buf) // there once the body has been read
+	for name := range r.Trailer {
+		fmt.Fprintln(&buf, "trailer", name)
+	}
 	buf.Write(body)
 	u.mu.Lock()
 	u.last = buf.String()
@@ -265,6 +269,31 @@ func TestTokenIsStripped(t *testing.T) {
 		s.Do(http.MethodGet, "/forwarded?x=1&apiKey="+token, "", "")
 		if got := web.take(); !strings.Contains(got, "x=1&apiKey="+token) {
 			t.Errorf("the parameter did not reach the upstream: %s", got)
+		}
+	})
+	t.Run("trailers", func(t *testing.T) {
+		for _, path := range []string{"/http/t", "/forward/t", "/fastcgi/t.php"} {
+			for _, announced := range []string{"Authorization", "X-Sum", "X-Sum, Authorization, Referer, Cookie", token} {
+				s.Raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer " + token +
+					"\r\nTransfer-Encoding: chunked\r\nTrailer: " + announced +
+					"\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 1\r\nAuthorization: Bearer " + token + "\r\nReferer: /?apiKey=" + token +
+					"\r\n\r\n")
+				got := web.take() + fast.take() + forward.take()
+				if !strings.Contains(got, "body") {
+					t.Errorf("%s, %s: the upstream saw %s", path, announced, got)
+				}
+				if strings.Contains(got, token) || strings.Contains(got, "trailer") ||
+					strings.Contains(strings.ToLower(got), "authorization") {
+					t.Errorf("%s, %s: the upstream saw the trailers: %s", path, announced, got)
+				}
+			}
+			// A body of known length has no trailers, whatever is announced.
+			s.Raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer " + token +
+				"\r\nContent-Length: 4\r\nTrailer: Authorization, " + token + "\r\n\r\nbody")
+			got := web.take() + fast.take() + forward.take()
+			if strings.Contains(got, token) || strings.Contains(got, "Authorization") {
+				t.Errorf("%s: the upstream saw what was announced: %s", path, got)
+			}
 		}
 	})
 	t.Run("body and method", func(t *testing.T) {

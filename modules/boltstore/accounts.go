@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
@@ -19,25 +17,31 @@ func tokenBucket(kind account.TokenKind) []byte {
 
 // CreateAccount implements account.Store.
 func (s *Store) CreateAccount(ctx context.Context, a account.Account) error {
-	return s.write(ctx, func(t *writeTx) error {
-		id := []byte(a.ID)
-		if t.get(accountsBucket, id) != nil || t.get(clientsBucket, a.ClientHash[:]) != nil || t.get(serversBucket, a.ServerHash[:]) != nil {
-			return account.ErrExists
-		}
-		return cmp.Or(
-			t.put(accountsBucket, id, encodeAccount(&a)),
-			t.put(clientsBucket, a.ClientHash[:], id),
-			t.put(serversBucket, a.ServerHash[:], id),
-			t.put(orgBucket, append(orgPrefix(a.OrganizationID), id...), nil),
-			t.put(orgStatusBucket, append(orgStatusPrefix(a.OrganizationID, a.Status), id...), nil),
-		)
-	})
+	return s.write(ctx, func(t *writeTx) error { return createAccount(t, &a) })
+}
+
+func createAccount(t *writeTx, a *account.Account) error {
+	id := []byte(a.ID)
+	if err := cmp.Or(
+		t.isFree(accountsBucket, id),
+		t.isFree(clientsBucket, a.ClientHash[:]),
+		t.isFree(serversBucket, a.ServerHash[:]),
+	); err != nil {
+		return err
+	}
+	return cmp.Or(
+		t.add(accountsBucket, id, encodeAccount(a)),
+		t.add(clientsBucket, a.ClientHash[:], id),
+		t.add(serversBucket, a.ServerHash[:], id),
+		t.put(orgBucket, append(orgPrefix(a.OrganizationID), id...), nil),
+		t.put(orgStatusBucket, append(orgStatusPrefix(a.OrganizationID, a.Status), id...), nil),
+	)
 }
 
 // Account implements account.Store.
 func (s *Store) Account(ctx context.Context, id string) (a account.Account, err error) {
-	err = s.read(ctx, func(tx *bbolt.Tx) error {
-		a, err = accountOf(tx, []byte(id))
+	err = s.view(ctx, func(v *view) error {
+		a, err = accountOf(v, []byte(id))
 		return err
 	})
 	return a, err
@@ -45,32 +49,43 @@ func (s *Store) Account(ctx context.Context, id string) (a account.Account, err 
 
 // AccountByToken implements account.Store.
 func (s *Store) AccountByToken(ctx context.Context, kind account.TokenKind, token account.Hash) (a account.Account, err error) {
-	err = s.read(ctx, func(tx *bbolt.Tx) error {
-		id := tx.Bucket(tokenBucket(kind)).Get(token[:])
-		if id == nil {
-			id = decoy.id
+	err = s.view(ctx, func(v *view) error {
+		id, err := v.get(tokenBucket(kind), token[:])
+		if err != nil {
+			return err
 		}
-		a, err = accountOf(tx, id)
-		return err
+		if id == nil {
+			a, err = accountOf(v, decoy.id)
+			return err
+		}
+		a, err = accountOf(v, id)
+		return expected(err, "an account that %s names", tokenBucket(kind))
 	})
 	return a, err
 }
 
-// decoy is an account as most are, of nobody and in no store. What is not found takes its time, or the time of an answer would
-// tell what is there and not for the caller from what is not.
-var decoy = struct{ id, record []byte }{
-	[]byte("sa_0000000000000000000000"),
-	encodeAccount(&account.Account{
-		ID: "sa_0000000000000000000000", OrganizationID: "organization", Platform: "WEB", Description: "description",
+// decoy is an account as most are, of nobody and in no store. What is not found takes its time, or the time of an
+// answer would tell what is there and not for the caller from what is not.
+var decoy = func() (d struct{ id, value []byte }) {
+	d.id = []byte("sa_0000000000000000000000")
+	d.value, _ = seal(accountsBucket, d.id, encodeAccount(&account.Account{
+		ID: string(d.id), OrganizationID: "organization", Platform: "WEB", Description: "description",
 		Scopes: account.Scopes{account.ScopeDirection, account.ScopeReverseGeocoding}, Status: account.StatusActive,
 		CreatedBy: "user:subject", ClientHint: "0000", ServerHint: "0000", Version: 1,
-	}),
-}
+	}))
+	return d
+}()
 
-func accountOf(tx *bbolt.Tx, id []byte) (account.Account, error) {
-	record := tx.Bucket(accountsBucket).Get(id)
+func accountOf(v *view, id []byte) (account.Account, error) {
+	record, err := v.get(accountsBucket, id)
+	if err != nil {
+		return account.Account{}, err
+	}
 	if record == nil {
-		_, err := decodeAccount(decoy.record)
+		record, _, err = unseal(accountsBucket, decoy.id, decoy.value)
+		if err == nil {
+			_, err = decodeAccount(record)
+		}
 		return account.Account{}, cmp.Or(err, account.ErrNotFound)
 	}
 	return decodeAccount(record)
@@ -78,16 +93,23 @@ func accountOf(tx *bbolt.Tx, id []byte) (account.Account, error) {
 
 // Accounts implements account.Store.
 func (s *Store) Accounts(ctx context.Context, organization string, page account.Page) (list []account.Account, err error) {
-	err = s.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.view(ctx, func(v *view) error {
 		bucket, prefix := orgBucket, orgPrefix(organization)
 		if page.Status != "" {
 			bucket, prefix = orgStatusBucket, orgStatusPrefix(organization, page.Status)
 		}
-		c := tx.Bucket(bucket).Cursor()
-		for key := lastBefore(c, prefix, page.After); bytes.HasPrefix(key, prefix) && len(list) < page.Limit; key, _ = c.Prev() {
-			a, err := accountOf(tx, key[len(prefix):])
-			if err != nil {
+		key := append(bytes.Clone(prefix), page.After...)
+		if page.After == "" {
+			key = after(prefix)
+		}
+		for len(list) < page.Limit {
+			var err error
+			if key, err = v.before(bucket, key); err != nil || !bytes.HasPrefix(key, prefix) {
 				return err
+			}
+			a, err := accountOf(v, key[len(prefix):])
+			if err != nil {
+				return expected(err, "an account that %s names", bucket)
 			}
 			list = append(list, a)
 		}
@@ -101,7 +123,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id string, change func(*accou
 	err = s.write(ctx, func(t *writeTx) error {
 		var changed bool
 		var err error
-		if before, err = accountOf(t.tx, []byte(id)); err != nil {
+		if before, err = accountOf(t.view, []byte(id)); err != nil {
 			return err
 		}
 		after, changed, err = account.Change(before, change)
@@ -126,7 +148,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id string, change func(*accou
 func (s *Store) DeleteAccount(ctx context.Context, id string, check func(account.Account) error) (was account.Account, err error) {
 	err = s.write(ctx, func(t *writeTx) error {
 		var err error
-		if was, err = accountOf(t.tx, []byte(id)); err != nil {
+		if was, err = accountOf(t.view, []byte(id)); err != nil {
 			return err
 		}
 		if check != nil {

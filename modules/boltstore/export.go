@@ -1,19 +1,16 @@
 package boltstore
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-
-	"go.etcd.io/bbolt"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 // Export implements account.Exporter.
 func (s *Store) Export(ctx context.Context, each func(account.Record) error) error {
-	return s.read(ctx, func(tx *bbolt.Tx) error {
-		keys, err := keysOf(tx)
+	return s.view(ctx, func(v *view) error {
+		keys, err := keysOf(v)
 		if err != nil {
 			return err
 		}
@@ -22,7 +19,7 @@ func (s *Store) Export(ctx context.Context, each func(account.Record) error) err
 				return err
 			}
 		}
-		err = tx.Bucket(accountsBucket).ForEach(func(_, record []byte) error {
+		err = v.each(accountsBucket, nil, func(_, record []byte) error {
 			a, err := decodeAccount(record)
 			if err != nil {
 				return err
@@ -35,8 +32,8 @@ func (s *Store) Export(ctx context.Context, each func(account.Record) error) err
 		if err != nil {
 			return err
 		}
-		return tx.Bucket(grantsBucket).ForEach(func(_, record []byte) error {
-			g, err := exportGrant(tx, record)
+		return v.each(grantsBucket, nil, func(_, record []byte) error {
+			g, err := exportGrant(v, record)
 			if err != nil {
 				return err
 			}
@@ -48,23 +45,23 @@ func (s *Store) Export(ctx context.Context, each func(account.Record) error) err
 	})
 }
 
-func exportGrant(tx *bbolt.Tx, record []byte) (*account.GrantRecord, error) {
+func exportGrant(v *view, record []byte) (*account.GrantRecord, error) {
 	g, err := decodeGrant(record)
 	if err != nil {
 		return nil, err
 	}
 	out := &account.GrantRecord{Grant: g.Grant, Rotations: g.rotations}
 	prefix := rotatedPrefix(g.ID)
-	c := tx.Bucket(rotatedBucket).Cursor()
-	for key, hash := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, hash = c.Next() {
+	err = v.each(rotatedBucket, prefix, func(key, hash []byte) error {
 		number := key[len(prefix):]
 		if len(number) != 8 || len(hash) != len(account.Hash{}) {
-			return nil, errRecord
+			return errRecord
 		}
 		// The first rotation replaced the token with number 0.
 		out.Replaced = append(out.Replaced, account.ReplacedToken{Hash: account.Hash(hash), Number: binary.BigEndian.Uint64(number) - 1})
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // Interface guard

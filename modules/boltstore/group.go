@@ -3,12 +3,14 @@ package boltstore
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 // maxGroup is how many changes share one commit at most; more would make the first of them wait for the others' work.
@@ -20,11 +22,12 @@ const (
 	maxGather = 10 * time.Millisecond
 )
 
-// group gathers changes while a commit is on its way to the disk, and makes the next commit of all of them. Under load it
-// also waits a moment for those whom the last commit has answered to come again: two half-full commits, taking turns, would
-// cost nearly twice as much. A change that comes alone is committed at once.
+// group gathers changes while a commit is on its way to the disk, and makes the next commit of all of them. Under
+// load it also waits a moment for those whom the last commit has answered to come again: two half-full commits,
+// taking turns, would cost nearly twice as much. A change that comes alone is committed at once.
 type group struct {
-	db      *bbolt.DB
+	file    *handle
+	damage  *damageLog
 	mu      sync.Mutex
 	waiting []*change
 	wanted  int // wake the committer when so many wait
@@ -44,24 +47,61 @@ type change struct {
 // writeTx is the part of a transaction that a change sees. A change that fails must do so before it writes, or else all
 // the others of the commit have to be run again.
 type writeTx struct {
-	tx    *bbolt.Tx
-	wrote bool
+	*view
+	tallies tallies
+	wrote   bool
 }
 
-func (t *writeTx) get(bucket, key []byte) []byte { return t.tx.Bucket(bucket).Get(key) }
+func newWriteTx(tx *bbolt.Tx, sums *pageSums) (*writeTx, error) {
+	t := &writeTx{view: newView(tx, sums)}
+	if err := t.check(metaBucket, talliesKey, false); err != nil {
+		return nil, err
+	}
+	var err error
+	t.tallies, err = decodeTallies(tx.Bucket(metaBucket).Get(talliesKey))
+	return t, err
+}
 
-func (t *writeTx) put(bucket, key, value []byte) error {
+// isFree returns ErrExists if there is such a key.
+func (t *writeTx) isFree(bucket, key []byte) error {
+	if there, err := t.get(bucket, key); err != nil || there == nil {
+		return err
+	}
+	return account.ErrExists
+}
+
+func (t *writeTx) put(bucket, key, payload []byte) error {
+	before, sum, err := t.lookUp(bucket, key, false)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		t.tallies.of(bucket).remove(sum)
+	}
+	return t.add(bucket, key, payload)
+}
+
+// add is put for a key that isFree has just found to be free.
+func (t *writeTx) add(bucket, key, payload []byte) error {
+	value, sum := seal(bucket, key, payload)
+	t.tallies.of(bucket).add(sum)
 	t.wrote = true
 	return t.tx.Bucket(bucket).Put(key, value)
 }
 
+// remove also needs the pages beside: bbolt merges what has become small.
 func (t *writeTx) remove(bucket, key []byte) error {
+	before, sum, err := t.lookUp(bucket, key, true)
+	if err != nil || before == nil {
+		return err
+	}
+	t.tallies.of(bucket).remove(sum)
 	t.wrote = true
 	return t.tx.Bucket(bucket).Delete(key)
 }
 
-func newGroup(db *bbolt.DB) *group {
-	g := &group{db: db, wanted: 1, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newGroup(file *handle, damage *damageLog) *group {
+	g := &group{file: file, damage: damage, wanted: 1, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go g.loop()
 	return g
 }
@@ -112,6 +152,7 @@ func (g *group) close() {
 
 func (g *group) loop() {
 	defer close(g.done)
+	debug.SetPanicOnFault(true) // a mapped file may be cut short
 	for range g.wake {
 		for {
 			batch, closed := g.take()
@@ -169,7 +210,8 @@ func (g *group) take() (batch []*change, closed bool) {
 // errNothing rolls back a transaction in which nothing was written, which spares the disk.
 var errNothing = errors.New("nothing written")
 
-// commit runs the changes in one transaction. One that fails after it has written is taken out, and the others run again.
+// commit runs the changes in one transaction. One that fails after it has written is taken out, and the others
+// run again.
 func (g *group) commit(batch []*change) {
 	for len(batch) > 0 {
 		failed := -1
@@ -190,31 +232,73 @@ func (g *group) commit(batch []*change) {
 	}
 }
 
-func (g *group) update(batch []*change, failed *int) (err error) {
-	defer asError(&err)
-	err = g.db.Update(func(tx *bbolt.Tx) error {
-		t, wrote := &writeTx{tx: tx}, false
-		for i, c := range batch {
-			t.wrote = false
-			c.err = runChange(c, t)
-			if c.err != nil && t.wrote {
-				*failed = i
-				return c.err
-			}
-			wrote = wrote || t.wrote
-		}
-		if !wrote {
-			return errNothing
-		}
-		return nil
-	})
-	switch {
-	case errors.Is(err, errNothing):
-		return nil
-	case errors.Is(err, bolterrors.ErrDatabaseNotOpen):
-		return errClosed
+func (g *group) update(batch []*change, failed *int) error {
+	tx, err := g.file.begin(true)
+	if err != nil {
+		g.damage.see(err)
+		return err
 	}
+	if g.damage.any() {
+		// Where a commit cannot be written, bbolt looks for free pages in the whole file, unless they are listed.
+		g.file.db.NoFreelistSync = false
+	}
+	if err = g.runAll(tx, batch, failed); err == nil {
+		err = commit(tx)
+	}
+	if endErr := g.file.end(tx); endErr != nil {
+		g.damage.see(endErr)
+		return endErr
+	}
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	g.damage.see(err)
+	g.damage.see(g.follow())
 	return err
+}
+
+// runAll runs the changes, and writes down how many records there are then.
+func (g *group) runAll(tx *bbolt.Tx, batch []*change, failed *int) (err error) {
+	defer asError(&err)
+	t, err := newWriteTx(tx, g.file.sums)
+	if err != nil {
+		return err
+	}
+	wrote := false
+	for i, c := range batch {
+		t.wrote = false
+		c.err = runChange(c, t)
+		g.damage.see(c.err)
+		if c.err != nil && t.wrote {
+			*failed = i
+			return c.err
+		}
+		wrote = wrote || t.wrote
+	}
+	if !wrote {
+		return errNothing
+	}
+	return tx.Bucket(metaBucket).Put(talliesKey, t.tallies.encode())
+}
+
+func commit(tx *bbolt.Tx) (err error) {
+	defer asError(&err)
+	return tx.Commit()
+}
+
+// follow learns which pages the commit wrote, and does so too where it failed: a failed one may have got as far
+// as to be seen.
+func (g *group) follow() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = g.file.lose("what a change wrote cannot be read", p)
+		}
+	}()
+	tx, err := g.file.begin(false)
+	if err != nil {
+		return g.file.lose("what a change wrote cannot be read", err)
+	}
+	return errors.Join(g.file.sums.follow(tx), g.file.end(tx))
 }
 
 // runChange turns a panic into an error of this change alone. What it may have written is rolled back.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -44,8 +45,8 @@ func (g *group) length() int {
 	return len(g.waiting)
 }
 
-// TestSharedCommit has changes of many kinds in one commit: good ones, refused ones, ones that fail or panic after they have
-// written. Only the bad ones may fail, and nothing of theirs may stay.
+// TestSharedCommit has changes of many kinds in one commit: good ones, refused ones, ones that fail or panic
+// after they have written. Only the bad ones may fail, and nothing of theirs may stay.
 func TestSharedCommit(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "accounts.db"))
 	release := occupy(t, s)
@@ -225,5 +226,42 @@ func TestCloseWaits(t *testing.T) {
 				t.Errorf("acknowledged account %s: %v", id, err)
 			}
 		}
+	}
+}
+
+// TestPanicInCommit lets bbolt panic in the middle of a commit, over a page that was damaged after it was
+// compared. The commit fails, and the next one is made.
+func TestPanicInCommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	fill(t, path, 200)
+	s := open(t, path)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, 20*time.Second, "a commit that panics", func() {
+		err := s.write(context.Background(), func(tx *writeTx) error {
+			if err := tx.remove(accountsBucket, []byte("sa_00100")); err != nil {
+				return err
+			}
+			for id := range tx.seen { // bbolt reads those it merges, and those whose pages it frees, once more
+				writeAt(t, path, make([]byte, pageSize), int64(id)*pageSize)
+			}
+			return nil
+		})
+		if !errors.Is(err, account.ErrDamaged) {
+			t.Errorf("error %v, want that of damage", err)
+		}
+		writeAt(t, path, content, 0)
+		if err := s.CreateAccount(context.Background(),
+			account.Account{ID: "sa_after", ClientHash: hashOf("after"), ServerHash: hashOf("after")}); err != nil {
+			t.Errorf("the next change: %v", err)
+		}
+		if _, err := s.Account(context.Background(), "sa_00100"); err != nil {
+			t.Errorf("what the failed change removed: %v", err)
+		}
+	})
+	if faults := s.Faults(); len(faults) != 1 || faults[0] != account.FaultDamaged {
+		t.Errorf("faults %v", faults)
 	}
 }

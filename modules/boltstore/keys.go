@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
@@ -46,25 +44,6 @@ const timeLen = 12
 func appendTime(key []byte, t time.Time) []byte {
 	key = binary.BigEndian.AppendUint64(key, uint64(t.Unix())^1<<63)
 	return binary.BigEndian.AppendUint32(key, uint32(t.Nanosecond()))
-}
-
-// lastBefore moves a cursor to the last key with the prefix that sorts before prefix+before, or to the last of all where
-// before is empty.
-func lastBefore(c *bbolt.Cursor, prefix []byte, before string) []byte {
-	end := append(bytes.Clone(prefix), before...)
-	if before == "" {
-		end = after(prefix)
-	}
-	var key []byte
-	if found, _ := c.Seek(end); found == nil {
-		key, _ = c.Last()
-	} else {
-		key, _ = c.Prev()
-	}
-	if !bytes.HasPrefix(key, prefix) {
-		return nil
-	}
-	return key
 }
 
 // after returns the first key that sorts after all with the prefix. Prefixes begin with a length, so they are never all

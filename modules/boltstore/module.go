@@ -12,20 +12,23 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/directory"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants and signing keys in one file on this machine (an embedded bbolt database). It needs no
-// other software, and suits a single node: only one process can have the file open.
+// Module keeps accounts, grants and signing keys in one file on this machine (an embedded bbolt database). It
+// needs no other software, and suits a single node: only one process can have the file open.
 //
 // The file is made when the server starts with it for the first time, readable by the server's user alone (mode 0600, its
-// directory 0700), and never when a configuration is only checked. Whatever the server has answered is on the
-// disk, and survives the process being killed.
+// directory 0700), and never when a configuration is only checked. A directory that is there already is left as it
+// is, with a warning in the log if others may write to it. Whatever the server has answered is on the disk, and
+// survives the process being killed. All of the file is checked: a server does not start on a damaged one, and
+// answers 503 to what needs a part that was damaged later.
 type Module struct {
 	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
-	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ` shows
-	// it as `caddy.AppDataDir`).
+	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ`
+	// shows it as `caddy.AppDataDir`).
 	Path string `json:"path,omitempty"`
 
 	key string
@@ -36,8 +39,8 @@ func (Module) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.bolt", New: func() caddy.Module { return new(Module) }}
 }
 
-// Provision finds out which file is meant. It opens and makes nothing, so that a configuration can be checked beside a
-// running server.
+// Provision finds out which file is meant. It opens and makes nothing, so that a configuration can be checked
+// beside a running server.
 func (m *Module) Provision(caddy.Context) error {
 	path := caddy.NewReplacer().ReplaceAll(m.Path, "")
 	if m.Path == "" {
@@ -59,7 +62,8 @@ func (m *Module) Provision(caddy.Context) error {
 	return nil
 }
 
-// Key returns the absolute path of the file with links resolved: configurations with the same key mean the same store.
+// Key returns the absolute path of the file with links resolved: configurations with the same key mean the same
+// store.
 func (m *Module) Key() string { return m.key }
 
 // Open opens the file, or makes it.
@@ -67,11 +71,15 @@ func (m *Module) Open(ctx context.Context, logger *zap.Logger) (account.Store, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	store, err := Open(m.key)
+	store, err := openLogged(m.key, logger)
 	if err != nil {
 		return nil, err
 	}
 	logger.Info("opened accounts database", zap.String("path", m.key))
+	if dir := filepath.Dir(m.key); directory.OthersMayReplace(dir) { // the operator has made it, so it is not changed
+		logger.Warn("others may write to the directory of the accounts database, and put another in its place; "+
+			"take that away: chmod go-w", zap.String("directory", dir))
+	}
 	return store, nil
 }
 

@@ -21,18 +21,19 @@ func hashOf(parts ...string) account.Hash { return sha256.Sum256([]byte(strings.
 func fill(t *testing.T, path string, accounts int) {
 	t.Helper()
 	s := open(t, path)
-	for n := range accounts {
-		a := account.Account{ID: fmt.Sprintf("sa_%05d", n), OrganizationID: "org", Description: strings.Repeat("x", 300), Status: account.StatusActive,
-			ClientHash: hashOf("c", fmt.Sprint(n)), ServerHash: hashOf("s", fmt.Sprint(n)), Version: 1}
-		// Not through the store: hundreds of commits take their time.
-		if err := s.db.Update(func(tx *bbolt.Tx) error {
-			if err := tx.Bucket(orgBucket).Put(append(orgPrefix("org"), a.ID...), nil); err != nil {
+	// In one commit: hundreds of them take their time.
+	if err := s.write(t.Context(), func(tx *writeTx) error {
+		for n := range accounts {
+			a := account.Account{ID: fmt.Sprintf("sa_%05d", n), OrganizationID: "org", Description: strings.Repeat("x", 300),
+				Status:     account.StatusActive,
+				ClientHash: hashOf("c", fmt.Sprint(n)), ServerHash: hashOf("s", fmt.Sprint(n)), Version: 1}
+			if err := createAccount(tx, &a); err != nil {
 				return err
 			}
-			return tx.Bucket(accountsBucket).Put([]byte(a.ID), encodeAccount(&a))
-		}); err != nil {
-			t.Fatal(err)
 		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -83,8 +84,8 @@ func checkMode(t *testing.T, path string, want os.FileMode) {
 	}
 }
 
-// TestRefusedFiles opens files that are not this version's. Each must give one line that says what is wrong, and none may
-// be changed.
+// TestRefusedFiles opens files that are not this version's. Each must give one line that says what is wrong, and
+// none may be changed.
 func TestRefusedFiles(t *testing.T) {
 	good := filepath.Join(t.TempDir(), "accounts.db")
 	fill(t, good, 200)
@@ -119,7 +120,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"holes", raw(func(b []byte) []byte { clear(b[16384 : len(b)-4096]); return b }), "it is damaged"},
 		{"newer", inside(func(tx *bbolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(formatKey, binary.BigEndian.AppendUint64(nil, format+1))
-		}), "it has format 2, and this version of caddy-maps knows format 1 only"},
+		}), "it has format 3, and this version of caddy-maps knows format 2 and those before only"},
 		{"no format", inside(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }), "not a database of caddy-maps"},
 		{"bucket gone", inside(func(tx *bbolt.Tx) error { return tx.DeleteBucket(grantsBucket) }), "not a database of caddy-maps"},
 		{"another program's", func(t *testing.T, path string) {
@@ -213,10 +214,67 @@ func TestDamagedRecords(t *testing.T) {
 				t.Error("a byte more, and no error")
 			}
 			newer := bytes.Clone(kind.record)
-			newer[0] = recordVersion + 1
-			if err := kind.decode(newer); err == nil || !strings.Contains(err.Error(), "version 2") {
+			newer[0]++
+			if err := kind.decode(newer); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version %d", newer[0])) {
 				t.Errorf("newer version: error %v", err)
 			}
 		})
+	}
+}
+
+// TestAccountsOfBefore reads accounts that a version wrote which did not write down who narrowed them: people
+// did. Whatever is changed is written in the new form.
+func TestAccountsOfBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	s := open(t, path)
+	for id, status := range map[string]account.Status{"sa_1": account.StatusActive, "sa_2": account.StatusSuspended} {
+		a := account.Account{ID: id, OrganizationID: "org", Scopes: account.Scopes{account.ScopeTile}, Status: status,
+			Version: 1}
+		copy(a.ClientHash[:], id)
+		copy(a.ServerHash[:], id)
+		if err := s.CreateAccount(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.write(t.Context(), func(tx *writeTx) error {
+		for _, id := range []string{"sa_1", "sa_2"} {
+			record, err := tx.get(accountsBucket, []byte(id))
+			if err != nil {
+				return err
+			}
+			record = bytes.Clone(record)
+			record[0] = 1
+			record = record[:len(record)-3] // no flag, and two lengths of 0
+			if err := tx.put(accountsBucket, []byte(id), record); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	for id, suspended := range map[string]bool{"sa_1": false, "sa_2": true} {
+		a, err := s.Account(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := account.UnknownHolds(&a); a.Holds != want || a.Holds.Suspended != suspended || a.Holds.Scopes == 0 ||
+			a.Version != 1 {
+			t.Errorf("%s is %+v, want the holds %+v", id, a, want)
+		}
+		want := account.Holds{Dropped: account.ScopeONM.Set()}
+		if _, _, err := s.UpdateAccount(t.Context(), id, func(a *account.Account) (bool, error) {
+			a.Holds = want
+			return true, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if a, err = s.Account(t.Context(), id); err != nil || a.Holds != want {
+			t.Errorf("after a change, %s is %+v, error %v", id, a, err)
+		}
 	}
 }

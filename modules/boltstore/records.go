@@ -9,15 +9,20 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// A record begins with the version of its layout. Texts and byte strings are preceded by their length, numbers are varints.
+// A record begins with the version of its layout. Texts and byte strings are preceded by their length, numbers
+// are varints.
 
-const recordVersion = 1
+const (
+	recordVersion = 1
+	// accountVersion is that of accounts. Before 2 they had no holds.
+	accountVersion = 2
+)
 
-var errRecord = errors.New("the accounts database has a damaged record")
+var errRecord = damaged("a record cannot be read")
 
 func encodeAccount(a *account.Account) []byte {
 	b := make([]byte, 0, 256+len(a.Description))
-	b = append(b, recordVersion)
+	b = append(b, accountVersion)
 	b = appendPart(b, a.ID)
 	b = appendPart(b, a.OrganizationID)
 	b = appendPart(b, string(a.Platform))
@@ -36,12 +41,15 @@ func encodeAccount(a *account.Account) []byte {
 	b = append(b, a.ClientHash[:]...)
 	b = append(b, a.ServerHash[:]...)
 	b = binary.AppendUvarint(b, a.Generation)
-	return binary.AppendUvarint(b, a.Version)
+	b = binary.AppendUvarint(b, a.Version)
+	b = appendBool(b, a.Holds.Suspended)
+	b = appendPart(b, a.Holds.Scopes.String())
+	return appendPart(b, a.Holds.Dropped.String())
 }
 
 func decodeAccount(record []byte) (account.Account, error) {
 	r := reader{rest: record}
-	r.version()
+	version := r.versionUpTo(accountVersion)
 	a := account.Account{
 		ID: r.text(), OrganizationID: r.text(), Platform: account.Platform(r.text()), IsAdmin: r.bool(), Description: r.text(),
 	}
@@ -56,6 +64,11 @@ func decodeAccount(record []byte) (account.Account, error) {
 	a.CreatedAt, a.UpdatedAt = r.instant(), r.instant()
 	a.ClientHash, a.ServerHash = r.hash(), r.hash()
 	a.Generation, a.Version = r.number(), r.number()
+	if version == 1 {
+		a.Holds = account.UnknownHolds(&a)
+	} else {
+		a.Holds = account.Holds{Suspended: r.bool(), Scopes: r.scopes(), Dropped: r.scopes()}
+	}
 	return a, r.end()
 }
 
@@ -129,10 +142,14 @@ type reader struct {
 
 func (r *reader) fail() { r.rest, r.err = nil, errRecord }
 
-func (r *reader) version() {
-	if v := r.byte(); r.err == nil && v != recordVersion {
+func (r *reader) version() { r.versionUpTo(recordVersion) }
+
+func (r *reader) versionUpTo(newest byte) byte {
+	v := r.byte()
+	if r.err == nil && (v < recordVersion || v > newest) {
 		r.rest, r.err = nil, fmt.Errorf("the accounts database has a record of version %d, which this version of caddy-maps cannot read", v)
 	}
+	return v
 }
 
 func (r *reader) bytes(n uint64) []byte {
@@ -156,6 +173,14 @@ func (r *reader) byte() byte {
 
 func (r *reader) bool() bool   { return r.byte() != 0 }
 func (r *reader) text() string { return string(r.bytes(r.number())) }
+
+func (r *reader) scopes() account.ScopeSet {
+	set, err := account.ParseScopeSet(r.text())
+	if err != nil {
+		r.fail()
+	}
+	return set
+}
 
 func (r *reader) hash() (h account.Hash) {
 	copy(h[:], r.bytes(uint64(len(h))))

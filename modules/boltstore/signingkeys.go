@@ -5,23 +5,21 @@ import (
 	"context"
 	"slices"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 // Keys implements account.Store.
 func (s *Store) Keys(ctx context.Context) (keys []account.Key, err error) {
-	err = s.read(ctx, func(tx *bbolt.Tx) error {
-		keys, err = keysOf(tx)
+	err = s.view(ctx, func(v *view) error {
+		keys, err = keysOf(v)
 		return err
 	})
 	return keys, err
 }
 
-func keysOf(tx *bbolt.Tx) ([]account.Key, error) {
+func keysOf(v *view) ([]account.Key, error) {
 	var keys []account.Key
-	err := tx.Bucket(signingKeyBucket).ForEach(func(_, record []byte) error {
+	err := v.each(signingKeyBucket, nil, func(_, record []byte) error {
 		k, err := decodeKey(record)
 		keys = append(keys, k)
 		return err
@@ -35,7 +33,7 @@ func keysOf(tx *bbolt.Tx) ([]account.Key, error) {
 // AddFirstKey implements account.Store.
 func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (stands account.Key, err error) {
 	err = s.write(ctx, func(t *writeTx) error {
-		keys, err := keysOf(t.tx)
+		keys, err := keysOf(t.view)
 		if err != nil {
 			return err
 		}
@@ -45,8 +43,8 @@ func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (stands account.
 				return nil
 			}
 		}
-		if t.get(signingKeyBucket, []byte(k.ID)) != nil {
-			return account.ErrExists
+		if err := t.isFree(signingKeyBucket, []byte(k.ID)); err != nil {
+			return err
 		}
 		stands = k
 		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k))
@@ -60,7 +58,7 @@ func (s *Store) AddFirstKey(ctx context.Context, k account.Key) (stands account.
 // AddNextKey implements account.Store.
 func (s *Store) AddNextKey(ctx context.Context, k account.Key, after string) (stands account.Key, err error) {
 	err = s.write(ctx, func(t *writeTx) error {
-		keys, err := keysOf(t.tx)
+		keys, err := keysOf(t.view)
 		if err != nil {
 			return err
 		}
@@ -74,8 +72,8 @@ func (s *Store) AddNextKey(ctx context.Context, k account.Key, after string) (st
 			}
 			break
 		}
-		if t.get(signingKeyBucket, []byte(k.ID)) != nil {
-			return account.ErrExists
+		if err := t.isFree(signingKeyBucket, []byte(k.ID)); err != nil {
+			return err
 		}
 		stands = k
 		return t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k))
@@ -89,17 +87,60 @@ func (s *Store) AddNextKey(ctx context.Context, k account.Key, after string) (st
 // DeleteKey implements account.Store.
 func (s *Store) DeleteKey(ctx context.Context, id string) error {
 	return s.write(ctx, func(t *writeTx) error {
-		if t.get(signingKeyBucket, []byte(id)) == nil {
-			return nil
-		}
 		return t.remove(signingKeyBucket, []byte(id))
 	})
+}
+
+// ReplaceKeys implements account.Store.
+func (s *Store) ReplaceKeys(ctx context.Context, old []string, next []account.Key) (removed []string, err error) {
+	err = s.write(ctx, func(t *writeTx) error {
+		removed = nil
+		keys, err := keysOf(t.view)
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(keys, func(k account.Key) bool {
+			if !slices.Contains(old, k.ID) {
+				return false
+			}
+			removed = append(removed, k.ID)
+			return true
+		})
+		for _, id := range removed {
+			if err := t.remove(signingKeyBucket, []byte(id)); err != nil {
+				return err
+			}
+		}
+		for _, k := range next {
+			if slices.ContainsFunc(left, func(one account.Key) bool {
+				return one.Use == k.Use &&
+					one.Algorithm == k.Algorithm
+			}) {
+				continue
+			}
+			if err := t.isFree(signingKeyBucket, []byte(k.ID)); err != nil {
+				return err
+			}
+			if err := t.put(signingKeyBucket, []byte(k.ID), encodeKey(&k)); err != nil {
+				return err
+			}
+			left = append(left, k)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return removed, nil
 }
 
 // ReplaceKey implements account.Store.
 func (s *Store) ReplaceKey(ctx context.Context, k account.Key) error {
 	return s.write(ctx, func(t *writeTx) error {
-		record := t.get(signingKeyBucket, []byte(k.ID))
+		record, err := t.get(signingKeyBucket, []byte(k.ID))
+		if err != nil {
+			return err
+		}
 		if record == nil {
 			return account.ErrNotFound
 		}

@@ -1,21 +1,23 @@
-// Package boltstore keeps accounts, grants and signing keys in one bbolt file, the embedded default of the maps app.
-// Changes of all requests that wait at the same time share one commit, so that the number of exchanges in a second is not
-// bound by the number of times a disk can sync.
+// Package boltstore keeps accounts, grants and signing keys in one bbolt file, the embedded default of the maps
+// app. Changes of all requests that wait at the same time share one commit, so that the number of exchanges in a
+// second is not bound by the number of times a disk can sync.
 package boltstore
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
@@ -24,7 +26,9 @@ const (
 	// lockTimeout is how long Open waits for another process to let go of the file.
 	lockTimeout = time.Second
 	// format is the layout that this version writes and reads. It rises when an older version could no longer read a file.
-	format = 1
+	format = 2
+	// unsealed is the format of before: values had no checksums.
+	unsealed = 1
 
 	fileMode = 0o600
 	dirMode  = 0o700
@@ -50,29 +54,55 @@ var (
 		rotatedBucket, pairsBucket, expiryBucket, signingKeyBucket,
 	}
 
-	formatKey = []byte("format")
+	formatKey  = []byte("format")
+	talliesKey = []byte("tallies")
 )
 
-var errClosed = errors.New("the accounts database is closed")
+var (
+	errClosed = errors.New("the accounts database is closed")
+	errInUse  = errors.New("another process has it open; stop that process, or give each server a store of its own")
+)
 
 // Store is an account.Store in one file. It holds the file's lock until Close.
 type Store struct {
-	db    *bbolt.DB
-	group *group
-	once  sync.Once
+	db     *bbolt.DB
+	file   *handle
+	group  *group
+	damage *damageLog
+	stop   chan struct{}
+	tasks  sync.WaitGroup
+	once   sync.Once
 }
 
-// Open opens the file, or makes it with its directory. A file that another process holds is an error after one second, as
-// is one of a newer format or of another program, which is left as it is.
-func Open(path string) (*Store, error) {
-	db, err := openFile(path)
+// Open opens the file, or makes it with its directory. A file that another process holds is an error after one
+// second, as is one that is damaged, of a newer format or of another program, which is left as it is.
+func Open(path string) (*Store, error) { return openLogged(path, zap.NewNop()) }
+
+func openLogged(path string, logger *zap.Logger) (*Store, error) {
+	db, err := openFile(path, logger)
 	if err != nil {
 		return nil, fmt.Errorf("accounts database %s: %w", path, err)
 	}
-	return &Store{db: db, group: newGroup(db)}, nil
+	s := &Store{db: db, damage: &damageLog{path: path, logger: logger}, stop: make(chan struct{})}
+	if s.file, err = newHandle(db); err != nil {
+		return nil, errors.Join(fmt.Errorf("accounts database %s: %w", path, err), db.Close())
+	}
+	if err := s.learn(); err != nil {
+		return nil, errors.Join(fmt.Errorf("accounts database %s: %w", path, whatToDo(err)), s.file.close())
+	}
+	s.group = newGroup(s.file, s.damage)
+	s.tasks.Go(func() { s.watch(checkEvery) })
+	return s, nil
 }
 
-func openFile(path string) (*bbolt.DB, error) {
+// learn makes the checksums of all pages, of a file that was just found to be whole.
+func (s *Store) learn() (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer asError(&err)
+	return s.db.View(func(tx *bbolt.Tx) error { return s.file.sums.learn(mapped(tx), tx.ID()) })
+}
+
+func openFile(path string, logger *zap.Logger) (*bbolt.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, fmt.Errorf("making its directory: %w", err)
 	}
@@ -99,7 +129,7 @@ func openFile(path string) (*bbolt.DB, error) {
 	if err != nil {
 		return nil, openError(err)
 	}
-	if err := prepare(db, path, created); err != nil {
+	if err := prepare(db, path, created, logger); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -108,7 +138,7 @@ func openFile(path string) (*bbolt.DB, error) {
 // openError says what to do about the faults of a file that an operator can meet.
 func openError(err error) error {
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return errors.New("another process has it open; stop that process, or give each server a store of its own")
+		return errInUse
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err // no permission, say
@@ -117,7 +147,7 @@ func openError(err error) error {
 }
 
 // prepare makes the buckets of a new file, and keeps others from reading it.
-func prepare(db *bbolt.DB, path string, created bool) error {
+func prepare(db *bbolt.DB, path string, created bool, logger *zap.Logger) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&^fileMode != 0 {
 		if err := os.Chmod(path, fileMode); err != nil {
 			return fmt.Errorf("it holds signing keys, and others may read it: %w", err)
@@ -129,15 +159,18 @@ func prepare(db *bbolt.DB, path string, created bool) error {
 		}
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
+		if _, err := tx.CreateBucketIfNotExists(probeBucket); err != nil {
+			return err
+		}
 		if tx.Bucket(metaBucket) != nil {
-			return nil
+			return upgrade(tx, path, logger)
 		}
 		for _, name := range allBuckets {
 			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
 		}
-		return tx.Bucket(metaBucket).Put(formatKey, binary.BigEndian.AppendUint64(nil, format))
+		return writeMeta(tx, &tallies{})
 	})
 }
 
@@ -145,8 +178,10 @@ func prepare(db *bbolt.DB, path string, created bool) error {
 func (s *Store) Close() error {
 	var err error
 	s.once.Do(func() {
+		close(s.stop)
+		s.tasks.Wait()
 		s.group.close()
-		err = s.db.Close()
+		err = s.file.close()
 	})
 	return err
 }
@@ -156,12 +191,20 @@ func (s *Store) read(ctx context.Context, fn func(tx *bbolt.Tx) error) (err erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	defer func() { s.damage.see(err) }()
 	defer asError(&err)
-	err = s.db.View(fn)
-	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
-		return errClosed
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a mapped file may be cut short
+	tx, err := s.file.begin(false)
+	if err != nil {
+		return err
 	}
-	return err
+	defer func() { err = cmp.Or(err, s.file.end(tx)) }()
+	return fn(tx)
+}
+
+// view is read for what is kept in buckets.
+func (s *Store) view(ctx context.Context, fn func(v *view) error) error {
+	return s.read(ctx, func(tx *bbolt.Tx) error { return fn(newView(tx, s.file.sums)) })
 }
 
 // write runs a function in the next commit, and returns when that is on the disk.
@@ -172,7 +215,7 @@ func (s *Store) write(ctx context.Context, fn func(tx *writeTx) error) error {
 // asError turns a panic, with which bbolt answers damaged pages, into an error.
 func asError(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("it is damaged, or met an internal fault: %v", p)
+		*err = damaged("a part of it cannot be read, or an internal fault was met: %v", p)
 	}
 }
 

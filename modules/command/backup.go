@@ -21,7 +21,9 @@ func newBackupCmd() *cobra.Command {
 Asks the running server's admin API for a copy of its bolt store, as it is at one
 moment, while requests go on. The server writes the copy, so the path is one on the
 server's machine. The copy is written beside the target, synced, and renamed into
-place when it is whole; it has mode 0600, since it holds what the store holds.
+place when it is whole; it has mode 0600, since it holds what the store holds. A
+file that is there already is replaced if it is such a copy, and anything else, a
+symbolic link too, is refused.
 
 A PostgreSQL store is copied with the database's own means, such as pg_dump.`,
 		Example: `  caddy maps backup --output /var/backups/accounts.db`,

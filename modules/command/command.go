@@ -16,8 +16,8 @@ func init() {
 		Long: `
 Commands of the maps service: compiling OpenStreetMap extracts into region files,
 looking into them and asking them without a server; user tokens, new signing keys
-and backups, for which a running server is asked through its admin API; and moving
-accounts from one store to another.`,
+and backups, for which a running server is asked through its admin API; looking for
+damage in a store, and moving accounts from one store to another.`,
 		CobraFunc: func(cmd *cobra.Command) {
 			all := make([]*cobra.Command, 0, len(subcommands))
 			for _, sub := range subcommands {

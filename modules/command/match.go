@@ -35,9 +35,9 @@ func newMatchCmd() *cobra.Command {
 		Long: `
 Matches traces to the roads of a region file, without a server, and prints each
 drive as a GeoJSON Feature on a line of its own. A trace is GPX, a GeoJSON
-LineString or Feature, or the JSON of a request; - reads standard input. Of
-several traces, each Feature has the name of its file as id, and one that has no
-drive is reported while the others go on.`,
+LineString or Feature, or the JSON of a request; - reads standard input, and a
+pipe will do as well. Of several traces, each Feature has the name of its file
+as id, and one that has no drive is reported while the others go on.`,
 		Example: `  caddy maps match delaware.region drive.gpx
   caddy maps match delaware.region monday/*.gpx > monday.geojsonl
   caddy maps match delaware.region - --radius 10 < drive.json`,
@@ -128,7 +128,7 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}()
-	doc, err := readTrace(stdin, name)
+	doc, err := readTrace(ctx, stdin, name)
 	if err != nil {
 		return nil, err
 	}
@@ -149,23 +149,40 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	return answer.AppendMatchFeature(nil, result, details), nil
 }
 
-// readTrace reads a file, or standard input for -.
-func readTrace(stdin io.Reader, name string) (trace.Document, error) {
+// readTrace reads a file, or standard input for -. A trace may come from anything that can be read, a pipe too, and
+// whoever writes into that may let one wait: it ends when ctx does.
+func readTrace(ctx context.Context, stdin io.Reader, name string) (trace.Document, error) {
+	var text []byte
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		text, err = readTraceText(stdin, name)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return trace.Document{}, ctx.Err()
+	}
+	if err != nil {
+		return trace.Document{}, err
+	}
+	return trace.Parse(text, maxTracePoints)
+}
+
+func readTraceText(stdin io.Reader, name string) ([]byte, error) {
 	in := stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return trace.Document{}, errors.Unwrap(err) // the name is known
+			return nil, errors.Unwrap(err) // the name is known
 		}
 		defer file.Close()
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxTraceBytes+1))
-	if err != nil {
-		return trace.Document{}, err
+	if err == nil && len(text) > maxTraceBytes {
+		err = fmt.Errorf("larger than %d bytes", maxTraceBytes)
 	}
-	if len(text) > maxTraceBytes {
-		return trace.Document{}, fmt.Errorf("larger than %d bytes", maxTraceBytes)
-	}
-	return trace.Parse(text, maxTracePoints)
+	return text, err
 }

@@ -38,13 +38,8 @@ func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
-// Match implements matching.Matcher. A long trace waits until it may have a processor for itself.
+// Match implements matching.Matcher.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
-	release, err := admit(ctx, len(req.Points))
-	if err != nil {
-		return nil, err
-	}
-	defer release()
 	return mapsapp.Ask(
 		func() (*mapsapp.Pinned, error) { return mapsapp.PinCoveringTrace(m.regions, req.Points) },
 		func(p *mapsapp.Pinned) (*matching.Result, error) { return p.Matcher.Match(ctx, req) })

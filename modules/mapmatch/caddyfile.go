@@ -8,6 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/dustin/go-humanize"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 func init() {
@@ -23,6 +25,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile reads the directive:
 //
 //	maps_match [<matcher>] {
+//	    prefix     <path>
 //	    matcher    <module> [<arguments...>]
 //	    max_points <number>
 //	    max_radius <metres>
@@ -52,6 +55,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	for d.NextBlock(0) {
 		switch option := d.Val(); option {
+		case "prefix":
+			if err := mapsapp.Prefix(d, &h.Prefix); err != nil {
+				return err
+			}
 		case "matcher":
 			if !d.NextArg() {
 				return d.ArgErr()

@@ -49,6 +49,8 @@ func TestCaddyfile(t *testing.T) {
 		"matcher local a\n profile bicycle": "bicycle",
 		"matcher local a\n profile car car": "argument",
 		"matcher local a\n speed 5":         "speed",
+		"matcher local a\n prefix":          "argument",
+		"matcher local a\n prefix x":        "begin with a slash",
 	} {
 		if _, err := unmarshal("maps_match {\n" + inside + "\n}"); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", inside, err)

@@ -2,11 +2,11 @@
 package mapmatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
@@ -29,6 +30,10 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // roads starts, in metres; `details=true` adds confidence, duration and tracepoints; `format=geojson` answers with a GeoJSON
 // Feature.
 type Handler struct {
+	// The path of the endpoint, as this handler sees it; a slash may follow. All others are answered 404. Default:
+	// `/api/route/matching`.
+	Prefix string `json:"prefix,omitempty"`
+
 	// The matchers. The first whose coverage contains the trace answers, or else the one that covers most of it; one that does
 	// not say what it covers is taken to cover everything. Required.
 	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
@@ -45,14 +50,14 @@ type Handler struct {
 	// Who drives: `car`. Default: `car`.
 	Profile string `json:"profile,omitempty"`
 
+	prefix   endpoint.Prefix
 	matchers []matching.Matcher
 	app      *mapsapp.App
 	logger   *zap.Logger
 }
 
 const (
-	// address is the endpoint's path, behind whatever a site puts before it; a slash may follow.
-	address = "/api/route/matching"
+	defaultPrefix = "/api/route/matching"
 
 	maxMaxPoints   = 1_000_000
 	maxMaxRadius   = 5000 // metres
@@ -68,6 +73,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision loads the matchers.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
+	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+		return err
+	}
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
 	}
@@ -128,44 +136,62 @@ func (h *Handler) validateLimits() error {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if !strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), address) {
+	if rest, ok := h.prefix.Below(r.URL); !ok || rest != "" && rest != "/" {
 		apierror.Routing.Write(w, apierror.NotFound("not found"))
 		return nil
 	}
 	in := getInput()
 	defer in.free()
-	var err error
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		err = in.readQuery(h, r)
-	case http.MethodPost:
-		err = in.readBody(h, r)
-	default:
-		err = apierror.MethodNotAllowed(http.MethodGet, http.MethodHead, http.MethodPost)
-	}
-	if err != nil {
-		h.fail(w, err)
-		return nil
-	}
-	start := time.Now()
-	result, err := h.choose(in.points).Match(r.Context(), &matching.Request{
-		Points: in.points, Radius: in.radius, MaxRadius: h.MaxRadius, Details: in.details,
-	})
-	h.app.Metrics().ObserveMatch(time.Since(start))
-	if err != nil {
-		h.fail(w, err)
-		return nil
-	}
 	buf := answer.GetBuffer()
 	defer buf.Free()
+	if err := h.match(r, in, buf); err != nil {
+		h.fail(w, err)
+		return nil
+	}
 	media := answer.JSON
 	if in.geoJSON {
 		media = answer.GeoJSON
+	}
+	answer.Write(w, media, buf.Bytes)
+	return nil
+}
+
+// match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
+// comes nor while the answer goes.
+func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
+	ctx, caller := r.Context(), mapsapp.Caller(r.Context())
+	in.memory = h.app.BodyOf(caller)
+	body, err := in.receive(h, r)
+	if err != nil {
+		return err
+	}
+	if err := in.work.Begin(ctx, h.app.Processors(), caller); err != nil {
+		return err
+	}
+	defer in.work.End()
+	if err := in.parse(h, body); err != nil {
+		return err
+	}
+	if err := in.keepPoints(ctx); err != nil {
+		return err
+	}
+	matcher := h.choose(in.points)
+	if _, remote := matcher.(matching.Remote); remote {
+		in.work.End()
+	}
+	start := time.Now()
+	result, err := matcher.Match(ctx, &matching.Request{
+		Points: in.points, Radius: in.radius, MaxRadius: h.MaxRadius, Details: in.details, Meter: &in.work,
+	})
+	h.app.Metrics().ObserveMatch(time.Since(start))
+	if err != nil {
+		return err
+	}
+	if in.geoJSON {
 		buf.Bytes = answer.AppendMatchFeature(buf.Bytes, result, in.details)
 	} else {
 		buf.Bytes = answer.AppendMatch(buf.Bytes, result, in.details)
 	}
-	answer.Write(w, media, buf.Bytes)
 	return nil
 }
 

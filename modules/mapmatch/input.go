@@ -1,10 +1,13 @@
 package mapmatch
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync"
+	"unsafe"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/trace"
@@ -20,6 +23,10 @@ type input struct {
 
 	text   []byte // of the path, decoded
 	values [4]urlquery.Value
+	parser parser // of the body; nil for a GET
+
+	memory admission.Hold
+	work   admission.Work
 }
 
 // parameters are the names that the endpoint knows, in the order of input.values.
@@ -40,6 +47,7 @@ func getInput() *input { return inputs.Get().(*input) }
 const maxPooledPoints = 1 << 14
 
 func (in *input) free() {
+	in.memory.Release()
 	if cap(in.points) > maxPooledPoints {
 		return
 	}
@@ -47,13 +55,76 @@ func (in *input) free() {
 	inputs.Put(in)
 }
 
-// readQuery reads a GET. The error is an apierror.Error or a *trace.InputError.
-func (in *input) readQuery(h *Handler, r *http.Request) error {
-	if err := in.scan(h, r); err != nil {
-		return err
+// receive reads the parameters of a request, and its body where it has one. The error is an apierror.Error or that of
+// the request's context.
+func (in *input) receive(h *Handler, r *http.Request) (body []byte, err error) {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		if err := in.scan(h, r); err != nil {
+			return nil, err
+		}
+		if !in.values[path].Present {
+			return nil, invalid("path: is missing")
+		}
+		return nil, nil
+	case http.MethodPost:
+		return in.receiveBody(h, r)
 	}
-	if !in.values[path].Present {
-		return invalid("path: is missing")
+	return nil, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead, http.MethodPost)
+}
+
+func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
+	media, ok := httpjson.ContentType(r)
+	if in.parser = parserOf(media); !ok || in.parser == nil {
+		return nil, apierror.UnsupportedMediaType()
+	}
+	if err := in.scan(h, r); err != nil {
+		return nil, err
+	}
+	if in.values[path].Present {
+		return nil, invalid("path: belongs in the body of a POST, not in its address")
+	}
+	return httpjson.ReadBody(r, h.MaxBody, &in.memory)
+}
+
+// parser reads a trace of at most max points from a body.
+type parser func(in *input, body []byte, max int) (trace.Document, error)
+
+func parserOf(media string) parser {
+	switch media {
+	case "application/json":
+		return func(in *input, body []byte, max int) (trace.Document, error) {
+			return trace.ParseJSON(in.points, body, max)
+		}
+	case "application/gpx+xml":
+		return func(in *input, body []byte, max int) (trace.Document, error) {
+			points, err := trace.ParseGPX(in.points, body, max, &in.work)
+			return trace.Document{Points: points}, err
+		}
+	case "application/geo+json":
+		return func(in *input, body []byte, max int) (trace.Document, error) {
+			points, err := trace.ParseGeoJSON(in.points, body, max)
+			return trace.Document{Points: points}, err
+		}
+	}
+	return nil
+}
+
+// parse reads the trace. The error is an apierror.Error, a *trace.InputError or that of the work.
+func (in *input) parse(h *Handler, body []byte) error {
+	if in.parser != nil {
+		if err := in.work.Spend(trace.ParseWork(len(body))); err != nil {
+			return err
+		}
+		doc, err := in.parser(in, body, h.MaxPoints)
+		in.points = doc.Points
+		if err != nil {
+			return err
+		}
+		return in.merge(h, &doc)
+	}
+	if err := in.work.Spend(trace.ParseWork(len(in.values[path].Raw))); err != nil {
+		return err
 	}
 	var err error
 	if in.text, err = in.values[path].AppendNumbers(in.text[:0]); err != nil {
@@ -63,36 +134,10 @@ func (in *input) readQuery(h *Handler, r *http.Request) error {
 	return err
 }
 
-// readBody reads a POST.
-func (in *input) readBody(h *Handler, r *http.Request) error {
-	media, ok := httpjson.ContentType(r)
-	if !ok || media != "application/json" && media != "application/gpx+xml" && media != "application/geo+json" {
-		return apierror.UnsupportedMediaType()
-	}
-	if err := in.scan(h, r); err != nil {
-		return err
-	}
-	if in.values[path].Present {
-		return invalid("path: belongs in the body of a POST, not in its address")
-	}
-	body, err := httpjson.ReadBody(r, h.MaxBody)
-	if err != nil {
-		return err
-	}
-	switch media {
-	case "application/gpx+xml":
-		in.points, err = trace.ParseGPX(in.points, body, h.MaxPoints)
-	case "application/geo+json":
-		in.points, err = trace.ParseGeoJSON(in.points, body, h.MaxPoints)
-	default:
-		var doc trace.Document
-		doc, err = trace.ParseJSON(in.points, body, h.MaxPoints)
-		in.points = doc.Points
-		if err == nil {
-			err = in.merge(h, &doc)
-		}
-	}
-	return err
+// keepPoints sets the memory that the trace takes aside, instead of that of the body which it was read from. Requests
+// that wait for a processor would otherwise take any amount of it.
+func (in *input) keepPoints(ctx context.Context) error {
+	return in.memory.Resize(ctx, int64(len(in.points))*int64(unsafe.Sizeof(trace.Point{})))
 }
 
 // scan reads the parameters of the query, all but the path.

@@ -56,6 +56,16 @@ type App struct {
 	// Default: 1 minute.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
+	// How much memory the bodies of requests may take together while they are read, those of answers from services behind
+	// `matcher` and `geocoder` included, in bytes. A body counts for twice its size. An account holds at most as much as
+	// it leaves free, so never more than half. Requests that find no room wait for `max_wait`. At least 1 MiB. Default:
+	// 256 MiB.
+	MaxBodiesInFlight int64 `json:"max_bodies_in_flight,omitempty"`
+
+	// How long a request waits at most for what requests share (a processor for map matching, memory for its body, its
+	// turn at a service behind `matcher` or `geocoder`) before it is answered 503 with Retry-After. Default: 2 seconds.
+	MaxWait caddy.Duration `json:"max_wait,omitempty"`
+
 	// The region files of this server, by the name under which handlers refer to them. Default: none.
 	Regions map[string]*RegionConfig `json:"regions,omitempty"`
 
@@ -82,6 +92,8 @@ type App struct {
 	stopped chan struct{} // closed by Cleanup
 
 	regions Regions
+
+	logChecks []func() (open []string)
 }
 
 // Defaults of the configuration.
@@ -90,9 +102,10 @@ const (
 	defaultAccessTokenTTL  = 15 * time.Minute
 	defaultRefreshTokenTTL = 30 * 24 * time.Hour
 	defaultMaxStale        = time.Minute
+	defaultMaxBodies       = 256 << 20
+	defaultMaxWait         = 2 * time.Second
 
-	// maxAccessTokenTTL bounds how long an ended grant may have to be remembered.
-	maxAccessTokenTTL = 24 * time.Hour
+	minMaxBodies = 1 << 20
 )
 
 // CaddyModule returns the Caddy module information.
@@ -120,6 +133,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.shared = acquireShared()
 
 	if err := a.setDefaults(); err != nil {
+		return err
+	}
+	if err := a.checkLimits(); err != nil {
 		return err
 	}
 	var err error
@@ -177,10 +193,24 @@ func (a *App) setDefaults() error {
 		{&a.AccessTokenTTL, defaultAccessTokenTTL},
 		{&a.RefreshTokenTTL, defaultRefreshTokenTTL},
 		{&a.MaxStale, defaultMaxStale},
+		{&a.MaxWait, defaultMaxWait},
 	} {
 		if *field.value == 0 {
 			*field.value = caddy.Duration(field.initial)
 		}
+	}
+	if a.MaxBodiesInFlight == 0 {
+		a.MaxBodiesInFlight = defaultMaxBodies
+	}
+	return nil
+}
+
+func (a *App) checkLimits() error {
+	if a.MaxBodiesInFlight < minMaxBodies {
+		return fmt.Errorf("max_bodies_in_flight: %d bytes are less than %d", a.MaxBodiesInFlight, minMaxBodies)
+	}
+	if a.MaxWait < 0 {
+		return errors.New("max_wait: must not be negative")
 	}
 	return nil
 }
@@ -194,8 +224,8 @@ func (a *App) authorityConfig() (credential.Config, error) {
 		return none, fmt.Errorf("signing_algorithm: %q is neither EdDSA nor ES256", a.SigningAlgorithm)
 	}
 	access, refresh := time.Duration(a.AccessTokenTTL), time.Duration(a.RefreshTokenTTL)
-	if access < time.Second || access > maxAccessTokenTTL {
-		return none, fmt.Errorf("access_token_ttl: %v is not between 1s and %v", access, maxAccessTokenTTL)
+	if access < time.Second || access > credential.MaxAccessTTL {
+		return none, fmt.Errorf("access_token_ttl: %v is not between 1s and %v", access, credential.MaxAccessTTL)
 	}
 	if refresh < access {
 		return none, fmt.Errorf("refresh_token_ttl: %v is shorter than access_token_ttl, %v", refresh, access)
@@ -248,7 +278,12 @@ func (a *App) Start() error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	return a.startRegions()
+	a.warnOfOpenLogs()
+	if err := a.startRegions(); err != nil {
+		return err
+	}
+	a.shared.limit(a)
+	return nil
 }
 
 // open acquires the session of this configuration, if it has not yet, and publishes it. Cleanup gives it back.

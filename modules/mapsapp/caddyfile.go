@@ -1,10 +1,15 @@
 package mapsapp
 
 import (
+	"math"
+
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/dustin/go-humanize"
+
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
 )
 
 func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
@@ -24,16 +29,18 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 // UnmarshalCaddyfile reads the global option:
 //
 //	maps {
-//	    issuer             <name>
-//	    audience           <name>
-//	    store              <module> [<arguments...>]
-//	    signing_algorithm  EdDSA|ES256
-//	    key_encryption_key <placeholder>
-//	    key_rotation       <duration>
-//	    access_token_ttl   <duration>
-//	    refresh_token_ttl  <duration>
-//	    max_stale          <duration>
-//	    region             <name> <file>
+//	    issuer               <name>
+//	    audience             <name>
+//	    store                <module> [<arguments...>]
+//	    signing_algorithm    EdDSA|ES256
+//	    key_encryption_key   <placeholder>
+//	    key_rotation         <duration>
+//	    access_token_ttl     <duration>
+//	    refresh_token_ttl    <duration>
+//	    max_stale            <duration>
+//	    max_bodies_in_flight <size>
+//	    max_wait             <duration>
+//	    region               <name> <file>
 //	    user_tokens {
 //	        issuer             <url>
 //	        audience           <name>
@@ -95,6 +102,10 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			err = durationArgument(d, &a.RefreshTokenTTL)
 		case "max_stale":
 			err = durationArgument(d, &a.MaxStale)
+		case "max_bodies_in_flight":
+			err = sizeArgument(d, &a.MaxBodiesInFlight)
+		case "max_wait":
+			err = durationArgument(d, &a.MaxWait)
 		case "region":
 			err = a.unmarshalRegion(d)
 		case "user_tokens":
@@ -214,6 +225,19 @@ func durationArgument(d *caddyfile.Dispenser, value *caddy.Duration) error {
 	return nil
 }
 
+func sizeArgument(d *caddyfile.Dispenser, bytes *int64) error {
+	var text string
+	if !d.AllArgs(&text) {
+		return d.ArgErr()
+	}
+	parsed, err := humanize.ParseBytes(text)
+	if err != nil || parsed == 0 || parsed > math.MaxInt64 {
+		return d.Errf("%q is not a positive size, such as 256MiB", text)
+	}
+	*bytes = int64(parsed)
+	return nil
+}
+
 // OnOff reads the one argument of an option that is switched `on` or `off`.
 func OnOff(d *caddyfile.Dispenser, value *bool) error {
 	var text string
@@ -227,6 +251,17 @@ func OnOff(d *caddyfile.Dispenser, value *bool) error {
 		*value = false
 	default:
 		return d.Errf("it is on or off, not %s", text)
+	}
+	return nil
+}
+
+// Prefix reads the one argument of an option `prefix`, so that a mistake is reported with its line.
+func Prefix(d *caddyfile.Dispenser, value *string) error {
+	if !d.AllArgs(value) {
+		return d.ArgErr()
+	}
+	if _, err := endpoint.ParsePrefix(*value); err != nil {
+		return d.Err(err.Error())
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ func TestCaddyfile(t *testing.T) {
 		access_token_ttl 15m
 		refresh_token_ttl 30d
 		max_stale 60s
+		max_bodies_in_flight 512MiB
+		max_wait 500ms
 		region delaware ./data/delaware.region
 		region andorra ./data/andorra.region
 		user_tokens {
@@ -67,6 +69,8 @@ func TestCaddyfile(t *testing.T) {
 		AccessTokenTTL:  caddy.Duration(15 * time.Minute),
 		RefreshTokenTTL: caddy.Duration(30 * 24 * time.Hour),
 		MaxStale:        caddy.Duration(time.Minute),
+
+		MaxBodiesInFlight: 512 << 20, MaxWait: caddy.Duration(500 * time.Millisecond),
 		Regions: map[string]*mapsapp.RegionConfig{
 			"delaware": {Path: "./data/delaware.region"}, "andorra": {Path: "./data/andorra.region"},
 		},
@@ -101,6 +105,11 @@ func TestCaddyfile(t *testing.T) {
 		"access_token_ttl soon":                "invalid duration",
 		"access_token_ttl 0s":                  "a duration must be positive",
 		"max_stale -1s":                        "a duration must be positive",
+		"max_wait 0s":                          "a duration must be positive",
+		"max_bodies_in_flight":                 "wrong argument count",
+		"max_bodies_in_flight much":            "is not a positive size",
+		"max_bodies_in_flight 0":               "is not a positive size",
+		"max_bodies_in_flight -1MiB":           "is not a positive size",
 		"region delaware":                      "wrong argument count",
 		"region a b c":                         "wrong argument count",
 		"region a b\nregion a c":               "region a is there already",
@@ -162,6 +171,7 @@ func TestValidation(t *testing.T) {
 		users(`,"require_claim":{"name":"role","value":"admin"}`):                 "",
 		users(`,"any_user":true,"local":false`):                                   "",
 		`{"user_tokens":{"local":false}}`:                                         "",
+		users(`,"any_user":true,"jwks_url":"http://id.example.com/jwks"`):         "(jwks_url) must be https, except on loopback",
 		`{"signing_algorithm":"RS256"}`:                                           `signing_algorithm: "RS256" is neither EdDSA nor ES256`,
 		`{"signing_algorithm":"HS256"}`:                                           `signing_algorithm: "HS256" is neither`,
 		`{"access_token_ttl":"500ms"}`:                                            "access_token_ttl: 500ms is not between",

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/mapsedge/caddy-maps/internal/credential"
 )
 
 // Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy makes a
@@ -21,24 +19,8 @@ type Metrics struct {
 
 	refusals         *prometheus.CounterVec
 	lookups, matches prometheus.Histogram
+	overloaded       prometheus.Counter
 }
-
-// Handlers that refuse requests.
-const (
-	AuthHandler     = "maps_auth"
-	TokensHandler   = "maps_tokens"
-	AccountsHandler = "maps_accounts"
-)
-
-// Reasons of refusals beside those of credential.Reason.
-const (
-	// ReasonUnavailable: the store, or the issuer of a user token, could not be asked.
-	ReasonUnavailable = "store unavailable"
-	// ReasonNoToken: nothing was presented.
-	ReasonNoToken = "no token"
-	// ReasonNoScope: the token is valid, without the scope that is needed.
-	ReasonNoScope = "insufficient scope"
-)
 
 // Results are the counters of one operation, resolved once so that counting costs no look-up.
 type Results struct {
@@ -54,6 +36,9 @@ type Results struct {
 	Unavailable prometheus.Counter
 }
 
+// The beginning of the metrics' names.
+const namespace, subsystem = "caddy", "maps"
+
 func newResults(vec *prometheus.CounterVec) Results {
 	return Results{
 		OK:          vec.WithLabelValues("ok"),
@@ -65,7 +50,6 @@ func newResults(vec *prometheus.CounterVec) Results {
 }
 
 func newMetrics() *Metrics {
-	const namespace, subsystem = "caddy", "maps"
 	exchanges := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "exchanges_total",
 		Help: "Exchanges of a client and a server token for an access token, by result.",
@@ -78,6 +62,9 @@ func newMetrics() *Metrics {
 		Namespace: namespace, Subsystem: subsystem, Name: "refusals_total",
 		Help: "Requests that were refused for their credentials, by handler and reason.",
 	}, []string{"handler", "reason"})
+	for _, labels := range knownRefusals {
+		refusals.WithLabelValues(labels.handler, labels.reason)
+	}
 	m := &Metrics{
 		refusals:  refusals,
 		Exchanges: newResults(exchanges),
@@ -93,8 +80,12 @@ func newMetrics() *Metrics {
 			Buckets: prometheus.ExponentialBuckets(1e-4, 3, 11), // 0.1 ms to 6 s
 		}),
 	}
+	m.overloaded = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "overloaded_total",
+		Help: "Requests that were refused because they would have had to wait for longer than max_wait.",
+	})
 	m.collectors = []prometheus.Collector{
-		exchanges, auth, refusals, m.lookups, m.matches,
+		exchanges, auth, refusals, m.lookups, m.matches, m.overloaded,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
 			Help: "Access tokens that were found in the cache of verified tokens.",
@@ -103,8 +94,26 @@ func newMetrics() *Metrics {
 			Namespace: namespace, Subsystem: subsystem, Name: "store_staleness_seconds",
 			Help: "For how long the store of accounts has not answered; 0 while it does.",
 		}, longestStaleness),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "store_clock_offset_seconds",
+			Help: "By how much the clock of this machine is ahead of the store's; 0 where the store has none of its own.",
+		}, largestClockOffset),
 	}
+	m.collectors = append(m.collectors, faultMetrics()...)
 	return m
+}
+
+// addAdmission adds what requests hold of that which they share.
+func (m *Metrics) addAdmission(s *shared) {
+	m.collectors = append(m.collectors,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "bodies_in_flight_bytes",
+			Help: "Memory that is set aside for bodies, of max_bodies_in_flight.",
+		}, func() float64 { return float64(s.bodies.Held()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "requests_waiting",
+			Help: "Requests that wait for a processor, or for memory for a body.",
+		}, func() float64 { return float64(s.bodies.Waiting() + s.processors.Waiting()) }))
 }
 
 // longestStaleness is that of the store which has been silent for longest; during a reload there may be two.
@@ -127,17 +136,8 @@ func (m *Metrics) register(registry *prometheus.Registry) error {
 	return nil
 }
 
-// Refused counts a request that a handler refused, for a reason that is one of a few fixed texts.
-func (m *Metrics) Refused(handler, reason string) { m.refusals.WithLabelValues(handler, reason).Inc() }
-
-// RefusedFor counts a request that a handler refused because of an error of package credential.
-func (m *Metrics) RefusedFor(handler string, err error) {
-	reason := credential.Reason(err)
-	if reason == "" {
-		reason = ReasonUnavailable
-	}
-	m.Refused(handler, reason)
-}
+// CountOverload counts a request that is refused because it would have to wait for too long.
+func (m *Metrics) CountOverload() { m.overloaded.Inc() }
 
 // ObserveLookup records how long a reverse geocoding took.
 func (m *Metrics) ObserveLookup(d time.Duration) { m.lookups.Observe(d.Seconds()) }

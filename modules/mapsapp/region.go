@@ -3,12 +3,15 @@ package mapsapp
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/paulmach/orb"
+	"go.uber.org/zap"
 )
 
 // RegionConfig is one region of the configuration.
@@ -56,7 +59,7 @@ type RegionStatus struct {
 	Name string `json:"name"`
 	// Status is "ok"; "stale" while the file has been replaced by one that cannot be opened, and the one before is served;
 	// "damaged" where the file was changed in place and cannot be read any more, or where requests have met a part of it that does
-	// not match its checksum; or "unavailable".
+	// not match its checksum; or "unavailable", also while the file system does not answer.
 	Status string `json:"status"`
 	// Checksum identifies the content of the file that is served, as `caddy maps info` shows it.
 	Checksum string `json:"checksum,omitempty"`
@@ -79,9 +82,10 @@ const (
 	damaged = "damaged"
 )
 
-// provisionRegions resolves the paths. Where a configuration is only checked, no file is opened, so that this works where there is
-// none. Where it is to replace a running one, files are opened here already: what cannot be opened refuses the reload before
-// any server of it listens, and no connection is lost to one that never serves.
+// provisionRegions resolves the paths. Where a configuration is only checked, or is the first one, a file that cannot
+// be opened is worth a warning, so that this works where there is none. Where it is to replace a running one, files
+// are opened here already: what cannot be opened refuses the reload before any server of it listens, and no
+// connection is lost to one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
 	a.regions.byName = make(map[string]*Region, len(a.Regions))
 	repl := caddy.NewReplacer()
@@ -106,17 +110,46 @@ func (a *App) provisionRegions(caddy.Context) error {
 	}
 	slices.Sort(a.regions.names)
 	if caddy.ActiveContext().Context == nil {
+		a.tryRegions()
 		return nil
 	}
 	return a.openRegions()
+}
+
+// tryRegions warns of region files without which the app will not start. They may be elsewhere, on the machine that
+// the configuration is meant for.
+func (a *App) tryRegions() {
+	for name, err := range a.eachRegion((*regionSource).try) {
+		if err != nil {
+			a.logger.Warn("a region file cannot be opened; the server will not start without it",
+				zap.String("region", name), zap.String("path", a.regions.byName[name].source.path), zap.Error(err))
+		}
+	}
+}
+
+// eachRegion does something with all regions at the same time, and yields their names, in order, with what came of it.
+func (a *App) eachRegion(do func(*regionSource) error) iter.Seq2[string, error] {
+	results := make([]error, len(a.regions.names))
+	var group sync.WaitGroup
+	for i, name := range a.regions.names {
+		group.Go(func() { results[i] = do(a.regions.byName[name].source) })
+	}
+	group.Wait()
+	return func(yield func(string, error) bool) {
+		for i, name := range a.regions.names {
+			if !yield(name, results[i]) {
+				return
+			}
+		}
+	}
 }
 
 // startRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its path.
 func (a *App) startRegions() error { return a.openRegions() }
 
 func (a *App) openRegions() error {
-	for _, name := range a.regions.names {
-		if err := a.regions.byName[name].source.start(); err != nil {
+	for name, err := range a.eachRegion((*regionSource).start) {
+		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
 	}
@@ -157,8 +190,8 @@ func (a *App) RegionStatus() []RegionStatus {
 // served, and the error says so.
 func (a *App) ReloadRegions() error {
 	var problems []error
-	for _, name := range a.regions.names {
-		if err := a.regions.byName[name].source.look(true); err != nil {
+	for name, err := range a.eachRegion(func(s *regionSource) error { return s.look(true) }) {
+		if err != nil {
 			problems = append(problems, fmt.Errorf("region %s: %w", name, err))
 		}
 	}

@@ -57,7 +57,8 @@ var (
 func testSource(t testing.TB, path string) (*regionSource, *observer.ObservedLogs) {
 	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
-	s := &regionSource{path: path, logger: zap.New(core), stop: make(chan struct{}), watching: true}
+	s := newRegionSource(path, zap.New(core))
+	s.watching = true // by the test alone
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -429,11 +430,21 @@ func TestWatch(t *testing.T) {
 
 func testApp(t testing.TB, regions map[string]*RegionConfig) *App {
 	t.Helper()
-	a := &App{Regions: regions}
+	core, logs := observer.New(zapcore.WarnLevel)
+	a := &App{Regions: regions, logger: zap.New(core)}
 	if err := a.provisionRegions(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.cleanupRegions)
+	for _, name := range a.regions.names {
+		path := a.regions.byName[name].source.path
+		_, err := os.Stat(path)
+		warned := logs.FilterField(zap.String("path",
+			path)).FilterMessageSnippet("the server will not start without it").Len()
+		if err != nil && warned != 1 {
+			t.Errorf("%d warnings of %s, which is missing", warned, path)
+		}
+	}
 	return a
 }
 
@@ -487,7 +498,7 @@ func TestRegionsOfAnApp(t *testing.T) {
 	for name, regions := range map[string]map[string]*RegionConfig{
 		"no path": {"a": {}}, "null": {"a": nil}, "no name": {"": {Path: "x"}}, "unknown placeholder": {"a": {Path: "{no.such.thing}"}},
 	} {
-		broken := &App{Regions: regions}
+		broken := &App{Regions: regions, logger: zap.NewNop()}
 		if err := broken.provisionRegions(caddy.Context{}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

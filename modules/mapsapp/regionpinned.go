@@ -70,7 +70,7 @@ func (p *Pinned) restless() error {
 // openPinned opens a region file and its engines.
 func (s *regionSource) openPinned() (p *Pinned, err error) {
 	// Looked at before it is opened: a file that replaces this one in between is then seen as a change later.
-	identity, err := identify(s.path)
+	identity, err := s.identify()
 	if err != nil {
 		return nil, err
 	}

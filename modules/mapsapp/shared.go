@@ -1,11 +1,20 @@
 package mapsapp
 
-import "github.com/caddyserver/caddy/v2"
+import (
+	"runtime"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/mapsedge/caddy-maps/internal/admission"
+)
 
 // shared is what all configurations of the process have in common, whatever store they use.
 type shared struct {
-	metrics *Metrics
-	events  *eventQueue
+	metrics    *Metrics
+	events     *eventQueue
+	bodies     *admission.Bodies
+	processors *admission.Processors
 }
 
 var sharedPool = caddy.NewUsagePool()
@@ -14,7 +23,11 @@ const sharedKey = "maps"
 
 func acquireShared() *shared {
 	value, _, err := sharedPool.LoadOrNew(sharedKey, func() (caddy.Destructor, error) {
-		return &shared{metrics: newMetrics(), events: newEventQueue(eventQueueLength)}, nil
+		s := &shared{metrics: newMetrics(), events: newEventQueue(eventQueueLength)}
+		s.bodies = admission.NewBodies(defaultMaxBodies, defaultMaxWait, s.metrics.CountOverload)
+		s.processors = admission.NewProcessors(runtime.GOMAXPROCS(0), defaultMaxWait, s.metrics.CountOverload)
+		s.metrics.addAdmission(s)
+		return s, nil
 	})
 	if err != nil {
 		panic(err) // the constructor above has no error
@@ -23,6 +36,12 @@ func acquireShared() *shared {
 }
 
 func releaseShared() { _, _ = sharedPool.Delete(sharedKey) } // Destruct has no error
+
+// limit takes over the limits of the configuration that runs from now on.
+func (s *shared) limit(a *App) {
+	s.bodies.Configure(a.MaxBodiesInFlight, time.Duration(a.MaxWait))
+	s.processors.SetLimit(time.Duration(a.MaxWait))
+}
 
 // Destruct ends the queue's goroutine.
 func (s *shared) Destruct() error {

@@ -3,14 +3,19 @@ package mapsapp
 import (
 	"context"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 // Status tells how the service stands. It holds nothing that only an operator may know.
 type Status struct {
-	// Status is "ok"; "degraded" while the store does not answer but known tokens are still accepted; or "unavailable".
+	// Status is "ok"; "degraded" while the store does not answer but known tokens are still accepted, or has a fault; or
+	// "unavailable".
 	Status string `json:"status"`
-	// Store is "ok" or "unavailable".
+	// Store is "ok"; "degraded" while it answers and has a fault; or "unavailable".
 	Store string `json:"store"`
+	// Reasons are the faults of a store that answers: texts of account.Fault.
+	Reasons []account.Fault `json:"reasons,omitempty"`
 	// Staleness is for how long the store has not answered, in seconds; 0 while it does.
 	Staleness float64 `json:"staleness"`
 	// Regions tells how each region stands.
@@ -41,7 +46,12 @@ func (a *App) Status(ctx context.Context) Status {
 	defer session.Release()
 	stale := session.Staleness()
 	status.Staleness = stale.Seconds()
+	if stale == 0 {
+		status.Reasons = session.store.faults()
+	}
 	switch {
+	case len(status.Reasons) > 0:
+		status.Status, status.Store = degraded, degraded
 	case stale == 0:
 		status.Status, status.Store = ok, ok
 	case stale <= time.Duration(a.MaxStale):

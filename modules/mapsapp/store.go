@@ -42,6 +42,10 @@ type openStore struct {
 	lastAnswer atomic.Int64
 	// heard is used instead for a store that other processes change, too.
 	heard heard
+	// writing is whether it can be changed.
+	writing writing
+	// clockApart is whether the log says that the store's clock differs; for watchClock alone.
+	clockApart bool
 }
 
 var stores = caddy.NewUsagePool() // store key → *openStore
@@ -71,12 +75,15 @@ func newOpenStore(store account.Store, logger *zap.Logger) *openStore {
 		logger: logger,
 		stop:   stop,
 	}
+	s.live.OnFailedChange(s.changeFailed)
+	s.writing.probed = time.Now().Add(firstProbe - probeEvery)
 	if watcher, ok := store.(account.Watcher); ok {
 		s.heard.synced(time.Now())
 		s.tasks.Go(func() { watcher.Watch(ctx, listener{s.live, s}) })
 	} else {
 		s.tasks.Go(func() { every(ctx, storeCheckEvery, s.check) })
 	}
+	s.tasks.Go(func() { every(ctx, storeCheckEvery, s.checkWrites) })
 	s.tasks.Go(func() { every(ctx, sweepEvery, s.sweep) })
 	return s
 }
@@ -100,7 +107,7 @@ func (s *openStore) check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storeCheckLimit)
 	defer cancel()
 	_, err := s.live.Store.Account(ctx, "sa_")
-	if !account.IsUnavailable(err) {
+	if answers(err) {
 		if s.lastAnswer.Swap(0) != 0 {
 			s.logger.Info("the store answers again")
 		}
@@ -114,14 +121,20 @@ func (s *openStore) check(ctx context.Context) {
 	}
 }
 
+// answers reports whether a store that returned an error can be asked. One that is damaged can: that is a fault of
+// another kind.
+func answers(err error) bool {
+	return !account.IsUnavailable(err) || errors.Is(err, account.ErrDamaged)
+}
+
 // sweep removes expired grants.
 func (s *openStore) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
-	n, err := s.live.SweepGrants(ctx, time.Now())
+	n, err := s.live.SweepGrants(ctx, s.live.Now())
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled):
-		s.logger.Error("sweeping expired grants", zap.Error(err))
+		s.logger.Debug("sweeping expired grants", zap.Error(err)) // as a change that failed it is counted and logged
 	case n > 0:
 		s.logger.Debug("swept expired grants", zap.Int("count", n))
 	}

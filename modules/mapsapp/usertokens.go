@@ -19,8 +19,8 @@ type UserTokens struct {
 	// The audience (`aud`) that a user token must have. Default: none; needed with `issuer`.
 	Audience string `json:"audience,omitempty"`
 
-	// Where the issuer publishes its keys. They are fetched when the first token arrives, so an issuer that is down keeps
-	// nothing from starting. Default: none; needed with `issuer`.
+	// Where the issuer publishes its keys: an https address, or an http one on loopback. They are fetched when the first
+	// token arrives, so an issuer that is down keeps nothing from starting. Default: none; needed with `issuer`.
 	JWKSURL string `json:"jwks_url,omitempty"`
 
 	// The signature algorithms that are accepted. HS256 and its like never are. Default: `RS256`, `ES256` and `EdDSA`.

@@ -20,6 +20,7 @@ func (l listener) Synced(asked time.Time) {
 	if l.store.heard.synced(asked) {
 		l.store.logger.Info("the store answers again")
 	}
+	l.store.watchClock()
 }
 
 // NotSynced is the method of account.Listener.
@@ -33,20 +34,22 @@ func (l listener) NotSynced(err error) {
 // first request that it has missed something.
 type heard struct {
 	upTo    atomic.Int64 // since processStart, in nanoseconds; 0 where the store is no account.Watcher
+	took    atomic.Int64 // how long the last answer was on its way, in nanoseconds
 	failing atomic.Bool
 }
 
 // processStart makes moments that a change of the system's clock does not move.
 var processStart = time.Now()
 
-// toleratedGap is how long a store may be quiet between two answers before it counts as one that does not answer. It is asked
-// twice a second.
+// toleratedGap is how long a store may be quiet between two answers before it counts as one that does not answer,
+// beside what answers take that come over a slow link. It is asked twice a second.
 const toleratedGap = 2 * time.Second
 
 func (h *heard) used() bool { return h.upTo.Load() != 0 }
 
 // synced reports whether this ends a failure.
 func (h *heard) synced(asked time.Time) bool {
+	h.took.Store(int64(time.Since(asked)))
 	h.upTo.Store(max(1, int64(asked.Sub(processStart))))
 	return h.failing.Swap(false)
 }
@@ -59,7 +62,7 @@ func (h *heard) ago() time.Duration { return time.Since(processStart) - time.Dur
 // staleness is 0 while the store answers when it is asked.
 func (h *heard) staleness() time.Duration {
 	ago := h.ago()
-	if ago < toleratedGap && !h.failing.Load() {
+	if ago < toleratedGap+2*time.Duration(h.took.Load()) && !h.failing.Load() {
 		return 0
 	}
 	return ago

@@ -71,6 +71,7 @@ func (m *Matcher) Validate() error {
 
 // Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	ctx = m.WithCalls(ctx)
 	near, far := spread(req)
 	result, err := m.drive(ctx, req, near)
 	if !errors.Is(err, matching.ErrNoRoute) || near >= far {
@@ -131,10 +132,12 @@ func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, si
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	matcher osrm <upstreams...> {
-//	    profile      <name>
-//	    gaps         ignore|split
-//	    timeout      <duration>
-//	    max_response <size>
+//	    profile       <name>
+//	    gaps          ignore|split
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
 //	    <options of reverse_proxy>
 //	}
 //

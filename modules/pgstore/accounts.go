@@ -15,7 +15,7 @@ func (s *Store) CreateAccount(ctx context.Context, a account.Account) error {
 	return s.write(ctx, transaction{
 		read: func(*pgx.Batch) {},
 		write: func(b *pgx.Batch) ([]change, error) {
-			b.Queue(insert("maps_accounts", accountColumns, 18), accountValues(&a)...)
+			b.Queue(insert("maps_accounts", accountColumns, accountWidth), accountValues(&a)...)
 			return nil, nil
 		},
 	})
@@ -85,6 +85,7 @@ var nobody = map[string]string{
 	"scopes": "'DIRECTION REVERSEGEOCODING'", "status": "'ACTIVE'", "created_by": "'user:nobody'", "client_hint": "'0000'", "server_hint": "'0000'",
 	"created_at": "'2025-01-02 03:04:05.678901+00'::timestamptz", "created_ns": "1", "updated_at": "'2025-01-02 03:04:05.678901+00'::timestamptz",
 	"updated_ns": "1", "client_hash": "asked.token", "server_hash": "asked.token", "generation": "1", "version": "1",
+	"held_suspended": "false", "held_scopes": "''", "dropped_scopes": "''", "held_version": "1",
 }
 
 // rowAfter is a row without its first column, which is scanned elsewhere.
@@ -162,7 +163,8 @@ func (s *Store) UpdateAccount(ctx context.Context, id string, apply func(*accoun
 			if after, changed, err = account.Change(before, apply); err != nil || !changed {
 				return nil, err
 			}
-			b.Queue("UPDATE maps_accounts SET ("+accountColumns+") = ("+parameters(1, 18)+") WHERE id = $1", accountValues(&after)...)
+			b.Queue("UPDATE maps_accounts SET ("+accountColumns+") = ("+parameters(1, accountWidth)+") WHERE id = $1",
+				accountValues(&after)...)
 			return []change{{kind: accountChanged, subject: id, version: after.Version}}, nil
 		},
 	})

@@ -3,7 +3,6 @@ package pgstore
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +18,7 @@ type change struct {
 	id      int64
 	kind    string
 	subject string // id of an account, a grant or a key
-	version uint64 // of an account: of a deleted one, higher than it ever had
+	version uint64 // of an account: of a deleted one, higher than it ever had; keyGone of a key that was removed
 	nonce   int64
 }
 
@@ -30,6 +29,10 @@ const (
 	grantEnded     = "grant ended"
 	keysChanged    = "keys"
 )
+
+// keyGone is the version of a key that was removed. Servers of before do not look at it: they read all keys whatever
+// was changed.
+const keyGone = 1
 
 // channel is that of the notifications. They say nothing but that it is worth asking.
 const channel = "caddy_maps_changes"
@@ -48,60 +51,78 @@ func newNonce() int64 { return rand.Int64() }
 // was restored, or failed over without its last changes, gives the same ids to other changes.
 type cursor struct{ id, nonce int64 }
 
+// pageSize is how many changes are read at once.
+const pageSize = 1000
+
+type page []change
+
+// answer is what the database said about the changes after a cursor.
+type answer struct {
+	after cursor
+	// asked is when the question was put, trip how long it took to be answered.
+	asked time.Time
+	trip  time.Duration
+	// list begins with the change at the cursor and has no gap. If missed is set, there are changes of which nobody can
+	// say which, and newest is the last of them.
+	list   page
+	missed bool
+	newest cursor
+	// accounts are those that the list concerns, as they are now. One that is no longer there has a deletion among the
+	// changes, in this list or later.
+	accounts []account.Account
+	// clock is what the database's clock said; zero where nothing was in the list.
+	clock time.Time
+}
+
+// more reports whether there may be further changes.
+func (a *answer) more() bool { return len(a.list) == pageSize }
+
+// ask reads the change at the cursor again, those after it, and the accounts that they concern. It takes one round
+// trip.
+func ask(ctx context.Context, conn *pgx.Conn, after cursor) (*answer, error) {
+	a := &answer{after: after, asked: time.Now()}
+	batch := new(pgx.Batch)
+	batch.Queue(`SELECT id, kind, subject, version, nonce, clock_timestamp() FROM maps_changes WHERE id >= $1 ORDER BY id LIMIT $2`,
+		after.id, int64(pageSize)).Query(func(rows pgx.Rows) error {
+		a.trip = time.Since(a.asked)
+		var c change
+		var version int64
+		var clock time.Time
+		_, err := pgx.ForEachRow(rows, []any{&c.id, &c.kind, &c.subject, &version, &c.nonce, &clock}, func() error {
+			c.subject, c.version = fromText(c.subject), uint64(version)
+			if a.list = append(a.list, c); len(a.list) == 1 {
+				a.clock = clock
+			}
+			return nil
+		})
+		return err
+	})
+	// After the changes, and so what these led to at least.
+	batch.Queue("SELECT "+accountColumns+` FROM maps_accounts WHERE id IN (SELECT subject FROM
+		(SELECT kind, subject FROM maps_changes WHERE id > $1 ORDER BY id LIMIT $2) AS changed WHERE kind = $3)`,
+		after.id, int64(pageSize), accountChanged).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			one, err := scanAccount(rows)
+			if err != nil {
+				return err
+			}
+			a.accounts = append(a.accounts, one)
+		}
+		return rows.Err()
+	})
+	err := conn.SendBatch(ctx, batch).Close()
+	if err == nil && !a.list.follows(after) {
+		// What follows cannot be told from what was missed. From here on nothing is.
+		a.missed, a.list = true, nil
+		a.newest, err = newest(ctx, conn)
+	}
+	return a, asDBError(err)
+}
+
 // newest returns the last change that was committed. There always is one.
 func newest(ctx context.Context, conn *pgx.Conn) (c cursor, err error) {
 	err = conn.QueryRow(ctx, "SELECT id, nonce FROM maps_changes ORDER BY id DESC LIMIT 1").Scan(&c.id, &c.nonce)
 	return c, asDBError(err)
-}
-
-// pageSize is how many changes are read at once.
-const pageSize = 1000
-
-// readChanges reports all changes after the cursor, and moves it.
-func (w *watcher) readChanges(ctx context.Context) error {
-	for {
-		page, err := w.page(ctx)
-		if err != nil {
-			return err
-		}
-		if !page.follows(w.at) {
-			// What follows cannot be told from what was missed. From here on nothing is.
-			if w.at, err = newest(ctx, w.conn); err != nil {
-				return err
-			}
-			w.store.logger.Warn("changes of other servers were missed; everything known is asked for again")
-			w.to.ChangesMissed()
-			return nil
-		}
-		page = page[1:]
-		if err := w.report(ctx, page); err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		last := page[len(page)-1]
-		w.at = cursor{last.id, last.nonce}
-		if len(page) < pageSize-1 {
-			return nil
-		}
-	}
-}
-
-type page []change
-
-// page reads the change at the cursor again, and those after it.
-func (w *watcher) page(ctx context.Context) (list page, err error) {
-	err = queryOn(ctx, w.conn, "SELECT id, kind, subject, version, nonce FROM maps_changes WHERE id >= $1 ORDER BY id LIMIT $2",
-		func(row pgx.Row) error {
-			var c change
-			var version int64
-			err := row.Scan(&c.id, &c.kind, &c.subject, &version, &c.nonce)
-			c.subject, c.version = fromText(c.subject), uint64(version)
-			list = append(list, c)
-			return err
-		}, w.at.id, int64(pageSize))
-	return list, err
 }
 
 // follows reports whether a page begins with the change at the cursor and has no gap.
@@ -117,35 +138,14 @@ func (p page) follows(at cursor) bool {
 	return true
 }
 
-// report tells the listener of a page of changes.
-func (w *watcher) report(ctx context.Context, list page) error {
-	var changed []string
-	for _, c := range list {
-		switch c.kind {
-		case accountChanged:
-			changed = append(changed, toText(c.subject))
-		case accountDeleted:
-			w.to.AccountDeleted(c.subject, c.version)
-		case grantEnded:
-			w.to.GrantEnded(c.subject)
-		case keysChanged:
-			w.to.KeysChanged()
+// after returns the changes behind a cursor that lies within the page.
+func (p page) after(at cursor) (rest page, found bool) {
+	for i := range p {
+		if p[i].id == at.id {
+			return p[i+1:], p[i].nonce == at.nonce
 		}
 	}
-	if len(changed) == 0 {
-		return nil
-	}
-	slices.Sort(changed)
-	changed = slices.Compact(changed)
-	// As they are now. One that is no longer there has a deletion among the changes, in this page or in a later one.
-	return queryOn(ctx, w.conn, "SELECT "+accountColumns+" FROM maps_accounts WHERE id = ANY($1::text[])", func(row pgx.Row) error {
-		a, err := scanAccount(row)
-		if err != nil {
-			return err
-		}
-		w.to.AccountChanged(a)
-		return nil
-	}, changed)
+	return nil, false
 }
 
 const (

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,8 +13,13 @@ import (
 )
 
 const (
-	// connectTimeout bounds one attempt to connect, whatever the connection string says, since requests wait for it.
-	connectTimeout = 1500 * time.Millisecond
+	// connectTimeout bounds one attempt to connect to a host, where the connection string does not. Over a slow link it
+	// takes up to ten round trips. Nobody waits for it as long: calls end, and others are made beside it. Of several
+	// hosts one may have to be waited for in vain.
+	connectTimeout     = 10 * time.Second
+	connectTimeoutEach = 3 * time.Second
+	// pingTimeout is how long a connection that has not been used for a while is tested.
+	pingTimeout = 1500 * time.Millisecond
 	// defaultMaxConns is for a few servers at a database of 100 connections.
 	defaultMaxConns = 8
 )
@@ -66,8 +72,16 @@ func parseDSN(dsn, password string) (*pgxpool.Config, error) {
 	if password != "" {
 		conn.Password = password
 	}
-	conn.ConnectTimeout = min(conn.ConnectTimeout, connectTimeout)
-	cfg.PingTimeout = connectTimeout
+	if conn.ConnectTimeout == 0 {
+		conn.ConnectTimeout = connectTimeout
+		if slices.ContainsFunc(conn.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+			return f.Host != conn.Host ||
+				f.Port != conn.Port
+		}) {
+			conn.ConnectTimeout = connectTimeoutEach
+		}
+	}
+	cfg.PingTimeout = pingTimeout
 	if !strings.Contains(dsn, "pool_max_conns") {
 		cfg.MaxConns = defaultMaxConns
 	}

@@ -85,6 +85,8 @@ func fromServer(pg *pgconn.PgError) error {
 		return &dbError{text: "did not finish in time", code: pg.Code}
 	case pg.Code == "57P01", pg.Code == "57P02", pg.Code == "25P03": // the connection was ended
 		return &dbError{text: pg.Message, code: pg.Code, lost: true}
+	case pg.Code == "53300": // too_many_connections: one of those that there are may do
+		return &dbError{text: pg.Message, code: pg.Code, lost: true}
 	case pg.Code == "57P03", class == "08": // starting, stopping; or a pooler that lost its server
 		return &dbError{text: pg.Message, code: pg.Code, lost: true, away: true}
 	case class == "25", class == "42", class == "53", class == "54", class == "55", class == "58", class == "XX", class == "0A":
@@ -118,6 +120,12 @@ func networkText(err error) string {
 		return "its socket was not found"
 	}
 	return "the connection broke"
+}
+
+// isRefused reports whether a server said no, for the moment.
+func isRefused(err error) bool {
+	e, ok := errors.AsType[*dbError](err)
+	return ok && e.lost && e.code != ""
 }
 
 // damaged is a row that this version cannot have written.

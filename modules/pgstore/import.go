@@ -14,7 +14,7 @@ const importBatch = 500
 // Import implements account.Importer, in one transaction. A server that starts meanwhile waits for the lock without which it makes no
 // keys, and finds those that were put. One that has started before has made keys, so that the database is not empty.
 func (s *Store) Import(ctx context.Context, fill func(into account.Filling) error) error {
-	return s.withConn(ctx, func(conn *pgx.Conn) error {
+	return s.on(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "begin isolation level read committed")
 		if err == nil {
 			err = importInto(ctx, conn, fill)
@@ -60,7 +60,7 @@ func (f *filling) Put(ctx context.Context, r account.Record) error {
 	case r.Key != nil:
 		f.rows.Queue(insert("maps_keys", keyColumns, 7), keyValues(r.Key)...)
 	case r.Account != nil:
-		f.rows.Queue(insert("maps_accounts", accountColumns, 18), accountValues(r.Account)...)
+		f.rows.Queue(insert("maps_accounts", accountColumns, accountWidth), accountValues(r.Account)...)
 	case r.Grant != nil:
 		g := r.Grant
 		f.rows.Queue(`INSERT INTO maps_grants (id, refresh_hash, client_account, server_account, client_generation,

@@ -35,7 +35,8 @@ func fullBolt(t *testing.T, accounts int) *boltstore.Store {
 		id := fmt.Sprintf("sa_%04d", i)
 		a := account.Account{ID: id, OrganizationID: "org\x00\\ü", Platform: account.PlatformIOS, IsAdmin: i%2 == 0,
 			Description: "line\nnext \xff\x00", Status: account.StatusActive, CreatedBy: "user:x", ClientHint: "abcd", ServerHint: "wxyz",
-			CreatedAt: at.Add(time.Duration(i)), UpdatedAt: at.Add(time.Duration(i) * time.Hour), Version: 1}
+			CreatedAt: at.Add(time.Duration(i)), UpdatedAt: at.Add(time.Duration(i) * time.Hour), Version: 1,
+			Holds: account.Holds{Suspended: i%4 == 1, Scopes: account.ScopeTSS.Set(), Dropped: account.ScopeONM.Set()}}
 		if i%3 > 0 {
 			a.Scopes = account.Scopes{account.ScopeTile, account.ScopeDirection}
 		}

@@ -29,8 +29,9 @@ func init() { caddy.RegisterModule(Module{}) }
 // Parameter | Meaning | Default
 // ----------|---------|--------
 // `pool_max_conns` | connections of a server, beside one more that hears of changes | 8
+// `connect_timeout` | how long one attempt to connect to a host may take, in seconds | 10, or 3 for each of several hosts
 // `pool_max_conn_lifetime`, `pool_max_conn_idle_time` | when connections are replaced | 1 h, 30 min
-// `default_query_exec_mode` | `cache_statement` saves some planning where no pooler stands before the database | `exec`, which leaves nothing behind on a connection
+// `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec`, which leaves nothing behind
 // `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
 type Module struct {
 	// The connection string: an address such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords such as

@@ -10,7 +10,11 @@ import (
 )
 
 const accountColumns = "id, organization, platform, is_admin, description, scopes, status, created_by, client_hint, server_hint, " +
-	"created_at, created_ns, updated_at, updated_ns, client_hash, server_hash, generation, version"
+	"created_at, created_ns, updated_at, updated_ns, client_hash, server_hash, generation, version, " +
+	"held_suspended, held_scopes, dropped_scopes, held_version"
+
+// accountWidth is the number of accountColumns.
+const accountWidth = 22
 
 func accountValues(a *account.Account) []any {
 	scopes := make([]string, len(a.Scopes))
@@ -23,6 +27,7 @@ func accountValues(a *account.Account) []any {
 		toText(a.ID), toText(a.OrganizationID), toText(string(a.Platform)), a.IsAdmin, toText(a.Description),
 		strings.Join(scopes, " "), toText(string(a.Status)), toText(a.CreatedBy), toText(a.ClientHint), toText(a.ServerHint),
 		created, createdNs, updated, updatedNs, a.ClientHash[:], a.ServerHash[:], int64(a.Generation), int64(a.Version),
+		a.Holds.Suspended, a.Holds.Scopes.String(), a.Holds.Dropped.String(), int64(a.Version),
 	}
 }
 
@@ -30,10 +35,12 @@ func scanAccount(row pgx.Row) (account.Account, error) {
 	var a account.Account
 	var id, organization, platform, description, scopes, status, by, clientHint, serverHint string
 	var created, updated time.Time
-	var createdNs, updatedNs, generation, version int64
+	var createdNs, updatedNs, generation, version, heldVersion int64
+	var held, dropped string
 	var client, server []byte
 	err := row.Scan(&id, &organization, &platform, &a.IsAdmin, &description, &scopes, &status, &by, &clientHint, &serverHint,
-		&created, &createdNs, &updated, &updatedNs, &client, &server, &generation, &version)
+		&created, &createdNs, &updated, &updatedNs, &client, &server, &generation, &version,
+		&a.Holds.Suspended, &held, &dropped, &heldVersion)
 	if err != nil {
 		return a, err
 	}
@@ -47,6 +54,16 @@ func scanAccount(row pgx.Row) (account.Account, error) {
 	}
 	a.CreatedAt, a.UpdatedAt = join(created, createdNs), join(updated, updatedNs)
 	a.Generation, a.Version = uint64(generation), uint64(version)
+	if heldVersion != version { // a server of before changed it last
+		a.Holds = account.UnknownHolds(&a)
+		return a, nil
+	}
+	var err1, err2 error
+	a.Holds.Scopes, err1 = account.ParseScopeSet(held)
+	a.Holds.Dropped, err2 = account.ParseScopeSet(dropped)
+	if err1 != nil || err2 != nil {
+		return a, damaged("account")
+	}
 	return a, nil
 }
 

@@ -90,6 +90,14 @@ var migrations = [][]string{{
 	)`,
 	`INSERT INTO maps_state (name, value) VALUES ('changes', 0), ('keys', 0)`,
 	`INSERT INTO maps_changes (id, kind, subject, version, nonce) VALUES (0, 'made', '', 0, $1)`,
+}, {
+	// Who narrowed an account, as of one of its versions. Servers of before leave this as it is when they change an
+	// account, which shows by the version.
+	`ALTER TABLE maps_accounts
+		ADD COLUMN held_suspended boolean NOT NULL DEFAULT false,
+		ADD COLUMN held_scopes text NOT NULL DEFAULT '',
+		ADD COLUMN dropped_scopes text NOT NULL DEFAULT '',
+		ADD COLUMN held_version bigint NOT NULL DEFAULT 0`,
 }}
 
 // stateTable holds the version of the tables, the number of the last change, and a row whose lock keeps keys from being added at

@@ -65,6 +65,56 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
+// TestUpgrade brings tables of the first version up to date, with accounts in them, while a server of that version
+// still runs.
+func TestUpgrade(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	pgtest.Exec(t, dsn, stateTable)
+	pgtest.Exec(t, dsn, "INSERT INTO maps_state (name, value) VALUES ('schema', 1)")
+	for i, sql := range migrations[0] {
+		if i == len(migrations[0])-1 {
+			pgtest.Exec(t, dsn, sql, int64(1))
+		} else {
+			pgtest.Exec(t, dsn, sql)
+		}
+	}
+	before := func(id, status string) {
+		pgtest.Exec(t, dsn, `INSERT INTO maps_accounts (id, organization, platform, is_admin, description, scopes, status, created_by, client_hint,
+			server_hint, created_at, created_ns, updated_at, updated_ns, client_hash, server_hash, generation, version)
+			VALUES ($1, 'org', 'WEB', false, '', 'TILE', $2, 'user:x', '', '', now(), 0, now(), 0, sha256($1::text::bytea), sha256(('x' || $1)::bytea), 0, 1)`,
+			id, status)
+	}
+	before("sa_1", "ACTIVE")
+	before("sa_2", "SUSPENDED")
+	s := open(t, dsn)
+	holds := func(id string, want account.Holds) {
+		t.Helper()
+		a, err := s.Account(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Holds != want {
+			t.Errorf("the holds of %s are %+v, want %+v", id, a.Holds, want)
+		}
+	}
+	others := account.UnknownHolds(&account.Account{Scopes: account.Scopes{account.ScopeTile}}).Scopes
+	holds("sa_1", account.Holds{Scopes: others})
+	holds("sa_2", account.Holds{Suspended: true, Scopes: others})
+	before("sa_3", "SUSPENDED") // by the server of before
+	holds("sa_3", account.Holds{Suspended: true, Scopes: others})
+
+	mine := account.Holds{Dropped: account.ScopeONM.Set()}
+	if _, _, err := s.UpdateAccount(t.Context(), "sa_1", func(a *account.Account) (bool, error) {
+		a.Holds = mine
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	holds("sa_1", mine)
+	pgtest.Exec(t, dsn, "UPDATE maps_accounts SET (status, version) = ('SUSPENDED', version + 1) WHERE id = 'sa_1'") // and once more
+	holds("sa_1", account.Holds{Suspended: true, Scopes: others})
+}
+
 // TestFailedMigration: tables that are half-made are not there at all.
 func TestFailedMigration(t *testing.T) {
 	dsn := pgtest.DSN(t)

@@ -38,7 +38,11 @@ func (l listener) AccountDeleted(id string, version uint64) {
 }
 func (l listener) GrantEnded(id string) { l.Live.GrantEnded(id); l.heard.GrantEnded(id) }
 func (l listener) KeysChanged()         { l.Live.KeysChanged(); l.heard.KeysChanged() }
-func (l listener) ChangesMissed()       { l.Live.ChangesMissed(); l.heard.ChangesMissed() }
+func (l listener) KeyRemoved(id string) {
+	l.Live.KeyRemoved(id)
+	l.heard.KeyRemoved(id)
+}
+func (l listener) ChangesMissed() { l.Live.ChangesMissed(); l.heard.ChangesMissed() }
 
 var keyEncryptionKey = bytes.Repeat([]byte{7}, 32)
 

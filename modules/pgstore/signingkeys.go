@@ -98,9 +98,57 @@ func (s *Store) DeleteKey(ctx context.Context, id string) error {
 			if !gone {
 				return nil, nil
 			}
-			return []change{{kind: keysChanged, subject: id}}, nil
+			return []change{{kind: keysChanged, subject: id, version: keyGone}}, nil
 		},
 	})
+}
+
+// ReplaceKeys implements account.Store. Servers that replace the same keys at the same time do so one after another,
+// by the same lock.
+func (s *Store) ReplaceKeys(ctx context.Context, old []string, next []account.Key) (removed []string, err error) {
+	type kind struct{ use, algorithm string }
+	var left map[kind]bool
+	err = s.write(ctx, transaction{
+		read: func(b *pgx.Batch) {
+			removed, left = nil, make(map[kind]bool)
+			b.Queue("SELECT value FROM maps_state WHERE name = 'keys' FOR UPDATE")
+			b.Queue("DELETE FROM maps_keys WHERE id = ANY($1::text[]) RETURNING id",
+				toTexts(old)).Query(func(rows pgx.Rows) (err error) {
+				removed, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (id string, err error) {
+					err = row.Scan(&id)
+					return fromText(id), err
+				})
+				return err
+			})
+			b.Queue("SELECT DISTINCT key_use, algorithm FROM maps_keys").Query(func(rows pgx.Rows) error {
+				var k kind
+				_, err := pgx.ForEachRow(rows, []any{&k.use, &k.algorithm}, func() error {
+					left[k] = true
+					return nil
+				})
+				return err
+			})
+		},
+		write: func(b *pgx.Batch) (changes []change, err error) {
+			for _, id := range removed {
+				changes = append(changes, change{kind: keysChanged, subject: id, version: keyGone})
+			}
+			for _, k := range next {
+				of := kind{string(k.Use), k.Algorithm}
+				if left[of] {
+					continue
+				}
+				left[of] = true
+				b.Queue(insert("maps_keys", keyColumns, 7), keyValues(&k)...)
+				changes = append(changes, change{kind: keysChanged, subject: k.ID})
+			}
+			return changes, nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return removed, nil
 }
 
 // ReplaceKey implements account.Store. The key is the same, only kept in another way, so nobody has to be told.

@@ -32,6 +32,15 @@ func toText(s string) string {
 	return b.String()
 }
 
+// toTexts is toText for each of a list.
+func toTexts(list []string) []string {
+	texts := make([]string, len(list))
+	for i, s := range list {
+		texts[i] = toText(s)
+	}
+	return texts
+}
+
 // fromText is the inverse of toText. What toText cannot have made stays as it is.
 func fromText(s string) string {
 	if !strings.Contains(s, `\`) {

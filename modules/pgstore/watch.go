@@ -2,12 +2,9 @@ package pgstore
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
@@ -18,148 +15,381 @@ const (
 	pollEvery = 500 * time.Millisecond
 	// pollAtMost is the least time between two questions, however many notifications come.
 	pollAtMost = 20 * time.Millisecond
-	// quickPoll is how long an answer on a connection that was good a moment ago may take, before another connection is tried:
-	// the first may lead nowhere, and the second has to answer within the second, too.
-	quickPoll = 200 * time.Millisecond
-	// slowPoll is how long a new connection and its first answer may take.
-	slowPoll = 1500 * time.Millisecond
-	// retryFirst and retryEvery are the first and the longest pause between attempts when the database cannot be asked.
+	// hedgeAfter is how long an answer may take before the question is put on another connection as well, since the
+	// first may lead nowhere. On a slow link it is two round trips.
+	hedgeAfter = 200 * time.Millisecond
+	// silence is how long nothing may answer before the database counts as away. On a slow link it is eight round trips,
+	// since a connection may have to be made.
+	silence = 1500 * time.Millisecond
+	// retryFirst and retryEvery are the first and the longest pause between attempts that fail.
 	retryFirst = 20 * time.Millisecond
 	retryEvery = 250 * time.Millisecond
+
+	// lineLimit is how long a connection of the watcher's own is waited for. While it is late, others are asked.
+	lineLimit = 10 * time.Second
+	// poolLimit is how long a connection of the pool is waited for. On a slow link it is five round trips.
+	poolLimit = 2 * time.Second
+	// listenLimit is how long LISTEN may take. On a slow link it is four round trips.
+	listenLimit = 2 * time.Second
+	// listenPause is how long LISTEN is done without after it was not answered.
+	listenPause = time.Minute
+
+	// maxLines and maxPooled are how many connections of the watcher's own are made or waited for at once, and how many
+	// of the pool.
+	maxLines, maxPooled = 6, 3
+	// linePause is how long is waited, when a second connection is being made beside the first, before another is begun:
+	// of a network that was gone for a while, new ones hear first.
+	linePause = 1500 * time.Millisecond
+	// lineFirst and lineEvery are the first and the longest pause between attempts to make one while the pool answers.
+	lineFirst = 100 * time.Millisecond
+	lineEvery = 5 * time.Second
 )
 
-// Watch implements account.Watcher. It has a connection of its own, so that no number of requests can hold it up.
+// Watch implements account.Watcher. It has a connection of its own, with notifications. Where that cannot be had, or
+// does not answer at once, it asks on connections of the pool as well, before any call, and whatever answers first
+// counts.
 func (s *Store) Watch(ctx context.Context, to account.Listener) {
-	var pruner sync.WaitGroup
-	pruner.Go(func() { s.pruneUntil(ctx) })
-	defer pruner.Wait()
-
-	w := &watcher{store: s, to: to, at: s.start}
-	defer w.disconnect()
-	s.watched.Store(true)
+	w := &watcher{store: s, to: to, at: s.start, events: make(chan event)}
+	w.noteAnswer()
 	defer func() {
-		s.watched.Store(false)
+		s.answered.Store(nil)
 		s.away.Store(false)
 	}()
-	failures := 0
-	for ctx.Err() == nil {
-		asked := time.Now()
-		err := w.poll(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			failures = 0
-			s.away.Store(false)
-			to.Synced(asked)
-			w.wait(ctx, asked)
-		default:
-			failures++
-			// One connection that breaks says nothing about the next. Silence does: it has lasted for a while.
-			if failures > 1 || errors.Is(err, context.DeadlineExceeded) {
-				s.away.Store(isAway(err))
-				to.NotSynced(err)
-			}
-			sleep(ctx, min(retryFirst<<min(failures-1, 8), retryEvery))
-		}
-	}
+	defer w.tasks.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w.tasks.Go(func() { s.pruneUntil(ctx) })
+	w.run(ctx)
 }
 
+// watcher puts a question, on more and more connections until one answers, waits, and puts the next. One goroutine
+// alone has its fields, and hears of everything that takes time by events.
 type watcher struct {
-	store *Store
-	to    account.Listener
-	at    cursor
-	conn  *pgx.Conn // nil: none yet, or it broke
-	// listening is whether notifications can come on conn.
-	listening bool
-	last      time.Duration // how long the last answer took
+	store  *Store
+	to     account.Listener
+	events chan event
+	tasks  sync.WaitGroup
+
+	at     cursor    // the last change that was reported
+	synced time.Time // when the latest question was put of those that were answered
+
+	asking bool      // an answer is wanted
+	begun  time.Time // since when, or since when one was wanted last
+	// wanted ends when the answer is there that was wanted last, which unwanted says.
+	wanted   context.Context
+	unwanted context.CancelFunc
+	next     time.Time // when there is something to do, if nothing is heard until then
+	pooled   int       // questions under way on connections of the pool
+	// refused is how many connections could not be made since the last answer, and why is what went wrong last, at whyAt.
+	refused int
+	why     error
+	whyAt   time.Time
+
+	lines      []*line
+	nextLine   time.Time     // no line is made before
+	pause      time.Duration // before the next line, while the pool answers
+	warned     bool          // that there is no line
+	nextListen time.Time     // LISTEN is not tried before
 }
 
-// poll reads the changes on the connection that there is, and else, or if that does not answer, on a new one.
-func (w *watcher) poll(ctx context.Context) error {
-	began := time.Now()
-	if w.conn != nil {
-		quick := min(max(quickPoll, 3*w.last), slowPoll)
-		if w.tryRead(ctx, quick) == nil {
-			w.last = time.Since(began)
-			return nil
-		}
-		w.disconnect()
-		began = time.Now()
-	}
-	err := w.connect(ctx)
-	if err == nil {
-		err = w.tryRead(ctx, slowPoll)
-	}
-	if err != nil {
-		w.disconnect()
-	}
-	w.last = time.Since(began)
-	return err
-}
-
-func (w *watcher) tryRead(ctx context.Context, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return w.readChanges(ctx)
-}
-
-func (w *watcher) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, slowPoll)
-	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, w.store.pool.Config().ConnConfig)
-	if err != nil {
-		return asDBError(err)
-	}
-	w.conn, w.listening = conn, false
-	if !w.store.listen {
-		return nil
-	}
-	if _, err = conn.Exec(ctx, "listen "+channel); err == nil {
-		w.listening = true
-		return nil
-	}
-	if conn.IsClosed() {
-		return asDBError(err)
-	}
-	w.store.logger.Debug("the accounts database has no notifications; changes arrive by polling", zap.Error(asDBError(err)))
-	return nil
-}
-
-func (w *watcher) disconnect() {
-	if w.conn == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	_ = w.conn.Close(ctx) // it may be broken
-	w.conn = nil
-}
-
-// wait returns when it is time to ask again, or before, when a notification says that it is worth it.
-func (w *watcher) wait(ctx context.Context, asked time.Time) {
-	if !w.listening {
-		sleep(ctx, pollEvery-time.Since(asked))
-		return
-	}
-	until, cancel := context.WithDeadline(ctx, asked.Add(pollEvery))
-	_, err := w.conn.WaitForNotification(until)
-	broken := err != nil && w.conn.IsClosed()
-	cancel()
-	if broken {
-		w.disconnect()
-	}
-	sleep(ctx, pollAtMost-time.Since(asked))
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
+func (w *watcher) run(ctx context.Context) {
+	timer := time.NewTimer(0)
 	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			w.ask(ctx)
+		case e := <-w.events:
+			w.hear(ctx, e)
+		}
+		timer.Reset(time.Until(w.next))
+	}
+}
+
+// ask puts the question: at first on a line alone, and where there is none, or it does not answer, on others too.
+func (w *watcher) ask(ctx context.Context) {
+	now := time.Now()
+	hedge := w.hedge()
+	w.next = now.Add(hedge)
+	if !w.asking {
+		w.asking, w.begun = true, now
+		w.wanted, w.unwanted = context.WithCancel(ctx)
+		if w.askLine() {
+			return
+		}
+		// One that was asked a moment ago may still answer.
+		for _, l := range w.lines {
+			if l.made && now.Sub(l.asked) < hedge {
+				w.next = l.asked.Add(hedge)
+				return
+			}
+		}
+	}
+	if w.pooled < maxPooled {
+		w.askPool(ctx)
+	}
+	w.makeLine(ctx)
+	if now.Sub(w.begun) > w.store.trips.times(8, silence, lineLimit) {
+		if w.why == nil || now.Sub(w.whyAt) > silence {
+			w.why = errAway
+		}
+		w.notSynced(w.why)
+	}
+}
+
+// hedge is how long one attempt is waited for before another is made.
+func (w *watcher) hedge() time.Duration { return w.store.trips.times(2, hedgeAfter, lineLimit/2) }
+
+// askLine asks on a line that is free.
+func (w *watcher) askLine() bool {
+	for _, l := range w.lines {
+		if l.free {
+			l.free, l.asked = false, time.Now()
+			l.questions <- w.at // it has room for one
+			return true
+		}
+	}
+	return false
+}
+
+// askPool asks on a connection of the pool that is free, or becomes so while an answer is wanted.
+func (w *watcher) askPool(ctx context.Context) {
+	w.pooled++
+	wanted, after, send := w.wanted, w.at, w.sender(ctx)
+	w.tasks.Go(func() {
+		limit := w.store.trips.times(5, poolLimit, lineLimit)
+		waiting, cancel := context.WithTimeout(wanted, limit)
+		conn := w.store.firstIdle(waiting)
+		cancel()
+		if conn == nil {
+			send(event{err: errNoneFree})
+			return
+		}
+		defer conn.Release()
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		a, err := ask(ctx, conn.Conn(), after)
+		send(event{answer: a, err: err})
+	})
+}
+
+// errNoneFree: the pool had no connection that was free.
+var errNoneFree error = &dbError{text: "has no connection free"}
+
+// makeLine begins to make another line.
+func (w *watcher) makeLine(ctx context.Context) {
+	now := time.Now()
+	if len(w.lines) == maxLines || now.Before(w.nextLine) {
+		return
+	}
+	w.nextLine = now.Add(linePause)
+	if !slices.ContainsFunc(w.lines, func(l *line) bool { return !l.made }) {
+		w.nextLine = now.Add(w.hedge())
+	}
+	l := &line{store: w.store, questions: make(chan cursor, 1), send: w.sender(ctx)}
+	l.wantsToListen = w.store.listen && !now.Before(w.nextListen)
+	ctx, l.hangUp = context.WithCancel(ctx)
+	w.lines = append(w.lines, l)
+	w.tasks.Go(func() { l.run(ctx) })
+}
+
+func (w *watcher) sender(ctx context.Context) func(event) {
+	return func(e event) {
+		select {
+		case w.events <- e:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (w *watcher) hear(ctx context.Context, e event) {
+	if e.line == nil {
+		w.pooled--
+	} else if !slices.Contains(w.lines, e.line) {
+		return // it was given up
+	}
+	switch {
+	case e.err != nil:
+		w.hearFailure(ctx, e)
+	case e.answer != nil:
+		w.hearAnswer(e)
+	case e.noticed:
+		if !w.asking { // else the question is put after what the notification is about
+			w.next = w.begun.Add(pollAtMost)
+		}
+	default:
+		w.hearMade(e.line)
+	}
+}
+
+func (w *watcher) hearAnswer(e event) {
+	a := e.answer
+	if e.line != nil {
+		e.line.free = true
+		w.settleOn(e.line)
+	}
+	w.store.trips.add(a.trip)
+	if !a.clock.IsZero() {
+		w.store.clock.read(a.clock, a.asked, a.trip)
+	}
+	if !w.take(a) {
+		return
+	}
+	w.refused, w.why = 0, nil
+	w.noteAnswer()
+	if w.asking {
+		w.asking, w.next = false, a.asked.Add(pollEvery)
+		w.unwanted()
+	}
+	if a.more() {
+		w.next = time.Now()
+	} else if a.asked.After(w.synced) {
+		w.synced = a.asked
+		w.to.Synced(a.asked)
+	}
+	if e.line == nil && !w.hasLine() {
+		w.doWithout()
+	}
+}
+
+// noteAnswer says that the database is there.
+func (w *watcher) noteAnswer() {
+	now := time.Now()
+	w.store.answered.Store(&now)
+	w.store.away.Store(false)
+}
+
+func (w *watcher) hasLine() bool {
+	return slices.ContainsFunc(w.lines, func(l *line) bool { return l.made })
+}
+
+// doWithout takes note of an answer that came by the pool while no line could be made. There is no hurry then to make
+// one.
+func (w *watcher) doWithout() {
+	now := time.Now()
+	w.pause = min(max(2*w.pause, lineFirst), lineEvery)
+	if next := now.Add(w.pause); next.After(w.nextLine) {
+		w.nextLine = next
+	}
+	if w.pause == lineEvery && !w.warned {
+		w.warned = true
+		w.store.logger.Warn("the accounts database lets no connection be made to hear of changes on; it is asked for them on those of requests")
+	}
+}
+
+// take reports what an answer says, and moves the cursor. It reports false for an answer that says nothing certain,
+// because another came first that went further.
+func (w *watcher) take(a *answer) bool {
+	if a.missed {
+		if a.after != w.at {
+			return false
+		}
+		w.at = a.newest
+		w.store.logger.Warn("changes of other servers were missed; everything known is asked for again")
+		w.to.ChangesMissed()
+		return true
+	}
+	news, ok := a.list.after(w.at)
+	if !ok {
+		return false
+	}
+	for _, c := range news {
+		switch c.kind {
+		case accountDeleted:
+			w.to.AccountDeleted(c.subject, c.version)
+		case grantEnded:
+			w.to.GrantEnded(c.subject)
+		case keysChanged:
+			if c.version == keyGone {
+				w.to.KeyRemoved(c.subject)
+			}
+			w.to.KeysChanged()
+		}
+		w.at = cursor{c.id, c.nonce}
+	}
+	for _, known := range a.accounts {
+		w.to.AccountChanged(known)
+	}
+	return true
+}
+
+func (w *watcher) hearFailure(ctx context.Context, e event) {
+	if e.refused {
+		w.refused++
+	}
+	again := min(retryFirst<<min(max(w.refused-1, 0), 8), retryEvery)
+	if e.line != nil {
+		w.lose(e.line, e.err, again)
+	}
+	if !w.asking {
+		if len(w.lines) == 0 {
+			w.makeLine(ctx)
+		}
+		return
+	}
+	if e.err != errNoneFree && e.err != errListen {
+		now := time.Now()
+		w.why, w.whyAt = e.err, now
+		if soon := now.Add(again); soon.Before(w.next) {
+			w.next = soon
+		}
+	}
+	// A connection that breaks says nothing about the next one, and a database that says no is there.
+	waiting := w.pooled > 0 || slices.ContainsFunc(w.lines, func(l *line) bool { return !l.free })
+	if !waiting && w.refused > 1 && isAway(w.why) {
+		w.notSynced(w.why)
+	}
+}
+
+func (w *watcher) notSynced(err error) {
+	w.store.away.Store(isAway(err))
+	w.to.NotSynced(err)
+}
+
+// hearMade takes a line that is connected now, unless there is one already.
+func (w *watcher) hearMade(l *line) {
+	w.pause, w.nextLine = 0, time.Time{}
+	if slices.ContainsFunc(w.lines, func(other *line) bool { return other.free }) {
+		w.giveUp(l)
+		return
+	}
+	l.made, l.free = true, true
+	if w.warned {
+		w.warned = false
+		w.store.logger.Info("the accounts database lets a connection be made to hear of changes on again")
+	}
+	if w.asking {
+		w.askLine()
+	}
+}
+
+// settleOn keeps a line that has answered, and gives up those that were to answer in its place.
+func (w *watcher) settleOn(l *line) {
+	for _, other := range slices.Clone(w.lines) {
+		if other != l {
+			w.giveUp(other)
+		}
+	}
+}
+
+func (w *watcher) giveUp(l *line) {
+	l.hangUp()
+	if !l.made {
+		w.nextLine = time.Time{} // it was for the sake of this one
+	}
+	w.lines = slices.DeleteFunc(w.lines, func(other *line) bool { return other == l })
+}
+
+// lose takes note of a line that broke, or could not be made, and is not to be tried again before a pause.
+func (w *watcher) lose(l *line, err error, pause time.Duration) {
+	w.giveUp(l)
+	switch {
+	case err == errListen:
+		w.nextListen = time.Now().Add(listenPause)
+		w.store.logger.Debug("the accounts database does not answer LISTEN; changes arrive by polling")
+	case !l.made:
+		w.nextLine = time.Now().Add(pause)
 	}
 }

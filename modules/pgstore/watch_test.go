@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -23,6 +24,7 @@ type heard struct {
 	deleted  map[string]uint64
 	ended    map[string]int
 	keys     int
+	removed  []string // keys
 	missed   int
 	synced   time.Time
 	errs     []error
@@ -49,6 +51,7 @@ func (h *heard) AccountChanged(a account.Account) {
 func (h *heard) AccountDeleted(id string, version uint64) { h.note(func() { h.deleted[id] = version }) }
 func (h *heard) GrantEnded(id string)                     { h.note(func() { h.ended[id]++ }) }
 func (h *heard) KeysChanged()                             { h.note(func() { h.keys++ }) }
+func (h *heard) KeyRemoved(id string)                     { h.note(func() { h.removed = append(h.removed, id) }) }
 func (h *heard) ChangesMissed()                           { h.note(func() { h.missed++ }) }
 func (h *heard) Synced(asked time.Time)                   { h.note(func() { h.synced = asked }) }
 func (h *heard) NotSynced(err error)                      { h.note(func() { h.errs = append(h.errs, err) }) }
@@ -166,6 +169,13 @@ func TestEveryKindIsHeard(t *testing.T) {
 					_, err := one.AddFirstKey(t.Context(), account.Key{ID: "k", Use: account.KeyAccess, Algorithm: "EdDSA"})
 					return err
 				}, func() bool { return h.keys == 1 }},
+				{"removed key", func() error {
+					_, err := one.ReplaceKeys(t.Context(), []string{"k"},
+						[]account.Key{{ID: "l", Use: account.KeyAccess, Algorithm: "EdDSA"}})
+					return err
+				}, func() bool { return len(h.removed) == 1 && h.removed[0] == "k" && h.keys >= 2 }},
+				{"another removed key", func() error { return one.DeleteKey(t.Context(), "l") },
+					func() bool { return len(h.removed) == 2 && h.removed[1] == "l" }},
 			} {
 				if err := step.do(); err != nil {
 					t.Fatal(err)
@@ -448,6 +458,65 @@ func TestShortAbsence(t *testing.T) {
 	h.until(t, "everything", 2*time.Second, func() bool { return len(h.ended) == changes && h.versions["sa_1"] == 21 })
 	if h.missed != 0 {
 		t.Errorf("missed %d times", h.missed)
+	}
+}
+
+// TestAnswersInAnyOrder gives a watcher the answers to questions that were on their way at the same time. Every
+// change is reported, none is passed over, and the cursor never goes back.
+func TestAnswersInAnyOrder(t *testing.T) {
+	changes := func(first, last int64) (list page) {
+		for id := first; id <= last; id++ {
+			list = append(list, change{id: id, nonce: 100 + id, kind: grantEnded, subject: fmt.Sprint(id)})
+		}
+		return list
+	}
+	at := func(id int64) cursor { return cursor{id, 100 + id} }
+	another := changes(0, 5)
+	another[4].nonce++
+	for name, test := range map[string]struct {
+		answers []answer
+		says    []bool // whether each counts
+		at      cursor
+		missed  int
+	}{
+		"one after the other": {[]answer{{after: at(0), list: changes(0, 3)}, {after: at(3), list: changes(3, 5)}},
+			[]bool{true, true}, at(5), 0},
+		"the older one last": {[]answer{{after: at(0), list: changes(0, 5)}, {after: at(0), list: changes(0, 3)}},
+			[]bool{true, false}, at(5), 0},
+		"the older one first": {[]answer{{after: at(0), list: changes(0, 3)}, {after: at(0), list: changes(0, 5)}},
+			[]bool{true, true}, at(5), 0},
+		"the same twice": {[]answer{{after: at(0), list: changes(0, 3)}, {after: at(0), list: changes(0, 3)}},
+			[]bool{true, true}, at(3), 0},
+		"asked earlier, and nothing": {[]answer{{after: at(0), list: changes(0, 3)}, {after: at(0), list: changes(0, 0)}},
+			[]bool{true, false}, at(3), 0},
+		"missed": {[]answer{{after: at(0), missed: true, newest: at(9)}}, []bool{true}, at(9), 1},
+		"missed, asked earlier": {[]answer{{after: at(0), list: changes(0, 3)},
+			{after: at(0), missed: true, newest: at(9)}}, []bool{true, false}, at(3), 0},
+		"missed, and an earlier one": {[]answer{{after: at(0), missed: true, newest: at(9)},
+			{after: at(0), list: changes(0, 3)}}, []bool{true, false}, at(9), 1},
+		"of a database that went back": {[]answer{{after: at(0), list: changes(0, 4)}, {after: at(0), list: another}},
+			[]bool{true, false}, at(4), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHeard()
+			w := &watcher{store: &Store{logger: zap.NewNop()}, to: h, at: at(0)}
+			for i := range test.answers {
+				if says := w.take(&test.answers[i]); says != test.says[i] {
+					t.Errorf("answer %d counts: %v, want %v", i, says, test.says[i])
+				}
+			}
+			if w.at != test.at || h.missed != test.missed {
+				t.Errorf("the cursor is at %v, missed %d times; want %v and %d", w.at, h.missed, test.at, test.missed)
+			}
+			if test.missed > 0 {
+				return
+			}
+			for id := int64(1); id <= test.at.id; id++ {
+				if n := h.ended[fmt.Sprint(id)]; n != 1 {
+					t.Errorf("change %d was reported %d times", id, n)
+				}
+			}
+		})
 	}
 }
 

@@ -100,8 +100,10 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //
 //	geocoder photon <upstreams...> {
 //	    geometry     on|off
-//	    timeout      <duration>
-//	    max_response <size>
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
 //	    <options of reverse_proxy>
 //	}
 //

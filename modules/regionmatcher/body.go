@@ -2,13 +2,17 @@ package regionmatcher
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 // kept stands in for a body that has been looked into. Whoever reads it gets every byte and every error of the original. It
@@ -38,62 +42,87 @@ func (k *kept) Read(p []byte) (int, error) {
 // Close closes the original.
 func (k *kept) Close() error { return k.original.Close() }
 
-// body reads the trace in the body of a request, and puts the body back as it was.
-func (m *Matcher) body(r *http.Request) []orb.Point {
+// body reads the trace in the body of a request, and puts the body back as it was. The error is an
+// *admission.OverloadError or that of the request's context.
+func (m *Matcher) body(r *http.Request) ([]orb.Point, error) {
 	media, ok := httpjson.ContentType(r)
 	if !ok || r.Body == nil || r.ContentLength > m.MaxBody {
-		return nil
+		return nil, nil
 	}
 	by := limits{media, m.MaxBody, m.MaxPoints}
 	if before, ok := r.Body.(*kept); ok && !before.touched && before.by == by {
-		return before.positions
+		return before.positions, nil
 	}
 	parse := parserOf(media)
 	if parse == nil {
-		return nil
+		return nil, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, m.MaxBody+1))
-	k := &kept{Reader: bytes.NewReader(text), original: r.Body, by: by}
-	switch {
-	case err != nil: // it broke off, for whoever reads it next too
-		k.Reader = io.MultiReader(k.Reader, broken{err})
-	case int64(len(text)) > m.MaxBody:
-		k.Reader = io.MultiReader(k.Reader, r.Body)
-	default:
-		k.positions = m.parse(parse, text)
-	}
+	caller := mapsapp.Caller(r.Context())
+	memory := m.admission.Bodies.For(caller)
+	text, err := httpjson.Receive(r, m.MaxBody, &memory)
+	context.AfterFunc(r.Context(), memory.Release) // the text goes on with the request
+	rest := r.Body
+	k := &kept{Reader: bytes.NewReader(text), original: rest, by: by}
 	r.Body = k
-	return k.positions
+	switch {
+	case err == nil:
+		k.positions, err = m.parse(r.Context(), caller, parse, text)
+	case errors.Is(err, httpjson.ErrTooLarge):
+		k.Reader, err = io.MultiReader(k.Reader, rest), nil
+	case isOverload(err) || r.Context().Err() != nil:
+	default: // it broke off, for whoever reads it next too
+		k.Reader, err = io.MultiReader(k.Reader, broken{err}), nil
+	}
+	return k.positions, err
+}
+
+func isOverload(err error) bool {
+	_, overload := errors.AsType[*admission.OverloadError](err)
+	return overload
 }
 
 // parser is one of the parsers of package trace.
-type parser func(dst []trace.Point, body []byte, max int) ([]trace.Point, error)
+type parser func(dst []trace.Point, body []byte, max int, meter admission.Meter) ([]trace.Point, error)
 
 // parserOf returns the parser of a media type; nil for one that maps_match does not take.
 func parserOf(media string) parser {
 	switch media {
 	case "application/json":
-		return func(dst []trace.Point, body []byte, max int) ([]trace.Point, error) {
+		return func(dst []trace.Point, body []byte, max int, _ admission.Meter) ([]trace.Point, error) {
 			doc, err := trace.ParseJSON(dst, body, max)
 			return doc.Points, err
 		}
 	case "application/gpx+xml":
 		return trace.ParseGPX
 	case "application/geo+json":
-		return trace.ParseGeoJSON
+		return func(dst []trace.Point, body []byte, max int, _ admission.Meter) ([]trace.Point, error) {
+			return trace.ParseGeoJSON(dst, body, max)
+		}
 	}
 	return nil
 }
 
-func (m *Matcher) parse(parse parser, text []byte) []orb.Point {
+// parse returns some of the points of a trace, none where it is not one. The errors are those of Work.
+func (m *Matcher) parse(ctx context.Context, caller string, parse parser, text []byte) ([]orb.Point, error) {
+	var work admission.Work
+	if err := work.Begin(ctx, m.admission.Processors, caller); err != nil {
+		return nil, err
+	}
+	defer work.End()
+	if err := work.Spend(trace.ParseWork(len(text))); err != nil {
+		return nil, err
+	}
 	s := scratches.Get().(*scratch)
 	defer s.free()
-	points, err := parse(s.points[:0], text, m.MaxPoints)
+	points, err := parse(s.points[:0], text, m.MaxPoints, &work)
+	if isOverload(err) || ctx.Err() != nil {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	s.points = points
-	return trace.Sample(points)
+	return trace.Sample(points), nil
 }
 
 // broken is the end of a body that broke off.

@@ -1,6 +1,7 @@
 package regionmatcher
 
 import (
+	"context"
 	"reflect"
 
 	"cel.dev/cel-go/cel"
@@ -31,6 +32,7 @@ func (*Matcher) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 			if err := m.Provision(ctx); err != nil {
 				return nil, err
 			}
+			context.AfterFunc(ctx, func() { _ = m.Cleanup() }) // nobody else does
 			return m, m.Validate()
 		},
 	)

@@ -2,6 +2,7 @@ package regionmatcher
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,15 @@ func newMatcher(t testing.TB, bounds string, change func(*Matcher)) *Matcher {
 	if err := errors.Join(m.Provision(caddy.Context{}), m.Validate()); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = m.Cleanup() })
 	return m
+}
+
+// newRequest makes a request that ends with the test, as one of a server does when it has been answered.
+func newRequest(t interface{ Cleanup(func()) }, method, target string, body io.Reader) *http.Request {
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	return httptest.NewRequestWithContext(ctx, method, target, body)
 }
 
 func matches(t testing.TB, m *Matcher, r *http.Request) bool {
@@ -115,7 +124,7 @@ func TestForms(t *testing.T) {
 			if test.contentType != "" {
 				method = http.MethodPost
 			}
-			r := httptest.NewRequest(method, "/", strings.NewReader(test.body))
+			r := newRequest(t, method, "/", strings.NewReader(test.body))
 			u, query, _ := strings.Cut(test.target, "?")
 			r.URL.Path, r.URL.RawQuery = u, query
 			r.Header.Set("Content-Type", test.contentType)
@@ -155,7 +164,9 @@ func TestHalfOfATrace(t *testing.T) {
 		if err := errors.Join(m.add(delaware), m.Provision(caddy.Context{})); err != nil {
 			t.Fatal(err)
 		}
-		r := httptest.NewRequest(http.MethodPost, "/api/route/matching/", strings.NewReader(`{"path":[`+strings.Join(points, ",")+`]}`))
+		t.Cleanup(func() { _ = m.Cleanup() })
+		r := newRequest(t, http.MethodPost, "/api/route/matching/",
+			strings.NewReader(`{"path":[`+strings.Join(points, ",")+`]}`))
 		got, _ := m.MatchWithError(r)
 		share := float64(inside) / float64(n)
 		exact := n <= 32
@@ -174,7 +185,7 @@ func TestBodyIsLeft(t *testing.T) {
 		media := rapid.SampledFrom([]string{jsonType, gpxType, geoType, "text/plain", ""}).Draw(t, "media")
 		length := rapid.SampledFrom([]int64{int64(len(body)), -1}).Draw(t, "length")
 		breaks := rapid.Bool().Draw(t, "breaks off")
-		r := httptest.NewRequest(http.MethodPost, "/api/route/matching/", nil)
+		r := newRequest(t, http.MethodPost, "/api/route/matching/", nil)
 		var in io.Reader = bytes.NewReader(body)
 		if rapid.Bool().Draw(t, "in bytes") {
 			in = iotest.OneByteReader(in)
@@ -193,6 +204,7 @@ func TestBodyIsLeft(t *testing.T) {
 			if err := errors.Join(m.add(world), m.Provision(caddy.Context{})); err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() { _ = m.Cleanup() })
 			got, _ := m.MatchWithError(r)
 			if known := string(body) == good && (media == jsonType || media == "") && !breaks; got != (known && limit >= int64(len(body))) {
 				t.Errorf("a body of %d bytes with a limit of %d matched: %v", len(body), limit, got)
@@ -222,7 +234,7 @@ func (c *closer) Close() error {
 func TestBodyIsReadOnce(t *testing.T) {
 	m, other := newMatcher(t, "42.4,1.4,42.7,1.8", nil), newMatcher(t, delaware, nil)
 	body := `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`
-	r := httptest.NewRequest(http.MethodPost, "/api/route/matching/", strings.NewReader(body))
+	r := newRequest(t, http.MethodPost, "/api/route/matching/", strings.NewReader(body))
 	if matches(t, m, r) {
 		t.Error("it is not in Andorra")
 	}
@@ -240,13 +252,13 @@ func TestBodyIsReadOnce(t *testing.T) {
 
 	small := newMatcher(t, delaware, func(m *Matcher) { m.MaxBody = 100 })
 	endless := &counter{}
-	r = httptest.NewRequest(http.MethodPost, "/api/route/matching/", endless)
+	r = newRequest(t, http.MethodPost, "/api/route/matching/", endless)
 	r.ContentLength = -1
 	if matches(t, small, r) || endless.n > 4096 {
 		t.Errorf("%d bytes of an endless body were read", endless.n)
 	}
 	endless.n = 0
-	r = httptest.NewRequest(http.MethodPost, "/api/route/matching/", endless)
+	r = newRequest(t, http.MethodPost, "/api/route/matching/", endless)
 	r.ContentLength = 101
 	if matches(t, small, r) || endless.n != 0 {
 		t.Errorf("%d bytes were read of a body that says that it is too large", endless.n)
@@ -270,7 +282,7 @@ func TestTooManyPoints(t *testing.T) {
 	for n, want := range map[int]bool{2: true, 3: true, 4: false} {
 		point := "{39.15,-75.52}"
 		target := "/api/route/matching/?path=" + url.QueryEscape("["+strings.Repeat(point+",", n-1)+point+"]")
-		if got := matches(t, m, httptest.NewRequest(http.MethodGet, target, nil)); got != want {
+		if got := matches(t, m, newRequest(t, http.MethodGet, target, nil)); got != want {
 			t.Errorf("%d points matched: %v", n, got)
 		}
 	}
@@ -287,7 +299,7 @@ func FuzzMatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path, query, media string, body []byte) {
 		everywhere := newMatcher(t, world, nil)
 		north, south := newMatcher(t, "0,-180,90,180", nil), newMatcher(t, "-90,-180,0,180", nil)
-		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
+		r := newRequest(t, http.MethodPost, "/", bytes.NewReader(body))
 		if media == "" {
 			r.Method = http.MethodGet
 		}
@@ -311,7 +323,7 @@ func BenchmarkMatch(b *testing.B) {
 	body := `{"path":[` + strings.Join(points, ",") + `]}`
 	m, other := newMatcher(b, delaware, nil), newMatcher(b, "42.4,1.4,42.7,1.8", nil)
 	b.Run("position", func(b *testing.B) {
-		r := httptest.NewRequest(http.MethodGet, "/v2/search/reverse-geocoding?lat=39.15&lon=-75.52", nil)
+		r := newRequest(b, http.MethodGet, "/v2/search/reverse-geocoding?lat=39.15&lon=-75.52", nil)
 		for b.Loop() {
 			_ = matches(b, other, r)
 			_ = matches(b, m, r)
@@ -319,7 +331,7 @@ func BenchmarkMatch(b *testing.B) {
 	})
 	b.Run("1000 points", func(b *testing.B) {
 		for b.Loop() {
-			r := httptest.NewRequest(http.MethodPost, "/api/route/matching/", strings.NewReader(body))
+			r := newRequest(b, http.MethodPost, "/api/route/matching/", strings.NewReader(body))
 			_ = matches(b, other, r)
 			_ = matches(b, m, r)
 		}

@@ -32,26 +32,27 @@ const (
 // query is what the query of a request says about positions.
 type query [4]urlquery.Value
 
-// positions returns what a request is about, a few points of a long trace; none where that cannot be understood.
-func (m *Matcher) positions(r *http.Request) []orb.Point {
+// positions returns what a request is about, a few points of a long trace; none where that cannot be understood. The
+// error is that of body.
+func (m *Matcher) positions(r *http.Request) ([]orb.Point, error) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, reverseAddress):
 		q, ok := scan(r, lat, lon)
 		if !ok {
-			return nil
+			return nil, nil
 		}
-		return one(q.coordinates())
+		return one(q.coordinates()), nil
 	case strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), matchingAddress):
 		return m.trace(r)
 	}
 	q, ok := scan(r, lat, lon, origin)
 	switch {
 	case !ok:
-		return nil
+		return nil, nil
 	case q[origin].Present:
-		return one(q.pair())
+		return one(q.pair()), nil
 	}
-	return one(q.coordinates())
+	return one(q.coordinates()), nil
 }
 
 // scan reads the parameters with these numbers; ok is false where one of them is repeated, which every endpoint refuses.
@@ -105,29 +106,31 @@ func onGlobe(lat, lon float64, ok bool) (orb.Point, bool) {
 }
 
 // trace reads the trace of a map matching.
-func (m *Matcher) trace(r *http.Request) []orb.Point {
+func (m *Matcher) trace(r *http.Request) ([]orb.Point, error) {
 	q, ok := scan(r, path)
 	switch {
 	case !ok:
-		return nil
+		return nil, nil
 	case r.Method == http.MethodPost:
 		if q[path].Present {
-			return nil // it belongs in the body then
+			return nil, nil // it belongs in the body then
 		}
 		return m.body(r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return nil
+		return nil, nil
 	}
 	s := scratches.Get().(*scratch)
 	defer s.free()
 	var err error
 	if s.text, err = q[path].AppendNumbers(s.text[:0]); err != nil {
-		return nil
+		return nil, nil
 	}
-	if s.points, err = trace.ParsePath(s.points[:0], s.text, m.MaxPoints); err != nil {
-		return nil
+	points, err := trace.ParsePath(s.points[:0], s.text, m.MaxPoints)
+	if err != nil {
+		return nil, nil
 	}
-	return trace.Sample(s.points)
+	s.points = points
+	return trace.Sample(points), nil
 }
 
 // scratch is memory for reading traces.

@@ -34,8 +34,9 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 // not a trace, has a content encoding or is larger than `max_body`. The body is left as it came, so that the handler
 // behind can say what is wrong with it; let one stand behind all matchers.
 //
-// A POST of a trace is read into memory, up to `max_body`. Put the matcher behind `maps_auth` where strangers should not have
-// that: `reverse_proxy @place …` after it in one block, not `handle @place` around it.
+// A POST of a trace is read into memory, up to `max_body`, of the app's `max_bodies_in_flight`. Put the matcher
+// behind `maps_auth` where strangers should not have that: `reverse_proxy @place …` after it in one block, not
+// `handle @place` around it.
 type Matcher struct {
 	// The names of regions of the maps app: their coverage, the map tiles of zoom 12 that hold any of their data. A region
 	// whose file cannot be read covers nothing. Default: none, where there are bounds.
@@ -51,8 +52,10 @@ type Matcher struct {
 	// The largest number of points of a trace that is understood, 2 to 1000000. Default: 10000, as that of `maps_match`.
 	MaxPoints int `json:"max_points,omitempty"`
 
-	regions []*mapsapp.Region
-	bounds  []bounds
+	regions   []*mapsapp.Region
+	bounds    []bounds
+	admission mapsapp.Admission
+	release   func() // of admission
 }
 
 const (
@@ -67,6 +70,7 @@ func (*Matcher) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the regions. Their files are opened when the app starts. Without regions, the maps app is not needed.
 func (m *Matcher) Provision(ctx caddy.Context) (err error) {
+	m.admission, m.release = mapsapp.AcquireAdmission()
 	if m.MaxBody == 0 {
 		m.MaxBody = defaultMaxBody
 	}
@@ -101,9 +105,22 @@ func (m *Matcher) Validate() error {
 
 var errNoPlace = errors.New("maps_region needs the name of a region, or bounds")
 
-// MatchWithError implements caddyhttp.RequestMatcherWithError. The error is always nil.
+// Cleanup gives back what Provision took.
+func (m *Matcher) Cleanup() error {
+	if m.release != nil {
+		m.release()
+		m.release = nil
+	}
+	return nil
+}
+
+// MatchWithError implements caddyhttp.RequestMatcherWithError. The error is a 503 where the body cannot be looked
+// into because too many others are.
 func (m *Matcher) MatchWithError(r *http.Request) (bool, error) {
-	positions := m.positions(r)
+	positions, err := m.positions(r)
+	if err != nil {
+		return false, caddyhttp.Error(http.StatusServiceUnavailable, err)
+	}
 	inside := 0
 	for _, p := range positions {
 		if m.holds(p) {
@@ -132,6 +149,7 @@ func (m *Matcher) holds(p orb.Point) bool {
 var (
 	_ caddy.Provisioner                 = (*Matcher)(nil)
 	_ caddy.Validator                   = (*Matcher)(nil)
+	_ caddy.CleanerUpper                = (*Matcher)(nil)
 	_ caddyfile.Unmarshaler             = (*Matcher)(nil)
 	_ caddyhttp.RequestMatcherWithError = (*Matcher)(nil)
 	_ caddyhttp.CELLibraryProducer      = (*Matcher)(nil)

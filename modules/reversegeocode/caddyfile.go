@@ -7,6 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 func init() {
@@ -22,6 +24,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile reads the directive:
 //
 //	maps_reverse_geocode [<matcher>] {
+//	    prefix       <path>
 //	    geocoder     <module> [<arguments...>]
 //	    max_distance <metres>
 //	}
@@ -44,6 +47,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	for d.NextBlock(0) {
 		switch option := d.Val(); option {
+		case "prefix":
+			if err := mapsapp.Prefix(d, &h.Prefix); err != nil {
+				return err
+			}
 		case "geocoder":
 			if !d.NextArg() {
 				return d.ArgErr()

@@ -43,6 +43,8 @@ func TestCaddyfile(t *testing.T) {
 		"geocoder local a\n max_distance 1 2":  "argument",
 		"geocoder local a\n max_distance five": "max_distance",
 		"geocoder local a\n radius 5":          "radius",
+		"geocoder local a\n prefix":            "argument",
+		"geocoder local a\n prefix /a//b":      "empty segments",
 	} {
 		if _, err := unmarshal("maps_reverse_geocode {\n" + inside + "\n}"); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", inside, err)

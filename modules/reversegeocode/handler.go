@@ -2,11 +2,11 @@
 package reversegeocode
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +17,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -28,6 +29,10 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header Accept-Language, gives names
 // in the first of its languages that they are known in.
 type Handler struct {
+	// The path of the endpoint, as this handler sees it. All others are answered 404. Default:
+	// `/v2/search/reverse-geocoding`.
+	Prefix string `json:"prefix,omitempty"`
+
 	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is taken to
 	// cover everything. Required.
 	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
@@ -35,14 +40,14 @@ type Handler struct {
 	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
+	prefix    endpoint.Prefix
 	geocoders []geocoding.Geocoder
 	app       *mapsapp.App
 	logger    *zap.Logger
 }
 
 const (
-	// address is the endpoint's path, behind whatever a site puts before it.
-	address = "/v2/search/reverse-geocoding"
+	defaultPrefix = "/v2/search/reverse-geocoding"
 
 	maxMaxDistance = 100_000 // metres
 )
@@ -55,6 +60,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision loads the geocoders.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
+	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+		return err
+	}
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
 	}
@@ -91,7 +99,7 @@ func (h *Handler) Validate() error {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if !strings.HasSuffix(r.URL.Path, address) {
+	if rest, ok := h.prefix.Below(r.URL); !ok || rest != "" {
 		apierror.Platform.Write(w, apierror.NotFound("not found"))
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 func init() {
@@ -19,6 +21,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile reads the directive:
 //
 //	maps_tokens [<matcher>] {
+//	    prefix <path>
 //	    refresh_requires_server_token
 //	    refresh_rotation
 //	}
@@ -37,6 +40,10 @@ func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	for d.NextBlock(0) {
 		switch option := d.Val(); option {
+		case "prefix":
+			if err := mapsapp.Prefix(d, &t.Prefix); err != nil {
+				return err
+			}
 		case "refresh_requires_server_token":
 			t.RefreshRequiresServerToken = true
 		case "refresh_rotation":

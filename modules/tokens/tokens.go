@@ -3,10 +3,10 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,19 +15,24 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 func init() { caddy.RegisterModule(new(Tokens)) }
 
-// Tokens serves the addresses below `/api/v1/external/`:
+// Tokens serves the addresses below `/api/v1/external/`, and answers 404 to all others:
 //
 // - `POST auth` takes `client_token` and `server_token` and gives an access token and a refresh token.
 // - `POST refresh` takes `refresh_token` and gives a new access token.
 // - `POST revoke` takes `refresh_token` and ends its grant, with every access token of the same exchange.
 // - `GET jwks.json` serves the public keys of access tokens.
 type Tokens struct {
+	// The path below which the addresses are, as this handler sees it: `/` behind a `handle_path` that strips all of it.
+	// Default: `/api/v1/external`.
+	Prefix string `json:"prefix,omitempty"`
+
 	// Whether a refresh takes the `server_token` of the exchange as well. Default: false.
 	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
 
@@ -36,10 +41,10 @@ type Tokens struct {
 
 	app    *mapsapp.App
 	logger *zap.Logger
+	prefix endpoint.Prefix
 }
 
-// base is what stands before the names of the endpoints in every path.
-const base = "/api/v1/external/"
+const defaultPrefix = "/api/v1/external"
 
 const jwksCacheControl = "public, max-age=300" // how late a verifier may learn of a new key
 
@@ -51,6 +56,9 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
+	if t.prefix, err = endpoint.ParsePrefix(cmp.Or(t.Prefix, defaultPrefix)); err != nil {
+		return err
+	}
 	t.app, err = mapsapp.Get(ctx)
 	return err
 }
@@ -58,19 +66,15 @@ func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	w.Header().Set("Cache-Control", "no-store")
-	name := ""
-	if at := strings.LastIndex(r.URL.Path, base); at >= 0 {
-		name = r.URL.Path[at+len(base):]
-	}
 	var err error
-	switch name {
-	case "auth":
+	switch name, _ := t.prefix.Below(r.URL); name {
+	case "/auth":
 		err = t.post(w, r, t.exchange)
-	case "refresh":
+	case "/refresh":
 		err = t.post(w, r, t.refresh)
-	case "revoke":
+	case "/revoke":
 		err = t.post(w, r, t.revoke)
-	case "jwks.json":
+	case "/jwks.json":
 		err = t.jwks(w, r)
 	default:
 		err = apierror.NotFound("not found")
@@ -94,7 +98,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	default:
 		answer = apierror.Unavailable()
 	}
-	t.app.Metrics().RefusedFor(mapsapp.TokensHandler, err)
+	t.app.Metrics().Refused(mapsapp.TokensHandler, mapsapp.ReasonFor(err))
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", err.Error()))
 	}
@@ -107,14 +111,18 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	return answer
 }
 
-type endpoint func(ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object, session *mapsapp.Session) error
+type action func(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object, session *mapsapp.Session,
+) error
 
 // post runs an endpoint that takes a JSON object.
-func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve endpoint) error {
+func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) error {
 	if r.Method != http.MethodPost {
 		return apierror.MethodNotAllowed(http.MethodPost)
 	}
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody)
+	memory := t.app.Body(r)
+	defer memory.Release()
+	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
 	if err != nil {
 		return err
 	}

@@ -317,6 +317,9 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_tokens {\nnothing\n}":                         "unknown option of maps_tokens: nothing",
 		"maps_tokens {\nrefresh_rotation yes\n}":            "wrong argument count",
 		"maps_tokens {\nrefresh_requires_server_token a\n}": "wrong argument count",
+		"maps_tokens {\nprefix\n}":                          "wrong argument count",
+		"maps_tokens {\nprefix /a /b\n}":                    "wrong argument count",
+		"maps_tokens {\nprefix /api/*\n}":                   "is not a plain path",
 	} {
 		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) || !strings.Contains(err.Error(), "Caddyfile:") {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -13,8 +14,10 @@ import (
 // UnmarshalBlock reads a module's name, its upstreams and its block:
 //
 //	<name> <upstreams...> {
-//	    timeout      <duration>
-//	    max_response <size>
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
 //	    <options of reverse_proxy>
 //	}
 //
@@ -61,7 +64,9 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, own func(option string)
 
 // unmarshalOption reads an option that every service has.
 func (s *Service) unmarshalOption(d *caddyfile.Dispenser, option string) (known bool, err error) {
-	if option != "timeout" && option != "max_response" {
+	switch option {
+	case "timeout", "max_response", "max_in_flight", "max_calls":
+	default:
 		return false, nil
 	}
 	var text string
@@ -69,13 +74,20 @@ func (s *Service) unmarshalOption(d *caddyfile.Dispenser, option string) (known 
 		return true, d.ArgErr()
 	}
 	positive := false
-	if option == "timeout" {
+	switch option {
+	case "timeout":
 		duration, parseErr := caddy.ParseDuration(text)
 		s.Timeout, err, positive = caddy.Duration(duration), parseErr, duration > 0
-	} else {
+	case "max_response":
 		size, parseErr := humanize.ParseBytes(text)
 		s.MaxResponse, err = int64(size), parseErr
 		positive = s.MaxResponse > 0
+	case "max_in_flight":
+		s.MaxInFlight, err = strconv.Atoi(text)
+		positive = s.MaxInFlight > 0
+	case "max_calls":
+		s.MaxCalls, err = strconv.Atoi(text)
+		positive = s.MaxCalls > 0
 	}
 	if err != nil {
 		return true, d.Errf("%s: %v", option, err)

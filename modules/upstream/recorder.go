@@ -3,9 +3,12 @@ package upstream
 import (
 	"bytes"
 	"errors"
+	"math/bits"
 	"net/http"
 	"strconv"
 	"sync"
+
+	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 // recorder keeps an answer of limited size in memory.
@@ -15,6 +18,8 @@ type recorder struct {
 	body     *bytes.Buffer
 	limit    int64
 	overflow bool // the answer is larger than the limit
+	memory   admission.Hold
+	refused  bool // there is no memory for the answer
 }
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -22,18 +27,22 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxPooledBody is the size of the largest buffer that is kept for the next answer.
 const maxPooledBody = 1 << 20
 
-func newRecorder(limit int64) *recorder {
-	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit}
+// answerCost is the memory that a byte of an answer counts for: for itself, and for what it takes to understand it.
+const answerCost = 2
+
+func newRecorder(limit int64, memory admission.Hold) *recorder {
+	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit, memory: memory}
 }
 
 // reset forgets an answer that broke off.
 func (r *recorder) reset() {
 	clear(r.header)
-	r.status, r.overflow = 0, false
+	r.status, r.overflow, r.refused = 0, false, false
 	r.body.Reset()
 }
 
 func (r *recorder) free() {
+	r.memory.Release()
 	if r.body.Cap() <= maxPooledBody {
 		r.body.Reset()
 		bodies.Put(r.body)
@@ -54,7 +63,10 @@ func (r *recorder) WriteHeader(status int) {
 	r.overflow = err == nil && length > r.limit
 }
 
-var errTooLarge = errors.New("the answer is larger than max_response")
+var (
+	errTooLarge = errors.New("the answer is larger than max_response")
+	errNoMemory = errors.New("there is no memory for the answer")
+)
 
 // Write implements http.ResponseWriter. Its error ends the exchange.
 func (r *recorder) Write(p []byte) (int, error) {
@@ -62,6 +74,10 @@ func (r *recorder) Write(p []byte) (int, error) {
 	if r.overflow || int64(r.body.Len())+int64(len(p)) > r.limit {
 		r.overflow = true
 		return 0, errTooLarge
+	}
+	if need := r.body.Len() + len(p); !r.memory.TryGrow(answerCost << bits.Len(uint(need-1))) { // buffers double
+		r.refused = true
+		return 0, errNoMemory
 	}
 	return r.body.Write(p)
 }

@@ -22,13 +22,18 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 // Defaults of a Service.
 const (
 	DefaultTimeout     = 10 * time.Second
 	DefaultMaxResponse = 16 << 20
+	DefaultMaxInFlight = 64
+	DefaultMaxCalls    = 4
 )
 
 // Service is one HTTP service on any number of upstreams. A guest module embeds it, so that its fields are the module's.
@@ -45,9 +50,19 @@ type Service struct {
 	// The largest answer that is read, in bytes. Default: 16 MiB.
 	MaxResponse int64 `json:"max_response,omitempty"`
 
-	proxy  caddyhttp.MiddlewareHandler
-	again  int // how often an exchange is repeated whose answer breaks off
-	logger *zap.Logger
+	// How many exchanges may be under way at once. One account has half of them at most, and others wait their turn for
+	// as long as the app's `max_wait`. Default: 64.
+	MaxInFlight int `json:"max_in_flight,omitempty"`
+
+	// How often the upstreams may be asked for the sake of one request of a client, retries included. Default: 4.
+	// Retries need upstreams that answer; a connection that cannot be made does not count.
+	MaxCalls int `json:"max_calls,omitempty"`
+
+	proxy    caddyhttp.MiddlewareHandler
+	again    int // how often an exchange is repeated whose answer breaks off
+	inFlight *admission.Pool
+	app      *mapsapp.App
+	logger   *zap.Logger
 }
 
 // server stands for the HTTP server that reverse_proxy expects to run in. It logs no credentials and trusts no proxies.
@@ -63,9 +78,20 @@ func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
 	if s.MaxResponse == 0 {
 		s.MaxResponse = DefaultMaxResponse
 	}
-	if s.Timeout < 0 || s.MaxResponse < 0 {
-		return errors.New("timeout and max_response must be positive")
+	if s.MaxInFlight == 0 {
+		s.MaxInFlight = DefaultMaxInFlight
 	}
+	if s.MaxCalls == 0 {
+		s.MaxCalls = DefaultMaxCalls
+	}
+	if s.Timeout < 0 || s.MaxResponse < 0 || s.MaxInFlight < 0 || s.MaxCalls < 0 {
+		return errors.New("timeout, max_response, max_in_flight and max_calls must be positive")
+	}
+	var err error
+	if s.app, err = mapsapp.Get(ctx); err != nil {
+		return err
+	}
+	s.inFlight = admission.NewBudget(int64(s.MaxInFlight), 0, s.app.Metrics().CountOverload)
 	var h reverseproxy.Handler
 	if len(s.ProxyRaw) > 0 {
 		if err := caddy.StrictUnmarshalJSON(s.ProxyRaw, &h); err != nil {
@@ -81,7 +107,6 @@ func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
 	}
 	if retryPosts {
 		allowRetries(&h)
-		var err error
 		if raw, err = json.Marshal(&h); err != nil {
 			return err
 		}
@@ -160,12 +185,26 @@ type Request struct {
 }
 
 // Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns, the error of
-// ctx, or an apierror.Error: 503 where no upstream can be reached, 504 where the answer takes too long, 502 where it is incomplete,
-// too large or nonsense.
+// ctx, an *admission.OverloadError where too many others ask already, or an apierror.Error: 503 where no upstream can
+// be reached, 504 where the answer takes too long, 502 where it is incomplete, too large or nonsense, or where
+// WithCalls allows no more.
 //
 // Nothing else of the client's request goes along, neither its headers nor its address; what goes along is the trace that Caddy's
 // `tracing` has begun or continued for it.
 func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, answer []byte) error) error {
+	calls := s.callsOf(ctx)
+	if calls.used() {
+		return s.tooManyCalls()
+	}
+	caller := mapsapp.Caller(ctx)
+	if err := s.inFlight.Acquire(ctx, caller, 1, s.app.Patience()); err != nil {
+		return err
+	}
+	began := time.Now()
+	defer func() {
+		s.inFlight.Release(caller, 1, 0)
+		s.inFlight.Observe(time.Since(began))
+	}()
 	// The time limit cancels the exchange: reverse_proxy gives up at once then. With a deadline it would try the other
 	// upstreams, fail at once because the time is over, and hold that against them.
 	exchange, cancel := context.WithCancel(ctx)
@@ -176,8 +215,9 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 		cancel()
 	})
 	defer timer.Stop()
+	exchange = calls.watch(exchange, cancel)
 
-	rec := newRecorder(s.MaxResponse)
+	rec := newRecorder(s.MaxResponse, s.app.BodyOf(caller))
 	defer rec.free()
 	err := s.exchange(rec, question.http(exchange))
 	for again := 0; again < s.again && errors.Is(err, errBrokenOff) && !rec.overflow && exchange.Err() == nil; again++ {
@@ -190,6 +230,11 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	case late.Load():
 		s.logger.Warn("no answer in time", zap.Duration("timeout", time.Duration(s.Timeout)))
 		return apierror.Timeout()
+	case rec.refused:
+		s.app.Metrics().CountOverload()
+		return apierror.Busy(s.app.Patience())
+	case calls.over.Load():
+		return s.tooManyCalls()
 	case rec.overflow:
 		err = Nonsense("an answer of more than %d bytes", s.MaxResponse)
 	case err != nil:
@@ -198,7 +243,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	case rec.status == 0:
 		err = Nonsense("no answer")
 	default:
-		err = read(rec.status, rec.body.Bytes())
+		err = s.understand(ctx, caller, rec, read)
 	}
 	if bad := (*nonsense)(nil); errors.As(err, &bad) {
 		s.logger.Warn("an upstream answered with nonsense", zap.Error(err))
@@ -206,6 +251,27 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	}
 	return err
 }
+
+func (s *Service) tooManyCalls() error {
+	s.logger.Warn("one request asks the upstreams too often", zap.Int("max_calls", s.MaxCalls))
+	return apierror.BadGateway()
+}
+
+// understand has an answer read, which takes a processor.
+func (s *Service) understand(ctx context.Context, caller string, rec *recorder, read func(int, []byte) error) error {
+	var work admission.Work
+	if err := work.Begin(ctx, s.app.Processors(), caller); err != nil {
+		return err
+	}
+	defer work.End()
+	if err := work.Spend(trace.ParseWork(rec.body.Len())); err != nil {
+		return err
+	}
+	return read(rec.status, rec.body.Bytes())
+}
+
+// Remote says that the work is done elsewhere (matching.Remote).
+func (s *Service) Remote() {}
 
 // exchange runs the proxy. It panics like any proxy when an answer breaks off, and means nothing else by it.
 func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {

@@ -46,6 +46,7 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 
 // Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	ctx = m.WithCalls(ctx)
 	near, far := searchRadius(req)
 	result, err := m.drive(ctx, req, near)
 	if !errors.Is(err, matching.ErrNoRoute) || near >= far {
@@ -92,9 +93,11 @@ func (m *Matcher) drive(ctx context.Context, req *matching.Request, radius float
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	matcher valhalla <upstreams...> {
-//	    costing      <name>
-//	    timeout      <duration>
-//	    max_response <size>
+//	    costing       <name>
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
 //	    <options of reverse_proxy>
 //	}
 //

@@ -3,6 +3,7 @@ package accounttest
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,6 +75,64 @@ func testNextKeys(t *testing.T, s account.Store) {
 	keys, err := s.Keys(t.Context())
 	isError(t, "Keys", nil, err)
 	same(t, "keys, oldest first", []account.Key{first, third, other, user}, keys)
+}
+
+func testReplaceKeys(t *testing.T, s account.Store) {
+	access, user := newKey("z", account.KeyAccess, "EdDSA", 9), newKey("u", account.KeyUser, "EdDSA", 8)
+	other := newKey("e", account.KeyAccess, "ES256", 7)
+	for _, k := range []account.Key{access, user, other} {
+		_, err := s.AddFirstKey(t.Context(), k)
+		isError(t, "AddFirstKey", nil, err)
+	}
+	rotated := newKey("r", account.KeyUser, "EdDSA", 6)
+	_, err := s.AddNextKey(t.Context(), rotated, user.ID)
+	isError(t, "AddNextKey", nil, err)
+	kept := func(what string, want ...account.Key) {
+		t.Helper()
+		keys, err := s.Keys(t.Context())
+		isError(t, "Keys", nil, err)
+		same(t, what, want, keys)
+	}
+
+	// One that is not there, one of each use, and a key that nobody named, which stands.
+	newAccess, newUser := newKey("a", account.KeyAccess, "EdDSA", 3), newKey("b", account.KeyUser, "EdDSA", 2)
+	removed, err := s.ReplaceKeys(t.Context(), []string{access.ID, "none", user.ID, other.ID},
+		[]account.Key{newAccess, newUser})
+	isError(t, "ReplaceKeys", nil, err)
+	slices.Sort(removed)
+	same(t, "keys that were removed", []string{other.ID, user.ID, access.ID}, removed)
+	kept("keys, oldest first", rotated, newAccess)
+
+	removed, err = s.ReplaceKeys(t.Context(), []string{access.ID, user.ID},
+		[]account.Key{newKey("late", account.KeyAccess, "EdDSA", 1)})
+	isError(t, "ReplaceKeys of keys that are gone", nil, err)
+	same(t, "number of keys that were removed", 0, len(removed))
+	kept("keys after they were replaced a second time", rotated, newAccess)
+
+	removed, err = s.ReplaceKeys(t.Context(), []string{newAccess.ID},
+		[]account.Key{newKey(rotated.ID, account.KeyAccess, "EdDSA", 1)})
+	isError(t, "ReplaceKeys by one with an id that is taken", account.ErrExists, err)
+	same(t, "number of keys that were removed", 0, len(removed))
+	kept("keys after that was refused", rotated, newAccess)
+}
+
+// testReplaceKeysByMany has many replace the same keys at the same moment. One does.
+func testReplaceKeysByMany(t *testing.T, s account.Store) {
+	_, err := s.AddFirstKey(t.Context(), newKey("first", account.KeyAccess, "EdDSA", 100))
+	isError(t, "AddFirstKey", nil, err)
+	var count atomic.Int64
+	results := together(8, func(i int) error {
+		removed, err := s.ReplaceKeys(t.Context(), []string{"first"},
+			[]account.Key{newKey(string(rune('a'+i)), account.KeyAccess, "EdDSA", i)})
+		count.Add(int64(len(removed)))
+		return err
+	})
+	isError(t, "ReplaceKeys", nil, errors.Join(results...))
+	keys, err := s.Keys(t.Context())
+	isError(t, "Keys", nil, err)
+	if len(keys) != 1 || keys[0].ID == "first" || count.Load() != 1 {
+		t.Errorf("the key was removed %d times, and %d keys stand", count.Load(), len(keys))
+	}
 }
 
 // testNextKeysByMany has many follow one key at the same moment.

@@ -344,6 +344,46 @@ func (m *Memory) DeleteKey(ctx context.Context, id string) error {
 	return err
 }
 
+// Probe implements account.Store.
+func (m *Memory) Probe(ctx context.Context) error {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	return err
+}
+
+// ReplaceKeys implements account.Store.
+func (m *Memory) ReplaceKeys(ctx context.Context, old []string, next []account.Key) (removed []string, err error) {
+	err = m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(m.keys, byAge)
+	var keys []account.Key
+	for _, k := range m.keys {
+		if slices.Contains(old, k.ID) {
+			removed = append(removed, k.ID)
+		} else {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range next {
+		if slices.ContainsFunc(keys, func(have account.Key) bool {
+			return have.Use == k.Use &&
+				have.Algorithm == k.Algorithm
+		}) {
+			continue
+		}
+		if slices.ContainsFunc(keys, func(have account.Key) bool { return have.ID == k.ID }) {
+			return nil, account.ErrExists
+		}
+		k.Private = bytes.Clone(k.Private)
+		keys = append(keys, k)
+	}
+	m.keys = keys
+	return removed, nil
+}
+
 // ReplaceKey implements account.Store.
 func (m *Memory) ReplaceKey(ctx context.Context, k account.Key) error {
 	err := m.enter(ctx)

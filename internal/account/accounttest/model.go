@@ -3,6 +3,7 @@ package accounttest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,12 +74,14 @@ func (p *pairOfStores) update(t *rapid.T) {
 	changed, refused := rapid.Bool().Draw(t, "changed"), rapid.IntRange(0, 4).Draw(t, "refused") == 0
 	both(t, p, "UpdateAccount", func(s account.Store) ([2]account.Account, error) {
 		before, after, err := s.UpdateAccount(context.Background(), id, func(a *account.Account) (bool, error) {
+			before := *a
 			if refused {
 				a.Description = "spoilt"
 				return true, errRefused
 			}
 			if changed {
 				a.Status, a.Scopes, a.IsAdmin = status, scopes, !a.IsAdmin
+				a.Holds = a.Holds.ByPerson(&before, a, true, true)
 			}
 			return changed, nil
 		})
@@ -160,7 +163,7 @@ func (p *pairOfStores) key(t *rapid.T) {
 	k := newKey(rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "id"),
 		rapid.SampledFrom([]account.KeyUse{account.KeyAccess, account.KeyUser}).Draw(t, "use"),
 		rapid.SampledFrom([]string{"EdDSA", "ES256"}).Draw(t, "algorithm"), drawNumber.Draw(t, "age"))
-	switch rapid.IntRange(0, 3).Draw(t, "what is done with the key") {
+	switch rapid.IntRange(0, 4).Draw(t, "what is done with the key") {
 	case 0:
 		both(t, p, "ReplaceKey", func(s account.Store) (struct{}, error) {
 			return struct{}{}, s.ReplaceKey(context.Background(), k)
@@ -175,6 +178,13 @@ func (p *pairOfStores) key(t *rapid.T) {
 	case 3:
 		both(t, p, "DeleteKey", func(s account.Store) (struct{}, error) {
 			return struct{}{}, s.DeleteKey(context.Background(), k.ID)
+		})
+	case 4:
+		old := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), rapid.ID).Draw(t, "old")
+		both(t, p, "ReplaceKeys", func(s account.Store) ([]string, error) {
+			removed, err := s.ReplaceKeys(context.Background(), old, []account.Key{k})
+			slices.Sort(removed) // they come in any order
+			return removed, err
 		})
 	}
 	both(t, p, "Keys", func(s account.Store) ([]account.Key, error) { return s.Keys(context.Background()) })

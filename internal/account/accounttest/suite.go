@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,9 @@ func Run(t *testing.T, open func(t *testing.T) account.Store) {
 		{"keys by many", testKeysByMany},
 		{"next keys", testNextKeys},
 		{"next keys by many", testNextKeysByMany},
+		{"replace keys", testReplaceKeys},
+		{"replace keys by many", testReplaceKeysByMany},
+		{"probe", testProbe},
 		{"context ended", testContext},
 		{"closed", testClosed},
 	} {
@@ -68,6 +72,8 @@ func newAccount(n int, organization string) account.Account {
 		CreatedBy: "user:somebody", ClientHint: "abcd", ServerHint: "wxyz",
 		CreatedAt: epoch.Add(time.Duration(n) * time.Second), UpdatedAt: epoch.Add(time.Duration(n) * time.Minute),
 		ClientHash: hash("client", n), ServerHash: hash("server", n), Generation: uint64(n), Version: 1,
+		Holds: account.Holds{Suspended: n%3 == 0, Scopes: account.ScopeTile.Set() | account.ScopeMatrix.Set(),
+			Dropped: account.ScopeONM.Set()},
 	}
 }
 
@@ -112,6 +118,42 @@ func isError(t *testing.T, what string, want, got error) {
 	}
 }
 
+// testProbe makes sure that nothing is left of a probe, and that several may be made at once.
+func testProbe(t *testing.T, s account.Store) {
+	create(t, s, newAccount(1, "org"))
+	add(t, s, 5, newGrant(1, accountID(1), accountID(1)))
+	before := exported(t, s)
+	var probes sync.WaitGroup
+	for range 4 {
+		probes.Go(func() {
+			for range 3 {
+				if err := s.Probe(t.Context()); err != nil {
+					t.Errorf("Probe: %v", err)
+				}
+			}
+		})
+	}
+	probes.Wait()
+	same(t, "the contents after probes", before, exported(t, s))
+}
+
+// exported lists what a store holds.
+func exported(t *testing.T, s account.Store) []account.Record {
+	t.Helper()
+	exporter, ok := s.(account.Exporter)
+	if !ok {
+		return nil
+	}
+	var list []account.Record
+	if err := exporter.Export(t.Context(), func(r account.Record) error {
+		list = append(list, r)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func testContext(t *testing.T, s account.Store) {
 	create(t, s, newAccount(1, "org"))
 	ended, cancel := context.WithCancel(t.Context())
@@ -139,7 +181,8 @@ func testClosed(t *testing.T, s account.Store) {
 	}
 	_, readErr := s.Account(t.Context(), accountID(1))
 	writeErr := s.CreateAccount(t.Context(), newAccount(2, "org"))
-	for _, err := range []error{readErr, writeErr} {
+	probeErr := s.Probe(t.Context())
+	for _, err := range []error{readErr, writeErr, probeErr} {
 		if !account.IsUnavailable(err) {
 			t.Errorf("a closed store: error %v, want one that says unavailable", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -96,13 +97,31 @@ func post(ctx context.Context, url, bearer string, body, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
+// unfinished is how the names of credentials begin that are being written.
+const unfinished = ".credentials-"
+
+// removeCredentials removes those of an earlier run, and what one that was killed has left of them.
+func removeCredentials(path string) error {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); name == filepath.Base(path) || strings.HasPrefix(name, unfinished) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+	return err
+}
+
 // writeCredentials puts the file in place in one step, so that whoever waits for it never reads half of it.
 func writeCredentials(path string, creds credentials) error {
 	data, err := json.MarshalIndent(creds, "", "\t")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // made with mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*") // made with mode 0600
 	if err != nil {
 		return err
 	}

@@ -70,3 +70,53 @@ func TestTakenPortIsNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A second demo in the same directory, on whatever ports, says that one is running and leaves its files alone.
+func TestSecondDemo(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "credentials.json")
+	first := settings{dir: dir, port: "12345", credentials: path}
+	release, err := takeDirectory(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeCredentials(path, credentials{BaseURL: first.baseURL()}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MAPS_PORT", "0")
+	t.Setenv("MAPS_ADMIN", "127.0.0.1:0")
+	err = run(t.Context(), dir)
+	if err == nil || !strings.Contains(err.Error(), "running already") ||
+		!strings.Contains(err.Error(), first.baseURL()) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a second demo: %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the credentials are %q, %v", after, err)
+	}
+	release()
+	if release, err = takeDirectory(first); err != nil {
+		t.Fatalf("after the end of the first: %v", err)
+	}
+	release()
+}
+
+// What a demo leaves behind that is killed while it writes its credentials is a secret that nobody needs.
+func TestUnfinishedCredentials(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "credentials.json")
+	for _, name := range []string{path, filepath.Join(dir, unfinished+"123"), filepath.Join(dir, "server.log")} {
+		if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := removeCredentials(path); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "server.log" {
+		t.Errorf("left are %v, %v", entries, err)
+	}
+}

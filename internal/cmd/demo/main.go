@@ -27,6 +27,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, *dir)
+	if err != nil {
+		// Ctrl-C reaches the programs that the demo runs as well, and their end may be noticed first.
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 	if ctx.Err() != nil {
 		fmt.Println("demo: interrupted")
 		return
@@ -52,19 +59,18 @@ func run(ctx context.Context, dir string) error {
 	}
 	s := settings{dir: abs, port: env("MAPS_PORT", "8080"), admin: env("MAPS_ADMIN", "127.0.0.1:2029"),
 		credentials: filepath.Join(abs, "credentials.json")}
-	// Looked at before anything is touched, so that a second demo leaves the first one's files alone.
+	// Both before anything is touched, so that a second demo leaves the first one's files alone.
+	release, err := takeDirectory(s)
+	if err != nil {
+		return err
+	}
+	defer release()
 	for _, address := range []string{"127.0.0.1:" + s.port, s.admin} {
 		if err := portFree(address); err != nil {
 			return err
 		}
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	if err := os.Chmod(s.dir, 0o700); err != nil { // make has made it, to put this program into
-		return err
-	}
-	if err := os.Remove(s.credentials); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := removeCredentials(s.credentials); err != nil {
 		return err
 	}
 	if err := buildServer(ctx, s); err != nil {
@@ -107,8 +113,8 @@ func env(name, fallback string) string {
 func portFree(address string) error {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken, perhaps by another `make demo`; end what listens there, or choose other addresses "+
-			"with MAPS_PORT=8081 MAPS_ADMIN=127.0.0.1:2030", address)
+		return fmt.Errorf("%s is taken, perhaps by a demo of another directory; end what listens there, or choose other addresses: "+
+			"make demo MAPS_PORT=8081 MAPS_ADMIN=127.0.0.1:2030", address)
 	}
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ var groups = []struct{ namespace, title string }{
 	{"maps.geocoders", "Geocoders"},
 	{"maps.matchers", "Map matchers"},
 	{"admin.api", "Admin API"},
+	{"caddy.logging.encoders.filter", "Log filters"},
 }
 
 // groupOf is the position of the group of a namespace.

@@ -120,6 +120,7 @@ func TestDelaware(t *testing.T) {
 }
 
 func TestHeapWatch(t *testing.T) {
+	runtime.GC() // twice, with that of watchHeap: what has a finalizer is freed by the second, and shall not be freed meanwhile
 	h := watchHeap()
 	held := make([]byte, 64<<20)
 	for i := 0; i < len(held); i += 4096 {

@@ -3,6 +3,7 @@
 package mapstest
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,6 +36,8 @@ type Config struct {
 	Level string
 	// NoAccessLog leaves the access log out.
 	NoAccessLog bool
+	// Format is the default log's format, as a line of its block; one that hides apiKey in addresses where it is empty.
+	Format string
 }
 
 // Server is the Caddy of a test's process. Only one can run at a time.
@@ -108,7 +111,8 @@ func (s *Server) Caddyfile(cfg Config) string {
 	if cfg.Level == "" {
 		cfg.Level = "DEBUG"
 	}
-	const filter = `format filter {
+	if cfg.Format == "" {
+		cfg.Format = `format filter {
 		request>uri query {
 			replace apiKey REDACTED
 		}
@@ -116,6 +120,7 @@ func (s *Server) Caddyfile(cfg Config) string {
 			replace apiKey REDACTED
 		}
 	}`
+	}
 	accessLog := "log"
 	if cfg.NoAccessLog {
 		accessLog = ""
@@ -140,7 +145,8 @@ http://127.0.0.1:%s {
 	%s
 	%s
 }
-`, s.Admin, filepath.Join(s.Dir, "storage"), s.logFile(), cfg.Level, filter, cfg.Maps, cfg.Global, s.port, accessLog, cfg.Site)
+`, s.Admin, filepath.Join(s.Dir, "storage"), s.logFile(), cfg.Level, cfg.Format, cfg.Maps, cfg.Global, s.port,
+		accessLog, cfg.Site)
 }
 
 // Adapt turns a Caddyfile into Caddy's JSON.
@@ -218,6 +224,31 @@ func (a Answer) Data(t testing.TB, into any) {
 func (s *Server) Do(method, path, token, body string, header ...string) Answer {
 	s.t.Helper()
 	return s.do(s.URL+path, method, token, body, header)
+}
+
+// Raw sends a request's text, as it is, on a connection of its own.
+func (s *Server) Raw(request string) Answer {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.WriteString(conn, request); err != nil {
+		s.t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(request, " ")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		s.t.Fatalf("%.200s: %v", request, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatalf("%.200s: %v", request, err)
+	}
+	return Answer{resp.StatusCode, resp.Header, string(body)}
 }
 
 // AdminDo sends a request to the admin endpoint.

@@ -1,0 +1,140 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/testheap"
+)
+
+// hostile are documents of about a size that are made to cost more than they are worth.
+func hostile(size int) map[string]struct {
+	body  string
+	parse func([]byte) ([]Point, error)
+} {
+	fill := func(head, part, tail string) string {
+		return head + strings.Repeat(part, (size-len(head)-len(tail))/len(part)) + tail
+	}
+	asGPX := func(body []byte) ([]Point, error) { return ParseGPX(nil, body, 10000, nil) }
+	asJSON := func(body []byte) ([]Point, error) {
+		doc, err := ParseJSON(nil, body, 10000)
+		return doc.Points, err
+	}
+	asGeoJSON := func(body []byte) ([]Point, error) { return ParseGeoJSON(nil, body, 10000) }
+	asPath := func(body []byte) ([]Point, error) { return ParsePath(nil, body, 10000) }
+	point := `<trkpt lat="1" lon="1"><time>2026-01-01T00:00:00Z</time></trkpt>`
+	return map[string]struct {
+		body  string
+		parse func([]byte) ([]Point, error)
+	}{
+		"attributes":             {fill(`<gpx `, `a="" `, `/>`), asGPX},
+		"attributes in apices":   {fill(`<gpx `, `a='' `, `/>`), asGPX},
+		"attributes of a point":  {fill(`<gpx><trkpt `, `a="" `, `/></gpx>`), asGPX},
+		"behind a comment":       {fill(`<gpx><!-- > <x " --><a b=">" `, `a="" `, `/></gpx>`), asGPX},
+		"behind a CDATA":         {fill(`<gpx><![CDATA[ > <x ' ]]><a b='>' `, `a="" `, `/></gpx>`), asGPX},
+		"behind an instruction":  {fill(`<?x > <y " ?><gpx b=">" `, `a="" `, `/>`), asGPX},
+		"behind a document type": {fill(`<!DOCTYPE x [ <!ENTITY y ">"> ]><gpx b=">" `, `a="" `, `/>`), asGPX},
+		"in another encoding":    {fill(`<?xml version="1.0" encoding="latin1"?><gpx `, `a="" `, `/>`), asGPX},
+		"declarations":           {fill(`<?xml version="1.0"?>`, `<?xml version="1.0" encoding="latin1"?>`, `<gpx/>`), asGPX},
+		"namespaces":             {fill(`<gpx>`, `<a xmlns:b="c" xmlns:d="e" xmlns="f"/>`, `</gpx>`), asGPX},
+		"elements":               {fill(`<gpx>`, `<a b="" c="" d="" e="" f="" g="" h="" i="" j="" k=""/>`, `</gpx>`), asGPX},
+		"an element's name":      {fill(`<gpx><`, `a`, `/></gpx>`), asGPX},
+		"an attribute's value":   {fill(`<gpx a="`, `a`, `"/>`), asGPX},
+		"text":                   {fill(`<gpx><name>`, `a`, `</name></gpx>`), asGPX},
+		"entities":               {fill(`<gpx><name>`, `&lt;`, `</name></gpx>`), asGPX},
+		"a comment":              {fill(`<gpx><!--`, ` a`, `--></gpx>`), asGPX},
+		"a document type":        {fill(`<!DOCTYPE x [`, `<!ENTITY y "z">`, `]><gpx/>`), asGPX},
+		"a time":                 {fill(`<gpx><trkpt lat="1" lon="1"><time>`, `2`, `</time></trkpt></gpx>`), asGPX},
+		"points without place":   {fill(`<gpx>`, `<trkpt/>`, `</gpx>`), asGPX},
+		"route points":           {fill(`<gpx>`, `<rtept lat="1" lon="1"/>`, `</gpx>`), asGPX},
+		"points":                 {fill(`<gpx>`, point, `</gpx>`), asGPX},
+		"depth":                  {fill(`<gpx>`, `<a>`, ``), asGPX},
+
+		"members":         {fill(`{"path":[],`, `"a":1,`, `"b":1}`), asJSON},
+		"escaped members": {fill(`{"path":[],`, `"\u0061":"\u0062",`, `"b":1}`), asJSON},
+		"a string":        {fill(`{"path":[],"a":"`, `a`, `"}`), asJSON},
+		"an escape":       {fill(`{"path":[],"a":"`, `\n`, `"}`), asJSON},
+		"a name":          {fill(`{"path":[],"`, `\n`, `":1}`), asJSON},
+		"a known name":    {fill(`{"path":[],"format":"`, `\n`, `"}`), asJSON},
+		"digits":          {fill(`{"path":[{"lat":1`, `1`, `,"lng":1}]}`), asJSON},
+		"numbers":         {fill(`{"path":[],"a":[`, `1,`, `1]}`), asJSON},
+		"arrays":          {fill(`{"path":[],"a":[`, `[],`, `[]]}`), asJSON},
+		"empty points":    {fill(`{"path":[`, `{},`, `{}]}`), asJSON},
+		"a point":         {fill(`{"path":[{"lat":1,"lng":1,`, `"a":1,`, `"a":1}]}`), asJSON},
+		"a point's time":  {fill(`{"path":[{"lat":1,"lng":1,"time":"`, `2`, `"}]}`), asJSON},
+		"opened":          {fill(`{"path":`, `[`, ``), asJSON},
+
+		"coordinates":    {fill(`{"type":"LineString","coordinates":[`, `[1,1],`, `[1,1]]}`), asGeoJSON},
+		"altitudes":      {fill(`{"type":"LineString","coordinates":[[1,1`, `,1`, `]]}`), asGeoJSON},
+		"times":          {fill(`{"type":"Feature","properties":{"coordTimes":[`, `1,`, `1]}}`), asGeoJSON},
+		"properties":     {fill(`{"type":"Feature",`, `"properties":null,`, `"a":1}`), asGeoJSON},
+		"an only string": {fill(`{"type":"`, `\n`, `"}`), asGeoJSON},
+
+		"a path":   {fill(`[`, `{1,1},`, `{1,1}]`), asPath},
+		"brackets": {fill(``, `[`, ``), asPath},
+	}
+}
+
+// TestHostile: whatever a document says, reading it takes no more than a few times its size.
+func TestHostile(t *testing.T) {
+	const size, factor = 1 << 20, 8 // garbage that is not collected yet included
+	for name, doc := range hostile(size) {
+		body := []byte(doc.body)
+		var err error
+		used := testheap.Peak(func() { _, err = doc.parse(body) })
+		if used > factor*size {
+			t.Errorf("%s: reading %d KB takes %d KB", name, size>>10, used>>10)
+		}
+		var input *InputError
+		if err == nil || !errors.As(err, &input) {
+			t.Errorf("%s: the error is %v", name, err)
+			continue
+		}
+		if text := err.Error(); len(text) > 200 {
+			t.Errorf("%s: an error of %d bytes: %.100s", name, len(text), text)
+		}
+	}
+}
+
+// TestManyAttributes: as many as there are in any GPX are read, and where they stand makes no difference.
+func TestManyAttributes(t *testing.T) {
+	with := func(n int) string {
+		return `<gpx xmlns="http://www.topografix.com/GPX/1/1" a="x=y&gt;" ` + strings.Repeat(`b='=>' `, n-2) + `>` +
+			`<trk><name>1 = 1, 2 &lt; 3, "=" '='</name><!-- <a = " --><trkseg><trkpt lat="1" lon="2"/><trkpt lat = "1" lon = "3"/></trkseg></trk></gpx>`
+	}
+	points, err := ParseGPX(nil, []byte(with(maxAttributes)), 10, nil)
+	if err != nil || len(points) != 2 {
+		t.Errorf("%d points, error %v", len(points), err)
+	}
+	if _, err := ParseGPX(nil, []byte(with(maxAttributes+1)), 10, nil); err == nil ||
+		!strings.Contains(err.Error(), "attributes") {
+		t.Errorf("the error is %v", err)
+	}
+	encoded := append([]byte(`<?xml version="1.0" encoding="ISO-8859-1"?>`),
+		bytes.ReplaceAll([]byte(with(5)), []byte("1 = 1"), []byte("\xe4"))...)
+	if points, err = ParseGPX(nil, encoded, 10, nil); err != nil || len(points) != 2 {
+		t.Errorf("in another encoding: %d points, error %v", len(points), err)
+	}
+}
+
+type stopAfter struct{ left int64 }
+
+var errStop = errors.New("stop")
+
+func (s *stopAfter) Spend(work int64) error {
+	if s.left -= work; s.left < 0 {
+		return errStop
+	}
+	return nil
+}
+
+// TestMeteredGPX: reading ends when its meter says so.
+func TestMeteredGPX(t *testing.T) {
+	body := []byte(`<gpx>` + strings.Repeat(`<a/>`, 100_000) + `</gpx>`)
+	meter := &stopAfter{left: 10 * meteredWork}
+	if _, err := ParseGPX(nil, body, 10, meter); !errors.Is(err, errStop) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/logging"
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// Caddy's server logs each request as it came: it makes its copy before any handler runs. Only the filter of a log's
+// format can take the token out of that.
+
+// openLogs returns the names of the loggers of this handler's requests that write addresses as they are.
+func (a *Auth) openLogs(ctx caddy.Context) (open []string) {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || a.APIKeyQuery == "" {
+		return nil
+	}
+	for _, name := range loggers(server, hostsOf(server.Routes, a)) {
+		if !hidesParameter(ctx, name, a.APIKeyQuery) {
+			open = append(open, name)
+		}
+	}
+	return open
+}
+
+// hostsOf returns the names of the sites in which a handler stands; nil if it may be any.
+func hostsOf(routes caddyhttp.RouteList, handler caddyhttp.MiddlewareHandler) (hosts []string) {
+	for _, route := range routes {
+		if !holds(route.Handlers, handler) {
+			continue
+		}
+		named := false
+		for _, set := range route.MatcherSets {
+			for _, matcher := range set {
+				if names, ok := matcher.(*caddyhttp.MatchHost); ok {
+					hosts, named = append(hosts, *names...), true
+				}
+			}
+		}
+		if !named {
+			return nil
+		}
+	}
+	return hosts
+}
+
+func holds(handlers []caddyhttp.MiddlewareHandler, handler caddyhttp.MiddlewareHandler) bool {
+	return slices.ContainsFunc(handlers, func(h caddyhttp.MiddlewareHandler) bool {
+		if subroute, ok := h.(*caddyhttp.Subroute); ok {
+			return slices.ContainsFunc(subroute.Routes, func(r caddyhttp.Route) bool { return holds(r.Handlers, handler) })
+		}
+		return h == handler
+	})
+}
+
+// loggers returns the names of the loggers to which a server gives the requests for some hosts, or for any: those of
+// its errors and, where it has one for them, those of its access log.
+func loggers(server *caddyhttp.Server, hosts []string) (names []string) {
+	add := func(access bool, suffixes ...string) {
+		for _, suffix := range suffixes {
+			if suffix != "" {
+				suffix = "." + suffix
+			}
+			names = append(names, "http.log.error"+suffix)
+			if access {
+				names = append(names, "http.log.access"+suffix)
+			}
+		}
+	}
+	logs := server.Logs
+	if logs == nil {
+		add(false, "")
+		return names
+	}
+	if len(hosts) == 0 {
+		add(true, logs.DefaultLoggerName)
+		for _, own := range logs.LoggerNames {
+			add(true, own...)
+		}
+	}
+	for _, host := range hosts {
+		matches := func(pattern string) bool { return certmagic.MatchWildcard(host, pattern) }
+		mapped := false
+		for pattern, own := range logs.LoggerNames {
+			if matches(pattern) {
+				add(true, own...)
+				mapped = true
+			}
+		}
+		if !mapped {
+			add(!logs.SkipUnmappedHosts && !slices.ContainsFunc(logs.SkipHosts, matches), logs.DefaultLoggerName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// namedLogger lets Caddy choose the logs that take what a logger of this name writes.
+type namedLogger string
+
+// CaddyModule returns a module of the logger's name.
+func (n namedLogger) CaddyModule() caddy.ModuleInfo { return caddy.ModuleInfo{ID: caddy.ModuleID(n)} }
+
+// hidesParameter reports whether no log that takes a logger's lines writes the value of a query parameter. Nothing is
+// written to find out.
+func hidesParameter(ctx caddy.Context, logger, parameter string) bool {
+	core := ctx.Logger(namedLogger(logger)).Core()
+	if !core.Enabled(zapcore.ErrorLevel) {
+		return true
+	}
+	p := probe{parameter: parameter}
+	core.With([]zap.Field{zap.Object("maps_probe", &p)}) // each log has its encoder encode the field
+	return !p.shows
+}
+
+// probe is encoded in place of a request, and finds out what the encoder's filters would leave of one.
+type probe struct {
+	parameter string
+	shows     bool
+}
+
+// MarshalLogObject implements zapcore.ObjectMarshaler.
+func (p *probe) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
+	filter, filters := encoder.(logging.FilterEncoder)
+	if !filters || filter.Fields == nil {
+		p.shows = true
+		return nil
+	}
+	const secret = "MAPS-PROBE"
+	address := "/?" + url.QueryEscape(p.parameter) + "=" + secret
+	var field zap.Field
+	if whole, has := filter.Fields["request"]; has {
+		request := caddyhttp.LoggableHTTPRequest{Request: &http.Request{RequestURI: address}}
+		field = whole.Filter(zap.Object("request", request))
+	} else if field = zap.String("uri", address); filter.Fields["request>uri"] != nil {
+		field = filter.Fields["request>uri"].Filter(field)
+	}
+	written := zapcore.NewMapObjectEncoder()
+	field.AddTo(written)
+	if strings.Contains(fmt.Sprint(written.Fields), secret) {
+		p.shows = true
+	}
+	return nil
+}

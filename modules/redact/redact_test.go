@@ -1,0 +1,258 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/redact"
+)
+
+const (
+	format = `format filter {
+		request maps_redact apiKey
+		resp_headers maps_redact apiKey
+		uri maps_redact apiKey
+	}`
+	token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJzYV8wIn0.c2lnbmF0dXJl"
+)
+
+// site answers, fails and rewrites, and sends back what it is sent, so that all kinds of lines are written.
+const site = `
+	handle /fail/* {
+		error "gone" 502
+	}
+	handle_path /rewritten/* {
+		respond "rewritten"
+	}
+	handle {
+		header X-Echo {header.X-Echo}
+		respond "fine"
+	}`
+
+func start(t *testing.T, format string) *mapstest.Server {
+	return mapstest.Start(t, mapstest.Config{
+		Site: site, Format: format, Global: "servers {\nmax_header_size 512KiB\n}",
+	})
+}
+
+// lines waits until n lines with a message have been logged after an offset, and returns all that are there.
+func lines(t *testing.T, s *mapstest.Server, after, n int, message string) []string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		log := s.Log()[after:]
+		if strings.Count(log, message) >= n {
+			return strings.Split(strings.TrimSpace(log), "\n")
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was logged %d times, not %d", message, strings.Count(log, message), n)
+		}
+	}
+}
+
+func TestTokensInAddresses(t *testing.T) {
+	s := start(t, format)
+	after := len(s.Log())
+	n := 0
+	send := func(target string, header ...string) {
+		n++
+		head := "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+		for i := 0; i < len(header); i += 2 {
+			head += header[i] + ": " + header[i+1] + "\r\n"
+		}
+		s.Raw(head + "\r\n")
+	}
+	for _, path := range []string{"/", "/fail/", "/rewritten/a"} {
+		for _, query := range []string{
+			"?apiKey=" + token, "?a=1&apiKey=" + token + "&b=2", "?x=#&apiKey=" + token, "?%61piKey=" + token,
+			"?api%4bey=" + token,
+			"?x=%zz&apiKey=" + token, "?x=%zz&apiKey=%zz" + token, "?apiKey=x&apiKey=" + token, "?a;apiKey=" + token,
+			`?apiKey="` + token + `"`, "?to=%2F%3FapiKey%3D" + token, "?" + strings.Repeat("x", 2000) + "&apiKey=" + token,
+			"?" + strings.Repeat("x", 2040) + "&apiKey=" + token, "?a=\xff\xfe&apiKey=\xff" + token,
+		} {
+			send(path + query)
+			send("http://127.0.0.1" + path + query)
+			send(path, "Referer", "https://app.example.com/"+query, "X-Original-Url", path+query, "Link",
+				"<"+query+">; rel=next")
+			send(path, "X-Echo", query)
+		}
+	}
+	log := lines(t, s, after, n, `"resp_headers"`)
+	redacted := 0
+	for _, line := range log {
+		if strings.Contains(line, token) || strings.Contains(line, "c2lnbmF0dXJl") {
+			t.Errorf("a line holds the token: %.600s", line)
+		}
+		redacted += strings.Count(line, "REDACTED")
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %.600s", line)
+		}
+	}
+	all := strings.Join(log, "\n")
+	for _, needed := range []string{"rewrote request", `"logger":"http.log.error"`, `"status":502`,
+		`"a=1&apiKey=REDACTED&b=2`, "X-Echo"} {
+		if !strings.Contains(all, strings.Replace(needed, `"a=`, `?a=`, 1)) {
+			t.Errorf("the log lacks %s", needed)
+		}
+	}
+	if redacted < n {
+		t.Errorf("REDACTED stands there %d times after %d requests", redacted, n)
+	}
+}
+
+// No request makes a large line, whatever is large of it.
+func TestLargeRequests(t *testing.T) {
+	s := start(t, format)
+	after := len(s.Log())
+	const most = 500 << 10
+	fill := func(one string) string { return strings.Repeat(one, most/len(one)) }
+	requests := map[string]string{
+		"query":           "GET /?" + fill("[") + " HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"path":            "GET /fail/" + fill("a/") + " HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"rewritten":       "GET /rewritten/" + fill("%41") + " HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"quotes":          "GET /fail/?" + fill(`"\`) + " HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"no UTF-8":        "GET /?" + fill("\xff\xc0") + " HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"UTF-8":           "GET /?" + fill("€") + " HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"method":          fill("M") + " / HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"host":            "GET / HTTP/1.1\r\nHost: " + fill("h") + "\r\n",
+		"host, absolute":  "GET http://" + fill("h") + "/ HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"user agent":      "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: " + fill("u") + "\r\n",
+		"any header":      "GET /fail/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Any: " + fill(`"`) + "\r\n",
+		"header's name":   "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fill("N") + ": 1\r\n",
+		"no UTF-8 in one": "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Any: " + fill("\xff a") + "\r\n",
+		"cookie":          "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: " + fill("c") + "\r\n",
+		"authorization":   "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + fill("c") + "\r\n",
+		"sent back":       "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Echo: " + fill("e") + "\r\n",
+		"one many times":  "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fill("X-Many: 1\r\n"),
+		"forwarded for":   "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fill("X-Forwarded-For: 10.0.0.1\r\n"),
+	}
+	var names strings.Builder
+	for i := 0; names.Len() < most; i++ {
+		fmt.Fprintf(&names, "X-%x: \"\r\n", i)
+	}
+	requests["many headers"] = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + names.String()
+	some := names.String()[:100<<10]
+	some = some[:strings.LastIndexByte(some, '\n')+1]
+	requests["everything"] = `GET /?` + strings.Repeat(`"`, 100<<10) + " HTTP/1.1\r\nHost: " +
+		strings.Repeat("h", 50<<10) +
+		"\r\nX-Echo: " + strings.Repeat(`"`, 150<<10) + "\r\nUser-Agent: " + strings.Repeat(`"`, 50<<10) + "\r\n" + some
+	for name, head := range requests {
+		if got := s.Raw(head + "Connection: close\r\n\r\n"); got.Header.Get("Server") == "" {
+			t.Errorf("%s: %d %s: Caddy has not seen it", name, got.Status, got.Body)
+		}
+	}
+	longest, what := 0, ""
+	for _, line := range lines(t, s, after, len(requests), `"resp_headers"`) {
+		if len(line) > longest {
+			longest, what = len(line), line
+		}
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %.600s", line)
+		}
+	}
+	t.Logf("the longest line has %d bytes", longest)
+	if longest > 24<<10 {
+		t.Errorf("a line of %d bytes: %.3000s", longest, what)
+	}
+}
+
+// What is short is logged as it is, and costs little.
+func TestOrdinaryRequest(t *testing.T) {
+	r := caddyhttp.LoggableHTTPRequest{Request: &http.Request{
+		Method: "GET", Host: "maps.example.com", RequestURI: "/v2/search/reverse-geocoding?lat=1&lon=2&category=caf%C3%A9",
+		Header: http.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*", "a/b"}, "Cookie": {strings.Repeat("c", 10000)},
+			"X-Empty": {}},
+	}}
+	f := redact.New("apiKey")
+	field := f.Filter(zap.Object("request", r))
+	got := field.Interface.(caddyhttp.LoggableHTTPRequest)
+	if fmt.Sprint(got.Header) != fmt.Sprint(r.Header) || got.RequestURI != r.RequestURI || got.Host != r.Host ||
+		got.Method != r.Method {
+		t.Errorf("%+v", got.Request)
+	}
+	if n := testing.AllocsPerRun(100, func() { f.Filter(field) }); n > 3 {
+		t.Errorf("%v allocations", n)
+	}
+	for _, other := range []zap.Field{zap.Int("request", 1), zap.Skip(),
+		zap.Object("request", caddyhttp.LoggableHTTPRequest{}), zap.Bool("uri", true)} {
+		if got := f.Filter(other); got.Type != other.Type || got.Integer != other.Integer {
+			t.Errorf("%+v became %+v", other, got)
+		}
+	}
+}
+
+// Caddy's filters on a part of the request work on what this one leaves, in an encoder that it wraps.
+func TestWrappedFilters(t *testing.T) {
+	s := start(t, `format filter {
+		request maps_redact apiKey
+		wrap filter {
+			request>remote_ip ip_mask 16 32
+			request>headers>User-Agent delete
+		}
+	}`)
+	after := len(s.Log())
+	s.Do("GET", "/?apiKey="+token, "", "", "User-Agent", "somebody")
+	log := strings.Join(lines(t, s, after, 1, `"resp_headers"`), "\n")
+	for _, unwanted := range []string{token, "somebody", `"remote_ip":"127.0.0.1"`} {
+		if strings.Contains(log, unwanted) {
+			t.Errorf("the log has %s: %s", unwanted, log)
+		}
+	}
+	if !strings.Contains(log, `"remote_ip":"127.0.0.0"`) {
+		t.Error(log)
+	}
+}
+
+func TestCaddyfile(t *testing.T) {
+	whole := func(filter string) string {
+		return "{\nlog default {\nformat filter {\nrequest " + filter + "\n}\n}\n}\nhttp://127.0.0.1:1 {\n}\n"
+	}
+	for filter, want := range map[string]string{
+		"maps_redact":        `{"filter":"maps_redact"}`,
+		"maps_redact apiKey": `{"filter":"maps_redact","parameters":["apiKey"]}`,
+		"maps_redact apiKey key {\nmax_length 4KiB\n}":      `{"filter":"maps_redact","max_length":4096,"parameters":["apiKey","key"]}`,
+		"maps_redact apiKey {\nmax_length 1000000000GiB\n}": "error: max_length",
+		"maps_redact {\nmax_length\n}":                      "error: wrong argument count",
+		"maps_redact {\nmax_length much\n}":                 "error: max_length",
+		"maps_redact {\nmax_length 63\n}":                   "error: max_length: 63 is not between 64 and 65536 bytes",
+		"maps_redact {\nnothing\n}":                         "error: unknown option of maps_redact: nothing",
+	} {
+		adapted, err := mapstest.Adapt(whole(filter))
+		if says, bad := strings.CutPrefix(want, "error: "); bad {
+			if err == nil || !strings.Contains(strings.ToLower(err.Error()), says) ||
+				!strings.Contains(err.Error(), "Caddyfile:") {
+				t.Errorf("%q: %v, want %q with file and line", filter, err, says)
+			}
+		} else if err != nil || !strings.Contains(string(adapted), `"request":`+want) {
+			t.Errorf("%q: %s, %v", filter, adapted, err)
+		}
+	}
+}
+
+func BenchmarkFilter(b *testing.B) {
+	r := caddyhttp.LoggableHTTPRequest{Request: &http.Request{
+		Method: "GET", Host: "maps.example.com", RequestURI: "/v2/search/reverse-geocoding?lat=1&lon=2&apiKey=" +
+			strings.Repeat("x", 600),
+		Header: http.Header{"User-Agent": {strings.Repeat("u", 120)}, "Accept": {"*/*"}, "Accept-Encoding": {"gzip, br"},
+			"Accept-Language": {"de,en;q=0.5"}},
+	}}
+	for name, uri := range map[string]string{"ordinary": r.RequestURI, "500KB": "/?" + strings.Repeat("[", 500<<10)} {
+		b.Run(name, func(b *testing.B) {
+			r.RequestURI = uri
+			field, f := zap.Object("request", r), redact.New("apiKey")
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Filter(field)
+			}
+		})
+	}
+}

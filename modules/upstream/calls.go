@@ -1,0 +1,55 @@
+package upstream
+
+import (
+	"context"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// calls counts how often upstreams are asked for the sake of one request of a client: by a guest module that needs
+// several answers, by the retries of reverse_proxy, and by those of http.Transport. Only what reaches an upstream
+// counts.
+type calls struct {
+	max  int32
+	made atomic.Int32
+	over atomic.Bool // another one was wanted
+}
+
+type callsKey struct{}
+
+// WithCalls returns a context in which all of a guest module's questions for one request of a client count together.
+// Otherwise each counts by itself.
+func (s *Service) WithCalls(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callsKey{}, s.newCalls())
+}
+
+func (s *Service) newCalls() *calls { return &calls{max: int32(s.MaxCalls)} }
+
+// callsOf returns those of a context, or new ones.
+func (s *Service) callsOf(ctx context.Context) *calls {
+	if c, ok := ctx.Value(callsKey{}).(*calls); ok {
+		return c
+	}
+	return s.newCalls()
+}
+
+// used reports whether no more calls are allowed, of which one was wanted.
+func (c *calls) used() bool {
+	if c.made.Load() < c.max {
+		return false
+	}
+	c.over.Store(true)
+	return true
+}
+
+// watch counts the calls in a context, and ends it where one too many is about to be made.
+func (c *calls) watch(ctx context.Context, end context.CancelFunc) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) {
+			if c.used() {
+				end()
+			}
+		},
+		WroteHeaders: func() { c.made.Add(1) },
+	})
+}
