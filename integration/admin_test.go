@@ -135,7 +135,16 @@ func TestExampleConfiguration(t *testing.T) {
 	if strings.Contains(string(out), "WARN") {
 		t.Errorf("adapting warns:\n%s", out)
 	}
-	if out, err := s.command(t.Context(), "validate", "--config", example, "--adapter", "caddyfile").CombinedOutput(); err != nil {
+	validate := s.command(t.Context(), "validate", "--config", example, "--adapter", "caddyfile")
+	missing := filepath.Join(s.dir, "missing.region")
+	validate.Env = append(validate.Env, "MAPS_REGION="+missing)
+	if out, err := validate.CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "caddy maps build <extract> --output "+missing) {
+		t.Errorf("%v, and no word about the region that is missing\n%s", err, out)
+	}
+	if out, err := s.command(t.Context(), "validate", "--config", example, "--adapter",
+		"caddyfile").CombinedOutput(); err != nil ||
+		strings.Contains(string(out), "caddy maps build") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(s.store); err == nil {

@@ -37,7 +37,12 @@ func TestBackup(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "4.db"), []byte("what was there before"), 0o644); err != nil {
+	replaced := filepath.Join(dir, "4.db") // by the last one
+	out, err := s.command(t.Context(), "maps", "backup", "--output", replaced, "--address", s.admin).CombinedOutput()
+	if err != nil {
+		t.Fatalf("backup: %v\n%s", err, out)
+	}
+	if err := os.Chmod(replaced, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var last string
@@ -86,7 +91,14 @@ func TestBackup(t *testing.T) {
 
 func TestBackupRefused(t *testing.T) {
 	s := sharedServer(t)
-	dir := t.TempDir()
+	dir, others := t.TempDir(), t.TempDir()
+	key := filepath.Join(others, "kek")
+	if err := os.WriteFile(key, []byte("a key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "new.db"), filepath.Join(others, "link")); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		body   string
 		status int
@@ -95,6 +107,10 @@ func TestBackupRefused(t *testing.T) {
 		"the store itself": {asJSON(t, map[string]string{"output": s.store}), 400, "it is the store itself"},
 		"a directory":      {asJSON(t, map[string]string{"output": dir}), 400, "it is a directory"},
 		"no directory":     {asJSON(t, map[string]string{"output": filepath.Join(dir, "none", "x.db")}), 400, "no such file or directory"},
+		"a device":         {asJSON(t, map[string]string{"output": os.DevNull}), 400, "not a regular file"},
+		"a link":           {asJSON(t, map[string]string{"output": filepath.Join(others, "link")}), 400, "a symbolic link"},
+		"another file":     {asJSON(t, map[string]string{"output": key}), 400, "no backup"},
+		"a region":         {asJSON(t, map[string]string{"output": s.region}), 400, "no backup"},
 		"relative":         {`{"output":"x.db"}`, 400, "absolute path"},
 		"missing":          {`{}`, 400, "output: missing"},
 		"unknown field":    {`{"file":"/tmp/x"}`, 400, "file"},

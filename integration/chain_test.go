@@ -23,21 +23,25 @@ import (
 const chainSite = `
 	handle /delaware/v2/* {
 		maps_reverse_geocode {
+			prefix /delaware/v2/search/reverse-geocoding
 			geocoder local delaware
 		}
 	}
 	handle /delaware/api/* {
 		maps_match {
+			prefix /delaware/api/route/matching
 			matcher local delaware
 		}
 	}
 	handle /andorra/v2/* {
 		maps_reverse_geocode {
+			prefix /andorra/v2/search/reverse-geocoding
 			geocoder local andorra
 		}
 	}
 	handle /andorra/api/* {
 		maps_match {
+			prefix /andorra/api/route/matching
 			matcher local andorra
 		}
 	}

@@ -60,21 +60,79 @@ func anchors(markdown string) (all []string) {
 	return all
 }
 
-// Every test that docs/security.md names is there.
-func TestSecurityPromises(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+// goTests is a command of a document that runs tests or benchmarks of one package.
+var goTests = regexp.MustCompile("go test [^`\n]*-(run|bench) '?([A-Za-z|$\\\\^]+)'? [^`\n]*\\./([a-z/]+)")
+
+// Every test, benchmark and fuzz target that a document names is there, and every command that runs some of them finds
+// one.
+func TestNamedTests(t *testing.T) {
+	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := make(map[string]bool)
-	for _, dir := range []string{"integration", "internal", "modules"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"} {
+		documents = append(documents, filepath.Join(root, name))
+	}
+	directories := testNames(t) // names of each directory
+	everywhere := ""
+	for _, names := range directories {
+		everywhere += names
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, commands := make(map[string]int), 0
+	for _, document := range documents {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := filepath.Base(document)
+		for _, m := range regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w*)`").FindAllSubmatch(text, -1) {
+			named[base]++
+			if !strings.Contains(everywhere, "\n"+string(m[1])+"\n") {
+				t.Errorf("%s: there is no %s", base, m[1])
+			}
+		}
+		for _, m := range goTests.FindAllStringSubmatch(string(text), -1) {
+			commands++
+			kind := map[string]string{"run": "Test", "bench": "Benchmark"}[m[1]]
+			pattern := regexp.MustCompile(strings.ReplaceAll(m[2], `\|`, "|"))
+			if !slices.ContainsFunc(strings.Fields(directories[m[3]]), func(name string) bool {
+				return strings.HasPrefix(name, kind) && pattern.MatchString(name)
+			}) {
+				t.Errorf("%s: %s finds nothing", base, m[0])
+			}
+		}
+		for _, m := range regexp.MustCompile("`make ([a-z]+)[ `]").FindAllSubmatch(text, -1) {
+			if !strings.Contains(string(makefile), "\n"+string(m[1])+":") {
+				t.Errorf("%s: the Makefile has no %s", base, m[1])
+			}
+		}
+	}
+	if named["security.md"] < 40 || commands < 15 {
+		t.Errorf("only %d names in docs/security.md and %d commands were found", named["security.md"], commands)
+	}
+}
+
+// testNames are the tests, benchmarks and fuzz targets of each directory, each on a line of its own.
+func testNames(t *testing.T) map[string]string {
+	t.Helper()
+	names := make(map[string]string)
+	function := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
+	for _, dir := range []string{"integration", "internal", "modules", "examples"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			source, err := os.ReadFile(path)
-			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
-				tests[string(m[1])] = true
+			if err != nil {
+				return err
+			}
+			where, err := filepath.Rel(root, filepath.Dir(path))
+			for _, m := range function.FindAllSubmatch(source, -1) {
+				names[filepath.ToSlash(where)] += "\n" + string(m[1]) + "\n"
 			}
 			return err
 		})
@@ -82,42 +140,5 @@ func TestSecurityPromises(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	named := regexp.MustCompile("`(Test\\w+)`").FindAllSubmatch(text, -1)
-	if len(named) < 20 {
-		t.Errorf("only %d tests are named", len(named))
-	}
-	for _, m := range named {
-		if !tests[string(m[1])] {
-			t.Errorf("there is no %s", m[1])
-		}
-	}
-}
-
-// Every test that docs/security.md names for a promise is there.
-func TestPromisesHaveTests(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(data), -1)
-	if len(named) < 40 {
-		t.Errorf("only %d tests are named", len(named))
-	}
-	var tests strings.Builder
-	err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		tests.Write(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range named {
-		if !strings.Contains(tests.String(), "func "+name[1]+"(") {
-			t.Errorf("there is no %s", name[1])
-		}
-	}
+	return names
 }

@@ -44,6 +44,7 @@ func counted(families map[string]*dto.MetricFamily, name string, values ...strin
 // Every refusal is counted under its reason, and what the map endpoints do in histograms.
 func TestRefusalsAreCounted(t *testing.T) {
 	s := startServer(t)
+	known := len(s.scrape(t)["caddy_maps_refusals_total"].GetMetric())
 	user := s.userToken(t, "refusals")
 	acc := s.create(t, user, nil)
 	narrow := s.create(t, user, map[string]any{"scopes": []string{"TILE"}})
@@ -85,8 +86,18 @@ func TestRefusalsAreCounted(t *testing.T) {
 			t.Errorf("%v refusals of %s for %q, want %v", got, labels[0], labels[1], n)
 		}
 	}
-	if got := len(families["caddy_maps_refusals_total"].GetMetric()); got != len(want) {
-		t.Errorf("%d kinds of refusals were counted, want %d: %v", got, len(want), families["caddy_maps_refusals_total"])
+	refusals := families["caddy_maps_refusals_total"]
+	var kinds int
+	for _, m := range refusals.GetMetric() {
+		if m.GetCounter().GetValue() > 0 {
+			kinds++
+		}
+	}
+	if kinds != len(want) {
+		t.Errorf("%d kinds of refusals were counted, want %d: %v", kinds, len(want), refusals)
+	}
+	if got := len(refusals.GetMetric()); got != known {
+		t.Errorf("%d refusals have a series, and %d had one at the start", got, known)
 	}
 	for result, n := range map[string]float64{"ok": 2, "invalid": 2, "insufficient_scope": 1, "unavailable": 0} {
 		if got := counted(families, "caddy_maps_exchanges_total", result); got != n {
@@ -107,6 +118,58 @@ func TestRefusalsAreCounted(t *testing.T) {
 			t.Errorf("%s: %v; want %d samples", name, h, n)
 		}
 	}
+}
+
+// Every alert that docs/operating.md suggests has data from the start: a rise from nothing is none to Prometheus.
+func TestAlertsHaveData(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| Alert | Meaning |\n|---|---|\n")
+	if !found {
+		t.Fatal("docs/operating.md has no table of alerts")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	families := startServer(t).scrape(t)
+	var (
+		code     = regexp.MustCompile("`([^`]*)`")
+		selector = regexp.MustCompile(`\b(caddy_[a-z0-9_]+)(?:\{([^}]*)\})?`)
+		matcher  = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+		asked    int
+	)
+	for row := range strings.SplitSeq(table, "\n") {
+		alert := strings.Split(row, "|")[1]
+		for _, expression := range code.FindAllStringSubmatch(alert, -1) {
+			selected := selector.FindAllStringSubmatch(expression[1], -1)
+			if len(selected) == 0 {
+				t.Errorf("no metric is asked for by %s", expression[1])
+			}
+			for _, one := range selected {
+				asked++
+				labels := map[string]string{}
+				for _, m := range matcher.FindAllStringSubmatch(one[2], -1) {
+					labels[m[1]] = m[2]
+				}
+				if !slices.ContainsFunc(families[one[1]].GetMetric(), func(m *dto.Metric) bool { return hasLabels(m, labels) }) {
+					t.Errorf("a server that has just started has no %s", one[0])
+				}
+			}
+		}
+	}
+	if asked < 8 {
+		t.Errorf("there are only %d expressions in the table", asked)
+	}
+}
+
+func hasLabels(m *dto.Metric, want map[string]string) bool {
+	found := 0
+	for _, l := range m.GetLabel() {
+		if value, asked := want[l.GetName()]; asked && value == l.GetValue() {
+			found++
+		}
+	}
+	return found == len(want)
 }
 
 // The dashboard asks for metrics and labels that a server has, and for all of ours.

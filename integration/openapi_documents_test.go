@@ -38,7 +38,9 @@ func TestOpenAPIDocuments(t *testing.T) {
 	}
 	want = nil
 	for _, route := range new(adminapi.AdminAPI).Routes() {
-		want = append(want, route.Pattern)
+		if route.Pattern != "/maps" && route.Pattern != "/maps/" { // those of nothing, which answer 404
+			want = append(want, route.Pattern)
+		}
 	}
 	slices.Sort(want)
 	var got []string

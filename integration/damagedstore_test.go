@@ -1,0 +1,171 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/boltfile"
+)
+
+// pageWith returns the page of the store, of those in use, that has a text in it.
+func (s *server) pageWith(t *testing.T, text string) (offset int64, content []byte) {
+	t.Helper()
+	f, err := os.Open(s.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := boltfile.Open(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Walk(boltfile.Visitor{
+		Page: func(id uint64, p *boltfile.Page) {
+			if bytes.Contains(p.Raw, []byte(text)) {
+				offset, content = int64(id)*int64(file.PageSize), bytes.Clone(p.Raw)
+			}
+		},
+		Record: func(_, _, _ []byte) error { return nil },
+		Fault: func(err error) bool {
+			t.Fatal(err)
+			return false
+		},
+	})
+	if content == nil {
+		t.Fatalf("%q is in no page", text)
+	}
+	return offset, content
+}
+
+func (s *server) overwrite(t *testing.T, offset int64, content []byte) {
+	t.Helper()
+	f, err := os.OpenFile(s.store, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(content, offset); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A page of the store is damaged under a running server: what needs it is answered 503, all else goes on, and the
+// log has one line of it. The server does not start on the damaged file, and says why; verify-store finds the
+// same, and nothing in the backup of before.
+func TestDamagedStore(t *testing.T) {
+	s := startServer(t)
+	user := s.userToken(t, "damage")
+	var made []serviceAccount
+	for n := range 40 {
+		made = append(made, s.create(t, user, map[string]any{"description": fmt.Sprintf("account number %d of many, %s", n,
+			strings.Repeat("x", 200))}))
+	}
+	verify := func(path string) (string, error) {
+		out, err := s.command(t.Context(), "maps", "verify-store", path).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := verify(s.store); err == nil || !strings.Contains(out, "another process has it open; make a backup") {
+		t.Errorf("while the server runs: %v\n%s", err, out)
+	}
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if out, err := s.command(t.Context(), "maps", "backup", "--output", backup, "--address",
+		s.admin).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := verify(backup); err != nil || !strings.Contains(out,
+		"40 accounts, 0 grants and 2 signing keys: no damage") {
+		t.Errorf("the backup: %v\n%s", err, out)
+	}
+	// A server that was just started knows no account.
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+
+	offset, content := s.pageWith(t, "account number 20 of many")
+	touched := func(one serviceAccount) bool { return bytes.Contains(content, []byte(one.Description)) }
+	damaged := bytes.Clone(content)
+	damaged[bytes.Index(damaged, []byte("account number 20"))] ^= 0x20
+	s.overwrite(t, offset, damaged)
+	for _, one := range made {
+		status := 200
+		if touched(one) {
+			status = 503
+		}
+		s.send(t, call{path: accounts + "/" + one.ID, bearer: user}).want(status)
+		s.send(t, exchangeCall(one.ClientToken, one.ServerToken)).want(status)
+		s.send(t, call{method: "PATCH", path: accounts + "/" + one.ID, bearer: user, contentType: jsonType,
+			body: `{"status":"SUSPENDED"}`}).want(status)
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(made), touched)); n < 20 || n == len(made) {
+		t.Errorf("%d accounts are on other pages; the test sees too little", n)
+	}
+	health := string(s.send(t, call{path: "/healthz"}).want(200).body)
+	for _, want := range []string{`"status":"degraded"`, `"store":"degraded"`, `"reasons":["the store is damaged"]`} {
+		if !strings.Contains(health, want) {
+			t.Errorf("health is %s, want %s", health, want)
+		}
+	}
+	good, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.command(t.Context(), "maps", "backup", "--output", backup, "--address",
+		s.admin).CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "the store is damaged, and no copy of it was kept") {
+		t.Errorf("a backup of the damaged store: %v\n%s", err, out)
+	}
+	if kept, err := os.ReadFile(backup); err != nil || !bytes.Equal(kept, good) {
+		t.Errorf("the backup of before is not what it was (%v)", err)
+	}
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(log, []byte("a part of the accounts database is damaged")); n != 1 {
+		t.Errorf("%d lines in the log, want 1", n)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	err = s.start()
+	if err == nil {
+		t.Fatal("the server started on a damaged store")
+	}
+	for _, want := range []string{s.store, "it is damaged", "restore a backup", "caddy maps verify-store"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the server ended with %v, want %q", err, want)
+		}
+	}
+	s.exited = nil
+	if out, err := verify(s.store); err == nil ||
+		!strings.Contains(out, "a record of accounts is not what was written") || strings.Contains(out, "no damage") {
+		t.Errorf("the damaged store: %v\n%s", err, out)
+	}
+	if out, err := verify("postgres://maps@127.0.0.1/maps"); err == nil || !strings.Contains(out, "pg_checksums") {
+		t.Errorf("PostgreSQL: %v\n%s", err, out)
+	}
+	restored, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.store, restored, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	s.exchange(t, made[20].ClientToken, made[20].ServerToken)
+}

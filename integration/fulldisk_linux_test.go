@@ -1,0 +1,268 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"golang.org/x/sys/unix"
+)
+
+// metaPages are those of a store that are written to last.
+const metaPages = 8 << 10
+
+// limitFiles bounds how large the files may become that a server writes, which to its store is a disk without room.
+func (s *server) limitFiles(t *testing.T, size uint64) {
+	t.Helper()
+	limit := unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// health asks how a server stands, at both places that say so.
+func (s *server) health(t *testing.T) (h struct {
+	Status, Store string
+	Reasons       []string
+}) {
+	t.Helper()
+	answer := s.send(t, call{path: "/healthz"}).want(200).body
+	if err := json.Unmarshal(answer, &h); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// A store whose disk is full says so, before anybody meets it and while it lasts; what only reads goes on; and
+// when there is room, all goes on by itself, with everything that was acknowledged.
+func TestFullDisk(t *testing.T) {
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.piped = true
+	t.Cleanup(func() { s.end(t) })
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	user := s.userToken(t, "full")
+	type issued struct {
+		account serviceAccount
+		access  string
+	}
+	var kept []issued
+	add := func() {
+		one := s.create(t, user, nil)
+		access, _ := s.exchange(t, one.ClientToken, one.ServerToken)
+		kept = append(kept, issued{one, access})
+	}
+	for range 30 {
+		add()
+	}
+	backups := t.TempDir()
+	backup := asJSON(t, map[string]string{"output": backups + "/copy.db"})
+	s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType, body: backup}).want(200)
+	before, err := os.ReadFile(backups + "/copy.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(s.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.limitFiles(t, uint64(info.Size()))
+	fill := strings.Repeat("x", 500)
+	began := time.Now()
+	var full bool
+	for !full && time.Since(began) < time.Minute {
+		a := s.send(t, createCall(t, user, fill))
+		switch a.status {
+		case 201:
+			var made accountBody
+			a.into(&made)
+			secret(made.Data.ClientToken)
+			secret(made.Data.ServerToken)
+			kept = append(kept, issued{account: made.Data})
+		case 503:
+			full = true
+			if string(a.body) != `{"error":"service unavailable"}`+"\n" {
+				t.Errorf("503 with %s", a.body)
+			}
+		default:
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	if !full {
+		t.Fatal("the store never was full")
+	}
+	s.waitHealth(t, "degraded")
+	h := s.health(t)
+	if h.Store != "degraded" || fmt.Sprint(h.Reasons) != "[the store cannot write]" {
+		t.Errorf("health %+v", h)
+	}
+	var admin struct{ Reasons []string }
+	s.sendAdmin(t, call{path: "/maps/status"}).want(200).into(&admin)
+	if len(admin.Reasons) != 1 {
+		t.Errorf("/maps/status has the reasons %q", admin.Reasons)
+	}
+	s.limitFiles(t, metaPages) // pages that are free in the file are out of reach, too
+	first := kept[0].account
+	for range 20 {
+		s.send(t, createCall(t, user, fill)).want(503)
+		s.send(t, exchangeCall(first.ClientToken, first.ServerToken)).want(503)
+		s.send(t, call{path: reverse + place, bearer: kept[0].access}).want(200)
+		s.send(t, call{path: accounts + "/" + first.ID, bearer: user}).want(200)
+	}
+	s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType, body: backup}).want(400)
+	if after, err := os.ReadFile(backups + "/copy.db"); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the backup of before is another, error %v", err)
+	}
+	if list, err := os.ReadDir(backups); err != nil || len(list) != 1 {
+		t.Errorf("there are %d files beside the backup, error %v", len(list)-1, err)
+	}
+	metrics := s.scrape(t)
+	gauge := metrics["caddy_maps_store_faults"]
+	if len(gauge.GetMetric()) != 2 || gauged(gauge, "cannot_write") != 1 || gauged(gauge, "damaged") != 0 {
+		t.Errorf("the metrics say %v", gauge)
+	}
+	if n := counted(metrics, "caddy_maps_store_write_failures_total"); n < 41 {
+		t.Errorf("%v failed changes were counted, want 41 and more", n)
+	}
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Count(string(log), "the store cannot write")
+	if lines < 1 || lines > 1+int(time.Since(began)/time.Minute) {
+		t.Errorf("the log has %d lines about it, want one a minute", lines)
+	}
+
+	s.limitFiles(t, unix.RLIM_INFINITY)
+	s.waitHealth(t, "ok")
+	add()
+	if gauge := s.scrape(t)["caddy_maps_store_faults"]; gauged(gauge, "cannot_write") != 0 {
+		t.Errorf("there is room again, and the metrics say %v", gauge)
+	}
+	if err := s.kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range kept {
+		s.send(t, call{path: accounts + "/" + one.account.ID, bearer: user}).want(200)
+		if one.access != "" {
+			s.send(t, call{path: reverse + place, bearer: one.access}).want(200)
+		}
+	}
+}
+
+// A server starts on a full disk, knows of it before a client does, and gets over it.
+func TestStartOnFullDisk(t *testing.T) {
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.piped = true
+	t.Cleanup(func() { s.end(t) })
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := underLimit(t, s.launch); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.awaitHealthy(); err != nil {
+		t.Fatal(err)
+	}
+	s.waitHealth(t, "degraded")
+	s.limitFiles(t, unix.RLIM_INFINITY)
+	s.waitHealth(t, "ok")
+	s.create(t, s.userToken(t, "room"), nil)
+}
+
+// underLimit starts a process that may write no more than metaPages.
+func underLimit(t *testing.T, start func() error) error {
+	t.Helper()
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: metaPages, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	err := start() // it inherits the limit
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	return err
+}
+
+// A map that does not fit on the disk leaves the one of before, and nothing beside it.
+func TestBuildOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	output := dir + "/delaware.region"
+	before, err := os.ReadFile(region)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(output, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.quick = true
+	cmd := s.command(t.Context(), "maps", "build", extract, "--output", output)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := underLimit(t, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(said.String(), "file too large") {
+		t.Errorf("error %v: %s", err, said.String())
+	}
+	if after, err := os.ReadFile(output); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the map of before is another, error %v", err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("there are %d files beside the map, error %v", len(list)-1, err)
+	}
+}
+
+// createCall is what create sends.
+func createCall(t *testing.T, userToken string, description string) call {
+	return call{method: "POST", path: accounts, bearer: userToken, contentType: jsonType, body: asJSON(t, map[string]any{
+		"platform": "WEB", "scopes": []string{"REVERSEGEOCODING"}, "description": description,
+	})}
+}
+
+// gauged returns the value of a gauge with one label.
+func gauged(family *dto.MetricFamily, label string) float64 {
+	for _, m := range family.GetMetric() {
+		if m.GetLabel()[0].GetValue() == label {
+			return m.GetGauge().GetValue()
+		}
+	}
+	return -1
+}
+
+// waitHealth waits for a status for longer than a store is left alone.
+func (s *server) waitHealth(t *testing.T, want string) {
+	t.Helper()
+	var status string
+	for deadline := time.Now().Add(75 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if status = s.health(t).Status; status == want {
+			return
+		}
+	}
+	t.Fatalf("health is %q, want %q", status, want)
+}

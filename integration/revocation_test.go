@@ -1,0 +1,450 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testpace"
+)
+
+// revokeKeys runs the command against a server.
+func (s *server) revokeKeys(t testing.TB) string {
+	t.Helper()
+	out, err := s.command(t.Context(), "maps", "rotate-keys", "--revoke-old", "--address", s.admin).Output()
+	if err != nil {
+		t.Fatalf("rotate-keys --revoke-old: %v", err)
+	}
+	return string(out)
+}
+
+func rotateCall(body string) call {
+	return call{method: "POST", path: "/maps/keys/rotate", contentType: jsonType, body: body}
+}
+
+// warm uses tokens until a server has them in its cache.
+func (s *server) warm(t testing.TB, access, user string) {
+	t.Helper()
+	for range 3 {
+		s.send(t, call{path: reverse + place, bearer: access}).want(200)
+		s.send(t, call{path: accounts, bearer: user}).want(200)
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Revoking the old keys ends all their tokens with the next request, and nothing else.
+func TestRevokeKeys(t *testing.T) {
+	s := startServer(t)
+	user := s.userToken(t, "revoked-keys")
+	acc := s.create(t, user, nil)
+	older, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	s.rotateKeys(t)
+	access, refresh := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	s.warm(t, access, user)
+	s.warm(t, older, user)
+	kids := s.published(t)
+
+	out := s.revokeKeys(t)
+	for _, token := range []string{access, older} {
+		s.send(t, call{path: reverse + place, bearer: token}).want(401)
+		s.send(t, call{path: match + "?path=[]", bearer: token}).want(401)
+	}
+	s.send(t, call{path: accounts, bearer: user}).want(401)
+	now := s.published(t)
+	if len(kids) != 2 || len(now) != 1 || slices.Contains(kids, now[0]) {
+		t.Errorf("jwks.json had %v and has %v", kids, now)
+	}
+	if strings.Count(out, "signs new tokens") != 2 || strings.Count(out, "  revoked\n") != 4 ||
+		!strings.Contains(out, kids[0]+"  revoked") ||
+		strings.Contains(out, "kept until") {
+		t.Errorf("rotate-keys --revoke-old says:\n%s", out)
+	}
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := 0
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, "signing keys revoked") && strings.Contains(line, kids[0]) &&
+			strings.Contains(line, kids[1]) &&
+			strings.Contains(line, `"remote_addr":"127.0.0.1:`) {
+			logged++
+		}
+	}
+	if logged != 1 {
+		t.Errorf("%d lines of the log tell of it", logged)
+	}
+	// Refresh tokens, client tokens and server tokens go on.
+	var refreshed tokensBody
+	s.send(t, refreshCall(refresh)).want(200).into(&refreshed)
+	s.send(t, call{path: reverse + place, bearer: secret(refreshed.Data.AccessToken)}).want(200)
+	fresh, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	s.warm(t, fresh, s.userToken(t, "revoked-keys"))
+
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	s.send(t, call{path: reverse + place, bearer: access}).want(401)
+	s.send(t, call{path: accounts, bearer: user}).want(401)
+	s.send(t, call{path: reverse + place, bearer: fresh}).want(200)
+
+	// What else may be said there.
+	for body, want := range map[string]int{
+		``: 200, `{}`: 200, `{"revokeOld":false}`: 200, `{"revokeOld":"yes"}`: 400, `{"revokeOld":null}`: 400, `{"revoke_old":true}`: 400,
+		`{"revokeOld":true,"force":true}`: 400, `[]`: 400, `revokeOld=true`: 400,
+	} {
+		a := s.sendAdmin(t, rotateCall(body)).want(want)
+		if strings.Contains(string(a.body), "revoked") || want == 400 &&
+			!strings.Contains(string(a.body), "FAILED_VALIDATION") {
+			t.Errorf("%q: %s", body, a.body)
+		}
+	}
+	s.send(t, call{path: reverse + place, bearer: fresh}).want(200)
+	form := rotateCall(`revokeOld=true`)
+	form.contentType = "application/x-www-form-urlencoded"
+	s.sendAdmin(t, form).want(415)
+}
+
+// Whoever stole the signing keys forges tokens that the service cannot tell from its own, but none that outlives a
+// day or its grant, and none after the keys were revoked, also not those that were accepted before.
+func TestStolenKeys(t *testing.T) {
+	s := startServer(t)
+	user := s.userToken(t, "stolen-keys")
+	acc := s.create(t, user, nil)
+	keys := s.stealKeys(t)
+	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	forge := func(use account.KeyUse, like string, changes object) string {
+		return secret(sign(keys[use], asJSON(t, tokenPart(t, like, 0)), asJSON(t, tokenPart(t, like, 1).with(changes))))
+	}
+	now := time.Now().Unix()
+	const day = 24 * 60 * 60
+	for name, changes := range map[string]object{
+		"ten years":          {"exp": now + 3650*day},
+		"a day and a second": {"iat": now, "exp": now + day + 1},
+		"no iat":             {"iat": nil},
+		"made tomorrow":      {"iat": now + day, "exp": now + day + 60},
+	} {
+		a := s.send(t, call{path: reverse + place, bearer: forge(account.KeyAccess, access, changes)})
+		b := s.send(t, call{path: accounts, bearer: forge(account.KeyUser, user, changes)})
+		if a.status != 401 || b.status != 401 {
+			t.Errorf("%s: access token %d, user token %d", name, a.status, b.status)
+		}
+	}
+	longest := object{"iat": now, "exp": now + day}
+	forgedAccess, forgedUser := forge(account.KeyAccess, access, longest), forge(account.KeyUser, user, longest)
+	s.warm(t, forgedAccess, forgedUser)
+	s.revokeKeys(t)
+	s.send(t, call{path: reverse + place, bearer: forgedAccess}).want(401)
+	s.send(t, call{path: accounts, bearer: forgedUser}).want(401)
+}
+
+// On all servers of one database the tokens of revoked keys end within a second, also when two servers revoke at
+// once, and while tokens are given and used.
+func TestClusterRevokeKeys(t *testing.T) {
+	pace := testpace.Watch(t)
+	for _, options := range []string{"", "{\nlisten off\n}"} {
+		t.Run(fmt.Sprintf("%q", options), func(t *testing.T) {
+			c := startCluster(t, pgtest.DSN(t), options)
+			organization := "cluster-revoked"
+			first := c.nodes[0].userToken(t, organization)
+			acc := c.nodes[0].create(t, first, nil)
+			var slowest time.Duration
+			var answered atomic.Int64
+			for round := range 4 {
+				user := c.nodes[0].userToken(t, organization)
+				access, refresh := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
+				for _, s := range c.nodes {
+					s.until(t, access, 200, 5*time.Second)
+					s.warm(t, access, user)
+				}
+				// Exchanges under way give tokens of the old keys or of the new ones, and no errors.
+				stop := make(chan struct{})
+				var busy sync.WaitGroup
+				for _, s := range c.nodes {
+					busy.Go(func() {
+						for {
+							select {
+							case <-stop:
+								return
+							default:
+							}
+							if a, err := s.trySend(t, exchangeCall(acc.ClientToken, acc.ServerToken)); err != nil || a.status != 200 {
+								t.Errorf("exchange: %v, %+v", err, a)
+								return
+							}
+							answered.Add(1)
+						}
+					})
+				}
+				last := make([]time.Time, len(c.nodes))
+				var asking, revoking sync.WaitGroup
+				for i, s := range c.nodes {
+					asking.Go(func() { last[i] = s.until(t, access, 401, 10*time.Second) })
+				}
+				for _, s := range c.nodes[:1+round%2] {
+					revoking.Go(func() { s.sendAdmin(t, rotateCall(`{"revokeOld":true}`)).want(200) })
+				}
+				revoking.Wait()
+				confirmed := time.Now()
+				asking.Wait()
+				for _, at := range last {
+					slowest = max(slowest, at.Sub(confirmed))
+				}
+				for _, s := range c.nodes {
+					for began := time.Now(); s.send(t, call{path: accounts, bearer: user}).status != 401; {
+						if time.Since(began) > pace.Allow(time.Second) {
+							t.Fatal("a user token of a revoked key is accepted")
+						}
+					}
+				}
+				close(stop)
+				busy.Wait()
+				var refreshed tokensBody
+				c.nodes[2].send(t, refreshCall(refresh)).want(200).into(&refreshed)
+				for _, s := range c.nodes {
+					s.send(t, call{path: reverse + place, bearer: secret(refreshed.Data.AccessToken)}).want(200)
+					if got := s.published(t); len(got) != 1 || got[0] != kidOf(t, refreshed.Data.AccessToken) {
+						t.Errorf("jwks.json has %v, tokens are signed with %s", got, kidOf(t, refreshed.Data.AccessToken))
+					}
+				}
+			}
+			t.Logf("%d exchanges, none refused; the other servers said yes for at most %v", answered.Load(), slowest)
+			if answered.Load() < 20 {
+				t.Error("that was no load")
+			}
+			if slowest > pace.Allow(time.Second) {
+				t.Errorf("a server accepted a token %v after its key was revoked", slowest)
+			}
+		})
+	}
+}
+
+// A server that is cut off cannot hear that keys were revoked: it accepts their tokens for max_stale and no longer,
+// and not once more when it is back.
+func TestClusterRevokeKeysCutOff(t *testing.T) {
+	const maxStale = 3 * time.Second
+	pace := testpace.Watch(t)
+	dsn := pgtest.DSN(t)
+	proxy := pgtest.NewProxy(t, dsn)
+	one, cutOff := startPair(t, dsn, proxy.DSN, "max_stale 60s", "max_stale 3s")
+	user := one.userToken(t, "cut-off")
+	acc := one.create(t, user, nil)
+	access, _ := one.exchange(t, acc.ClientToken, acc.ServerToken)
+	cutOff.warm(t, access, user)
+	proxy.Refuse()
+	left := time.Now()
+	one.revokeKeys(t)
+	one.send(t, call{path: reverse + place, bearer: access}).want(401)
+	lived := cutOff.until(t, access, 503, maxStale+5*time.Second).Sub(left)
+	if lived > pace.Allow(maxStale+100*time.Millisecond) {
+		t.Errorf("cut off, it accepted the token for %v; max_stale is %v", lived, maxStale)
+	}
+	stop := make(chan struct{})
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if a, err := cutOff.trySend(t, call{path: reverse + place, bearer: access}); err != nil || a.status == 200 {
+					t.Errorf("back, it accepts the token: %v, %+v", err, a)
+					return
+				}
+			}
+		})
+	}
+	proxy.Accept()
+	cutOff.until(t, access, 401, 5*time.Second)
+	time.Sleep(300 * time.Millisecond)
+	close(stop)
+	asking.Wait()
+	cutOff.send(t, call{path: accounts, bearer: user}).want(401)
+}
+
+// startPair starts two servers that reach the same database in different ways.
+func startPair(t *testing.T, dsn, other string, replacements ...string) (one, two *server) {
+	t.Helper()
+	t.Setenv("MAPS_TEST_PAIR_ONE", dsn)
+	t.Setenv("MAPS_TEST_PAIR_TWO", other)
+	var pair []*server
+	for _, name := range []string{"ONE", "TWO"} {
+		s, err := newServer(t.TempDir(), append([]string{boltLine, "store postgres {env.MAPS_TEST_PAIR_" + name + "}"},
+			replacements...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.end(t) })
+		if err := s.start(); err != nil {
+			t.Fatal(err)
+		}
+		pair = append(pair, s)
+	}
+	return pair[0], pair[1]
+}
+
+// Keys are revoked on a server that is killed at any moment: either all old keys are gone, or none, and once that was
+// confirmed none comes back.
+func TestRevokeKeysSurvivesKill(t *testing.T) {
+	for name, postgres := range map[string]bool{"bolt": false, "postgres": true} {
+		t.Run(name, func(t *testing.T) {
+			replacements := []string{"access_token_ttl 15m", "access_token_ttl 12h"}
+			if postgres {
+				t.Setenv("MAPS_TEST_KILLED", pgtest.DSN(t))
+				replacements = append(replacements, boltLine, "store postgres {env.MAPS_TEST_KILLED}")
+			}
+			s, err := newServer(t.TempDir(), replacements...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.end(t) })
+			if err := s.start(); err != nil {
+				t.Fatal(err)
+			}
+			user := s.userToken(t, "killed")
+			acc := s.create(t, user, nil)
+			var dead []string
+			revoked, kept := 0, 0
+			for range killRounds(t) {
+				access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+				user := s.userToken(t, "killed")
+				before := s.published(t)
+				var confirmed atomic.Bool
+				var revoking sync.WaitGroup
+				revoking.Go(func() {
+					a, err := sendTo(t, adminClient, "http://"+s.admin, rotateCall(`{"revokeOld":true}`))
+					confirmed.Store(err == nil && a.status == 200)
+				})
+				time.Sleep(time.Duration(rand.IntN(50000)) * time.Microsecond)
+				if err := s.kill(); err != nil {
+					t.Fatal(err)
+				}
+				revoking.Wait()
+				httpClient.CloseIdleConnections()
+				if err := s.start(); err != nil {
+					t.Fatal(err)
+				}
+				after := s.published(t)
+				if len(before) != 1 || len(after) != 1 {
+					t.Errorf("jwks.json had %v and has %v", before, after)
+				}
+				gone := after[0] != before[0]
+				status := map[bool]int{true: 401, false: 200}[gone]
+				s.send(t, call{path: reverse + place, bearer: access}).want(status)
+				s.send(t, call{path: accounts, bearer: user}).want(status)
+				switch {
+				case gone:
+					revoked++
+					dead = append(dead, access)
+				case confirmed.Load():
+					t.Error("keys whose revocation was confirmed are back")
+				default:
+					kept++
+				}
+				for _, token := range dead {
+					s.send(t, call{path: reverse + place, bearer: token}).want(401)
+				}
+			}
+			t.Logf("keys were revoked %d times, and %d times the server was killed before that", revoked, kept)
+		})
+	}
+}
+
+// A server that is far away from the database works, only slower, and hears of a suspension after a second and three
+// round trips at most.
+func TestClusterSlowLink(t *testing.T) {
+	const delay = 400 * time.Millisecond
+	pace := testpace.Watch(t)
+	dsn := pgtest.DSN(t)
+	proxy := pgtest.NewProxy(t, dsn)
+	proxy.Delay(delay)
+	one, far := startPair(t, dsn, proxy.DSN, "max_stale 60s", "max_stale 10s")
+	user := one.userToken(t, "far")
+	for range 2 {
+		acc := one.create(t, user, nil)
+		access, refresh := far.exchange(t, acc.ClientToken, acc.ServerToken)
+		far.until(t, access, 200, 10*time.Second)
+		far.send(t, refreshCall(refresh)).want(200)
+		if a := far.send(t, call{path: "/healthz"}).want(200); !strings.Contains(string(a.body), `"status":"ok"`) {
+			t.Errorf("health: %s", a.body)
+		}
+		one.setStatus(t, user, acc.ID, "SUSPENDED")
+		confirmed := time.Now()
+		if lived := far.until(t, access, 401, 20*time.Second).Sub(confirmed); lived > pace.Allow(time.Second+6*delay) {
+			t.Errorf("the server accepted the token for %v", lived)
+		}
+	}
+}
+
+// Servers go by the database's clock: one that differs from their machines' shows in a metric and in the log, and
+// costs nothing.
+func TestClusterClock(t *testing.T) {
+	const off = 7 * time.Minute
+	dsn := pgtest.DSN(t)
+	schema := pgtest.Query[string](t, dsn, "SELECT current_schema()")
+	set := func(off time.Duration) {
+		pgtest.Exec(t, dsn, fmt.Sprintf(`CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+			AS $$SELECT pg_catalog.clock_timestamp() + interval '%f seconds'$$`, off.Seconds()))
+	}
+	set(off)
+	u, err := url.Parse(pgtest.With(t, dsn, "search_path", schema+",pg_catalog")) // where ours is found before PostgreSQL's
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startCluster(t, u.String(), "", "access_token_ttl 15m", "access_token_ttl 3m")
+	var minted struct {
+		Token string `json:"token"`
+	}
+	c.nodes[0].sendAdmin(t, call{method: "POST", path: "/maps/user-tokens", contentType: jsonType,
+		body: `{"organization":"clocks"}`}).want(201).into(&minted)
+	acc := c.nodes[0].create(t, secret(minted.Token), nil)
+	access, _ := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
+	if apart := time.Until(time.Unix(tokenPart(t, access, 1)["iat"].(int64), 0)) - off; apart.Abs() > 30*time.Second {
+		t.Errorf("the token was made %v from the database's time", apart)
+	}
+	offset := func(s *server) float64 {
+		return s.scrape(t)["caddy_maps_store_clock_offset_seconds"].GetMetric()[0].GetGauge().GetValue()
+	}
+	says := func(s *server, text string) bool {
+		log, err := os.ReadFile(s.log)
+		return err == nil && strings.Contains(string(log), text)
+	}
+	for _, s := range c.nodes {
+		s.send(t, call{path: reverse + place, bearer: access}).want(200)
+		s.send(t, call{path: accounts, bearer: minted.Token}).want(200)
+		if got := offset(s); got > -(off-2*time.Second).Seconds() || got < -(off+2*time.Second).Seconds() {
+			t.Errorf("the clock is said to be %v s ahead of the database's, which is %v ahead of it", got, off)
+		}
+		if !says(s, "and that of the accounts database differ") {
+			t.Error("the log does not say that the clocks differ")
+		}
+	}
+	// A key that was followed is kept by the database's clock.
+	c.nodes[1].rotateKeys(t)
+	time.Sleep(1500 * time.Millisecond)
+	for _, s := range c.nodes {
+		s.send(t, call{path: reverse + place, bearer: access}).want(200)
+	}
+	set(0)
+	for _, s := range c.nodes {
+		for began := time.Now(); offset(s) < -1 || !says(s, "agree again"); time.Sleep(50 * time.Millisecond) {
+			if time.Since(began) > 10*time.Second {
+				t.Fatalf("the clocks agree, and the difference is said to be %v s", offset(s))
+			}
+		}
+	}
+}
