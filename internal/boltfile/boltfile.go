@@ -129,6 +129,20 @@ func Mapped(data []byte, pageSize int, root uint64) *File {
 		at: func(off int64, n int) ([]byte, error) { return data[off : off+int64(n)], nil }}
 }
 
+// FreeList returns the pages that list which pages are free in a state; nil if none do. The state is the newest, and
+// nobody may make another one meanwhile.
+func (f *File) FreeList(txid uint64) ([]byte, error) {
+	page := int64(f.PageSize)
+	m, ok := readMeta(f.at, int64(txid%2)*page, int64(f.High)*page)
+	if !ok || m.txid != txid {
+		return nil, errors.New("the head of the file is damaged")
+	}
+	if m.freelist == noFreelist {
+		return nil, nil
+	}
+	return f.whole(m.freelist)
+}
+
 // Raw returns pages as they are.
 func (f *File) Raw(id, pages uint64) ([]byte, error) {
 	if id < firstDataPage || id >= f.High || pages == 0 || pages > f.High-id {

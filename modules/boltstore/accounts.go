@@ -94,6 +94,7 @@ func accountOf(v *view, id []byte) (account.Account, error) {
 // Accounts implements account.Store.
 func (s *Store) Accounts(ctx context.Context, organization string, page account.Page) (list []account.Account, err error) {
 	err = s.view(ctx, func(v *view) error {
+		v.remember()
 		bucket, prefix := orgBucket, orgPrefix(organization)
 		if page.Status != "" {
 			bucket, prefix = orgStatusBucket, orgStatusPrefix(organization, page.Status)

@@ -28,7 +28,8 @@ func anAccount(n int) account.Account {
 	}
 	return account.Account{ID: fmt.Sprintf("sa_%05d", n), OrganizationID: fmt.Sprint("org-", n%3),
 		Platform:    account.PlatformWeb,
-		Description: fmt.Sprint("account ", n), Scopes: account.Scopes{account.ScopeTile}, Status: status, CreatedBy: "user:1",
+		Description: fmt.Sprint("account ", n), Scopes: account.Scopes{account.ScopeTile}, Status: status,
+		CreatedBy:  "user:1",
 		ClientHint: "0000", ServerHint: "1111", CreatedAt: day, UpdatedAt: day, ClientHash: hashOf("c", fmt.Sprint(n)),
 		ServerHash: hashOf("s", fmt.Sprint(n)), Version: 1}
 }
@@ -46,6 +47,23 @@ func aKey(n int) account.Key {
 
 // damageable is a store with some of everything, in pages of several levels.
 type damageable struct{ accounts, grants, keys int }
+
+// make makes such a store: the content of its file, and what it answers.
+func (d damageable) make(t *testing.T) (content []byte, answers map[string]string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "good.db")
+	d.fill(t, path)
+	s := open(t, path)
+	answers = d.ask(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content, answers
+}
 
 func (d damageable) fill(t *testing.T, path string) {
 	t.Helper()
@@ -205,19 +223,8 @@ func rounds(t *testing.T) int {
 // TestDamagedAtOpening damages each page of a store in each way. Either the store is not opened, for a reason in
 // one line, or it answers as if nothing had been.
 func TestDamagedAtOpening(t *testing.T) {
-	dir := t.TempDir()
-	good := filepath.Join(dir, "good.db")
 	d := damageable{accounts: 60, grants: 90, keys: 3}
-	d.fill(t, good)
-	s := open(t, good)
-	want := d.ask(s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content, want := d.make(t)
 	checkDamaged(t, content, d, want)
 }
 

@@ -3,6 +3,8 @@ package boltstore
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -80,19 +83,8 @@ func (d damageable) change(ctx context.Context, s *Store) map[string]error {
 // "unavailable"; what is changed then is kept, or refused with "unavailable"; nothing hangs, and the store says
 // that it is damaged once it has looked.
 func TestDamagedWhileServing(t *testing.T) {
-	dir := t.TempDir()
-	good := filepath.Join(dir, "good.db")
 	d := damageable{accounts: 60, grants: 90, keys: 3}
-	d.fill(t, good)
-	s := open(t, good)
-	want := d.ask(s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content, want := d.make(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	served, unavailable, changes, refused := 0, 0, 0, 0
 	kinds := harms()
@@ -174,12 +166,7 @@ func (s *Store) inUse() []uint64 {
 // TestCutWhileServing cuts the file short under the store.
 func TestCutWhileServing(t *testing.T) {
 	d := damageable{accounts: 60, grants: 90, keys: 3}
-	good := filepath.Join(t.TempDir(), "good.db")
-	d.fill(t, good)
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content, _ := d.make(t)
 	for _, size := range []int{0, 100, pageSize, 2 * pageSize, len(content) / 2, len(content) - pageSize} {
 		path := filepath.Join(t.TempDir(), "accounts.db")
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -209,6 +196,60 @@ func TestCutWhileServing(t *testing.T) {
 			}
 			if err := s.Close(); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestFullDiskOfDamaged lets a commit fail for want of room while a page is damaged, whether that has been noticed or
+// not, or the list of free pages is: bbolt looks for free pages then.
+func TestFullDiskOfDamaged(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		noticed    bool
+		freeList   bool
+		wantDamage bool
+	}{
+		{"a page", false, false, false},
+		{"a page, noticed", true, false, false},
+		{"the list of free pages", false, true, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "accounts.db")
+			fill(t, path, 600)
+			s := open(t, path)
+			page := s.inUse()[len(s.inUse())/2]
+			content, at := bytes.Repeat([]byte{0xfe}, 200), int64(page)*pageSize
+			if tc.freeList {
+				if err := s.db.View(func(tx *bbolt.Tx) error {
+					raw, err := mapped(tx).FreeList(uint64(tx.ID()))
+					if binary.NativeEndian.Uint16(raw[10:]) == 0 {
+						t.Fatal("no page is free")
+					}
+					at = int64(binary.NativeEndian.Uint64(raw))*pageSize + 16
+					content = binary.NativeEndian.AppendUint64(nil, page) // which is in use
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			if _, err := file.WriteAt(content, at); err != nil {
+				t.Fatal(err)
+			}
+			if tc.noticed {
+				s.damage.see(damaged("noticed"))
+			}
+			s.db.MaxSize = 1 << 15
+			for range 3 {
+				err := s.Probe(t.Context())
+				if err == nil || errors.Is(err, account.ErrDamaged) != tc.wantDamage {
+					t.Errorf("the error is %v", err)
+				}
 			}
 		})
 	}

@@ -235,6 +235,7 @@ func (s *Store) SweepGrants(ctx context.Context, now time.Time) (int, error) {
 func (s *Store) expired(ctx context.Context, from []byte, now time.Time) (keys [][]byte, err error) {
 	end := appendTime(nil, now)
 	err = s.view(ctx, func(v *view) error {
+		v.remember()
 		for len(keys) < sweepStep {
 			key, _, err := v.from(expiryBucket, from)
 			if err != nil || key == nil {

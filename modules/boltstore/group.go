@@ -155,8 +155,11 @@ func (g *group) loop() {
 	debug.SetPanicOnFault(true) // a mapped file may be cut short
 	for range g.wake {
 		for {
-			batch, closed := g.take()
+			batch, left, closed := g.take()
 			if len(batch) == 0 {
+				if left > 0 {
+					continue // the callers of all those gave up
+				}
 				if closed {
 					return
 				}
@@ -191,8 +194,8 @@ func (g *group) gather(answered int, limit time.Duration) {
 	g.wanted = 1
 }
 
-// take returns the changes that wait, without those whose callers gave up.
-func (g *group) take() (batch []*change, closed bool) {
+// take returns changes that wait, without those whose callers gave up, and how many wait still.
+func (g *group) take() (batch []*change, left int, closed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := min(len(g.waiting), maxGroup)
@@ -204,7 +207,7 @@ func (g *group) take() (batch []*change, closed bool) {
 	rest := copy(g.waiting, g.waiting[n:])
 	clear(g.waiting[rest:])
 	g.waiting = g.waiting[:rest]
-	return batch, g.closed && rest == 0
+	return batch, rest, g.closed
 }
 
 // errNothing rolls back a transaction in which nothing was written, which spares the disk.
@@ -238,12 +241,8 @@ func (g *group) update(batch []*change, failed *int) error {
 		g.damage.see(err)
 		return err
 	}
-	if g.damage.any() {
-		// Where a commit cannot be written, bbolt looks for free pages in the whole file, unless they are listed.
-		g.file.db.NoFreelistSync = false
-	}
 	if err = g.runAll(tx, batch, failed); err == nil {
-		err = commit(tx)
+		err = g.file.commit(tx)
 	}
 	if endErr := g.file.end(tx); endErr != nil {
 		g.damage.see(endErr)
@@ -279,11 +278,6 @@ func (g *group) runAll(tx *bbolt.Tx, batch []*change, failed *int) (err error) {
 		return errNothing
 	}
 	return tx.Bucket(metaBucket).Put(talliesKey, t.tallies.encode())
-}
-
-func commit(tx *bbolt.Tx) (err error) {
-	defer asError(&err)
-	return tx.Commit()
 }
 
 // follow learns which pages the commit wrote, and does so too where it failed: a failed one may have got as far

@@ -265,3 +265,50 @@ func TestPanicInCommit(t *testing.T) {
 		t.Errorf("faults %v", faults)
 	}
 }
+
+// Changes whose callers gave up, more than one commit takes, keep nobody else waiting: not a change behind them, and not
+// the end.
+func TestManyGiveUp(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		s, err := Open(filepath.Join(t.TempDir(), "accounts.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := occupy(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		var gone sync.WaitGroup
+		for range 2*maxGroup + 1 {
+			gone.Go(func() { _ = s.write(ctx, func(*writeTx) error { return nil }) })
+		}
+		waitFor(t, "all changes to queue", func() bool { return s.group.length() == 2*maxGroup+1 })
+		done := make(chan error, 1)
+		if late {
+			go func() { done <- s.write(context.Background(), func(*writeTx) error { return nil }) }()
+			waitFor(t, "the last change to queue", func() bool { return s.group.length() == 2*maxGroup+2 })
+		}
+		cancel()
+		gone.Wait()
+		if !late {
+			go func() { done <- s.Close() }()
+			waitFor(t, "the end to begin", func() bool {
+				s.group.mu.Lock()
+				defer s.group.mu.Unlock()
+				return s.group.closed
+			})
+		}
+		release()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("a change behind them (%v): %v", late, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("a change behind them (%v): it is waited for in vain", late)
+		}
+		if late {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

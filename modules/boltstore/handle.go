@@ -77,6 +77,15 @@ func (h *handle) end(tx *bbolt.Tx) (err error) {
 	return nil
 }
 
+// commit commits a transaction, which is to be ended whatever becomes of it.
+func (h *handle) commit(tx *bbolt.Tx) (err error) {
+	defer asError(&err)
+	if err := h.sums.checkFree(mapped(tx), tx.ID()-1); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // lose gives up the file until the server is started again.
 func (h *handle) lose(what string, p any) error {
 	lost := damaged("%s, and nothing can be read or changed before the server is started again: %v", what, p)

@@ -181,7 +181,8 @@ func checkFormat(tx *bbolt.Tx) (found uint64, isNew bool, err error) {
 		return 0, false, errForeign
 	}
 	if found != format && found != unsealed {
-		return 0, false, fmt.Errorf("it has format %d, and this version of caddy-maps knows format %d and those before only; use the version"+
+		return 0, false, fmt.Errorf("it has format %d, and this version of caddy-maps knows format %d and those before only; "+
+			"use the version"+
 			" that wrote it", found, format)
 	}
 	for _, name := range allBuckets {

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"errors"
 	"hash/crc32"
 	"math"
 	"sync"
@@ -20,6 +21,7 @@ type pageSums struct {
 	txid  int       // the state of which all pages are known
 	root  uint64
 	pages []pageSum
+	free  uint32 // of the list of free pages; the committer alone reads it
 }
 
 type pageSum struct {
@@ -109,12 +111,31 @@ func (s *pageSums) learn(f *boltfile.File, txid int) (err error) {
 			return true
 		},
 	})
+	free, freeErr := freeSum(f, txid)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.txid, s.root, s.pages = txid, f.Root, pages
+	s.txid, s.root, s.pages, s.free = txid, f.Root, pages, free
 	s.moved.Broadcast()
-	if err != nil {
+	if err = errors.Join(err, freeErr); err != nil {
 		return damaged("%w", err)
+	}
+	return nil
+}
+
+// freeSum is the checksum of the list of free pages of a state, which is the newest.
+func freeSum(f *boltfile.File, txid int) (uint32, error) {
+	raw, err := f.FreeList(uint64(txid))
+	return crc32.Checksum(raw, castagnoli), err
+}
+
+// checkFree makes sure that the list of free pages is as it was written. Where a commit fails, bbolt reads it again, and
+// would then write over pages that it has by mistake.
+func (s *pageSums) checkFree(f *boltfile.File, txid int) error {
+	switch sum, err := freeSum(f, txid); {
+	case err != nil:
+		return damaged("%w", err)
+	case sum != s.free:
+		return damaged("the list of free pages is not what was written")
 	}
 	return nil
 }
@@ -134,7 +155,8 @@ func (s *pageSums) follow(tx *bbolt.Tx) error {
 	if err == nil {
 		err = d.drop(s.root)
 	}
-	if err != nil {
+	free, freeErr := freeSum(f, txid)
+	if err != nil || freeErr != nil {
 		return s.learn(f, txid)
 	}
 	s.mu.Lock()
@@ -148,7 +170,7 @@ func (s *pageSums) follow(tx *bbolt.Tx) error {
 	for id, sum := range d.written {
 		s.pages[id] = sum
 	}
-	s.txid, s.root = txid, f.Root
+	s.txid, s.root, s.free = txid, f.Root, free
 	s.moved.Broadcast()
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 )
 
-// probeSize is more than a request's change takes. A smaller one would fit into pages that are free in the file, and would
-// succeed on a disk on which the changes of requests do not. What one probe wrote is free for them after the next.
+// probeSize is more than a request's change takes. A smaller one would fit into pages that are free in the file, and
+// would succeed on a disk on which the changes of requests do not. What one probe wrote is free for them after the next.
 const probeSize = 64 << 10
 
 // probeBucket has pages of its own, so that no other change has to write them again.

@@ -121,8 +121,9 @@ func openFile(path string, logger *zap.Logger) (*bbolt.DB, error) {
 	}
 	db, err := bbolt.Open(path, fileMode, &bbolt.Options{
 		Timeout: lockTimeout,
-		// The list of free pages is rebuilt at opening instead of being written with each commit.
-		NoFreelistSync: true,
+		// Free pages are listed with each commit: where one fails, bbolt would otherwise look for them in the whole file,
+		// in a goroutine of its own, in which a damaged page ends the process.
+		NoFreelistSync: false,
 		FreelistType:   bbolt.FreelistMapType,
 		NoStatistics:   true,
 	})

@@ -16,7 +16,7 @@ type view struct {
 	tx   *bbolt.Tx
 	file *boltfile.File
 	sums *pageSums
-	// What was compared before, in a transaction that may make many changes.
+	// What was compared before, in a transaction that reads or changes much; nil in others.
 	seen  map[uint64]boltfile.Page
 	roots map[string]uint64
 }
@@ -24,7 +24,7 @@ type view struct {
 func newView(tx *bbolt.Tx, sums *pageSums) *view {
 	v := &view{tx: tx, file: mapped(tx), sums: sums}
 	if tx.Writable() {
-		v.seen, v.roots = map[uint64]boltfile.Page{}, map[string]uint64{}
+		v.remember()
 	} else {
 		sums.await(tx.ID())
 	}
@@ -37,6 +37,13 @@ func mapped(tx *bbolt.Tx) *boltfile.File {
 	info := tx.DB().Info()
 	data := unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&info.Data))), tx.Size())
 	return boltfile.Mapped(data, info.PageSize, uint64(tx.Cursor().Bucket().Root()))
+}
+
+// remember keeps what is compared from now on, for a read of many keys: each page is then compared once.
+func (v *view) remember() {
+	if v.seen == nil {
+		v.seen, v.roots = map[uint64]boltfile.Page{}, map[string]uint64{}
+	}
 }
 
 func (v *view) page(id uint64) (boltfile.Page, error) {
@@ -170,6 +177,7 @@ func (v *view) before(bucket, key []byte) ([]byte, error) {
 // each calls a function for the keys with a prefix, in order, until it returns an error. The function may remove
 // what it is given.
 func (v *view) each(bucket, prefix []byte, fn func(key, payload []byte) error) error {
+	v.remember()
 	next := prefix
 	if len(next) == 0 {
 		next = []byte{0}
