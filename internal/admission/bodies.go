@@ -68,7 +68,7 @@ func (h *Hold) Resize(ctx context.Context, bytes int64) error {
 		h.bytes = bytes
 		return nil
 	}
-	if err := h.bodies.pool.Acquire(ctx, h.account, bytes, time.Duration(h.bodies.limit.Load())); err != nil {
+	if err := h.bodies.pool.Grow(ctx, h.account, h.bytes, bytes, time.Duration(h.bodies.limit.Load())); err != nil {
 		return err
 	}
 	h.replace(bytes)
@@ -83,18 +83,16 @@ func (h *Hold) TryGrow(bytes int64) bool {
 	if bytes = h.bodies.atMost(bytes); bytes <= h.bytes {
 		return true
 	}
-	if !h.bodies.pool.TryAcquire(h.account, bytes) {
+	if !h.bodies.pool.TryGrow(h.account, h.bytes, bytes) {
 		return false
 	}
 	h.replace(bytes)
 	return true
 }
 
-// replace notes what was acquired, and gives back what was held before.
+// replace notes what is held now.
 func (h *Hold) replace(bytes int64) {
-	if h.bytes > 0 {
-		h.bodies.pool.Release(h.account, h.bytes, 0)
-	} else {
+	if h.bytes == 0 {
 		h.since = time.Now()
 	}
 	h.bytes = bytes

@@ -68,3 +68,61 @@ func TestNoBudget(t *testing.T) {
 	}
 	h.Release()
 }
+
+// TestGrowAlone: a request that takes memory as its body comes gets as much of it as one that takes all at once.
+func TestGrowAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for total := int64(1 << 20); total <= 256<<20; total *= 2 {
+			for _, try := range []bool{false, true} {
+				b := NewBodies(total, patience, nil)
+				h, began := b.For("a"), time.Now()
+				for bytes := int64(smallMemory); bytes <= 64<<20; bytes *= 2 {
+					if try && !h.TryGrow(bytes) {
+						t.Errorf("of %d bytes, %d cannot be had", total, bytes)
+					}
+					if err := h.Resize(t.Context(), bytes); err != nil {
+						t.Errorf("of %d bytes, %d: %v", total, bytes, err)
+					}
+					if want := min(bytes, b.atMost(bytes)); b.Held() != want {
+						t.Errorf("%d bytes are held, not %d", b.Held(), want)
+					}
+				}
+				if waited := time.Since(began); waited > 0 {
+					t.Errorf("it waited %v for itself", waited)
+				}
+				h.Release()
+				if b.Held() != 0 || b.Waiting() != 0 || len(b.pool.shares) != 0 {
+					t.Errorf("%d bytes are held, %d wait, %d accounts are known", b.Held(), b.Waiting(), len(b.pool.shares))
+				}
+			}
+		}
+	})
+}
+
+// TestGrowBeside: who cannot get more keeps what it has, and gets more when others have ended.
+func TestGrowBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBodies(1<<20, patience, nil)
+		h, other := b.For("a"), b.For("b")
+		if err := h.Resize(t.Context(), 100<<10); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Resize(t.Context(), 400<<10); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Resize(t.Context(), 400<<10); !refused(err) || b.Held() != 500<<10 {
+			t.Errorf("error %v, %d bytes are held", err, b.Held())
+		}
+		result := make(chan error)
+		go func() { result <- h.Resize(t.Context(), 400<<10) }()
+		synctest.Wait()
+		other.Release()
+		if err := <-result; err != nil || b.Held() != 400<<10 {
+			t.Errorf("error %v, %d bytes are held", err, b.Held())
+		}
+		h.Release()
+		if b.Held() != 0 || b.Waiting() != 0 || len(b.pool.shares) != 0 {
+			t.Errorf("%d bytes are held, %d wait, %d accounts are known", b.Held(), b.Waiting(), len(b.pool.shares))
+		}
+	})
+}

@@ -44,6 +44,7 @@ type Pool struct {
 
 // waiter is a request that waits.
 type waiter struct {
+	from    int64 // units that it holds already, of those that it wants
 	units   int64
 	arrived uint64        // its number
 	granted chan struct{} // closed when it gets its units
@@ -106,7 +107,13 @@ func (p *Pool) overloaded(wait time.Duration) error {
 // than there are can be had while nobody holds any. The error is an *OverloadError, at once where the queue of the
 // account is longer than the limit already, or the context's.
 func (p *Pool) Acquire(ctx context.Context, account string, units int64, limit time.Duration) error {
-	if units <= p.few && p.queued.Load() == 0 && p.take(units) {
+	return p.Grow(ctx, account, 0, units, limit)
+}
+
+// Grow is Acquire for a request that holds so many units already, and wants so many altogether. Where it returns an
+// error, the request holds what it held before.
+func (p *Pool) Grow(ctx context.Context, account string, from, to int64, limit time.Duration) error {
+	if to <= p.few && p.queued.Load() == 0 && p.take(to-from) {
 		return nil
 	}
 	p.mu.Lock()
@@ -116,15 +123,15 @@ func (p *Pool) Acquire(ctx context.Context, account string, units int64, limit t
 		return p.overloaded(expected)
 	}
 	p.arrived++
-	return p.await(ctx, s, &waiter{units: units, arrived: p.arrived}, len(s.queue), limit)
+	return p.await(ctx, s, &waiter{from: from, units: to, arrived: p.arrived}, len(s.queue), limit)
 }
 
-// TryAcquire takes units if they can be had without waiting.
-func (p *Pool) TryAcquire(account string, units int64) bool {
+// TryGrow is Grow if that can be had without waiting.
+func (p *Pool) TryGrow(account string, from, to int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.shareOf(account)
-	granted := p.grant(s, units)
+	granted := p.grant(s, from, to)
 	p.forget(s)
 	return granted
 }
@@ -225,7 +232,7 @@ func (p *Pool) Observe(held time.Duration) {
 func (p *Pool) expected(s *share) time.Duration {
 	var ahead int64
 	for _, w := range s.queue {
-		ahead += w.units
+		ahead += w.units - w.from
 	}
 	perUnit := float64(p.mean.Load()) / float64(max(1, p.size.Load()))
 	return time.Duration(float64(ahead) * perUnit * float64(len(p.waiting)))
@@ -256,7 +263,11 @@ func (p *Pool) await(ctx context.Context, s *share, w *waiter, place int, limit 
 	p.mu.Lock()
 	if w.has { // in the same moment
 		p.mu.Unlock()
-		p.Release(s.account, w.units, 0)
+		if w.from > 0 {
+			p.Reduce(s.account, w.units, w.from)
+		} else {
+			p.Release(s.account, w.units, 0)
+		}
 		return err
 	}
 	defer p.mu.Unlock()
@@ -272,7 +283,7 @@ func (p *Pool) dispatch() {
 	for len(p.waiting) > 0 {
 		s := p.waiting[0]
 		w, began := s.queue[0], s.used
-		if !p.grant(s, w.units) {
+		if !p.grant(s, w.from, w.units) {
 			if w.units <= p.few {
 				break
 			}
@@ -294,18 +305,21 @@ func (p *Pool) dispatch() {
 	}
 }
 
-// grant takes units for an account, if it may have them. mu is held.
-func (p *Pool) grant(s *share, units int64) bool {
-	if units <= p.few {
-		return p.take(units)
+// grant gives an account so many units instead of those that the request holds, if it may have them. mu is held.
+func (p *Pool) grant(s *share, from, to int64) bool {
+	if to <= p.few {
+		return p.take(to - from)
 	}
-	free := p.free.Load()
-	if s.held+units > free-units && free < p.size.Load() {
+	free, held := p.free.Load()+from, s.held
+	if from > p.few {
+		held -= from
+	}
+	if held+to > free-to && free < p.size.Load() {
 		return false
 	}
-	p.free.Add(-units)
-	s.held += units
-	p.charge(s, units)
+	p.free.Add(from - to)
+	s.held = held + to
+	p.charge(s, to-from)
 	return true
 }
 

@@ -249,7 +249,7 @@ func TestYieldedAreFew(t *testing.T) {
 func TestBudget(t *testing.T) {
 	p := NewBudget(1200, 0, nil)
 	take := func(account string) (n int64) {
-		for p.TryAcquire(account, 1) {
+		for p.TryGrow(account, 0, 1) {
 			n++
 		}
 		return n
@@ -263,7 +263,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("afterwards the others get %d and %d more", b, c)
 	}
 	p = NewBudget(100, 0, nil)
-	if !p.TryAcquire("a", 1000) || p.TryAcquire("b", 1) {
+	if !p.TryGrow("a", 0, 1000) || p.TryGrow("b", 0, 1) {
 		t.Error("more than there is must be had alone, and by itself")
 	}
 	p.Release("a", 1000, 0)
@@ -276,7 +276,7 @@ func TestBudget(t *testing.T) {
 func TestBudgetPassesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewBudget(100, 0, nil)
-		if !p.TryAcquire("a", 50) {
+		if !p.TryGrow("a", 0, 50) {
 			t.Fatal("half of the budget cannot be had")
 		}
 		result := make(chan error)
