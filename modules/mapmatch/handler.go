@@ -172,7 +172,7 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	if err := in.parse(h, body); err != nil {
 		return err
 	}
-	if err := in.keepPoints(ctx); err != nil {
+	if err := in.keepPoints(ctx, h.app.Processors(), caller); err != nil {
 		return err
 	}
 	matcher := h.choose(in.points)

@@ -136,8 +136,16 @@ func (in *input) parse(h *Handler, body []byte) error {
 
 // keepPoints sets the memory that the trace takes aside, instead of that of the body which it was read from. Requests
 // that wait for a processor would otherwise take any amount of it.
-func (in *input) keepPoints(ctx context.Context) error {
-	return in.memory.Resize(ctx, int64(len(in.points))*int64(unsafe.Sizeof(trace.Point{})))
+func (in *input) keepPoints(ctx context.Context, p *admission.Processors, caller string) error {
+	bytes := int64(len(in.points)) * int64(unsafe.Sizeof(trace.Point{}))
+	if !in.memory.TryGrow(bytes) {
+		in.work.End() // nobody keeps a processor while it waits for memory
+		if err := in.memory.Resize(ctx, bytes); err != nil {
+			return err
+		}
+		return in.work.Begin(ctx, p, caller)
+	}
+	return in.memory.Resize(ctx, bytes)
 }
 
 // scan reads the parameters of the query, all but the path.

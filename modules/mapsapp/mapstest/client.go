@@ -48,6 +48,38 @@ func (s *Server) DialPost(target, token string, bodies [][]byte) *Client {
 	return c
 }
 
+// Hang begins a POST of a JSON body of so many bytes, and returns when the server holds memory for it. No more than one
+// byte comes, until the end of the test.
+func (s *Server) Hang(target, token string, length int) {
+	s.t.Helper()
+	before := s.bodiesInFlight()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { conn.Close() })
+	head := strings.TrimSuffix(strings.Replace(string(s.get(target, token)), "GET", "POST", 1), "\r\n")
+	fmt.Fprintf(conn, "%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{",
+		head, length)
+	for deadline := time.Now().Add(10 * time.Second); s.bodiesInFlight() <= before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatal("the server holds no memory for a body")
+		}
+	}
+}
+
+// bodiesInFlight is what the metric of that name says, in bytes.
+func (s *Server) bodiesInFlight() float64 {
+	s.t.Helper()
+	_, text, _ := strings.Cut(s.AdminDo(http.MethodGet, "/metrics", "").Body, "\ncaddy_maps_bodies_in_flight_bytes ")
+	text, _, _ = strings.Cut(text, "\n")
+	bytes, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return bytes
+}
+
 func (s *Server) get(target, token string) []byte {
 	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", target, strings.TrimPrefix(s.URL, "http://"))
 	if token != "" {
