@@ -13,6 +13,29 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
+// An answer for which there is no memory is not asked for again.
+func TestNoMemoryForAnswer(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := mapstest.Start(t, mapstest.Config{Maps: "max_bodies_in_flight 1MiB", Site: fmt.Sprintf(`
+		handle {
+			maps_match {
+				matcher osrm %s {
+					lb_retries 3
+				}
+			}
+		}`, u.URL)})
+	var asked atomic.Int64
+	u.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		fmt.Fprint(w, `{"code":"Ok","padding":"`+strings.Repeat("x", 2<<20)+`"}`)
+	})
+	s.Hang(address, "", 1<<20)
+	a := s.Do(http.MethodGet, address+"?path=[{41,-8},{41,-8.001}]", "", "")
+	if a.Status != http.StatusServiceUnavailable || asked.Load() != 1 {
+		t.Errorf("%d %s, asked %d times", a.Status, a.Body, asked.Load())
+	}
+}
+
 // However OSRM answers, a request asks no more of it than max_calls, retries included.
 func TestCalls(t *testing.T) {
 	split := func(w http.ResponseWriter, r *http.Request) {

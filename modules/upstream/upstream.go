@@ -50,8 +50,9 @@ type Service struct {
 	// The largest answer that is read, in bytes. Default: 16 MiB.
 	MaxResponse int64 `json:"max_response,omitempty"`
 
-	// How many exchanges may be under way at once. One account has half of them at most, and others wait their turn for
-	// as long as the app's `max_wait`. Default: 64.
+	// How many exchanges may be under way at once. An account has at most as many as it leaves free: half of them where
+	// it is alone, a third where there are two; so give at least 3 if two accounts are to be served at once. Others wait
+	// their turn for as long as the app's `max_wait`. Default: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 
 	// How often the upstreams may be asked for the sake of one request of a client, retries included. Default: 4.
@@ -220,7 +221,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	rec := newRecorder(s.MaxResponse, s.app.BodyOf(caller))
 	defer rec.free()
 	err := s.exchange(rec, question.http(exchange))
-	for again := 0; again < s.again && errors.Is(err, errBrokenOff) && !rec.overflow && exchange.Err() == nil; again++ {
+	for again := 0; again < s.again && errors.Is(err, errBrokenOff) && !rec.overflow && !rec.refused && exchange.Err() == nil; again++ {
 		rec.reset()
 		err = s.exchange(rec, question.http(exchange))
 	}
