@@ -131,6 +131,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.opened = make(chan struct{})
 	a.stopped = make(chan struct{})
 	a.shared = acquireShared()
+	provisioned.Add(1)
 
 	if err := a.setDefaults(); err != nil {
 		return err
@@ -325,6 +326,7 @@ func (a *App) Cleanup() error {
 		a.held = false
 		err = releaseSession(a.pool)
 	}
+	provisioned.Add(-1)
 	releaseShared()
 	return err
 }

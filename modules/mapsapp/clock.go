@@ -30,7 +30,8 @@ func (s *openStore) watchClock() {
 	switch apart := offset.Abs(); {
 	case apart > clockWarning && !s.clockApart:
 		s.clockApart = true
-		s.logger.Warn("the clock of this machine and that of the accounts database differ; tokens and keys go by the database's, "+
+		s.logger.Warn("the clock of this machine and that of the accounts database differ; "+
+			"tokens and keys go by the database's, "+
 			"everything else by this one: let both be set by NTP", zap.Duration("offset", offset))
 	case apart < clockRelief && s.clockApart:
 		s.clockApart = false

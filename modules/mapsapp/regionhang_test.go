@@ -15,33 +15,19 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 )
 
-// hangingStat is os.Stat on a file system that can be made to hang.
-type hangingStat struct {
-	mu      sync.Mutex
-	hanging chan struct{} // closed when it goes on; nil while it does
-}
-
-func (h *hangingStat) stat(path string) (fs.FileInfo, error) {
-	h.mu.Lock()
-	hanging := h.hanging
-	h.mu.Unlock()
-	if hanging != nil {
-		<-hanging
+// lookThatHangs begins a look at a file whose file system hangs until goOn is called.
+func lookThatHangs(s *regionSource) (looked <-chan error, goOn func()) {
+	released := make(chan struct{})
+	s.stat = func(path string) (fs.FileInfo, error) {
+		<-released
+		return os.Stat(path)
 	}
-	return os.Stat(path)
-}
-
-// hang makes it hang until the function that is returned is called.
-func (h *hangingStat) hang() (goOn func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.hanging = make(chan struct{})
-	return sync.OnceFunc(func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		close(h.hanging)
-		h.hanging = nil
-	})
+	results := make(chan error, 1)
+	go func() { results <- s.look(false) }()
+	for len(s.turn) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return results, sync.OnceFunc(func() { close(released) })
 }
 
 // atOnce fails when something that may not wait for the file does.
@@ -60,17 +46,10 @@ func TestHangingFileSystem(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.region")
 	writeRegion(t, path, firstData, 1, dover)
 	s, logs := testSource(t, path)
-	var h hangingStat
-	s.stat = h.stat
-	goOn := h.hang()
+	looked, goOn := lookThatHangs(s)
 	defer goOn()
 
 	// Before anybody has noticed, requests and the status go on.
-	looked := make(chan error, 1)
-	go func() { looked <- s.look(false) }()
-	for len(s.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
 	atOnce(t, "the status", func() {
 		if status := s.status(); status.Status != ok {
 			t.Errorf("status before it is noticed: %+v", status)
@@ -131,15 +110,8 @@ func TestEndWhileHanging(t *testing.T) {
 	writeRegion(t, path, firstData, 1, dover)
 	s, _ := testSource(t, path)
 	writeRegion(t, path, secondData, 2, dover, newcomer)
-	var h hangingStat
-	s.stat = h.stat
-	goOn := h.hang()
+	looked, goOn := lookThatHangs(s)
 	defer goOn()
-	looked := make(chan error, 1)
-	go func() { looked <- s.look(false) }()
-	for len(s.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
 	atOnce(t, "the end", func() {
 		if err := s.Destruct(); err != nil {
 			t.Error(err)

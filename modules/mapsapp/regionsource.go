@@ -60,7 +60,8 @@ func newRegionSource(path string, logger *zap.Logger) *regionSource {
 func (s *regionSource) pin() (*Pinned, error) {
 	for {
 		if s.hangs.Load() {
-			return nil, apierror.Unavailable() // a request that reads the file may wait for ever, and a thread of the system with it
+			// A request that reads the file may wait for ever, and a thread of the system with it.
+			return nil, apierror.Unavailable()
 		}
 		p := s.current.Load()
 		if p == nil {

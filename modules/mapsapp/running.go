@@ -3,6 +3,7 @@ package mapsapp
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -53,12 +54,14 @@ func active() *App {
 	return app.(*App)
 }
 
+// provisioned is how many apps there are between their Provision and their Cleanup.
+var provisioned atomic.Int64
+
 // starting reports whether the app may be about to become active: the process has had no configuration yet, or the
 // app of one has been provisioned.
 func starting() bool {
 	if caddy.Exiting() {
 		return false
 	}
-	_, provisioned := sharedPool.References(sharedKey)
-	return provisioned || caddy.ActiveContext().Context == nil
+	return provisioned.Load() > 0 || caddy.ActiveContext().Context == nil
 }

@@ -29,10 +29,10 @@ func (*Matcher) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 					return nil, err
 				}
 			}
+			context.AfterFunc(ctx, func() { _ = m.Cleanup() }) // nobody else does
 			if err := m.Provision(ctx); err != nil {
 				return nil, err
 			}
-			context.AfterFunc(ctx, func() { _ = m.Cleanup() }) // nobody else does
 			return m, m.Validate()
 		},
 	)

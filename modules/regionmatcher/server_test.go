@@ -1,6 +1,7 @@
 package regionmatcher_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,10 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
 
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
@@ -206,4 +211,34 @@ func TestRefusedConfigurations(t *testing.T) {
 			t.Errorf("%s: %v", test.matcher, err)
 		}
 	}
+}
+
+// A configuration without the app that names maps_region, or was refused for it, is not one that is still being started.
+func TestNoAppIsStarting(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildVillage(t), Site: "respond ok"})
+	running := func(what string) {
+		t.Helper()
+		began := time.Now()
+		if _, err := mapsapp.Running(t.Context()); !errors.Is(err, mapsapp.ErrNoApp) || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: %v after %v", what, err, time.Since(began))
+		}
+	}
+	load := func(text string) error {
+		adapted, err := mapstest.Adapt("{\nadmin " + s.Admin + "\nauto_https off\n}\n" + s.URL + " {\nbind 127.0.0.1\n" + text + "\n}\n")
+		if err != nil {
+			return err
+		}
+		return caddy.Load(adapted, true)
+	}
+	if err := load("@m maps_region 39,-76,40,-75\nrespond @m yes"); err != nil {
+		t.Fatal(err)
+	}
+	running("bounds alone")
+	if err := load("@m expression maps_region('nowhere')\nrespond @m yes"); err == nil {
+		t.Fatal("a region that there is not")
+	}
+	if err := load("respond ok"); err != nil {
+		t.Fatal(err)
+	}
+	running("after a configuration that was refused")
 }
