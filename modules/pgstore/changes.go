@@ -82,7 +82,8 @@ func (a *answer) more() bool { return len(a.list) == pageSize }
 func ask(ctx context.Context, conn *pgx.Conn, after cursor) (*answer, error) {
 	a := &answer{after: after, asked: time.Now()}
 	batch := new(pgx.Batch)
-	batch.Queue(`SELECT id, kind, subject, version, nonce, clock_timestamp() FROM maps_changes WHERE id >= $1 ORDER BY id LIMIT $2`,
+	batch.Queue(`SELECT id, kind, subject, version, nonce, clock_timestamp()
+		FROM maps_changes WHERE id >= $1 ORDER BY id LIMIT $2`,
 		after.id, int64(pageSize)).Query(func(rows pgx.Rows) error {
 		a.trip = time.Since(a.asked)
 		var c change

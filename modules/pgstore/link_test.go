@@ -171,7 +171,8 @@ func TestBusyPool(t *testing.T) {
 		return func() { _ = conn.Close(context.Background()) }
 	}
 	waiting := func() int {
-		return pgtest.Query[int](t, dsn, "SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'", role)
+		return pgtest.Query[int](t, dsn,
+			"SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'", role)
 	}
 	stop := make(chan struct{})
 	var working sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 // probeSize makes a row for which the table has to grow, and not only a page to be written over.
 const probeSize = 16 << 10
 
-// Probe implements account.Store. It adds a row and removes it in the same transaction, which is written and
-// synced, on a replica or a database that can only be read fails, and is seen by nobody. All of it is one message: over a
-// slow link the connection is soon there for requests again.
+// Probe implements account.Store. It adds a row and removes it in the same transaction, which is written and synced, on
+// a replica or a database that can only be read fails, and is seen by nobody. All of it is one message: over a slow
+// link the connection is soon there for requests again.
 func (s *Store) Probe(ctx context.Context) error {
 	value := make([]byte, probeSize)
 	rand.Read(value) // never fails

@@ -111,7 +111,7 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds("sa_1", mine)
-	pgtest.Exec(t, dsn, "UPDATE maps_accounts SET (status, version) = ('SUSPENDED', version + 1) WHERE id = 'sa_1'") // and once more
+	pgtest.Exec(t, dsn, "UPDATE maps_accounts SET (status, version) = ('SUSPENDED', version + 1) WHERE id = 'sa_1'")
 	holds("sa_1", account.Holds{Suspended: true, Scopes: others})
 }
 

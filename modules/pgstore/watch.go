@@ -235,6 +235,9 @@ func (w *watcher) hearAnswer(e event) {
 		w.store.clock.read(a.clock, a.asked, a.trip)
 	}
 	if !w.take(a) {
+		if w.asking {
+			w.askLine() // of the line that is free again: the answer that is wanted is still to come
+		}
 		return
 	}
 	w.refused, w.why = 0, nil
@@ -275,7 +278,8 @@ func (w *watcher) doWithout() {
 	}
 	if w.pause == lineEvery && !w.warned {
 		w.warned = true
-		w.store.logger.Warn("the accounts database lets no connection be made to hear of changes on; it is asked for them on those of requests")
+		w.store.logger.Warn("the accounts database lets no connection be made to hear of changes on; " +
+			"it is asked for them on those of requests")
 	}
 }
 

@@ -520,6 +520,23 @@ func TestAnswersInAnyOrder(t *testing.T) {
 	}
 }
 
+// An answer that comes too late to count leaves the question open; the connection it came by is asked again.
+func TestOutdatedAnswer(t *testing.T) {
+	w := &watcher{store: &Store{logger: zap.NewNop()}, to: newHeard(), at: cursor{3, 103}, asking: true}
+	l := &line{questions: make(chan cursor, 1), made: true}
+	w.lines = append(w.lines, l)
+	asked := time.Now().Add(-time.Second)
+	w.hearAnswer(event{line: l, answer: &answer{after: cursor{2, 102}, asked: asked, list: page{{id: 2, nonce: 102}}}})
+	select {
+	case after := <-l.questions:
+		if after != w.at || l.free || !w.asking {
+			t.Errorf("asked after %v, free %v, asking %v", after, l.free, w.asking)
+		}
+	default:
+		t.Error("nothing is asked")
+	}
+}
+
 // TestDeadConnection: a connection that leads nowhere, without anybody having said so, must not cost the second.
 func TestDeadConnection(t *testing.T) {
 	dsn := pgtest.DSN(t)
