@@ -20,8 +20,9 @@ func TestHolds(t *testing.T) {
 		a.Holds.Suspended = madeByPerson && a.Status == account.StatusSuspended
 
 		// All that has happened.
-		had := map[account.Scope]bool{}     // scopes that the account ever had
-		without := map[account.Scope]bool{} // of those, the ones that are missing in the last list of a person who had a say about them
+		had := map[account.Scope]bool{} // scopes that the account ever had
+		// Of those, the ones that are missing in the last list of a person who had a say about them.
+		without := map[account.Scope]bool{}
 		for _, s := range a.Scopes {
 			had[s] = true
 		}

@@ -213,11 +213,9 @@ func (l *Live) SweepGrants(ctx context.Context, now time.Time) (int, error) {
 	return n, err
 }
 
-// Ended reports whether a grant was ended while an access token of it that somebody holds for verified might still be unexpired.
-func (l *Live) Ended(grant string) bool { return l.ended.has(GrantRef(grant)) }
-
-// EndedRef is Ended for a reference that was made before, for a check that allocates nothing.
-func (l *Live) EndedRef(grant Ref) bool { return l.ended.has(grant) }
+// Ended reports whether a grant was ended while an access token of it that somebody holds for verified might still be
+// unexpired.
+func (l *Live) Ended(grant Ref) bool { return l.ended.has(grant) }
 
 // RememberEnded makes sure that a grant that ends from now on is remembered for at least as long as given. Whoever is
 // about to keep a token as verified, for that long from now on and no longer, whatever becomes of any clock, calls it

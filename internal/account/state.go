@@ -124,7 +124,7 @@ func (c *Current) settle(doubtful, next *State) {
 	}
 }
 
-// Ref is a grant's id in the form that Live.EndedRef looks up without an allocation.
+// Ref is a grant's id in the form that Live.Ended looks up without an allocation.
 type Ref = unique.Handle[string]
 
 // GrantRef returns the reference of a grant's id.

@@ -38,7 +38,7 @@ func TestLiveHears(t *testing.T) {
 		t.Errorf("after the deletion: %+v", s)
 	}
 	l.GrantEnded("gr_1")
-	if !l.Ended("gr_1") || l.Ended("gr_2") {
+	if !l.Ended(account.GrantRef("gr_1")) || l.Ended(account.GrantRef("gr_2")) {
 		t.Error("the ended grant is not the one that was told of")
 	}
 }

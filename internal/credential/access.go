@@ -81,7 +81,7 @@ func (a *Authority) judge(t *knownToken) (Identity, error) {
 	if !client.Active || !server.Active || client.Generation != t.clientGeneration || server.Generation != t.serverGeneration {
 		return Identity{}, whyDead(client, server)
 	}
-	if a.live.EndedRef(t.grant) {
+	if a.live.Ended(t.grant) {
 		return Identity{}, refusedGrant
 	}
 	if t.key.removed.Load() {

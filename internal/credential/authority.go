@@ -74,8 +74,9 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	elapsed := cfg.Now // for pauses and ages, which no correction of the store's clock may change
 	if cfg.Now == nil {
-		cfg.Now = live.Now
+		cfg.Now, elapsed = live.Now, time.Now
 	}
 	cache, err := newTokenCache(cacheBytes)
 	if err != nil {
@@ -83,7 +84,7 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	}
 	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer)}
 	for _, u := range cfg.Users {
-		a.users[u.Issuer] = newRemoteIssuer(u, cfg.Now)
+		a.users[u.Issuer] = newRemoteIssuer(u, elapsed)
 	}
 	a.keys.changed = make(chan struct{}, 1)
 	a.deafen = live.ListenForKeys(keyNews{&a.keys})

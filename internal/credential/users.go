@@ -196,7 +196,8 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 		return "", User{}, time.Time{}, err
 	}
 	if len(token) > maxTokenLen {
-		return "", User{}, time.Time{}, mintError("the token would be longer than 4 KiB: issuer, audience, organization and subject are too long together")
+		return "", User{}, time.Time{}, mintError("the token would be longer than 4 KiB: issuer, audience, " +
+			"organization and subject are too long together")
 	}
 	return token, u, expires, nil
 }
