@@ -103,7 +103,7 @@ func Receive(r *http.Request, limit int64, hold *admission.Hold) (body []byte, e
 		case expected >= limit:
 			return body, ErrTooLarge
 		}
-		expected = min(limit, 4*expected)
+		expected = min(limit, max(4*expected, firstPart)) // more than before, whatever length was claimed
 	}
 }
 

@@ -1,6 +1,7 @@
 package httpjson
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -140,6 +142,19 @@ func TestReadObject(t *testing.T) {
 				t.Errorf("got %d %v, want %d", answer.Status, err, tc.status)
 			}
 		})
+	}
+}
+
+// A body that somebody has put in place of the client's may claim to have no length.
+func TestLengthThatIsNotSo(t *testing.T) {
+	for _, length := range []int64{0, 1, 5} {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"abc":12}`))
+		r.ContentLength = length
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if o, err := ReadObject(r.WithContext(ctx), 100, new(admission.Hold)); err != nil || o.Len() != 1 {
+			t.Errorf("length %d: %d fields, %v", length, o.Len(), err)
+		}
 	}
 }
 

@@ -184,7 +184,8 @@ func (r *Reader) passString() {
 	}
 }
 
-// skipString moves past a string whose quote is here, and says whether it has escapes. Only String looks into them.
+// skipString moves past a string whose quote is here, and says whether it has escapes. String and passString
+// look into them.
 func (r *Reader) skipString() (escaped bool) {
 	start := r.at + 1
 	ascii := true
