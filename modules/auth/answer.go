@@ -102,6 +102,9 @@ func (o *answer) FlushError() error {
 // finish marks an answer that no handler has begun: an error, which Caddy's error routes answer, or nothing at all.
 func (o *answer) finish(err error) {
 	status := http.StatusOK
+	if err != nil {
+		status = http.StatusInternalServerError
+	}
 	var handlerErr caddyhttp.HandlerError
 	if errors.As(err, &handlerErr) {
 		status = handlerErr.StatusCode

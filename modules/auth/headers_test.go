@@ -126,10 +126,12 @@ func TestForeignHeaders(t *testing.T) {
 		"/pages": {"Access-Control-Allow-Origin": "https://app.example.com", "Access-Control-Expose-Headers": exposed},
 	} {
 		for _, name := range []string{
-			"CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Vercel-CDN-Cache-Control", "Akamai-Cache-Control", "Surrogate-Control",
+			"CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Vercel-CDN-Cache-Control", "Akamai-Cache-Control",
+			"Surrogate-Control",
 			"Edge-Control", "X-Accel-Expires",
 			"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
-			"Access-Control-Allow-Methods", "Access-Control-Allow-Private-Network", "Access-Control-Expose-Headers", "Access-Control-Max-Age",
+			"Access-Control-Allow-Methods", "Access-Control-Allow-Private-Network", "Access-Control-Expose-Headers",
+			"Access-Control-Max-Age",
 		} {
 			for _, status := range []string{"200", "304", "404", "503"} {
 				got := s.Do(http.MethodGet, path+"?"+strings.ToLower(name)+"=theirs&status="+status, token, "", "Origin",

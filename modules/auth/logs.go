@@ -38,19 +38,34 @@ func hostsOf(routes caddyhttp.RouteList, handler caddyhttp.MiddlewareHandler) (h
 		if !holds(route.Handlers, handler) {
 			continue
 		}
-		named := false
-		for _, set := range route.MatcherSets {
-			for _, matcher := range set {
-				if names, ok := matcher.(*caddyhttp.MatchHost); ok {
-					hosts, named = append(hosts, *names...), true
-				}
-			}
-		}
-		if !named {
+		own := hostsOfRoute(route)
+		if len(own) == 0 {
 			return nil
 		}
+		hosts = append(hosts, own...)
 	}
 	return hosts
+}
+
+// hostsOfRoute returns the hosts that a route is for; nil if it may be any.
+func hostsOfRoute(route caddyhttp.Route) (hosts []string) {
+	for _, set := range route.MatcherSets { // one of them has to match
+		at := slices.IndexFunc(set, func(matcher any) bool { _, ok := matcher.(*caddyhttp.MatchHost); return ok })
+		if at < 0 {
+			return nil
+		}
+		hosts = append(hosts, *set[at].(*caddyhttp.MatchHost)...)
+	}
+	return hosts
+}
+
+// meet reports whether a request may be for one of both lists of hosts; an empty one stands for any.
+func meet(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool {
+			return certmagic.MatchWildcard(x, y) || certmagic.MatchWildcard(y, x)
+		})
+	})
 }
 
 func holds(handlers []caddyhttp.MiddlewareHandler, handler caddyhttp.MiddlewareHandler) bool {
@@ -100,8 +115,44 @@ func loggers(server *caddyhttp.Server, hosts []string) (names []string) {
 			add(!logs.SkipUnmappedHosts && !slices.ContainsFunc(logs.SkipHosts, matches), logs.DefaultLoggerName)
 		}
 	}
+	names = append(names, renamed(server, hosts)...)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// renamed returns the names of the loggers to which the directive log_name may give requests for some hosts, or for any,
+// in place of those that the server has for them.
+func renamed(server *caddyhttp.Server, hosts []string) (names []string) {
+	for _, route := range server.Routes {
+		if meet(hosts, hostsOfRoute(route)) {
+			names = appendRenamed(names, route)
+		}
+	}
+	for _, route := range server.NamedRoutes {
+		names = appendRenamed(names, *route)
+	}
+	return names
+}
+
+func appendRenamed(names []string, route caddyhttp.Route) []string {
+	for _, handler := range route.Handlers {
+		switch h := handler.(type) {
+		case *caddyhttp.Subroute:
+			for _, inner := range h.Routes {
+				names = appendRenamed(names, inner)
+			}
+		case *caddyhttp.VarsMiddleware:
+			own, _ := (*h)[caddyhttp.AccessLoggerNameVarKey].([]any)
+			for _, name := range own {
+				suffix := ""
+				if name, _ := name.(string); name != "" {
+					suffix = "." + name
+				}
+				names = append(names, "http.log.access"+suffix, "http.log.error"+suffix)
+			}
+		}
+	}
+	return names
 }
 
 // namedLogger lets Caddy choose the logs that take what a logger of this name writes.

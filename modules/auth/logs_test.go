@@ -115,6 +115,9 @@ func TestLogsWithoutFilter(t *testing.T) {
 		{"no request at all", "", logOf("format filter {\nrequest delete\n}"), "", nil},
 		{"by a wrapped filter", "", logOf("format append {\nwrap filter {\nrequest maps_redact apiKey\n}\nx y\n}"), "", nil},
 		{"thrown away", "", "log {\noutput discard\n}", "", nil},
+		{"given to another log", "format filter {\nrequest maps_redact apiKey\nuri maps_redact apiKey\n}",
+			"log {\noutput discard\n}\nlog special {\noutput file OWN\nno_hostname\n}\nlog_name special\n", "",
+			[]string{"http.log.access.special"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			own := filepath.Join(t.TempDir(), "own.log")
