@@ -48,7 +48,8 @@ func (e *costError) Error() string {
 		e.what, e.size)
 }
 
-// TakeMemory takes some bytes of memory.
+// TakeMemory takes some bytes of memory, which are never given back. The error says that a map of that size cannot need
+// so much; every later call fails as well.
 func (b *Budget) TakeMemory(bytes int64) error {
 	if b != nil && b.memory.Add(-bytes) < 0 {
 		return &costError{"memory", b.size}
@@ -67,7 +68,7 @@ func (b *Budget) Again() *Budget {
 	return again
 }
 
-// Work takes some steps, each of some nanoseconds.
+// Work takes some steps, each of some nanoseconds. The error is as that of TakeMemory.
 func (b *Budget) Work(steps int64) error {
 	if b != nil && b.work.Add(-steps) < 0 {
 		return &costError{"work", b.size}

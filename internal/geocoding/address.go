@@ -98,7 +98,7 @@ func (s *search) nearest(tree uint32, reach float64, in within) label {
 	near.reset(s.x, s.o, 1, reach*100)
 	near.within = in
 	near.open(tree)
-	return near.first()
+	return s.firstOf(near)
 }
 
 // nearestOf returns the nearest settlement of a cell's list, all of which are where the search may find them.
@@ -113,7 +113,14 @@ func (s *search) nearestOf(list []uint32, reach float64, one bool) label {
 	defer near.release()
 	near.reset(s.x, s.o, 1, reach*100)
 	near.openList(list)
-	return near.first()
+	return s.firstOf(near)
+}
+
+// firstOf runs a search that is a part of this one, and returns its first hit.
+func (s *search) firstOf(near *search) label {
+	found := near.first()
+	s.o.left = near.o.left
+	return found
 }
 
 // first runs a search and returns the first hit.

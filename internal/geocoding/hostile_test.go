@@ -62,7 +62,8 @@ func TestHostileRegion(t *testing.T) {
 		},
 		"a part of a line without end": func(b *builder) {
 			f, end := &b.features[0], &b.features[1]
-			f.Shape, f.Coords, f.Chunks, f.Branches = shapeLine, uint32(len(b.coords)), uint32(len(b.chunks)), uint32(len(b.branches))
+			f.Shape, f.Coords = shapeLine, uint32(len(b.coords))
+			f.Chunks, f.Branches = uint32(len(b.chunks)), uint32(len(b.branches))
 			b.coords = append(b.coords, make([]coord, 4*many)...)
 			b.chunks, b.branches = append(b.chunks, chunk{0, 4*many - 1}), append(b.branches, everywhere)
 			end.Coords, end.Chunks, end.Branches = uint32(len(b.coords)), uint32(len(b.chunks)), uint32(len(b.branches))
