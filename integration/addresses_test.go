@@ -15,10 +15,7 @@ import (
 // in its braces but the address, after the global options that every test needs.
 func startWith(t *testing.T, maps, site string) *server {
 	t.Helper()
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	text := `{
 	admin ` + s.admin + `
 	maps {
@@ -38,10 +35,7 @@ http://:` + s.port + ` {
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	return s
 }
 

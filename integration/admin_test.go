@@ -123,10 +123,7 @@ func TestMetrics(t *testing.T) {
 
 // The example configuration adapts without a warning, and validates where neither its region nor its store is.
 func TestExampleConfiguration(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	example := filepath.Join(root, "Caddyfile.example")
 	out, err := s.command(t.Context(), "adapt", "--config", example, "--adapter", "caddyfile").CombinedOutput()
 	if err != nil {

@@ -67,15 +67,9 @@ func TestBackup(t *testing.T) {
 	}
 	s.send(t, call{method: "DELETE", path: accounts + "/" + acc.ID, bearer: user}).want(204)
 
-	restored, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	restored := newServer(t)
 	restored.store = last
-	t.Cleanup(func() { restored.end(t) })
-	if err := restored.start(); err != nil {
-		t.Fatal(err)
-	}
+	restored.run(t)
 	restored.send(t, call{path: reverse + place, bearer: token}).want(200)
 	restored.send(t, refreshCall(refresh)).want(200)
 	if len(before) == 0 {

@@ -161,20 +161,14 @@ func TestChain(t *testing.T) {
 
 	osrm, asked := fakeOSRM(t)
 	t.Setenv("MAPS_TEST_OSRM", osrm)
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	s.quick = true
 	config := fmt.Sprintf("{\nadmin %s\nmaps {\nstore bolt %s\nregion delaware %s\nregion andorra %s\n}\n}\nhttp://127.0.0.1:%s {\nbind 127.0.0.1\n%s\n}\n",
 		s.admin, s.store, region, andorraFile, s.port, chainSite)
 	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 
 	places := chainPlaces(rand.New(rand.NewPCG(1, 2)), n, roads...)
 	// each sends a request to the chain for every place, and checks the answer against that of the one engine.

@@ -49,10 +49,7 @@ func startCluster(t *testing.T, dsn, options string, replacements ...string) *cl
 	errs := make([]error, 3)
 	var all sync.WaitGroup
 	for i := range errs {
-		s, err := newServer(t.TempDir(), replacements...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newServer(t, replacements...)
 		c.nodes = append(c.nodes, s)
 		t.Cleanup(func() {
 			s.end(t)

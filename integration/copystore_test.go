@@ -55,14 +55,8 @@ func TestCopyStore(t *testing.T) {
 		t.Errorf("again: %v\n%s", err, out)
 	}
 
-	moved, err := newServer(t.TempDir(), boltLine, "store postgres {env.MAPS_TEST_COPY}", "# refresh_rotation", "refresh_rotation")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { moved.end(t) })
-	if err := moved.start(); err != nil {
-		t.Fatal(err)
-	}
+	moved := newServer(t, boltLine, "store postgres {env.MAPS_TEST_COPY}", "# refresh_rotation", "refresh_rotation")
+	moved.run(t)
 	if got := moved.published(t); strings.Join(got, " ") != strings.Join(kids, " ") {
 		t.Errorf("jwks.json has %v, it had %v", got, kids)
 	}

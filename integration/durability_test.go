@@ -32,10 +32,7 @@ func killRounds(t *testing.T) int {
 func TestConfirmedChangesSurviveKill(t *testing.T) {
 	ttl := []string{"access_token_ttl 15m", "access_token_ttl 12h", "# refresh_rotation", "refresh_rotation"}
 	t.Run("bolt", func(t *testing.T) {
-		s, err := newServer(t.TempDir(), ttl...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newServer(t, ttl...)
 		t.Cleanup(func() { s.end(t) })
 		surviveKills(t, []*server{s}, nil)
 	})
@@ -202,10 +199,7 @@ func sample(list []*life, n int) (picked []*life) {
 // One store belongs to one process; another one is told so, and validating beside a live server disturbs nobody.
 func TestSecondServerAndValidate(t *testing.T) {
 	s := startServer(t)
-	second, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := newServer(t)
 	second.store = s.store
 	if err := second.launch(); err != nil {
 		t.Fatal(err)

@@ -66,10 +66,7 @@ const exampleRegions = `{
 // adapt tries a Caddyfile with `caddy adapt --validate`, and returns what was printed to explain a refusal.
 func adapt(t *testing.T, text string) (output string, ok bool) {
 	t.Helper()
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -111,10 +111,7 @@ var upstreams = regexp.MustCompile(`(https?://)?\b(?:osrm|valhalla|nominatim|pho
 // of their own.
 func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 	t.Helper()
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	f := &fronted{server: s, t: t, upstream: newRecorder(t)}
 	address, _, err := testport.Reserve()
 	if err != nil {

@@ -41,15 +41,9 @@ func (s *server) health(t *testing.T) (h struct {
 // A store whose disk is full says so, before anybody meets it and while it lasts; what only reads goes on; and
 // when there is room, all goes on by itself, with everything that was acknowledged.
 func TestFullDisk(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	s.piped = true
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	user := s.userToken(t, "full")
 	type issued struct {
 		account serviceAccount
@@ -164,15 +158,9 @@ func TestFullDisk(t *testing.T) {
 
 // A server starts on a full disk, knows of it before a client does, and gets over it.
 func TestStartOnFullDisk(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	s.piped = true
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -216,10 +204,7 @@ func TestBuildOnFullDisk(t *testing.T) {
 	if err := os.WriteFile(output, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	s.quick = true
 	cmd := s.command(t.Context(), "maps", "build", extract, "--output", output)
 	var said bytes.Buffer

@@ -161,7 +161,8 @@ func TestLimitHeaders(t *testing.T) {
 	} {
 		test.call.header = pages
 		a := s.send(t, test.call)
-		for deadline := time.Now().Add(20 * time.Second); a.status == 429 && time.Now().Before(deadline); { // the test before this one
+		// The test before this one.
+		for deadline := time.Now().Add(20 * time.Second); a.status == 429 && time.Now().Before(deadline); {
 			time.Sleep(300 * time.Millisecond)
 			a = s.send(t, test.call)
 		}

@@ -14,16 +14,10 @@ import (
 
 // No token stands in the access log, the error log (at level DEBUG) or the store, whatever became of the request.
 func TestNothingLeaks(t *testing.T) {
-	s, err := newServer(t.TempDir(), "max_body 8MiB", "max_body 64KiB")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, "max_body 8MiB", "max_body 64KiB")
 	s.region = filepath.Join(s.dir, "own.region")
 	copyFile(t, region, s.region)
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	user := s.userToken(t, "leaks")
 	acc := s.create(t, user, nil)
 	tiles := s.create(t, user, map[string]any{"scopes": []string{"TILE"}})

@@ -82,10 +82,7 @@ const plainLog = "\tlog {\n\t\toutput file own.log\n\t}\n"
 // missing.
 func TestPlainLogsHaveNoToken(t *testing.T) {
 	t.Run("README", func(t *testing.T) {
-		s, err := newServer(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newServer(t)
 		readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 		if err != nil {
 			t.Fatal(err)
@@ -103,10 +100,7 @@ func TestPlainLogsHaveNoToken(t *testing.T) {
 		if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { s.end(t) })
-		if err := s.start(); err != nil {
-			t.Fatal(err)
-		}
+		s.run(t)
 		acc := s.create(t, s.userToken(t, "plain-log"), nil)
 		access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 		s.send(t, call{path: reverse + "?lat=39.15&lon=-75.52&apiKey=" + access}).want(200)
@@ -167,10 +161,7 @@ func (s *server) checkPlainLog(t *testing.T) {
 // What other sites of the same server log is their affair: nobody is warned of it, and the maps' own log misses
 // nothing.
 func TestLogsOfOtherSites(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	text := `{
 	admin ` + s.admin + `
 	log default {
@@ -222,10 +213,7 @@ http://127.0.0.1:` + s.port + ` {
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	acc := s.create(t, s.userToken(t, "other-sites"), nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	s.send(t, call{path: reverse + "?lat=39.15&lon=-75.52&apiKey=" + access}).want(200)

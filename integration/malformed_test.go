@@ -24,7 +24,8 @@ import (
 // connections. Each gets an answer that the contract has, in time: no 5xx but 503, no broken connection, no body of
 // another form. MAPS_TEST_MALFORMED says how many, MAPS_TEST_MALFORMED_SEED which ones.
 func TestMalformed(t *testing.T) {
-	count, seed, limit := 2000, uint64(1), 20*time.Second // an ordinary run has other tests beside it, and the race detector
+	// An ordinary run has other tests beside it, and the race detector.
+	count, seed, limit := 2000, uint64(1), 20*time.Second
 	full := os.Getenv("MAPS_TEST_MALFORMED")
 	if full != "" {
 		var err error
@@ -39,10 +40,7 @@ func TestMalformed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := newServer(t.TempDir(), "# cors https://app.example.com", "cors https://app.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, "# cors https://app.example.com", "cors https://app.example.com")
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // whatever comes of it
 		w.Header().Set("Content-Type", jsonType)
@@ -51,10 +49,7 @@ func TestMalformed(t *testing.T) {
 	}))
 	t.Cleanup(upstream.Close)
 	s.router, s.logLevel, s.quick = strings.TrimPrefix(upstream.URL, "http://"), "INFO", full != ""
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	tokens := malformedTokens(t, s)
 
 	m := &malformed{t: t, address: "127.0.0.1:" + s.port, limit: limit, statuses: make(map[string]int),
@@ -236,13 +231,16 @@ func (m *malformed) exchange(r *wireRequest, text string, whole bool) (kind stri
 // The codes that each status may have, "" for none.
 var (
 	platformCodes = map[int][]string{
-		400: {validation}, 401: {""}, 403: {"INSUFFICIENT_SCOPE"}, 404: {""}, 405: {""}, 408: {""}, 409: {"INVALID_TRANSITION"}, 413: {""}, 415: {""},
+		400: {validation}, 401: {""}, 403: {"INSUFFICIENT_SCOPE"}, 404: {""}, 405: {""}, 408: {""},
+		409: {"INVALID_TRANSITION"},
+		413: {""}, 415: {""},
 		429: {""}, 503: {""},
 	}
 	routingCodes = map[int][]string{
 		400: {"InvalidInput"}, 401: {"Not Authorized - No Token", "Not Authorized - Invalid Token"},
 		403: {"InsufficientScope"},
-		404: {"NoRoute", "NotFound"}, 405: {"MethodNotAllowed"}, 408: {"RequestTimeout"}, 413: {"TooLarge"}, 415: {"UnsupportedMediaType"},
+		404: {"NoRoute", "NotFound"}, 405: {"MethodNotAllowed"}, 408: {"RequestTimeout"}, 413: {"TooLarge"},
+		415: {"UnsupportedMediaType"},
 		422: {"InvalidInput"}, 429: {"TooManyRequests"}, 503: {"Unavailable", "Overloaded"},
 	}
 )

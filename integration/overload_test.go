@@ -166,15 +166,9 @@ func (s *server) processorTime() time.Duration {
 // startQuick runs a server without the race detector and without an access log of every request.
 func startQuick(t *testing.T) *server {
 	t.Helper()
-	s, err := newServer(t.TempDir(), "\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, "\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
 	s.quick, s.logLevel = true, "INFO"
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	return s
 }
 

@@ -14,10 +14,7 @@ import (
 // A named pipe, or a device, that takes a region file's place keeps nobody waiting: not health and status, not a
 // reload, not the end.
 func TestPipeInPlaceOfARegion(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	t.Cleanup(func() { s.end(t) })
 	s.region = filepath.Join(s.dir, "delaware.region")
 	copyFile(t, region, s.region)

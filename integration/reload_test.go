@@ -198,16 +198,10 @@ func TestRefusedReload(t *testing.T) {
 
 // A region file that is replaced by renaming a new one over it is noticed without a reload of the configuration.
 func TestNewRegionFileIsNoticed(t *testing.T) {
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	s.region = filepath.Join(s.dir, "own.region")
 	copyFile(t, region, s.region)
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	acc := s.create(t, s.userToken(t, "new-region"), nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	s.send(t, call{path: matchPath(dover, ""), bearer: access}).want(200)

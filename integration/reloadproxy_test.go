@@ -29,10 +29,7 @@ func operatingSnippet(t *testing.T, heading string) string {
 // startBalancer runs the load balancer of docs/operating.md in front of servers, until the end of the test.
 func startBalancer(t *testing.T, servers ...*server) *server {
 	t.Helper()
-	front, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	front := newServer(t)
 	front.quick = true
 	upstreams := ""
 	for _, s := range servers {
@@ -51,10 +48,7 @@ func startBalancer(t *testing.T, servers ...*server) *server {
 	if err := os.WriteFile(front.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { front.end(t) })
-	if err := front.start(); err != nil {
-		t.Fatal(err)
-	}
+	front.run(t)
 	return front
 }
 
@@ -174,16 +168,10 @@ func TestStopOneOfSeveral(t *testing.T) {
 	options = strings.Replace(options, "shutdown_delay 5s", "shutdown_delay "+delay.String(), 1)
 	var servers []*server
 	for range 2 {
-		s, err := newServer(t.TempDir(), "\thandle /healthz {\n\t\tmaps_health\n", "\thandle /healthz {\n"+health,
+		s := newServer(t, "\thandle /healthz {\n\t\tmaps_health\n", "\thandle /healthz {\n"+health,
 			"\tservers {\n", options+"\tservers {\n")
-		if err != nil {
-			t.Fatal(err)
-		}
 		s.quick = true
-		t.Cleanup(func() { s.end(t) })
-		if err := s.start(); err != nil {
-			t.Fatal(err)
-		}
+		s.run(t)
 		servers = append(servers, s)
 	}
 	front := startBalancer(t, servers...)

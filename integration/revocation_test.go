@@ -102,7 +102,8 @@ func TestRevokeKeys(t *testing.T) {
 
 	// What else may be said there.
 	for body, want := range map[string]int{
-		``: 200, `{}`: 200, `{"revokeOld":false}`: 200, `{"revokeOld":"yes"}`: 400, `{"revokeOld":null}`: 400, `{"revoke_old":true}`: 400,
+		``: 200, `{}`: 200, `{"revokeOld":false}`: 200, `{"revokeOld":"yes"}`: 400, `{"revokeOld":null}`: 400,
+		`{"revoke_old":true}`:             400,
 		`{"revokeOld":true,"force":true}`: 400, `[]`: 400, `revokeOld=true`: 400,
 	} {
 		a := s.sendAdmin(t, rotateCall(body)).want(want)
@@ -283,15 +284,9 @@ func startPair(t *testing.T, dsn, other string, replacements ...string) (one, tw
 	t.Setenv("MAPS_TEST_PAIR_TWO", other)
 	var pair []*server
 	for _, name := range []string{"ONE", "TWO"} {
-		s, err := newServer(t.TempDir(), append([]string{boltLine, "store postgres {env.MAPS_TEST_PAIR_" + name + "}"},
+		s := newServer(t, append([]string{boltLine, "store postgres {env.MAPS_TEST_PAIR_" + name + "}"},
 			replacements...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.end(t) })
-		if err := s.start(); err != nil {
-			t.Fatal(err)
-		}
+		s.run(t)
 		pair = append(pair, s)
 	}
 	return pair[0], pair[1]
@@ -307,14 +302,8 @@ func TestRevokeKeysSurvivesKill(t *testing.T) {
 				t.Setenv("MAPS_TEST_KILLED", pgtest.DSN(t))
 				replacements = append(replacements, boltLine, "store postgres {env.MAPS_TEST_KILLED}")
 			}
-			s, err := newServer(t.TempDir(), replacements...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { s.end(t) })
-			if err := s.start(); err != nil {
-				t.Fatal(err)
-			}
+			s := newServer(t, replacements...)
+			s.run(t)
 			user := s.userToken(t, "killed")
 			acc := s.create(t, user, nil)
 			var dead []string
@@ -401,7 +390,8 @@ func TestClusterClock(t *testing.T) {
 			AS $$SELECT pg_catalog.clock_timestamp() + interval '%f seconds'$$`, off.Seconds()))
 	}
 	set(off)
-	u, err := url.Parse(pgtest.With(t, dsn, "search_path", schema+",pg_catalog")) // where ours is found before PostgreSQL's
+	// Where ours is found before PostgreSQL's.
+	u, err := url.Parse(pgtest.With(t, dsn, "search_path", schema+",pg_catalog"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -227,10 +227,7 @@ func TestClusterRotation(t *testing.T) {
 
 // Keys that have come of age are rotated by themselves.
 func TestRotationBySchedule(t *testing.T) {
-	s, err := newServer(t.TempDir(), "signing_algorithm EdDSA", "signing_algorithm EdDSA\nkey_rotation 1h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, "signing_algorithm EdDSA", "signing_algorithm EdDSA\nkey_rotation 1h")
 	store, err := boltstore.Open(s.store)
 	if err != nil {
 		t.Fatal(err)
@@ -252,10 +249,7 @@ func TestRotationBySchedule(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	deadline := time.Now().Add(10 * time.Second)
 	for len(s.published(t)) != 2 {
 		if time.Now().After(deadline) {

@@ -40,7 +40,17 @@ type server struct {
 }
 
 // newServer prepares a server that runs Caddyfile.example with pairs of texts replaced, on ports of its own.
-func newServer(dir string, replacements ...string) (*server, error) {
+func newServer(t testing.TB, replacements ...string) *server {
+	t.Helper()
+	s, err := newServerIn(t.TempDir(), replacements...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// newServerIn is newServer for one that more than one test uses.
+func newServerIn(dir string, replacements ...string) (*server, error) {
 	s := &server{
 		dir: dir, config: filepath.Join(dir, "Caddyfile"), store: filepath.Join(dir, "data", "accounts.db"),
 		region: region, log: filepath.Join(dir, "server.log"), logLevel: "DEBUG",
@@ -78,29 +88,17 @@ func exampleWith(replacements ...string) (string, error) {
 // startServer runs a new server until the end of the test.
 func startServer(t testing.TB, replacements ...string) *server {
 	t.Helper()
-	s, err := newServer(t.TempDir(), replacements...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, replacements...)
+	s.run(t)
 	return s
 }
 
 // startLimited runs a new server with the rate limits of the example until the end of the test.
 func startLimited(t testing.TB, replacements ...string) *server {
 	t.Helper()
-	s, err := newServer(t.TempDir(), replacements...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, replacements...)
 	s.limits = true
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	return s
 }
 
@@ -158,6 +156,15 @@ func (s *server) launch() error {
 		close(exited)
 	}(s.cmd)
 	return nil
+}
+
+// run starts the server and ends it with the test.
+func (s *server) run(t testing.TB) {
+	t.Helper()
+	t.Cleanup(func() { s.end(t) })
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // start launches the process and waits until it is healthy.
@@ -295,7 +302,7 @@ func sharedServer(t testing.TB) *server {
 		if shared.err = os.Mkdir(dir, 0o700); shared.err != nil {
 			return
 		}
-		if shared.server, shared.err = newServer(dir); shared.err == nil {
+		if shared.server, shared.err = newServerIn(dir); shared.err == nil {
 			shared.err = shared.server.start()
 		}
 	})

@@ -30,10 +30,7 @@ var andorra = [][2]float64{{42.50630, 1.52185}, {42.50668, 1.52355}, {42.50703, 
 // newExampleServer prepares a server that runs one of the examples.
 func newExampleServer(t *testing.T, example, region string) *server {
 	t.Helper()
-	s, err := newServer(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t)
 	text, err := os.ReadFile(filepath.Join(root, "examples", filepath.FromSlash(example)))
 	if err != nil {
 		t.Fatal(err)

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// A server under mixed traffic at 70% of what it can take, for MAPS_TEST_SOAK (a duration; some seconds in an ordinary run): no request
-// fails, and neither memory nor goroutines grow. The test writes a table of what it measured. What a server can take is not to be
-// had from some seconds beside other work: there, a request that it says it cannot take is none that failed.
+// A server under mixed traffic at 70% of what it can take, for MAPS_TEST_SOAK (a duration; some seconds in an ordinary
+// run): no request fails, and neither memory nor goroutines grow. The test writes a table of what it measured.
 func TestSoak(t *testing.T) {
 	duration, long := 4*time.Second, false
 	if text := os.Getenv("MAPS_TEST_SOAK"); text != "" {
@@ -26,19 +25,14 @@ func TestSoak(t *testing.T) {
 		}
 		long = duration >= time.Minute
 	}
-	// Of a log of every request there would be gigabytes.
-	// And what is kept for as long as a token lives has its full size early: the cache of tokens, and what is known of ended grants.
-	s, err := newServer(t.TempDir(), "access_token_ttl 15m", "access_token_ttl 1m", "\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	// Of a log of every request there would be gigabytes. And what is kept for as long as a token lives has its full size
+	// early: the cache of tokens, and what is known of ended grants.
+	s := newServer(t, "access_token_ttl 15m", "access_token_ttl 1m",
+		"\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
 	s.logLevel = "WARN"
-	t.Cleanup(func() { s.end(t) })
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t)
 	k := newSoak(t, s)
-	capacity := k.run(t, duration/20, 0)
+	capacity := k.run(t, max(duration/20, 3*time.Second), 0)
 	rate := 0.7 * capacity
 	k.forget()
 	began := time.Now()
@@ -60,14 +54,17 @@ func TestSoak(t *testing.T) {
 	close(stop)
 	watching.Wait()
 	warm := len(samples) / 4 // by then caches are full
-	heap, resident := slope(at[warm:], samples[warm:], func(f footprint) int { return f.heap }), slope(at[warm:], samples[warm:], func(f footprint) int { return f.resident })
+	heap := slope(at[warm:], samples[warm:], func(f footprint) int { return f.heap })
+	resident := slope(at[warm:], samples[warm:], func(f footprint) int { return f.resident })
 	first, last := samples[warm], samples[len(samples)-1]
-	t.Logf("%v at %.0f requests/s, asked for %.0f, 70%% of %.0f\n%s\nafter a quarter: %v\nat the end:      %v\nslope: heap %+.3f MB/min, resident %+.3f MB/min",
+	t.Logf("%v at %.0f requests/s, asked for %.0f, 70%% of %.0f\n%s\nafter a quarter: %v\nat the end:      %v\n"+
+		"slope: heap %+.3f MB/min, resident %+.3f MB/min",
 		duration, took, rate, capacity, k.table(), first, last, heap/1e6, resident/1e6)
 	if n := k.failed.Load(); n > 0 {
 		t.Errorf("%d requests failed", n)
 	}
-	if n := k.refused.Load(); long && n > 0 {
+	// Where other work takes the machine meanwhile, it is not 70% any more, and some are one too many.
+	if n := k.refused.Load(); n > 0 && (long || took > 0.9*rate) {
 		t.Errorf("%d requests were refused as too many", n)
 	}
 	if last.goroutines > first.goroutines+100 {
