@@ -50,7 +50,8 @@ func TestOpen(t *testing.T) {
 	}
 	for p, want := range map[string]string{
 		path("pipe"): "a named pipe", path("pipelink"): "a named pipe", dir: "a directory", socket: "a socket",
-		"/dev/zero": "a device", path("devicelink"): "a device", path("dangling"): "no such file", path("nothing"): "no such file",
+		"/dev/zero": "a device", path("devicelink"): "a device",
+		path("dangling"): "no such file", path("nothing"): "no such file",
 	} {
 		begun := time.Now()
 		f, _, err := Open(p)

@@ -20,8 +20,8 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // organization, as they can change the whole configuration.
 //
 // - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl` and gives a user token.
-// - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire. With `revokeOld` true, the old
-// ones are removed, and all their tokens end at once.
+// - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire. With
+// `revokeOld` true, the old ones are removed, and all their tokens end at once.
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
 // - `GET /maps/status` tells how the store and the regions stand.
 // - `GET /maps/regions` lists the regions.

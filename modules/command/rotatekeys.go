@@ -40,7 +40,8 @@ a second. That is for keys that somebody else may have. Refresh tokens go on.`,
 				return err
 			}
 			if revokeOld && answer.Revoked == nil {
-				return errors.New("the server is of a version that rotates keys and revokes none: tokens of the old keys are still good")
+				return errors.New("the server is of a version that rotates keys and revokes none: " +
+					"tokens of the old keys are still good")
 			}
 			return nil
 		},

@@ -38,7 +38,8 @@ PostgreSQL checks its own pages, where data checksums are on ("pg_checksums").`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := args[0]
 			if strings.HasPrefix(path, "postgres:") || strings.HasPrefix(path, "postgresql:") {
-				return fmt.Errorf("only the file of a bolt store or a backup can be checked; for PostgreSQL see pg_checksums and pg_amcheck")
+				return fmt.Errorf("only the file of a bolt store or a backup can be checked; " +
+					"for PostgreSQL see pg_checksums and pg_amcheck")
 			}
 			r, err := boltstore.Verify(strings.TrimPrefix(path, "bolt:"), maxFaultsShown)
 			if err != nil {

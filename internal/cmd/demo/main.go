@@ -113,8 +113,8 @@ func env(name, fallback string) string {
 func portFree(address string) error {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken, perhaps by a demo of another directory; end what listens there, or choose other addresses: "+
-			"make demo MAPS_PORT=8081 MAPS_ADMIN=127.0.0.1:2030", address)
+		return fmt.Errorf("%s is taken, perhaps by a demo of another directory; end what listens there, "+
+			"or choose other addresses: make demo MAPS_PORT=8081 MAPS_ADMIN=127.0.0.1:2030", address)
 	}
 	if err != nil {
 		return err

@@ -120,7 +120,8 @@ func TestDelaware(t *testing.T) {
 }
 
 func TestHeapWatch(t *testing.T) {
-	runtime.GC() // twice, with that of watchHeap: what has a finalizer is freed by the second, and shall not be freed meanwhile
+	// Twice, with that of watchHeap: what has a finalizer is freed by the second, and shall not be freed meanwhile.
+	runtime.GC()
 	h := watchHeap()
 	held := make([]byte, 64<<20)
 	for i := 0; i < len(held); i += 4096 {
