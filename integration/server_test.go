@@ -21,17 +21,18 @@ import (
 
 // server is one process of the real server. Its files outlive it, so that it can be started again.
 type server struct {
-	dir    string // its own; holds the store, the configuration and the log
-	config string // path of the Caddyfile
-	store  string
-	region string
-	port   string
-	admin  string // host:port
-	router string // host:port behind /api/v1/route
-	limits bool   // leave the rate limits as the example has them; tests of other things send more than those allow
-	log    string // path of all that it writes, all starts in one file
-	piped  bool   // write the log through a pipe, so that what the process may write does not concern it
-	quick  bool   // run the binary without the race detector, for tests that send very much
+	dir       string // its own; holds the store, the configuration and the log
+	config    string // path of the Caddyfile
+	store     string
+	region    string
+	port      string
+	admin     string // host:port
+	router    string // host:port behind /api/v1/route
+	limits    bool   // leave the rate limits as the example has them; tests of other things send more than those allow
+	log       string // path of all that it writes, all starts in one file
+	piped     bool   // write the log through a pipe, so that what the process may write does not concern it
+	fileLimit int    // largest file that the process may write, in bytes; 0 for any
+	quick     bool   // run the binary without the race detector, for tests that send very much
 
 	logLevel string
 
@@ -119,6 +120,10 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 		program = plain
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
+	if s.fileLimit > 0 {
+		script := fmt.Sprintf(`ulimit -S -f %d && exec "$0" "$@"`, s.fileLimit/512) // in blocks of 512 bytes, says POSIX
+		cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", script, program}, args...)...)
+	}
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
 		"MAPS_PORT="+s.port, "MAPS_BIND=127.0.0.1", "MAPS_ADMIN="+s.admin, "MAPS_REGION="+s.region, "MAPS_STORE="+s.store,

@@ -278,3 +278,23 @@ func TestAccountsOfBefore(t *testing.T) {
 		}
 	}
 }
+
+// Opening a store writes nothing: its disk may be full.
+func TestOpeningWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	fill(t, path, 20)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file has changed, error %v", err)
+	}
+}

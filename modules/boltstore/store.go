@@ -120,16 +120,17 @@ func openFile(path string, logger *zap.Logger) (*bbolt.DB, error) {
 		}
 	}
 	db, err := bbolt.Open(path, fileMode, &bbolt.Options{
-		Timeout: lockTimeout,
-		// Free pages are listed with each commit: where one fails, bbolt would otherwise look for them in the whole file,
-		// in a goroutine of its own, in which a damaged page ends the process.
-		NoFreelistSync: false,
+		Timeout:        lockTimeout,
+		NoFreelistSync: true, // opening alone writes nothing: the disk may be full
 		FreelistType:   bbolt.FreelistMapType,
 		NoStatistics:   true,
 	})
 	if err != nil {
 		return nil, openError(err)
 	}
+	// Each commit lists the free pages: where one fails, bbolt would otherwise look for them in the whole file, in a
+	// goroutine of its own, in which a damaged page ends the process.
+	db.NoFreelistSync = false
 	if err := prepare(db, path, created, logger); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -159,11 +160,15 @@ func prepare(db *bbolt.DB, path string, created bool, logger *zap.Logger) error 
 			return err
 		}
 	}
-	return db.Update(func(tx *bbolt.Tx) error {
+	err := db.Update(func(tx *bbolt.Tx) error {
+		probed := tx.Bucket(probeBucket) != nil
 		if _, err := tx.CreateBucketIfNotExists(probeBucket); err != nil {
 			return err
 		}
 		if tx.Bucket(metaBucket) != nil {
+			if found, _ := formatOf(tx); found != unsealed && probed {
+				return errNothing
+			}
 			return upgrade(tx, path, logger)
 		}
 		for _, name := range allBuckets {
@@ -173,6 +178,10 @@ func prepare(db *bbolt.DB, path string, created bool, logger *zap.Logger) error 
 		}
 		return writeMeta(tx, &tallies{})
 	})
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
 }
 
 // Close waits for the changes that were begun, and releases the file. Calls that come later fail.
