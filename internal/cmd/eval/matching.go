@@ -102,7 +102,7 @@ func (p *place) porto(ctx context.Context) error {
 
 // simulated evaluates on drives with the truth of our own router.
 func (p *place) simulated(ctx context.Context) ([]drives.Drive, []accuracy.Outcome, error) {
-	ds, err := drives.Simulate(ctx, p.network.Graph, p.drives, p.seed)
+	ds, err := drives.Recipe{}.Simulate(ctx, p.network.Graph, p.drives, p.seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -66,7 +66,7 @@ type finder struct {
 func (f *finder) first(k *kind) (Case, bool) {
 	router := drives.NewRouter(f.graph)
 	for range attempts {
-		route, ok := router.RandomRoute(f.random)
+		route, ok := router.RandomRoute(1, f.random)
 		if !ok || len(route.Arcs) < 8 {
 			continue
 		}

@@ -12,6 +12,7 @@ type Drive struct {
 	Cell
 	Trace orb.LineString // the recorded positions
 	Truth orb.LineString // the road geometry driven, from the first position to the last
+	Times []float64      // seconds since the first position, one for each; nil where they are not known
 }
 
 // Cell is a pair of noise and interval: a cell of the tables.
@@ -42,6 +43,15 @@ func Points(line orb.LineString) []trace.Point {
 	points := make([]trace.Point, len(line))
 	for i, p := range line {
 		points[i] = trace.At(p.Lat(), p.Lon())
+	}
+	return points
+}
+
+// Timed are the positions of a drive with their times.
+func (d *Drive) Timed() []trace.Point {
+	points := Points(d.Trace)
+	for i := range d.Times {
+		points[i].Time = d.Times[i]
 	}
 	return points
 }

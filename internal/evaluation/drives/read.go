@@ -35,7 +35,7 @@ func ReadDrives(path string) ([]Drive, error) {
 		if len(r.Trace) < 2 || len(r.Truth) < 2 {
 			return nil, fmt.Errorf("%s: drive %d has %d positions and %d points of truth", path, i, len(r.Trace), len(r.Truth))
 		}
-		drives[i] = Drive{Cell{r.Sigma, r.Interval}, swapped(r.Trace), swapped(r.Truth)}
+		drives[i] = Drive{Cell: Cell{r.Sigma, r.Interval}, Trace: swapped(r.Trace), Truth: swapped(r.Truth)}
 	}
 	return drives, nil
 }

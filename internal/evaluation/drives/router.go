@@ -18,6 +18,8 @@ type Router struct {
 	parent  []int64   // the arc before; ^arc for the one that the route starts on
 	touched []uint32  // the arcs that have a cost
 	queue   queue
+	wander  float64 // see Recipe
+	mood    uint64  // of the driver: what makes each road so much slower
 }
 
 // NewRouter returns a router on a road graph.
@@ -54,7 +56,7 @@ func turnSeconds(angle int8) float64 {
 	switch angle {
 	case 0:
 		return 0
-	case math.MinInt8:
+	case roadgraph.TurningBack:
 		return turnBack
 	}
 	share := math.Abs(float64(angle)) / 128
@@ -70,6 +72,16 @@ func (r *Router) seconds(arc uint32, from, to float64) float64 {
 	return float64(a.Duration) * (to - from) / float64(a.Length)
 }
 
+// worth is the factor by which the driver takes a road for slower than it is.
+func (r *Router) worth(arc uint32) float64 {
+	if r.wander == 0 {
+		return 1
+	}
+	mixed := (uint64(r.graph.Arc(arc).Base>>1) ^ r.mood) * 0x9E3779B97F4A7C15
+	mixed = (mixed ^ mixed>>29) * 0xBF58476D1CE4E5B9
+	return 1 + r.wander*float64(mixed>>40)/(1<<24)
+}
+
 // length of an arc in metres.
 func (r *Router) length(arc uint32) float64 { return float64(r.graph.Arc(arc).Length) / 1000 }
 
@@ -80,7 +92,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	starts := map[uint32]float64{}
 	for _, s := range from {
 		starts[s.Arc] = s.Offset
-		r.turn(s.Arc, r.seconds(s.Arc, s.Offset, r.length(s.Arc)), true)
+		r.turn(s.Arc, r.worth(s.Arc)*r.seconds(s.Arc, s.Offset, r.length(s.Arc)), true)
 	}
 	// Arcs that are copies, and differ only in what one may do at their end, lead to a spot as well.
 	targets := map[uint32]float64{}
@@ -95,11 +107,11 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 		}
 		length := r.length(at.arc)
 		if offset, found := targets[r.graph.Arc(at.arc).Base]; found {
-			if seconds := at.seconds + r.seconds(at.arc, 0, offset); seconds < best {
+			if seconds := at.seconds + r.worth(at.arc)*r.seconds(at.arc, 0, offset); seconds < best {
 				best, last = seconds, at.arc
 			}
 		}
-		r.turn(at.arc, at.seconds+r.seconds(at.arc, 0, length), false)
+		r.turn(at.arc, at.seconds+r.worth(at.arc)*r.seconds(at.arc, 0, length), false)
 	}
 	if math.IsInf(best, 1) {
 		return Route{}, false
@@ -112,7 +124,11 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 
 // turn goes on from an arc's end, that is so many seconds from the start. A start has no arc before.
 func (r *Router) turn(arc uint32, seconds float64, start bool) {
-	for _, t := range r.graph.Turns(arc) {
+	turns := r.graph.Turns(arc)
+	for _, t := range turns {
+		if t.Angle == roadgraph.TurningBack && len(turns) > 1 {
+			continue // nobody turns round where the road goes on
+		}
 		cost := seconds + turnSeconds(t.Angle)
 		if cost >= r.cost[t.To] {
 			continue
@@ -148,9 +164,12 @@ func (r *Router) forget() {
 	r.touched, r.queue = r.touched[:0], r.queue[:0]
 }
 
-// Join appends a route that begins on the last arc of another one, where that one ends.
-func (r Route) Join(next Route) Route {
-	return Route{Arcs: append(r.Arcs[:len(r.Arcs):len(r.Arcs)], next.Arcs[1:]...), From: r.From, To: next.To}
+// after appends a route to another one, on whose last arc it begins, where that one ends. Nothing may have come before.
+func (r Route) after(before Route) Route {
+	if len(before.Arcs) == 0 {
+		return r
+	}
+	return Route{Arcs: append(before.Arcs[:len(before.Arcs):len(before.Arcs)], r.Arcs[1:]...), From: before.From, To: r.To}
 }
 
 // entry is an arc in the queue, and the seconds to its beginning.

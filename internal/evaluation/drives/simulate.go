@@ -29,9 +29,31 @@ const (
 // errSmall is the answer to a network without routes that are long enough.
 var errSmall = errors.New("the road network is too small to simulate drives on")
 
-// Simulate makes n drives for each of Cells, in their order, on fastest routes through a random via point. The same graph,
-// n and seed give the same drives, and fewer of them are the first ones of each cell.
-func Simulate(ctx context.Context, g *roadgraph.Graph, n int, seed uint64) ([]Drive, error) {
+// Recipe says how drives are simulated. The zero value makes fastest routes through one via point, with noise that is
+// independent from one position to the next.
+type Recipe struct {
+	// Vias is the number of random via points more than one.
+	Vias int
+	// Wander makes drivers take other routes than the fastest: each road counts as slower by a random factor of 1 up to
+	// this much more, which differs from drive to drive.
+	Wander float64
+	// Correlation is the time in seconds over which the errors of positions are much the same, as a receiver's are: the
+	// correlation falls to 1/e in it.
+	Correlation float64
+	// Gaps is the share of positions that are not recorded, in runs of gapRun.
+	Gaps float64
+	// Outliers is the share of positions that are off by another outlierSpread, to any side.
+	Outliers float64
+}
+
+const (
+	gapRun        = 3     // positions
+	outlierSpread = 100.0 // metres
+)
+
+// Simulate makes n drives for each of Cells, in their order. The same graph, n and seed give the same drives, and fewer
+// of them are the first ones of each cell.
+func (recipe Recipe) Simulate(ctx context.Context, g *roadgraph.Graph, n int, seed uint64) ([]Drive, error) {
 	cells := Cells()
 	drives := make([]Drive, len(cells)*n)
 	group, ctx := errgroup.WithContext(ctx)
@@ -44,7 +66,7 @@ func Simulate(ctx context.Context, g *roadgraph.Graph, n int, seed uint64) ([]Dr
 					return err
 				}
 				random := rand.New(rand.NewPCG(seed, uint64(c)<<32|uint64(k)))
-				d, err := router.Drive(cell, random)
+				d, err := router.Drive(recipe, cell, random)
 				if err != nil {
 					return err
 				}
@@ -57,9 +79,13 @@ func Simulate(ctx context.Context, g *roadgraph.Graph, n int, seed uint64) ([]Dr
 }
 
 // Drive makes one drive.
-func (r *Router) Drive(cell Cell, random *rand.Rand) (Drive, error) {
+func (r *Router) Drive(recipe Recipe, cell Cell, random *rand.Rand) (Drive, error) {
 	for range attempts {
-		route, ok := r.RandomRoute(random)
+		r.wander, r.mood = recipe.Wander, 0
+		if r.wander > 0 {
+			r.mood = random.Uint64()
+		}
+		route, ok := r.RandomRoute(1+recipe.Vias, random)
 		if !ok {
 			continue
 		}
@@ -68,35 +94,64 @@ func (r *Router) Drive(cell Cell, random *rand.Rand) (Drive, error) {
 		for i := 1; i < len(line); i++ {
 			length += distance(line[i-1], line[i])
 		}
-		if length < shortest || length > longest || slowness*seconds[len(seconds)-1] < (least-1)*cell.Interval {
+		if length < shortest || length > longest*(1+0.5*float64(recipe.Vias)) ||
+			slowness*seconds[len(seconds)-1] < (least-1)*cell.Interval {
 			continue
 		}
-		return r.Record(route, cell, random), nil
+		d := r.record(route, cell, &receiver{Rand: random, sigma: cell.Sigma, correlation: recipe.Correlation})
+		recipe.disturb(&d, random)
+		return d, nil
 	}
 	return Drive{}, errSmall
 }
 
-// RandomRoute makes one attempt at a fastest route between random spots through a random via point.
-func (r *Router) RandomRoute(random *rand.Rand) (Route, bool) {
+// disturb leaves positions out and moves others off.
+func (recipe Recipe) disturb(d *Drive, random *rand.Rand) {
+	if recipe.Gaps == 0 && recipe.Outliers == 0 {
+		return
+	}
+	kept := 0
+	for i, rest := 0, 0; i < len(d.Trace); i++ {
+		if random.Float64() < recipe.Gaps/gapRun {
+			rest = gapRun
+		}
+		inside := i > 0 && i < len(d.Trace)-1 // the ends say where the drive begins and ends
+		if rest > 0 && inside && len(d.Trace)-i+kept > least {
+			rest--
+			continue
+		}
+		at := d.Trace[i]
+		if inside && random.Float64() < recipe.Outliers {
+			at = Noisy(at, outlierSpread, random)
+		}
+		d.Trace[kept], d.Times[kept] = at, d.Times[i]
+		kept++
+	}
+	d.Trace, d.Times = d.Trace[:kept], d.Times[:kept]
+}
+
+// RandomRoute makes one attempt at a fastest route between random spots through some random via points.
+func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool) {
 	if r.graph.Segments() == 0 {
 		return Route{}, false
 	}
-	start := r.randomSpots(random)
-	via := r.randomSpotsFrom(start, random)
-	end := r.randomSpotsFrom(via, random)
-	if len(end) == 0 {
-		return Route{}, false
+	from := r.randomSpots(random)
+	for leg := range vias + 1 {
+		to := r.randomSpotsFrom(from, random)
+		if len(to) == 0 {
+			return Route{}, false
+		}
+		start := from
+		if leg > 0 { // from the via point on straight ahead: nobody turns round there
+			start = []Spot{{route.Arcs[len(route.Arcs)-1], route.To}}
+		}
+		next, ok := r.Fastest(start, to)
+		if !ok {
+			return Route{}, false
+		}
+		route, from = next.after(route), to
 	}
-	first, ok := r.Fastest(start, via)
-	if !ok {
-		return Route{}, false
-	}
-	// From the via point on straight ahead: nobody turns round there.
-	second, ok := r.Fastest([]Spot{{first.Arcs[len(first.Arcs)-1], first.To}}, end)
-	if !ok {
-		return Route{}, false
-	}
-	return first.Join(second), true
+	return route, true
 }
 
 // randomSpots picks a random place on a road for driving, and returns it on each arc that is open there: one or two. None
@@ -141,6 +196,10 @@ func (r *Router) apart(a, b []Spot) bool {
 // Record is the drive along a route of some length: a noisy position at its beginning, one each interval, and one at its
 // end, to six decimals.
 func (r *Router) Record(route Route, cell Cell, random *rand.Rand) Drive {
+	return r.record(route, cell, &receiver{Rand: random, sigma: cell.Sigma})
+}
+
+func (r *Router) record(route Route, cell Cell, by *receiver) Drive {
 	line, seconds := r.Line(route)
 	d := Drive{Cell: cell, Truth: line}
 	i := 1
@@ -154,7 +213,8 @@ func (r *Router) Record(route Route, cell Cell, random *rand.Rand) Drive {
 		}
 		a, b := line[i-1], line[i]
 		at := orb.Point{a.Lon() + share*(b.Lon()-a.Lon()), a.Lat() + share*(b.Lat()-a.Lat())}
-		d.Trace = append(d.Trace, Noisy(at, cell.Sigma, random))
+		d.Times = append(d.Times, now*slowness)
+		d.Trace = append(d.Trace, by.at(at, now*slowness))
 	}
 	end, interval := seconds[len(seconds)-1], cell.Interval/slowness
 	for k := 0; float64(k)*interval < end; k++ {
@@ -164,10 +224,39 @@ func (r *Router) Record(route Route, cell Cell, random *rand.Rand) Drive {
 	return d
 }
 
+// receiver records positions with Gaussian errors, of sigma metres north and east alike. The errors follow a process of
+// Ornstein and Uhlenbeck where they are correlated in time.
+type receiver struct {
+	*rand.Rand
+	sigma       float64
+	correlation float64 // seconds; 0: the errors are independent
+	north, east float64 // the error before, in sigma
+	last        float64 // seconds, of the position before
+	begun       bool
+}
+
+// at is what is recorded of a position at a time in seconds.
+func (v *receiver) at(p orb.Point, now float64) orb.Point {
+	stays := 0.0
+	if v.begun && v.correlation > 0 {
+		stays = math.Exp((v.last - now) / v.correlation)
+	}
+	fresh := math.Sqrt(1 - stays*stays)
+	v.north = stays*v.north + fresh*v.NormFloat64()
+	v.east = stays*v.east + fresh*v.NormFloat64()
+	v.last, v.begun = now, true
+	return moved(p, v.north*v.sigma, v.east*v.sigma)
+}
+
 // Noisy is a position with Gaussian noise of sigma metres, to six decimals.
 func Noisy(p orb.Point, sigma float64, random *rand.Rand) orb.Point {
-	lat := p.Lat() + random.NormFloat64()*sigma/degree
-	lon := p.Lon() + random.NormFloat64()*sigma/(degree*math.Cos(lat*math.Pi/180))
+	return moved(p, random.NormFloat64()*sigma, random.NormFloat64()*sigma)
+}
+
+// moved is a position so many metres north and east of another, to six decimals.
+func moved(p orb.Point, north, east float64) orb.Point {
+	lat := p.Lat() + north/degree
+	lon := p.Lon() + east/(degree*math.Cos(lat*math.Pi/180))
 	return orb.Point{math.Round(lon*1e6) / 1e6, math.Round(lat*1e6) / 1e6}
 }
 

@@ -17,15 +17,15 @@ import (
 func TestSimulateIsReproducible(t *testing.T) {
 	g := city(t)
 	ctx := context.Background()
-	two, err := Simulate(ctx, g, 2, 7)
+	two, err := Recipe{}.Simulate(ctx, g, 2, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := Simulate(ctx, g, 1, 7)
+	one, err := Recipe{}.Simulate(ctx, g, 1, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewRouter(g).Drive(Cells()[0], rand.New(rand.NewPCG(8, 0)))
+	other, err := NewRouter(g).Drive(Recipe{}, Cells()[0], rand.New(rand.NewPCG(8, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestSimulateOnTooSmallNetworks(t *testing.T) {
 	town := &roadgraphtest.Town{}
 	town.Street("Only", 0, 0, 400, 0)
 	for _, g := range []*roadgraphtest.Town{town, {}} {
-		if _, err := Simulate(context.Background(), g.Open(t), 1, 1); !errors.Is(err, errSmall) {
+		if _, err := (Recipe{}).Simulate(context.Background(), g.Open(t), 1, 1); !errors.Is(err, errSmall) {
 			t.Errorf("the error is %v", err)
 		}
 	}
