@@ -3,6 +3,8 @@ package matching
 import (
 	"math"
 
+	"github.com/paulmach/orb"
+
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
@@ -25,6 +27,9 @@ func (s *scratch) result(details bool) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Path: path, Distance: lengthOf(path)}
+	if s.standsStill(r.Distance, matched) {
+		return nil, errStands
+	}
 	if details {
 		r.Confidence = s.confidence()
 		r.Duration = s.duration()
@@ -44,7 +49,7 @@ type place struct {
 }
 
 // locate finds the place of each point along the drive, and counts those that have one. A point that the model had no use
-// for, but that the drive passes within reach, is no outlier, only inexact.
+// for, but that the drive passes as near as noise explains, is no outlier.
 func (s *scratch) locate() (matched int, err error) {
 	s.located = s.located[:0]
 	for range s.points {
@@ -76,18 +81,46 @@ func (s *scratch) locate() (matched int, err error) {
 	return matched + behind, err
 }
 
-// locateBetween finds places for points along a stretch of the drive, in order, and counts those within reach of it.
+// locateBetween finds places for points along a stretch of the drive, in order, and counts those near it.
 func (s *scratch) locateBetween(points []int32, from, to place) (matched int, err error) {
 	for _, point := range points {
 		if err := s.spend(1 + int(to.piece-from.piece)/piecesPerWork); err != nil {
 			return 0, err
 		}
-		if p, distance := s.nearest(point, from, to); distance <= s.reach {
+		if p, distance := s.nearest(point, from, to); distance <= min(s.reach, nearby*s.sigma[point]) {
 			s.located[point], from = p, p
 			matched++
 		}
 	}
 	return matched, nil
+}
+
+// mostStill is how far apart, in sigma, the means of the two halves of a trace may be that stands still. Receivers drift.
+const mostStill = 3.0
+
+// standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its road
+// would else be a car that waits.
+func (s *scratch) standsStill(length float64, matched int) bool {
+	var middle [2]orb.Point
+	half, n, sigma := 0, 0, 0.0
+	for i := range s.points {
+		if s.located[i].piece < 0 {
+			continue
+		}
+		if n++; 2*n > matched && half == 0 {
+			half = 1
+		}
+		p := s.points[i].Location
+		share := 1 / float64(matched/2)
+		if half == 1 {
+			share = 1 / float64(matched-matched/2)
+		}
+		middle[half][0] += p[0] * share
+		middle[half][1] += p[1] * share
+		sigma = max(sigma, s.sigma[i])
+	}
+	moved := roadgraph.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
+	return moved > length+mostStill*sigma
 }
 
 // nearest is the place nearest to a point along a stretch of the drive, and its distance in metres.

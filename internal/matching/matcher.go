@@ -51,10 +51,22 @@ func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err er
 	}()
 	s.begin(ctx, m, req)
 	s.estimateNoise()
-	result, err = s.solve(outlier, req.Details)
+	s.outlier, s.slips = outlier, true
+	result, err = s.solve(req.Details)
 	if errors.Is(err, ErrNoRoute) {
 		// With so few points left there is nothing else that the others could be outliers of.
-		result, err = s.solve(loneOutlier, req.Details)
+		s.outlier = loneOutlier
+		result, err = s.solve(req.Details)
+	}
+	if errors.Is(err, errStands) {
+		s.slips = false
+		result, err = s.solve(req.Details)
+	}
+	if errors.Is(err, errStands) {
+		return nil, ErrNoRoute
 	}
 	return result, err
 }
+
+// errStands: the drive that was found stands still, but its points do not.
+var errStands = errors.New("the drive stands still")

@@ -12,13 +12,16 @@ var (
 	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it. Farther
 	// out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
 	gaussian = 3.0
-	tail     = 7.0
+	tail     = 12.0
 	// outlier is what a point costs that has no part in the drive.
 	outlier = 25.0
+	// nearOutlier is its share where points are close together, and outlierFar the distance in metres from which on it costs all.
+	nearOutlier = 0.5
+	outlierFar  = 100.0
 	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
 	loneOutlier = 200.0
 	// turnBack is what turning round on a road costs: less than to leave a point out, more than noise ever makes worth it.
-	turnBack = 12.0
+	turnBack = 14.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
 	margin = 60.0
@@ -63,7 +66,7 @@ var (
 func detour(apart float64) float64 { return baseDetour + shareDetour*apart }
 
 // transition is the cost of a route of a length between points that are apart.
-func transition(length, apart, mean float64) float64 { return math.Abs(length-apart) / mean }
+func transition(length, apart, mean float64) float64 { return (length - apart) / mean }
 
 var (
 	// hurry is how many times faster than the free speed people drive at most.

@@ -173,15 +173,20 @@ func median(numbers []float64) float64 {
 
 // weigh says how much each point tells. Receivers smooth their positions: in a dense trace the errors of neighbours are
 // nearly the same error, and ten points say little more than one. So a point that is close to the one before counts less,
-// unless the trace jitters by its full noise, which shows that the errors are independent.
+// unless the trace jitters by its full noise, which shows that the errors are independent; and where it hardly jitters at
+// all, points have to be the farther apart.
 func (s *scratch) weigh() {
 	jitter, _ := s.jitter()
 	for i := range s.points {
 		weight := 1.0
 		if i > 0 && jitter > 0 {
 			independent := jitter / s.sigma[i]
-			weight = min(1, max(independent*independent, apart(&s.points[i-1], &s.points[i])/(2*s.sigma[i])))
+			independent *= independent
+			distinct := apart(&s.points[i-1], &s.points[i]) / (2 * s.sigma[i]) * min(1, smooth*independent)
+			weight = min(1, max(leastWeight, independent, distinct))
 		}
 		s.weight = append(s.weight, weight)
 	}
 }
+
+var leastWeight, smooth = 0.1, 4.0

@@ -14,9 +14,9 @@ type part struct {
 // maxRuns is how often a request is gone through again without the parts that do not fit.
 const maxRuns = 8
 
-// solve finds the best drive, where leaving out a point costs so much.
-func (s *scratch) solve(outlier float64, details bool) (*Result, error) {
-	s.outlier, s.used = outlier, s.used[:0]
+// solve finds the best drive.
+func (s *scratch) solve(details bool) (*Result, error) {
+	s.used = s.used[:0]
 	for i := range s.points {
 		s.used = append(s.used, int32(i))
 	}

@@ -3,7 +3,6 @@ package matching_test
 import (
 	"context"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -75,8 +74,8 @@ func wander(g *roadgraph.Graph, r *rand.Rand, n int) (arcs []uint32) {
 		arc ^= 1
 	}
 	for arcs = append(arcs, arc); len(arcs) < n; arcs = append(arcs, arc) {
-		turns := g.Turns(arc)
-		if len(turns) == 0 || len(turns) == 1 && turns[0].Angle == math.MinInt8 {
+		turns := slices.DeleteFunc(slices.Clone(g.Turns(arc)), func(t roadgraph.Turn) bool { return t.Angle == roadgraph.TurningBack })
+		if len(turns) == 0 {
 			break
 		}
 		arc = turns[r.IntN(len(turns))].To

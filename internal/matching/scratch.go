@@ -21,6 +21,8 @@ type scratch struct {
 	used   []int32   // the points that are matched: all, until parts of the trace are left out
 
 	outlier float64 // what leaving out a point costs
+	slips   bool    // whether a point that lies behind the one before may be noise
+	skipped float64 // what leaving out all points so far would cost
 
 	search roadgraph.Search
 	costs  roadgraph.Costs // of the search

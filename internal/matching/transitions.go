@@ -94,9 +94,9 @@ func (c *connection) along(i int, to *state) {
 	case to.arc != from.arc:
 	case ahead >= 0:
 		c.reach(to, i, forward, transition(ahead*from.perMetre, from.apart, c.mean)+c.haste(from, to, ahead*to.pace))
-	case -ahead <= maxSlip*c.sigma && c.within(from, to):
+	case c.slips && -ahead <= maxSlip*c.sigma && c.within(from, to):
 		slip := max(-ahead, from.slip)
-		if c.reach(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+transition(0, from.apart, c.mean)) {
+		if c.reach(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+from.apart/c.mean) {
 			to.slip = slip
 		}
 	}
@@ -125,6 +125,7 @@ func (c *connection) within(from, to *state) bool {
 // drive, so that the first to arrive at an arc is the one that the best drive comes by.
 func (c *connection) byRoutes(apart float64) error {
 	search := &c.search
+	c.costs.TurnBack = turnBack * c.mean
 	search.Reset(c.graph, c.costs)
 	at := c.points[c.point].Location
 	search.Aim(at.Lat(), at.Lon(), c.farthest())

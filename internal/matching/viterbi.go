@@ -6,7 +6,7 @@ import (
 
 // run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
 func (s *scratch) run() error {
-	s.steps, s.bounds, s.before = s.steps[:0], s.bounds[:0], s.before[:0]
+	s.steps, s.bounds, s.before, s.skipped = s.steps[:0], s.bounds[:0], s.before[:0], 0
 	s.nodes = append(s.nodes[:0], routeNode{})
 	for i, point := range s.used {
 		if err := s.advance(point, i); err != nil {
@@ -38,9 +38,17 @@ func (s *scratch) advance(point int32, n int) error {
 			break
 		}
 	}
-	s.restart(point, n)
-	s.wait()
+	leave := s.outlier * (nearOutlier + (1-nearOutlier)*math.Min(1, s.gap(n)/outlierFar))
+	s.restart(point, leave)
+	s.wait(leave)
+	s.skipped += leave
 	return s.keep()
+}
+
+// gap is the distance in metres between the points before and after the n-th in use.
+func (s *scratch) gap(n int) float64 {
+	before, after := s.used[max(n-1, 0)], s.used[min(n+1, len(s.used)-1)]
+	return apart(&s.points[before], &s.points[after]) / 2
 }
 
 // nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
@@ -79,8 +87,8 @@ func lowestCost(states []state) float64 {
 
 // restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached from
 // any before, the drive has a gap, and begins anew as well.
-func (s *scratch) restart(point int32, n int) {
-	cost, previous := s.outlier*float64(n), int32(-1)
+func (s *scratch) restart(point int32, leave float64) {
+	cost, previous := s.skipped, int32(-1)
 	if len(s.before) > 0 && math.IsInf(lowestCost(s.states), 1) {
 		best := 0
 		for i := range s.before {
@@ -88,7 +96,7 @@ func (s *scratch) restart(point int32, n int) {
 				best = i
 			}
 		}
-		cost, previous = s.before[best].cost+s.outlier, s.place(best)
+		cost, previous = s.before[best].cost+leave, s.place(best)
 	}
 	for i := range s.states {
 		st := &s.states[i]
@@ -102,12 +110,12 @@ func (s *scratch) restart(point int32, n int) {
 func (s *scratch) place(i int) int32 { return int32(len(s.steps) - len(s.before) + i) }
 
 // wait keeps the states before for another point, should the new one be an outlier.
-func (s *scratch) wait() {
+func (s *scratch) wait(leave float64) {
 	lowest := lowestCost(s.states)
 	for i := range s.before {
 		st := s.before[i]
-		if st.cost+s.outlier < lowest+margin {
-			st.cost += s.outlier
+		if st.cost+leave < lowest+margin {
+			st.cost += leave
 			st.step = step{move: skip, previous: s.place(i)}
 			s.states = append(s.states, st)
 		}

@@ -1,6 +1,10 @@
 package roadgraph
 
-import "github.com/mapsedge/caddy-maps/internal/extract"
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+)
 
 // A region has one road network for each mode of travel, each complete in itself: were there one network for all, every
 // footpath that meets a street would cut the street in two, and cars would search several times as many arcs. Only names
@@ -72,10 +76,13 @@ type Arc struct {
 // Turn is a way to go on at an arc's end. What is not allowed is not there.
 type Turn struct {
 	To    uint32 // arc
-	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; -128 is turning back
+	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; TurningBack
 	_     uint8
 	_     uint16
 }
+
+// TurningBack is the angle of turning round on the same road.
+const TurningBack = math.MinInt8
 
 // box is a bounding box in 1e-7 degrees.
 type box struct{ minLat, minLon, maxLat, maxLon int32 }

@@ -17,6 +17,8 @@ type Costs struct {
 	PerMetre, PerSecond float64
 	// Turn is the cost of a turn by its angle, as Turn.Angle: Turn[uint8(angle)]. nil costs nothing.
 	Turn *[256]float64
+	// TurnBack is what turning round costs more where the road goes on. 0: nobody does.
+	TurnBack float64
 }
 
 // Arc is the cost of travelling an arc from end to end.
@@ -228,6 +230,12 @@ func (s *Search) relax(at int32) {
 		to := cost
 		if s.costs.Turn != nil {
 			to += s.costs.Turn[uint8(turns[i].Angle)]
+		}
+		if turns[i].Angle == TurningBack && len(turns) > 1 {
+			if s.costs.TurnBack == 0 {
+				continue
+			}
+			to += s.costs.TurnBack
 		}
 		if to+rest > s.Limit {
 			continue

@@ -131,8 +131,8 @@ func (w *turner) onward(arc uint32, yield func(to uint32)) {
 	}
 }
 
-// addTurns appends the turns of an arc in a state of the restrictions' memory. Where there is no other way to go on, a
-// dead end, it is back.
+// addTurns appends the turns of an arc in a state of the restrictions' memory. Turning back is one of them wherever the
+// road is open both ways: at a dead end it is the only one.
 func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 	if !w.open(arc) {
 		return
@@ -143,9 +143,9 @@ func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 			w.t.turns = append(w.t.turns, Turn{To: next, Angle: w.angle(arc, to)})
 		}
 	})
-	if back := arc ^ 1; len(w.t.turns) == first && w.open(back) {
+	if back := arc ^ 1; w.open(back) {
 		if next, allowed := memory.step(state, back); allowed {
-			w.t.turns = append(w.t.turns, Turn{To: next, Angle: math.MinInt8})
+			w.t.turns = append(w.t.turns, Turn{To: next, Angle: TurningBack})
 		}
 	}
 	slices.SortFunc(w.t.turns[first:], func(x, y Turn) int { return cmp.Compare(x.To, y.To) })

@@ -1,0 +1,235 @@
+package matching_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// sketch is a case on a map drawn in text.
+type sketch struct {
+	name string
+	grid string  // see roadgraphtest.Sketch, as are ways and step
+	step float64 // metres
+	rows float64 // metres between two lines, if that is not step
+	ways string
+	// trace names places of the grid in order. "a@30" is at 30 seconds; "a>b/20" is from a to b with a point each 20 m,
+	// "a>b/20@1" with one second for each.
+	trace string
+	noise float64 // sigma in metres; with noise, eight seeds are tried
+	want  string  // names of the roads in order, "" for NoRoute
+	// metres is the length, to within 2%, 3 m and three sigma; 0 is not checked.
+	metres  float64
+	leftOut string  // the numbers of the points that are not matched; "*" is not checked
+	below   float64 // what confidence is at most; 0 is not checked
+	above   float64 // what it is at least
+}
+
+func (s *sketch) run(t *testing.T) {
+	d := roadgraphtest.Sketch{Grid: s.grid, Step: s.step, Rows: s.rows, Ways: s.ways}.Draw(t)
+	seeds := uint64(1)
+	if s.noise > 0 {
+		seeds = 8
+	}
+	for seed := range seeds {
+		points := parseTrace(t, d, s.trace, newNoise(seed, s.noise))
+		s.check(t, d, points)
+	}
+}
+
+func (s *sketch) check(t *testing.T, d *roadgraphtest.Drawn, points []trace.Point) {
+	t.Helper()
+	req := &matching.Request{Points: points, Details: true}
+	r, err := matching.New(d.Graph, matching.Options{}).Match(context.Background(), req)
+	if s.want == "" {
+		if !errors.Is(err, matching.ErrNoRoute) {
+			t.Errorf("the answer is %s, error %v; want NoRoute", describe(d, r), err)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("error %v; want %s", err, s.want)
+		return
+	}
+	drive, err := check(d.Graph, req, r)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if got := strings.Join(streets(d.Graph, drive), " "); got != s.want {
+		t.Errorf("the drive is %s; want %s", describe(d, r), s.want)
+	}
+	if s.metres > 0 && math.Abs(r.Distance-s.metres) > 3+3*s.noise+s.metres/50 {
+		t.Errorf("the drive is %s; want %.0f m", describe(d, r), s.metres)
+	}
+	if got := strings.Trim(fmt.Sprint(unmatched(r)), "[]"); s.leftOut != "*" && got != s.leftOut {
+		t.Errorf("the points %q are left out; want %q", got, s.leftOut)
+	}
+	if s.below > 0 && r.Confidence > s.below || r.Confidence < s.above {
+		t.Errorf("the confidence is %.4f; want %v to %v", r.Confidence, s.above, s.below)
+	}
+}
+
+func describe(d *roadgraphtest.Drawn, r *matching.Result) string {
+	if r == nil {
+		return "none"
+	}
+	drive, err := retrace(d.Graph, r.Path)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s, %.1f m, confidence %.4f, without %v", strings.Join(streets(d.Graph, drive), " "), r.Distance,
+		r.Confidence, unmatched(r))
+}
+
+// parseTrace makes the points of a trace as sketch describes them.
+func parseTrace(t *testing.T, d *roadgraphtest.Drawn, text string, n noise) (points []trace.Point) {
+	t.Helper()
+	number := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	now := 0.0
+	for _, word := range strings.Fields(text) {
+		word, times, timed := strings.Cut(word, "@")
+		add := func(p orb.Point) {
+			point := n.on(p)
+			if timed {
+				point.Time = now
+			}
+			points = append(points, point)
+		}
+		places, step, along := strings.Cut(word, "/")
+		if !along {
+			if timed {
+				now = number(times)
+			}
+			add(d.At(t, []rune(places)[0]))
+			continue
+		}
+		from, to := d.At(t, []rune(places)[0]), d.At(t, []rune(places)[2])
+		steps := int(math.Round(distance(from, to) / number(step)))
+		for i := range steps + 1 {
+			if timed && len(points) > 0 {
+				now += number(times)
+			}
+			share := float64(i) / float64(steps)
+			add(orb.Point{from[0] + share*(to[0]-from[0]), from[1] + share*(to[1]-from[1])})
+		}
+	}
+	return points
+}
+
+// TestSketches are drives on small maps where one thing at a time matters.
+func TestSketches(t *testing.T) {
+	for _, s := range slices.Concat(fastRoads(), backwards(), sketches) {
+		t.Run(s.name, s.run)
+	}
+}
+
+// fastRoads are the same straight drive at every speed: a detour never makes up for a route that is direct.
+func fastRoads() (list []sketch) {
+	for _, speed := range []int{30, 50, 80, 90, 100, 110, 120, 130, 200} {
+		way := fmt.Sprintf("highway=primary maxspeed=%d", speed)
+		fast := func(name string, s sketch) {
+			s.name = fmt.Sprintf("%s at %d km/h", name, speed)
+			list = append(list, s)
+		}
+		fast("to shortly before a dead end", sketch{step: 100, grid: `a1.................2b`, ways: "ab " + way,
+			trace: "a 2", want: "ab", metres: 1900})
+		fast("the same with times", sketch{step: 100, grid: `a1.................2b`, ways: "ab " + way,
+			trace: fmt.Sprintf("a@0 2@%.0f", 1.2*1900*3.6/float64(speed)), want: "ab", metres: 1900})
+		fast("between two dead ends", sketch{step: 100, grid: `a1................2b`, ways: "ab " + way,
+			trace: "1 2", want: "ab", metres: 1700})
+		fast("between roundabouts", sketch{step: 100, grid: `
+ c                                                                                                              f
+b a1                 2                 3                 4                 5                 6                 7d g
+ e                                                                                                              h`,
+			ways:  "ad " + way + "\naceba junction=roundabout highway=primary\ndhgfd junction=roundabout highway=primary",
+			trace: "1 2 3 4 5 6 7", want: "ad", metres: 10800})
+		fast("through a tunnel, points at its mouths", sketch{step: 100, grid: `a...1b...............c2...d`,
+			ways: "ab " + way + "\nbc tunnel=yes " + way + "\ncd " + way, trace: "a 1 2 d", want: "ab bc cd", metres: 2600})
+		fast("past a slip road that leads back", sketch{step: 100, grid: `
+a1........b.........2c
+          |          |
+          e..........d`, ways: "abc " + way + "\ncdeb highway=residential maxspeed=30", trace: "1 2", want: "abc", metres: 1900})
+	}
+	return list
+}
+
+// backwards are drives against one-way streets, with points close together and far apart.
+func backwards() (list []sketch) {
+	for _, step := range []float64{10, 15, 20, 30, 40, 60, 80, 100} {
+		against := func(name string, s sketch) {
+			s.name, s.step = fmt.Sprintf("%s, points %v m apart", name, step), step
+			list = append(list, s)
+		}
+		against("against a one-way", sketch{grid: "abcd", ways: "abcd oneway=yes", trace: "d c b a"})
+		against("against a chain of one-ways", sketch{grid: "abcd", ways: "ab oneway=yes\nbc oneway=yes\ncd oneway=yes", trace: "d c b a"})
+		against("against a one-way, many points", sketch{grid: "abcdefghijkl", ways: "abcdefghijkl oneway=yes", trace: "l k j i h g f e d c b a"})
+		beside := sketch{grid: "abcd\nefgh", rows: 10, ways: "ab oneway=yes\nbc oneway=yes\ncd oneway=yes\nhg oneway=yes\ngf oneway=yes\nfe oneway=yes",
+			trace: "d c b a", want: "hg gf fe", metres: 3 * step}
+		against("against a one-way, with one in the direction 10 m beside it", beside)
+	}
+	return list
+}
+
+var sketches = []sketch{
+	{
+		name: "one point back along the road", noise: 3, step: 20,
+		grid: `a..............1...2.3..................b`, ways: "ab",
+		trace: "a>2/20 1 3>b/20", want: "ab", metres: 800, leftOut: "20",
+	},
+	{
+		name: "two points back along the road are a drive there", noise: 3,
+		grid: `a.........1.........2.........3.........b`, step: 40, ways: "ab",
+		trace: "1>2/40 2>1/40 1>b/40", want: "ab", metres: 2000,
+	},
+	{
+		name: "back where a dual carriageway begins", step: 20, noise: 4,
+		grid: `
+                       d....................................................e
+a..........1..........b                                                      f
+                       h....................................................g`,
+		ways:  "ab highway=primary\nbhgf highway=primary oneway=yes\nfedb highway=primary oneway=yes",
+		trace: "1>b/20 b>a/20", want: "ab", metres: 11*20 + 22*20,
+	},
+	{
+		name: "the same with a point every 200 m", step: 20,
+		grid: `
+                       d....................................................e
+a..........1.........cb                                                      f
+                       h....................................................g`,
+		ways:  "ac highway=primary\ncb highway=primary maxspeed=70\nbhgf highway=primary oneway=yes\nfedb highway=primary oneway=yes",
+		trace: "a 1 b 1 a", want: "ac cb ac", metres: 44 * 20,
+	},
+	{
+		name: "a point on a road far from the others'", step: 10,
+		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\ne.........f....1....g.........h",
+		ways: "abcd\nefgh", trace: "a>b/25 1 c>d/25", want: "abcd", metres: 300, leftOut: "5",
+	},
+	{
+		name: "half of the points are elsewhere", step: 10,
+		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n1.............................2",
+		ways: "abcd", trace: "a>d/20 1>2/20", want: "abcd", metres: 300, leftOut: "*", below: 0.7,
+	},
+	{
+		name: "up a private driveway", step: 10, noise: 3,
+		grid: "a.........b.........c\n\n\n\n\n\n\n\n\n          d", ways: "abc\nbd highway=service access=private",
+		trace: "a>b/10 b>d/5 d>b/5 b>c/10", want: "abc", leftOut: "*", below: 0.8,
+	},
+}
