@@ -17,89 +17,25 @@ import (
 //	cycleway                                   no (*)    yes       yes
 //	path                                       no (*)    yes       yes
 //	footway, pedestrian, bridleway, steps,
-//	corridor, platform                         no (*)    no (*)    yes
-//	busway, bus_guideway                       no (*)    no (*)    no (*)
-//	route=ferry                                yes       yes       yes
+//	corridor, platform, elevator               no (*)    no (*)    yes
+//	busway, bus_guideway, unknown values       no (*)    no (*)    no (*)
+//	route=ferry, route=shuttle_train           yes       yes       yes
+//	man_made=pier                              no (*)    yes       yes
+//	railway=platform, leisure=track            no (*)    no (*)    yes
 //
-// (*) unless the mode's own key opens it: motor_vehicle=yes, bicycle=designated, …; a track also by access=yes.
-// motorroad=yes is a motorway to bicycles and feet. Cars do not use emergency accesses (service=emergency_access).
+// (*) unless the mode's own key opens it: motor_vehicle=yes, bicycle=designated, …; a track or an unknown value also by
+// access=yes. What has lanes or tracks for bicycles (cycleway=lane) is open to bicycles, what has a sidewalk to walkers.
+// motorroad=yes is a motorway to bicycles and feet. Cars do not use emergency accesses (service=emergency_access), nor the
+// outlines of areas (area=yes), along which the others go either way round.
 //
 // The most specific key that is present decides (motorcar, motor_vehicle, vehicle, access; bicycle, vehicle, access; foot,
-// access), in its form for one direction first. "no", "agricultural", "forestry", "emergency", "psv" and the like close a
-// road to everybody; "private" and "delivery" close it to bicycles and feet, but to cars only on service roads, where
-// routers for cars do not go either: a trace along a private main road shows that its driver was allowed there.
-// Conditional and lane access are not considered.
+// access), in its form for one direction first. What its values mean is in accessValues. Conditional access is not considered.
 
-// highway is what a value of highway=* means.
-type highway struct {
-	class RoadClass
-	link  bool
-	modes Modes // open by default
-	speed uint8 // of a car, in km/h, where no limit is given
-}
-
-const everyone = Car | Bicycle | Foot
-
-// The speeds are what a free road of the class has where nothing is tagged, on the scale of limits that are tagged.
-var highways = map[string]highway{
-	"motorway":       {Motorway, false, Car, 110},
-	"motorway_link":  {Motorway, true, Car, 55},
-	"trunk":          {Trunk, false, Car | Bicycle, 100},
-	"trunk_link":     {Trunk, true, Car | Bicycle, 50},
-	"primary":        {Primary, false, everyone, 80},
-	"primary_link":   {Primary, true, everyone, 40},
-	"secondary":      {Secondary, false, everyone, 65},
-	"secondary_link": {Secondary, true, everyone, 32},
-	"tertiary":       {Tertiary, false, everyone, 50},
-	"tertiary_link":  {Tertiary, true, everyone, 25},
-	"unclassified":   {Unclassified, false, everyone, 35},
-	"road":           {Unclassified, false, everyone, 35},
-	"residential":    {Residential, false, everyone, 30},
-	"living_street":  {LivingStreet, false, everyone, 12},
-	"service":        {Service, false, everyone, 18},
-	"track":          {Track, false, Bicycle | Foot, 15},
-	"busway":         {BusWay, false, 0, 30},
-	"bus_guideway":   {BusWay, false, 0, 30},
-	"cycleway":       {Cycleway, false, Bicycle | Foot, 10},
-	"path":           {Footway, false, Bicycle | Foot, 10},
-	"footway":        {Footway, false, Foot, 10},
-	"pedestrian":     {Footway, false, Foot, 10},
-	"bridleway":      {Footway, false, Foot, 10},
-	"steps":          {Footway, false, Foot, 5},
-	"corridor":       {Footway, false, Foot, 5},
-	"platform":       {Footway, false, Foot, 5},
-}
-
-var ferry = highway{Ferry, false, everyone, 10}
-
-// highwayOf returns what kind of road a way is; false if it is none.
-func highwayOf(tags osm.Tags) (highway, bool) {
-	var kind, route, area, service string
-	for i := range tags {
-		switch tags[i].Key {
-		case "highway":
-			kind = tags[i].Value
-		case "route":
-			route = tags[i].Value
-		case "area":
-			area = tags[i].Value
-		case "service":
-			service = tags[i].Value
-		}
-	}
-	if area == "yes" {
-		return highway{}, false
-	}
-	if h, ok := highways[kind]; ok {
-		if service == "emergency_access" {
-			h.modes &^= Car
-		}
-		return h, true
-	}
-	if kind == "" && route == "ferry" {
-		return ferry, true
-	}
-	return highway{}, false
+// rights are who may travel along a road in one direction.
+type rights struct {
+	open Modes
+	// destination are those among them who may only do so if their way begins or ends there.
+	destination Modes
 }
 
 // accessKeys lists for each mode the keys that rule it, the most specific first; own is how many of them are about the mode
@@ -114,159 +50,129 @@ var accessKeys = []struct {
 	{Foot, []string{"foot", "access"}, 1},
 }
 
-// closing and opening values of access keys. Others leave the default of the class.
-var (
-	closesAll = valueSet("no", "none", "agricultural", "forestry", "emergency", "psv", "bus", "military", "use_sidepath",
-		"restricted", "impassable")
-	closesSlow = valueSet("private", "delivery", "dismount")
-	opens      = valueSet("yes", "permissive", "designated", "official", "public", "allowed")
-)
-
-func valueSet(values ...string) map[string]bool {
-	m := make(map[string]bool, len(values))
-	for _, v := range values {
-		m[v] = true
-	}
-	return m
-}
-
-// firstValue returns the first of several values of one tag (a;b).
-func firstValue(v string) string {
-	v, _, _ = strings.Cut(v, ";")
-	return strings.TrimSpace(v)
-}
-
 // access returns who may travel along a road of a kind in each direction.
-func access(tags osm.Tags, h highway) (forward, backward Modes) {
+func access(tags osm.Tags, h highway) (forward, backward rights) {
 	for _, a := range accessKeys {
-		oneway := onewayOf(tags, a.mode, h)
-		if open, forced := permits(tags, a.keys, a.own, a.mode, h, ":forward"); open && (oneway >= 0 || forced) {
-			forward |= a.mode
+		if h.area && a.mode == Car {
+			continue
 		}
-		if open, forced := permits(tags, a.keys, a.own, a.mode, h, ":backward"); open && (oneway <= 0 || forced) {
-			backward |= a.mode
+		oneway := onewayOf(tags, a.mode, h)
+		if v, forced := permits(tags, a.keys, a.own, a.mode, h, ":forward"); oneway >= 0 || forced {
+			forward.add(a.mode, v)
+		}
+		if v, forced := permits(tags, a.keys, a.own, a.mode, h, ":backward"); oneway <= 0 || forced {
+			backward.add(a.mode, v)
 		}
 	}
-	if tags.Find("impassable") == "yes" || tags.Find("status") == "impassable" || tags.Find("smoothness") == "impassable" {
-		forward &^= Car
-		backward &^= Car
+	if tags.Find("smoothness") == "impassable" { // by wheels
+		forward.take(Car | Bicycle)
+		backward.take(Car | Bicycle)
+	}
+	hov := tags.Find("hov") == "designated" || tags.Find("hov") == "only"
+	if hov || isAllHOV(tags.Find("hov:lanes")) || isAllHOV(tags.Find("hov:lanes:forward")) {
+		forward.destination |= Car & forward.open
+	}
+	if hov || isAllHOV(tags.Find("hov:lanes")) || isAllHOV(tags.Find("hov:lanes:backward")) {
+		backward.destination |= Car & backward.open
 	}
 	return forward, backward
 }
 
-// permits says whether a mode may use a road in a direction; forced, that a tag for this very direction says so, which is
-// stronger than oneway.
-func permits(tags osm.Tags, keys []string, own int, mode Modes, h highway, direction string) (open, forced bool) {
-	open = h.modes&mode != 0
-	if mode != Car && tags.Find("motorroad") == "yes" {
-		open = false
+func (r *rights) add(mode Modes, v verdict) {
+	if v > forbidden {
+		r.open |= mode
+	}
+	if v == destination {
+		r.destination |= mode
+	}
+}
+
+func (r *rights) take(modes Modes) {
+	r.open &^= modes
+	r.destination &^= modes
+}
+
+// isAllHOV says whether all lanes are for cars with passengers, which most cars are not.
+func isAllHOV(lanes string) bool {
+	if lanes == "" {
+		return false
+	}
+	for lane := range strings.SplitSeq(lanes, "|") {
+		if lane != "designated" {
+			return false
+		}
+	}
+	return true
+}
+
+// permits says whether a mode may use a road in a direction: closed, destination or open. forced means that a tag for this very
+// direction says so, which is stronger than oneway.
+func permits(tags osm.Tags, keys []string, own int, mode Modes, h highway, direction string) (v verdict, forced bool) {
+	usual := forbidden
+	if opensByDefault(tags, mode, h) {
+		usual = allowed
 	}
 	for i, key := range keys {
-		value, directed := firstValue(tags.Find(key+direction)), true
+		value, directed := tags.Find(key+direction), true
 		if value == "" {
-			value, directed = firstValue(tags.Find(key)), false
+			value, directed = tags.Find(key), false
 		}
-		switch {
-		case value == "":
+		if value == "" {
 			continue
-		case closesAll[value], mode != Car && closesSlow[value]:
-			return false, false
-		case mode == Car && value == "private" && h.class == Service:
-			return false, false
-		case opens[value] && (i < own || mode == Car && h.class == Track):
-			return true, directed && i < own
 		}
-		return open, false
+		v := verdictOf(value, mode, i < own)
+		switch {
+		case v == forbidden, h.class == Service && mode == Car && v == destination && isPrivate(value):
+			return forbidden, false
+		case v == invited, v == allowed && i < own:
+			return allowed, directed && i < own
+		case v == allowed && (mode == Car && h.class == Track || h == unknownHighway):
+			return allowed, false
+		case v == destination && usual == allowed:
+			return destination, false
+		}
+		return usual, false
 	}
-	return open, false
+	return usual, false
 }
 
-// onewayOf returns 1 if a mode may only go along a way's direction, -1 if only against it, 0 if there is no such rule.
-func onewayOf(tags osm.Tags, mode Modes, h highway) int {
-	var keys []string
-	switch mode {
-	case Car:
-		keys = []string{"oneway:motorcar", "oneway:motor_vehicle", "oneway:vehicle", "oneway"}
-	case Bicycle:
-		keys = []string{"oneway:bicycle"}
-		if !hasContraflow(tags) {
-			keys = append(keys, "oneway:vehicle", "oneway")
-		}
-	default:
-		keys = []string{"oneway:foot"}
-	}
-	for _, key := range keys {
-		switch tags.Find(key) {
-		case "yes", "true", "1":
-			return 1
-		case "-1", "reverse":
-			return -1
-		case "no", "false", "0":
-			return 0
-		case "reversible", "alternating":
-			// Either direction at some time of the day.
-			return 0
+// isPrivate says whether a road is private and nothing else: access=private;customers is not.
+func isPrivate(value string) (private bool) {
+	for one := range strings.SplitSeq(value, ";") {
+		if one = strings.TrimSpace(one); one == "private" {
+			private = true
+		} else if accessValues[one].car > forbidden {
+			return false
 		}
 	}
-	if mode == Foot || mode == Bicycle && hasContraflow(tags) {
-		return 0
-	}
-	if j := tags.Find("junction"); j == "roundabout" || j == "circular" || h.class == Motorway && !h.link {
-		return 1
-	}
-	return 0
+	return private
 }
 
-// hasContraflow says whether a one-way street has a cycle track or lane against its direction.
-func hasContraflow(tags osm.Tags) bool {
-	for _, key := range []string{"cycleway", "cycleway:left", "cycleway:right", "cycleway:both"} {
-		switch tags.Find(key) {
-		case "opposite", "opposite_lane", "opposite_track", "opposite_share_busway":
-			return true
-		}
+// opensByDefault says whether a mode may use a road about which no access key says anything.
+func opensByDefault(tags osm.Tags, mode Modes, h highway) bool {
+	switch {
+	case mode != Car && tags.Find("motorroad") == "yes":
+		return false
+	case h.modes&mode != 0:
+		return true
+	case mode == Bicycle:
+		return (h.class <= Service || h == unknownHighway) && cyclewaysOf(tags).any
+	case mode == Foot:
+		return h.class <= Trunk && hasSidewalk(tags)
 	}
 	return false
 }
 
-// Barriers that let a mode pass if no access tag says otherwise. To cars all others are closed; to bicycles and feet all
-// others are open.
-var (
-	openToCars = valueSet("cattle_grid", "border_control", "toll_booth", "sally_port", "gate", "lift_gate", "swing_gate",
-		"sliding_gate", "hampshire_gate", "no", "entrance", "height_restrictor", "arch", "checkpoint", "sump_buster", "kerb",
-		"speed_bump", "bump_gate")
-	closedToBicycles = valueSet("wall", "fence", "yes", "hedge", "city_wall", "retaining_wall", "guard_rail", "stile",
-		"turnstile", "full-height_turnstile", "kissing_gate", "debris", "log")
-	closedToFeet = valueSet("wall", "fence", "yes", "hedge", "city_wall", "retaining_wall", "guard_rail")
-)
-
-// barrierOf returns the modes that a node stops.
-func barrierOf(tags osm.Tags) (stopped Modes) {
-	kind := tags.Find("barrier")
-	if kind == "" {
-		return 0
+// hasSidewalk says whether a road has a sidewalk that is not a way of its own.
+func hasSidewalk(tags osm.Tags) bool {
+	switch tags.Find("sidewalk") {
+	case "yes", "both", "left", "right":
+		return true
 	}
-	if !openToCars[kind] && tags.Find("bollard") != "rising" {
-		stopped |= Car
-	}
-	if closedToBicycles[kind] {
-		stopped |= Bicycle
-	}
-	if closedToFeet[kind] {
-		stopped |= Foot
-	}
-	for _, a := range accessKeys {
-		for _, key := range a.keys {
-			value := firstValue(tags.Find(key))
-			if value == "" {
-				continue
-			}
-			if closesAll[value] || a.mode != Car && value == "private" {
-				stopped |= a.mode
-			} else {
-				stopped &^= a.mode
-			}
-			break
+	for _, key := range [...]string{"sidewalk:both", "sidewalk:left", "sidewalk:right"} {
+		if tags.Find(key) == "yes" {
+			return true
 		}
 	}
-	return stopped
+	return false
 }

@@ -19,6 +19,8 @@ type collector struct {
 	coverage *coverage
 
 	areas      []areaRelation
+	squares    []square
+	outlines   map[int64]*Road // by way, after the relations
 	turns      []turnRelation
 	streets    map[member]string // of houses, from associatedStreet relations
 	memberWays []int64           // ways of areas, sorted after the relations
@@ -46,6 +48,7 @@ type wayRecord struct {
 	version    int
 	start, end int // its part of collector.refs
 	road       *Road
+	takes      int32 // seconds for all of it, where the tags tell
 	// feature says that the way has a name or an address itself. tags are there for features, for interpolations, and for
 	// members of areas, which may take them over.
 	feature      bool
@@ -74,7 +77,9 @@ func (c *collector) addRelation(r *osm.Relation) error {
 	c.counts.Relations++
 	r.Tags = trim(r.Tags)
 	switch r.Tags.Find("type") {
-	case "multipolygon", "boundary":
+	case "multipolygon":
+		return cmp.Or(c.addSquare(r), c.addArea(r))
+	case "boundary":
 		return c.addArea(r)
 	case "restriction":
 		return c.addTurn(r)
@@ -128,6 +133,7 @@ func (c *collector) endRelations() {
 	}
 	slices.Sort(c.memberWays)
 	c.memberWays = slices.Compact(c.memberWays)
+	c.outlineSquares()
 }
 
 // newest sorts objects by id and keeps the newest version of each; of equal ones the first that was read.
@@ -156,7 +162,7 @@ func (c *collector) wantsWay(w *osm.Way) bool {
 	if len(w.Nodes) < 2 {
 		return false
 	}
-	if isFeature(w.Tags) || c.isMemberWay(int64(w.ID)) || w.Tags.Find("addr:interpolation") != "" {
+	if isFeature(w.Tags) || c.isMemberWay(int64(w.ID)) || c.outlines[int64(w.ID)] != nil || w.Tags.Find("addr:interpolation") != "" {
 		return true
 	}
 	_, ok := highwayOf(w.Tags)
@@ -165,7 +171,12 @@ func (c *collector) wantsWay(w *osm.Way) bool {
 
 func (c *collector) addWay(w *osm.Way) error {
 	rec := wayRecord{id: int64(w.ID), version: w.Version, start: len(c.refs)}
-	rec.road = c.road(w)
+	if rec.road = c.road(rec.id, w.Tags); rec.road == nil {
+		rec.road = c.outline(w)
+	}
+	if rec.road != nil && rec.road.Ferry {
+		rec.takes = int32(parseDuration(w.Tags.Find("duration")))
+	}
 	rec.feature = isFeature(w.Tags)
 	rec.areal = describesArea(w.Tags)
 	rec.interpolates = c.strings.intern(w.Tags.Find("addr:interpolation"))

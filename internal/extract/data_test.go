@@ -23,7 +23,9 @@ func checkData(t interface {
 		t.Errorf("tiles are not sorted")
 	}
 	for _, r := range d.Roads {
-		if len(r.Nodes) < 2 || r.Forward|r.Backward == 0 || r.SpeedForward < minSpeed || r.SpeedBackward < minSpeed {
+		if len(r.Nodes) < 2 || r.Forward|r.Backward == 0 || min(r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed) < 1 ||
+			!r.Ferry && min(r.SpeedForward, r.SpeedBackward) < minSpeed ||
+			r.DestinationForward&^r.Forward != 0 || r.DestinationBackward&^r.Backward != 0 {
 			t.Errorf("road %+v", r)
 		}
 		for i, n := range r.Nodes {

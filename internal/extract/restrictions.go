@@ -41,13 +41,32 @@ var exceptions = map[string]Modes{
 	"motorcar": Car, "motor_vehicle": Car, "vehicle": Car | Bicycle, "bicycle": Bicycle, "foot": Foot,
 }
 
+// turnKinds are the values of restriction=* that forbid or prescribe a turn. There are others that begin alike and do not:
+// no_right_turn_on_red is about a light, and says nothing when it is green.
+var turnKinds = valueSet("no_left_turn", "no_right_turn", "no_straight_on", "no_u_turn", "no_entry", "no_exit",
+	"only_left_turn", "only_right_turn", "only_straight_on", "only_u_turn")
+
+// turnKind returns the first of the values of a tag that forbids or prescribes a turn, else the first that might mean to.
+func turnKind(value string) (unknown string) {
+	for one := range strings.SplitSeq(value, ";") {
+		one = strings.TrimSpace(one)
+		if turnKinds[one] {
+			return one
+		}
+		if unknown == "" && !strings.HasSuffix(one, "_on_red") {
+			unknown = one
+		}
+	}
+	return unknown
+}
+
 // addTurn notes a restriction. Those that hold at certain times only are left out: nobody knows when a trace was made.
 func (c *collector) addTurn(r *osm.Relation) error {
 	t := turnRelation{id: int64(r.ID), version: r.Version}
 	var kind string
 	conditional := false
 	for _, k := range restrictionKeys {
-		value := firstValue(r.Tags.Find(k.key))
+		value := turnKind(r.Tags.Find(k.key))
 		conditional = conditional || r.Tags.Find(k.key+":conditional") != ""
 		if value == "" || kind != "" && value != kind {
 			continue
@@ -79,7 +98,7 @@ func (c *collector) addTurn(r *osm.Relation) error {
 	}
 	t.only = strings.HasPrefix(kind, "only_")
 	t.manyFrom, t.manyTo = kind == "no_entry", kind == "no_exit"
-	t.skipped = !t.only && !strings.HasPrefix(kind, "no_") || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
+	t.skipped = !turnKinds[kind] || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
 		(len(t.viaNodes) == 1) == (len(t.viaWays) > 0)
 	c.turns = append(c.turns, t)
 	return c.cost.TakeMemory(costTurn + costMember*int64(len(r.Members)))

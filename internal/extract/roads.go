@@ -8,21 +8,23 @@ import (
 	"github.com/paulmach/osm"
 )
 
-// road returns a way as a road without its nodes, or nil if nobody may travel along it.
-func (c *collector) road(w *osm.Way) *Road {
-	h, ok := highwayOf(w.Tags)
+// road returns a way of such tags as a road without its nodes, or nil if nobody may travel along it.
+func (c *collector) road(way int64, tags osm.Tags) *Road {
+	h, ok := highwayOf(tags)
 	if !ok {
 		return nil
 	}
-	r := &Road{Way: int64(w.ID), Class: h.class, Link: h.link, Ferry: h.class == Ferry}
-	r.Forward, r.Backward = access(w.Tags, h)
-	if r.Forward|r.Backward == 0 {
+	forward, backward := access(tags, h)
+	if forward.open|backward.open == 0 {
 		return nil
 	}
-	r.SpeedForward, r.SpeedBackward = speeds(w.Tags, h)
-	for i := range w.Tags {
-		value := w.Tags[i].Value
-		switch w.Tags[i].Key {
+	r := &Road{Way: way, Class: h.class, Link: h.link, Ferry: h.class == Ferry, Forward: forward.open, Backward: backward.open,
+		DestinationForward: forward.destination, DestinationBackward: backward.destination}
+	r.SpeedForward, r.SpeedBackward = speeds(tags, h)
+	r.BicycleSpeed, r.FootSpeed = slowSpeeds(tags, h)
+	for i := range tags {
+		value := tags[i].Value
+		switch tags[i].Key {
 		case "name":
 			r.Name = c.strings.intern(value)
 		case "ref":
@@ -85,6 +87,7 @@ func (c *collector) assembleRoads(data *Data) {
 		if w.road == nil {
 			continue
 		}
+		c.timeCrossing(w)
 		var run []int32
 		flush := func() {
 			if len(run) >= 2 {

@@ -35,13 +35,18 @@ func TestRoads(t *testing.T) {
 	d := s.read(t)
 	want := []Road{
 		{Way: 1, Name: "Main Street", Ref: "A 1", Class: Residential, Forward: everyone, Backward: everyone, SpeedForward: 50,
-			SpeedBackward: 50, Bridge: true, Layer: 1, Toll: true},
-		{Way: 2, Name: "Circle", Class: Tertiary, Forward: everyone, Backward: Foot, SpeedForward: 50, SpeedBackward: 50, Roundabout: true},
-		{Way: 3, Name: "Broken", Class: Service, Forward: everyone, Backward: everyone, SpeedForward: 18, SpeedBackward: 18},
-		{Way: 3, Name: "Broken", Class: Service, Forward: everyone, Backward: everyone, SpeedForward: 18, SpeedBackward: 18},
-		{Way: 4, Class: Footway, Forward: Bicycle | Foot, Backward: Bicycle | Foot, SpeedForward: 10, SpeedBackward: 10, Tunnel: true, Layer: -1},
-		{Way: 5, Class: Motorway, Link: true, Forward: Car, SpeedForward: 55, SpeedBackward: 55},
-		{Way: 8, Name: "Ferry", Class: Ferry, Ferry: true, Forward: everyone, Backward: everyone, SpeedForward: 10, SpeedBackward: 10},
+			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Bridge: true, Layer: 1, Toll: true},
+		{Way: 2, Name: "Circle", Class: Tertiary, Forward: everyone, Backward: Foot, SpeedForward: 50, SpeedBackward: 50,
+			BicycleSpeed: 18, FootSpeed: 5, Roundabout: true},
+		{Way: 3, Name: "Broken", Class: Service, Forward: everyone, Backward: everyone, SpeedForward: 18, SpeedBackward: 18,
+			BicycleSpeed: 16, FootSpeed: 5},
+		{Way: 3, Name: "Broken", Class: Service, Forward: everyone, Backward: everyone, SpeedForward: 18, SpeedBackward: 18,
+			BicycleSpeed: 16, FootSpeed: 5},
+		{Way: 4, Class: Footway, Forward: Bicycle | Foot, Backward: Bicycle | Foot, SpeedForward: 10, SpeedBackward: 10,
+			BicycleSpeed: 14, FootSpeed: 5, Tunnel: true, Layer: -1},
+		{Way: 5, Class: Motorway, Link: true, Forward: Car, SpeedForward: 55, SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5},
+		{Way: 8, Name: "Ferry", Class: Ferry, Ferry: true, Forward: everyone, Backward: everyone, SpeedForward: 10, SpeedBackward: 10,
+			BicycleSpeed: 10, FootSpeed: 10},
 	}
 	nodes := [][]int64{{0, 1, 2, 3}, {10, 11, 21, 20, 10}, {5, 6}, {7, 8}, {30, 31}, {40, 41}, {70, 99}}
 	if len(d.Roads) != len(want) {
@@ -116,6 +121,15 @@ func TestRestrictions(t *testing.T) {
 		{name: "unconnected via ways", members: "w1:from w2:via w8:via w6:to", tags: "restriction=no_u_turn", skipped: 1},
 		{name: "missing way", members: "w1:from n11:via w99:to", tags: "restriction=no_left_turn", skipped: 1},
 		{name: "missing node", members: "w1:from n999:via w2:to", tags: "restriction=no_left_turn", skipped: 1},
+		{name: "not on red", members: "w1:from n11:via w4:to", tags: "restriction=no_left_turn_on_red"},
+		{name: "not on red to the right", members: "w1:from n11:via w4:to", tags: "restriction=no_right_turn_on_red"},
+		{name: "not for cars on red", members: "w1:from n11:via w4:to", tags: "restriction:motorcar=no_straight_on_on_red"},
+		{name: "not on red nor on green", members: "w1:from n11:via w4:to", tags: "restriction=no_left_turn_on_red;no_left_turn", want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: Car | Bicycle}}},
+		{name: "on red and for cars", members: "w1:from n11:via w4:to", tags: "restriction=no_left_turn_on_red restriction:motorcar=no_left_turn", want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: Car}}},
+		{name: "another no", members: "w1:from n11:via w4:to", tags: "restriction=no_parking", skipped: 1},
+		{name: "another only", members: "w1:from n11:via w4:to", tags: "restriction=only_buses", skipped: 1},
+		{name: "only u-turn", members: "w1:from n11:via w1:to", tags: "restriction=only_u_turn", want: []turn{{From: 1, To: 1, ViaNode: 11, Only: true, Modes: Car | Bicycle}}},
+		{name: "on foot", members: "w1:from n11:via w4:to", tags: "restriction:foot=no_left_turn", want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: Foot}}},
 		{name: "unknown", members: "w1:from n11:via w4:to", tags: "restriction=maybe", skipped: 1},
 	}
 	for _, test := range tests {

@@ -63,8 +63,14 @@ type Road struct {
 	Class RoadClass
 	// Forward and Backward say who may travel along the way's own direction and against it.
 	Forward, Backward Modes
-	// SpeedForward and SpeedBackward are a car's free speed in km/h, from maxspeed or from the class; at least 5.
-	SpeedForward, SpeedBackward      uint8
+	// DestinationForward and DestinationBackward are those among them who may only if their way begins or ends there: the road is no
+	// through road for them (access=destination, customers, …).
+	DestinationForward, DestinationBackward Modes
+	// SpeedForward and SpeedBackward are a car's free speed in km/h, from maxspeed or from the class; at least 5, on a ferry
+	// at least 1.
+	SpeedForward, SpeedBackward uint8
+	// BicycleSpeed and FootSpeed are how fast people ride and walk there in both directions, in km/h; at least 1.
+	BicycleSpeed, FootSpeed          uint8
 	Roundabout, Link, Tunnel, Bridge bool
 	Toll, Ferry                      bool
 	Layer                            int8

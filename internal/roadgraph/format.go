@@ -48,6 +48,9 @@ const (
 	Toll
 	Ferry
 	HasCopies // one of its arcs is in the list of copies
+	// DestinationForward and DestinationBackward: only those may travel in this direction whose way begins or ends here.
+	DestinationForward
+	DestinationBackward
 )
 
 // Has reports whether all of the given flags are set.
@@ -77,8 +80,10 @@ type Arc struct {
 type Turn struct {
 	To    uint32 // arc
 	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; TurningBack
-	_     uint8
-	_     uint16
+	// Enters is 1 where the turn leads into a road that is only for those who have a destination there, from one that is for
+	// all; else 0. It follows from the flags of the two segments, and spares a search to look at them.
+	Enters uint8
+	_      uint16
 }
 
 // TurningBack is the angle of turning round on the same road.

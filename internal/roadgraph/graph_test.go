@@ -82,6 +82,30 @@ func TestSegments(t *testing.T) {
 			},
 			[]string{"a", "a"},
 		},
+		"nor one is for destination traffic": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid)
+				town.Road("a", mid, town.Node(100, 0)).DestinationForward = extract.Car
+			},
+			[]string{"a", "a"},
+		},
+		"unless it is so for others": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid)
+				town.Road("a", mid, town.Node(100, 0)).DestinationForward = extract.Foot
+			},
+			[]string{"a"},
+		},
+		"also for destination traffic, drawn towards each other": {
+			func(town *roadgraphtest.Town) {
+				mid := town.Node(50, 0)
+				town.Road("a", town.Node(0, 0), mid).DestinationForward = extract.Car
+				town.Road("a", town.Node(100, 0), mid).DestinationBackward = extract.Car
+			},
+			[]string{"a"},
+		},
 		"a barrier cuts": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
@@ -188,6 +212,7 @@ func TestLongRoad(t *testing.T) {
 func TestProperties(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("Main Street", 0, 0, 1000, 0)
+	r.DestinationBackward = extract.Car | extract.Foot
 	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll, r.SpeedForward, r.SpeedBackward = "A 1", extract.Trunk, true, true, -1, true, 100, 50
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Roundabout, r.Bridge, r.Ferry = "B 2", true, true, true
@@ -199,7 +224,8 @@ func TestProperties(t *testing.T) {
 		s := g.Segment(i)
 		switch name := g.Name(i); name {
 		case "Main Street":
-			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll
+			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll |
+				roadgraph.DestinationBackward
 			if s.Flags != want || s.Class != extract.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
 				t.Errorf("%+v", s)
 			}
@@ -273,6 +299,31 @@ func TestModes(t *testing.T) {
 			if both == (mode == extract.Car) {
 				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Segment(i).Flags)
 			}
+		}
+	}
+}
+
+// TestModesOfTheirOwn: what is different for bicycles and walkers on the same street, 1 km long.
+func TestModesOfTheirOwn(t *testing.T) {
+	var town roadgraphtest.Town
+	r := town.Street("street", 0, 0, 1000, 0)
+	r.BicycleSpeed, r.FootSpeed, r.DestinationForward = 10, 4, extract.Bicycle
+	f := roadgraphtest.Compile(t, &town.Data)
+	for mode, want := range map[extract.Modes]struct {
+		seconds float64
+		flags   roadgraph.Flags
+	}{extract.Car: {72, 0}, extract.Bicycle: {360, roadgraph.DestinationForward}, extract.Foot: {900, 0}} {
+		g, err := roadgraph.OpenMode(f, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for arc := range uint32(2) {
+			if got := float64(g.Arc(arc).Duration) / 1000; math.Abs(got-want.seconds) > 0.1 {
+				t.Errorf("mode %d takes %.1f s, not %.1f", mode, got, want.seconds)
+			}
+		}
+		if got := g.Segment(0).Flags; got != want.flags|roadgraph.Forward|roadgraph.Backward {
+			t.Errorf("mode %d: flags %b", mode, got)
 		}
 	}
 }

@@ -19,6 +19,9 @@ type Costs struct {
 	Turn *[256]float64
 	// TurnBack is what turning round costs more where the road goes on. 0: nobody does.
 	TurnBack float64
+	// Enter is the cost of going from a road that is for all into one that is only for those who have a destination there.
+	// Leaving it costs nothing, so a route that begins or ends there pays once at most, and one that passes through pays, too.
+	Enter float64
 }
 
 // Arc is the cost of travelling an arc from end to end.
@@ -236,6 +239,9 @@ func (s *Search) relax(at int32) {
 				continue
 			}
 			to += s.costs.TurnBack
+		}
+		if turns[i].Enters != 0 {
+			to += s.costs.Enter
 		}
 		if to+rest > s.Limit {
 			continue

@@ -21,6 +21,18 @@ var byLength = roadgraph.Costs{PerMetre: 1}
 // search finds the cheapest route from the end of an arc to the beginning of another, or of a copy of it.
 func search(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64, arcs []uint32) {
 	s.Reset(g, costs)
+	return finish(g, s, from, to)
+}
+
+// aimed is the same with A*.
+func aimed(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64, arcs []uint32) {
+	s.Reset(g, costs)
+	end := g.Arc(to)
+	s.Aim(float64(end.EndLat)/1e7, float64(end.EndLon)/1e7, 0)
+	return finish(g, s, from, to)
+}
+
+func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost float64, arcs []uint32) {
 	s.AddSource(0, from, 0, 0)
 	s.AddTarget(0, to)
 	if g.Segment(to >> 1).Flags.Has(roadgraph.HasCopies) {
@@ -152,6 +164,73 @@ func TestRestrictionOverWay(t *testing.T) {
 	}
 }
 
+// TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long in two
+// pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
+func TestDestinationTraffic(t *testing.T) {
+	both := func(r *extract.Road, modes extract.Modes) { r.DestinationForward, r.DestinationBackward = modes, modes }
+	tests := map[string]struct {
+		enter    float64
+		change   func(d *extract.Data) // roads: w, m, m2, e, r, s, p
+		from, to string
+		cost     float64
+		want     []string
+	}{
+		"nothing charged":                        {0, nil, "w", "e", 100, []string{"w", "m", "m2", "e"}},
+		"the way round":                          {201, nil, "w", "e", 300, []string{"w", "r", "e"}},
+		"through, where the way round is longer": {199, nil, "w", "e", 299, []string{"w", "m", "m2", "e"}},
+		"into it":                                {1000, nil, "w", "s", 1050, []string{"w", "m", "s"}},
+		"out of it":                              {1000, nil, "s", "e", 50, []string{"s", "m2", "e"}},
+		"within it":                              {1000, nil, "s", "m2", 0, []string{"s", "m2"}},
+		"in again":                               {1000, nil, "p", "m2", 1000, []string{"p", "m2"}},
+		"only there, and not back":               {1000, func(d *extract.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100, []string{"w", "m", "m2", "e"}},
+		"for those on bicycles":                  {1000, func(d *extract.Data) { both(&d.Roads[1], extract.Bicycle); both(&d.Roads[2], extract.Bicycle) }, "w", "e", 100, []string{"w", "m", "m2", "e"}},
+		"where the first piece is open":          {201, func(d *extract.Data) { both(&d.Roads[1], 0) }, "w", "e", 300, []string{"w", "r", "e"}},
+		"drawn the other way":                    {201, func(d *extract.Data) { reverse(&d.Roads[1]); reverse(&d.Roads[2]) }, "w", "e", 300, []string{"w", "r", "e"}},
+		"drawn so, and open there": {201, func(d *extract.Data) {
+			for i := range d.Roads[1:3] {
+				reverse(&d.Roads[1+i])
+				d.Roads[1+i].DestinationBackward = 0
+			}
+		}, "w", "e", 100, []string{"w", "m", "m2", "e"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var town roadgraphtest.Town
+			west, mid, east := town.Node(0, 0), town.Node(50, 0), town.Node(100, 0)
+			town.Road("w", town.Node(-100, 0), west)
+			town.Road("m", west, mid)
+			town.Road("m2", mid, east)
+			town.Road("e", east, town.Node(200, 0))
+			town.Road("r", west, town.Node(0, 100), town.Node(100, 100), east)
+			town.Road("s", mid, town.Node(50, -100))
+			town.Road("p", mid, town.Node(50, 50))
+			for _, i := range []int{1, 2, 5} {
+				both(&town.Data.Roads[i], extract.Car)
+			}
+			if test.change != nil {
+				test.change(&town.Data)
+			}
+			g := town.Open(t)
+			begins := map[string]int32{"w": 3, "s": 7, "p": 8, "e": east, "m2": mid}
+			if test.to == "s" {
+				begins["s"] = mid
+			}
+			var s roadgraph.Search
+			cost, arcs := search(g, &s, roadgraph.Costs{PerMetre: 1, Enter: test.enter}, arcNamed(t, &town, g, test.from, begins[test.from]),
+				arcNamed(t, &town, g, test.to, begins[test.to]))
+			var got []string
+			for _, arc := range arcs {
+				got = append(got, g.Name(arc>>1))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || math.Abs(cost-test.cost) > 0.1 {
+				t.Errorf("%.1f m, want %.1f m: %s", cost, test.cost, diff)
+			}
+		})
+	}
+}
+
+func reverse(r *extract.Road) { slices.Reverse(r.Nodes) }
+
 // TestRoundabout: four exits, right-hand traffic; the third exit is reached past the first two, the one behind past all.
 func TestRoundabout(t *testing.T) {
 	var town roadgraphtest.Town
@@ -255,8 +334,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers and restrictions included, with a
-// search over the pieces of the ways that remembers every piece it came by.
+// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for destination
+// traffic included, with a search over the pieces of the ways that remembers every piece it came by.
 func TestSearchAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		town := randomTown(rt)
@@ -264,7 +343,9 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 		if g.Segments() == 0 {
 			return
 		}
+		costs := roadgraph.Costs{PerMetre: 1, Enter: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
 		naive := newWalker(&town.Data)
+		naive.enter = costs.Enter
 		var s roadgraph.Search
 		arc := rapid.Custom(func(rt *rapid.T) uint32 { return uint32(rapid.IntRange(0, 2*g.Segments()-1).Draw(rt, "arc")) })
 		for range 8 {
@@ -273,9 +354,12 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 				continue
 			}
 			want := naive.route(naive.pieces(g, from), naive.pieces(g, to)[0])
-			got, arcs := search(g, &s, byLength, from, to)
-			if math.IsInf(want, 1) != math.IsInf(got, 1) || math.Abs(got-want) > 0.01*float64(len(arcs)+1) {
-				rt.Fatalf("from arc %d to arc %d: %.3f m by %v, want %.3f m", from, to, got, arcs, want)
+			for name, find := range map[string]func(*roadgraph.Graph, *roadgraph.Search, roadgraph.Costs, uint32, uint32) (
+				float64, []uint32){"Dijkstra": search, "A*": aimed} {
+				got, arcs := find(g, &s, costs, from, to)
+				if math.IsInf(want, 1) != math.IsInf(got, 1) || math.Abs(got-want) > 0.01*float64(len(arcs)+1) {
+					rt.Fatalf("%s from arc %d to arc %d: %.3f m by %v, want %.3f m", name, from, to, got, arcs, want)
+				}
 			}
 		}
 	})
@@ -314,6 +398,10 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 			r.Backward = 0
 		case 1:
 			r.Forward = 0
+		}
+		if rapid.IntRange(0, 2).Draw(rt, "destination") == 0 {
+			r.DestinationForward = r.Forward & extract.Car
+			r.DestinationBackward = r.Backward & rapid.SampledFrom([]extract.Modes{0, extract.Car}).Draw(rt, "back")
 		}
 	}
 	ways := len(town.Data.Roads)

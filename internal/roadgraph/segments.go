@@ -43,12 +43,6 @@ type properties struct {
 	speedForward, speedBackward uint8
 }
 
-// Speeds in km/h of those who have no speed limit.
-const (
-	bicycleSpeed = 16
-	footSpeed    = 5
-)
-
 func newBuilder(d *extract.Data, mode extract.Modes) *builder {
 	b := &builder{data: d, mode: mode, curve: newCurve(d.Bounds)}
 	for i := range d.Roads {
@@ -137,14 +131,16 @@ func (b *builder) properties(e int32, along bool) properties {
 	p := properties{name: r.Name, ref: r.Ref, class: r.Class, layer: r.Layer, speedForward: r.SpeedForward, speedBackward: r.SpeedBackward}
 	switch b.mode {
 	case extract.Bicycle:
-		p.speedForward, p.speedBackward = bicycleSpeed, bicycleSpeed
+		p.speedForward, p.speedBackward = r.BicycleSpeed, r.BicycleSpeed
 	case extract.Foot:
-		p.speedForward, p.speedBackward = footSpeed, footSpeed
+		p.speedForward, p.speedBackward = r.FootSpeed, r.FootSpeed
 	}
 	forward, backward := r.Forward&b.mode != 0, r.Backward&b.mode != 0
+	destinationForward, destinationBackward := r.DestinationForward&b.mode != 0, r.DestinationBackward&b.mode != 0
 	if !along {
 		p.speedForward, p.speedBackward = p.speedBackward, p.speedForward
 		forward, backward = backward, forward
+		destinationForward, destinationBackward = destinationBackward, destinationForward
 	}
 	for _, f := range []struct {
 		set  bool
@@ -152,6 +148,7 @@ func (b *builder) properties(e int32, along bool) properties {
 	}{
 		{forward, Forward}, {backward, Backward}, {r.Roundabout, Roundabout}, {r.Link, Link}, {r.Tunnel, Tunnel},
 		{r.Bridge, Bridge}, {r.Toll, Toll}, {r.Ferry, Ferry},
+		{destinationForward, DestinationForward}, {destinationBackward, DestinationBackward},
 	} {
 		if f.set {
 			p.flags |= f.flag

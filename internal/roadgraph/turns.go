@@ -140,7 +140,7 @@ func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 	first := len(w.t.turns)
 	w.onward(arc, func(to uint32) {
 		if next, allowed := memory.step(state, to); allowed {
-			w.t.turns = append(w.t.turns, Turn{To: next, Angle: w.angle(arc, to)})
+			w.t.turns = append(w.t.turns, Turn{To: next, Angle: w.angle(arc, to), Enters: w.enters(arc, to)})
 		}
 	})
 	if back := arc ^ 1; w.open(back) {
@@ -149,6 +149,20 @@ func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 		}
 	}
 	slices.SortFunc(w.t.turns[first:], func(x, y Turn) int { return cmp.Compare(x.To, y.To) })
+}
+
+// enters is 1 where a turn leads into a road that is only for those who have a destination there, from one that is for all.
+func (w *turner) enters(from, to uint32) uint8 {
+	if w.destination(to) && !w.destination(from) {
+		return 1
+	}
+	return 0
+}
+
+// destination reports whether an arc is only for those who have a destination there.
+func (w *turner) destination(arc uint32) bool {
+	flags := w.b.segments[arc>>1].properties.flags
+	return arc&1 == 0 && flags.Has(DestinationForward) || arc&1 == 1 && flags.Has(DestinationBackward)
 }
 
 // angle is the change of direction from one arc to the next; see Turn.

@@ -16,6 +16,8 @@ type walker struct {
 	data *extract.Data
 	all  []hop
 	from map[int32][]hop
+
+	enter float64 // as Costs.Enter
 }
 
 // hop is a piece of a way in one direction, open to cars.
@@ -67,9 +69,12 @@ const remembered = 5 // hops: as long as any restriction of the tests is before 
 
 // route is the length from the end of some hops to the beginning of another one.
 func (w *walker) route(start []hop, to hop) float64 {
-	open, done := &walks{{start, 0}}, map[string]bool{}
+	open, done, best := &walks{{start, 0}}, map[string]bool{}, math.Inf(1)
 	for open.Len() > 0 {
 		n := heap.Pop(open).(walk)
+		if n.cost >= best { // the ends of hops come out in order of their cost
+			break
+		}
 		path := n.path[max(0, len(n.path)-remembered):]
 		key := fmt.Sprint(path)
 		if done[key] {
@@ -77,13 +82,31 @@ func (w *walker) route(start []hop, to hop) float64 {
 		}
 		done[key] = true
 		for _, next := range w.onward(path) {
-			if next == to {
-				return n.cost // the ends of hops come out in order of their cost, so the first is the cheapest
+			cost := n.cost
+			if w.destination(next) && !w.destination(path[len(path)-1]) {
+				cost += w.enter
 			}
-			heap.Push(open, walk{append(slices.Clone(path), next), n.cost + w.length(next)})
+			if next == to {
+				best = min(best, cost)
+			}
+			heap.Push(open, walk{append(slices.Clone(path), next), cost + w.length(next)})
 		}
 	}
-	return math.Inf(1)
+	return best
+}
+
+// destination reports whether a hop is only for those who have a destination there.
+func (w *walker) destination(h hop) bool {
+	r := &w.data.Roads[h.way-1]
+	for i := 1; i < len(r.Nodes); i++ {
+		switch {
+		case r.Nodes[i-1] == h.from && r.Nodes[i] == h.to:
+			return r.DestinationForward&extract.Car != 0
+		case r.Nodes[i-1] == h.to && r.Nodes[i] == h.from:
+			return r.DestinationBackward&extract.Car != 0
+		}
+	}
+	return false
 }
 
 // walk is a way that was gone, and its length.

@@ -51,7 +51,8 @@ func (t *Town) Node(x, y float64) int32 {
 func (t *Town) Road(name string, nodes ...int32) *extract.Road {
 	t.Data.Roads = append(t.Data.Roads, extract.Road{Way: int64(len(t.Data.Roads) + 1), Nodes: nodes, Name: name,
 		Class: extract.Residential, Forward: extract.Car | extract.Bicycle | extract.Foot,
-		Backward: extract.Car | extract.Bicycle | extract.Foot, SpeedForward: 50, SpeedBackward: 50})
+		Backward: extract.Car | extract.Bicycle | extract.Foot, SpeedForward: 50, SpeedBackward: 50,
+		BicycleSpeed: 18, FootSpeed: 5})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
 
