@@ -57,7 +57,7 @@ func TestDelawareDrives(t *testing.T) {
 	for _, test := range []struct {
 		every, sigma float64 // seconds, metres
 		bar          float64
-	}{{1, 4, 0.005}, {5, 4, 0.008}, {5, 10, 0.015}, {15, 4, 0.01}, {15, 10, 0.02}, {60, 10, 0.08}} {
+	}{{1, 4, 0.005}, {5, 4, 0.008}, {5, 10, 0.015}, {15, 4, 0.013}, {15, 10, 0.02}, {60, 10, 0.08}} {
 		t.Run(fmt.Sprintf("every %v s sigma %v", test.every, test.sigma), func(t *testing.T) {
 			n := newNoise(7, test.sigma)
 			total, missed, added := 0.0, 0.0, 0.0

@@ -88,7 +88,7 @@ func haste(seconds, elapsed, pace, sigma float64) float64 {
 // speed without turns.
 func routeCosts(apart float64) roadgraph.Costs {
 	share := timeShare + timeShareMore*math.Min(1, apart/timeDistance)
-	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * timeSpeed, Turn: &turnCosts}
+	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * timeSpeed, Turn: &turnCosts, Enter: enterCost(apart)}
 }
 
 var turnCosts = makeTurnCosts()
