@@ -24,12 +24,13 @@ import (
 //	railway=platform, leisure=track            no (*)    no (*)    yes
 //
 // (*) unless the mode's own key opens it: motor_vehicle=yes, bicycle=designated, …; a track or an unknown value also by
-// access=yes. What has lanes or tracks for bicycles (cycleway=lane) is open to bicycles, what has a sidewalk to walkers.
-// motorroad=yes is a motorway to bicycles and feet. Cars do not use emergency accesses (service=emergency_access), nor the
-// outlines of areas (area=yes), along which the others go either way round.
+// access=yes. What has lanes or tracks for bicycles (cycleway=lane) is open to bicycles, what has a sidewalk to
+// walkers. motorroad=yes is a motorway to bicycles and feet. Cars do not use emergency accesses
+// (service=emergency_access), nor the outlines of areas (area=yes), along which the others go either way round.
 //
-// The most specific key that is present decides (motorcar, motor_vehicle, vehicle, access; bicycle, vehicle, access; foot,
-// access), in its form for one direction first. What its values mean is in accessValues. Conditional access is not considered.
+// The most specific key that is present decides (motorcar, motor_vehicle, vehicle, access; bicycle, vehicle, access;
+// foot, access), in its form for one direction first. What its values mean is in accessValues. Conditional access is
+// not considered.
 
 // rights are who may travel along a road in one direction.
 type rights struct {
@@ -38,8 +39,8 @@ type rights struct {
 	destination Modes
 }
 
-// accessKeys lists for each mode the keys that rule it, the most specific first; own is how many of them are about the mode
-// itself and can open what is closed by default.
+// accessKeys lists for each mode the keys that rule it, the most specific first; own is how many of them are about the
+// mode itself and can open what is closed by default.
 var accessKeys = []struct {
 	mode Modes
 	keys []string
@@ -105,8 +106,8 @@ func isAllHOV(lanes string) bool {
 	return true
 }
 
-// permits says whether a mode may use a road in a direction: closed, destination or open. forced means that a tag for this very
-// direction says so, which is stronger than oneway.
+// permits says whether a mode may use a road in a direction: closed, destination or open. forced means that a tag for
+// this very direction says so, which is stronger than oneway.
 func permits(tags osm.Tags, keys []string, own int, mode Modes, h highway, direction string) (v verdict, forced bool) {
 	usual := forbidden
 	if opensByDefault(tags, mode, h) {

@@ -19,10 +19,11 @@ var accessValues = map[string]struct{ car, others verdict }{
 	"public": {allowed, allowed}, "allowed": {allowed, allowed},
 
 	"destination": {destination, destination}, "customers": {destination, destination},
-	"customer": {destination, destination}, "visitors": {destination, destination}, "guests": {destination, destination},
+	"customer": {destination, destination}, "visitors": {destination, destination},
+	"guests": {destination, destination},
 
-	// Who is on such a road in a car had the right to be there, and a trace shows it. To walkers and bicycles, for whom there
-	// is nearly always another way, it is closed.
+	// Who is on such a road in a car had the right to be there, and a trace shows it. To walkers and bicycles, for whom
+	// there is nearly always another way, it is closed.
 	"private": {destination, forbidden}, "permit": {destination, forbidden}, "residents": {destination, forbidden},
 	"resident": {destination, forbidden}, "members": {destination, forbidden}, "employees": {destination, forbidden},
 	"staff": {destination, forbidden}, "delivery": {destination, forbidden},
@@ -32,19 +33,22 @@ var accessValues = map[string]struct{ car, others verdict }{
 	"official": {forbidden, forbidden}, "dismount": {unsaid, forbidden},
 }
 
-// otherTraffic are the values that name somebody who is in none of the three modes: a car is no taxi, its driver no farmer.
+// otherTraffic are the values that name somebody who is in none of the three modes: a car is no taxi, its driver no
+// farmer.
 const otherTraffic = `
-	agricultural forestry agricultural_vehicles tractor trailer caravan motorhome goods hgv hgv_articulated lhv bdouble truck
-	lorry hazmat tank psv bus coach tourist_bus school_bus minibus share_taxi taxi trolleybus tram train rail
-	emergency emergency_vehicle emergency_vehicles police fire ambulance rescue military government maintenance
-	service_vehicles disabled car_sharing carpool motorcycle moped mofa speed_pedelec small_electric_vehicle kick_scooter
-	golf_cart atv ohv snowmobile snowcat horse carriage cycle_rickshaw hand_cart ski inline_skates dog`
+	agricultural forestry agricultural_vehicles tractor trailer caravan motorhome goods hgv hgv_articulated lhv
+	bdouble truck lorry hazmat tank psv bus coach tourist_bus school_bus minibus share_taxi taxi trolleybus tram
+	train rail emergency emergency_vehicle emergency_vehicles police fire ambulance rescue military government
+	maintenance service_vehicles disabled car_sharing carpool motorcycle moped mofa speed_pedelec
+	small_electric_vehicle kick_scooter golf_cart atv ohv snowmobile snowcat horse carriage cycle_rickshaw hand_cart
+	ski inline_skates dog`
 
-// vehicleClasses are the values that name who may travel along a road, with the modes among them: access=foot is open to
-// walkers and to nobody else.
+// vehicleClasses are the values that name who may travel along a road, with the modes among them: access=foot is open
+// to walkers and to nobody else.
 var vehicleClasses = func() map[string]Modes {
 	classes := map[string]Modes{
-		"foot": Foot, "pedestrian": Foot, "pedestrians": Foot, "wheelchair": Foot, "bicycle": Bicycle, "bicycles": Bicycle,
+		"foot": Foot, "pedestrian": Foot, "pedestrians": Foot, "wheelchair": Foot, "bicycle": Bicycle,
+		"bicycles": Bicycle,
 		"motorcar": Car, "car": Car, "cars": Car, "motor_vehicle": Car, "motor_vehicles": Car, "vehicle": Car | Bicycle,
 	}
 	for value := range strings.FieldsSeq(otherTraffic) {
@@ -67,8 +71,8 @@ func firstValue(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// verdictOf returns what the value of an access key says to a mode. Of several values (a;b) each lets in whom it lets in.
-// own says that the key is one for the mode alone, where official means what designated does.
+// verdictOf returns what the value of an access key says to a mode. Of several values (a;b) each lets in whom it lets
+// in. own says that the key is one for the mode alone, where official means what designated does.
 func verdictOf(value string, mode Modes, own bool) (v verdict) {
 	for value != "" {
 		var one string

@@ -2,8 +2,8 @@ package extract
 
 import "github.com/paulmach/osm"
 
-// Barriers that let a mode pass if no access tag says otherwise. To cars all others are closed; to bicycles and feet all
-// others are open.
+// Barriers that let a mode pass if no access tag says otherwise. To cars all others are closed; to bicycles and feet
+// all others are open.
 var (
 	openToCars = valueSet("cattle_grid", "border_control", "toll_booth", "sally_port", "gate", "lift_gate", "swing_gate",
 		"sliding_gate", "hampshire_gate", "no", "entrance", "height_restrictor", "arch", "checkpoint", "sump_buster", "kerb",
@@ -13,8 +13,8 @@ var (
 	closedToFeet = valueSet("wall", "fence", "yes", "hedge", "city_wall", "retaining_wall", "guard_rail")
 )
 
-// barrierOf returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has access
-// tags tells who may use that, and not who passes it on the road.
+// barrierOf returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
+// access tags tells who may use that, and not who passes it on the road.
 func barrierOf(tags osm.Tags) (stopped Modes) {
 	kind := tags.Find("barrier")
 	if kind == "" && hasMainKey(tags) {

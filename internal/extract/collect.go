@@ -162,7 +162,8 @@ func (c *collector) wantsWay(w *osm.Way) bool {
 	if len(w.Nodes) < 2 {
 		return false
 	}
-	if isFeature(w.Tags) || c.isMemberWay(int64(w.ID)) || c.outlines[int64(w.ID)] != nil || w.Tags.Find("addr:interpolation") != "" {
+	id := int64(w.ID)
+	if isFeature(w.Tags) || c.isMemberWay(id) || c.outlines[id] != nil || w.Tags.Find("addr:interpolation") != "" {
 		return true
 	}
 	_, ok := highwayOf(w.Tags)

@@ -12,8 +12,8 @@ import (
 // longestCrossing bounds what is believed of duration=*, in seconds: some ferries take two days.
 const longestCrossing = 7 * 24 * 3600
 
-// parseDuration reads how long a ferry or a shuttle train takes: 25, 00:25, 01:20:30, PT1H20M, P1DT2H. Numbers alone are
-// minutes; so is the last of two. It returns seconds, 0 where there is no duration in it.
+// parseDuration reads how long a ferry or a shuttle train takes: 25, 00:25, 01:20:30, PT1H20M, P1DT2H. Numbers alone
+// are minutes; so is the last of two. It returns seconds, 0 where there is no duration in it.
 func parseDuration(value string) int {
 	value = strings.ToUpper(firstValue(value))
 	seconds, ok := 0.0, false
@@ -73,8 +73,8 @@ func parsePeriod(value string) (seconds float64, ok bool) {
 	return seconds, true
 }
 
-// timeCrossing gives a road of which the tags tell how long it takes the speed that comes to. The duration is that of the
-// whole way, so one of which the extract lacks a part keeps the usual speed.
+// timeCrossing gives a road of which the tags tell how long it takes the speed that comes to. The duration is that of
+// the whole way, so one of which the extract lacks a part keeps the usual speed.
 func (c *collector) timeCrossing(w *wayRecord) {
 	if w.road == nil || w.takes == 0 {
 		return

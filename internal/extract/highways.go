@@ -25,7 +25,8 @@ const (
 	walking = 5
 )
 
-// The speeds of cars are what a free road of the class has where nothing is tagged, on the scale of limits that are tagged.
+// The speeds of cars are what a free road of the class has where nothing is tagged, on the scale of limits that are
+// tagged.
 var highways = map[string]highway{
 	"motorway":       {Motorway, false, Car, 110, riding, walking, false},
 	"motorway_link":  {Motorway, true, Car, 55, riding, walking, false},
@@ -71,11 +72,12 @@ var walkable = map[osm.Tag]highway{
 	{Key: "leisure", Value: "track"}:             {Footway, false, Foot, 5, 10, walking, false},
 }
 
-// noRoads are values of highway=* that nobody travels along, whatever else the tags say: what is not there (yet, any more,
-// or in summer), and places.
-var noRoads = valueSet("", "no", "none", "construction", "proposed", "planned", "abandoned", "disused", "razed", "demolished",
-	"removed", "dismantled", "destroyed", "historic", "winter_road", "ice_road", "bus_stop", "services", "rest_area",
-	"emergency_bay", "escape", "passing_place", "traffic_island", "toll_gantry", "street_lamp", "trailhead")
+// noRoads are values of highway=* that nobody travels along, whatever else the tags say: what is not there (yet, any
+// more, or in summer), and places.
+var noRoads = valueSet("", "no", "none", "construction", "proposed", "planned", "abandoned", "disused", "razed",
+	"demolished", "removed", "dismantled", "destroyed", "historic", "winter_road", "ice_road",
+	"bus_stop", "services", "rest_area", "emergency_bay", "escape", "passing_place",
+	"traffic_island", "toll_gantry", "street_lamp", "trailhead")
 
 // unknownHighway is a road of a kind that is not known: closed, unless a key opens it to somebody.
 var unknownHighway = highway{Unclassified, false, 0, 15, 12, walking, false}
@@ -127,8 +129,8 @@ func otherWay(tags osm.Tags) (highway, bool) {
 // harmlessWorks are values of construction=* that leave a road open.
 var harmlessWorks = valueSet("", "no", "none", "minor", "widening", "completed")
 
-// isOutOfUse says whether a way is not to be travelled along by anybody: it is being built, or not even that, it lies on ice,
-// or nobody gets through.
+// isOutOfUse says whether a way is not to be travelled along by anybody: it is being built, or not even that, it lies
+// on ice, or nobody gets through.
 func isOutOfUse(tags osm.Tags) bool {
 	for i := range tags {
 		switch value := tags[i].Value; tags[i].Key {

@@ -35,8 +35,8 @@ func onewayOf(tags osm.Tags, mode Modes, h highway) int {
 	return 0
 }
 
-// directionOf reads a value of oneway=*. A reversible road is open in either direction at some time of the day, and nobody
-// knows when a trace was made.
+// directionOf reads a value of oneway=*. A reversible road is open in either direction at some time of the day, and
+// nobody knows when a trace was made.
 func directionOf(value string) (direction int, ok bool) {
 	switch value {
 	case "yes", "true", "1":

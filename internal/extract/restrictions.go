@@ -41,12 +41,13 @@ var exceptions = map[string]Modes{
 	"motorcar": Car, "motor_vehicle": Car, "vehicle": Car | Bicycle, "bicycle": Bicycle, "foot": Foot,
 }
 
-// turnKinds are the values of restriction=* that forbid or prescribe a turn. There are others that begin alike and do not:
-// no_right_turn_on_red is about a light, and says nothing when it is green.
+// turnKinds are the values of restriction=* that forbid or prescribe a turn. There are others that begin alike and do
+// not: no_right_turn_on_red is about a light, and says nothing when it is green.
 var turnKinds = valueSet("no_left_turn", "no_right_turn", "no_straight_on", "no_u_turn", "no_entry", "no_exit",
 	"only_left_turn", "only_right_turn", "only_straight_on", "only_u_turn")
 
-// turnKind returns the first of the values of a tag that forbids or prescribes a turn, else the first that might mean to.
+// turnKind returns the first of the values of a tag that forbids or prescribes a turn, else the first that might mean
+// to.
 func turnKind(value string) (unknown string) {
 	for one := range strings.SplitSeq(value, ";") {
 		one = strings.TrimSpace(one)

@@ -18,8 +18,9 @@ func (c *collector) road(way int64, tags osm.Tags) *Road {
 	if forward.open|backward.open == 0 {
 		return nil
 	}
-	r := &Road{Way: way, Class: h.class, Link: h.link, Ferry: h.class == Ferry, Forward: forward.open, Backward: backward.open,
-		DestinationForward: forward.destination, DestinationBackward: backward.destination}
+	r := &Road{Way: way, Class: h.class, Link: h.link, Ferry: h.class == Ferry,
+		Forward: forward.open, DestinationForward: forward.destination,
+		Backward: backward.open, DestinationBackward: backward.destination}
 	r.SpeedForward, r.SpeedBackward = speeds(tags, h)
 	r.BicycleSpeed, r.FootSpeed = slowSpeeds(tags, h)
 	for i := range tags {

@@ -158,7 +158,7 @@ func speeds(tags osm.Tags, h highway) (forward, backward uint8) {
 	return pick(limitForward, limit, implied), pick(limitBackward, limit, implied)
 }
 
-func capSpeed[K comparable](most float64, table map[K]float64, value K) float64 {
+func capSpeed(most float64, table map[string]float64, value string) float64 {
 	if v, ok := table[value]; ok {
 		return min(most, v)
 	}

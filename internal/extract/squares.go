@@ -6,8 +6,8 @@ import (
 	"github.com/paulmach/osm"
 )
 
-// square is a multipolygon relation that is a square, a platform, …: people walk along its outer ways, which need not say
-// anything themselves.
+// square is a multipolygon relation that is a square, a platform, …: people walk along its outer ways, which need not
+// say anything themselves.
 type square struct {
 	id      int64
 	version int
@@ -51,8 +51,8 @@ func (c *collector) outlineSquares() {
 	c.squares = nil
 }
 
-// outline returns the road that a way is as a part of a square's outline, nil if it is not. A way that says itself that it
-// is a road, or that it is closed, is what it says.
+// outline returns the road that a way is as a part of a square's outline, nil if it is not. A way that says itself that
+// it is a road, or that it is closed, is what it says.
 func (c *collector) outline(w *osm.Way) *Road {
 	of := c.outlines[int64(w.ID)]
 	if of == nil || w.Tags.Find("highway") != "" || isOutOfUse(w.Tags) {

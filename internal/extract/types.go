@@ -63,11 +63,11 @@ type Road struct {
 	Class RoadClass
 	// Forward and Backward say who may travel along the way's own direction and against it.
 	Forward, Backward Modes
-	// DestinationForward and DestinationBackward are those among them who may only if their way begins or ends there: the road is no
-	// through road for them (access=destination, customers, …).
+	// DestinationForward and DestinationBackward are those among them who may only if their way begins or ends there:
+	// the road is no through road for them (access=destination, customers, …).
 	DestinationForward, DestinationBackward Modes
-	// SpeedForward and SpeedBackward are a car's free speed in km/h, from maxspeed or from the class; at least 5, on a ferry
-	// at least 1.
+	// SpeedForward and SpeedBackward are a car's free speed in km/h, from maxspeed or from the class; at least 5, on a
+	// ferry at least 1.
 	SpeedForward, SpeedBackward uint8
 	// BicycleSpeed and FootSpeed are how fast people ride and walk there in both directions, in km/h; at least 1.
 	BicycleSpeed, FootSpeed          uint8

@@ -11,8 +11,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// TestDestinationTraffic: from west to east leads a short cut of 300 m that is only for those who have a destination there,
-// with a lane off its middle, and a way round the block that is 200 m longer. A street for all runs beside the lane.
+// TestDestinationTraffic: from west to east leads a short cut of 300 m that is only for those who have a destination
+// there, with a lane off its middle, and a way round the block that is 200 m longer. A street for all runs beside the
+// lane.
 func TestDestinationTraffic(t *testing.T) {
 	short := func(town *roadgraphtest.Town, modes extract.Modes) {
 		west, east, mid := town.Node(0, 0), town.Node(300, 0), town.Node(150, 0)

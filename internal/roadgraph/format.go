@@ -48,7 +48,7 @@ const (
 	Toll
 	Ferry
 	HasCopies // one of its arcs is in the list of copies
-	// DestinationForward and DestinationBackward: only those may travel in this direction whose way begins or ends here.
+	// DestinationForward and DestinationBackward say that only those may travel so whose way begins or ends here.
 	DestinationForward
 	DestinationBackward
 )
@@ -80,8 +80,8 @@ type Arc struct {
 type Turn struct {
 	To    uint32 // arc
 	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; TurningBack
-	// Enters is 1 where the turn leads into a road that is only for those who have a destination there, from one that is for
-	// all; else 0. It follows from the flags of the two segments, and spares a search to look at them.
+	// Enters is 1 where the turn leads into a road that is only for those who have a destination there, from one that
+	// is for all; else 0. It follows from the flags of the two segments, and spares a search to look at them.
 	Enters uint8
 	_      uint16
 }

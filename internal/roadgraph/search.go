@@ -19,8 +19,9 @@ type Costs struct {
 	Turn *[256]float64
 	// TurnBack is what turning round costs more where the road goes on. 0: nobody does.
 	TurnBack float64
-	// Enter is the cost of going from a road that is for all into one that is only for those who have a destination there.
-	// Leaving it costs nothing, so a route that begins or ends there pays once at most, and one that passes through pays, too.
+	// Enter is the cost of going from a road that is for all into one that is only for those who have a destination
+	// there. Leaving it costs nothing: a route that begins there does not pay, one that ends there or passes through
+	// pays once.
 	Enter float64
 }
 

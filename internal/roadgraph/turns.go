@@ -151,7 +151,8 @@ func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 	slices.SortFunc(w.t.turns[first:], func(x, y Turn) int { return cmp.Compare(x.To, y.To) })
 }
 
-// enters is 1 where a turn leads into a road that is only for those who have a destination there, from one that is for all.
+// enters is 1 where a turn leads into a road that is only for those who have a destination there, from one that is for
+// all; see Turn.
 func (w *turner) enters(from, to uint32) uint8 {
 	if w.destination(to) && !w.destination(from) {
 		return 1
