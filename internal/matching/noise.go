@@ -104,7 +104,7 @@ func (s *scratch) likeliest(slope float64) float64 {
 		}
 		last := i == len(s.numbers)-1
 		for k := range products {
-			products[k] *= sums[k] + 1e-5 // some points are near no road at all
+			products[k] *= sums[k] + elsewhere
 			sums[k] = 0
 			if last || products[k] < 1e-200 { // a logarithm of many factors costs as much as that of one
 				totals[k] += math.Log(products[k])
@@ -188,5 +188,7 @@ func (s *scratch) weigh() {
 		s.weight = append(s.weight, weight)
 	}
 }
+
+var elsewhere = 1e-4
 
 var leastWeight, smooth = 0.1, 4.0

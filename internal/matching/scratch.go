@@ -18,6 +18,7 @@ type scratch struct {
 	reach  float64   // metres: how far a point may be from its road
 	sigma  []float64 // metres: one standard deviation of each point's error
 	weight []float64 // of what each point tells, up to 1
+	fit    float64   // metres: sigma as the points say that fit best; see misfit
 	used   []int32   // the points that are matched: all, until parts of the trace are left out
 
 	outlier float64 // what leaving out a point costs
@@ -36,6 +37,7 @@ type scratch struct {
 	bounds []int32     // where in steps each point begins, if it is
 	steps  []step      // all hypotheses so far; those of before are the last ones
 	nodes  []routeNode // the routes between them; node 0 means none
+	rivals []rival     // of each node, if confidence is asked for
 	chain  []int32     // the steps of the best drive
 	parts  []part
 

@@ -173,6 +173,20 @@ func (c *connection) arrive(label int32) {
 	}
 }
 
+// rival is another way to the place of a route node.
+type rival struct {
+	cost   float32 // nats more; +Inf where there is none
+	metres float32 // of the way up to the node, since the two part
+}
+
+func (c *connection) rivalOf(label int32) rival {
+	excess, metres, ok := c.search.Rival(label)
+	if !ok {
+		excess = math.Inf(1)
+	}
+	return rival{float32(excess / c.mean), float32(metres)}
+}
+
 // node is the route node of a label; the route to it is copied out of the search as far as it has not been before.
 func (c *connection) node(label int32) int32 {
 	c.labels = c.labels[:0]
@@ -191,6 +205,9 @@ func (c *connection) node(label int32) int32 {
 	}
 	for _, at := range slices.Backward(c.labels) {
 		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).Arc, parent: parent})
+		if c.votes {
+			c.rivals = append(c.rivals, c.rivalOf(at))
+		}
 		parent = int32(len(c.nodes) - 1)
 		c.routes[at] = parent
 	}

@@ -7,7 +7,7 @@ import (
 // run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
 func (s *scratch) run() error {
 	s.steps, s.bounds, s.before, s.skipped = s.steps[:0], s.bounds[:0], s.before[:0], 0
-	s.nodes = append(s.nodes[:0], routeNode{})
+	s.nodes, s.rivals = append(s.nodes[:0], routeNode{}), append(s.rivals[:0], rival{})
 	for i, point := range s.used {
 		if err := s.advance(point, i); err != nil {
 			return err

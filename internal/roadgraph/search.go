@@ -67,7 +67,9 @@ type Label struct {
 
 	Target int32 // the id that AddTarget gave the arc, noTarget for none
 
-	settled bool
+	rival       float32 // what the next cheapest way to the same place costs
+	rivalParent int32   // its label before
+	settled     bool
 }
 
 const noTarget = -1
@@ -142,7 +144,7 @@ func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
 func (s *Search) AddTarget(id int32, arc uint32) {
 	place, found := s.find(arc)
 	if !found {
-		s.insert(place, Label{Arc: arc, Parent: -1, Cost: math.Inf(1), Target: id})
+		s.insert(place, Label{Arc: arc, Parent: -1, Cost: math.Inf(1), Target: id, rival: noRival})
 		s.targets++
 	}
 }
@@ -154,6 +156,27 @@ func (s *Search) Memory() int {
 
 // Label returns a label. It is valid until the next call of any other method.
 func (s *Search) Label(i int32) *Label { return &s.labels[i] }
+
+// Rival looks at the next cheapest way from the same source to a label, where the search has come across one: how much more
+// it costs, and how many metres before the label's place the two ways part.
+func (s *Search) Rival(i int32) (excess, metres float64, ok bool) {
+	l := &s.labels[i]
+	if l.rival == noRival || l.rivalParent < 0 || s.labels[l.rivalParent].Source != l.Source {
+		return 0, 0, false
+	}
+	best, rival := l.Parent, l.rivalParent
+	for best != rival && best >= 0 && rival >= 0 {
+		if s.labels[best].Cost < s.labels[rival].Cost {
+			rival = s.labels[rival].Parent
+			continue
+		}
+		metres += float64(s.graph.Arc(s.labels[best].Arc).Length) / millimetres
+		best = s.labels[best].Parent
+	}
+	return float64(l.rival) - l.Cost, metres, true
+}
+
+const noRival = math.MaxFloat32
 
 // Err is why Next came to an end early: ErrWork, or the error of the context or the meter.
 func (s *Search) Err() error { return s.err }
@@ -249,12 +272,17 @@ func (s *Search) relax(at int32) {
 		}
 		place, found := s.find(turns[i].To)
 		if !found {
-			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Time: seconds, Target: noTarget})
+			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Time: seconds, Target: noTarget, rival: noRival})
 			s.push(entry{to + rest, int32(len(s.labels) - 1)})
 			continue
 		}
 		l := &s.labels[s.table[place]]
-		if to < l.Cost {
+		if to >= l.Cost {
+			if float32(to) < l.rival {
+				l.rival, l.rivalParent = float32(to), at
+			}
+		} else {
+			l.rival, l.rivalParent = float32(l.Cost), l.Parent
 			l.Cost, l.Time, l.Parent, l.Source = to, seconds, at, from.Source
 			s.push(entry{to + rest, s.table[place]})
 		}

@@ -145,7 +145,7 @@ func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
 	})
 	if back := arc ^ 1; w.open(back) {
 		if next, allowed := memory.step(state, back); allowed {
-			w.t.turns = append(w.t.turns, Turn{To: next, Angle: TurningBack})
+			w.t.turns = append(w.t.turns, Turn{To: next, Angle: TurningBack, Enters: w.enters(arc, back)})
 		}
 	}
 	slices.SortFunc(w.t.turns[first:], func(x, y Turn) int { return cmp.Compare(x.To, y.To) })
