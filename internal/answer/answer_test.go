@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/polyline"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
@@ -24,28 +26,59 @@ var drive = matching.Result{
 	Tracepoints: []matching.Tracepoint{
 		{Matched: true, Location: orb.Point{-75.5197, 39.1573}, Distance: 0.004, Name: `State "St"`},
 		{},
+		{Matched: true, Location: orb.Point{-75.52000001, 39}, Index: 1},
 	},
+	Ways: []matching.Way{{ID: 1 << 40, Name: `State "St"`, From: 0, To: 1}},
 }
 
+const (
+	measures = `"distance":1234.57,"confidence":0.9877,"duration":61.3,"tracepoints":[`
+	leftOut  = `{"location":null,"distance":null,"name":"","matched":false,"index":null}`
+	ways     = `,"ways":[{"id":1099511627776,"name":"State \"St\"","from":0,"to":1}]`
+	details  = measures + `{"location":[39.1573000,-75.5197000],"distance":0,"name":"State \"St\"","matched":true,"index":0},` + leftOut +
+		`,{"location":[39.0000000,-75.5200000],"distance":0,"name":"","matched":true,"index":1}]`
+	polylineHead  = "{\"polyline\":\"gb~tiAflj`oCffrHvQ\","
+	detailsLngLat = measures + `{"location":[-75.5197000,39.1573000],"distance":0,"name":"State \"St\"","matched":true,"index":0},` + leftOut +
+		`,{"location":[-75.5200000,39.0000000],"distance":0,"name":"","matched":true,"index":1}]`
+)
+
 func TestMatch(t *testing.T) {
+	unknown := drive
+	unknown.Ways = nil
 	for name, tc := range map[string]struct{ got, want string }{
 		"plain": {string(AppendMatch(nil, &drive, false)),
 			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],"distance":1234.57}`},
 		"details": {string(AppendMatch(nil, &drive, true)),
-			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],"distance":1234.57,"confidence":0.9877,"duration":61.3,` +
-				`"tracepoints":[{"location":[39.1573000,-75.5197000],"distance":0,"name":"State \"St\"","matched":true},` +
-				`{"location":null,"distance":null,"name":"","matched":false}]}`},
+			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],` + details + ways + `}`},
+		"details without ways": {string(AppendMatch(nil, &unknown, true)),
+			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],` + details + `}`},
+		"polyline":              {string(AppendMatchPolyline(nil, &drive, false)), polylineHead + `"distance":1234.57}`},
+		"polyline with details": {string(AppendMatchPolyline(nil, &drive, true)), polylineHead + details + ways + `}`},
 		"feature": {string(AppendMatchFeature(nil, &drive, false)),
 			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},` +
 				`"properties":{"distance":1234.57}}`},
 		"feature with details": {string(AppendMatchFeature(nil, &drive, true)),
 			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},` +
-				`"properties":{"distance":1234.57,"confidence":0.9877,"duration":61.3,` +
-				`"tracepoints":[{"location":[-75.5197000,39.1573000],"distance":0,"name":"State \"St\"","matched":true},` +
-				`{"location":null,"distance":null,"name":"","matched":false}]}}`},
+				`"properties":{` + detailsLngLat + ways + `}}`},
 	} {
 		if diff := cmp.Diff(tc.want, tc.got); diff != "" || !json.Valid([]byte(tc.got)) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A polyline may have any number of backslashes, which JSON wants doubled.
+func TestPolylineInJSON(t *testing.T) {
+	for i := range 2000 {
+		m := matching.Result{Path: orb.LineString{{float64(i) / 1e6, float64(i%77) / 1e6}, {0, float64(i) / 1e6}, {float64(i%61) / 1e6, 0}}}
+		var got struct{ Polyline string }
+		text := AppendMatchPolyline([]byte(nil), &m, false)
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		line, err := polyline.Decode([]byte(got.Polyline), polyline.Precision6)
+		if diff := cmp.Diff(m.Path, line, cmpopts.EquateApprox(0, 1e-9)); err != nil || diff != "" {
+			t.Fatalf("%s: %v %s", text, err, diff)
 		}
 	}
 }

@@ -34,6 +34,9 @@ func (r *Reader) Err() error { return r.err }
 // Offset is the position in bytes.
 func (r *Reader) Offset() int { return r.at }
 
+// Seek goes back to a position that Offset gave, to read again from there.
+func (r *Reader) Seek(offset int) { r.at = offset }
+
 // fail keeps the first error.
 func (r *Reader) fail(problem string) {
 	if r.err == nil {

@@ -22,22 +22,23 @@ func (s *scratch) result(details bool) (*Result, error) {
 	if s.exhausted() {
 		return nil, ErrOverloaded
 	}
-	path, err := s.path()
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{Path: path, Distance: lengthOf(path)}
-	if s.standsStill(r.Distance, matched) {
+	if s.standsStill(matched) {
 		return nil, errStands
 	}
-	if details {
-		r.Confidence = s.confidence()
-		r.Duration = s.duration()
-		r.Tracepoints = make([]Tracepoint, len(s.points))
-		var last roadName
-		for i := range s.located {
-			r.Tracepoints[i] = s.tracepoint(i, &last)
+	if !details {
+		path, err := s.path()
+		if err != nil {
+			return nil, err
 		}
+		return &Result{Path: path, Distance: lengthOf(path)}, nil
+	}
+	r := &Result{Confidence: s.confidence(), Duration: s.duration(), Tracepoints: make([]Tracepoint, len(s.points))}
+	var last roadName
+	for i := range s.located {
+		r.Tracepoints[i] = s.tracepoint(i, &last)
+	}
+	if err := s.course(r); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -100,7 +101,11 @@ const mostStill = 3.0
 
 // standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its road
 // would else be a car that waits.
-func (s *scratch) standsStill(length float64, matched int) bool {
+func (s *scratch) standsStill(matched int) bool {
+	driven := 0.0
+	for i := range s.drive {
+		driven += s.drive[i].to - s.drive[i].from
+	}
 	var middle [2]orb.Point
 	half, n, sigma := 0, 0, 0.0
 	for i := range s.points {
@@ -120,7 +125,7 @@ func (s *scratch) standsStill(length float64, matched int) bool {
 		sigma = max(sigma, s.sigma[i])
 	}
 	moved := roadgraph.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
-	return moved > length+mostStill*sigma
+	return moved > driven+mostStill*sigma
 }
 
 // nearest is the place nearest to a point along a stretch of the drive, and its distance in metres.
@@ -158,18 +163,21 @@ type roadName struct {
 	known   bool
 }
 
-// tracepoint describes a point of the request.
+// of returns the name of a segment.
+func (n *roadName) of(g *roadgraph.Graph, segment uint32) string {
+	if !n.known || !g.SameName(segment, n.segment) {
+		*n = roadName{segment, g.Name(segment), true}
+	}
+	return n.name
+}
+
+// tracepoint tells whether a point of the request is matched, and the name of its road. The rest is told by course.
 func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	p := s.located[i]
 	if p.piece < 0 {
 		return Tracepoint{}
 	}
-	base := s.drive[p.piece].base
-	if segment := base >> 1; !last.known || !s.graph.SameName(segment, last.segment) {
-		*last = roadName{segment, s.graph.Name(segment), true}
-	}
-	at := trace.Point{Location: s.at(base, p.offset)}
-	return Tracepoint{Matched: true, Location: at.Location, Distance: apart(&s.points[i], &at), Name: last.name}
+	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].base>>1)}
 }
 
 // apart is the distance between two points in metres.

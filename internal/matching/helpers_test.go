@@ -141,7 +141,7 @@ func check(g *roadgraph.Graph, req *matching.Request, r *matching.Result) ([]str
 		return nil, fmt.Errorf("the distance is %v, but the path is %v m long", r.Distance, length)
 	}
 	if !req.Details {
-		if r.Confidence != 0 || r.Duration != 0 || r.Tracepoints != nil {
+		if r.Confidence != 0 || r.Duration != 0 || r.Tracepoints != nil || r.Ways != nil {
 			return nil, errors.New("there are details that were not asked for")
 		}
 		return drive, nil
@@ -152,7 +152,25 @@ func check(g *roadgraph.Graph, req *matching.Request, r *matching.Result) ([]str
 	if !(r.Duration > -1e-4 && r.Duration < math.MaxFloat64) {
 		return nil, fmt.Errorf("the duration is %v", r.Duration)
 	}
+	if err := checkWays(r); err != nil {
+		return nil, err
+	}
 	return drive, checkTracepoints(g, req, r)
+}
+
+// checkWays asks that the ways cover the path without a gap, each as one run.
+func checkWays(r *matching.Result) error {
+	at := 0
+	for i, w := range r.Ways {
+		if w.From != at || w.To <= w.From || i > 0 && w.ID == r.Ways[i-1].ID {
+			return fmt.Errorf("run %d of %+v does not go on from the one before", i, r.Ways)
+		}
+		at = w.To
+	}
+	if at != len(r.Path)-1 {
+		return fmt.Errorf("the ways %+v end at %d of %d coordinates", r.Ways, at, len(r.Path))
+	}
+	return nil
 }
 
 func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Result) error {
@@ -164,6 +182,7 @@ func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Res
 		reach = matching.DefaultMaxRadius
 	}
 	var locations orb.LineString
+	index := 0
 	for i, p := range r.Tracepoints {
 		if !p.Matched {
 			if p != (matching.Tracepoint{}) {
@@ -172,6 +191,10 @@ func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Res
 			continue
 		}
 		locations = append(locations, p.Location)
+		if p.Index < index || p.Index >= len(r.Path) || r.Path[p.Index] != p.Location {
+			return fmt.Errorf("tracepoint %d is at coordinate %d of %v, behind %d, but at %v", i, p.Index, r.Path, index, p.Location)
+		}
+		index = p.Index
 		if d := distance(req.Points[i].Location, p.Location); !(math.Abs(d-p.Distance) < 0.01) {
 			return fmt.Errorf("tracepoint %d is %v m from its point, not %v", i, d, p.Distance)
 		}

@@ -32,7 +32,7 @@ type Request struct {
 	Radius float64
 	// MaxRadius is how far any point may be from its road, in metres. 0 is the default, 100 m.
 	MaxRadius float64
-	// Details asks for Confidence, Duration and Tracepoints.
+	// Details asks for Confidence, Duration, Tracepoints and Ways.
 	Details bool
 	// Meter is told of the work that is done here, and may end it. nil does not.
 	Meter admission.Meter
@@ -40,7 +40,8 @@ type Request struct {
 
 // Result is a matched drive.
 type Result struct {
-	// Path is the road geometry travelled, from the first snapped point to the last; at least two points.
+	// Path is the road geometry travelled, from the first snapped point to the last; at least two points. With Details it
+	// has the points of the trace among its own, where they are on the road.
 	Path orb.LineString
 	// Distance is the length of Path in metres.
 	Distance float64
@@ -50,6 +51,16 @@ type Result struct {
 	Duration float64
 	// Tracepoints has one entry for each point of the request.
 	Tracepoints []Tracepoint
+	// Ways are the OpenStreetMap ways that Path is on, from its first coordinate to its last; nil where they are not known.
+	Ways []Way
+}
+
+// Way is a run of a path's coordinates that is on one OpenStreetMap way, one after the other and without a gap: each begins
+// at the coordinate where the one before ends. A drive that turns back on a way stays on it.
+type Way struct {
+	ID       int64
+	Name     string // or else its reference number; may be empty
+	From, To int    // indexes into Result.Path; To is the last one that is on the way, and more than From
 }
 
 // Tracepoint is what became of one point of the trace.
@@ -58,6 +69,7 @@ type Tracepoint struct {
 	Location orb.Point // on the road; meaningful when Matched
 	Distance float64   // metres from the recorded position to Location
 	Name     string    // of the road; may be empty
+	Index    int       // of Location in Result.Path; meaningful when Matched
 }
 
 // Limits of a request where the configuration names no others.

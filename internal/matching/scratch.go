@@ -44,6 +44,7 @@ type scratch struct {
 	drive   []piece
 	places  []place // of the chain's steps
 	located []place // of the points
+	order   []int32 // of the points along the drive
 	numbers []float64
 }
 

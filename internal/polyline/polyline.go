@@ -1,9 +1,10 @@
-// Package polyline reads lines in the encoded polyline format: pairs of latitude and longitude, each as the difference from
+// Package polyline reads and writes lines in the encoded polyline format: pairs of latitude and longitude, each as the difference from
 // the one before, in groups of five bits.
 package polyline
 
 import (
 	"errors"
+	"math"
 
 	"github.com/paulmach/orb"
 )
@@ -12,6 +13,13 @@ import (
 const (
 	Precision5 = 1e5
 	Precision6 = 1e6 // OSRM's polyline6, Valhalla
+)
+
+// A number is written in groups of bits, the lowest first, each as one byte.
+const (
+	first = 63   // the byte of a group of zeros
+	more  = 0x20 // set where another group follows
+	bits  = 5
 )
 
 // ErrMalformed: the text is no line in this format.
@@ -35,14 +43,30 @@ func Decode(text []byte, precision float64) (orb.LineString, error) {
 	return line, nil
 }
 
+// Append appends a line. Its positions must be on the globe.
+func Append(dst []byte, line orb.LineString, precision float64) []byte {
+	var lat, lon int64 // of the point before
+	for _, p := range line {
+		y, x := int64(math.Round(p[1]*precision)), int64(math.Round(p[0]*precision))
+		dst = appendVarint(dst, y-lat)
+		dst = appendVarint(dst, x-lon)
+		lat, lon = y, x
+	}
+	return dst
+}
+
+// appendVarint appends a number, the sign as its lowest bit and negative ones inverted.
+func appendVarint(dst []byte, value int64) []byte {
+	v := uint64(value<<1) ^ uint64(value>>63)
+	for ; v >= more; v >>= bits {
+		dst = append(dst, byte(v&(more-1)|more)+first)
+	}
+	return append(dst, byte(v)+first)
+}
+
 // varint reads a number and how many bytes it has, 0 where there is none.
 func varint(text []byte) (value int64, n int) {
-	const (
-		first = 63 // the byte of a group of zeros
-		more  = 0x20
-		bits  = 5
-		most  = 7 // groups: 35 bits are enough for 360 degrees
-	)
+	const most = 7 // groups: 35 bits are enough for 360 degrees
 	for n < len(text) && n < most {
 		group := int64(text[n]) - first
 		if group < 0 || group >= 2*more {

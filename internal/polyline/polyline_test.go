@@ -17,10 +17,14 @@ func TestDecode(t *testing.T) {
 		{"_p~iF~ps|U_ulLnnqC_mqNvxq`@", Precision5, orb.LineString{{-120.2, 38.5}, {-120.95, 40.7}, {-126.453, 43.252}}},
 		{"??", Precision6, orb.LineString{{0, 0}}},
 		{"", Precision6, orb.LineString{}},
+		{"_izlhA~rlgdF_{geC~ywl@_kwzCn`{nI", Precision6, orb.LineString{{-120.2, 38.5}, {-120.95, 40.7}, {-126.453, 43.252}}},
 	} {
 		got, err := Decode([]byte(tt.text), tt.precision)
 		if err != nil || !near(got, tt.want, 1e-9) {
 			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
+		}
+		if text := Append([]byte("x"), tt.want, tt.precision); string(text) != "x"+tt.text {
+			t.Errorf("%v is %q, want %q behind an x", tt.want, text, tt.text)
 		}
 	}
 	for _, text := range []string{"?", "_", "_p~iF", " ?", "??\x7f", "?????", "~~~~~~~~~?", "\xff?"} {
@@ -69,7 +73,11 @@ func TestRoundTrip(t *testing.T) {
 		for range rapid.IntRange(0, 20).Draw(t, "points") {
 			line = append(line, orb.Point{rapid.Float64Range(-180, 180).Draw(t, "lon"), rapid.Float64Range(-90, 90).Draw(t, "lat")})
 		}
-		got, err := Decode(encode(line), Precision6)
+		text := Append(nil, line, Precision6)
+		if want := encode(line); string(text) != string(want) {
+			t.Fatalf("%v is %q, want %q", line, text, want)
+		}
+		got, err := Decode(text, Precision6)
 		if err != nil || !near(got, line, 6e-7) {
 			t.Fatalf("%v, %v, want %v", got, err, line)
 		}

@@ -12,12 +12,12 @@ import (
 const namesSection = "roads.names"
 
 // sections are the names of a network's sections.
-type sections struct{ segments, points, arcs, turns, copies, leaves, boxes string }
+type sections struct{ segments, points, ways, arcs, turns, copies, leaves, boxes string }
 
 func sectionsOf(mode extract.Modes) sections {
 	prefix := map[extract.Modes]string{extract.Car: "roads.car.", extract.Bicycle: "roads.bicycle.", extract.Foot: "roads.foot."}[mode]
 	return sections{
-		segments: prefix + "segments", points: prefix + "points", arcs: prefix + "arcs", turns: prefix + "turns",
+		segments: prefix + "segments", points: prefix + "points", ways: prefix + "ways", arcs: prefix + "arcs", turns: prefix + "turns",
 		copies: prefix + "copies", leaves: prefix + "leaves", boxes: prefix + "boxes",
 	}
 }
@@ -61,6 +61,20 @@ type Point struct {
 	Lat, Lon int32  // 1e-7 degrees
 	Offset   uint32 // millimetres from the segment's first point, along the shape
 }
+
+// wayRun says of which OpenStreetMap way the shapes are from a point on, up to the next run: a segment may be of several
+// ways that continue each other, so its number alone does not tell. Runs are in the order of their points, and the
+// first begins at point 0.
+type wayRun struct {
+	point     uint32
+	low, high uint32 // of the way's id
+}
+
+func newWayRun(point uint32, way int64) wayRun {
+	return wayRun{point: point, low: uint32(way), high: uint32(uint64(way) >> 32)}
+}
+
+func (r *wayRun) way() int64 { return int64(uint64(r.high)<<32 | uint64(r.low)) }
 
 // Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward; both exist even where only one
 // is open. After them come copies: an arc that is part of a turn restriction over ways is there once more for each

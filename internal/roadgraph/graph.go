@@ -18,6 +18,7 @@ type Graph struct {
 	path     string
 	segments region.View[Segment]
 	points   region.View[Point]
+	ways     region.View[wayRun]
 	arcs     region.View[Arc]
 	turns    region.View[Turn]
 	copies   region.View[uint32]
@@ -36,8 +37,8 @@ func OpenMode(f *region.File, mode extract.Modes) (*Graph, error) {
 	names := sectionsOf(mode)
 	g := &Graph{path: f.Path()}
 	for _, err := range []error{
-		open(f, names.segments, &g.segments), open(f, names.points, &g.points), open(f, names.arcs, &g.arcs),
-		open(f, names.turns, &g.turns), open(f, names.copies, &g.copies), open(f, names.leaves, &g.leaves),
+		open(f, names.segments, &g.segments), open(f, names.points, &g.points), open(f, names.ways, &g.ways),
+		open(f, names.arcs, &g.arcs), open(f, names.turns, &g.turns), open(f, names.copies, &g.copies), open(f, names.leaves, &g.leaves),
 		open(f, names.boxes, &g.boxes), open(f, namesSection, &g.names),
 	} {
 		if err != nil {

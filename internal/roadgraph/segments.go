@@ -31,7 +31,14 @@ type edge struct {
 type segment struct {
 	nodes       []int32
 	first, last int32 // roads of its first and last edge
+	changes     []change
 	properties  properties
+}
+
+// change is where a segment goes on on another road.
+type change struct {
+	node int32 // in segment.nodes
+	road int32
 }
 
 // properties are what all edges of a segment have in common.
@@ -179,11 +186,15 @@ func (b *builder) traceSegments() {
 // trace follows edges from a junction to the next.
 func (b *builder) trace(node, e int32) {
 	along := b.edges[e].from == node
-	s := segment{nodes: []int32{node}, first: b.edges[e].road, properties: b.properties(e, true)}
+	s := segment{nodes: []int32{node}, first: b.edges[e].road, last: b.edges[e].road,
+		properties: b.properties(e, true)}
 	for {
 		ed := &b.edges[e]
 		ed.used = true
-		s.last = ed.road
+		if ed.road != s.last {
+			s.changes = append(s.changes, change{int32(len(s.nodes) - 1), ed.road})
+			s.last = ed.road
+		}
 		next := ed.to
 		if next == node {
 			next = ed.from
@@ -204,10 +215,22 @@ func (b *builder) trace(node, e int32) {
 		}
 	}
 	if !along { // a segment's direction is that of the way it was first met on
-		slices.Reverse(s.nodes)
-		s.first, s.last = s.last, s.first
+		s.reverse()
 	}
 	b.segments = append(b.segments, s)
+}
+
+// reverse turns a segment round.
+func (s *segment) reverse() {
+	slices.Reverse(s.nodes)
+	edges := int32(len(s.nodes) - 1)
+	before := s.first
+	for i := range s.changes {
+		c := &s.changes[i]
+		before, c.road, c.node = c.road, before, edges-c.node
+	}
+	slices.Reverse(s.changes)
+	s.first, s.last = s.last, s.first
 }
 
 // sortSegments orders the segments along the curve by where they begin.

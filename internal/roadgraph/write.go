@@ -20,6 +20,7 @@ func Write(w *region.Writer, d *extract.Data) error {
 		names := sectionsOf(mode)
 		region.Add(w, names.segments, t.segments)
 		region.Add(w, names.points, t.points)
+		region.Add(w, names.ways, t.ways)
 		region.Add(w, names.arcs, t.arcs)
 		region.Add(w, names.turns, t.turns)
 		region.Add(w, names.copies, t.copies)
@@ -34,6 +35,7 @@ func Write(w *region.Writer, d *extract.Data) error {
 type tables struct {
 	segments []Segment
 	points   []Point
+	ways     []wayRun
 	arcs     []Arc
 	turns    []Turn
 	copies   []uint32
@@ -78,6 +80,10 @@ func (b *builder) writeSegments(t *tables, texts *texts) error {
 		p := &s.properties
 		segment := Segment{FirstPoint: uint32(len(t.points)), Name: texts.add(p.name), Ref: texts.add(p.ref), Class: p.class,
 			Flags: p.flags, Layer: p.layer}
+		t.addWay(len(t.points), b.data.Roads[s.first].Way)
+		for _, c := range s.changes {
+			t.addWay(len(t.points)+int(c.node), b.data.Roads[c.road].Way)
+		}
 		length := 0.0
 		for k, node := range s.nodes {
 			n := &b.data.Nodes[node]
@@ -105,6 +111,13 @@ func (b *builder) writeSegments(t *tables, texts *texts) error {
 // duration is the time in milliseconds for a length in millimetres at a speed in km/h.
 func duration(length uint32, speed uint8) uint32 {
 	return uint32(min(math.Round(float64(length)*3.6/float64(max(speed, 1))), math.MaxUint32))
+}
+
+// addWay begins a run of a way at a point, unless that is of the same way as the points before.
+func (t *tables) addWay(point int, way int64) {
+	if n := len(t.ways); n == 0 || t.ways[n-1].way() != way {
+		t.ways = append(t.ways, newWayRun(uint32(point), way))
+	}
 }
 
 // texts is the table of names, each kept once.

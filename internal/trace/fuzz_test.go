@@ -64,12 +64,26 @@ func FuzzParseJSON(f *testing.F) {
 func FuzzParseGeoJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"LineString","coordinates":[[1,2],[3,4,5]]}`,
+		`{"features":[{"type":"Feature","geometry":{"coordinates":[[1,2],[3,4]],"type":"LineString"},"properties":{"coordTimes":[5,6]}},` +
+			`{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]}}],"type":"FeatureCollection"}`,
 		`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]},"properties":{"coordTimes":["2024-05-01T12:00:00Z",6]}}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		points, err := ParseGeoJSON(nil, text, fuzzMax)
+		checkParsed(t, points, err)
+	})
+}
+
+func FuzzParseCSV(f *testing.F) {
+	for _, seed := range []string{
+		"lat,lng,time,accuracy\n1,2,2024-05-01T12:00:00Z,3\n4,5,6,\n", "\ufeffLON,x,Lat\r\n1,\"a\"\"b\r\n\",2\r\n\r\n3,,4,,\r\n", "lat,lng\n,\n1,2\"\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		points, err := ParseCSV(nil, text, fuzzMax, nil)
 		checkParsed(t, points, err)
 	})
 }

@@ -7,17 +7,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
-// ParseGeoJSON reads a GeoJSON LineString, or a Feature that has one, with times in properties.coordTimes (RFC 3339 or Unix
-// seconds, one for each position). Altitudes and unknown members are passed over. The points are appended to dst[:0]; reading
+// ParseGeoJSON reads a GeoJSON LineString, a Feature that has one, or a FeatureCollection with exactly one such Feature, with
+// times in properties.coordTimes (RFC 3339 or Unix seconds, one for each position). Altitudes and unknown members are
+// passed over, and so are a collection's points and areas. The points are appended to dst[:0]; reading
 // stops at the first point beyond max. The error is an *InputError.
 func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
 	g := geoJSON{reader: jsontext.NewReader(withoutBOM(body))}
 	g.line = collector{points: dst[:0], max: max, name: "coordinates"}
 	g.object(true)
 	g.reader.End()
-	if err := g.reader.Err(); err != nil {
-		g.line.name = "body"
-		g.line.fail(-1, "not the GeoJSON of a trace: "+err.Error())
+	g.checkSyntax()
+	if g.line.err == nil && g.rootType == "FeatureCollection" {
+		g.readCollection()
 	}
 	if g.line.err == nil {
 		g.join()
@@ -35,11 +36,20 @@ type geoJSON struct {
 	rootType, geometryType                     string
 	hasCoordinates, hasGeometry, hasProperties bool
 	hasTimes                                   bool
+	collection                                 collection
 }
 
 func (g *geoJSON) fail(parameter, problem string) {
 	if g.line.err == nil && g.reader.Err() == nil {
 		g.line.err = &InputError{Parameter: parameter, Point: -1, Problem: problem}
+	}
+}
+
+// checkSyntax takes the reader's error over.
+func (g *geoJSON) checkSyntax() {
+	if err := g.reader.Err(); err != nil {
+		g.line.name = "body"
+		g.line.fail(-1, "not the GeoJSON of a trace: "+err.Error())
 	}
 }
 
@@ -86,6 +96,10 @@ func (g *geoJSON) object(root bool) {
 			if g.once(&g.hasProperties, name) {
 				g.properties()
 			}
+		case name == "features" && root:
+			if g.once(&g.collection.found, name) {
+				g.features()
+			}
 		default:
 			g.reader.Skip()
 		}
@@ -126,33 +140,39 @@ func (g *geoJSON) coordinates() {
 }
 
 func (g *geoJSON) properties() {
-	r := g.reader
 	g.members(func(name string) {
-		if name != "coordTimes" || r.Peek() == 'n' {
-			r.Skip()
+		if name != timesName || g.reader.Peek() == 'n' {
+			g.reader.Skip()
 			return
 		}
-		if !g.once(&g.hasTimes, name) {
-			return
-		}
-		if r.Peek() != '[' {
-			g.fail(name, "must be an array of times")
-			return
-		}
-		r.Expect('[')
-		for first := true; r.More(']', &first); {
-			if len(g.times) >= g.line.max {
-				g.fail(name, fmt.Sprintf("more than %d times", g.line.max))
-				return
-			}
-			seconds, problem := readTime(r)
-			if problem != "" {
-				g.line.err = &InputError{Parameter: name, Point: len(g.times), Problem: problem}
-				return
-			}
-			g.times = append(g.times, seconds)
+		if g.once(&g.hasTimes, name) {
+			g.readTimes()
 		}
 	})
+}
+
+// timesName is the property of a Feature that has the times of its positions.
+const timesName = "coordTimes"
+
+func (g *geoJSON) readTimes() {
+	r := g.reader
+	if r.Peek() != '[' {
+		g.fail(timesName, "must be an array of times")
+		return
+	}
+	r.Expect('[')
+	for first := true; r.More(']', &first); {
+		if len(g.times) >= g.line.max {
+			g.fail(timesName, fmt.Sprintf("more than %d times", g.line.max))
+			return
+		}
+		seconds, problem := readTime(r)
+		if problem != "" {
+			g.line.err = &InputError{Parameter: timesName, Point: len(g.times), Problem: problem}
+			return
+		}
+		g.times = append(g.times, seconds)
+	}
 }
 
 // join checks that the document is a trace, and gives the points their times.
@@ -162,8 +182,8 @@ func (g *geoJSON) join() {
 		kind, where = g.geometryType, "geometry"
 	}
 	switch {
-	case kind != "LineString":
-		g.fail(where, "must be a LineString, or a Feature with one")
+	case kind != lineString:
+		g.fail(where, "must be a LineString, or a Feature or a FeatureCollection with one")
 	case !g.hasCoordinates:
 		g.fail("coordinates", "is missing")
 	case g.hasTimes && len(g.times) != len(g.line.points):

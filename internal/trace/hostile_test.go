@@ -11,11 +11,14 @@ import (
 
 // hostile are documents of about a size that are made to cost more than they are worth.
 func hostile(size int) map[string]struct {
-	body  string
+	body  func() []byte
 	parse func([]byte) ([]Point, error)
 } {
-	fill := func(head, part, tail string) string {
-		return head + strings.Repeat(part, (size-len(head)-len(tail))/len(part)) + tail
+	// Each is made when it is needed: the more there is on the heap, the more garbage is left lying.
+	fill := func(head, part, tail string) func() []byte {
+		return func() []byte {
+			return []byte(head + strings.Repeat(part, (size-len(head)-len(tail))/len(part)) + tail)
+		}
 	}
 	asGPX := func(body []byte) ([]Point, error) { return ParseGPX(nil, body, 10000, nil) }
 	asJSON := func(body []byte) ([]Point, error) {
@@ -23,10 +26,11 @@ func hostile(size int) map[string]struct {
 		return doc.Points, err
 	}
 	asGeoJSON := func(body []byte) ([]Point, error) { return ParseGeoJSON(nil, body, 10000) }
+	asCSV := func(body []byte) ([]Point, error) { return ParseCSV(nil, body, 10000, nil) }
 	asPath := func(body []byte) ([]Point, error) { return ParsePath(nil, body, 10000) }
 	point := `<trkpt lat="1" lon="1"><time>2026-01-01T00:00:00Z</time></trkpt>`
 	return map[string]struct {
-		body  string
+		body  func() []byte
 		parse func([]byte) ([]Point, error)
 	}{
 		"attributes":             {fill(`<gpx `, `a="" `, `/>`), asGPX},
@@ -72,6 +76,21 @@ func hostile(size int) map[string]struct {
 		"properties":     {fill(`{"type":"Feature",`, `"properties":null,`, `"a":1}`), asGeoJSON},
 		"an only string": {fill(`{"type":"`, `\n`, `"}`), asGeoJSON},
 
+		"features":                {fill(`{"type":"FeatureCollection","features":[`, `{},`, `{}]}`), asGeoJSON},
+		"lines":                   {fill(`{"type":"FeatureCollection","features":[`, `{"type":"Feature","geometry":{"type":"LineString"}},`, `{}]}`), asGeoJSON},
+		"a feature's coordinates": {fill(`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[`, `[1,1],`, `[1,1]]}}]}`), asGeoJSON},
+
+		"a header":     {fill(`lat,lng`, `,`, ``), asCSV},
+		"a row":        {fill("lat,lng\n1,1", `,`, ``), asCSV},
+		"quoted cells": {fill("lat,lng\n1,1", ",\"\n\"", ``), asCSV},
+		"a cell":       {fill("lat,lng\n1,", `1`, ``), asCSV},
+		"a quoted":     {fill("lat,lng\n1,\"", "\n", `"`), asCSV},
+		"quotes":       {fill("lat,lng\n1,\"", `""`, `"`), asCSV},
+		"bare quotes":  {fill("lat,lng\n", `"`, ``), asCSV},
+		"lines alone":  {fill("lat,lng\n", "\r\n", ``), asCSV},
+		"empty rows":   {fill("lat,lng\n", ",\n", ``), asCSV},
+		"rows":         {fill("lat,lng\n", "1,1\n", ``), asCSV},
+
 		"a path":   {fill(`[`, `{1,1},`, `{1,1}]`), asPath},
 		"brackets": {fill(``, `[`, ``), asPath},
 	}
@@ -81,7 +100,7 @@ func hostile(size int) map[string]struct {
 func TestHostile(t *testing.T) {
 	const size, factor = 1 << 20, 8 // garbage that is not collected yet included
 	for name, doc := range hostile(size) {
-		body := []byte(doc.body)
+		body := doc.body()
 		var err error
 		used := testheap.Peak(func() { _, err = doc.parse(body) })
 		if used > factor*size {
@@ -128,6 +147,15 @@ func (s *stopAfter) Spend(work int64) error {
 		return errStop
 	}
 	return nil
+}
+
+// TestMeteredCSV: so it is with a table.
+func TestMeteredCSV(t *testing.T) {
+	body := []byte("lat,lng\n" + strings.Repeat("1,1\n", 100_000))
+	meter := &stopAfter{left: 10 * csvWork}
+	if _, err := ParseCSV(nil, body, 1_000_000, meter); !errors.Is(err, errStop) {
+		t.Errorf("the error is %v", err)
+	}
 }
 
 // TestMeteredGPX: reading ends when its meter says so.

@@ -32,6 +32,8 @@ func geoJSONBody(text string) ([]Point, error) { return ParseGeoJSON(nil, []byte
 
 func gpxBody(text string) ([]Point, error) { return ParseGPX(nil, []byte(text), 3, nil) }
 
+func csvBody(text string) ([]Point, error) { return ParseCSV(nil, []byte(text), 3, nil) }
+
 func TestParse(t *testing.T) {
 	plain := []Point{At(39.1, -75.5), At(39.2, -75.6)}
 	for name, tc := range map[string]struct {
@@ -65,6 +67,25 @@ func TestParse(t *testing.T) {
 			[]Point{full(39.1, -75.5, 5, nan), full(39.2, -75.6, 6, nan)}},
 		"Feature without properties": {geoJSONBody, `{"type":"Feature","properties":null,"geometry":{"type":"LineString","coordinates":[[-75.5,39.1],[-75.6,39.2]]}}`, plain},
 
+		"FeatureCollection": {geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},` +
+			`"geometry":{"type":"LineString","coordinates":[[-75.5,39.1],[-75.6,39.2]]}}]}`, plain},
+		"FeatureCollection with points and areas, times and types last": {geoJSONBody, `{"features":[{"geometry":{"coordinates":[1,2],"type":"Point"},` +
+			`"properties":{"coordTimes":"x"},"type":"Feature"},null,{"type":"Feature","geometry":null},` +
+			`{"properties":{"coordTimes":[5,"2024-05-01T12:00:00Z"]},"geometry":{"bbox":[1,2,3,4],"coordinates":[[-75.5,39.1,7],[-75.6,39.2]],"type":"LineString"},"type":"Feature"},` +
+			`{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,2]]]}},{"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}],` +
+			`"coordinates":[[1,2],[3,4]],"type":"FeatureCollection","bbox":[1,2,3,4]}`,
+			[]Point{full(39.1, -75.5, 5, nan), full(39.2, -75.6, 1714564800, nan)}},
+		"LineString with a foreign member features": {geoJSONBody, `{"type":"LineString","features":[1],"coordinates":[[-75.5,39.1],[-75.6,39.2]]}`, plain},
+
+		"CSV":                  {csvBody, "lat,lng\n39.1,-75.5\n39.2,-75.6\n", plain},
+		"CSV without last end": {csvBody, "lat,lon\n39.1,-75.5\n39.2,-75.6", plain},
+		"CSV of a spreadsheet": {csvBody, "\ufeffID,Time,LON,Lat,\"what, \"\"where\"\"\",Accuracy\r\n" +
+			"1,2024-05-01T14:00:00+02:00,-75.5,39.1,\"one\r\ntwo\",4.5\r\n\r\n2,, -75.6 ,\"39.2\",x,\r\n,,,,,\r\n",
+			[]Point{full(39.1, -75.5, 1714564800, 4.5), At(39.2, -75.6)}},
+		"CSV with short and long rows": {csvBody, "lat,lng,time,accuracy\n39.1,-75.5\n39.2,-75.6,1714564800.25,+7e0,,\n",
+			[]Point{At(39.1, -75.5), full(39.2, -75.6, 1714564800.25, 7)}},
+		"CSV of three points": {csvBody, "lat,lng\n-90,-180\n90,180\n0,0\n", []Point{At(-90, -180), At(90, 180), At(0, 0)}},
+
 		"GPX track": {gpxBody, `<?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><metadata><time>2020-01-01T00:00:00Z</time></metadata><wpt lat="1" lon="1"/>
 <trk><name>a</name><trkseg><trkpt lat="39.1" lon="-75.5"><ele>3</ele><time>2024-05-01T12:00:00Z</time><hdop>2</hdop>
@@ -93,6 +114,11 @@ func TestParse(t *testing.T) {
 
 func TestRefuse(t *testing.T) {
 	const xmlHead = `<gpx><trk><trkseg>`
+	const line = `{"type":"LineString","coordinates":[[1,2],[3,4]]}`
+	collected := func(geometries ...string) string {
+		return `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":` +
+			strings.Join(geometries, `},{"type":"Feature","geometry":`) + `}]}`
+	}
 	deep := strings.Repeat("[", 100)
 	for _, tc := range []struct {
 		parse func(string) ([]Point, error)
@@ -149,11 +175,10 @@ func TestRefuse(t *testing.T) {
 		{jsonBody, `{"path":[{"lat":1,"lng":1,"accuracy":-3}]}`, "path: point 0: accuracy -3 is not a positive number of metres"},
 		{jsonBody, `{"path":[{"lat":1,"lng":1,"accuracy":1e999}]}`, "path: point 0: accuracy +Inf is not a positive number of metres"},
 
-		{geoJSONBody, `{}`, "type: must be a LineString, or a Feature with one"},
+		{geoJSONBody, `{}`, "type: must be a LineString, or a Feature or a FeatureCollection with one"},
 		{geoJSONBody, `{"type":"Point","coordinates":[1,2]}`, "coordinates: point 0: must be an array [longitude, latitude]"},
-		{geoJSONBody, `{"type":"FeatureCollection","features":[]}`, "type: must be a LineString, or a Feature with one"},
-		{geoJSONBody, `{"type":"Feature","geometry":null}`, "geometry: must be a LineString, or a Feature with one"},
-		{geoJSONBody, `{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}}`, "geometry: must be a LineString, or a Feature with one"},
+		{geoJSONBody, `{"type":"Feature","geometry":null}`, "geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
+		{geoJSONBody, `{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}}`, "geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
 		{geoJSONBody, `{"type":"LineString"}`, "coordinates: is missing"},
 		{geoJSONBody, `{"type":"LineString","coordinates":7}`, "coordinates: must be an array of positions"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`, "coordinates: more than 3 points"},
@@ -167,6 +192,51 @@ func TestRefuse(t *testing.T) {
 		{geoJSONBody, `{"properties":{"coordTimes":[1,true]}}`, "body: not the GeoJSON of a trace: a number is expected at byte 31"},
 		{geoJSONBody, `{"properties":{"coordTimes":[1,"x"]}}`, "coordTimes: point 1: time is neither RFC 3339 nor Unix seconds"},
 		{geoJSONBody, `{"properties":{"coordTimes":"x"}}`, "coordTimes: must be an array of times"},
+
+		{geoJSONBody, `{"type":"FeatureCollection"}`, "features: is missing"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":null}`, "features: must be an array"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":[]}`, "features: 0 have a LineString; a trace is one"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":[],"features":[]}`, "features: appears more than once"},
+		{geoJSONBody, collected(`{"type":"Point","coordinates":[1,2]}`), "features: 0 have a LineString; a trace is one"},
+		{geoJSONBody, collected(line, line), "features: 2 have a LineString; a trace is one"},
+		{geoJSONBody, collected(line, `{"type":"MultiLineString","coordinates":[]}`), "features: one has a MultiLineString; a trace is one LineString"},
+		{geoJSONBody, collected(`{"type":"GeometryCollection","geometries":[` + line + `]}`), "features: one has a GeometryCollection; a trace is one LineString"},
+		{geoJSONBody, collected(`{"type":"LineString"}`), "coordinates: is missing"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,95]]}`), "coordinates: point 1: latitude 95 is not in -90 to 90"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1]]}`), "coordinates: point 1: ',' is expected at byte 113"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`), "coordinates: more than 3 points"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[],"coordinates":[]}`), "coordinates: appears more than once"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":[true,1]},"geometry":` + line + `}]}`,
+			"body: not the GeoJSON of a trace: a number is expected at byte 86"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":[1]},"geometry":` + line + `}]}`,
+			"coordTimes: has 1 times for 2 positions"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature"`, "body: not the GeoJSON of a trace: it ends early, ',' or '}' is expected at byte 57"},
+
+		{csvBody, ``, "csv: a header and rows are needed, and it is empty"},
+		{csvBody, "39.1,-75.5\n39.2,-75.6\n", "csv: the header has no column lat"},
+		{csvBody, "latitude,lat\n1,2", "csv: the header has no column lng or lon"},
+		{csvBody, "lat;lng\n1;2\n3;4", "csv: the header has no column lat"},
+		{csvBody, "lat,lng,LON\n1,2,3\n1,2,3", "csv: line 1: the header names lng and LON, which are the same"},
+		{csvBody, "lat,lng", "csv: at least 2 points are needed, and it has 0"},
+		{csvBody, "lat,lng\n1,2\n", "csv: at least 2 points are needed, and it has 1"},
+		{csvBody, "lat,lng\n1,2\n1,2\n1,2\n1,2\nx", "csv: more than 3 points"},
+		{csvBody, "lat,lng\n1,2\n1,x\n", `csv: point 1: line 3, column lng: "x" is not a number`},
+		{csvBody, "lat,lng\n1,2\n\n,2\n", "csv: point 1: line 4, column lat: is missing"},
+		{csvBody, "lat,a,Lng\n1,2\n", "csv: point 0: line 2, column Lng: is missing"},
+		{csvBody, "lat,lng\n1,2,3\n", "csv: point 0: line 2: 3 cells for 2 columns"},
+		{csvBody, "lat,lng\nNaN,2\n", `csv: point 0: line 2, column lat: "NaN" is not a number`},
+		{csvBody, "lat,lng\n0x1,2\n", `csv: point 0: line 2, column lat: "0x1" is not a number`},
+		{csvBody, "lat,lng\n1e999,2\n", `csv: point 0: line 2, column lat: "1e999" is not a number`},
+		{csvBody, "lat,lng\n91,2\n", "csv: point 0: line 2, column lat: latitude 91 is not in -90 to 90"},
+		{csvBody, "\"a\nb\",lat,lon\n\"\n\n\",1,-200", "csv: point 0: line 5, column lon: longitude -200 is not in -180 to 180"},
+		{csvBody, "lat,lng,time\n1,2,noon\n", `csv: point 0: line 2, column time: time "noon" is neither RFC 3339 nor Unix seconds`},
+		{csvBody, "lat,lng,time\n1,2,1714564800000\n", "csv: point 0: line 2, column time: time 1.7145648e+12 is not in Unix seconds"},
+		{csvBody, "lat,lng,accuracy\n1,2,0\n", `csv: point 0: line 2, column accuracy: accuracy "0" is not a positive number of metres`},
+		{csvBody, "lat,lng,accuracy\n1,2,-3\n", `csv: point 0: line 2, column accuracy: accuracy "-3" is not a positive number of metres`},
+		{csvBody, "lat,lng\n1,2\n3,\"4\n", `csv: line 3, character 6: extraneous or missing " in quoted-field`},
+		{csvBody, "lat,lng\n1,2\n3,4\"\n", `csv: line 3, character 4: bare " in non-quoted-field`},
+		{csvBody, "lat,lng\n" + strings.Repeat(",", 2000), "csv: line 2 has more than 1000 cells"},
+		{csvBody, "lat,lng\n1,\"" + strings.Repeat("\n", 1<<17), "csv: line 65536 and what belongs to it has more than 65536 bytes"},
 
 		{gpxBody, ``, "gpx: the document is empty"},
 		{gpxBody, `<kml/>`, "gpx: the document is not GPX"},
@@ -195,7 +265,7 @@ func TestRefuse(t *testing.T) {
 }
 
 func TestParseForms(t *testing.T) {
-	for _, text := range []string{"", "lat,lon\n1,2", "[1]", `"path"`} {
+	for _, text := range []string{"", "lat lon\n1 2", "[1,2]", ",", `"path"`} {
 		if _, err := Parse([]byte(text), 3); err == nil || !strings.HasPrefix(err.Error(), "trace: neither GPX") {
 			t.Errorf("Parse(%q): %v", text, err)
 		}
@@ -246,6 +316,22 @@ func BenchmarkParsePath(b *testing.B) {
 	for b.Loop() {
 		var err error
 		if points, err = ParsePath(points, text, 10000); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkParseCSV(b *testing.B) {
+	text := []byte("lat,lng,time\n")
+	for i := range 10000 {
+		text = fmt.Appendf(text, "%.6f,-75.5,2024-05-01T12:00:00Z\n", 39+float64(i)*1e-5)
+	}
+	var points []Point
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if points, err = ParseCSV(points, text, 10000, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -26,9 +26,10 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // Handler answers `/api/route/matching/`: the most probable drive on the road network behind a trace of GPS positions.
 //
 // `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as JSON `{"path":[{"lat","lng","time","accuracy"}]}`, as
-// GPX (`application/gpx+xml`) or as a GeoJSON LineString or Feature (`application/geo+json`). `radius` is where the search for
-// roads starts, in metres; `details=true` adds confidence, duration and tracepoints; `format=geojson` answers with a GeoJSON
-// Feature.
+// GPX (`application/gpx+xml`), as a GeoJSON LineString, or a Feature or FeatureCollection with one (`application/geo+json`),
+// or as a table with the columns `lat`, `lng`, `time` and `accuracy` (`text/csv`). `radius` is where the search for roads
+// starts, in metres; `details=true` adds confidence, duration, tracepoints and OpenStreetMap ways; `format=geojson`
+// answers with a GeoJSON Feature, `format=polyline6` with an encoded polyline.
 type Handler struct {
 	// The path of the endpoint, as this handler sees it; a slash may follow. All others are answered 404. Default:
 	// `/api/route/matching`.
@@ -149,7 +150,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		return nil
 	}
 	media := answer.JSON
-	if in.geoJSON {
+	if in.format == formatGeoJSON {
 		media = answer.GeoJSON
 	}
 	answer.Write(w, media, buf.Bytes)
@@ -187,9 +188,12 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	if err != nil {
 		return err
 	}
-	if in.geoJSON {
+	switch in.format {
+	case formatGeoJSON:
 		buf.Bytes = answer.AppendMatchFeature(buf.Bytes, result, in.details)
-	} else {
+	case formatPolyline:
+		buf.Bytes = answer.AppendMatchPolyline(buf.Bytes, result, in.details)
+	default:
 		buf.Bytes = answer.AppendMatch(buf.Bytes, result, in.details)
 	}
 	return nil

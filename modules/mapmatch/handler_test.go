@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/polyline"
 	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
@@ -22,6 +25,7 @@ const (
 	jsonType = "application/json"
 	gpxType  = "application/gpx+xml"
 	geoType  = "application/geo+json"
+	csvType  = "text/csv"
 )
 
 // drive goes along Main Street and up Oak Street.
@@ -44,6 +48,7 @@ var (
 	objects = "[" + join(`{"lat":%v,"lng":%v}`, ",") + "]"
 	body    = `{"path":` + objects + `}`
 	gpx     = `<?xml version="1.0"?><gpx><trk><trkseg>` + join(`<trkpt lat="%v" lon="%v"/>`, "") + `</trkseg></trk></gpx>`
+	table   = "lat,lng\n" + join("%v,%v", "\n")
 	geoJSON = `{"type":"LineString","coordinates":[` + join("[%[2]v,%[1]v]", ",") + `]}`
 )
 
@@ -67,7 +72,14 @@ type result struct {
 		Distance *float64    `json:"distance"`
 		Name     *string     `json:"name"`
 		Matched  *bool       `json:"matched"`
+		Index    *int        `json:"index"`
 	} `json:"tracepoints"`
+	Ways []struct {
+		ID   int64   `json:"id"`
+		Name *string `json:"name"`
+		From *int    `json:"from"`
+		To   int     `json:"to"`
+	} `json:"ways"`
 }
 
 func parse(t *testing.T, a mapstest.Answer) result {
@@ -114,6 +126,10 @@ func TestForms(t *testing.T) {
 		{"POST", "?radius=1&format=json&details=false", gpx, gpxType},
 		{"POST", "", geoJSON, geoType},
 		{"POST", "", `{"type":"Feature","properties":null,"geometry":` + geoJSON + `}`, geoType},
+		{"POST", "", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[1,2]}},` +
+			`{"type":"Feature","properties":null,"geometry":` + geoJSON + `}]}`, geoType},
+		{"POST", "", table, csvType},
+		{"POST", "?radius=1&format=json&details=false", strings.ReplaceAll(strings.Replace(table, "lng", "Lon", 1), "\n", "\r\n"), "text/csv; charset=UTF-8; header=present"},
 	} {
 		for _, path := range []string{endpoint, strings.TrimSuffix(endpoint, "/")} {
 			a := s.Do(tc.method, path+tc.path, "", tc.body, "Content-Type", "", "Content-Type", tc.media)
@@ -143,7 +159,7 @@ func TestAnswers(t *testing.T) {
 		}
 		for i, p := range r.Tracepoints {
 			if i == 2 {
-				if *p.Matched || p.Location != nil || *p.Name != "" {
+				if p.Index != nil || *p.Matched || p.Location != nil || *p.Name != "" {
 					t.Errorf("the outlier: %+v", p)
 				}
 				continue
@@ -155,6 +171,14 @@ func TestAnswers(t *testing.T) {
 			if !*p.Matched || *p.Name != name || *p.Distance > 5 || math.Abs(p.Location[0]-drive[i][0]) > 1e-4 || math.Abs(p.Location[1]-drive[i][1]) > 1e-4 {
 				t.Errorf("point %d: %+v", i, p)
 			}
+			if p.Index == nil || *p.Index >= len(r.Coordinates) || r.Coordinates[*p.Index] != *p.Location {
+				t.Errorf("point %d is at no coordinate: %+v", i, p)
+			}
+		}
+		// Main Street up to the crossing, which is coordinate 2, and Oak Street.
+		if w := r.Ways; len(w) != 2 || w[0].ID != 20 || *w[0].Name != "Main Street" || *w[0].From != 0 || w[0].To != 2 ||
+			w[1].ID != 21 || *w[1].Name != "Oak Street" || *w[1].From != 2 || w[1].To != len(r.Coordinates)-1 || r.Coordinates[2] != [2]float64{39.16, -75.52} {
+			t.Errorf("ways %+v of %v", w, r.Coordinates)
 		}
 		if a := get(pairs + "&details=false"); strings.Contains(a.Body, "tracepoints") {
 			t.Errorf("details=false: %s", a.Body)
@@ -174,7 +198,7 @@ func TestAnswers(t *testing.T) {
 		if err := json.Unmarshal([]byte(a.Body), &f); err != nil || a.Header.Get("Content-Type") != geoType {
 			t.Fatalf("%v: %v %s", err, a.Header, a.Body)
 		}
-		plain := parse(t, get(pairs))
+		plain := parse(t, get(pairs+"&details=true"))
 		if f.Type != "Feature" || f.Geometry.Type != "LineString" || len(f.Geometry.Coordinates) != len(plain.Coordinates) || f.Properties["distance"] != *plain.Distance {
 			t.Errorf("%s", a.Body)
 		}
@@ -183,7 +207,7 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("position %d: %v, plain %v", i, c, plain.Coordinates[i])
 			}
 		}
-		for _, name := range []string{"confidence", "duration", "tracepoints"} {
+		for _, name := range []string{"confidence", "duration", "tracepoints", "ways"} {
 			if f.Properties[name] == nil {
 				t.Errorf("no %s: %s", name, a.Body)
 			}
@@ -191,6 +215,37 @@ func TestAnswers(t *testing.T) {
 		post := s.Do(http.MethodPost, endpoint, "", body[:len(body)-1]+`,"format":"geojson","details":true}`)
 		if post.Body != a.Body || post.Header.Get("Content-Type") != geoType {
 			t.Errorf("by the body: %s", post.Body)
+		}
+	})
+
+	t.Run("polyline6", func(t *testing.T) {
+		for _, details := range []string{"", "&details=true"} {
+			plain := parse(t, get(pairs+details))
+			a := get(pairs + "&format=polyline6" + details)
+			var answer map[string]any
+			if err := json.Unmarshal([]byte(a.Body), &answer); err != nil || a.Header.Get("Content-Type") != jsonType {
+				t.Fatalf("%v: %v %s", err, a.Header, a.Body)
+			}
+			line, err := polyline.Decode([]byte(answer["polyline"].(string)), polyline.Precision6)
+			if err != nil || len(line) != len(plain.Coordinates) {
+				t.Fatalf("%v: %s", err, a.Body)
+			}
+			for i, p := range line {
+				if math.Abs(p.Lat()-plain.Coordinates[i][0]) > 6e-7 || math.Abs(p.Lon()-plain.Coordinates[i][1]) > 6e-7 {
+					t.Errorf("position %d: %v, plain %v", i, p, plain.Coordinates[i])
+				}
+			}
+			var rest map[string]any // all else is the same
+			_ = json.Unmarshal([]byte(get(pairs+details).Body), &rest)
+			delete(rest, "coordinates")
+			delete(answer, "polyline")
+			if diff := cmp.Diff(rest, answer); diff != "" {
+				t.Error(diff)
+			}
+		}
+		post := s.Do(http.MethodPost, endpoint, "", body[:len(body)-1]+`,"format":"polyline6"}`)
+		if want := get(pairs + "&format=polyline6"); post.Body != want.Body {
+			t.Errorf("by the body: %s, by the address: %s", post.Body, want.Body)
 		}
 	})
 
@@ -283,6 +338,11 @@ func TestRefusals(t *testing.T) {
 		{"GPX", "POST", "", "<gpx>", gpxType, 422, "InvalidInput", "gpx:"},
 		{"GPX point", "POST", "", `<gpx><trk><trkseg><trkpt lat="95" lon="1"/>`, gpxType, 422, "InvalidInput", "trkpt: point 0: latitude"},
 		{"GeoJSON", "POST", "", `{"type":"Point","coordinates":[[1,2],[1,2]]}`, geoType, 422, "InvalidInput", "type:"},
+		{"GeoJSON collection", "POST", "", `{"type":"FeatureCollection","features":[]}`, geoType, 422, "InvalidInput", "features: 0 have a LineString"},
+		{"CSV", "POST", "", "a,b\n1,2", csvType, 422, "InvalidInput", "csv: the header has no column lat"},
+		{"CSV point", "POST", "", "lat,lng\n1,2\n91,2", csvType, 422, "InvalidInput", "csv: point 1: line 3, column lat: latitude 91"},
+		{"CSV points", "POST", "", "lat,lng" + strings.Repeat("\n1,2", 7), csvType, 422, "InvalidInput", "csv: more than 6 points"},
+		{"CSV in another charset", "POST", "", "lat,lng\n1,2\n1,2", "text/csv; charset=utf-16", 415, "UnsupportedMediaType", "media type"},
 		{"GeoJSON point", "POST", "", `{"type":"LineString","coordinates":[[1,2],[1,95]]}`, geoType, 422, "InvalidInput", "coordinates: point 1: latitude"},
 
 		{"nowhere near a road", "GET", "?path=[{39.19,-75.59},{39.19,-75.58}]", "", "", 404, "NoRoute", "no matching route"},

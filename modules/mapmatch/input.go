@@ -19,7 +19,7 @@ type input struct {
 	points  []trace.Point
 	radius  float64 // metres; 0 where the request has none
 	details bool
-	geoJSON bool
+	format  string // of the answer; "" where the request has none
 
 	text   []byte // of the path, decoded
 	values [4]urlquery.Value
@@ -37,6 +37,13 @@ const (
 	radius
 	details
 	format
+)
+
+// The formats of answers. Without one it is formatJSON.
+const (
+	formatJSON     = "json"
+	formatGeoJSON  = "geojson"
+	formatPolyline = "polyline6"
 )
 
 var inputs = sync.Pool{New: func() any { return new(input) }}
@@ -104,6 +111,11 @@ func parserOf(media string) parser {
 	case "application/geo+json":
 		return func(in *input, body []byte, max int) (trace.Document, error) {
 			points, err := trace.ParseGeoJSON(in.points, body, max)
+			return trace.Document{Points: points}, err
+		}
+	case "text/csv":
+		return func(in *input, body []byte, max int) (trace.Document, error) {
+			points, err := trace.ParseCSV(in.points, body, max, &in.work)
 			return trace.Document{Points: points}, err
 		}
 	}
@@ -214,13 +226,11 @@ func (in *input) setRadius(h *Handler, metres float64, ok bool) error {
 
 func (in *input) setFormat(name string) error {
 	switch name {
-	case "json":
-	case "geojson":
-		in.geoJSON = true
-	default:
-		return invalid("format: must be json or geojson")
+	case formatJSON, formatGeoJSON, formatPolyline:
+		in.format = name
+		return nil
 	}
-	return nil
+	return invalid("format: must be json, geojson or polyline6")
 }
 
 func invalid(message string) error { return apierror.InvalidInput(message) }

@@ -1,0 +1,171 @@
+package matching
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+)
+
+// atCoordinate is how far along the drive a point may lie from a coordinate, in metres, to be there: coordinates are
+// answered with seven decimals, which is a centimetre.
+const atCoordinate = 0.01
+
+// course is the geometry of a drive in detail: the coordinates of scratch.path and, among them, those to which the points
+// of the trace were snapped.
+type course struct {
+	s    *scratch
+	line orb.LineString
+	ways runs
+
+	tracepoints []Tracepoint
+	order       []int32 // the points that are still to come, in the order of the drive
+
+	metres float64   // so far, from coordinate to coordinate of scratch.path
+	before orb.Point // the last one of these
+	offset float64   // of the last coordinate, in metres from the beginning of its piece
+
+	segment     uint32 // of the way that was asked for last
+	first, last int    // pieces of its shape that are of the same way; none before the first question
+	name        roadName
+}
+
+// course gives a result its geometry, length and ways, and each of its tracepoints a coordinate.
+func (s *scratch) course(r *Result) error {
+	c := course{s: s, tracepoints: r.Tracepoints, order: s.inOrder()}
+	for i := range s.drive {
+		if c.travel(int32(i)); len(c.line) > maxPath {
+			return ErrOverloaded
+		}
+	}
+	if len(c.line) == 1 {
+		c.line = append(c.line, c.line[0])
+	}
+	r.Path, r.Distance, r.Ways = c.line, c.metres, c.ways.finish(len(c.line)-1)
+	return nil
+}
+
+// inOrder lists the points that have a place, in the order of the drive.
+func (s *scratch) inOrder() []int32 {
+	s.order = s.order[:0]
+	for i := range s.located {
+		if s.located[i].piece >= 0 {
+			s.order = append(s.order, int32(i))
+		}
+	}
+	along := func(a, b int32) int {
+		p, q := &s.located[a], &s.located[b]
+		return cmp.Or(cmp.Compare(p.piece, q.piece), cmp.Compare(p.offset, q.offset))
+	}
+	if !slices.IsSortedFunc(s.order, along) {
+		slices.SortStableFunc(s.order, along)
+	}
+	return s.order
+}
+
+// travel adds a piece of the drive.
+func (c *course) travel(number int32) {
+	p := &c.s.drive[number]
+	shape := c.s.graph.Shape(p.base >> 1)
+	// The edge of a shape is what lies between its point of this number and the next one.
+	edge, step, ahead, last := 0, 1, 1, len(shape)-2
+	offset := func(i int) float64 { return float64(shape[i].Offset) / 1000 }
+	if p.base&1 == 1 {
+		edge, step, ahead, last = last, -1, 0, 0
+		length := c.s.length(p.base)
+		offset = func(i int) float64 { return length - float64(shape[i].Offset)/1000 }
+	}
+	for edge != last && offset(edge+ahead) <= p.from {
+		edge += step
+	}
+	c.offset = p.from
+	c.stop(number, p.from, c.s.at(p.base, p.from), edge)
+	for edge != last && offset(edge+ahead) < p.to {
+		c.stop(number, offset(edge+ahead), shape[edge+ahead].Location(), edge)
+		edge += step
+	}
+	c.stop(number, p.to, c.s.at(p.base, p.to), edge)
+	for len(c.order) > 0 && c.s.located[c.order[0]].piece <= number { // beyond the piece's end by more than rounding, if any
+		c.snap()
+	}
+}
+
+// stop goes on along an edge to a coordinate of the drive, by way of the points of the trace before it.
+func (c *course) stop(piece int32, offset float64, at orb.Point, edge int) {
+	base := c.s.drive[piece].base
+	c.enter(base>>1, edge)
+	for len(c.order) > 0 {
+		next := c.s.located[c.order[0]]
+		if next.piece > piece || next.offset >= offset-atCoordinate {
+			break
+		}
+		if next.offset > c.offset+atCoordinate {
+			c.line = appendPoint(c.line, c.s.at(base, next.offset))
+			c.offset = next.offset
+		}
+		c.snap()
+	}
+	if len(c.line) > 0 {
+		c.metres += roadgraph.Distance(c.before.Lat(), c.before.Lon(), at.Lat(), at.Lon())
+	}
+	c.line, c.before, c.offset = appendPoint(c.line, at), at, offset
+	for len(c.order) > 0 {
+		next := c.s.located[c.order[0]]
+		if next.piece > piece || next.offset > offset+atCoordinate {
+			break
+		}
+		c.snap()
+	}
+}
+
+// snap has the next point be at the last coordinate.
+func (c *course) snap() {
+	i := c.order[0]
+	t := &c.tracepoints[i]
+	t.Index = len(c.line) - 1
+	t.Location = c.line[t.Index]
+	t.Distance = apart(&c.s.points[i], &trace.Point{Location: t.Location})
+	c.order = c.order[1:]
+}
+
+// enter notes the way of which an edge is that the drive takes from the last coordinate on.
+func (c *course) enter(segment uint32, edge int) {
+	if !c.s.graph.HasWays() || segment == c.segment && edge >= c.first && edge < c.last {
+		return
+	}
+	var id int64
+	c.segment = segment
+	id, c.first, c.last = c.s.graph.Way(segment, edge)
+	c.ways.enter(id, max(len(c.line)-1, 0), func() string { return c.name.of(c.s.graph, segment) })
+}
+
+// runs are ways in the making. The last one's end is not known yet.
+type runs []Way
+
+// enter goes on on a way from a coordinate on.
+func (r *runs) enter(id int64, from int, name func() string) {
+	ways := *r
+	if n := len(ways); n > 0 && ways[n-1].ID != id && ways[n-1].From == from {
+		ways = ways[:n-1] // nothing of the drive was on it
+	}
+	if n := len(ways); n == 0 || ways[n-1].ID != id {
+		ways = append(ways, Way{ID: id, Name: name(), From: from})
+	}
+	*r = ways
+}
+
+// finish gives the runs their ends. The last coordinate has this index.
+func (r runs) finish(last int) []Way {
+	if n := len(r); n > 1 && r[n-1].From == last {
+		r = r[:n-1]
+	}
+	for i := range r {
+		if r[i].To = last; i+1 < len(r) {
+			r[i].To = r[i+1].From
+		}
+	}
+	return r
+}

@@ -1,0 +1,74 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/mapsedge/caddy-maps/internal/admission"
+)
+
+const (
+	// maxCells and maxRowBytes are how large a row may be. encoding/csv keeps all of it, and each cell takes some thirty
+	// times the memory of the comma behind it.
+	maxCells    = 1000
+	maxRowBytes = 64 << 10
+	// csvWork is what it takes to understand meteredBytes of a table, in the meter's unit.
+	csvWork = 230
+)
+
+// csvGuard passes a table on to encoding/csv, and ends it before a row takes more memory than it is worth. It counts as
+// encoding/csv does: a line ends a row unless it is within quotes. Where quotes stand where they may not, encoding/csv
+// refuses the row itself.
+type csvGuard struct {
+	rest    []byte
+	meter   admission.Meter
+	stopped error // why the guard ended the table, if it did
+
+	line   int // from 1
+	cells  int // of the row, behind the first
+	bytes  int // of the row
+	quoted bool
+}
+
+// Read implements io.Reader.
+func (g *csvGuard) Read(p []byte) (n int, err error) {
+	if g.stopped != nil {
+		return 0, g.stopped
+	}
+	if len(g.rest) == 0 {
+		return 0, io.EOF
+	}
+	n = copy(p[:min(len(p), meteredBytes)], g.rest)
+	g.rest = g.rest[n:]
+	if g.meter != nil {
+		if g.stopped = g.meter.Spend(int64(csvWork*n/meteredBytes) + 1); g.stopped != nil {
+			return 0, g.stopped
+		}
+	}
+	for _, c := range p[:n] {
+		g.bytes++
+		switch {
+		case c == '"':
+			g.quoted = !g.quoted
+		case c == '\n':
+			g.line++
+			if !g.quoted {
+				g.cells, g.bytes = 0, 0
+			}
+		case c == ',' && !g.quoted:
+			g.cells++
+		}
+		if g.cells >= maxCells {
+			return 0, g.stop(fmt.Sprintf("has more than %d cells", maxCells))
+		}
+		if g.bytes > maxRowBytes {
+			return 0, g.stop(fmt.Sprintf("and what belongs to it has more than %d bytes", maxRowBytes))
+		}
+	}
+	return n, nil
+}
+
+func (g *csvGuard) stop(problem string) error {
+	g.stopped = &InputError{Parameter: "csv", Point: -1, Problem: fmt.Sprintf("line %d %s", g.line, problem)}
+	return g.stopped
+}
