@@ -117,6 +117,7 @@ func TestWriteFailure(t *testing.T) {
 	}{
 		{&trace.InputError{Parameter: "path", Point: 2, Problem: "is odd"}, 422, `{"error":{"code":"InvalidInput","message":"path: point 2: is odd","status":422}}`, false},
 		{fmt.Errorf("x: %w", matching.ErrNoRoute), 404, `{"error":{"code":"NoRoute","message":"no matching route for the given coordinates","status":404}}`, false},
+		{fmt.Errorf("x: %w", &matching.NoRouteError{Reason: "a lake"}), 404, `{"error":{"code":"NoRoute","message":"no matching route for the given coordinates: a lake","status":404}}`, false},
 		{matching.ErrOverloaded, 503, `{"error":{"code":"Overloaded","message":"the request exceeds the work limit","status":503}}`, false},
 		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503, `{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
 		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},

@@ -39,6 +39,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 	var (
 		ready  apierror.Error
 		input  *trace.InputError
+		lost   *matching.NoRouteError
 		damage *region.DamageError
 		busy   *admission.OverloadError
 	)
@@ -47,6 +48,8 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return ready, true
 	case errors.As(err, &input):
 		return apierror.InvalidInput(input.Error()), true
+	case errors.As(err, &lost):
+		return apierror.NoRoute(lost.Error()), true
 	case errors.Is(err, matching.ErrNoRoute):
 		return apierror.NoRoute(matching.ErrNoRoute.Error()), true
 	case errors.As(err, &busy):

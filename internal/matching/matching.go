@@ -81,7 +81,7 @@ const (
 
 // Errors of a Matcher.
 var (
-	// ErrNoRoute: fewer than two points, or less than half of them, can be joined into one drive.
+	// ErrNoRoute: fewer than two points, or less than half of them, can be joined into one drive. A *NoRouteError is one.
 	ErrNoRoute = errors.New("no matching route for the given coordinates")
 	// ErrOverloaded: the request needs more work than one request may cost.
 	ErrOverloaded = errors.New("the request exceeds the work limit")

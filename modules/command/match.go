@@ -35,11 +35,13 @@ func newMatchCmd() *cobra.Command {
 		Long: `
 Matches traces to the roads of a region file, without a server, and prints each
 drive as a GeoJSON Feature on a line of its own. A trace is GPX, a GeoJSON
-LineString or Feature, or the JSON of a request; - reads standard input, and a
-pipe will do as well. Of several traces, each Feature has the name of its file
+LineString, or a Feature or FeatureCollection with one, CSV with a header (lat,
+lng or lon, time, accuracy), or the JSON of a request; - reads standard input,
+and a pipe will do as well. Of several traces, each Feature has the name of its file
 as id, and one that has no drive is reported while the others go on.`,
 		Example: `  caddy maps match delaware.region drive.gpx
   caddy maps match delaware.region monday/*.gpx > monday.geojsonl
+  caddy maps match delaware.region drive.csv --details
   caddy maps match delaware.region - --radius 10 < drive.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,13 +63,32 @@ as id, and one that has no drive is reported while the others go on.`,
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
-			return interrupted(o.matchAll(ctx, cmd, matching.New(graph, matching.Options{MaxWork: maxTraceWork}), args[1:]))
+			m := &fileMatcher{matching.New(graph, matching.Options{MaxWork: maxTraceWork}), file}
+			return interrupted(o.matchAll(ctx, cmd, m, args[1:]))
 		},
 	}
 	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius, "Where the search for roads starts, in metres; a hint, no limit")
 	cmd.Flags().Float64Var(&o.maxRadius, "max-radius", matching.DefaultMaxRadius, "How far any point may be from its road, in metres")
-	cmd.Flags().BoolVar(&o.details, "details", false, "Add confidence, duration and what became of each point")
+	cmd.Flags().BoolVar(&o.details, "details", false, "Add confidence, duration, OpenStreetMap ways and what became of each point")
 	return cmd
+}
+
+// fileMatcher matches on a region file, and tells of a trace without a route whether it lies there.
+type fileMatcher struct {
+	matching.Matcher
+	file *region.File
+}
+
+// Match implements matching.Matcher.
+func (m *fileMatcher) Match(ctx context.Context, req *matching.Request) (result *matching.Result, err error) {
+	defer region.Recover(&err, region.FaultsPanic())
+	result, err = m.Matcher.Match(ctx, req)
+	if errors.Is(err, matching.ErrNoRoute) {
+		coverage := matching.CoverageOf(req.Points)
+		coverage.Add(m.file.Covers)
+		err = coverage.NoRoute()
+	}
+	return result, err
 }
 
 type matchOptions struct {

@@ -159,6 +159,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"reverse", region, "39.1", "-75.5", "--size", "6"}, []string{"size"}},
 		{[]string{"reverse", region, "39.1", "-75.5", "--size", "-1"}, []string{"size"}},
 		{[]string{"reverse", region, "39.1", "-75.5", "--max-distance", "-1"}, []string{"max-distance"}},
+		{[]string{"reverse", region, "39.1", "-75.5", "--language", "de_AT"}, []string{"language", "de_AT"}},
 		{[]string{"reverse", cut, "39.1", "-75.5"}, []string{"cut.region", "truncated"}},
 		{[]string{"reverse", none, "39.1", "-75.5"}, []string{"none"}},
 
@@ -169,7 +170,9 @@ func TestRefusals(t *testing.T) {
 		{[]string{"match", region, dir}, []string{dir}},
 		{[]string{"match", region, file("broken.gpx", []byte("<gpx><trk>"))}, []string{"broken.gpx", "XML"}},
 		{[]string{"match", region, file("short.json", []byte(`{"path":[]}`))}, []string{"short.json", "at least 2 points"}},
-		{[]string{"match", region, file("far.json", []byte(`{"path":[{"lat":1,"lng":1},{"lat":1,"lng":1.01}]}`))}, []string{"no matching route"}},
+		{[]string{"match", region, file("far.json", []byte(`{"path":[{"lat":1,"lng":1},{"lat":1,"lng":1.01}]}`))}, []string{"no matching route", "outside the region's coverage"}},
+		{[]string{"match", region, file("short.csv", []byte("lat,lng\n1,2\n"))}, []string{"short.csv", "at least 2 points"}},
+		{[]string{"match", region, file("wrong.csv", []byte("lat,lng\n1,2\n1,x\n"))}, []string{"wrong.csv", "line 3", "lng"}},
 		{[]string{"match", region, trace, "--radius", "-1"}, []string{"radius"}},
 		{[]string{"match", region, trace, "--radius", "101"}, []string{"radius"}},
 		{[]string{"match", region, trace, "--max-radius", "0"}, []string{"max-radius"}},
@@ -274,14 +277,28 @@ func TestReverse(t *testing.T) {
 	}
 }
 
+// Names are given in the languages that are asked for, as the server gives them.
+func TestReverseLanguage(t *testing.T) {
+	region := filepath.Join(t.TempDir(), "bern.region")
+	mapstest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
+		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/><tag k="place" v="city"/></node></osm>`)
+	for language, want := range map[string]string{"": "Bern", "fr": "Berne", "fr-CH": "Berne", "de;q=0.1, it": "Berna", "ja": "Bern", "*": "Bern"} {
+		stdout, _, err := run(t, "", "reverse", region, "46.94", "7.44", "--language", language)
+		if err != nil || !strings.Contains(stdout, `"name":"`+want+`"`) || !strings.Contains(stdout, `"city":"`+want+`"`) {
+			t.Errorf("%q: %v, %s; want %s", language, err, stdout, want)
+		}
+	}
+}
+
 // One drive along Main Street and up Oak Street, in every form and from every place that a trace may come from.
 func TestMatch(t *testing.T) {
 	region := villageRegion(t)
 	points := [][2]float64{{39.16002, -75.528}, {39.15998, -75.524}, {39.16003, -75.5204}, {39.164, -75.52002}, {39.168, -75.51998}}
-	var body, gpx, line []string
+	var body, gpx, line, rows []string
 	for _, p := range points {
 		body = append(body, fmt.Sprintf(`{"lat":%v,"lng":%v}`, p[0], p[1]))
 		gpx = append(gpx, fmt.Sprintf(`<trkpt lat="%v" lon="%v"/>`, p[0], p[1]))
+		rows = append(rows, fmt.Sprintf(`%v,%v`, p[1], p[0]))
 		line = append(line, fmt.Sprintf(`[%v,%v]`, p[1], p[0]))
 	}
 	const metresPerDegree = 6371008.8 * math.Pi / 180
@@ -291,6 +308,9 @@ func TestMatch(t *testing.T) {
 		"JSON":    `{"radius":20,"path":[` + strings.Join(body, ",") + `]}`,
 		"GPX":     `<?xml version="1.0"?><gpx><trk><trkseg>` + strings.Join(gpx, "") + `</trkseg></trk></gpx>`,
 		"GeoJSON": `{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` + strings.Join(line, ",") + `]}}`,
+		"collection": `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[` +
+			strings.Join(line, ",") + `]}}]}`,
+		"CSV": "Lon,\"lat\"\r\n" + strings.Join(rows, "\r\n"),
 	} {
 		file := filepath.Join(t.TempDir(), "trace")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

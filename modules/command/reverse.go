@@ -20,16 +20,18 @@ func newReverseCmd() *cobra.Command {
 	var (
 		size        int
 		category    string
+		language    string
 		maxDistance float64
 	)
 	cmd := &cobra.Command{
-		Use:   "reverse <file> <lat> <lon> [--size 1] [--category <terms>] [--max-distance 1000]",
+		Use:   "reverse <file> <lat> <lon> [--size 1] [--category <terms>] [--language <list>] [--max-distance 1000]",
 		Short: "Tells what is at a position, from a region file",
 		Long: `
 Answers one reverse geocoding from a region file, without a server, with the JSON
 that the server would answer. Negative coordinates may stand as they are.`,
 		Example: `  caddy maps reverse delaware.region 39.1573 -75.5197 --size 3
-  caddy maps reverse delaware.region 39.1573 -75.5197 --category school,library`,
+  caddy maps reverse delaware.region 39.1573 -75.5197 --category school,library
+  caddy maps reverse bern.region 46.948 7.4474 --language "fr-CH, fr;q=0.9, en;q=0.5"`,
 		RunE: withNegativeNumbers(func(cmd *cobra.Command, args []string) error {
 			if len(args) != 3 {
 				return errors.New("a region file, a latitude and a longitude are needed")
@@ -48,14 +50,20 @@ that the server would answer. Negative coordinates may stand as they are.`,
 			if !(maxDistance > 0) {
 				return errors.New("max-distance: must be a positive number of metres")
 			}
+			languages, err := geocoding.ParseLanguages(language)
+			if err != nil {
+				return fmt.Errorf("language: %w", err)
+			}
 			return reverse(cmd, args[0], &geocoding.Request{
-				Point: orb.Point{lon, lat}, Size: size, Categories: splitTerms(category), MaxDistance: maxDistance,
+				Point: orb.Point{lon, lat}, Size: size, Categories: splitTerms(category), Languages: languages,
+				MaxDistance: maxDistance,
 			})
 		}),
 		DisableFlagParsing: true, // withNegativeNumbers does it
 	}
 	cmd.Flags().IntVar(&size, "size", geocoding.MinSize, "Largest number of results, 1 to 5")
 	cmd.Flags().StringVar(&category, "category", "", "Only features whose key or value is one of these comma-separated terms")
+	cmd.Flags().StringVar(&language, "language", "", "Languages of names, best first, in the form of Accept-Language")
 	cmd.Flags().Float64Var(&maxDistance, "max-distance", geocoding.DefaultMaxDistance, "How far a feature may be, in metres")
 	return cmd
 }

@@ -55,6 +55,16 @@ func (m *Matcher) Covers(point orb.Point) bool {
 	return false
 }
 
+// Cover adds the regions to the coverage of a trace.
+func (m *Matcher) Cover(c *matching.Coverage) error {
+	for _, r := range m.regions {
+		if err := r.AddTo(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	matcher local <region...>

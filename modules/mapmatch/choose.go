@@ -1,6 +1,8 @@
 package mapmatch
 
 import (
+	"errors"
+
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
@@ -10,6 +12,35 @@ import (
 // coverer is what a matcher implements that does not cover the whole Earth.
 type coverer interface {
 	Covers(p orb.Point) bool
+}
+
+// regional is what a matcher implements that matches on regions of this server.
+type regional interface {
+	// Cover adds the regions to the coverage of a trace. The error is that of one that cannot be read.
+	Cover(c *matching.Coverage) error
+}
+
+// workPerCovered is how many points are compared with a region in a unit of work.
+const workPerCovered = 4
+
+// explain adds to an error that says that there is no route where the trace lies. A matcher without regions may know the
+// whole Earth, and what a damaged region covers is not known; then there is nothing to add.
+func (h *Handler) explain(err error, in *input) error {
+	if !errors.Is(err, matching.ErrNoRoute) {
+		return err
+	}
+	for _, m := range h.matchers {
+		if _, ok := m.(regional); !ok {
+			return err
+		}
+	}
+	coverage := matching.CoverageOf(in.points)
+	for _, m := range h.matchers {
+		if in.work.Spend(int64(len(in.points)/workPerCovered)) != nil || m.(regional).Cover(coverage) != nil {
+			return err
+		}
+	}
+	return coverage.NoRoute()
 }
 
 // choose returns the first matcher that covers a trace, or else the first of those that cover most of it.

@@ -186,7 +186,7 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	})
 	h.app.Metrics().ObserveMatch(time.Since(start))
 	if err != nil {
-		return err
+		return h.explain(err, in)
 	}
 	switch in.format {
 	case formatGeoJSON:

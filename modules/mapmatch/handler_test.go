@@ -345,9 +345,13 @@ func TestRefusals(t *testing.T) {
 		{"CSV in another charset", "POST", "", "lat,lng\n1,2\n1,2", "text/csv; charset=utf-16", 415, "UnsupportedMediaType", "media type"},
 		{"GeoJSON point", "POST", "", `{"type":"LineString","coordinates":[[1,2],[1,95]]}`, geoType, 422, "InvalidInput", "coordinates: point 1: latitude"},
 
-		{"nowhere near a road", "GET", "?path=[{39.19,-75.59},{39.19,-75.58}]", "", "", 404, "NoRoute", "no matching route"},
-		{"outside the region", "GET", "?path=[{10,20},{10,20.01}]", "", "", 404, "NoRoute", "no matching route"},
-		{"roads that are not joined", "GET", "?path=[{39.16,-75.53},{39.161,-75.45}]", "", "", 404, "NoRoute", "no matching route"},
+		{"nowhere near a road", "GET", "?path=[{39.19,-75.59},{39.19,-75.58}]", "", "", 404, "NoRoute",
+			"no matching route for the given coordinates: the trace lies inside the region's coverage, but no drive"},
+		{"outside the region", "GET", "?path=[{10,20},{10,20.01}]", "", "", 404, "NoRoute",
+			"no matching route for the given coordinates: the whole trace lies outside the region's coverage"},
+		{"partly outside the region", "GET", "?path=[{39.16,-75.53},{39.16,-75.51},{10,20},{10,20.01},{10,20.02}]", "", "", 404, "NoRoute",
+			"no matching route for the given coordinates: part of the trace, 3 of 5 points, lies outside the region's coverage"},
+		{"roads that are not joined", "GET", "?path=[{39.16,-75.53},{39.161,-75.45}]", "", "", 404, "NoRoute", "inside the region's coverage"},
 
 		{"PUT", "PUT", "", oneBody + "}", jsonType, 405, "MethodNotAllowed", "method"},
 		{"DELETE", "DELETE", "", "", "", 405, "MethodNotAllowed", "method"},
@@ -452,6 +456,14 @@ func TestChain(t *testing.T) {
 				t.Errorf("%s%s: %v, want %v", path, how, got, latitude)
 			}
 		}
-		checkError(t, s.Do(http.MethodGet, endpoint+"?path=[{-10,-20},{-10,-20.1}]"+how, "", ""), 404, "NoRoute", "no matching route")
+		for path, where := range map[string]string{
+			"[{-10,-20},{-10,-20.1}]":               "the whole trace lies outside the coverage of all regions",
+			"[{10,20.001},{-10,-20},{-10,-20.1}]":   "2 of 3 points, lies outside the coverage of all regions",
+			"[{10,20.001},{39.16,-75.528}]":         "no region covers the whole trace",
+			"[{39.19,-75.59},{39.19,-75.58}]":       "the trace lies inside the region's coverage",
+			"[{-10,-20},{39.19,-75.59},{10,20.02}]": "1 of 3 points, lies outside the coverage of all regions",
+		} {
+			checkError(t, s.Do(http.MethodGet, endpoint+"?path="+path+how, "", ""), 404, "NoRoute", where)
+		}
 	}
 }

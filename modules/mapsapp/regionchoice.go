@@ -4,6 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -48,6 +49,26 @@ func PinCoveringTrace(regions []*Region, points []trace.Point) (*Pinned, error) 
 		})
 		return covered, of, err
 	})
+}
+
+// AddTo adds the region as it is now to the coverage of a trace. The error is that of a file that cannot be read.
+func (r *Region) AddTo(c *matching.Coverage) error {
+	p, err := r.Pin()
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	c.Add(func(at orb.Point) bool {
+		covered, damage := p.Covers(at)
+		if damage != nil {
+			err = damage
+		}
+		return covered
+	})
+	if err == nil && p.File.Changed() {
+		err = p.restless()
+	}
+	return p.Report(err)
 }
 
 // pinBest pins the first region that covers everything, or else the one that covers most. A region that cannot be read is
