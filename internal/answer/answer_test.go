@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -103,6 +104,23 @@ func TestPlaces(t *testing.T) {
 		head + `"city":"Dover","country":"United States","country_code":"USA"}},` +
 		head + `"house_number":"1a","street":"Main Street","suburb":"Old Town","city":"Dover","state":"Delaware","postcode":"19901",` +
 		`"country":"United States","country_code":"USA"}}]}}`
+	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	if got, want := string(AppendCoverage(nil, nil)), `{"data":{"regions":[]}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	got := string(AppendCoverage(nil, []Region{
+		{Name: `a "b"`, Bounds: region.Bounds{MinLat: 38.4, MinLon: -75.8, MaxLat: 39.85, MaxLon: -74.9800001}, Attribution: "© x",
+			Date: time.Date(2026, 5, 1, 2, 0, 0, 5, time.FixedZone("", 7200))},
+		{Name: "c"},
+	}))
+	const want = `{"data":{"regions":[{"name":"a \"b\"","bounds":{"minLat":38.4000000,"minLon":-75.8000000,"maxLat":39.8500000,"maxLon":-74.9800001},` +
+		`"date":"2026-05-01T00:00:00Z","attribution":"© x"},` +
+		`{"name":"c","bounds":{"minLat":0.0000000,"minLon":0.0000000,"maxLat":0.0000000,"maxLon":0.0000000},"date":null,"attribution":""}]}}`
 	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -54,6 +54,9 @@ func (g *Geocoder) Covers(point orb.Point) bool {
 	return false
 }
 
+// Sources are the regions, in the order in which they are asked.
+func (g *Geocoder) Sources() []*mapsapp.Region { return g.regions }
+
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	geocoder local <region...>

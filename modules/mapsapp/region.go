@@ -12,6 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/paulmach/orb"
 	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/answer"
 )
 
 // RegionConfig is one region of the configuration.
@@ -52,6 +54,13 @@ func (r *Region) Covers(point orb.Point) bool {
 	defer p.Release()
 	covered, err := p.Covers(point)
 	return covered && p.Report(err) == nil
+}
+
+// Describe tells what clients may know of the region as it is now. The error is that of Pin.
+func (r *Region) Describe() (answer.Region, error) {
+	return Ask(r.Pin, func(p *Pinned) (answer.Region, error) {
+		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution}, nil
+	})
 }
 
 // RegionStatus tells how a region stands. Its JSON holds nothing that only an operator may know.

@@ -28,6 +28,7 @@ type Pinned struct {
 	identity  fileIdentity
 	opened    time.Time
 	timestamp time.Time
+	meta      region.Meta
 
 	overwritten atomic.Pointer[region.DamageError] // set when the file was changed in place
 	met         atomic.Pointer[region.DamageError] // the last damage that a request ran into
@@ -89,7 +90,7 @@ func (s *regionSource) openPinned() (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p = &Pinned{File: file, source: s, identity: identity, opened: time.Now(), timestamp: info.Timestamp}
+	p = &Pinned{File: file, source: s, identity: identity, opened: time.Now(), timestamp: info.Timestamp, meta: info.Meta}
 	index, err := geocoding.Open(file)
 	if err != nil {
 		return nil, err

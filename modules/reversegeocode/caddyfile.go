@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -25,13 +26,15 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //
 //	maps_reverse_geocode [<matcher>] {
 //	    prefix       <path>
+//	    coverage     <path>
 //	    geocoder     <module> [<arguments...>]
 //	    max_distance <metres>
 //	}
 //
 // `geocoder` may stand more than once. Example:
 //
-//	handle /v2/search/reverse-geocoding {
+//	@reverse path /v2/search/reverse-geocoding /v2/search/coverage
+//	handle @reverse {
 //	    maps_auth REVERSEGEOCODING {
 //	        api_key_query apiKey
 //	    }
@@ -50,6 +53,13 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		case "prefix":
 			if err := mapsapp.Prefix(d, &h.Prefix); err != nil {
 				return err
+			}
+		case "coverage":
+			if !d.AllArgs(&h.Coverage) {
+				return d.ArgErr()
+			}
+			if _, err := endpoint.ParsePrefix(h.Coverage); err != nil {
+				return d.Errf("coverage: %v", err)
 			}
 		case "geocoder":
 			if !d.NextArg() {

@@ -21,11 +21,11 @@ func unmarshal(text string) (string, error) {
 }
 
 func TestCaddyfile(t *testing.T) {
-	got, err := unmarshal("maps_reverse_geocode {\n geocoder local a b\n geocoder local c\n max_distance 250.5\n}")
+	got, err := unmarshal("maps_reverse_geocode {\n geocoder local a b\n geocoder local c\n max_distance 250.5\n coverage /where\n}")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"geocoders":[{"regions":["a","b"],"source":"local"},{"regions":["c"],"source":"local"}],"max_distance":250.5}`
+	const want = `{"coverage":"/where","geocoders":[{"regions":["a","b"],"source":"local"},{"regions":["c"],"source":"local"}],"max_distance":250.5}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -44,6 +44,8 @@ func TestCaddyfile(t *testing.T) {
 		"geocoder local a\n max_distance five": "max_distance",
 		"geocoder local a\n radius 5":          "radius",
 		"geocoder local a\n prefix":            "argument",
+		"geocoder local a\n coverage":          "argument",
+		"geocoder local a\n coverage x":        "coverage",
 		"geocoder local a\n prefix /a//b":      "empty segments",
 	} {
 		if _, err := unmarshal("maps_reverse_geocode {\n" + inside + "\n}"); err == nil || !strings.Contains(err.Error(), says) {

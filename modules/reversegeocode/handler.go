@@ -28,10 +28,16 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to features whose
 // OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header Accept-Language, gives names
 // in the first of its languages that they are known in.
+//
+// `GET /v2/search/coverage` tells from which regions that is answered, each with its bounds, how new its data is, and the
+// attribution that whoever shows its places has to give.
 type Handler struct {
-	// The path of the endpoint, as this handler sees it. All others are answered 404. Default:
+	// The path of the endpoint, as this handler sees it. All others but that of `coverage` are answered 404. Default:
 	// `/v2/search/reverse-geocoding`.
 	Prefix string `json:"prefix,omitempty"`
+
+	// The path at which the regions are listed, as this handler sees it. Default: `/v2/search/coverage`.
+	Coverage string `json:"coverage,omitempty"`
 
 	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is taken to
 	// cover everything. Required.
@@ -41,13 +47,15 @@ type Handler struct {
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
 	prefix    endpoint.Prefix
+	coverage  endpoint.Prefix
 	geocoders []geocoding.Geocoder
 	app       *mapsapp.App
 	logger    *zap.Logger
 }
 
 const (
-	defaultPrefix = "/v2/search/reverse-geocoding"
+	defaultPrefix   = "/v2/search/reverse-geocoding"
+	defaultCoverage = "/v2/search/coverage"
 
 	maxMaxDistance = 100_000 // metres
 )
@@ -62,6 +70,9 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
 	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return err
+	}
+	if h.coverage, err = endpoint.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
+		return fmt.Errorf("coverage: %w", err)
 	}
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
@@ -91,6 +102,9 @@ func (h *Handler) Validate() error {
 	if len(h.geocoders) == 0 {
 		return errors.New("maps_reverse_geocode needs at least one geocoder")
 	}
+	if h.coverage == h.prefix {
+		return fmt.Errorf("coverage: %q is the path of the endpoint itself", h.coverage)
+	}
 	if !(h.MaxDistance > 0 && h.MaxDistance <= maxMaxDistance) {
 		return fmt.Errorf("max_distance: %v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
 	}
@@ -99,12 +113,17 @@ func (h *Handler) Validate() error {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if rest, ok := h.prefix.Below(r.URL); !ok || rest != "" {
+	coverage := isAt(h.coverage, r)
+	if !coverage && !isAt(h.prefix, r) {
 		apierror.Platform.Write(w, apierror.NotFound("not found"))
 		return nil
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+		return nil
+	}
+	if coverage {
+		h.serveCoverage(w)
 		return nil
 	}
 	req, chosen, err := parse(r.URL.RawQuery)
@@ -134,6 +153,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	buf.Bytes = answer.AppendPlaces(buf.Bytes, req.Point, result)
 	answer.Write(w, answer.JSON, buf.Bytes)
 	return nil
+}
+
+// isAt reports whether a request is for exactly this address.
+func isAt(address endpoint.Prefix, r *http.Request) bool {
+	rest, ok := address.Below(r.URL)
+	return ok && rest == ""
 }
 
 // memory is what a request needs while it is answered.

@@ -1,0 +1,42 @@
+package reversegeocode
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/answer"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+// regional is what a geocoder implements that answers from regions of this server.
+type regional interface {
+	// Sources are its regions, in the order in which they are asked.
+	Sources() []*mapsapp.Region
+}
+
+// serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is no
+// answer: a list without it would say that nothing is known there.
+func (h *Handler) serveCoverage(w http.ResponseWriter) {
+	var regions []answer.Region
+	for _, g := range h.geocoders {
+		local, ok := g.(regional)
+		if !ok {
+			continue
+		}
+		for _, source := range local.Sources() {
+			if slices.ContainsFunc(regions, func(r answer.Region) bool { return r.Name == source.Name() }) {
+				continue
+			}
+			described, err := source.Describe()
+			if err != nil {
+				h.fail(w, err)
+				return
+			}
+			regions = append(regions, described)
+		}
+	}
+	buf := answer.GetBuffer()
+	defer buf.Free()
+	buf.Bytes = answer.AppendCoverage(buf.Bytes, regions)
+	answer.Write(w, answer.JSON, buf.Bytes)
+}
