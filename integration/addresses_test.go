@@ -88,7 +88,7 @@ func TestEndpointsAnswerAtTheirAddress(t *testing.T) {
 	handle @accounts {
 		maps_accounts
 	}
-	@reverse path_regexp (?i)geocoding
+	@reverse path_regexp (?i)geocoding|coverage
 	handle @reverse {
 		maps_auth REVERSEGEOCODING
 		maps_reverse_geocode {
@@ -121,6 +121,7 @@ func TestEndpointsAnswerAtTheirAddress(t *testing.T) {
 		{"GET", accounts + "/" + acc.ID, "", user, "", 200, ""},
 		{"POST", accounts, "", user, `{"platform":"WEB","scopes":["TILE"]}`, 201, accounts + "/"},
 		{"GET", reverse, "?lat=39.15&lon=-75.52", access, "", 200, ""},
+		{"GET", coverage, "", access, "", 200, ""},
 		{"GET", match, query, access, "", 200, strings.TrimSuffix(match, "/")},
 	} {
 		ask := func(address string) (int, string) {

@@ -335,7 +335,7 @@ func TestMatchingErrors(t *testing.T) {
 		{"POST other XML", post("application/gpx+xml", `<kml/>`), 422, input, "", nil},
 		{"POST GeoJSON point", post("application/geo+json", `{"type":"Point","coordinates":[-75.5,39.1]}`), 422, input, "", nil},
 		{"POST GeoJSON out of range", post("application/geo+json", `{"type":"LineString","coordinates":[[-75.5,39.1],[-75.5,99]]}`), 422, input, "1", nil},
-		{"POST media type", post("text/csv", "39.1,-75.5"), 415, "UnsupportedMediaType", "", nil},
+		{"POST media type", post("text/plain", "39.1,-75.5"), 415, "UnsupportedMediaType", "", nil},
 		{"POST 9 MiB", post(jsonType, `{"path":[`+strings.Repeat(" ", 9<<20)+`]}`), 413, "TooLarge", "", nil},
 		{"PUT", call{method: "PUT", path: match + "?" + good, bearer: access}, 405, "MethodNotAllowed", "", map[string]string{"Allow": "GET, HEAD, POST"}},
 

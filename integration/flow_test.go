@@ -88,6 +88,7 @@ func callsWith(token string) []call {
 	return []call{
 		{path: reverse + "?lat=39.7459&lon=-75.5466", bearer: token},
 		{path: reverse + "?lat=39.7459&lon=-75.5466&apiKey=" + token},
+		{path: coverage, bearer: token},
 		{path: matchPath(dover, ""), bearer: token},
 		{path: matchPath(dover, "&apiKey="+token)},
 		{method: "POST", path: match, bearer: token, contentType: "application/json", body: doverJSON},
@@ -286,7 +287,7 @@ func TestMatchingAnswer(t *testing.T) {
 			Coordinates [][2]float64
 		}
 	}
-	a := s.send(t, call{path: matchPath(dover, "&format=geojson"), bearer: access}).want(200).wantHeader("Content-Type", "application/geo+json")
+	a := s.send(t, call{path: matchPath(dover, "&format=geojson&details=true"), bearer: access}).want(200).wantHeader("Content-Type", "application/geo+json")
 	if err := json.Unmarshal(a.body, &feature); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ func printRequests(w io.Writer, s settings, c credentials) {
 	show("What is at a position (the Capitol in Dover)",
 		`curl -s -H 'Authorization: Bearer %s' '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`,
 		c.AccessToken, c.BaseURL)
+	show("Which regions that is known of, how new their data is, and whom to name",
+		`curl -s -H 'Authorization: Bearer %s' '%s/v2/search/coverage'`, c.AccessToken, c.BaseURL)
 	show("The drive behind a recorded trace",
 		`curl -sG -H 'Authorization: Bearer %s' --data-urlencode 'path=%s' --data-urlencode 'radius=10' '%s/api/route/matching/'`,
 		c.AccessToken, drive, c.BaseURL)
