@@ -169,6 +169,7 @@ func (a *answer) result(req *matching.Request) (*matching.Result, error) {
 			Matched: true, Location: p.location, Distance: distance(req.Points[a.used[n]].Location, p.location), Name: p.name,
 		}
 	}
+	result.PlacePoints()
 	return result, nil
 }
 

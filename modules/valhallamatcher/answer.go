@@ -27,6 +27,9 @@ type answer struct {
 type edge struct {
 	name    string
 	elapsed float64 // seconds from the beginning of the drive to its end
+	way     int64   // of OpenStreetMap; 0 where the answer does not say
+	// begin and end are where in the path it lies; -1 where the answer does not say.
+	begin, end int
 }
 
 // point is what Valhalla made of a point of the trace.
@@ -169,7 +172,32 @@ func (a *answer) result(req *matching.Request, first int) (*matching.Result, err
 			Matched: true, Location: p.location, Distance: distance(req.Points[first+i].Location, p.location), Name: a.edges[p.edge].name,
 		}
 	}
+	result.Ways = a.ways()
+	result.PlacePoints()
 	return result, nil
+}
+
+// ways joins the edges into runs of ways; nil where the answer does not say which they are, or where in the path.
+func (a *answer) ways() (ways []matching.Way) {
+	at := 0
+	for i := range a.edges {
+		e := &a.edges[i]
+		if e.way == 0 || e.begin != at || e.end < at || e.end >= len(a.path) {
+			return nil
+		}
+		if e.end == at {
+			continue
+		}
+		if n := len(ways); n == 0 || ways[n-1].ID != e.way {
+			ways = append(ways, matching.Way{ID: e.way, Name: e.name, From: at})
+		}
+		at = e.end
+		ways[len(ways)-1].To = at
+	}
+	if at != len(a.path)-1 {
+		return nil
+	}
+	return ways
 }
 
 func distance(a, b orb.Point) float64 { return roadgraph.Distance(a[1], a[0], b[1], b[0]) }

@@ -38,6 +38,18 @@ func FuzzParse(f *testing.F) {
 		if len(result.Path) < 2 || len(result.Tracepoints) != len(used) {
 			t.Errorf("%d positions, %d tracepoints of %d points", len(result.Path), len(result.Tracepoints), n)
 		}
+		for i, p := range result.Tracepoints {
+			if p.Index < 0 || p.Index >= len(result.Path) || !p.Matched && p.Index != 0 {
+				t.Errorf("tracepoint %d: %+v", i, p)
+			}
+		}
+		at := 0
+		for _, w := range result.Ways {
+			if w.From != at || w.To <= at || w.To >= len(result.Path) {
+				t.Errorf("%+v", result.Ways)
+			}
+			at = w.To
+		}
 		for _, v := range []float64{result.Distance, result.Duration, result.Confidence} {
 			if !(v >= 0 && v < math.MaxFloat64) {
 				t.Errorf("%+v", result)

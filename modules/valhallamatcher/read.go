@@ -47,7 +47,8 @@ func finite(r *jsontext.Reader) float64 {
 	return 0
 }
 
-func readEdge(r *jsontext.Reader) (e edge) {
+func readEdge(r *jsontext.Reader) edge {
+	e := edge{begin: -1, end: -1}
 	r.Expect('{')
 	for first := true; r.More('}', &first); {
 		switch string(r.Name()) {
@@ -60,6 +61,16 @@ func readEdge(r *jsontext.Reader) (e edge) {
 			}
 		case "end_node":
 			e.elapsed = readElapsed(r)
+		case "way_id":
+			if !r.Null() {
+				if v := r.Number(); v > 0 && v < 1<<53 {
+					e.way = int64(v)
+				}
+			}
+		case "begin_shape_index":
+			e.begin = int(finite(r))
+		case "end_shape_index":
+			e.end = int(finite(r))
 		default:
 			r.Skip()
 		}

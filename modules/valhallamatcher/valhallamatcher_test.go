@@ -62,6 +62,12 @@ type drive struct {
 		Distance *float64
 		Name     string
 		Matched  bool
+		Index    *int
+	}
+	Ways []struct {
+		ID       int64
+		Name     string
+		From, To int
 	}
 }
 
@@ -112,6 +118,33 @@ func TestRecordedDrive(t *testing.T) {
 		if !g.Matched || *g.Location != [2]float64{p.Lat, p.Lon} || math.Abs(*g.Distance-p.Distance) > 0.3 {
 			t.Errorf("tracepoint %d: %+v, want %+v", i, g, p)
 		}
+	}
+	for i, p := range got.Tracepoints {
+		if p.Index == nil || *p.Index >= len(got.Coordinates) || got.Coordinates[*p.Index] != *p.Location {
+			t.Errorf("tracepoint %d is at no coordinate: %+v", i, p)
+		}
+	}
+	var edges struct {
+		Edges []struct {
+			Way int64 `json:"way_id"`
+		}
+	}
+	_ = json.Unmarshal(r.Body, &edges)
+	var ways []int64
+	for _, e := range edges.Edges {
+		if len(ways) == 0 || ways[len(ways)-1] != e.Way {
+			ways = append(ways, e.Way)
+		}
+	}
+	at := 0
+	for i, w := range got.Ways {
+		if i >= len(ways) || w.ID != ways[i] || w.From != at || w.To <= at {
+			t.Errorf("way %d is %+v, want %v", i, w, ways)
+		}
+		at = w.To
+	}
+	if len(got.Ways) != len(ways) || at != len(got.Coordinates)-1 || got.Ways[1].Name != "Avenida da Boavista" {
+		t.Errorf("ways %+v, want %v", got.Ways, ways)
 	}
 	if name := got.Tracepoints[1].Name; name != "Avenida da Boavista" {
 		t.Errorf("name %q", name)
