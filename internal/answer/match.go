@@ -48,8 +48,8 @@ func AppendMatchPolyline(dst []byte, m *matching.Result, details bool) []byte {
 	return append(dst, '}')
 }
 
-// escapeBackslashes doubles each backslash of dst from start on: of a polyline's characters, which are ? to ~, the only one
-// that a JSON string cannot hold as it is.
+// escapeBackslashes doubles each backslash of dst from start on: of a polyline's characters, which are ? to ~, the only
+// one that a JSON string cannot hold as it is.
 func escapeBackslashes(dst []byte, start int) []byte {
 	n := bytes.Count(dst[start:], []byte{'\\'})
 	from := len(dst)

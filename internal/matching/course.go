@@ -14,8 +14,8 @@ import (
 // answered with seven decimals, which is a centimetre.
 const atCoordinate = 0.01
 
-// course is the geometry of a drive in detail: the coordinates of scratch.path and, among them, those to which the points
-// of the trace were snapped.
+// course is the geometry of a drive in detail: the coordinates of scratch.path and, among them, those to which the
+// points of the trace were snapped.
 type course struct {
 	s    *scratch
 	line orb.LineString
@@ -88,7 +88,8 @@ func (c *course) travel(number int32) {
 		edge += step
 	}
 	c.stop(number, p.to, c.s.at(p.base, p.to), edge)
-	for len(c.order) > 0 && c.s.located[c.order[0]].piece <= number { // beyond the piece's end by more than rounding, if any
+	// Beyond the piece's end by more than rounding, if there is any.
+	for len(c.order) > 0 && c.s.located[c.order[0]].piece <= number {
 		c.snap()
 	}
 }

@@ -51,12 +51,13 @@ type Result struct {
 	Duration float64
 	// Tracepoints has one entry for each point of the request.
 	Tracepoints []Tracepoint
-	// Ways are the OpenStreetMap ways that Path is on, from its first coordinate to its last; nil where they are not known.
+	// Ways are the OpenStreetMap ways that Path is on, from its first coordinate to its last; nil where they are not
+	// known.
 	Ways []Way
 }
 
-// Way is a run of a path's coordinates that is on one OpenStreetMap way, one after the other and without a gap: each begins
-// at the coordinate where the one before ends. A drive that turns back on a way stays on it.
+// Way is a run of a path's coordinates that is on one OpenStreetMap way, one after the other and without a gap: each
+// begins at the coordinate where the one before ends. A drive that turns back on a way stays on it.
 type Way struct {
 	ID       int64
 	Name     string // or else its reference number; may be empty

@@ -17,12 +17,12 @@ const (
 	placingWork = 32
 )
 
-// PlacePoints gives each matched tracepoint its index in the path, for what another service has found. Where its location
-// is on the path, but is no coordinate of it, it becomes one, and the ways go with it. One that is not on the path, as
-// far as it has not been travelled before, gets the index of the coordinate before. Distance stays as it is.
+// PlacePoints gives each matched tracepoint its index in the path, for what another service has found. Where its
+// location is on the path, but is no coordinate of it, it becomes one, and the ways go with it. One that is not on the
+// path, as far as it has not been travelled before, gets the index of the coordinate before. Distance stays as it is.
 func (r *Result) PlacePoints() {
-	p := placing{path: r.Path, line: make(orb.LineString, 1, len(r.Path)+len(r.Tracepoints)), moved: make([]int, 1, len(r.Path)),
-		work: placingWork * (len(r.Path) + len(r.Tracepoints))}
+	most := len(r.Path) + len(r.Tracepoints)
+	p := placing{path: r.Path, line: make(orb.LineString, 1, most), moved: make([]int, 1, len(r.Path)), work: placingWork * most}
 	p.line[0] = r.Path[0]
 	for i := range r.Tracepoints {
 		if t := &r.Tracepoints[i]; t.Matched {

@@ -1,5 +1,5 @@
-// Package polyline reads and writes lines in the encoded polyline format: pairs of latitude and longitude, each as the difference from
-// the one before, in groups of five bits.
+// Package polyline reads and writes lines in the encoded polyline format: pairs of latitude and longitude, each as the
+// difference from the one before, in groups of five bits.
 package polyline
 
 import (

@@ -17,7 +17,8 @@ type sections struct{ segments, points, ways, arcs, turns, copies, leaves, boxes
 func sectionsOf(mode extract.Modes) sections {
 	prefix := map[extract.Modes]string{extract.Car: "roads.car.", extract.Bicycle: "roads.bicycle.", extract.Foot: "roads.foot."}[mode]
 	return sections{
-		segments: prefix + "segments", points: prefix + "points", ways: prefix + "ways", arcs: prefix + "arcs", turns: prefix + "turns",
+		segments: prefix + "segments", points: prefix + "points", ways: prefix + "ways",
+		arcs: prefix + "arcs", turns: prefix + "turns",
 		copies: prefix + "copies", leaves: prefix + "leaves", boxes: prefix + "boxes",
 	}
 }
@@ -62,9 +63,9 @@ type Point struct {
 	Offset   uint32 // millimetres from the segment's first point, along the shape
 }
 
-// wayRun says of which OpenStreetMap way the shapes are from a point on, up to the next run: a segment may be of several
-// ways that continue each other, so its number alone does not tell. Runs are in the order of their points, and the
-// first begins at point 0.
+// wayRun says of which OpenStreetMap way the shapes are from a point on, up to the next run: a segment may be of
+// several ways that continue each other, so its number alone does not tell. Runs are in the order of their points, and
+// the first begins at point 0.
 type wayRun struct {
 	point     uint32
 	low, high uint32 // of the way's id

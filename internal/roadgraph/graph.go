@@ -38,7 +38,8 @@ func OpenMode(f *region.File, mode extract.Modes) (*Graph, error) {
 	g := &Graph{path: f.Path()}
 	for _, err := range []error{
 		open(f, names.segments, &g.segments), open(f, names.points, &g.points), open(f, names.ways, &g.ways),
-		open(f, names.arcs, &g.arcs), open(f, names.turns, &g.turns), open(f, names.copies, &g.copies), open(f, names.leaves, &g.leaves),
+		open(f, names.arcs, &g.arcs), open(f, names.turns, &g.turns), open(f, names.copies, &g.copies),
+		open(f, names.leaves, &g.leaves),
 		open(f, names.boxes, &g.boxes), open(f, namesSection, &g.names),
 	} {
 		if err != nil {

@@ -4,8 +4,8 @@ package roadgraph
 // before this was kept do not.
 func (g *Graph) HasWays() bool { return g.ways.Len() > 0 }
 
-// Way returns the id of the OpenStreetMap way that a piece of a segment's shape is of, from its point i to the next one,
-// and the pieces around it that are of the same: from first up to last, without last. The graph must have ways.
+// Way returns the id of the OpenStreetMap way that a piece of a segment's shape is of, from its point i to the next
+// one, and the pieces around it that are of the same: from first up to last, without last. The graph must have ways.
 func (g *Graph) Way(segment uint32, i int) (id int64, first, last int) {
 	begin, end := g.segments.At(int(segment)).FirstPoint, g.segments.At(int(segment)+1).FirstPoint
 	at := begin + uint32(i)

@@ -4,8 +4,9 @@ import "fmt"
 
 const lineString = "LineString"
 
-// collection is what is known of the features of a FeatureCollection. What a feature's coordinates are is only known when its
-// type is, which may stand behind them; so they are passed over at first, and those of the one line are read in the end.
+// collection is what is known of the features of a FeatureCollection. What a feature's coordinates are is only known
+// when its type is, which may stand behind them; so they are passed over at first, and those of the one line are read
+// in the end.
 type collection struct {
 	found bool // there is a list of features
 	lines int

@@ -13,11 +13,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
-// ParseCSV reads comma-separated values (RFC 4180): a header that names the columns, then a row for each point. The columns
-// are lat, lng (or lon) and, where there are any, time (RFC 3339 or Unix seconds) and accuracy (one sigma in metres),
-// in any order and case; others are passed over. An empty cell of time or accuracy says that it is unknown, and so do
-// cells that a row lacks at its end. Rows of empty cells are passed over. The points are appended to dst[:0]; reading stops at the first point beyond max.
-// The error is an *InputError that names line and column, or that of meter, which may be nil.
+// ParseCSV reads comma-separated values (RFC 4180): a header that names the columns, then a row for each point. The
+// columns are lat, lng (or lon) and, where there are any, time (RFC 3339 or Unix seconds) and accuracy (one sigma in
+// metres), in any order and case; others are passed over. An empty cell of time or accuracy says that it is unknown,
+// and so do cells that a row lacks at its end. Rows of empty cells are passed over. The points are appended to dst[:0];
+// reading stops at the first point beyond max. The error is an *InputError that names line and column, or that of
+// meter, which may be nil.
 func ParseCSV(dst []Point, body []byte, max int, meter admission.Meter) ([]Point, error) {
 	guard := &csvGuard{rest: withoutBOM(body), meter: meter, line: 1}
 	t := table{reader: csv.NewReader(guard), points: collector{points: dst[:0], max: max, name: "csv"}}
@@ -94,7 +95,8 @@ func (t *table) header(cells []string) {
 		}
 		if t.at[kind] >= 0 {
 			line, _ := t.reader.FieldPos(i)
-			t.points.fail(-1, fmt.Sprintf("line %d: the header names %s and %s, which are the same", line, t.names[kind], strings.TrimSpace(cell)))
+			t.points.fail(-1, fmt.Sprintf("line %d: the header names %s and %s, which are the same",
+				line, t.names[kind], strings.TrimSpace(cell)))
 			return
 		}
 		t.at[kind], t.names[kind] = i, strings.TrimSpace(cell)

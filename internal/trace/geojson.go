@@ -7,9 +7,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
-// ParseGeoJSON reads a GeoJSON LineString, a Feature that has one, or a FeatureCollection with exactly one such Feature, with
-// times in properties.coordTimes (RFC 3339 or Unix seconds, one for each position). Altitudes and unknown members are
-// passed over, and so are a collection's points and areas. The points are appended to dst[:0]; reading
+// ParseGeoJSON reads a GeoJSON LineString, a Feature that has one, or a FeatureCollection with exactly one such
+// Feature, with times in properties.coordTimes (RFC 3339 or Unix seconds, one for each position). Altitudes and unknown
+// members are passed over, and so are a collection's points and areas. The points are appended to dst[:0]; reading
 // stops at the first point beyond max. The error is an *InputError.
 func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
 	g := geoJSON{reader: jsontext.NewReader(withoutBOM(body))}

@@ -6,8 +6,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
-// Parse reads a trace in whichever of GPX, GeoJSON, CSV and the JSON of a request it is written in, by its content. The error
-// is an *InputError.
+// Parse reads a trace in whichever of GPX, GeoJSON, CSV and the JSON of a request it is written in, by its content. The
+// error is an *InputError.
 func Parse(text []byte, max int) (Document, error) {
 	body := bytes.TrimLeft(withoutBOM(text), " \t\r\n")
 	if len(body) > 0 && body[0] == '<' {
@@ -19,7 +19,8 @@ func Parse(text []byte, max int) (Document, error) {
 		return Document{Points: points}, err
 	}
 	if len(body) == 0 || body[0] != '{' {
-		return Document{}, &InputError{Parameter: "trace", Point: -1, Problem: "neither GPX nor GeoJSON nor CSV nor JSON with a path"}
+		return Document{}, &InputError{Parameter: "trace", Point: -1,
+			Problem: "neither GPX nor GeoJSON nor CSV nor JSON with a path"}
 	}
 	if hasMember(body, "path") {
 		return ParseJSON(nil, text, max)
@@ -28,7 +29,8 @@ func Parse(text []byte, max int) (Document, error) {
 	return Document{Points: points}, err
 }
 
-// isTable reports whether a text begins with a line of several cells, as the header of CSV is. JSON begins with a bracket.
+// isTable reports whether a text begins with a line of several cells, as the header of CSV is. JSON begins with a
+// bracket.
 func isTable(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	return bytes.IndexByte(line, ',') > 0 && line[0] != '{' && line[0] != '['

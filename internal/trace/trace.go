@@ -1,6 +1,6 @@
 // Package trace is a series of positions that somebody recorded, and the forms in which they are written: the `path`
-// parameter, JSON, GPX, GeoJSON and CSV. Every parser takes outside input: bounded work, no panic, an error that names the
-// point.
+// parameter, JSON, GPX, GeoJSON and CSV. Every parser takes outside input: bounded work, no panic, an error that names
+// the point.
 package trace
 
 import (

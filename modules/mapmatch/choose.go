@@ -23,8 +23,8 @@ type regional interface {
 // workPerCovered is how many points are compared with a region in a unit of work.
 const workPerCovered = 4
 
-// explain adds to an error that says that there is no route where the trace lies. A matcher without regions may know the
-// whole Earth, and what a damaged region covers is not known; then there is nothing to add.
+// explain adds to an error that says that there is no route where the trace lies. A matcher without regions may know
+// the whole Earth, and what a damaged region covers is not known; then there is nothing to add.
 func (h *Handler) explain(err error, in *input) error {
 	if !errors.Is(err, matching.ErrNoRoute) {
 		return err

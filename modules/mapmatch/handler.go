@@ -25,11 +25,12 @@ func init() { caddy.RegisterModule(new(Handler)) }
 
 // Handler answers `/api/route/matching/`: the most probable drive on the road network behind a trace of GPS positions.
 //
-// `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as JSON `{"path":[{"lat","lng","time","accuracy"}]}`, as
-// GPX (`application/gpx+xml`), as a GeoJSON LineString, or a Feature or FeatureCollection with one (`application/geo+json`),
-// or as a table with the columns `lat`, `lng`, `time` and `accuracy` (`text/csv`). `radius` is where the search for roads
-// starts, in metres; `details=true` adds confidence, duration, tracepoints and OpenStreetMap ways; `format=geojson`
-// answers with a GeoJSON Feature, `format=polyline6` with an encoded polyline.
+// `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as JSON
+// `{"path":[{"lat","lng","time","accuracy"}]}`, as GPX (`application/gpx+xml`), as a GeoJSON LineString, or a Feature
+// or FeatureCollection with one (`application/geo+json`), or as a table with the columns `lat`, `lng`, `time` and
+// `accuracy` (`text/csv`). `radius` is where the search for roads starts, in metres; `details=true` adds confidence,
+// duration, tracepoints and OpenStreetMap ways; `format=geojson` answers with a GeoJSON Feature, `format=polyline6`
+// with an encoded polyline.
 type Handler struct {
 	// The path of the endpoint, as this handler sees it; a slash may follow. All others are answered 404. Default:
 	// `/api/route/matching`.

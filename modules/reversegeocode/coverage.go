@@ -14,8 +14,8 @@ type regional interface {
 	Sources() []*mapsapp.Region
 }
 
-// serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is no
-// answer: a list without it would say that nothing is known there.
+// serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is
+// no answer: a list without it would say that nothing is known there.
 func (h *Handler) serveCoverage(w http.ResponseWriter) {
 	var regions []answer.Region
 	for _, g := range h.geocoders {

@@ -29,8 +29,8 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header Accept-Language, gives names
 // in the first of its languages that they are known in.
 //
-// `GET /v2/search/coverage` tells from which regions that is answered, each with its bounds, how new its data is, and the
-// attribution that whoever shows its places has to give.
+// `GET /v2/search/coverage` tells from which regions that is answered, each with its bounds, how new its data is, and
+// the attribution that whoever shows its places has to give.
 type Handler struct {
 	// The path of the endpoint, as this handler sees it. All others but that of `coverage` are answered 404. Default:
 	// `/v2/search/reverse-geocoding`.
