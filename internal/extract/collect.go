@@ -22,8 +22,8 @@ type collector struct {
 	squares    []square
 	outlines   map[int64]*Road // by way, after the relations
 	turns      []turnRelation
-	streets    map[member]string // of houses, from associatedStreet relations
-	memberWays []int64           // ways of areas, sorted after the relations
+	streets    []streetRelation
+	memberWays []int64 // ways of areas, sorted after the relations
 	wayCount   atomic.Int64
 	ways       []wayRecord
 	refs       []int64 // nodes of all ways; after the ways, indexes into locations
@@ -34,6 +34,7 @@ type collector struct {
 	nodeCount    atomic.Int64
 	nodeFeatures []nodeRecord
 	barriers     []barrier
+	entrances    []entrance
 }
 
 // member is an object that a relation has.
@@ -70,7 +71,7 @@ type barrier struct {
 }
 
 func newCollector(cost *Budget) *collector {
-	return &collector{cost: cost, strings: interner{}, coverage: newCoverage(), streets: map[member]string{}}
+	return &collector{cost: cost, strings: interner{}, coverage: newCoverage()}
 }
 
 func (c *collector) addRelation(r *osm.Relation) error {
@@ -89,28 +90,6 @@ func (c *collector) addRelation(r *osm.Relation) error {
 	return nil
 }
 
-// addStreet notes the street of the houses of a relation.
-func (c *collector) addStreet(r *osm.Relation) error {
-	name := r.Tags.Find("name")
-	if name == "" {
-		name = r.Tags.Find("addr:street")
-	}
-	if name == "" {
-		return nil
-	}
-	for _, m := range r.Members {
-		if m.Role != "house" && m.Role != "address" {
-			continue
-		}
-		of := member{kindOf(m.Type), m.Ref}
-		// Of several streets that claim a house the first by name, whatever the order of the files.
-		if old, ok := c.streets[of]; !ok || name < old {
-			c.streets[of] = name
-		}
-	}
-	return c.cost.TakeMemory(costMember * int64(len(r.Members)))
-}
-
 func kindOf(t osm.Type) Kind {
 	switch t {
 	case osm.TypeNode:
@@ -126,6 +105,7 @@ func kindOf(t osm.Type) Kind {
 func (c *collector) endRelations() {
 	c.areas = newest(c.areas, func(a *areaRelation) (int64, int) { return a.id, a.version })
 	c.turns = newest(c.turns, func(t *turnRelation) (int64, int) { return t.id, t.version })
+	c.streets = newest(c.streets, func(s *streetRelation) (int64, int) { return s.id, s.version })
 	for i := range c.areas {
 		for _, m := range c.areas[i].members {
 			c.memberWays = append(c.memberWays, m.way)
@@ -254,7 +234,7 @@ func (c *collector) wantsNode(n *osm.Node) bool {
 		return false
 	}
 	n.Tags = trim(n.Tags)
-	return isFeature(n.Tags) || i >= 0 && barrierOf(n.Tags) != 0
+	return isFeature(n.Tags) || i >= 0 && (barrierOf(n.Tags) != 0 || entranceOf(n.Tags) != noEntrance)
 }
 
 func (c *collector) addNode(n *osm.Node) error {
@@ -268,6 +248,10 @@ func (c *collector) addNode(n *osm.Node) error {
 	}
 	if stops := barrierOf(n.Tags); stops != 0 && c.locations.find(id) >= 0 {
 		c.barriers = append(c.barriers, barrier{id, stops})
+		cost += costMember
+	}
+	if kind := entranceOf(n.Tags); kind != noEntrance && c.locations.find(id) >= 0 {
+		c.entrances = append(c.entrances, entrance{c.locations.find(id), kind})
 		cost += costMember
 	}
 	return c.cost.TakeMemory(cost)

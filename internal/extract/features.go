@@ -26,6 +26,7 @@ func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) 
 	if err != nil {
 		return nil, err
 	}
+	c.endEntrances()
 	override := make(map[int64]orb.Geometry)
 	relations := make([]Feature, 0, len(areas))
 	for i := range c.areas {
@@ -39,7 +40,11 @@ func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) 
 			data.Counts.BrokenAreas++
 		}
 		if len(polygons) > 0 {
-			relations = append(relations, Feature{Kind: KindRelation, ID: rel.id, Tags: tags, Geometry: polygons})
+			f := Feature{Kind: KindRelation, ID: rel.id, Tags: tags, Geometry: polygons}
+			if tags.Get("building") != "" {
+				f.Entrances = c.entrancesOf(c.outlineOf(rel)...)
+			}
+			relations = append(relations, f)
 		}
 	}
 
@@ -59,22 +64,26 @@ func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) 
 			g = c.shape(w, &data.Counts)
 		}
 		if g != nil {
-			data.Features = append(data.Features, Feature{Kind: KindWay, ID: w.id, Tags: w.tags, Geometry: g})
+			f := Feature{Kind: KindWay, ID: w.id, Tags: w.tags, Geometry: g}
+			if w.areal {
+				f.Entrances = c.entrancesOf(w)
+			}
+			data.Features = append(data.Features, f)
 		}
 	}
 	data.Features = append(data.Features, relations...)
+	streets := c.assembleStreets()
 	for i := range data.Features {
 		f := &data.Features[i]
-		if f.Tags.Get("addr:housenumber") == "" {
-			continue
+		if f.Tags.hasHouseNumber() {
+			data.Counts.Addresses++
 		}
-		data.Counts.Addresses++
-		if street := c.streets[member{f.Kind, f.ID}]; street != "" && f.Tags.Get("addr:street") == "" && f.Tags.Get("addr:place") == "" {
+		if street := streets[member{f.Kind, f.ID}]; street != "" && !f.Tags.onStreet() {
 			f.Tags = f.Tags.with(Tag{"addr:street", c.strings.intern(street)})
 		}
 	}
 	data.Counts.Features = int64(len(data.Features))
-	c.assembleInterpolations(data)
+	c.assembleInterpolations(data, streets)
 	return data, ctx.Err()
 }
 
@@ -82,6 +91,16 @@ func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) 
 func (t Tags) with(tag Tag) Tags {
 	i, _ := slices.BinarySearchFunc(t, tag.Key, func(t Tag, key string) int { return strings.Compare(t.Key, key) })
 	return slices.Insert(slices.Clone(t), i, tag)
+}
+
+// outlineOf returns the ways of an area.
+func (c *collector) outlineOf(a *areaRelation) (ways []*wayRecord) {
+	for _, m := range a.members {
+		if w := c.find(m.way); w != nil {
+			ways = append(ways, w)
+		}
+	}
+	return ways
 }
 
 // assembleAreas puts all areas together, on all cores.

@@ -88,13 +88,13 @@ func TestFeatures(t *testing.T) {
 	}
 	d := s.read(t)
 	want := []Feature{
-		{KindNode, 5, Tags{{"amenity", "cafe"}, {"name", "Cafe"}}, orb.Point{0.05, 0}},
-		{KindNode, 7, Tags{{"addr:housenumber", "3"}, {"addr:street", "Side Street"}}, orb.Point{0.07, 0}},
-		{KindNode, 8, Tags{{"addr:housenumber", "4"}, {"addr:street", "High Street"}}, orb.Point{0.08, 0}},
-		{KindNode, 9, Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}, orb.Point{0.09, 0}},
+		{KindNode, 5, Tags{{"amenity", "cafe"}, {"name", "Cafe"}}, orb.Point{0.05, 0}, nil},
+		{KindNode, 7, Tags{{"addr:housenumber", "3"}, {"addr:street", "Side Street"}}, orb.Point{0.07, 0}, nil},
+		{KindNode, 8, Tags{{"addr:housenumber", "4"}, {"addr:street", "High Street"}}, orb.Point{0.08, 0}, nil},
+		{KindNode, 9, Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}, orb.Point{0.09, 0}, nil},
 		{KindWay, 1, Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}},
-			orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}}},
-		{KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}}},
+			orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}}, nil},
+		{KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}}, nil},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
 		t.Error(diff)
@@ -122,9 +122,11 @@ func TestInterpolations(t *testing.T) {
 	}
 	d := s.read(t)
 	want := []Interpolation{
-		{Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Numbers: []int32{2, 0, 0, 18}, Step: 2,
-			Street: "Elm Street", City: "Town", Postcode: "19901"},
-		{Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Numbers: []int32{18, 2}, Step: 4, Street: "Oak Street", City: "Town", Postcode: "19901"},
+		{Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Nodes: []int64{0, 1, 2, 3},
+			Numbers: []int32{2, NoNumber, NoNumber, 18}, Step: 2, Parity: Even,
+			Tags: Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Elm Street"}}},
+		{Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Nodes: []int64{3, 0}, Numbers: []int32{18, 2}, Step: 4,
+			Tags: Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Oak Street"}}},
 	}
 	if diff := cmp.Diff(want, d.Interpolations); diff != "" {
 		t.Error(diff)
@@ -133,7 +135,8 @@ func TestInterpolations(t *testing.T) {
 
 func TestParseHouseNumber(t *testing.T) {
 	for value, want := range map[string]int32{
-		"12": 12, "12a": 12, "12-14": 12, "1;3": 1, "0": 0, "": 0, "A1": 0, "99999": 99999, "100000": 0, "99999999999999999999": 0, "-5": 0,
+		"12": 12, "12a": 12, "12-14": 12, "1;3": 1, "0": 0, "0a": 0, "": NoNumber, "A1": NoNumber, "99999": 99999,
+		"100000": NoNumber, "99999999999999999999": NoNumber, "-5": NoNumber,
 	} {
 		if got := parseHouseNumber(value); got != want {
 			t.Errorf("%q: %d, want %d", value, got, want)
@@ -146,10 +149,10 @@ func FuzzHouseNumbers(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		if n := parseHouseNumber(value); n < 0 || n > maxHouseNumber {
+		if n := parseHouseNumber(value); n < NoNumber || n > maxHouseNumber {
 			t.Errorf("house number %q: %d", value, n)
 		}
-		if step, ok := parseInterpolation(value); ok != (step > 0) || step > maxStep {
+		if step, _, ok := parseInterpolation(value); ok != (step > 0) || step > maxStep {
 			t.Errorf("interpolation %q: %d, %v", value, step, ok)
 		}
 	})

@@ -58,7 +58,7 @@ func isFeature(tags osm.Tags) bool {
 			continue
 		}
 		switch t.Key {
-		case "addr:housenumber":
+		case "addr:housenumber", "addr:conscriptionnumber", "addr:streetnumber":
 			return true
 		case "name":
 			name = true
@@ -71,6 +71,11 @@ func isFeature(tags osm.Tags) bool {
 		}
 	}
 	return name && main || boundary && code
+}
+
+// hasHouseNumber says whether an object has a house number, be it that of the land register or that of the street.
+func (t Tags) hasHouseNumber() bool {
+	return t.Get("addr:housenumber") != "" || t.Get("addr:conscriptionnumber") != "" || t.Get("addr:streetnumber") != ""
 }
 
 // hasMainKey says whether the tags tell what an object is.

@@ -7,7 +7,7 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// How far, in metres, the settlement may be that stands for the city or the suburb of a point that no polygon contains.
+// How far, in metres, the settlement may be that stands for the city, or the suburb and the hamlet, of a point that no polygon contains.
 const (
 	maxCityDistance = 30_000
 	// maxCityDistanceUnproven is for points whose state no polygon tells: another state may begin anywhere.
@@ -18,18 +18,22 @@ const (
 // surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region are
 // given by number.
 type surroundings struct {
-	country             country.Country
-	countryLabel        label // no name: country.Name
-	suburb, city, state label
-	postcode            uint32
-	within              within
+	country              country.Country
+	countryLabel         label // no name: country.Name
+	suburb, hamlet, city label
+	county, state        label
+	postcode             uint32
+	within               within
 }
 
 // surroundings works out where the search's origin is, after enclose.
 func (s *search) surroundings(p orb.Point) surroundings {
 	c := &s.context
-	a := surroundings{suburb: c.label(roleSuburb), city: c.label(roleCity), state: c.label(roleState),
-		countryLabel: c.label(roleCountry), postcode: c.PostcodeText}
+	a := surroundings{suburb: c.label(roleSuburb), hamlet: c.label(roleHamlet), city: c.label(roleCity), county: c.label(roleCounty),
+		state: c.label(roleState), countryLabel: c.label(roleCountry), postcode: c.PostcodeText}
+	if a.county.feature == a.city.feature {
+		a.county = label{}
+	}
 	if code := c.code(); code != ([3]byte{}) {
 		a.country = s.x.countryByCode(code)
 	} else if found, ok := countryAt(p); ok {
@@ -57,29 +61,53 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 	return c
 }
 
-// settle names the nearest settlements as the city and the suburb where no polygon does.
+// settle names the nearest settlements as the city, the suburb and the hamlet where no polygon does.
 func (s *search) settle(a *surroundings, c *cell) {
 	known := c.flags&cellContext != 0
 	if a.city.feature == 0 {
-		switch reach := a.cityReach(); {
-		case known:
-			a.city = s.nearestOf(c.cities, reach, c.flags&cellOneCity != 0)
-		default:
-			a.city = s.nearest(treeCities, maxCityDistanceUnproven, a.within)
-			if a.city.feature == 0 && reach > maxCityDistanceUnproven {
-				a.city = s.nearest(treeCities, reach, a.within)
-			}
-		}
+		s.settleCity(a, c, known)
 	}
+	near := a.within
+	near.sameCity = true
 	if a.suburb.feature == 0 {
-		near := a.within
-		near.sameCity = true
 		if known {
 			a.suburb = s.nearestOf(c.suburbs, maxSuburbDistance, c.flags&cellOneSub != 0)
 		} else {
 			a.suburb = s.nearest(treeSuburbs, maxSuburbDistance, near)
 		}
 	}
+	if a.hamlet.feature == 0 {
+		if known {
+			a.hamlet = s.nearestOf(c.hamlets, maxSuburbDistance, c.flags&cellOneHam != 0)
+		} else {
+			a.hamlet = s.nearest(treeHamlets, maxSuburbDistance, near)
+		}
+	}
+}
+
+// settleCity names the nearest city, town or village as the city. Where there is none, a hamlet stands for it, and where there is
+// none of these either, the nearest farm.
+func (s *search) settleCity(a *surroundings, c *cell, known bool) {
+	reach := a.cityReach()
+	if known {
+		a.city = s.nearestOf(c.cities, reach, c.flags&cellOneCity != 0)
+	} else {
+		a.city = s.nearestWithin(treeCities, reach, a.within)
+	}
+	for _, tree := range [...]uint32{treeHamlets, treeDwellings} {
+		if a.city.feature == 0 {
+			a.city = s.nearestWithin(tree, reach, a.within)
+		}
+	}
+}
+
+// nearestWithin returns the nearest settlement of a tree, which it looks for near by first.
+func (s *search) nearestWithin(tree uint32, reach float64, in within) label {
+	found := s.nearest(tree, maxCityDistanceUnproven, in)
+	if found.feature == 0 && reach > maxCityDistanceUnproven {
+		found = s.nearest(tree, reach, in)
+	}
+	return found
 }
 
 // cityReach is how far the settlement may be that stands for the city: not far where no polygon tells the state and there may

@@ -44,13 +44,13 @@ func TestAddress(t *testing.T) {
 		want    Address
 		display string
 	}{
-		"in a town": {at(-14, 0.1), Address{City: "Milltown", State: "West"}, "Long Road, Milltown, West, Union"},
-		"in a ward, with a postcode": {at(-12, 0.1), Address{Suburb: "Riverside", City: "Milltown", State: "West", Postcode: "12345"},
+		"in a town": {at(-14, 0.1), Address{City: "Milltown", County: "Some County", State: "West"}, "Long Road, Milltown, West, Union"},
+		"in a ward, with a postcode": {at(-12, 0.1), Address{Suburb: "Riverside", City: "Milltown", County: "Some County", State: "West", Postcode: "12345"},
 			"Long Road, Riverside, Milltown, West, Union"},
-		"in the hole of the town, the nearest town is meant": {at(-10, 0.1), Address{City: "Borderville", State: "West", Postcode: "12345"},
+		"in the hole of the town, the nearest town is meant": {at(-10, 0.1), Address{City: "Borderville", County: "Some County", State: "West", Postcode: "12345"},
 			"Long Road, Borderville, West, Union"},
 		"in a village's polygon": {at(152, 0.1), Address{City: "Oakley", State: "East"}, "Long Road, Oakley, East, Union"},
-		"near a town of the other state": {at(0.2, 0.1), Address{City: "Easton", State: "East"},
+		"near a town of the other state": {at(0.2, 0.1), Address{Hamlet: "Nearby", City: "Easton", State: "East"},
 			"Long Road, Easton, East, Union"},
 		"near a suburb": {at(39, 0.1), Address{Suburb: "Harbor", City: "Easton", State: "East"}, "Long Road, Harbor, Easton, East, Union"},
 	} {
@@ -59,7 +59,7 @@ func TestAddress(t *testing.T) {
 			if ids(got) != "way:30" {
 				t.Fatalf("got %+v", got)
 			}
-			c.want.Country, c.want.CountryCode = "Union", "USA"
+			c.want.Street, c.want.Country, c.want.CountryCode = "Long Road", "Union", "USA"
 			if diff := cmp.Diff(c.want, got[0].Address); diff != "" {
 				t.Error(diff)
 			}
@@ -74,7 +74,7 @@ func TestOwnAddressFirst(t *testing.T) {
 	w := county()
 	w.node(40, at(-12, 0), "addr:city=Elsewhere, addr:housenumber=1, addr:postcode=99, addr:state=WE, addr:street=Elm Street, addr:suburb=Old Town")
 	got := ask(t, w.build(t), at(-12, 0), 1)
-	want := Address{HouseNumber: "1", Street: "Elm Street", Suburb: "Old Town", City: "Elsewhere", State: "West", Postcode: "99", Country: "Union", CountryCode: "USA"}
+	want := Address{HouseNumber: "1", Street: "Elm Street", Suburb: "Old Town", City: "Elsewhere", County: "Some County", State: "West", Postcode: "99", Country: "Union", CountryCode: "USA"}
 	if diff := cmp.Diff(want, got[0].Address); diff != "" {
 		t.Error(diff)
 	}
@@ -304,7 +304,7 @@ func TestLevels(t *testing.T) {
 		if _, ok := byCode(code); !ok || len(code) != 2 {
 			t.Errorf("%q is no country", code)
 		}
-		for _, list := range [][]int{l.state, l.city, l.suburb} {
+		for _, list := range [][]int{l.state, l.county, l.city, l.suburb} {
 			sorted := slices.Clone(list)
 			slices.Sort(sorted)
 			if len(slices.Compact(sorted)) != len(list) {
@@ -318,7 +318,7 @@ func TestLevels(t *testing.T) {
 	if diff := cmp.Diff(table["*"].city, levelsOf("QQ").city); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []string{"US 4 8", "US 4 8 9 10", "US x 8 9", "US 4 99 9", "US 4 8 9\nUS 4 8 9"} {
+	for _, bad := range []string{"US 4 8", "US 4 6 8 9 10", "US 4 8 9", "US x 6 8 9", "US 4 6 99 9", "US 4 6 8 9\nUS 4 6 8 9"} {
 		if _, err := parseLevels(bad); err == nil {
 			t.Errorf("%q was read", bad)
 		}

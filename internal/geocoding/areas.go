@@ -22,8 +22,12 @@ var (
 	suburbPlaces = []string{"borough", "suburb", "quarter", "neighbourhood", "subdivision"}
 )
 
-// cityNodes are the places that stand for the city of a point that no polygon contains. A hamlet is no city.
-var cityNodes = []string{"city", "town", "village"}
+// cityNodes are the places that stand for the city of a point that no polygon contains; dwellings do where there is no hamlet
+// either.
+var (
+	cityNodes = []string{"city", "town", "village"}
+	dwellings = []string{"isolated_dwelling", "farm", "croft"}
+)
 
 // notSettlements are the values of place that are no answer to where a point on land is: they are larger than that, or
 // water, or a building.
@@ -91,10 +95,16 @@ func (a *areaTags) serves(named bool) bool {
 }
 
 // ranks returns the ranks of an area in a country for each role.
-func (a *areaTags) ranks(alpha2 string) (state, city, suburb uint8) {
+func (a *areaTags) ranks(alpha2 string) (state, county, city, suburb uint8) {
 	if a.level > 0 {
 		l := levelsOf(alpha2)
 		state, city, suburb = rank(l.state, a.level), rank(l.city, a.level), rank(l.suburb, a.level)
+		if alpha2 != "" { // else it may be anything
+			county = rank(l.county, a.level)
+		}
+	}
+	if a.place == "county" && county == 0 {
+		county = rankSettlement
 	}
 	if i := slices.Index(cityPlaces, a.place); i >= 0 && city == 0 {
 		city = uint8(rankSettlement + i)
@@ -105,7 +115,7 @@ func (a *areaTags) ranks(alpha2 string) (state, city, suburb uint8) {
 	if a.census && city == 0 {
 		city = rankCensus
 	}
-	return state, city, suburb
+	return state, county, city, suburb
 }
 
 func rank(levels []int, level int) uint8 {

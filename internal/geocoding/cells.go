@@ -30,13 +30,14 @@ const nodeIsCell = 1
 // last of its nearest features, in metres as a float32.
 const cellHead = 3
 
-// The first word of a cell has how many features, open areas, and settlements that may be its city and its suburb it lists, and
+// The first word of a cell has how many features, open areas, and settlements that may be its city, its suburb and its hamlet it lists, and
 // flags.
 const (
 	cellFeatureMask                 = 1<<8 - 1
 	cellAreaShift, cellAreaMask     = 8, 1<<4 - 1
-	cellCityShift, cellCityMask     = 12, 1<<6 - 1
-	cellSuburbShift, cellSuburbMask = 18, 1<<6 - 1
+	cellCityShift, cellCityMask     = 12, 1<<4 - 1
+	cellSuburbShift, cellSuburbMask = 16, 1<<4 - 1
+	cellHamletShift, cellHamletMask = 20, 1<<4 - 1
 
 	cellCovered  = 1 << 24 // all of it is covered by the region
 	cellFeatures = 1 << 25 // its features are known
@@ -44,17 +45,19 @@ const (
 	cellContext  = 1 << 27 // the areas around it and its settlements are known
 	cellOneCity  = 1 << 28 // there is one city only, near enough to all of it
 	cellOneSub   = 1 << 29 // there is one suburb only, near enough to all of it
+	cellOneHam   = 1 << 30 // there is one hamlet only, near enough to all of it
 )
 
 // cell is what is known around a position. The zero value knows nothing.
 type cell struct {
-	flags           uint32
-	context         uint32
-	middle          position // from the origin
-	reach           float64  // metres from the middle to the last of its nearest features
-	features        []uint32
-	areas           []uint32 // items of the tree of areas: those that may or may not contain the position
-	cities, suburbs []uint32 // features
+	flags    uint32
+	context  uint32
+	middle   position // from the origin
+	reach    float64  // metres from the middle to the last of its nearest features
+	features []uint32
+	areas    []uint32 // items of the tree of areas: those that may or may not contain the position
+
+	cities, suburbs, hamlets []uint32 // features
 }
 
 // cellAt returns the cell of an origin.
@@ -85,11 +88,12 @@ func (x *Index) cellAt(o *origin) (c cell) {
 	c.middle = position{float64(cx>>bits<<bits) + half - halfTurn - o.x, float64(cy>>bits<<bits) + half - halfTurn/2 - o.y}
 	n := int(c.flags & cellFeatureMask)
 	areas, cities := int(c.flags>>cellAreaShift&cellAreaMask), int(c.flags>>cellCityShift&cellCityMask)
-	suburbs := int(c.flags >> cellSuburbShift & cellSuburbMask)
-	list := x.cells.Range(at+cellHead, at+cellHead+n+areas+cities+suburbs)
+	suburbs, hamlets := int(c.flags>>cellSuburbShift&cellSuburbMask), int(c.flags>>cellHamletShift&cellHamletMask)
+	list := x.cells.Range(at+cellHead, at+cellHead+n+areas+cities+suburbs+hamlets)
 	c.features, list = list[:n], list[n:]
 	c.areas, list = list[:areas], list[areas:]
-	c.cities, c.suburbs = list[:cities], list[cities:]
+	c.cities, list = list[:cities], list[cities:]
+	c.suburbs, c.hamlets = list[:suburbs], list[suburbs:]
 	return c
 }
 

@@ -1,6 +1,7 @@
 package geocoding
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ type classification struct {
 	name    string
 	address addressTags
 	general bool // found without a category
+	unnamed bool // its name is its house number and street
 }
 
 // classify tells what an object is; no kinds, if it is nothing to be found.
@@ -49,7 +51,7 @@ func classify(f *extract.Feature) classification {
 		c.general = false
 	}
 	if len(c.kinds) > 0 && c.name == "" {
-		c.name = c.address.line()
+		c.unnamed = true // until its street is known
 	}
 	if newShape(f.Geometry) == shapeArea && (f.Tags.Get("boundary") != "" || f.Tags.Get("place") != "") {
 		c.general = false
@@ -74,7 +76,7 @@ func appendKinds(kinds []keyValue, tags extract.Tags, keys []string) []keyValue 
 
 // addressTags is what an object says of its own address.
 type addressTags struct {
-	houseNumber, street, suburb, city, state, postcode string
+	houseNumber, street, place, suburb, hamlet, city, county, state, postcode string
 }
 
 func readAddress(tags extract.Tags) addressTags {
@@ -87,18 +89,33 @@ func readAddress(tags extract.Tags) addressTags {
 		return ""
 	}
 	return addressTags{
-		houseNumber: first("addr:housenumber", "addr:conscriptionnumber"),
-		street:      first("addr:street", "addr:place"),
+		houseNumber: houseNumber(tags),
+		street:      first("addr:street"),
+		place:       first("addr:place"),
 		suburb:      first("addr:suburb", "addr:quarter", "addr:neighbourhood"),
+		hamlet:      first("addr:hamlet"),
 		city:        first("addr:city", "addr:town", "addr:village", "addr:municipality"),
+		county:      first("addr:county"),
 		state:       first("addr:state", "addr:province"),
-		postcode:    first("addr:postcode"),
+		postcode:    first("addr:postcode", "postal_code"),
 	}
 }
 
-// line is the house number and the street.
+// houseNumber is addr:housenumber. Where houses have a number of the land register, and maybe one of the street, it is both.
+func houseNumber(tags extract.Tags) string {
+	if number := strings.TrimSpace(tags.Get("addr:housenumber")); number != "" {
+		return number
+	}
+	register, street := strings.TrimSpace(tags.Get("addr:conscriptionnumber")), strings.TrimSpace(tags.Get("addr:streetnumber"))
+	if register != "" && street != "" {
+		return register + "/" + street
+	}
+	return register + street
+}
+
+// line is the house number and the street, or the place of a house that is on none.
 func (a *addressTags) line() string {
-	return strings.TrimSpace(a.houseNumber + " " + a.street)
+	return strings.TrimSpace(a.houseNumber + " " + cmp.Or(a.street, a.place))
 }
 
 // languages returns the names in other languages. name:etymology, name:prefix and the like are not names.

@@ -25,8 +25,9 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 		}
 		p.Address = Address{
 			HouseNumber: from.houseNumber.of(text), Street: from.street.of(text), Suburb: from.suburb.of(text),
-			City: from.city.of(text), State: from.state.of(text), Postcode: from.postcode.of(text),
-			Country: from.country.of(text), CountryCode: a.country.Code,
+			Hamlet: from.hamlet.of(text), City: from.city.of(text), County: from.county.of(text), State: from.state.of(text),
+			Postcode: from.postcode.of(text),
+			Country:  from.country.of(text), CountryCode: a.country.Code,
 		}
 	}
 	return result
@@ -36,7 +37,8 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 type placeSpans struct {
 	id, name, display, category, kind span
 	houseNumber, street, postcode     span
-	suburb, city, state, country      span
+	suburb, hamlet, city              span
+	county, state, country            span
 }
 
 // surroundingSpans are what the places of an answer have in common: most of their addresses, and the end of most of their
@@ -51,7 +53,9 @@ func (s *search) writeSurroundings(a *surroundings, languages []string) surround
 	x, t := s.x, &s.text
 	var p surroundingSpans
 	p.suburb = t.add(s.nameOf(a.suburb, languages))
+	p.hamlet = t.add(s.nameOf(a.hamlet, languages))
 	p.city = t.add(s.nameOf(a.city, languages))
+	p.county = t.add(s.nameOf(a.county, languages))
 	p.state = t.add(s.nameOf(a.state, languages))
 	p.postcode = t.add(x.bytes(a.postcode))
 	if a.countryLabel.name != 0 {
@@ -84,6 +88,8 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 		own := x.addresses.At(int(f.Address - 1))
 		p.houseNumber, p.street = t.add(x.bytes(own.HouseNumber)), t.add(x.bytes(own.Street))
 		t.replace(&p.postcode, x.bytes(own.Postcode))
+		t.replace(&p.hamlet, x.bytes(own.Hamlet))
+		t.replace(&p.county, x.bytes(own.County))
 		usual = !t.replace(&p.suburb, x.bytes(own.Suburb))
 		usual = !t.replace(&p.city, x.bytes(own.City)) && usual
 		if p.state.from == p.state.to { // addr:state is an abbreviation more often than not: the polygon knows better

@@ -19,10 +19,11 @@ const (
 
 // known is what is known of a cell before it is looked at: the lists of the larger one.
 type known struct {
-	features, areas, cities, suburbs []uint32
-	context                          enclosing
-	settled                          bool // the settlements are those that the context allows
-	oneCity, oneSuburb               bool // whatever the position in the cell
+	features, areas, cities, suburbs, hamlets []uint32
+
+	context                       enclosing
+	settled                       bool // the settlements are those that the context allows
+	oneCity, oneSuburb, oneHamlet bool // whatever the position in the cell
 }
 
 // divider divides one root.
@@ -72,9 +73,9 @@ func (d *divider) divide(x, y uint32, bits int, k known) uint32 {
 	case decided:
 		d.settle(&o, radius, &k)
 	case len(k.areas) == 0: // no polygon tells the country: smaller cells would know no more
-		k.cities, k.suburbs = nil, nil
+		k.cities, k.suburbs, k.hamlets = nil, nil, nil
 	}
-	places := max(len(k.cities), len(k.suburbs))
+	places := max(len(k.cities), len(k.suburbs), len(k.hamlets))
 	small := len(k.features) <= enoughFeatures && (decided || len(k.areas) == 0) && len(k.areas) <= enoughAreas &&
 		(places <= 1 || places <= enoughPlaces && bits <= placeBits)
 	if small || bits == leafBits {
@@ -96,7 +97,7 @@ const sortSteps = 32
 
 // affords reports whether what is known of a cell may be looked at.
 func (d *divider) affords(k *known) bool {
-	steps := sortSteps * int64(len(k.features)+len(k.cities)+len(k.suburbs))
+	steps := sortSteps * int64(len(k.features)+len(k.cities)+len(k.suburbs)+len(k.hamlets))
 	for _, i := range k.areas {
 		steps += d.b.entries[d.items[i]].geometry.steps()
 	}
@@ -121,14 +122,18 @@ func (d *divider) emit(covered, decided bool, reach float64, k *known) uint32 {
 		k.features = nil
 	}
 	context := uint32(0)
-	if decided && len(k.areas) <= cellAreaMask && len(k.cities) <= cellCityMask && len(k.suburbs) <= cellSuburbMask {
+	if decided && len(k.areas) <= cellAreaMask && len(k.cities) <= cellCityMask && len(k.suburbs) <= cellSuburbMask &&
+		len(k.hamlets) <= cellHamletMask {
 		flags |= cellContext | uint32(len(k.areas))<<cellAreaShift | uint32(len(k.cities))<<cellCityShift |
-			uint32(len(k.suburbs))<<cellSuburbShift
+			uint32(len(k.suburbs))<<cellSuburbShift | uint32(len(k.hamlets))<<cellHamletShift
 		if k.oneCity {
 			flags |= cellOneCity
 		}
 		if k.oneSuburb {
 			flags |= cellOneSub
+		}
+		if k.oneHamlet {
+			flags |= cellOneHam
 		}
 		var has bool
 		if context, has = d.index[k.context]; !has {
@@ -137,14 +142,14 @@ func (d *divider) emit(covered, decided bool, reach float64, k *known) uint32 {
 			d.contexts = append(d.contexts, k.context)
 		}
 	} else {
-		k.areas, k.cities, k.suburbs = nil, nil, nil
+		k.areas, k.cities, k.suburbs, k.hamlets = nil, nil, nil, nil
 	}
 	at := uint32(len(d.cells))
-	words := cellHead + 4 + len(k.features) + len(k.areas) + len(k.cities) + len(k.suburbs) // with its share of the nodes
+	words := cellHead + 4 + len(k.features) + len(k.areas) + len(k.cities) + len(k.suburbs) + len(k.hamlets) // with its share of the nodes
 	d.err = cmp.Or(d.err, d.cost.TakeMemory(costWord*int64(words)))
 	d.heads = append(d.heads, at)
 	d.cells = append(d.cells, flags, context, math.Float32bits(float32(reach)))
-	d.cells = append(append(append(append(d.cells, k.features...), k.areas...), k.cities...), k.suburbs...)
+	d.cells = append(append(append(append(append(d.cells, k.features...), k.areas...), k.cities...), k.suburbs...), k.hamlets...)
 	return at<<1 | nodeIsCell
 }
 
@@ -250,7 +255,7 @@ func (d *divider) surround(o *origin, minX, minY, size float64, k *known) (open 
 	return open
 }
 
-// settle leaves the settlements that can be the city or the suburb of a position in a cell whose context is known.
+// settle leaves the settlements that can be the city, the suburb or the hamlet of a position in a cell whose context is known.
 func (d *divider) settle(o *origin, radius float64, k *known) {
 	in := within{settlements: true, state: k.context.Feature[roleState], city: k.context.Feature[roleCity], country: k.context.code()}
 	if k.context.Feature[roleCity] != 0 {
@@ -259,6 +264,7 @@ func (d *divider) settle(o *origin, radius float64, k *known) {
 	k.cities, k.oneCity = d.settlements(o, radius, maxCityDistance, k.cities, &in, k.settled)
 	in.sameCity = true
 	k.suburbs, k.oneSuburb = d.settlements(o, radius, maxSuburbDistance, k.suburbs, &in, k.settled)
+	k.hamlets, k.oneHamlet = d.settlements(o, radius, maxSuburbDistance, k.hamlets, &in, k.settled)
 	k.settled = true
 }
 

@@ -21,7 +21,7 @@ type enclosing struct {
 	Rank            [roles]uint8
 	CountryCode     [3]byte
 	SubdivisionCode [3]byte
-	_               [3]uint8
+	_               [1]uint8
 }
 
 // The roles of the areas around a point.
@@ -33,6 +33,8 @@ const (
 	roleCountry     // a country's own
 	roleSubdivision // any that tells the country
 	rolePostcode
+	roleCounty
+	roleHamlet
 	roles
 )
 
@@ -55,6 +57,12 @@ func (e *enclosing) add(f uint32, a *area, name uint32, extent float32) {
 	}
 	if a.Suburb != 0 {
 		e.improves(roleSuburb, f, name, a.Suburb, extent)
+	}
+	if a.County != 0 {
+		e.improves(roleCounty, f, name, a.County, extent)
+	}
+	if a.Flags&areaIsHamlet != 0 {
+		e.improves(roleHamlet, f, name, 0, extent)
 	}
 	if a.Flags&areaAnswers != 0 {
 		e.improves(roleAnswer, f, name, 0, extent)
@@ -109,7 +117,10 @@ func (b *builder) addAreas(items []uint32) {
 		}
 		a := area{Postcode: b.strings.add(e.area.postcode)}
 		if e.name != "" {
-			a.State, a.City, a.Suburb = e.area.ranks(c.Alpha2)
+			a.State, a.County, a.City, a.Suburb = e.area.ranks(c.Alpha2)
+			if e.area.place == "hamlet" {
+				a.Flags |= areaIsHamlet
+			}
 			if e.area.admin || e.area.place != "" {
 				a.Flags |= areaAnswers
 			}

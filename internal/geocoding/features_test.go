@@ -116,7 +116,8 @@ func TestPlaceOfAllFields(t *testing.T) {
 func TestInterpolatedHouses(t *testing.T) {
 	var w world
 	w.Interpolations = []extract.Interpolation{{
-		Way: 9, Line: line(0, 0, 2, 0, 4, 0), Numbers: []int32{10, 0, 18}, Step: 2, Street: "Elm Street", City: "Salina", Postcode: "67401",
+		Way: 9, Line: line(0, 0, 2, 0, 4, 0), Numbers: []int32{10, extract.NoNumber, 18}, Step: 2,
+		Tags: tags("addr:city=Salina, addr:postcode=67401, addr:street=Elm Street"),
 	}}
 	x := w.build(t)
 	// 12, 14 and 16 stand at a quarter, a half and three quarters; the ends are nodes of their own.
@@ -140,13 +141,13 @@ func TestInterpolate(t *testing.T) {
 	}{
 		"down":          {line(0, 0, 3, 0), []int32{7, 1}, 2, map[int32]float64{5: 1, 3: 2}},
 		"three nodes":   {line(0, 0, 2, 0, 6, 0), []int32{2, 4, 8}, 1, map[int32]float64{3: 1, 5: 3, 6: 4, 7: 5}},
-		"around":        {line(0, 0, 1, 0, 0, 0), []int32{1, 0, 5}, 1, map[int32]float64{2: 0.5, 3: 1, 4: 0.5}},
+		"around":        {line(0, 0, 1, 0, 0, 0), []int32{1, extract.NoNumber, 5}, 1, map[int32]float64{2: 0.5, 3: 1, 4: 0.5}},
 		"neighbours":    {line(0, 0, 1, 0), []int32{2, 4}, 2, nil},
 		"the same":      {line(0, 0, 1, 0), []int32{2, 2}, 2, nil},
 		"uneven":        {line(0, 0, 3, 0), []int32{1, 4}, 2, map[int32]float64{3: 2}},
 		"no length":     {line(1, 0, 1, 0), []int32{1, 3}, 1, map[int32]float64{2: 1}},
 		"far too many":  {line(0, 0, 1, 0), []int32{1, 90000}, 1, nil},
-		"one number":    {line(0, 0, 1, 0), []int32{1, 0}, 1, nil},
+		"one number":    {line(0, 0, 1, 0), []int32{1, extract.NoNumber}, 1, nil},
 		"fewer numbers": {line(0, 0, 1, 0), []int32{1}, 1, nil},
 		"no step":       {line(0, 0, 2, 0), []int32{1, 3}, 0, map[int32]float64{2: 1}},
 	} {

@@ -74,8 +74,8 @@ type pair struct{ Key, Value uint32 }
 // translation is a name in another language: name:<Language>=Name; strings.
 type translation struct{ Language, Name uint32 }
 
-// ownAddress is what a feature's addr:* tags say; strings.
-type ownAddress struct{ HouseNumber, Street, Suburb, City, State, Postcode uint32 }
+// ownAddress is what a feature's addr:* tags say, or what was found out for it; strings.
+type ownAddress struct{ HouseNumber, Street, Suburb, Hamlet, City, County, State, Postcode uint32 }
 
 // place is what a settlement belongs to, so that none is named for a point of another country or state.
 type place struct {
@@ -91,7 +91,7 @@ type area struct {
 	State    uint8
 	City     uint8
 	Suburb   uint8
-	_        uint8
+	County   uint8
 	Postcode uint32 // string
 }
 
@@ -99,6 +99,7 @@ type areaFlags uint8
 
 const (
 	areaIsCountry areaFlags = 1 << iota // has an ISO 3166-1 code of its own
+	areaIsHamlet                        // a polygon of place=hamlet
 	areaAnswers                         // a named place or administrative area: an answer where no feature is near
 )
 
@@ -120,6 +121,8 @@ const (
 	treeCities             // settlements that can be an address's city
 	treeSuburbs            // settlements that can be an address's suburb
 	treeSettlements        // what the fallback may answer with
+	treeHamlets            // settlements that can be an address's hamlet
+	treeDwellings          // settlements that are less than a hamlet
 	fixedTrees
 )
 

@@ -82,7 +82,9 @@ type Address struct {
 	HouseNumber string
 	Street      string
 	Suburb      string
-	City        string
+	Hamlet      string
+	City        string // a village or a hamlet where there is none
+	County      string
 	State       string
 	Postcode    string
 	Country     string

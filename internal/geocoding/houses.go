@@ -2,6 +2,7 @@ package geocoding
 
 import (
 	"iter"
+	"maps"
 	"strconv"
 
 	"github.com/mapsedge/caddy-maps/internal/extract"
@@ -24,7 +25,7 @@ func interpolate(line *extract.Interpolation) iter.Seq[house] {
 	return func(yield func(house) bool) {
 		last := -1 // numbered node
 		for i := range line.Line {
-			if i >= len(line.Numbers) || line.Numbers[i] == 0 {
+			if i >= len(line.Numbers) || line.Numbers[i] == extract.NoNumber {
 				continue
 			}
 			if last >= 0 && !housesBetween(line, last, i, yield) {
@@ -38,6 +39,13 @@ func interpolate(line *extract.Interpolation) iter.Seq[house] {
 // housesBetween yields the houses between two numbered nodes, and reports whether more are wanted.
 func housesBetween(line *extract.Interpolation, from, to int, yield func(house) bool) bool {
 	first, last, step := int64(line.Numbers[from]), int64(line.Numbers[to]), int64(max(line.Step, 1))
+	start := first // that houses are counted from
+	if line.Parity != extract.AnyParity && (first%2 == 1) != (line.Parity == extract.Odd) {
+		start-- // so that the next but one is the first of the parity
+		if first > last {
+			start += 2
+		}
+	}
 	if first > last {
 		step = -step
 	}
@@ -52,7 +60,7 @@ func housesBetween(line *extract.Interpolation, from, to int, yield func(house) 
 	}
 	total := along[len(along)-1]
 	i := 1
-	for n := first + step; (n < last) == (step > 0) && n != last; n += step {
+	for n := start + step; (n < last) == (step > 0) && n != last; n += step {
 		want := total * float64(n-first) / float64(span)
 		for i < len(piece)-1 && along[i] < want {
 			i++
@@ -69,10 +77,49 @@ func housesBetween(line *extract.Interpolation, from, to int, yield func(house) 
 	return true
 }
 
-// classifyHouse is what classify is for objects.
-func classifyHouse(h *house, line *extract.Interpolation) classification {
-	c := classification{kinds: []keyValue{{"place", "house"}}, general: true,
-		address: addressTags{houseNumber: strconv.Itoa(int(h.number)), street: line.Street, city: line.City, postcode: line.Postcode}}
-	c.name = c.address.line()
-	return c
+// addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one beside it, and
+// so do the houses at its ends.
+func (b *builder) addHouses(v *deriver, lines []extract.Interpolation) error {
+	ends := b.endsOf(lines)
+	for i := range lines {
+		line := &lines[i]
+		address := readAddress(line.Tags)
+		if address.street == "" && address.place == "" {
+			address.street, _ = v.line(line)
+			for _, node := range line.Nodes {
+				if n, ok := ends[newRef(extract.KindNode, node)]; ok && !b.entries[n].address.onStreet() {
+					b.entries[n].address.street = address.street
+				}
+			}
+		}
+		for h := range interpolate(line) {
+			if err := b.cost.TakeMemory(extract.CostFeature); err != nil {
+				return err
+			}
+			f := extract.Feature{Kind: extract.KindWay, ID: h.way, Geometry: h.at}
+			c := classification{kinds: []keyValue{{"place", "house"}}, general: true, unnamed: true, address: address}
+			c.address.houseNumber = strconv.Itoa(int(h.number))
+			b.add(newRef(f.Kind, f.ID), nil, c, &f)
+		}
+	}
+	return nil
+}
+
+// endsOf returns the entries of nodes of lines that have house numbers.
+func (b *builder) endsOf(lines []extract.Interpolation) map[uint64]int {
+	ends := map[uint64]int{}
+	for i := range lines {
+		for k, node := range lines[i].Nodes {
+			if lines[i].Numbers[k] != extract.NoNumber {
+				ends[newRef(extract.KindNode, node)] = -1
+			}
+		}
+	}
+	for i := range b.entries {
+		if _, ok := ends[b.entries[i].ref]; ok {
+			ends[b.entries[i].ref] = i
+		}
+	}
+	maps.DeleteFunc(ends, func(_ uint64, n int) bool { return n < 0 })
+	return ends
 }

@@ -12,7 +12,7 @@ import (
 var levelsText string
 
 // levels is what the administrative levels of a country mean for an address: the levels of each role, best first.
-type levels struct{ state, city, suburb []int }
+type levels struct{ state, county, city, suburb []int }
 
 // levelTable reads levels.txt: for each country's alpha-2 code its levels, under "*" those of all others.
 var levelTable = sync.OnceValue(func() map[string]levels {
@@ -31,10 +31,10 @@ func parseLevels(text string) (map[string]levels, error) {
 		if len(words) == 0 {
 			continue
 		}
-		if _, twice := table[words[0]]; twice || len(words) != 4 {
-			return nil, fmt.Errorf("levels.txt, line %d: not a new country and three lists", n+1)
+		if _, twice := table[words[0]]; twice || len(words) != 5 {
+			return nil, fmt.Errorf("levels.txt, line %d: not a new country and four lists", n+1)
 		}
-		var lists [3][]int
+		var lists [4][]int
 		for i, word := range words[1:] {
 			if word == "-" {
 				continue
@@ -47,7 +47,7 @@ func parseLevels(text string) (map[string]levels, error) {
 				lists[i] = append(lists[i], level)
 			}
 		}
-		table[words[0]] = levels{lists[0], lists[1], lists[2]}
+		table[words[0]] = levels{lists[0], lists[1], lists[2], lists[3]}
 	}
 	return table, nil
 }

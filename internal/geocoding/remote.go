@@ -173,6 +173,9 @@ func (f *remote) place(o *origin, query orb.Point) Place {
 		p.Location = o.location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
+	if f.Kind != extract.KindNode && f.kind.key == "highway" && roadKindOf(f.kind.value) != noStreet {
+		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
+	}
 	var t textBuffer
 	id := t.id(f.ref())
 	within := f.unit()

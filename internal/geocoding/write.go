@@ -31,16 +31,11 @@ func (b *builder) build(d *extract.Data) error {
 		f := &d.Features[i]
 		b.add(newRef(f.Kind, f.ID), f.Tags, classify(f), f)
 	}
-	for i := range d.Interpolations {
-		line := &d.Interpolations[i]
-		for h := range interpolate(line) {
-			if err := b.cost.TakeMemory(extract.CostFeature); err != nil {
-				return err
-			}
-			f := extract.Feature{Kind: extract.KindWay, ID: h.way, Geometry: h.at}
-			b.add(newRef(f.Kind, f.ID), nil, classifyHouse(&h, line), &f)
-		}
+	v := newDeriver(b, d)
+	if err := b.addHouses(v, d.Interpolations); err != nil {
+		return err
 	}
+	v.complete()
 	b.sort()
 	for i := range b.entries {
 		b.emit(&b.entries[i])
@@ -64,8 +59,16 @@ type entry struct {
 	serves   bool // as an area for addresses or the fallback
 	place    string
 	names    []keyValue
-	group    int
-	order    uint64
+
+	road      roadKind // that it is itself
+	postcode  string   // of a road
+	entrances []coord  // of a building, those that people use
+	// What deriver finds:
+	onRoad           bool   // the street is that of a road, which is on
+	on               uint32 // entry
+	buildingPostcode string
+	group            int
+	order            uint64
 }
 
 // The groups that features are sorted by. A large box among small ones would make their common box large.
@@ -100,9 +103,13 @@ type builder struct {
 	nodes     []uint32
 	cells     []uint32
 	contexts  []enclosing
+
+	addressOf map[ownAddress]uint32
 }
 
-func newBuilder() *builder { return &builder{strings: newStringTable()} }
+func newBuilder() *builder {
+	return &builder{strings: newStringTable(), addressOf: map[ownAddress]uint32{}}
+}
 
 // add takes a feature on, unless it is of no use.
 func (b *builder) add(ref uint64, tags extract.Tags, c classification, f *extract.Feature) {
@@ -124,6 +131,12 @@ func (b *builder) add(ref uint64, tags extract.Tags, c classification, f *extrac
 	}
 	e.extent = e.geometry.extent()
 	e.names = languages(tags)
+	if e.road = streetKind(tags, e.geometry.shape); e.road != noStreet {
+		e.postcode = c.address.postcode
+	}
+	for _, p := range f.Entrances {
+		e.entrances = append(e.entrances, newCoord(p))
+	}
 	e.order = e.geometry.box.order()
 	box := e.geometry.box
 	switch {
@@ -162,10 +175,7 @@ func (b *builder) emit(e *entry) {
 		b.names = append(b.names, translation{b.strings.add(n.key), b.strings.add(n.value)})
 	}
 	if e.address != (addressTags{}) {
-		a := &e.address
-		b.addresses = append(b.addresses, ownAddress{b.strings.add(a.houseNumber), b.strings.add(a.street),
-			b.strings.add(a.suburb), b.strings.add(a.city), b.strings.add(a.state), b.strings.add(a.postcode)})
-		f.Address = uint32(len(b.addresses))
+		f.Address = b.addAddress(&e.address)
 	}
 	b.coords = append(b.coords, e.geometry.coords...)
 	b.chunks = append(b.chunks, e.geometry.chunks...)
@@ -174,12 +184,26 @@ func (b *builder) emit(e *entry) {
 	b.features = append(b.features, f)
 }
 
+// addAddress returns the record of an address, from 1. What many have, such as the parts of a street, is there once.
+func (b *builder) addAddress(a *addressTags) uint32 {
+	text := b.strings.add
+	record := ownAddress{text(a.houseNumber), text(a.street), text(a.suburb), text(a.hamlet), text(a.city), text(a.county),
+		text(a.state), text(a.postcode)}
+	n, known := b.addressOf[record]
+	if !known {
+		b.addresses = append(b.addresses, record)
+		n = uint32(len(b.addresses))
+		b.addressOf[record] = n
+	}
+	return n
+}
+
 // fixedLists are the features of the fixed trees.
-type fixedLists struct{ general, areas, cities, suburbs []uint32 }
+type fixedLists struct{ general, areas, cities, suburbs, hamlets []uint32 }
 
 // addTrees builds the fixed trees, and one for each word that a key or a value is.
 func (b *builder) addTrees() (*fixedLists, error) {
-	var general, areas, cities, suburbs, settlements []uint32
+	var general, areas, cities, suburbs, hamlets, settlements, homes []uint32
 	terms := map[string][]uint32{}
 	for i := range b.entries {
 		e, n := &b.entries[i], uint32(i)
@@ -197,6 +221,12 @@ func (b *builder) addTrees() (*fixedLists, error) {
 			if slices.Contains(suburbPlaces, e.place) {
 				suburbs = append(suburbs, n)
 			}
+			if e.place == "hamlet" {
+				hamlets = append(hamlets, n)
+			}
+			if slices.Contains(dwellings, e.place) {
+				homes = append(homes, n)
+			}
 		}
 		for _, k := range e.kinds {
 			for _, word := range [...]string{normalize(k.key), normalize(k.value)} {
@@ -208,7 +238,7 @@ func (b *builder) addTrees() (*fixedLists, error) {
 	}
 	b.trees = append(b.trees, tree{First: wholeFeatures, Count: uint32(len(general)), Branches: uint32(len(b.branches))})
 	b.branches = appendPyramid(b.branches, b.boxes[:len(general)])
-	for _, items := range [...][]uint32{areas, cities, suburbs, settlements} {
+	for _, items := range [...][]uint32{areas, cities, suburbs, settlements, hamlets, homes} {
 		b.addTree(items)
 	}
 	b.addAreas(areas)
@@ -224,7 +254,7 @@ func (b *builder) addTrees() (*fixedLists, error) {
 		b.terms = append(b.terms, term{b.strings.add(word), uint32(len(b.trees))})
 		b.addTree(terms[word])
 	}
-	return &fixedLists{general, areas, cities, suburbs}, nil
+	return &fixedLists{general, areas, cities, suburbs, hamlets}, nil
 }
 
 func (e *entry) isSettlement() bool {

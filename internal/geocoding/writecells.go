@@ -68,10 +68,10 @@ const (
 )
 
 // rootLists is what may matter in a root.
-type rootLists struct{ features, areas, cities, suburbs []uint32 }
+type rootLists struct{ features, areas, cities, suburbs, hamlets []uint32 }
 
 func (r *rootLists) known() known {
-	return known{features: r.features, areas: r.areas, cities: r.cities, suburbs: r.suburbs}
+	return known{features: r.features, areas: r.areas, cities: r.cities, suburbs: r.suburbs, hamlets: r.hamlets}
 }
 
 // tileRoots calls a function with the key of each root that touches a coverage tile.
@@ -151,6 +151,7 @@ func (b *builder) gather(roots map[uint32]*rootLists, trees *fixedLists, cost *e
 		spread(trees.general, cellReach, func(r *rootLists, n uint32) { r.features = append(r.features, n) }),
 		spread(trees.cities, maxCityDistance, func(r *rootLists, n uint32) { r.cities = append(r.cities, n) }),
 		spread(trees.suburbs, maxSuburbDistance, func(r *rootLists, n uint32) { r.suburbs = append(r.suburbs, n) }),
+		spread(trees.hamlets, maxSuburbDistance, func(r *rootLists, n uint32) { r.hamlets = append(r.hamlets, n) }),
 	)
 }
 

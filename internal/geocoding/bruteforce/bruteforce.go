@@ -41,7 +41,7 @@ var mainKeys = strings.Fields("amenity shop tourism leisure historic office craf
 func Features(d *extract.Data) []Feature {
 	var features []Feature
 	for _, f := range d.Features {
-		house := f.Tags.Get("addr:housenumber") != ""
+		house := f.Tags.Get("addr:housenumber")+f.Tags.Get("addr:conscriptionnumber")+f.Tags.Get("addr:streetnumber") != ""
 		if f.Tags.Get("name") == "" && !house {
 			continue
 		}
@@ -79,7 +79,7 @@ func isArea(g orb.Geometry) bool {
 func houses(line *extract.Interpolation) (features []Feature) {
 	last := -1
 	for i, number := range line.Numbers {
-		if number == 0 {
+		if number == extract.NoNumber {
 			continue
 		}
 		if last >= 0 {
@@ -92,13 +92,16 @@ func houses(line *extract.Interpolation) (features []Feature) {
 			}
 			// Counting starts at the number that the line starts with.
 			from, step := line.Numbers[last], line.Step
+			if line.Parity != extract.AnyParity && (from%2 == 1) != (line.Parity == extract.Odd) {
+				from++
+			}
 			for n := low; n < high; n++ {
 				if n == low || (n-from)%max(step, 1) != 0 {
 					continue
 				}
 				at := along(piece, float64(n-low)/float64(high-low))
 				features = append(features, Feature{ID: ID(extract.KindWay, line.Way), Kinds: [][2]string{{"place", "house"}},
-					Geometry: at, bound: at.Bound(), OwnCity: line.City != ""})
+					Geometry: at, bound: at.Bound(), OwnCity: line.Tags.Get("addr:city") != ""})
 			}
 		}
 		last = i
