@@ -96,13 +96,14 @@ func TestPlaces(t *testing.T) {
 	}
 	full := place
 	full.Address.HouseNumber, full.Address.Street, full.Address.Suburb = "1a", "Main Street", "Old Town"
+	full.Address.Hamlet, full.Address.County = "Elm", "Kent County"
 	full.Address.State, full.Address.Postcode = "Delaware", "19901"
 	got = string(AppendPlaces(nil, orb.Point{-75.5, 39.1}, &geocoding.Result{Places: []geocoding.Place{place, full}}))
 	const head = `{"id":"node:1","name":"Café “X”","display_name":"Café, Dover","category":"amenity","type":"cafe","distance":12.35,` +
 		`"location":{"lat":39.1500000,"lng":-75.5200000},"address":{`
 	want := `{"data":{"query":"39.100000,-75.500000","results":[` +
 		head + `"city":"Dover","country":"United States","country_code":"USA"}},` +
-		head + `"house_number":"1a","street":"Main Street","suburb":"Old Town","city":"Dover","state":"Delaware","postcode":"19901",` +
+		head + `"house_number":"1a","street":"Main Street","suburb":"Old Town","hamlet":"Elm","city":"Dover","county":"Kent County","state":"Delaware","postcode":"19901",` +
 		`"country":"United States","country_code":"USA"}}]}}`
 	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
 		t.Errorf("(-want +got):\n%s", diff)

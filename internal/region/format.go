@@ -21,8 +21,8 @@ import (
 const (
 	magic = "\x89CMAPS\r\n" // not text, and damaged by any conversion of line ends
 
-	// Version is the format version that this package writes, and the newest it reads.
-	Version = 1
+	// Version is the format version that this package writes, and the only one it reads.
+	Version = 2
 
 	headerSize = 4096
 	blockShift = 16
@@ -66,7 +66,7 @@ func (h *header) encode() []byte {
 }
 
 // decodeHeader reads a header page of a file of the given size. The magic and the version are looked at before the
-// page's CRC, so that a foreign file and one of a newer format are called what they are.
+// page's CRC, so that a foreign file and one of another format are called what they are.
 func decodeHeader(page []byte, size int64) (header, error) {
 	var h header
 	if len(page) < 12 || string(page[:8]) != magic {
@@ -76,6 +76,9 @@ func decodeHeader(page []byte, size int64) (header, error) {
 	h.version = le.Uint32(page[8:])
 	if h.version > Version {
 		return h, fmt.Errorf("has region format %d, and this build reads up to %d: update caddy-maps or build the region again", h.version, Version)
+	}
+	if h.version < Version {
+		return h, fmt.Errorf("has region format %d, and this build reads %d: build the region again from its extract", h.version, Version)
 	}
 	if len(page) < headerSize {
 		return h, fmt.Errorf("is truncated: it ends in its header")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
@@ -182,6 +183,8 @@ func TestRefused(t *testing.T) {
 	content, _ := os.ReadFile(good)
 	newer := bytes.Clone(content)
 	binary.LittleEndian.PutUint32(newer[8:], Version+1)
+	older := bytes.Clone(content)
+	binary.LittleEndian.PutUint32(older[8:], Version-1)
 	huge := bytes.Clone(content)
 	binary.LittleEndian.PutUint64(huge[24:], 1<<62) // the offset of the checksums
 	binary.LittleEndian.PutUint32(huge[headerSize-4:], crc32.Checksum(huge[:headerSize-4], castagnoli))
@@ -191,7 +194,8 @@ func TestRefused(t *testing.T) {
 	}{
 		"empty":       {nil, "is not a region file"},
 		"foreign":     {[]byte("<osm version='0.6'>"), "is not a region file"},
-		"newer":       {newer, "region format 2"},
+		"newer":       {newer, fmt.Sprint("region format ", Version+1)},
+		"older":       {older, "build the region again from its extract"},
 		"header only": {content[:100], "truncated"},
 		"truncated":   {content[:len(content)-1], "truncated"},
 		"longer":      {append(bytes.Clone(content), 0), "truncated or still being written"},

@@ -12,6 +12,8 @@ var (
 	streetLabels      = []string{"road", "pedestrian", "footway", "cycleway", "path", "street", "square"}
 	suburbLabels      = []string{"suburb", "borough", "city_district", "district", "quarter", "neighbourhood", "subdivision"}
 	cityLabels        = []string{"city", "town", "village", "municipality", "hamlet", "isolated_dwelling", "croft"}
+	hamletLabels      = []string{"hamlet", "isolated_dwelling", "croft"}
+	countyLabels      = []string{"county"}
 	stateLabels       = []string{"state", "province", "region", "state_district", "county"}
 	postcodeLabels    = []string{"postcode"}
 	countryLabels     = []string{"country"}
@@ -32,7 +34,7 @@ func readAddress(r *jsontext.Reader) (a geocoding.Address) {
 	}
 	fields := [...]field{
 		{houseNumberLabels, &a.HouseNumber, 0}, {streetLabels, &a.Street, 0}, {suburbLabels, &a.Suburb, 0}, {cityLabels, &a.City, 0},
-		{stateLabels, &a.State, 0}, {postcodeLabels, &a.Postcode, 0}, {countryLabels, &a.Country, 0}, {codeLabels, &a.CountryCode, 0},
+		{hamletLabels, &a.Hamlet, 0}, {countyLabels, &a.County, 0}, {stateLabels, &a.State, 0}, {postcodeLabels, &a.Postcode, 0}, {countryLabels, &a.Country, 0}, {codeLabels, &a.CountryCode, 0},
 	}
 	r.Expect('{')
 	for first := true; r.More('}', &first); {
@@ -41,6 +43,9 @@ func readAddress(r *jsontext.Reader) (a geocoding.Address) {
 		for i := range fields {
 			fields[i].take(label, value)
 		}
+	}
+	if a.County == a.State {
+		a.County = "" // where there is no state, the county stands for it
 	}
 	return a
 }

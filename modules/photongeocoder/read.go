@@ -176,7 +176,10 @@ func (p *properties) settle() {
 	}
 	own(&a.Suburb, p.district)
 	own(&a.Suburb, p.locality)
-	own(&a.State, p.county)
+	if a.State != "" {
+		a.County = p.county
+	}
+	own(&a.State, p.county) // where there is no state, the county stands for it
 }
 
 // cities are the places that are an address's city, however small.

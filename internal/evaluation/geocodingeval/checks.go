@@ -205,3 +205,8 @@ func (s *share) count(right bool) {
 }
 
 func (s *share) line(what string) line { return allOf(what+", where polygons tell", s.right, s.of) }
+
+// ratio is a line about how many of some things are as expected, of which no map has all.
+func (s *share) ratio(what string) line {
+	return line{what, fmt.Sprintf("%d of %d (%.3f)", s.right, s.of, float64(s.right)/float64(max(s.of, 1))), "", true}
+}

@@ -29,6 +29,8 @@ type Options struct {
 	Data string
 	// Points is how many random positions each extract is asked at; 10,000 if it is 0.
 	Points int
+	// Parts is into how many parts the houses are divided, of which one at a time has its address hidden; 10 if it is 0.
+	Parts int
 	// Seed is that of the random positions.
 	Seed uint64
 }
@@ -51,6 +53,9 @@ type place struct {
 func Run(ctx context.Context, w io.Writer, o Options) error {
 	if o.Points == 0 {
 		o.Points = 10_000
+	}
+	if o.Parts == 0 {
+		o.Parts = 10
 	}
 	delaware, err := dataset.Delaware(ctx)
 	if err != nil {
@@ -89,6 +94,9 @@ type subject struct {
 	features []bruteforce.Feature
 	index    *geocoding.Index
 	points   []orb.Point
+
+	temporary string // directory
+	parts     int
 }
 
 func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *Options) (missed int, err error) {
@@ -105,7 +113,7 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 		return 0, err
 	}
 	defer f.Release()
-	s := subject{place: p}
+	s := subject{place: p, temporary: directory, parts: o.Parts}
 	if s.index, err = geocoding.Open(f); err != nil {
 		return 0, err
 	}
@@ -123,7 +131,7 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 	t := table{out: w}
 	t.heading("Reverse geocoding in %s: %d features, %d positions on land", p.name, len(s.features), len(s.points))
 	t.row(atMost("opening", opened, 50*time.Millisecond, true))
-	for _, check := range []func(context.Context, *table) error{s.speed, s.equality, s.ownPositions, s.containment} {
+	for _, check := range []func(context.Context, *table) error{s.speed, s.equality, s.ownPositions, s.containment, s.hidden} {
 		if err := check(ctx, &t); err != nil {
 			return t.missed, err
 		}

@@ -9,7 +9,7 @@ import (
 
 func TestRunInSmall(t *testing.T) {
 	var out bytes.Buffer
-	err := Run(t.Context(), &out, Options{Points: 40, Seed: 1})
+	err := Run(t.Context(), &out, Options{Points: 40, Parts: 2, Seed: 1})
 	if missed, ok := err.(Missed); err != nil && !ok {
 		t.Fatal(err)
 	} else if ok {

@@ -1,0 +1,131 @@
+package geocodingeval
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
+
+	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// hiddenTag is a part of an address that is hidden, with what is derived of it.
+type hiddenTag struct {
+	what, key      string
+	field          func(*geocoding.Address) string
+	same, answered share
+}
+
+// hidden hides what houses say of their street and their postcode, and compares what is derived with it: a part of the houses at a
+// time, whose neighbours still say theirs, and all of them at once, so that nothing is left but the map.
+func (s *subject) hidden(ctx context.Context, t *table) error {
+	for _, parts := range []int{s.parts, 1} {
+		tags := []*hiddenTag{
+			{what: "streets", key: "addr:street", field: func(a *geocoding.Address) string { return a.Street }},
+			{what: "postcodes", key: "addr:postcode", field: func(a *geocoding.Address) string { return a.Postcode }},
+		}
+		for part := range parts {
+			if err := s.hide(ctx, tags, part, parts); err != nil {
+				return err
+			}
+		}
+		which := "all houses"
+		if parts > 1 {
+			which = fmt.Sprintf("one house in %d", parts)
+		}
+		for _, h := range tags {
+			if h.answered.right == 0 {
+				continue // no postcode is on the map but at houses
+			}
+			t.row(h.same.ratio(fmt.Sprintf("%s hidden from %s: derived and equal", h.what, which)))
+			t.row(h.answered.ratio("derived at all"))
+		}
+	}
+	return nil
+}
+
+// hide compiles the extract with tags hidden from one of some parts of the houses, and asks for each of these.
+func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) error {
+	data := *s.data
+	data.Features = slices.Clone(data.Features)
+	var houses []int
+	n := 0
+	for i := range data.Features {
+		f := &data.Features[i]
+		if f.Tags.Get("addr:housenumber") == "" {
+			continue
+		}
+		if n++; n%parts == part {
+			houses = append(houses, i)
+			f.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t extract.Tag) bool {
+				return slices.ContainsFunc(tags, func(h *hiddenTag) bool { return h.key == t.Key })
+			})
+		}
+	}
+	var w region.Writer
+	if err := geocoding.Write(&w, &data); err != nil {
+		return err
+	}
+	region.AddCoverage(&w, data.Tiles)
+	path := filepath.Join(s.temporary, "hidden.region")
+	if err := w.Commit(ctx, path, region.Meta{}); err != nil {
+		return err
+	}
+	f, err := region.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Release()
+	index, err := geocoding.Open(f)
+	if err != nil {
+		return err
+	}
+	for _, i := range houses {
+		h := &s.data.Features[i]
+		r, err := index.Reverse(ctx, &geocoding.Request{Point: middle(h.Geometry), Size: geocoding.MaxSize})
+		if err != nil {
+			return err
+		}
+		id := bruteforce.ID(h.Kind, h.ID)
+		k := slices.IndexFunc(r.Places, func(p geocoding.Place) bool { return p.ID == id })
+		if k < 0 {
+			continue
+		}
+		for _, tag := range tags {
+			if want := h.Tags.Get(tag.key); want != "" {
+				got := tag.field(&r.Places[k].Address)
+				if tag.answered.count(got != ""); got != "" {
+					tag.same.count(plain(got) == plain(want))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// middle is a position that a feature is found at.
+func middle(g orb.Geometry) orb.Point {
+	if p, ok := g.(orb.Point); ok {
+		return p
+	}
+	p, _ := planar.CentroidArea(g)
+	return p
+}
+
+// plain is a name without what spellings of it differ in.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.ReplaceAll(name, "ß", "ss"))
+}
