@@ -20,6 +20,8 @@ func TestIsFeature(t *testing.T) {
 		{"name=Something source=survey", false},
 		{"name= amenity=cafe", false},
 		{"addr:housenumber=12", true},
+		{"addr:conscriptionnumber=1415", true},
+		{"addr:streetnumber=7", true},
 		{"addr:housename=Villa building=yes", false},
 		{"name=River waterway=river", true},
 		{"name=Town place=town", true},
@@ -130,6 +132,103 @@ func TestInterpolations(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, d.Interpolations); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestStreetRelations: a relation without a name is that of its street.
+func TestStreetRelations(t *testing.T) {
+	for name, c := range map[string]struct{ members, tags, want string }{
+		"its name":                   {"n5:house w2:street", "type=associatedStreet name=High+Street", "High Street"},
+		"addr:street":                {"n5:house w2:street", "type=associatedStreet addr:street=Low+Street", "Low Street"},
+		"of its street":              {"n5:house w2:street", "type=associatedStreet", "Brook Lane"},
+		"of its first with a name":   {"w3:street w2:street n5:house", "type=street", "Brook Lane"},
+		"a house without a role":     {"n5 w2:street", "type=associatedStreet", "Brook Lane"},
+		"a street that is not there": {"n5:house w99:street", "type=associatedStreet", ""},
+		"another role":               {"n5:outline w2:street", "type=associatedStreet", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sketch{
+				nodes: grid(), nodeTags: map[int64]string{5: "addr:housenumber=8"},
+				ways: []sketchWay{
+					{2, []int64{20, 21}, "name=Brook+Lane highway=residential"}, {3, []int64{21, 22}, "highway=residential"},
+				},
+				relations: []sketchRelation{{1, c.members, c.tags}},
+			}
+			if got := s.read(t).feature(KindNode, 5).Tags.Get("addr:street"); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestInterpolationAddresses: what the way, a relation, or one of the houses at its ends says counts for the others.
+func TestInterpolationAddresses(t *testing.T) {
+	for name, c := range map[string]struct {
+		way, first, last string
+		relation         string // its members
+		want             string // street, place and city of the line
+		ends             [2]string
+	}{
+		"the way's":            {"addr:street=Elm addr:city=Town", "", "", "", "Elm  Town", [2]string{"Elm  Town", "Elm  Town"}},
+		"a place":              {"addr:place=Moor", "", "", "", " Moor ", [2]string{" Moor ", " Moor "}},
+		"an end of another":    {"addr:street=Elm", "addr:street=Oak", "", "", "Elm  ", [2]string{"Oak  ", "Elm  "}},
+		"a street, not places": {"addr:street=Elm", "addr:place=Moor", "", "", "Elm  ", [2]string{" Moor ", "Elm  "}},
+		"one end's":            {"", "addr:street=Oak", "", "", "Oak  ", [2]string{"Oak  ", "Oak  "}},
+		"ends that disagree":   {"", "addr:street=Oak addr:city=Town", "addr:street=Elm", "", "  Town", [2]string{"Oak  Town", "Elm  Town"}},
+		"a relation's":         {"", "", "", "w1:house", "High  ", [2]string{"High  ", "High  "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sketch{
+				nodes:     grid(),
+				nodeTags:  map[int64]string{0: "addr:housenumber=0 " + c.first, 3: "addr:housenumber=8 " + c.last},
+				ways:      []sketchWay{{1, []int64{0, 1, 2, 3}, "addr:interpolation=even " + c.way}},
+				relations: []sketchRelation{{1, c.relation, "type=associatedStreet name=High"}},
+			}
+			d := s.read(t)
+			if len(d.Interpolations) != 1 {
+				t.Fatalf("%+v", d.Interpolations)
+			}
+			address := func(t Tags) string {
+				return t.Get("addr:street") + " " + t.Get("addr:place") + " " + t.Get("addr:city")
+			}
+			if got := address(d.Interpolations[0].Tags); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			for i, node := range []int64{0, 3} {
+				if got := address(d.feature(KindNode, node).Tags); got != c.ends[i] {
+					t.Errorf("end %d: %q, want %q", i, got, c.ends[i])
+				}
+			}
+		})
+	}
+}
+
+func TestEntrances(t *testing.T) {
+	for name, c := range map[string]struct {
+		tags map[int64]string
+		want []orb.Point
+	}{
+		"none":          {nil, nil},
+		"all":           {map[int64]string{1: "entrance=yes", 10: "entrance=staircase"}, []orb.Point{{0.01, 0}, {0, 0.01}}},
+		"the main one":  {map[int64]string{1: "entrance=yes", 10: "entrance=main"}, []orb.Point{{0, 0.01}}},
+		"no way in":     {map[int64]string{1: "entrance=emergency", 10: "entrance=garage", 11: "entrance=no"}, nil},
+		"of the ring's": {map[int64]string{0: "entrance=yes", 55: "entrance=main"}, []orb.Point{{0, 0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sketch{
+				nodes: grid(), nodeTags: c.tags,
+				ways: []sketchWay{
+					{1, []int64{0, 1, 11, 10, 0}, "building=yes addr:housenumber=1"}, {2, []int64{0, 1, 11, 10, 0}, "note=outline"},
+				},
+				relations: []sketchRelation{{3, "w2:outer", "type=multipolygon building=yes addr:housenumber=1"}},
+			}
+			d := s.read(t)
+			for _, f := range []*Feature{d.feature(KindWay, 1), d.feature(KindRelation, 3)} {
+				if diff := cmp.Diff(c.want, f.Entrances); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
 	}
 }
 

@@ -137,23 +137,29 @@ func TestInterpolate(t *testing.T) {
 		line    orb.LineString
 		numbers []int32
 		step    int32
+		parity  extract.Parity
 		want    map[int32]float64 // thousandths of a degree east
 	}{
-		"down":          {line(0, 0, 3, 0), []int32{7, 1}, 2, map[int32]float64{5: 1, 3: 2}},
-		"three nodes":   {line(0, 0, 2, 0, 6, 0), []int32{2, 4, 8}, 1, map[int32]float64{3: 1, 5: 3, 6: 4, 7: 5}},
-		"around":        {line(0, 0, 1, 0, 0, 0), []int32{1, extract.NoNumber, 5}, 1, map[int32]float64{2: 0.5, 3: 1, 4: 0.5}},
-		"neighbours":    {line(0, 0, 1, 0), []int32{2, 4}, 2, nil},
-		"the same":      {line(0, 0, 1, 0), []int32{2, 2}, 2, nil},
-		"uneven":        {line(0, 0, 3, 0), []int32{1, 4}, 2, map[int32]float64{3: 2}},
-		"no length":     {line(1, 0, 1, 0), []int32{1, 3}, 1, map[int32]float64{2: 1}},
-		"far too many":  {line(0, 0, 1, 0), []int32{1, 90000}, 1, nil},
-		"one number":    {line(0, 0, 1, 0), []int32{1, extract.NoNumber}, 1, nil},
-		"fewer numbers": {line(0, 0, 1, 0), []int32{1}, 1, nil},
-		"no step":       {line(0, 0, 2, 0), []int32{1, 3}, 0, map[int32]float64{2: 1}},
+		"down":          {line(0, 0, 3, 0), []int32{7, 1}, 2, 0, map[int32]float64{5: 1, 3: 2}},
+		"three nodes":   {line(0, 0, 2, 0, 6, 0), []int32{2, 4, 8}, 1, 0, map[int32]float64{3: 1, 5: 3, 6: 4, 7: 5}},
+		"around":        {line(0, 0, 1, 0, 0, 0), []int32{1, extract.NoNumber, 5}, 1, 0, map[int32]float64{2: 0.5, 3: 1, 4: 0.5}},
+		"neighbours":    {line(0, 0, 1, 0), []int32{2, 4}, 2, 0, nil},
+		"the same":      {line(0, 0, 1, 0), []int32{2, 2}, 2, 0, nil},
+		"uneven":        {line(0, 0, 3, 0), []int32{1, 4}, 2, 0, map[int32]float64{3: 2}},
+		"no length":     {line(1, 0, 1, 0), []int32{1, 3}, 1, 0, map[int32]float64{2: 1}},
+		"far too many":  {line(0, 0, 1, 0), []int32{1, 90000}, 1, 0, nil},
+		"one number":    {line(0, 0, 1, 0), []int32{1, extract.NoNumber}, 1, 0, nil},
+		"fewer numbers": {line(0, 0, 1, 0), []int32{1}, 1, 0, nil},
+		"from 0":        {line(0, 0, 4, 0), []int32{0, 8}, 2, extract.Even, map[int32]float64{2: 1, 4: 2, 6: 3}},
+		"to 0":          {line(0, 0, 4, 0), []int32{4, 0}, 1, 0, map[int32]float64{3: 1, 2: 2, 1: 3}},
+		"odd from even": {line(0, 0, 6, 0), []int32{2, 8}, 2, extract.Odd, map[int32]float64{3: 1, 5: 3, 7: 5}},
+		"even down":     {line(0, 0, 6, 0), []int32{7, 1}, 2, extract.Even, map[int32]float64{6: 1, 4: 3, 2: 5}},
+		"even to odd":   {line(0, 0, 5, 0), []int32{1, 6}, 2, extract.Even, map[int32]float64{2: 1, 4: 3}},
+		"no step":       {line(0, 0, 2, 0), []int32{1, 3}, 0, 0, map[int32]float64{2: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[int32]float64{}
-			for h := range interpolate(&extract.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step}) {
+			for h := range interpolate(&extract.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step, Parity: c.parity}) {
 				got[h.number] = (h.at[0] - kansas[0]) * 1000
 			}
 			if c.want == nil {

@@ -44,8 +44,8 @@ func readAddress(r *jsontext.Reader) (a geocoding.Address) {
 			fields[i].take(label, value)
 		}
 	}
-	if a.County == a.State {
-		a.County = "" // where there is no state, the county stands for it
+	if a.County == a.State || a.County == a.City {
+		a.County = "" // it stands for the state where there is none, and a city may be one
 	}
 	return a
 }

@@ -126,7 +126,7 @@ func TestAnswer(t *testing.T) {
 	a := replay(u, r)
 	want := `[{"id":"way:4615011","name":"Olympischer Platz","display_name":"Olympischer Platz, Westend, Berlin, Deutschland",` +
 		`"category":"highway","type":"residential","distance":82.46,"location":{"lat":52.5152000,"lng":13.2419000},` +
-		`"address":{"suburb":"Westend",` + berlin + `,` +
+		`"address":{"street":"Olympischer Platz","suburb":"Westend",` + berlin + `,` +
 		`{"id":"way:38862723","name":"Olympiastadion Berlin","display_name":"Olympiastadion Berlin, Westend, Berlin, Deutschland",` +
 		`"category":"leisure","type":"stadium","distance":100.53,"location":{"lat":52.5146795,"lng":13.2395147},` +
 		`"address":{"house_number":"3","street":"Olympischer Platz","suburb":"Westend",` + berlin + `,` +

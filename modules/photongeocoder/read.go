@@ -176,7 +176,7 @@ func (p *properties) settle() {
 	}
 	own(&a.Suburb, p.district)
 	own(&a.Suburb, p.locality)
-	if a.State != "" {
+	if a.State != "" && a.State != p.county && a.City != p.county {
 		a.County = p.county
 	}
 	own(&a.State, p.county) // where there is no state, the county stands for it
