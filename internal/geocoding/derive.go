@@ -94,7 +94,7 @@ func (v *deriver) complete() {
 	for i := range v.b.entries {
 		e := &v.b.entries[i]
 		if e.road != noStreet {
-			e.address.street = e.name
+			e.address.street = "" // that is its name
 		}
 		if e.unnamed {
 			e.name = e.address.line()

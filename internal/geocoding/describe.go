@@ -97,12 +97,16 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 		}
 	}
 	name := x.bytes(f.Name)
+	p.name = t.add(name)
+	if f.IsStreet != 0 {
+		p.street = p.name // as it is on the ground
+	}
 	if len(req.Languages) > 0 {
 		name = s.translated(f, next, req.Languages)
+		p.name = t.add(name)
 	}
 	within := s.unitOf(h, a, key, value)
 	if usual && within == unitNone && !bytes.Contains(name, comma) {
-		p.name = t.add(name)
 		if !t.same(p.name, p.suburb) && !t.same(p.name, p.city) && !t.same(p.name, p.state) && !t.same(p.name, p.country) {
 			if around.end.from < around.end.to {
 				t.bytes = append(t.bytes, ", "...)
@@ -111,8 +115,6 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 			p.display = span{p.name.from, len(t.bytes)}
 			return p
 		}
-	} else {
-		p.name = t.add(name)
 	}
 	p.display = t.join(p.name, within.outside(p.suburb, unitSuburb), within.outside(p.city, unitCity),
 		within.outside(p.state, unitState), p.country)

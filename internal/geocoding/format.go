@@ -54,7 +54,8 @@ type feature struct {
 	Address  uint32  // index + 1; 0 for none
 	Place    uint32  // index + 1; 0 for what is no settlement
 	Shape    shape
-	_        [3]uint8
+	IsStreet uint8 // 1: its name is the street of its address
+	_        [2]uint8
 }
 
 func newRef(kind extract.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }

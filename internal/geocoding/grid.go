@@ -21,9 +21,6 @@ type gridEntry struct {
 // finestSquare is the logarithm of the width of the smallest squares, in 1e-7 degrees: 91 m.
 const finestSquare = 13
 
-// costGridEntry is what a box costs for each square that it is in, in bytes.
-const costGridEntry = 16
-
 func squareOf(level int, column, row int64) uint64 {
 	return uint64(level)<<56 | uint64(row)<<28 | uint64(column)
 }

@@ -165,6 +165,9 @@ func (b *builder) emit(e *entry) {
 	f := b.end()
 	f.Ref, f.Extent, f.Shape = e.ref, float32(e.extent), e.geometry.shape
 	f.Name = b.strings.append(e.name)
+	if e.road != noStreet {
+		f.IsStreet = 1
+	}
 	for _, k := range e.kinds {
 		b.pairs = append(b.pairs, pair{b.strings.add(k.key), b.strings.add(k.value)})
 	}
