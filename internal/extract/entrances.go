@@ -50,7 +50,9 @@ func (c *collector) entrancesOf(ways ...*wayRecord) []orb.Point {
 	var points []orb.Point
 	for _, w := range ways {
 		for _, ref := range c.refs[w.start:w.end] {
-			i, ok := slices.BinarySearchFunc(c.entrances, int32(ref), func(e entrance, node int32) int { return cmp.Compare(e.node, node) })
+			i, ok := slices.BinarySearchFunc(c.entrances, int32(ref), func(e entrance, node int32) int {
+				return cmp.Compare(e.node, node)
+			})
 			if !ok || c.entrances[i].kind < best {
 				continue
 			}

@@ -12,8 +12,8 @@ const (
 	maxStep        = 100
 )
 
-// parseInterpolation returns the step between the houses of an addr:interpolation, and which numbers they have; false for
-// alphabetic ones, which count in letters, and for values that are not understood.
+// parseInterpolation returns the step between the houses of an addr:interpolation, and which numbers they have; false
+// for alphabetic ones, which count in letters, and for values that are not understood.
 func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
 	switch value {
 	case "odd":
@@ -50,8 +50,8 @@ var sharedKeys = []string{
 // onStreet tells whether an address says where its house number belongs.
 func (t Tags) onStreet() bool { return t.Get("addr:street") != "" || t.Get("addr:place") != "" }
 
-// completed returns the tags of an address with those of another one that it lacks. A street or a place is not added where either
-// is there.
+// completed returns the tags of an address with those of another one that it lacks. A street or a place is not added
+// where either is there.
 func (t Tags) completed(from Tags) Tags {
 	settled := t.onStreet()
 	for _, key := range sharedKeys {
@@ -86,8 +86,8 @@ func agreed(addresses []Tags) Tags {
 	return shared
 }
 
-// assembleInterpolations fills Interpolations: the lines with house numbers at two nodes at least. The houses at these nodes get
-// what they lack of the line's address.
+// assembleInterpolations fills Interpolations: the lines with house numbers at two nodes at least. The houses at these
+// nodes get what they lack of the line's address.
 func (c *collector) assembleInterpolations(data *Data, streets map[member]string) {
 	for i := range c.ways {
 		w := &c.ways[i]

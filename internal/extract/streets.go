@@ -32,8 +32,8 @@ func (c *collector) addStreet(r *osm.Relation) error {
 	return c.cost.TakeMemory(costMember * int64(1+len(r.Members)))
 }
 
-// assembleStreets returns the street of each house that a relation has. The name of a street without one is that of its first
-// way with a name. Of several streets that claim a house, it is on the first by name.
+// assembleStreets returns the street of each house that a relation has. The name of a street without one is that of its
+// first way with a name. Of several streets that claim a house, it is on the first by name.
 func (c *collector) assembleStreets() map[member]string {
 	streets := map[member]string{}
 	for i := range c.streets {

@@ -125,8 +125,8 @@ type Feature struct {
 	// Geometry is an orb.Point, orb.LineString, orb.Polygon or orb.MultiPolygon. Outer rings are counter-clockwise, holes
 	// clockwise, rings closed.
 	Geometry orb.Geometry
-	// Entrances are where people enter a building with a name or an address: its main entrances, else all that are no emergency
-	// exits and no ways in for goods and cars.
+	// Entrances are where people enter a building with a name or an address: its main entrances, else all that are no
+	// emergency exits and no ways in for goods and cars.
 	Entrances []orb.Point
 }
 
@@ -150,15 +150,16 @@ func (t Tags) Get(key string) string {
 type Interpolation struct {
 	Way  int64
 	Line orb.LineString
-	// Nodes are the ids of the line's nodes, and Numbers the house numbers at them, NoNumber where a node has none; both are as
-	// long as Line.
+	// Nodes are the ids of the line's nodes, and Numbers the house numbers at them, NoNumber where a node has none;
+	// both are as long as Line.
 	Nodes   []int64
 	Numbers []int32
 	// Step is 1 (all), 2 (odd, even) or another whole number.
 	Step int32
 	// Parity restricts the numbers to odd or even ones, whatever the ends have.
 	Parity Parity
-	// Tags are the addr:* tags that all of its houses have: the way's own, and those that the houses at its nodes agree on.
+	// Tags are the addr:* tags that all of its houses have: the way's own, and those that the houses at its nodes agree
+	// on.
 	Tags Tags
 }
 

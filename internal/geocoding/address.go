@@ -7,7 +7,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// How far, in metres, the settlement may be that stands for the city, or the suburb and the hamlet, of a point that no polygon contains.
+// How far, in metres, the settlement may be that stands for the city, or the suburb and the hamlet, of a point that no
+// polygon contains.
 const (
 	maxCityDistance = 30_000
 	// maxCityDistanceUnproven is for points whose state no polygon tells: another state may begin anywhere.
@@ -15,8 +16,8 @@ const (
 	maxSuburbDistance       = 1_000
 )
 
-// surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region are
-// given by number.
+// surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region
+// are given by number.
 type surroundings struct {
 	country              country.Country
 	countryLabel         label // no name: country.Name
@@ -85,8 +86,8 @@ func (s *search) settle(a *surroundings, c *cell) {
 	}
 }
 
-// settleCity names the nearest city, town or village as the city. Where there is none, a hamlet stands for it, and where there is
-// none of these either, the nearest farm.
+// settleCity names the nearest city, town or village as the city. Where there is none, a hamlet stands for it, and
+// where there is none of these either, the nearest farm.
 func (s *search) settleCity(a *surroundings, c *cell, known bool) {
 	reach := a.cityReach()
 	if known {
@@ -110,8 +111,8 @@ func (s *search) nearestWithin(tree uint32, reach float64, in within) label {
 	return found
 }
 
-// cityReach is how far the settlement may be that stands for the city: not far where no polygon tells the state and there may
-// be another one.
+// cityReach is how far the settlement may be that stands for the city: not far where no polygon tells the state and
+// there may be another one.
 func (a *surroundings) cityReach() float64 {
 	if a.state.feature != 0 || len(levelsOf(a.country.Alpha2).state) == 0 {
 		return maxCityDistance
@@ -161,8 +162,8 @@ func (s *search) first() label {
 	return label{n + 1, s.x.features.At(int(n)).Name}
 }
 
-// fallback answers where no feature is near: with the smallest named place or administrative area around the point, else,
-// on land, with the nearest place.
+// fallback answers where no feature is near: with the smallest named place or administrative area around the point,
+// else, on land, with the nearest place.
 func (s *search) fallback(p orb.Point, a *surroundings) []hit {
 	if n := s.context.Feature[roleAnswer]; n != 0 {
 		f := s.x.features.At(int(n - 1))

@@ -22,8 +22,8 @@ var (
 	suburbPlaces = []string{"borough", "suburb", "quarter", "neighbourhood", "subdivision"}
 )
 
-// cityNodes are the places that stand for the city of a point that no polygon contains; dwellings do where there is no hamlet
-// either.
+// cityNodes are the places that stand for the city of a point that no polygon contains; dwellings do where there is no
+// hamlet either.
 var (
 	cityNodes = []string{"city", "town", "village"}
 	dwellings = []string{"isolated_dwelling", "farm", "croft"}

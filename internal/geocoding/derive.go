@@ -6,15 +6,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/extract"
 )
 
-// maxLot is how large an area may be, in square metres, that has one address though it does not say one: a campus or a park has
-// several streets around it.
+// maxLot is how large an area may be, in square metres, that has one address though it does not say one: a campus or a
+// park has several streets around it.
 const maxLot = 50_000
 
 // wild are the keys of what has no address: it lies in the landscape.
-var wild = []string{"natural", "landuse", "place", "boundary", "waterway", "geological", "mountain_pass", "aerialway", "power"}
+var wild = []string{"natural", "landuse", "place", "boundary", "waterway", "geological", "mountain_pass", "aerialway",
+	"power"}
 
-// deriver finds out what features do not say of their own address: from the building that they are in, the roads beside them,
-// and the houses around. It is all decided when a region is compiled, so that a request only reads it.
+// deriver finds out what features do not say of their own address: from the building that they are in, the roads beside
+// them, and the houses around. It is all decided when a region is compiled, so that a request only reads it.
 type deriver struct {
 	b         *builder
 	cost      *extract.Budget
@@ -60,8 +61,9 @@ func newDeriver(b *builder, d *extract.Data) *deriver {
 	return v
 }
 
-// complete completes the addresses of all entries. Where that costs more than a map of this size can need, the rest stays as it
-// is. Each step relies on what the ones before have found: shops on their buildings, buildings on the streets.
+// complete completes the addresses of all entries. Where that costs more than a map of this size can need, the rest
+// stays as it is. Each step relies on what the ones before have found: shops on their buildings, buildings on the
+// streets.
 func (v *deriver) complete() {
 	steps := []func(*entry){
 		func(e *entry) {
@@ -174,8 +176,8 @@ func (v *deriver) choose(o *outline, middle coord) (best streetCandidate, found 
 // maxSamples is how many parts of an interpolation line are looked at.
 const maxSamples = 16
 
-// line finds the street of an interpolation line without one: that which is nearest to the line as a whole, since each of its
-// ends is near another one where streets cross.
+// line finds the street of an interpolation line without one: that which is nearest to the line as a whole, since each
+// of its ends is near another one where streets cross.
 func (v *deriver) line(line *extract.Interpolation) (name string, ok bool) {
 	var sums []streetCandidate
 	sample := func(c coord) {

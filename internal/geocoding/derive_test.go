@@ -84,8 +84,8 @@ func TestStreets(t *testing.T) {
 		}, "8 ", ""},
 		"by its main entrance": {func(w *world) {
 			streetsAround(w)
-			w.Features[0].Geometry = orb.Polygon{orb.Ring(line(-0.05, -0.05, 0.05, -0.05, 0.05, 0.15, -0.05, 0.15, -0.05, -0.05))}
-			w.Features[0].Entrances = []orb.Point{at(0, 0.15)}
+			w.Features[0].Geometry = orb.Polygon{orb.Ring(line(-0.05, -0.1, 0.05, -0.1, 0.05, 0.05, -0.05, 0.05, -0.05, -0.1))}
+			w.Features[0].Entrances = []orb.Point{at(0, 0.05)}
 		}, "8 North Road", ""},
 		"by its own driveway": {func(w *world) {
 			streetsAround(w)
@@ -163,7 +163,7 @@ func TestBuildings(t *testing.T) {
 	}{
 		"inside": {func(w *world) { w.node(1, kansas, cafe); w.area(2, addressed, square(0, 0, 0.2)); road(w) },
 			Address{HouseNumber: "5", Street: "Elm Street", City: "Salina", Postcode: "67401"}},
-		"an entrance": {func(w *world) { w.node(1, kansas, cafe); w.area(2, addressed, square(0.2, 0.2, 0.2)); road(w) },
+		"an entrance": {func(w *world) { w.node(1, kansas, cafe); w.area(2, addressed, square(-0.2, -0.2, 0.2)); road(w) },
 			Address{HouseNumber: "5", Street: "Elm Street", City: "Salina", Postcode: "67401"}},
 		"beside": {func(w *world) { w.node(1, kansas, cafe); w.area(2, addressed, square(0.5, 0, 0.2)); road(w) },
 			Address{Street: "North Road"}},
@@ -371,5 +371,18 @@ func TestInterpolatedAddresses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStreetInLanguages: a street's name is given in the language that is asked for, and its address as it is on the ground.
+func TestStreetInLanguages(t *testing.T) {
+	var w world
+	w.way(1, line(-1, 0, 1, 0), "highway=residential, name=Rue du Lac, name:en=Lake Street")
+	r, err := w.build(t).Reverse(t.Context(), &Request{Point: kansas, Size: 1, Languages: []string{"en"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.Places[0]; p.Name != "Lake Street" || p.Address.Street != "Rue du Lac" {
+		t.Errorf("%q in %q", p.Name, p.Address.Street)
 	}
 }

@@ -12,8 +12,8 @@ const (
 	maxApproach = 10
 	// maxDriveway is how long the way to a street may be on roads without a name, in metres.
 	maxDriveway = 500
-	// The cost of a street that a house's own access leads to: how far the access is, and a share of the way to the street,
-	// since the longer it is the more houses it may lead to.
+	// The cost of a street that a house's own access leads to: how far the access is, and a share of the way to the
+	// street, since the longer it is the more houses it may lead to.
 	drivewayShare, drivewayCost = 0.1, 5
 )
 
@@ -39,7 +39,8 @@ func isDriveway(r *extract.Road) bool {
 	return r.Name == "" && r.Class >= extract.Unclassified && r.Class <= extract.Track
 }
 
-// newDriveways looks from all streets at once along the roads without a name. ways has the entries of ways that are streets.
+// newDriveways looks from all streets at once along the roads without a name. ways has the entries of ways that are
+// streets.
 func newDriveways(d *extract.Data, ways map[int64]uint32) *driveways {
 	w := &driveways{streets: map[int32]approach{}}
 	at := func(n int32) coord { return coord{d.Nodes[n].Lon, d.Nodes[n].Lat} }
@@ -128,7 +129,8 @@ type queuedApproach struct {
 	node int32
 }
 
-// approachQueue is a heap with the shortest way first; of equally long ones, the same one whatever the order they came in.
+// approachQueue is a heap with the shortest way first; of equally long ones, the same one whatever the order they came
+// in.
 type approachQueue []queuedApproach
 
 func (q approachQueue) Len() int      { return len(q) }

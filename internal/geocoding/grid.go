@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// grid finds what lies near a position while a region is compiled. Each box is listed in the squares that it touches of a
-// grid that is as coarse as the box is large, so at most four times, whatever it covers.
+// grid finds what lies near a position while a region is compiled. Each box is listed in the squares that it touches of
+// a grid that is as coarse as the box is large, so at most four times, whatever it covers.
 type grid struct {
 	entries []gridEntry // sorted by square, then item
 	levels  uint32      // bit n: some square is 1<<n wide
@@ -45,16 +45,20 @@ func (g *grid) add(b box, item uint32) {
 }
 
 func (g *grid) seal() {
-	slices.SortFunc(g.entries, func(a, b gridEntry) int { return cmp.Or(cmp.Compare(a.square, b.square), cmp.Compare(a.item, b.item)) })
+	slices.SortFunc(g.entries, func(a, b gridEntry) int {
+		return cmp.Or(cmp.Compare(a.square, b.square), cmp.Compare(a.item, b.item))
+	})
 }
 
-// near appends to a list the items that may touch a box, each once and in their order, and returns it with how many entries were
-// looked at.
+// near appends to a list the items that may touch a box, each once and in their order, and returns it with how many
+// entries were looked at.
 func (g *grid) near(list []uint32, b box) (items []uint32, steps int64) {
 	from := len(list)
 	for left := g.levels; left != 0; left &= left - 1 {
 		squares(b, bits.TrailingZeros32(left), func(square uint64) {
-			i, _ := slices.BinarySearchFunc(g.entries, square, func(e gridEntry, s uint64) int { return cmp.Compare(e.square, s) })
+			i, _ := slices.BinarySearchFunc(g.entries, square, func(e gridEntry, s uint64) int {
+				return cmp.Compare(e.square, s)
+			})
 			for steps++; i < len(g.entries) && g.entries[i].square == square; i++ {
 				list = append(list, g.entries[i].item)
 			}

@@ -9,7 +9,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// maxInterpolated bounds the houses between two numbered nodes: no street has more, and a typing error could mean millions.
+// maxInterpolated bounds the houses between two numbered nodes: no street has more, and a typing error could mean
+// millions.
 const maxInterpolated = 1000
 
 // house is an address that lies between two others.
@@ -77,8 +78,8 @@ func housesBetween(line *extract.Interpolation, from, to int, yield func(house) 
 	return true
 }
 
-// addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one beside it, and
-// so do the houses at its ends.
+// addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one
+// beside it, and so do the houses at its ends.
 func (b *builder) addHouses(v *deriver, lines []extract.Interpolation) error {
 	ends := b.endsOf(lines)
 	for i := range lines {

@@ -5,9 +5,9 @@ import "cmp"
 // onOutline is how near, in metres, a position is to an outline that it is a node of.
 const onOutline = 0.05
 
-// fromBuilding gives a feature the address of the building that it is in, or of which it is a node, such as an entrance; and a
-// building the one address that stands at its entrances or in it. What the feature says itself stays, and where it names
-// another street than the building does, it takes nothing.
+// fromBuilding gives a feature the address of the building that it is in, or of which it is a node, such as an
+// entrance; and a building the one address that stands at its entrances or in it. What the feature says itself stays,
+// and where it names another street than the building does, it takes nothing.
 func (v *deriver) fromBuilding(e *entry) {
 	from := v.building(e)
 	if from == nil && e.address.houseNumber == "" && e.geometry.shape == shapeArea {
@@ -17,8 +17,8 @@ func (v *deriver) fromBuilding(e *entry) {
 		return
 	}
 	a, own := &from.address, &e.address
-	number := own.houseNumber == "" || own.houseNumber == a.houseNumber
-	if own.street != "" && streetKey(own.street) != streetKey(a.street) || own.place != "" && own.place != a.place || !number {
+	if own.houseNumber != "" && own.houseNumber != a.houseNumber || own.place != "" && own.place != a.place ||
+		own.street != "" && streetKey(own.street) != streetKey(a.street) {
 		return
 	}
 	own.houseNumber, own.street, own.place, e.onRoad, e.on = a.houseNumber, a.street, a.place, from.onRoad, from.on
@@ -36,10 +36,12 @@ func (v *deriver) building(e *entry) *entry {
 	for _, i := range items {
 		b := &v.b.entries[i]
 		steps += 2 * b.geometry.steps()
-		if b == e || e.extent > b.extent || best != nil && best.extent <= b.extent || !b.geometry.hasNode(&o) && !b.geometry.contains(&o) {
+		if b == e || e.extent > b.extent || best != nil && best.extent <= b.extent {
 			continue
 		}
-		best = b
+		if b.geometry.contains(&o) || b.geometry.hasNode(&o) {
+			best = b
+		}
 	}
 	if !v.work(steps) {
 		return nil
@@ -54,8 +56,8 @@ func (g *geometry) hasNode(o *origin) bool {
 	return h <= limit
 }
 
-// door returns a house number that is a node of an area's outline or, in a building, inside, if all of these have the same
-// address.
+// door returns a house number that is a node of an area's outline or, in a building, inside, if all of these have the
+// same address.
 func (v *deriver) door(e *entry) *entry {
 	items, steps := v.doors.near(nil, e.geometry.box.widened(onOutline))
 	inside := e.is("building")

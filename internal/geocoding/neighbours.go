@@ -53,7 +53,8 @@ func (m *houseMap) support(list []streetCandidate, at coord) (steps int64) {
 	return steps
 }
 
-// How far houses may be whose postcodes tell that of another one, in metres, and how many of them are asked. They must agree.
+// How far houses may be whose postcodes tell that of another one, in metres, and how many of them are asked. They must
+// agree.
 const (
 	maxSameStreet, maxNeighbourhood = 500, 1000
 	askedHouses                     = 5
@@ -113,7 +114,8 @@ func (v *deriver) streetPostcode(e *entry) string {
 	return ""
 }
 
-// agreed returns the postcode of the nearest houses on a street, else of the nearest houses, if all of them have the same.
+// agreed returns the postcode of the nearest houses on a street, else of the nearest houses, if all of them have the
+// same.
 func (v *deriver) agreed(at coord, street string) string {
 	number, known := uint32(0), false
 	if street != "" {
@@ -127,7 +129,8 @@ func (v *deriver) agreed(at coord, street string) string {
 	return v.postcodeOf(at, maxNeighbourhood, 2, func(*neighbour) bool { return true })
 }
 
-// postcodeOf returns the postcode of the nearest houses within some metres that are asked, if there are enough and they agree.
+// postcodeOf returns the postcode of the nearest houses within some metres that are asked, if there are enough and they
+// agree.
 func (v *deriver) postcodeOf(at coord, reach float64, enough int, ask func(*neighbour) bool) string {
 	type told struct {
 		distance float64
@@ -149,9 +152,12 @@ func (v *deriver) postcodeOf(at coord, reach float64, enough int, ask func(*neig
 		if len(list) < askedHouses && within < reach {
 			continue
 		}
-		slices.SortFunc(list, func(a, b told) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.h.ref, b.h.ref)) })
+		slices.SortFunc(list, func(a, b told) int {
+			return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.h.ref, b.h.ref))
+		})
 		list = list[:min(len(list), askedHouses)]
-		if len(list) >= enough && !slices.ContainsFunc(list, func(t told) bool { return t.h.postcode != list[0].h.postcode }) {
+		other := func(t told) bool { return t.h.postcode != list[0].h.postcode }
+		if len(list) >= enough && !slices.ContainsFunc(list, other) {
 			return list[0].h.postcode
 		}
 		return ""

@@ -5,8 +5,8 @@ import "slices"
 // maxPlaceDistance is how far, in metres, the settlement may be that addr:place names.
 const maxPlaceDistance = 15_000
 
-// settlePlaces puts what addr:place says into the field of the address that the settlement of this name belongs into; what is no
-// settlement of the extract's counts as a hamlet.
+// settlePlaces puts what addr:place says into the field of the address that the settlement of this name belongs into;
+// what is no settlement of the extract's counts as a hamlet.
 func (v *deriver) settlePlaces() {
 	named := map[string][]uint32{}
 	for i := range v.b.entries {

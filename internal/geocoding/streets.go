@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/extract"
 )
 
-// How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres, and what
-// speaks against it. docs/geocoding.md has the reasons, and docs/benchmarks.md how often the choice is right.
+// How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres,
+// and what speaks against it. docs/geocoding.md has the reasons, and docs/benchmarks.md how often the choice is right.
 const (
 	// maxStreet is how far a street may be, in metres, and maxPath how far a path may be that is to stand for one.
 	maxStreet, maxPath = 250, 50
@@ -20,8 +20,8 @@ const (
 	// Nobody lives on a path where a street is about as near, and few on a service road or a ramp.
 	pathFactor, pathCost       = 2, 20
 	serviceFactor, serviceCost = 1.5, 5
-	// A house has its number on a street that its neighbours have theirs on: the distance to the nearest that says so counts by
-	// a share, up to some metres, as does that nobody says so.
+	// A house has its number on a street that its neighbours have theirs on: the distance to the nearest that says so
+	// counts by a share, up to some metres, as does that nobody says so.
 	neighbourShare, maxNeighbour = 1. / 3, 100
 )
 
@@ -35,11 +35,12 @@ const (
 	pathStreet
 )
 
-// roadKindOf tells what a value of highway is. Motorways and their ramps have no houses; what is proposed or being built
-// has none yet.
+// roadKindOf tells what a value of highway is. Motorways and their ramps have no houses; what is proposed or being
+// built has none yet.
 func roadKindOf(highway string) roadKind {
 	switch highway {
-	case "trunk", "primary", "secondary", "tertiary", "unclassified", "residential", "living_street", "pedestrian", "road", "busway":
+	case "trunk", "primary", "secondary", "tertiary", "unclassified", "residential", "living_street", "pedestrian",
+		"road", "busway":
 		return mainStreet
 	case "service", "services", "primary_link", "secondary_link", "tertiary_link":
 		return serviceStreet
@@ -49,7 +50,8 @@ func roadKindOf(highway string) roadKind {
 	return noStreet
 }
 
-// streetKind tells whether a feature is a street or a square, and of what kind. Its name is then the street of its address.
+// streetKind tells whether a feature is a street or a square, and of what kind. Its name is then the street of its
+// address.
 func streetKind(tags extract.Tags, shape shape) roadKind {
 	if tags.Get("name") == "" || shape == shapePoint {
 		return noStreet
@@ -167,8 +169,8 @@ func (o *outline) to(a, b coord) (distance float64, steps int64) {
 	return distance, steps
 }
 
-// near returns the streets within some metres of an outline, each with the way of it that costs least; the first of these costs
-// least of all. Neighbours are not counted yet.
+// near returns the streets within some metres of an outline, each with the way of it that costs least.
+// Neighbours are not counted yet.
 func (m *streetMap) near(o *outline, reach float64) (list []streetCandidate, steps int64) {
 	items, steps := m.grid.near(nil, o.box.widened(reach))
 	for _, i := range items {

@@ -24,8 +24,8 @@ type hiddenTag struct {
 	same, answered share
 }
 
-// hidden hides what houses say of their street and their postcode, and compares what is derived with it: a part of the houses at a
-// time, whose neighbours still say theirs, and all of them at once, so that nothing is left but the map.
+// hidden hides what houses say of their street and their postcode, and compares what is derived with it: a part of the
+// houses at a time, whose neighbours still say theirs, and all of them at once, so that nothing is left but the map.
 func (s *subject) hidden(ctx context.Context, t *table) error {
 	for _, parts := range []int{s.parts, 1} {
 		tags := []*hiddenTag{
