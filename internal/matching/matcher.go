@@ -18,18 +18,24 @@ type Options struct {
 
 const defaultMaxWork = 3_000_000
 
-// Local matches traces on a road graph. It is safe for use by any number of goroutines.
+// Local matches traces on the road graphs of a region. It is safe for use by any number of goroutines.
 type Local struct {
-	graph   *roadgraph.Graph
-	maxWork int64
-	scratch sync.Pool
+	networks Networks
+	maxWork  int64
+	scratch  sync.Pool
 }
 
-var _ Matcher = (*Local)(nil)
+var (
+	_ Matcher   = (*Local)(nil)
+	_ Answering = (*Local)(nil)
+)
 
-// New returns a matcher on a road graph.
-func New(g *roadgraph.Graph, options Options) *Local {
-	m := &Local{graph: g, maxWork: options.MaxWork}
+// New returns a matcher on a road graph for cars, which answers for no other profile.
+func New(g *roadgraph.Graph, options Options) *Local { return NewLocal(Networks{Car: g}, options) }
+
+// NewLocal returns a matcher on road graphs, which answers for the profiles that have one.
+func NewLocal(networks Networks, options Options) *Local {
+	m := &Local{networks: networks, maxWork: options.MaxWork}
 	if m.maxWork <= 0 {
 		m.maxWork = defaultMaxWork
 	}
@@ -37,11 +43,17 @@ func New(g *roadgraph.Graph, options Options) *Local {
 	return m
 }
 
-// Match implements Matcher.
+// Answers implements Answering.
+func (m *Local) Answers(p Profile) bool { return p < profiles && m.networks[p] != nil }
+
+// Match implements Matcher. Where there is no road graph for the request's profile, there is no route.
 func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if !m.Answers(req.Profile) {
+		return nil, ErrNoRoute
 	}
 	s := m.scratch.Get().(*scratch)
 	defer func() {

@@ -28,6 +28,8 @@ type Remote interface {
 // Request is one trace to match.
 type Request struct {
 	Points []trace.Point
+	// Profile is how whoever recorded the trace travelled. The zero value is Car.
+	Profile Profile
 	// Radius is where the search for roads starts, in metres: a hint and never a limit. 0 is the default, 1 m.
 	Radius float64
 	// MaxRadius is how far any point may be from its road, in metres. 0 is the default, 100 m.

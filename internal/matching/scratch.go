@@ -13,6 +13,7 @@ import (
 type scratch struct {
 	ctx    context.Context
 	graph  *roadgraph.Graph
+	mode   *travelMode
 	points []trace.Point
 	radius float64   // metres: where the search for roads starts
 	reach  float64   // metres: how far a point may be from its road
@@ -69,7 +70,8 @@ func (s *scratch) reusable() bool {
 
 // begin forgets the request before.
 func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
-	s.ctx, s.graph, s.points = ctx, m.graph, req.Points
+	s.ctx, s.points = ctx, req.Points
+	s.graph, s.mode = m.networks[req.Profile], &travelModes[req.Profile]
 	s.radius, s.reach = req.Radius, req.MaxRadius
 	if !(s.reach > 0) {
 		s.reach = DefaultMaxRadius

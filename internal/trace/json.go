@@ -12,11 +12,12 @@ type Document struct {
 	Radius  *float64
 	Details *bool
 	Format  *string
+	Profile *string
 }
 
 // ParseJSON reads a body
 //
-//	{"path":[{"lat","lng","time"?,"accuracy"?},…],"radius"?,"details"?,"format"?}
+//	{"path":[{"lat","lng","time"?,"accuracy"?},…],"radius"?,"details"?,"format"?,"profile"?}
 //
 // with time in RFC 3339 or Unix seconds and accuracy as one sigma in metres. Unknown members are passed over. The points are
 // appended to dst[:0]; reading stops at the first point beyond max. The values of the other parameters are not checked. The
@@ -67,6 +68,14 @@ func ParseJSON(dst []Point, body []byte, max int) (Document, error) {
 			}
 			v := string(r.String())
 			doc.Format = &v
+		case "profile":
+			again = doc.Profile != nil
+			if r.Peek() != '"' {
+				kind = "a string"
+				break
+			}
+			v := string(r.String())
+			doc.Profile = &v
 		default:
 			r.Skip()
 		}

@@ -270,8 +270,9 @@ func TestParseForms(t *testing.T) {
 			t.Errorf("Parse(%q): %v", text, err)
 		}
 	}
-	doc, err := ParseJSON(nil, []byte(`{"radius":-1.5e1,"path":[{"lat":1,"lng":1},{"lat":1,"lng":2}],"details":false,"format":"geojson"}`), 3)
-	if err != nil || doc.Radius == nil || *doc.Radius != -15 || doc.Details == nil || *doc.Details || doc.Format == nil || *doc.Format != "geojson" {
+	doc, err := ParseJSON(nil, []byte(`{"radius":-1.5e1,"path":[{"lat":1,"lng":1},{"lat":1,"lng":2}],"details":false,"format":"geojson","profile":"foot"}`), 3)
+	if err != nil || doc.Radius == nil || *doc.Radius != -15 || doc.Details == nil || *doc.Details || doc.Format == nil || *doc.Format != "geojson" ||
+		doc.Profile == nil || *doc.Profile != "foot" {
 		t.Errorf("parameters of a body: %+v, %v", doc, err)
 	}
 }

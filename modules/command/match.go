@@ -14,7 +14,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -30,18 +29,19 @@ const (
 func newMatchCmd() *cobra.Command {
 	o := matchOptions{}
 	cmd := &cobra.Command{
-		Use:   "match <file> <trace>... [--radius 1] [--max-radius 100] [--details]",
+		Use:   "match <file> <trace>... [--profile car] [--radius 1] [--max-radius 100] [--details]",
 		Short: "Finds the drives behind recorded traces, on a region file",
 		Long: `
 Matches traces to the roads of a region file, without a server, and prints each
 drive as a GeoJSON Feature on a line of its own. A trace is GPX, a GeoJSON
 LineString, or a Feature or FeatureCollection with one, CSV with a header (lat,
 lng or lon, time, accuracy), or the JSON of a request; - reads standard input,
-and a pipe will do as well. Of several traces, each Feature has the name of its file
+and a pipe will do as well. --profile says how it was travelled. Of several traces, each Feature has the name of its file
 as id, and one that has no drive is reported while the others go on.`,
 		Example: `  caddy maps match delaware.region drive.gpx
   caddy maps match delaware.region monday/*.gpx > monday.geojsonl
   caddy maps match delaware.region drive.csv --details
+  caddy maps match delaware.region walk.gpx --profile foot
   caddy maps match delaware.region - --radius 10 < drive.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,22 +51,28 @@ as id, and one that has no drive is reported while the others go on.`,
 			if !(o.maxRadius > 0) {
 				return errors.New("max-radius: must be a positive number of metres")
 			}
-			o.radiusGiven, o.detailsGiven = cmd.Flags().Changed("radius"), cmd.Flags().Changed("details")
+			var err error
+			if o.profile, err = parseProfile(o.profileName); err != nil {
+				return err
+			}
+			given := cmd.Flags().Changed
+			o.radiusGiven, o.detailsGiven, o.profileGiven = given("radius"), given("details"), given("profile")
 			file, err := region.Open(args[0])
 			if err != nil {
 				return err
 			}
 			defer file.Release()
-			graph, err := roadgraph.Open(file)
+			networks, err := matching.OpenNetworks(file)
 			if err != nil {
 				return err
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
-			m := &fileMatcher{matching.New(graph, matching.Options{MaxWork: maxTraceWork}), file}
+			m := &fileMatcher{matching.NewLocal(networks, matching.Options{MaxWork: maxTraceWork}), file}
 			return interrupted(o.matchAll(ctx, cmd, m, args[1:]))
 		},
 	}
+	cmd.Flags().StringVar(&o.profileName, "profile", matching.Car.String(), "How the traces were travelled: car, bicycle or foot")
 	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius, "Where the search for roads starts, in metres; a hint, no limit")
 	cmd.Flags().Float64Var(&o.maxRadius, "max-radius", matching.DefaultMaxRadius, "How far any point may be from its road, in metres")
 	cmd.Flags().BoolVar(&o.details, "details", false, "Add confidence, duration, OpenStreetMap ways and what became of each point")
@@ -92,9 +98,19 @@ func (m *fileMatcher) Match(ctx context.Context, req *matching.Request) (result 
 }
 
 type matchOptions struct {
-	radius, maxRadius         float64
-	details                   bool
-	radiusGiven, detailsGiven bool
+	profileName                             string
+	profile                                 matching.Profile
+	radius, maxRadius                       float64
+	details                                 bool
+	radiusGiven, detailsGiven, profileGiven bool
+}
+
+func parseProfile(name string) (matching.Profile, error) {
+	profile, err := matching.ParseProfile(name)
+	if err != nil {
+		return 0, fmt.Errorf("profile: %w", err)
+	}
+	return profile, nil
 }
 
 // matchAll matches one trace after the other and prints their drives.
@@ -163,7 +179,15 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	if doc.Details != nil && !o.detailsGiven {
 		details = *doc.Details
 	}
-	result, err := m.Match(ctx, &matching.Request{Points: doc.Points, Radius: radius, MaxRadius: o.maxRadius, Details: details})
+	profile := o.profile
+	if doc.Profile != nil && !o.profileGiven {
+		if profile, err = parseProfile(*doc.Profile); err != nil {
+			return nil, err
+		}
+	}
+	result, err := m.Match(ctx, &matching.Request{
+		Points: doc.Points, Profile: profile, Radius: radius, MaxRadius: o.maxRadius, Details: details,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -176,6 +176,10 @@ func TestRefusals(t *testing.T) {
 		{[]string{"match", region, trace, "--radius", "-1"}, []string{"radius"}},
 		{[]string{"match", region, trace, "--radius", "101"}, []string{"radius"}},
 		{[]string{"match", region, trace, "--max-radius", "0"}, []string{"max-radius"}},
+		{[]string{"match", region, trace, "--profile", "bus"}, []string{`profile: "bus" is not known; there are car, bicycle, foot`}},
+		{[]string{"match", region, trace, "--profile", ""}, []string{`profile: "" is not known`}},
+		{[]string{"match", region, file("bus.json", []byte(`{"profile":"bus","path":[{"lat":39.16,"lng":-75.529},{"lat":39.16,"lng":-75.521}]}`))},
+			[]string{"bus.json", `profile: "bus" is not known`}},
 		{[]string{"match", region, "-"}, []string{"standard input"}},
 	} {
 		stdout, _, err := run(t, "", tc.args...)

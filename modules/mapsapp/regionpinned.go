@@ -11,7 +11,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // Pinned is an open region file with the engines that read it. All requests that came while it was the current one share it,
@@ -95,11 +94,11 @@ func (s *regionSource) openPinned() (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	graph, err := roadgraph.Open(file)
+	networks, err := matching.OpenNetworks(file)
 	if err != nil {
 		return nil, err
 	}
-	p.Places, p.Matcher = index, matching.New(graph, matching.Options{})
+	p.Places, p.Matcher = index, matching.NewLocal(networks, matching.Options{})
 	return p, nil
 }
 
