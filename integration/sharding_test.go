@@ -173,6 +173,23 @@ func TestSharding(t *testing.T) {
 		}
 	})
 
+	// The shard learns how a trace was travelled, from the address and from the body.
+	t.Run("profiles", func(t *testing.T) {
+		for _, points := range [][][2]float64{dover, andorra} {
+			for _, c := range []call{
+				{path: matchPath(points, "&details=true&profile=foot")},
+				{method: "POST", path: match, contentType: jsonType, body: fmt.Sprintf(`{"path":%s,"details":true,"profile":"foot"}`, jsonPath(points))},
+			} {
+				var walk struct{ Distance, Duration float64 }
+				c.bearer = token
+				s.front.send(t, c).want(200).into(&walk)
+				if speed := walk.Distance / walk.Duration * 3.6; speed < 4.9 || speed > 5.1 {
+					t.Errorf("%s %s: a walk of %+v", c.method, c.path, walk)
+				}
+			}
+		}
+	})
+
 	t.Run("routes", func(t *testing.T) {
 		for _, test := range []struct{ query, router string }{
 			{"origin=39.15727,-75.52930&destination=42.5063,1.5218", "delaware"},

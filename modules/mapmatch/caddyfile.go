@@ -30,11 +30,12 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    max_points <number>
 //	    max_radius <metres>
 //	    max_body   <size>
-//	    profile    car
+//	    profile    car|bicycle|foot...
 //	}
 //
-// `matcher` may stand more than once. A GET path of many points needs a larger limit than Caddy's 16 KiB for the head of a
-// request: `servers { max_header_size 512KiB }` in the global options. Example:
+// `matcher` may stand more than once. Of several profiles the first is for requests that name none. A GET path of many points
+// needs a larger limit than Caddy's 16 KiB for the head of a request: `servers { max_header_size 512KiB }` in the global
+// options. Example:
 //
 //	@matching path /api/route/matching /api/route/matching/
 //	handle @matching {
@@ -46,6 +47,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	        matcher    local delaware
 //	        matcher    osrm http://osrm-1:5000
 //	        max_points 5000
+//	        profile    car bicycle foot
 //	    }
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -69,7 +71,17 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				return err
 			}
 			h.MatchersRaw = append(h.MatchersRaw, caddyconfig.JSONModuleObject(module, "source", name, nil))
-		case "max_points", "max_radius", "max_body", "profile":
+		case "profile":
+			names := d.RemainingArgs()
+			if len(names) == 0 {
+				return d.ArgErr()
+			}
+			h.Profile = append(h.Profile, names...)
+			// It is checked here, so that a mistake is reported with its line.
+			if _, err := newOffer(h.Profile); err != nil {
+				return d.Errf("%v", err)
+			}
+		case "max_points", "max_radius", "max_body":
 			if err := h.unmarshalLimit(d, option); err != nil {
 				return err
 			}
@@ -105,9 +117,6 @@ func (h *Handler) unmarshalLimit(d *caddyfile.Dispenser, option string) error {
 		size, err = humanize.ParseBytes(text)
 		h.MaxBody = int64(size)
 		check.MaxBody = h.MaxBody
-	case "profile":
-		h.Profile = text
-		check.Profile = text
 	}
 	if err != nil {
 		return d.Errf("%s: %v", option, err)

@@ -44,12 +44,12 @@ func (h *Handler) explain(err error, in *input) error {
 }
 
 // choose returns the first matcher that covers a trace, or else the first of those that cover most of it.
-func (h *Handler) choose(points []trace.Point) matching.Matcher {
-	if len(h.matchers) == 1 {
-		return h.matchers[0]
+func choose(matchers []matching.Matcher, points []trace.Point) matching.Matcher {
+	if len(matchers) == 1 {
+		return matchers[0]
 	}
-	best, most := h.matchers[len(h.matchers)-1], 0
-	for _, m := range h.matchers {
+	best, most := matchers[len(matchers)-1], 0
+	for _, m := range matchers {
 		c, partial := m.(coverer)
 		if !partial {
 			return m

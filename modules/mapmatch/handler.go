@@ -28,16 +28,16 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as JSON
 // `{"path":[{"lat","lng","time","accuracy"}]}`, as GPX (`application/gpx+xml`), as a GeoJSON LineString, or a Feature
 // or FeatureCollection with one (`application/geo+json`), or as a table with the columns `lat`, `lng`, `time` and
-// `accuracy` (`text/csv`). `radius` is where the search for roads starts, in metres; `details=true` adds confidence,
-// duration, tracepoints and OpenStreetMap ways; `format=geojson` answers with a GeoJSON Feature, `format=polyline6`
-// with an encoded polyline.
+// `accuracy` (`text/csv`). `radius` is where the search for roads starts, in metres; `profile` is one of those that
+// are offered; `details=true` adds confidence, duration, tracepoints and OpenStreetMap ways; `format=geojson` answers
+// with a GeoJSON Feature, `format=polyline6` with an encoded polyline.
 type Handler struct {
 	// The path of the endpoint, as this handler sees it; a slash may follow. All others are answered 404. Default:
 	// `/api/route/matching`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The matchers. The first whose coverage contains the trace answers, or else the one that covers most of it; one that does
-	// not say what it covers is taken to cover everything. Required.
+	// The matchers. Of those that answer for the profile of a request, the first whose coverage contains the trace answers, or
+	// else the one that covers most of it; one that does not say what it covers is taken to cover everything. Required.
 	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
 
 	// The largest number of points of a trace, 2 to 1000000. Default: 10000.
@@ -49,11 +49,13 @@ type Handler struct {
 	// The largest body of a POST, in bytes. Default: 8 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// Who drives: `car`. Default: `car`.
-	Profile string `json:"profile,omitempty"`
+	// How those who record traces travel: any of `car`, `bicycle` and `foot`. A request chooses among them with its parameter
+	// `profile`; the first is for those that have none. Each needs a matcher that answers for it. Default: `car`.
+	Profile Profiles `json:"profile,omitempty"`
 
 	prefix   endpoint.Prefix
 	matchers []matching.Matcher
+	offer    offer
 	app      *mapsapp.App
 	logger   *zap.Logger
 }
@@ -64,7 +66,6 @@ const (
 	maxMaxPoints   = 1_000_000
 	maxMaxRadius   = 5000 // metres
 	defaultMaxBody = 8 << 20
-	profileCar     = "car"
 )
 
 // CaddyModule returns the Caddy module information.
@@ -82,6 +83,9 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	h.setDefaults()
+	if h.offer, err = newOffer(h.Profile); err != nil {
+		return err
+	}
 	if len(h.MatchersRaw) == 0 {
 		return nil // Validate says so
 	}
@@ -109,9 +113,6 @@ func (h *Handler) setDefaults() {
 	if h.MaxBody == 0 {
 		h.MaxBody = defaultMaxBody
 	}
-	if h.Profile == "" {
-		h.Profile = profileCar
-	}
 }
 
 // Validate checks the configuration.
@@ -119,7 +120,7 @@ func (h *Handler) Validate() error {
 	if len(h.matchers) == 0 {
 		return errors.New("maps_match needs at least one matcher")
 	}
-	return h.validateLimits()
+	return errors.Join(h.validateLimits(), h.offer.assign(h.matchers))
 }
 
 func (h *Handler) validateLimits() error {
@@ -130,8 +131,6 @@ func (h *Handler) validateLimits() error {
 		return fmt.Errorf("max_radius: %v is not more than 0 and at most %d metres", h.MaxRadius, maxMaxRadius)
 	case h.MaxBody < 1:
 		return fmt.Errorf("max_body: %d is not a positive number of bytes", h.MaxBody)
-	case h.Profile != profileCar:
-		return fmt.Errorf("profile: %q is not known; it is %s", h.Profile, profileCar)
 	}
 	return nil
 }
@@ -177,13 +176,14 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	if err := in.keepPoints(ctx, h.app.Processors(), caller); err != nil {
 		return err
 	}
-	matcher := h.choose(in.points)
+	matcher := choose(h.offer.matchers[in.profile], in.points)
 	if _, remote := matcher.(matching.Remote); remote {
 		in.work.End()
 	}
 	start := time.Now()
 	result, err := matcher.Match(ctx, &matching.Request{
-		Points: in.points, Radius: in.radius, MaxRadius: h.MaxRadius, Details: in.details, Meter: &in.work,
+		Points: in.points, Profile: h.offer.profiles[in.profile], Radius: in.radius, MaxRadius: h.MaxRadius, Details: in.details,
+		Meter: &in.work,
 	})
 	h.app.Metrics().ObserveMatch(time.Since(start))
 	if err != nil {

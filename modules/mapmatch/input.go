@@ -20,9 +20,10 @@ type input struct {
 	radius  float64 // metres; 0 where the request has none
 	details bool
 	format  string // of the answer; "" where the request has none
+	profile int    // of those that the endpoint offers
 
 	text   []byte // of the path, decoded
-	values [4]urlquery.Value
+	values [5]urlquery.Value
 	parser parser // of the body; nil for a GET
 
 	memory admission.Hold
@@ -30,13 +31,14 @@ type input struct {
 }
 
 // parameters are the names that the endpoint knows, in the order of input.values.
-var parameters = []string{"path", "radius", "details", "format"}
+var parameters = []string{"path", "radius", "details", "format", "profile"}
 
 const (
 	path = iota
 	radius
 	details
 	format
+	profile
 )
 
 // The formats of answers. Without one it is formatJSON.
@@ -181,7 +183,12 @@ func (in *input) scan(h *Handler, r *http.Request) error {
 		}
 	}
 	if v := in.values[format]; v.Present {
-		return in.setFormat(word(v))
+		if err := in.setFormat(word(v)); err != nil {
+			return err
+		}
+	}
+	if v := in.values[profile]; v.Present {
+		return in.setProfile(h, word(v))
 	}
 	return nil
 }
@@ -197,7 +204,9 @@ func word(v urlquery.Value) string {
 
 // merge takes over the parameters that stand in a JSON body.
 func (in *input) merge(h *Handler, doc *trace.Document) error {
-	for i, inBody := range []bool{radius: doc.Radius != nil, details: doc.Details != nil, format: doc.Format != nil} {
+	for i, inBody := range []bool{
+		radius: doc.Radius != nil, details: doc.Details != nil, format: doc.Format != nil, profile: doc.Profile != nil,
+	} {
 		if inBody && in.values[i].Present {
 			return invalid(parameters[i] + ": stands in the address and in the body")
 		}
@@ -211,7 +220,12 @@ func (in *input) merge(h *Handler, doc *trace.Document) error {
 		in.details = *doc.Details
 	}
 	if doc.Format != nil {
-		return in.setFormat(*doc.Format)
+		if err := in.setFormat(*doc.Format); err != nil {
+			return err
+		}
+	}
+	if doc.Profile != nil {
+		return in.setProfile(h, *doc.Profile)
 	}
 	return nil
 }
@@ -231,6 +245,11 @@ func (in *input) setFormat(name string) error {
 		return nil
 	}
 	return invalid("format: must be json, geojson or polyline6")
+}
+
+func (in *input) setProfile(h *Handler, name string) (err error) {
+	in.profile, err = h.offer.find(name)
+	return err
 }
 
 func invalid(message string) error { return apierror.InvalidInput(message) }

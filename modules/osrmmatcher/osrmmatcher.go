@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -19,22 +18,30 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 // Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so in a chain it belongs
 // behind local matchers.
 //
-// An OSRM server takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are InvalidInput.
+// An OSRM server answers for the one profile that its data was prepared for, so a chain that offers several has a matcher for
+// each. It takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are InvalidInput.
 type Matcher struct {
 	upstream.Service
 
-	// The profile in the address of OSRM's service. Default: `driving`.
+	// The profile that OSRM was prepared for, as it stands in the address of its service. The usual names tell which requests
+	// it answers: `driving` and `car` those of cars, `cycling`, `bicycle` and `bike` those of bicycles, `walking` and `foot` those
+	// of people on foot. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
+
+	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name. Default: what
+	// `profile` says.
+	AnswersFor string `json:"answers_for,omitempty"`
 
 	// What OSRM does at a pause of more than a minute in a trace with times: `ignore` looks for a route across it as
 	// anywhere else, `split` makes two parts of it, of which the one with fewer points is left out. Default: `ignore`.
 	Gaps string `json:"gaps,omitempty"`
+
+	answersFor matching.Profile
 }
 
 const (
-	defaultProfile = "driving"
-	gapsIgnore     = "ignore"
-	gapsSplit      = "split"
+	gapsIgnore = "ignore"
+	gapsSplit  = "split"
 )
 
 // CaddyModule returns the Caddy module information.
@@ -44,11 +51,11 @@ func (*Matcher) CaddyModule() caddy.ModuleInfo {
 
 // Provision opens the proxy to the servers.
 func (m *Matcher) Provision(ctx caddy.Context) error {
-	if m.Profile == "" {
-		m.Profile = defaultProfile
-	}
 	if m.Gaps == "" {
 		m.Gaps = gapsIgnore
+	}
+	if err := m.setProfile(); err != nil {
+		return fmt.Errorf("matcher osrm: %w", err)
 	}
 	if err := m.Open(ctx, false); err != nil {
 		return fmt.Errorf("matcher osrm: %w", err)
@@ -56,13 +63,8 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-var profiles = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 // Validate checks the configuration.
 func (m *Matcher) Validate() error {
-	if !profiles.MatchString(m.Profile) {
-		return fmt.Errorf("profile: %q is not a name of letters, digits, - and _", m.Profile)
-	}
 	if m.Gaps != gapsIgnore && m.Gaps != gapsSplit {
 		return fmt.Errorf("gaps: %q is neither %s nor %s", m.Gaps, gapsIgnore, gapsSplit)
 	}
@@ -132,7 +134,7 @@ func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, si
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	matcher osrm <upstreams...> {
-//	    profile       <name>
+//	    profile       <name> [car|bicycle|foot]
 //	    gaps          ignore|split
 //	    timeout       <duration>
 //	    max_response  <size>
@@ -153,19 +155,16 @@ func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, si
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return m.UnmarshalBlock(d, func(option string) (bool, error) {
-		var into *string
 		switch option {
 		case "profile":
-			into = &m.Profile
+			return true, m.unmarshalProfile(d)
 		case "gaps":
-			into = &m.Gaps
-		default:
-			return false, nil
+			if !d.AllArgs(&m.Gaps) {
+				return true, d.ArgErr()
+			}
+			return true, nil
 		}
-		if !d.AllArgs(into) {
-			return true, d.ArgErr()
-		}
-		return true, nil
+		return false, nil
 	})
 }
 
@@ -175,4 +174,5 @@ var (
 	_ caddy.Validator       = (*Matcher)(nil)
 	_ caddyfile.Unmarshaler = (*Matcher)(nil)
 	_ matching.Matcher      = (*Matcher)(nil)
+	_ matching.Answering    = (*Matcher)(nil)
 )

@@ -49,7 +49,7 @@ func (m *Matcher) body(req *matching.Request, first, last int, radius float64) [
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `],"costing":`...)
-	dst = jsontext.AppendString(dst, m.Costing)
+	dst = jsontext.AppendString(dst, m.costing(req.Profile))
 	dst = append(dst, `,"shape_match":"map_snap","directions_type":"none","trace_options":{"search_radius":`...)
 	dst = jsontext.AppendRounded(dst, radius, 1)
 	dst = append(dst, `,"gps_accuracy":`...)

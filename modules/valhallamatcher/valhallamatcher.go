@@ -22,11 +22,23 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 type Matcher struct {
 	upstream.Service
 
-	// Valhalla's costing model. Default: `auto`.
+	// Valhalla's costing model for requests of the profile `car`. For `bicycle` and `foot` it is `bicycle` and `pedestrian`.
+	// Default: `auto`.
 	Costing string `json:"costing,omitempty"`
 }
 
 const defaultCosting = "auto"
+
+// costing is Valhalla's costing model for a profile.
+func (m *Matcher) costing(p matching.Profile) string {
+	switch p {
+	case matching.Bicycle:
+		return "bicycle"
+	case matching.Foot:
+		return "pedestrian"
+	}
+	return m.Costing
+}
 
 // CaddyModule returns the Caddy module information.
 func (*Matcher) CaddyModule() caddy.ModuleInfo {

@@ -288,3 +288,35 @@ func TestRetries(t *testing.T) {
 		}
 	}
 }
+
+// Each profile has its costing model; that for cars can be another one.
+func TestCosting(t *testing.T) {
+	u := upstreamtest.New(t)
+	var costing string
+	u.Answer(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Costing string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		costing = body.Costing
+		w.WriteHeader(400)
+		fmt.Fprint(w, `{"error_code":442,"error":"No path could be found for input"}`)
+	})
+	site := func(option string) mapstest.Config {
+		return mapstest.Config{Site: fmt.Sprintf("maps_match {\nmatcher valhalla %s {\n%s\n}\nprofile car bicycle foot\n}", u.URL, option)}
+	}
+	s := mapstest.Start(t, site(""))
+	for _, tc := range []struct{ option, profile, want string }{
+		{"", "", "auto"}, {"", "&profile=car", "auto"}, {"", "&profile=bicycle", "bicycle"}, {"", "&profile=foot", "pedestrian"},
+		{"costing taxi", "", "taxi"}, {"costing taxi", "&profile=foot", "pedestrian"},
+	} {
+		if err := s.Load(site(tc.option)); err != nil {
+			t.Fatal(err)
+		}
+		costing = ""
+		a := s.Do(http.MethodGet, address+"?path=[{41,-8},{41.1,-8.1}]"+tc.profile, "", "")
+		if costing != tc.want || a.Status != 404 {
+			t.Errorf("%+v: costing %q; %d %s", tc, costing, a.Status, a.Body)
+		}
+	}
+}
