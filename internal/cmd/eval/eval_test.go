@@ -28,12 +28,13 @@ func TestDelawareInSmall(t *testing.T) {
 	}
 	r := &report{out: &out}
 	err = on(ctx, place{settings: s, report: r, name: "Delaware", scratch: t.TempDir()}, delaware, func(p *place, ctx context.Context) error {
-		return errors.Join(p.delaware(ctx), p.drawCases(ctx))
+		return errors.Join(p.settings.parts((*place).delaware)(p, ctx), p.drawCases(ctx))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s", "## Confidence in Delaware", "a stop of 40 positions"} {
+	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s", "## Confidence in Delaware", "a stop of 40 positions",
+		"by the profile bicycle: 15 simulated at 18 km/h", "by the profile foot: 15 simulated at 5 km/h"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -119,6 +120,12 @@ func TestValidate(t *testing.T) {
 	good := settings{drives: 1, rounds: 1}
 	if err := good.validate(nil); err != nil {
 		t.Error(err)
+	}
+	for _, only := range []string{"", "matching", "profiles", "geocoding", "all"} {
+		s := good
+		if s.only = only; (s.validate(nil) == nil) != (only != "all") {
+			t.Errorf("-only %q", only)
+		}
 	}
 	for _, s := range []settings{{drives: 0, rounds: 1}, {drives: 1, rounds: 0}, {drives: 1, rounds: 1, scale: -1}} {
 		if s.validate(nil) == nil {

@@ -24,13 +24,14 @@ type settings struct {
 	scale    int    // copies of the network, 0 for no measurement
 	plots    string // directory for plots of confidence
 	pictures string // directory for pictures of hard cases, or ""
-	only     string // matching or geocoding; "" for both
+	only     string // matching, profiles or geocoding; "" for all
 	check    bool
 }
 
 // The values of -only.
 const (
 	onlyMatching  = "matching"
+	onlyProfiles  = "profiles"
 	onlyGeocoding = "geocoding"
 )
 
@@ -46,7 +47,7 @@ func main() {
 	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; takes minutes and some GB")
 	flag.StringVar(&s.plots, "o", "build/eval", "`directory` for plots")
 	flag.StringVar(&s.pictures, "pictures", "", "draw hard cases of Delaware into this `directory`, and nothing else")
-	flag.StringVar(&s.only, "only", "", "evaluate one `engine`, matching or geocoding")
+	flag.StringVar(&s.only, "only", "", "evaluate one `part`: matching by car, matching by the other profiles, or geocoding (matching, profiles, geocoding)")
 	flag.BoolVar(&s.check, "check", false, "exit with status 1 where a bar is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -72,8 +73,8 @@ func (s settings) validate(arguments []string) error {
 		return errors.New("-rounds is at least 1")
 	case s.scale < 0:
 		return errors.New("-scale is at least 0")
-	case s.only != "" && s.only != onlyMatching && s.only != onlyGeocoding:
-		return fmt.Errorf("-only: %q is neither %s nor %s", s.only, onlyMatching, onlyGeocoding)
+	case s.only != "" && s.only != onlyMatching && s.only != onlyProfiles && s.only != onlyGeocoding:
+		return fmt.Errorf("-only: %q is none of %s, %s and %s", s.only, onlyMatching, onlyProfiles, onlyGeocoding)
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func run(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	if s.only != onlyMatching {
+	if s.only == "" || s.only == onlyGeocoding {
 		err := geocodingeval.Run(ctx, os.Stdout, geocodingeval.Options{Data: s.data, Seed: s.seed})
 		var missed geocodingeval.Missed
 		if err != nil && !errors.As(err, &missed) {

@@ -32,12 +32,28 @@ type place struct {
 
 // evaluateMatching measures the matcher on Delaware and, where there is data, on Porto.
 func evaluateMatching(ctx context.Context, s settings, r *report, delaware, scratch string) error {
-	err := on(ctx, place{settings: s, report: r, name: "Delaware", scratch: scratch}, delaware, (*place).delaware)
+	err := on(ctx, place{settings: s, report: r, name: "Delaware", scratch: scratch}, delaware, s.parts((*place).delaware))
 	if err != nil || s.data == "" {
 		return err
 	}
 	porto, _, _ := dataset.Porto(s.data)
-	return on(ctx, place{settings: s, report: r, name: "Porto", scratch: scratch}, porto, (*place).porto)
+	return on(ctx, place{settings: s, report: r, name: "Porto", scratch: scratch}, porto, s.parts((*place).porto))
+}
+
+// parts is what is evaluated on a map, of matching by car and by the other profiles.
+func (s *settings) parts(byCar func(*place, context.Context) error) func(*place, context.Context) error {
+	switch s.only {
+	case onlyMatching:
+		return byCar
+	case onlyProfiles:
+		return (*place).profiles
+	}
+	return func(p *place, ctx context.Context) error {
+		if err := byCar(p, ctx); err != nil {
+			return err
+		}
+		return p.profiles(ctx)
+	}
 }
 
 // on compiles a map, and evaluates on it.

@@ -104,3 +104,18 @@ func (t Table) Mean() float64 {
 	}
 	return sum / float64(max(1, len(t)))
 }
+
+// By asks a matcher for every drive by a profile.
+func By(m matching.Matcher, p matching.Profile) matching.Matcher { return by{m, p} }
+
+type by struct {
+	matching.Matcher
+	profile matching.Profile
+}
+
+// Match implements matching.Matcher.
+func (b by) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	asked := *req
+	asked.Profile = b.profile
+	return b.Matcher.Match(ctx, &asked)
+}

@@ -106,3 +106,23 @@ func TestCalibrate(t *testing.T) {
 		t.Errorf("no drives differ by %v", got)
 	}
 }
+
+// By changes the profile of a request, and not the request of whoever asks.
+func TestBy(t *testing.T) {
+	var asked matching.Profile
+	m := By(matcherFunc(func(_ context.Context, req *matching.Request) (*matching.Result, error) {
+		asked = req.Profile
+		return &matching.Result{Distance: float64(len(req.Points))}, nil
+	}), matching.Foot)
+	req := &matching.Request{Points: drives.Points(along(0, 0, 1, 1))}
+	r, err := m.Match(context.Background(), req)
+	if err != nil || asked != matching.Foot || r.Distance != 2 || req.Profile != matching.Car {
+		t.Errorf("%v was asked, %+v, %v; the request's profile is %v now", asked, r, err, req.Profile)
+	}
+}
+
+type matcherFunc func(ctx context.Context, req *matching.Request) (*matching.Result, error)
+
+func (f matcherFunc) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	return f(ctx, req)
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -44,8 +45,9 @@ func Porto(directory string) (extract, drives, trips string) {
 
 // Network is a compiled road network.
 type Network struct {
-	*roadgraph.Graph
-	Build Build
+	*roadgraph.Graph // for cars
+	Networks         matching.Networks
+	Build            Build
 
 	file *region.File
 }
@@ -101,7 +103,8 @@ func (n *Network) open(ctx context.Context) error {
 			n.Build.Tables += s.Bytes
 		}
 	}
-	n.Graph, err = roadgraph.Open(n.file)
+	n.Networks, err = matching.OpenNetworks(n.file)
+	n.Graph = n.Networks[matching.Car]
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 // the matcher: what is measured must not also say what is right. Not for use by several goroutines at once.
 type Router struct {
 	graph   *roadgraph.Graph
+	travel  Travel
 	cost    []float64 // seconds from the start to the beginning of each arc; +Inf where it is not known
 	parent  []int64   // the arc before; ^arc for the one that the route starts on
 	touched []uint32  // the arcs that have a cost
@@ -22,9 +23,9 @@ type Router struct {
 	mood    uint64  // of the driver: what makes each road so much slower
 }
 
-// NewRouter returns a router on a road graph.
+// NewRouter returns a router on a road graph for cars.
 func NewRouter(g *roadgraph.Graph) *Router {
-	r := &Router{graph: g, cost: make([]float64, g.Arcs()), parent: make([]int64, g.Arcs())}
+	r := &Router{graph: g, travel: Driving, cost: make([]float64, g.Arcs()), parent: make([]int64, g.Arcs())}
 	for i := range r.cost {
 		r.cost[i] = math.Inf(1)
 	}
@@ -63,8 +64,11 @@ func turnSeconds(angle int8) float64 {
 	return sharpTurn / (1 + math.Exp(steepness*(0.5-share)))
 }
 
-// seconds is the time along an arc between two distances from its beginning, at the road's free speed.
+// seconds is the time along an arc between two distances from its beginning, at the speed of the travel.
 func (r *Router) seconds(arc uint32, from, to float64) float64 {
+	if r.travel.speed > 0 {
+		return (to - from) / r.travel.speed
+	}
 	a := r.graph.Arc(arc)
 	if a.Length == 0 {
 		return 0
@@ -129,7 +133,7 @@ func (r *Router) turn(arc uint32, seconds float64, start bool) {
 		if t.Angle == roadgraph.TurningBack && len(turns) > 1 {
 			continue // nobody turns round where the road goes on
 		}
-		cost := seconds + turnSeconds(t.Angle)
+		cost := seconds + r.turnCost(t.Angle)
 		if cost >= r.cost[t.To] {
 			continue
 		}
@@ -192,8 +196,8 @@ func (q *queue) Pop() any {
 	return e
 }
 
-// Line is the geometry of a route, and for each of its points the seconds from the route's beginning at free speed, turns
-// not counted.
+// Line is the geometry of a route, and for each of its points the seconds from the route's beginning at the speed of the
+// travel, turns not counted.
 func (r *Router) Line(route Route) (line orb.LineString, seconds []float64) {
 	now := 0.0
 	for i, arc := range route.Arcs {

@@ -10,7 +10,6 @@ import (
 	"github.com/paulmach/orb"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -32,6 +31,8 @@ var errSmall = errors.New("the road network is too small to simulate drives on")
 // Recipe says how drives are simulated. The zero value makes fastest routes through one via point, with noise that is
 // independent from one position to the next.
 type Recipe struct {
+	// Travel is how people move. nil drives.
+	Travel *Travel
 	// Vias is the number of random via points more than one.
 	Vias int
 	// Wander makes drivers take other routes than the fastest: each road counts as slower by a random factor of 1 up to
@@ -60,7 +61,7 @@ func (recipe Recipe) Simulate(ctx context.Context, g *roadgraph.Graph, n int, se
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for c, cell := range cells {
 		group.Go(func() error {
-			router := NewRouter(g)
+			router := NewTravelRouter(g, recipe.travel())
 			for k := range n {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -85,24 +86,31 @@ func (r *Router) Drive(recipe Recipe, cell Cell, random *rand.Rand) (Drive, erro
 		if r.wander > 0 {
 			r.mood = random.Uint64()
 		}
-		route, ok := r.RandomRoute(1+recipe.Vias, random)
+		line, seconds, ok := r.randomTrip(1+recipe.Vias, random)
 		if !ok {
 			continue
 		}
-		line, seconds := r.Line(route)
 		length := 0.0
 		for i := 1; i < len(line); i++ {
 			length += distance(line[i-1], line[i])
 		}
-		if length < shortest || length > longest*(1+0.5*float64(recipe.Vias)) ||
-			slowness*seconds[len(seconds)-1] < (least-1)*cell.Interval {
+		took := r.travel.slowness * seconds[len(seconds)-1]
+		if length < r.travel.shortest || length > r.travel.longest*(1+0.5*float64(recipe.Vias)) ||
+			took < (least-1)*cell.Interval {
 			continue
 		}
-		d := r.record(route, cell, &receiver{Rand: random, sigma: cell.Sigma, correlation: recipe.Correlation})
+		d := r.record(line, seconds, cell, &receiver{Rand: random, sigma: cell.Sigma, correlation: recipe.Correlation})
 		recipe.disturb(&d, random)
 		return d, nil
 	}
 	return Drive{}, errSmall
+}
+
+func (recipe Recipe) travel() Travel {
+	if recipe.Travel == nil {
+		return Driving
+	}
+	return *recipe.Travel
 }
 
 // disturb leaves positions out and moves others off.
@@ -154,14 +162,14 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 	return route, true
 }
 
-// randomSpots picks a random place on a road for driving, and returns it on each arc that is open there: one or two. None
+// randomSpots picks a random place on a road for such trips, and returns it on each arc that is open there: one or two. None
 // where the pick fell on another kind of road.
 func (r *Router) randomSpots(random *rand.Rand) []Spot {
 	segment := uint32(random.IntN(r.graph.Segments()))
 	s := r.graph.Segment(segment)
 	length := float64(s.Length) / 1000
 	offset := random.Float64() * length
-	if s.Class > extract.Service {
+	if s.Class > r.travel.class {
 		return nil
 	}
 	var spots []Spot
@@ -190,17 +198,18 @@ func (r *Router) randomSpotsFrom(from []Spot, random *rand.Rand) []Spot {
 // apart reports whether two places are on different roads and at a distance that makes a drive.
 func (r *Router) apart(a, b []Spot) bool {
 	d := distance(r.at(a[0]), r.at(b[0]))
-	return a[0].Arc>>1 != b[0].Arc>>1 && d >= nearest && d <= farthest
+	return a[0].Arc>>1 != b[0].Arc>>1 && d >= r.travel.nearest && d <= r.travel.farthest
 }
 
 // Record is the drive along a route of some length: a noisy position at its beginning, one each interval, and one at its
 // end, to six decimals.
 func (r *Router) Record(route Route, cell Cell, random *rand.Rand) Drive {
-	return r.record(route, cell, &receiver{Rand: random, sigma: cell.Sigma})
+	line, seconds := r.Line(route)
+	return r.record(line, seconds, cell, &receiver{Rand: random, sigma: cell.Sigma})
 }
 
-func (r *Router) record(route Route, cell Cell, by *receiver) Drive {
-	line, seconds := r.Line(route)
+// record is the same for a line, whose points are reached after so many seconds.
+func (r *Router) record(line orb.LineString, seconds []float64, cell Cell, by *receiver) Drive {
 	d := Drive{Cell: cell, Truth: line}
 	i := 1
 	sample := func(now float64) {
@@ -213,10 +222,10 @@ func (r *Router) record(route Route, cell Cell, by *receiver) Drive {
 		}
 		a, b := line[i-1], line[i]
 		at := orb.Point{a.Lon() + share*(b.Lon()-a.Lon()), a.Lat() + share*(b.Lat()-a.Lat())}
-		d.Times = append(d.Times, now*slowness)
-		d.Trace = append(d.Trace, by.at(at, now*slowness))
+		d.Times = append(d.Times, now*r.travel.slowness)
+		d.Trace = append(d.Trace, by.at(at, now*r.travel.slowness))
 	}
-	end, interval := seconds[len(seconds)-1], cell.Interval/slowness
+	end, interval := seconds[len(seconds)-1], cell.Interval/r.travel.slowness
 	for k := 0; float64(k)*interval < end; k++ {
 		sample(float64(k) * interval)
 	}
