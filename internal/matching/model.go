@@ -68,16 +68,12 @@ func detour(apart float64) float64 { return baseDetour + shareDetour*apart }
 // transition is the cost of a route of a length between points that are apart.
 func transition(length, apart, mean float64) float64 { return (length - apart) / mean }
 
-var (
-	// hurry is how many times faster than the free speed people drive at most.
-	hurry = 1.6
-	// hasteMean is what a metre that nobody could have driven in time costs: one nat for so many.
-	hasteMean = 8.0
-)
+// hasteMean is what a metre that nobody could have driven in time costs: one nat for so many.
+var hasteMean = 8.0
 
-// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed. The errors of its two
-// ends may have made it longer than it was.
-func haste(seconds, elapsed, pace, sigma float64) float64 {
+// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and people are up to
+// hurry times as fast. The errors of its two ends may have made it longer than it was.
+func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
 	if seconds <= hurry*elapsed || pace == 0 {
 		return 0
 	}

@@ -55,25 +55,28 @@ func Answers(m Matcher, p Profile) bool {
 type travelMode struct {
 	// network is whose sections of a region file the profile reads.
 	network extract.Modes
+	// hurry is how many times faster than the network's free speed people move at most.
+	hurry float64
 	// timeSpeed is the speed in metres per second at which time and length count the same in a route. Where all roads of a
 	// network are equally fast this has to be their speed: time then says nothing that the length does not.
 	timeSpeed float64
-	// hurry is how many times faster than the network's free speed people move at most.
-	hurry float64
-	// turnBack is what turning round on a road costs, in nats.
+	// baseDetour is by how many metres a route between places close together is longer than the straight line, on average.
+	// Paths lie closer together than streets, so that a detour of some metres is another path.
+	baseDetour float64
+	// turnBack is what turning round on a road costs, in nats. Walkers turn round anywhere, but noise looks like that as well:
+	// were it cheap, a dense trace with errors of 20 m would be one of turning round all the time.
 	turnBack float64
 	// turnWeight is how many metres a turn right back costs on a route; one at a right angle costs half of it.
 	turnWeight float64
 }
 
-// travelModes are the constants of each profile. Those for bicycles and feet were tuned on simulated drives; see the
-// benchmarks.
+// travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: extract.Car, timeSpeed: 24, hurry: 1.6, turnBack: 12, turnWeight: 100},
-	// A bicycle goes downhill, or with a motor, at 45 km/h where the network says 16.
-	Bicycle: {network: extract.Bicycle, timeSpeed: 16 / 3.6, hurry: 2.8, turnBack: 8, turnWeight: 50},
-	// A walker turns anywhere and at once, and those who run are on foot, too: at 15 km/h.
-	Foot: {network: extract.Foot, timeSpeed: 5 / 3.6, hurry: 3, turnBack: 5, turnWeight: 0},
+	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 24, baseDetour: 25, turnBack: 12, turnWeight: 100},
+	// The network says 16 km/h. Downhill, or with a motor, it is 45.
+	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 25, turnBack: 12, turnWeight: 100},
+	// The network says 5 km/h. Those who run are on foot, too, at 15.
+	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 12, turnBack: 6, turnWeight: 100},
 }
 
 // Networks are the road graphs of a region by Profile; nil where there is none.

@@ -114,3 +114,41 @@ func TestParseProfile(t *testing.T) {
 		}
 	}
 }
+
+// TestHurry: riders downhill and runners are much faster than the network says, and their drives are no less certain for
+// that, as those of people would be that nobody is as fast as.
+func TestHurry(t *testing.T) {
+	town := &roadgraphtest.Town{}
+	town.Street("street", 0, 0, 5000, 0)
+	networks, err := matching.OpenNetworks(roadgraphtest.Compile(t, &town.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := matching.NewLocal(networks, matching.Options{})
+	confidence := func(p matching.Profile, apart, speed float64) float64 {
+		list := clean().along(apart, 100, 0, 4900, 0)
+		for i := range list {
+			list[i].Time, list[i].Accuracy = 1_700_000_000+float64(i)*apart/(speed/3.6), 4
+		}
+		r, err := m.Match(context.Background(), &matching.Request{Points: list, Profile: p, Details: true})
+		if err != nil {
+			t.Fatalf("%v at %v km/h: %v", p, speed, err)
+		}
+		return r.Confidence
+	}
+	for _, tt := range []struct {
+		profile matching.Profile
+		apart   float64 // metres between two positions
+		speed   float64 // km/h
+		usual   bool
+	}{
+		{matching.Bicycle, 300, 18, true}, {matching.Bicycle, 300, 43, true}, {matching.Bicycle, 300, 120, false},
+		{matching.Foot, 150, 5, true}, {matching.Foot, 150, 14, true}, {matching.Foot, 150, 60, false},
+		{matching.Car, 300, 78, true}, {matching.Car, 300, 250, false},
+	} {
+		got, usual := confidence(tt.profile, tt.apart, tt.speed), confidence(tt.profile, tt.apart, 4)
+		if (got > 0.95*usual) != tt.usual {
+			t.Errorf("%v at %v km/h: the confidence is %v, at 4 km/h %v", tt.profile, tt.speed, got, usual)
+		}
+	}
+}

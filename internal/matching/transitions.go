@@ -108,7 +108,7 @@ func (c *connection) haste(from, to *state, seconds float64) float64 {
 	if !(elapsed >= 0) { // unknown, or not in order
 		return 0
 	}
-	return haste(seconds, elapsed, to.pace, c.sigma)
+	return haste(seconds, elapsed, c.mode.hurry, to.pace, c.sigma)
 }
 
 // within reports whether the point of a new state is within reach of the place of one before on the same road, which is where

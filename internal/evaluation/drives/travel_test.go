@@ -102,7 +102,7 @@ func TestWalkersTurnRound(t *testing.T) {
 	turned := 0
 	for seed := range uint64(30) {
 		r := NewTravelRouter(g, Walking)
-		line, seconds, ok := r.randomTrip(rand.New(rand.NewPCG(seed, 1)))
+		line, seconds, ok := r.randomTrip(1, rand.New(rand.NewPCG(seed, 1)))
 		if !ok {
 			continue
 		}
