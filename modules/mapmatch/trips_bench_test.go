@@ -111,7 +111,7 @@ func simulated(ctx context.Context, b *testing.B, path string) (lines []orb.Line
 		return nil, err
 	}
 	defer network.Close()
-	all, err := drives.Simulate(ctx, network.Graph, 20, 1)
+	all, err := drives.Recipe{}.Simulate(ctx, network.Graph, 20, 1)
 	for _, d := range all {
 		if d.Interval == 15 {
 			lines = append(lines, d.Trace)
