@@ -10,7 +10,7 @@ import (
 // a grid that is as coarse as the box is large, so at most four times, whatever it covers.
 type grid struct {
 	entries []gridEntry // sorted by square, then item
-	levels  uint32      // bit n: some square is 1<<n wide
+	levels  uint64      // bit n: some square is 1<<n wide
 }
 
 type gridEntry struct {
@@ -55,7 +55,7 @@ func (g *grid) seal() {
 func (g *grid) near(list []uint32, b box) (items []uint32, steps int64) {
 	from := len(list)
 	for left := g.levels; left != 0; left &= left - 1 {
-		squares(b, bits.TrailingZeros32(left), func(square uint64) {
+		squares(b, bits.TrailingZeros64(left), func(square uint64) {
 			i, _ := slices.BinarySearchFunc(g.entries, square, func(e gridEntry, s uint64) int {
 				return cmp.Compare(e.square, s)
 			})
