@@ -168,7 +168,8 @@ func TestProfiles(t *testing.T) {
 // isDrive reports whether an answer is the trace itself.
 func (p *profileTrace) isDrive(line [][2]float64, distance float64) bool {
 	near := func(a, b [2]float64) bool { return roadgraph.Distance(a[0], a[1], b[0], b[1]) < 3 }
-	return near(line[0], p.line[0]) && near(line[len(line)-1], p.line[len(p.line)-1]) && math.Abs(distance-p.length) < 0.05*p.length
+	return near(line[0], p.line[0]) && near(line[len(line)-1], p.line[len(p.line)-1]) &&
+		math.Abs(distance-p.length) < 0.05*p.length
 }
 
 func jsonPath(points [][2]float64) string {

@@ -63,10 +63,10 @@ type travelMode struct {
 	// baseDetour is by how many metres a route between places close together is longer than the straight line, on average.
 	// Paths lie closer together than streets, so that a detour of some metres is another path.
 	baseDetour float64
-	// turnBack is what turning round on a road costs, in nats. Walkers turn round anywhere, but noise looks like that as well:
-	// were it cheap, a dense trace with errors of 20 m would be one of turning round all the time.
+	// turnBack is what turning round on a road costs, in nats. Walkers turn round anywhere.
 	turnBack float64
-	// turnWeight is how many metres a turn right back costs on a route; one at a right angle costs half of it.
+	// turnWeight is how many metres a turn right back costs on a route; one at a right angle costs half of it. Corners cost
+	// walkers next to nothing, but without it noise leads a route into every side path.
 	turnWeight float64
 }
 

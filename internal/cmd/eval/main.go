@@ -47,7 +47,7 @@ func main() {
 	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; takes minutes and some GB")
 	flag.StringVar(&s.plots, "o", "build/eval", "`directory` for plots")
 	flag.StringVar(&s.pictures, "pictures", "", "draw hard cases of Delaware into this `directory`, and nothing else")
-	flag.StringVar(&s.only, "only", "", "evaluate one `part`: matching by car, matching by the other profiles, or geocoding (matching, profiles, geocoding)")
+	flag.StringVar(&s.only, "only", "", "evaluate one `part`: matching (by car), profiles (the others) or geocoding")
 	flag.BoolVar(&s.check, "check", false, "exit with status 1 where a bar is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

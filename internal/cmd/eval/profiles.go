@@ -50,8 +50,9 @@ func (p *place) profiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.say("\nThe engine alone on one core, %d trips with %d points at 15 s, median of %d rounds: %.0f points/s, a trip %s (p50), %s (p99).\n",
-			len(trips), points, p.rounds, result.PointsPerSecond, milliseconds(result.P50), milliseconds(result.P99))
+		p.say("\nThe engine alone on one core, %d trips with %d points at 15 s, median of %d rounds:", len(trips), points, p.rounds)
+		p.say("%.0f points/s, a trip %s (p50), %s (p99).\n",
+			result.PointsPerSecond, milliseconds(result.P50), milliseconds(result.P99))
 	}
 	return nil
 }
@@ -59,6 +60,7 @@ func (p *place) profiles(ctx context.Context) error {
 // profileTable prints mismatches of a profile that has no peers.
 func (r *report) profileTable(with, without accuracy.Table) {
 	rows := [][]string{{"σ, t", "with a radius", "radius left out", "missed", "added", "lost", "left out"}}
+	share := func(v float64) string { return fmt.Sprintf("%.4f", v) }
 	lost, leftOut := 0, 0
 	for _, cell := range drives.Cells() {
 		ours, other := with[cell], without[cell]
@@ -67,11 +69,9 @@ func (r *report) profileTable(with, without accuracy.Table) {
 		}
 		lost, leftOut = lost+ours.Lost+other.Lost, leftOut+ours.LeftOut
 		rows = append(rows, []string{
-			fmt.Sprintf("%.0f m, %.0f s", cell.Sigma, cell.Interval), fmt.Sprintf("%.4f", ours.Share()), fmt.Sprintf("%.4f", other.Share()),
-			fmt.Sprintf("%.4f", ours.Missed/ours.Truth), fmt.Sprintf("%.4f", ours.Added/ours.Truth), fmt.Sprint(ours.Lost + other.Lost),
-			fmt.Sprint(ours.LeftOut),
+			fmt.Sprintf("%.0f m, %.0f s", cell.Sigma, cell.Interval), share(ours.Share()), share(other.Share()),
+			share(ours.Missed / ours.Truth), share(ours.Added / ours.Truth), fmt.Sprint(ours.Lost + other.Lost), fmt.Sprint(ours.LeftOut),
 		})
 	}
-	r.table(append(rows, []string{"mean", fmt.Sprintf("%.4f", with.Mean()), fmt.Sprintf("%.4f", without.Mean()), "", "",
-		fmt.Sprint(lost), fmt.Sprint(leftOut)}))
+	r.table(append(rows, []string{"mean", share(with.Mean()), share(without.Mean()), "", "", fmt.Sprint(lost), fmt.Sprint(leftOut)}))
 }
