@@ -18,15 +18,25 @@ import (
 // lag is the number of points after a point that are asked. Most wrong roads have become impossible by then.
 const lag = 12
 
-var (
+const (
 	// unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is as
-	// likely another one.
+	// likely another one, beside those that rivals know of.
 	unseen = 20_000.0
 	// A way that costs much more than usual is an odd one: from oddCost on, within some oddSpread, a share of oddShare of such
 	// ways is wrong.
 	oddCost   = 12.0
 	oddSpread = 2.0
 	oddShare  = 0.1
+	// Of so many points left out in a row it is as likely as not that the drive was elsewhere, within some knownSpread.
+	knownHalf   = 4.0
+	knownSpread = 1.0
+	// A point that is so many sigma from its road is as likely as not on another one, within some fitSpread.
+	fitHalf   = 5.0
+	fitSpread = 0.5
+	// Of another way that costs the same, a little less than half of the drivers know.
+	rivalBias = 0.2
+	// rivalReach is how many nats dearer another way is that nobody takes.
+	rivalReach = 10.0
 )
 
 // vote gives the probabilities of the current hypotheses to those before that they come from.
@@ -122,8 +132,6 @@ func known(n int) float64 {
 	return 1 / (1 + math.Exp((float64(n)-knownHalf)/knownSpread))
 }
 
-var knownHalf, knownSpread = 4.0, 1.0
-
 // misfit is how far a matched point is from its place, in sigma as the better fitting points of the trace have it: a part
 // of a trace that is far from all roads makes the noise look greater than it is.
 func (s *scratch) misfit(point int32) float64 { return s.distance(point) / min(s.fit, s.sigma[point]) }
@@ -158,8 +166,6 @@ func (s *scratch) estimateFit() {
 // fits is how probable it is that a point belongs to its road at all.
 func fits(x float64) float64 { return 1 / (1 + math.Exp((x-fitHalf)/fitSpread)) }
 
-var fitHalf, fitSpread = 5.0, 0.5
-
 // onlyWay is how probable it is that the drive took the route it did over a gap, beside other routes that cost hardly more.
 func (s *scratch) onlyWay(step *step, gap float64) float64 {
 	sure := 1.0
@@ -167,14 +173,12 @@ func (s *scratch) onlyWay(step *step, gap float64) float64 {
 		return sure
 	}
 	for node := step.route; node != 0; node = s.nodes[node].parent {
-		if r := s.rivals[node]; r.cost < 10 {
-			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(rivalSlope*float64(r.cost)+rivalBias))
+		if r := s.rivals[node]; r.cost < rivalReach {
+			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(float64(r.cost)+rivalBias))
 		}
 	}
 	return sure
 }
-
-var rivalSlope, rivalBias = 1.0, 0.2
 
 // unseenWay is how probable it is that a drive took the way that was found over a gap in metres.
 func unseenWay(gap float64) float64 { return math.Exp(-(gap / unseen) * (gap / unseen)) }

@@ -12,16 +12,20 @@ var (
 	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it. Farther
 	// out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
 	gaussian = 3.0
-	tail     = 12.0
+	tail     = 10.0
+	// ownRoad is what it costs more that a point lies on one road and is matched to another one, far away.
+	ownRoad = 3.0
 	// outlier is what a point costs that has no part in the drive.
 	outlier = 25.0
 	// nearOutlier is its share where points are close together, and outlierFar the distance in metres from which on it costs all.
-	nearOutlier = 0.5
-	outlierFar  = 100.0
+	nearOutlier = 0.35
+	outlierFar  = 120.0
 	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
 	loneOutlier = 200.0
-	// turnBack is what turning round on a road costs: less than to leave a point out, more than noise ever makes worth it.
-	turnBack = 14.0
+	// intrusion is what it costs to go into a road that is only for those who have a destination there. Points recorded
+	// there soon pay for it; a route that nothing was recorded of would rather go a few blocks round. It is less than what a
+	// search leaves room for, so that such a road is always tried.
+	intrusion = 8.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
 	margin = 60.0
@@ -35,6 +39,9 @@ func (s *scratch) emission(point int32, distance float64) float64 {
 	cost := x * x / 2
 	if x > gaussian {
 		cost = gaussian*gaussian/2 + tail*math.Log(x/gaussian)
+		if s.closest < s.sigma[point] {
+			cost += ownRoad * min(1, x/gaussian-1)
+		}
 	}
 	return cost * s.weight[point]
 }
@@ -49,21 +56,20 @@ const maxSlip = 6.5
 
 var (
 	// A route between two points is longer than the straight line between them by a difference that is exponentially
-	// distributed with this mean, which grows with the distance: between points that are far apart a road has more bends.
-	baseDetour  = 25.0 // metres
-	shareDetour = 0.12 // of the distance
+	// distributed. Its mean is travelMode.baseDetour and this share of the distance: between points that are far apart a
+	// road has more bends.
+	shareDetour = 0.13
 
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
 	// all; the farther they are apart, the more a driver's choice of the route shows.
-	timeShare     = 0.05
-	timeShareMore = 0.57
-	timeDistance  = 800.0 // metres at which the share of time is timeShare + timeShareMore
-	timeSpeed     = 24.0  // metres that a second is worth
-	turnWeight    = 100.0 // metres that a turn right back would cost; one at a right angle costs half of it
+	timeShare     = 0.15
+	timeShareMore = 0.6
+	timeDistance  = 600.0 // metres at which the share of time is timeShare + timeShareMore
+	turnWeight    = 80.0  // metres that a turn right back would cost; one at a right angle costs half of it
 )
 
 // detour is the mean of the differences between a route and a straight line.
-func detour(apart float64) float64 { return baseDetour + shareDetour*apart }
+func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + shareDetour*apart }
 
 // transition is the cost of a route of a length between points that are apart.
 func transition(length, apart, mean float64) float64 { return (length - apart) / mean }
@@ -82,9 +88,10 @@ func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
 
 // routeCosts is what routes are measured by between points that are apart: the length in metres on roads of middling
 // speed without turns.
-func routeCosts(apart float64) roadgraph.Costs {
+func (m *travelMode) routeCosts(apart float64) roadgraph.Costs {
 	share := timeShare + timeShareMore*math.Min(1, apart/timeDistance)
-	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * timeSpeed, Turn: &turnCosts, Enter: enterCost(apart)}
+	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * m.timeSpeed, Turn: &turnCosts,
+		TurnBack: m.turnBack * m.detour(apart), Enter: intrusion * m.detour(apart)}
 }
 
 var turnCosts = makeTurnCosts()

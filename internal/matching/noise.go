@@ -23,6 +23,12 @@ const (
 	// usualSigma and usualSpread are what is assumed beforehand: most receivers are right to within 3 to 12 m.
 	usualSigma  = 6.0
 	usualSpread = 0.9
+	// elsewhere is the density of points that are near no road at all, as densities has it.
+	elsewhere = 1e-4
+	// leastWeight is that of a point in a trace without any jitter; up to a jitter of half the noise, the distance between
+	// points counts less, as the square of it.
+	leastWeight = 0.15
+	smooth      = 4.0
 )
 
 // estimateNoise fills sigma and weight.
@@ -188,7 +194,3 @@ func (s *scratch) weigh() {
 		s.weight = append(s.weight, weight)
 	}
 }
-
-var elsewhere = 1e-4
-
-var leastWeight, smooth = 0.1, 4.0

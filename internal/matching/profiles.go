@@ -65,18 +65,15 @@ type travelMode struct {
 	baseDetour float64
 	// turnBack is what turning round on a road costs, in nats. Walkers turn round anywhere.
 	turnBack float64
-	// turnWeight is how many metres a turn right back costs on a route; one at a right angle costs half of it. Corners cost
-	// walkers next to nothing, but without it noise leads a route into every side path.
-	turnWeight float64
 }
 
 // travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 24, baseDetour: 25, turnBack: 12, turnWeight: 100},
+	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, turnBack: 16},
 	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 25, turnBack: 12, turnWeight: 100},
+	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, turnBack: 16},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
-	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 12, turnBack: 6, turnWeight: 100},
+	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 12, turnBack: 8},
 }
 
 // Networks are the road graphs of a region by Profile; nil where there is none.

@@ -147,7 +147,7 @@ func TestHurry(t *testing.T) {
 		{matching.Car, 300, 78, true}, {matching.Car, 300, 250, false},
 	} {
 		got, usual := confidence(tt.profile, tt.apart, tt.speed), confidence(tt.profile, tt.apart, 4)
-		if (got > 0.95*usual) != tt.usual {
+		if (got > 0.97*usual) != tt.usual {
 			t.Errorf("%v at %v km/h: the confidence is %v, at 4 km/h %v", tt.profile, tt.speed, got, usual)
 		}
 	}

@@ -26,13 +26,14 @@ type scratch struct {
 	slips   bool    // whether a point that lies behind the one before may be noise
 	skipped float64 // what leaving out all points so far would cost
 
-	search roadgraph.Search
-	costs  roadgraph.Costs // of the search
-	routes []int32         // for each label of the search its route node, 0 where it has none
-	labels []int32
-	hits   []roadgraph.Hit
-	before []state // hypotheses at the point before
-	states []state // hypotheses at the current point
+	search  roadgraph.Search
+	costs   roadgraph.Costs // of the search
+	routes  []int32         // for each label of the search its route node, 0 where it has none
+	labels  []int32
+	hits    []roadgraph.Hit
+	closest float64 // metres from the current point to the nearest road
+	before  []state // hypotheses at the point before
+	states  []state // hypotheses at the current point
 
 	votes  bool        // whether confidence is asked for
 	bounds []int32     // where in steps each point begins, if it is

@@ -223,6 +223,11 @@ a..........1.........cb                                                      f
 		ways: "abcd\nefgh", trace: "a>b/25 1 c>d/25", want: "abcd", metres: 300, leftOut: "5",
 	},
 	{
+		name: "the same with points far apart", step: 20,
+		grid: "a....1....2....3....4....5....6....7....b\n\n\n\n\nc..........d..............8..............e",
+		ways: "ab\ncde\nac\nbe", trace: "1 2 3 4 8 6 7", want: "ab", metres: 600, leftOut: "4",
+	},
+	{
 		name: "half of the points are elsewhere", step: 10,
 		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n1.............................2",
 		ways: "abcd", trace: "a>d/20 1>2/20", want: "abcd", metres: 300, leftOut: "*", below: 0.7,

@@ -53,7 +53,7 @@ const maxRoads = 48
 
 // findStates fills states with those of all roads within a radius of a point.
 func (s *scratch) findStates(point int32, radius float64) {
-	s.states = s.states[:0]
+	s.states, s.closest = s.states[:0], math.Inf(1)
 	at := s.points[point].Location
 	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 	if len(s.hits) > maxRoads {
@@ -65,6 +65,7 @@ func (s *scratch) findStates(point int32, radius float64) {
 	slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Segment, b.Segment) })
 	for i := range s.hits {
 		h := &s.hits[i]
+		s.closest = min(s.closest, h.Distance)
 		flags := s.graph.Segment(h.Segment).Flags
 		for direction, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
 			if flags.Has(open) {

@@ -24,7 +24,7 @@ func (s *scratch) connect(point int32, apart float64) error {
 	if len(s.states) == 0 || len(s.before) == 0 {
 		return nil
 	}
-	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: detour(apart), best: math.Inf(1)}
+	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(apart), best: math.Inf(1)}
 	for i := range s.before {
 		st := &s.before[i]
 		if arc := s.graph.Arc(st.base); arc.Length > 0 {
@@ -89,7 +89,7 @@ func (c *connection) along(i int, to *state) {
 	case to.base != from.base:
 		if to.arc == to.base {
 			metres := math.Abs(from.length - from.offset - to.offset)
-			c.reach(to, i, turn, turnBack+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
+			c.reach(to, i, turn, c.mode.turnBack+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
 		}
 	case to.arc != from.arc:
 	case ahead >= 0:
@@ -125,7 +125,6 @@ func (c *connection) within(from, to *state) bool {
 // drive, so that the first to arrive at an arc is the one that the best drive comes by.
 func (c *connection) byRoutes(apart float64) error {
 	search := &c.search
-	c.costs.TurnBack = turnBack * c.mean
 	search.Reset(c.graph, c.costs)
 	at := c.points[c.point].Location
 	search.Aim(at.Lat(), at.Lon(), c.farthest())

@@ -20,7 +20,7 @@ func (s *scratch) run() error {
 // it finds do not fit.
 func (s *scratch) advance(point int32, n int) error {
 	apart := s.measure(point)
-	s.costs = routeCosts(apart)
+	s.costs = s.mode.routeCosts(apart)
 	lowest := lowestCost(s.before)
 	for radius := min(max(s.radius, nearby*s.sigma[point]), s.reach); ; radius = min(2*radius, s.reach) {
 		s.findStates(point, radius)
