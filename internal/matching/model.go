@@ -55,11 +55,6 @@ func slipping(distance, sigma float64) float64 { return distance * distance / (4
 const maxSlip = 6.5
 
 var (
-	// A route between two points is longer than the straight line between them by a difference that is exponentially
-	// distributed. Its mean is travelMode.baseDetour and this share of the distance: between points that are far apart a
-	// road has more bends.
-	shareDetour = 0.13
-
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
 	// all; the farther they are apart, the more a driver's choice of the route shows.
 	timeShare     = 0.15
@@ -69,7 +64,7 @@ var (
 )
 
 // detour is the mean of the differences between a route and a straight line.
-func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + shareDetour*apart }
+func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + m.shareDetour*apart }
 
 // transition is the cost of a route of a length between points that are apart.
 func transition(length, apart, mean float64) float64 { return (length - apart) / mean }

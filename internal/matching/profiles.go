@@ -60,20 +60,21 @@ type travelMode struct {
 	// timeSpeed is the speed in metres per second at which time and length count the same in a route. Where all roads of a
 	// network are equally fast this has to be their speed: time then says nothing that the length does not.
 	timeSpeed float64
-	// baseDetour is by how many metres a route between places close together is longer than the straight line, on average.
-	// Paths lie closer together than streets, so that a detour of some metres is another path.
-	baseDetour float64
+	// A route between two points is longer than the straight line between them by a difference that is exponentially
+	// distributed. Its mean is baseDetour, in metres, and shareDetour of the distance: between points that are far apart a
+	// road has more bends. Paths lie closer together than streets, so that a detour of some metres is another path.
+	baseDetour, shareDetour float64
 	// turnBack is what turning round on a road costs, in nats. Walkers turn round anywhere.
 	turnBack float64
 }
 
 // travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, turnBack: 16},
+	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 16},
 	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, turnBack: 16},
+	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 16},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
-	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 12, turnBack: 8},
+	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6},
 }
 
 // Networks are the road graphs of a region by Profile; nil where there is none.
