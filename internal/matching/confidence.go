@@ -36,7 +36,7 @@ const (
 	// Of another way that costs the same, a little less than half of the drivers know.
 	rivalBias = 0.2
 	// rivalReach is how many nats dearer another way is that nobody takes.
-	rivalReach = 10.0
+	rivalReach = 4.0
 )
 
 // vote gives the probabilities of the current hypotheses to those before that they come from.

@@ -28,9 +28,9 @@ var (
 	intrusion = 8.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
-	margin = 60.0
+	margin = 45.0
 	// routeMargin is the same for routes, before they are compared with where the point is.
-	routeMargin = 12.0
+	routeMargin = 8.5
 )
 
 // emission is the cost of a point's distance from the road.
@@ -58,7 +58,7 @@ var (
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
 	// all; the farther they are apart, the more a driver's choice of the route shows.
 	timeShare     = 0.15
-	timeShareMore = 0.6
+	timeShareMore = 0.5
 	timeDistance  = 600.0 // metres at which the share of time is timeShare + timeShareMore
 	turnWeight    = 80.0  // metres that a turn right back would cost; one at a right angle costs half of it
 )

@@ -179,7 +179,7 @@ type rival struct {
 }
 
 func (c *connection) rivalOf(label int32) rival {
-	excess, metres, ok := c.search.Rival(label)
+	excess, metres, ok := c.search.Rival(label, rivalReach*c.mean)
 	if !ok {
 		excess = math.Inf(1)
 	}

@@ -157,11 +157,12 @@ func (s *Search) Memory() int {
 // Label returns a label. It is valid until the next call of any other method.
 func (s *Search) Label(i int32) *Label { return &s.labels[i] }
 
-// Rival looks at the next cheapest way from the same source to a label, where the search has come across one: how much more
-// it costs, and how many metres before the label's place the two ways part.
-func (s *Search) Rival(i int32) (excess, metres float64, ok bool) {
+// Rival looks at the next cheapest way from the same source to a label, where the search has come across one that costs at
+// most so much more: how much that is, and how many metres before the label's place the two ways part.
+func (s *Search) Rival(i int32, most float64) (excess, metres float64, ok bool) {
 	l := &s.labels[i]
-	if l.rival == noRival || l.rivalParent < 0 || s.labels[l.rivalParent].Source != l.Source {
+	excess = float64(l.rival) - l.Cost
+	if excess > most || l.rivalParent < 0 || s.labels[l.rivalParent].Source != l.Source {
 		return 0, 0, false
 	}
 	best, rival := l.Parent, l.rivalParent
@@ -173,7 +174,7 @@ func (s *Search) Rival(i int32) (excess, metres float64, ok bool) {
 		metres += float64(s.graph.Arc(s.labels[best].Arc).Length) / millimetres
 		best = s.labels[best].Parent
 	}
-	return float64(l.rival) - l.Cost, metres, true
+	return excess, metres, true
 }
 
 const noRival = math.MaxFloat32

@@ -79,7 +79,11 @@ func (p *place) delaware(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.calibration(slices.Concat(outcomes, disturbed)); err != nil {
+	harder, err := p.harder(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.calibration(slices.Concat(outcomes, disturbed, harder)); err != nil {
 		return err
 	}
 	return p.cost(ctx, "the simulated drives at 15 s", at15(simulated), false)
@@ -110,7 +114,11 @@ func (p *place) porto(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.calibration(slices.Concat(known, simulated, disturbed)); err != nil {
+	harder, err := p.harder(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.calibration(slices.Concat(known, simulated, disturbed, harder)); err != nil {
 		return err
 	}
 	return p.cost(ctx, "the recorded trips", trips, true)
@@ -174,7 +182,7 @@ func (p *place) calibration(outcomes []accuracy.Outcome) error {
 		return err
 	}
 	p.heading("Confidence in %s", p.name)
-	p.say("Of all drives above, the disturbed ones too. Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n", accuracy.CalibrationError(bins), path)
+	p.say("Of all drives above, the disturbed ones, those with outliers and those with parts off the network too. Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n", accuracy.CalibrationError(bins), path)
 	rows := [][]string{{"confidence", "mean", "right", "drives"}}
 	for _, b := range bins {
 		rows = append(rows, []string{fmt.Sprintf("%.3f to %.3f", b.Low, b.High), fmt.Sprintf("%.3f", b.Confidence),

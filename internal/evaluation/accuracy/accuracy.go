@@ -12,6 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/mismatch"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // Outcome is what a matcher made of one drive.
@@ -35,6 +36,16 @@ func SigmaRadius(d *drives.Drive) float64 { return max(5, d.Sigma) }
 // Run matches drives, several at once, and returns their outcomes in the same order. A trace that has no answer is an
 // outcome; any other error of the matcher ends the run.
 func Run(ctx context.Context, m matching.Matcher, ds []drives.Drive, radius Radius) ([]Outcome, error) {
+	return run(ctx, m, ds, radius, func(d *drives.Drive) []trace.Point { return drives.Points(d.Trace) })
+}
+
+// RunTimed is Run with the positions' times.
+func RunTimed(ctx context.Context, m matching.Matcher, ds []drives.Drive, radius Radius) ([]Outcome, error) {
+	return run(ctx, m, ds, radius, (*drives.Drive).Timed)
+}
+
+func run(ctx context.Context, m matching.Matcher, ds []drives.Drive, radius Radius,
+	points func(d *drives.Drive) []trace.Point) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(ds))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -43,7 +54,7 @@ func Run(ctx context.Context, m matching.Matcher, ds []drives.Drive, radius Radi
 			d := &ds[i]
 			o := &outcomes[i]
 			o.Cell = d.Cell
-			answer, err := m.Match(ctx, &matching.Request{Points: drives.Points(d.Trace), Radius: radius(d), Details: true})
+			answer, err := m.Match(ctx, &matching.Request{Points: points(d), Radius: radius(d), Details: true})
 			if errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrOverloaded) {
 				o.Mismatch, o.Lost, o.LeftOut = mismatch.Of(d.Truth, nil), true, len(d.Trace)
 				return nil

@@ -86,3 +86,16 @@ func lastIDs(data *extract.Data) (last identifiers) {
 	}
 	return last
 }
+
+// Thin is data without a share of its smaller roads, always the same ones. Turn restrictions go with them.
+func Thin(d *extract.Data, share float64) *extract.Data {
+	thin := *d
+	thin.Roads, thin.Restrictions = nil, nil
+	for _, r := range d.Roads {
+		mixed := uint64(r.Way) * 0x9E3779B97F4A7C15 >> 40
+		if r.Class < extract.Unclassified || float64(mixed)/(1<<24) >= share {
+			thin.Roads = append(thin.Roads, r)
+		}
+	}
+	return &thin
+}
