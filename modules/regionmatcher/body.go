@@ -98,6 +98,8 @@ func parserOf(media string) parser {
 		return func(dst []trace.Point, body []byte, max int, _ admission.Meter) ([]trace.Point, error) {
 			return trace.ParseGeoJSON(dst, body, max)
 		}
+	case "text/csv":
+		return trace.ParseCSV
 	}
 	return nil
 }

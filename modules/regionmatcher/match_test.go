@@ -21,6 +21,7 @@ const (
 	jsonType = "application/json"
 	gpxType  = "application/gpx+xml"
 	geoType  = "application/geo+json"
+	csvType  = "text/csv"
 
 	delaware = "38.4,-75.8,39.9,-75"
 	world    = "-90,-180,90,180"
@@ -104,6 +105,10 @@ func TestForms(t *testing.T) {
 		{"GPX outside", match, gpxType, `<gpx><rte><rtept lat="42.5" lon="1.5"/><rtept lat="42.6" lon="1.5"/></rte></gpx>`, false},
 		{"GeoJSON inside", match, geoType, `{"type":"LineString","coordinates":[[-75.52,39.15],[-75.53,39.16]]}`, true},
 		{"GeoJSON outside", match, geoType, `{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1.5,42.5],[1.5,42.6]]}}`, false},
+		{"GeoJSON collection", match, geoType, `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.52,39.15],[-75.53,39.16]]}}]}`, true},
+		{"CSV inside", match, csvType, "lat,lng\n39.15,-75.52\n39.16,-75.53\n", true},
+		{"CSV outside", match, csvType, "lat,lng\n42.5,1.5\n42.6,1.5\n", false},
+		{"CSV broken", match, csvType, "lat,lng\n39.15,-75.52\n39.16,\n", false},
 		{"a form", match, "application/x-www-form-urlencoded", "path=[{39.15,-75.52},{39.16,-75.53}]", false},
 		{"nothing", match, jsonType, " ", false},
 
@@ -182,7 +187,7 @@ func TestBodyIsLeft(t *testing.T) {
 	good := `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.OneOf(rapid.Just([]byte(good)), rapid.SliceOfN(rapid.Byte(), 0, 200)).Draw(t, "body")
-		media := rapid.SampledFrom([]string{jsonType, gpxType, geoType, "text/plain", ""}).Draw(t, "media")
+		media := rapid.SampledFrom([]string{jsonType, gpxType, geoType, csvType, "text/plain", ""}).Draw(t, "media")
 		length := rapid.SampledFrom([]int64{int64(len(body)), -1}).Draw(t, "length")
 		breaks := rapid.Bool().Draw(t, "breaks off")
 		r := newRequest(t, http.MethodPost, "/api/route/matching/", nil)
