@@ -29,13 +29,14 @@ func (h *Handler) explain(err error, in *input) error {
 	if !errors.Is(err, matching.ErrNoRoute) {
 		return err
 	}
-	for _, m := range h.matchers {
+	matchers := h.offer.matchers[in.profile] // the others were never asked
+	for _, m := range matchers {
 		if _, ok := m.(regional); !ok {
 			return err
 		}
 	}
 	coverage := matching.CoverageOf(in.points)
-	for _, m := range h.matchers {
+	for _, m := range matchers {
 		if in.work.Spend(int64(len(in.points)/workPerCovered)) != nil || m.(regional).Cover(coverage) != nil {
 			return err
 		}

@@ -174,6 +174,22 @@ func TestProfilesAndMatchers(t *testing.T) {
 	}
 }
 
+// A matcher for other profiles says nothing about where a trace lies.
+func TestNoRouteBesideOtherProfiles(t *testing.T) {
+	region := filepath.Join(t.TempDir(), "quarter.region")
+	mapstest.BuildRegion(t, region, quarter)
+	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
+		maps_match {
+			matcher local quarter
+			matcher osrm http://127.0.0.1:1 {
+				profile foot
+			}
+			profile car foot
+		}`})
+	a := s.Do(http.MethodGet, endpoint+"?path=[{42.5,1.5},{42.51,1.5}]", "", "")
+	checkError(t, a, 404, "NoRoute", "the whole trace lies outside the region's coverage")
+}
+
 // In JSON a list of profiles, or one alone.
 func TestProfilesInJSON(t *testing.T) {
 	for text, want := range map[string]string{
