@@ -10,7 +10,7 @@ func TestNoRoads(t *testing.T) {
 		"highway=winter_road", "highway=ice_road", "highway=winter_road motor_vehicle=yes", "highway=primary winter_road=yes",
 		"highway=unclassified ice_road=yes", "highway=track ice_road=yes foot=yes", "route=ferry winter_road=yes",
 		"highway=primary construction=yes", "highway=primary construction=primary", "highway=footway construction=yes",
-		"route=ferry construction=yes", "highway=primary proposed=yes", "highway=residential impassable=yes",
+		"route=ferry construction=yes", "highway=proposed proposed=secondary", "highway=residential impassable=yes",
 		"highway=path status=impassable",
 	} {
 		if r := newCollector(nil).road(1, tagsOf(tags)); r != nil {
@@ -19,7 +19,8 @@ func TestNoRoads(t *testing.T) {
 	}
 	for _, tags := range []string{
 		"highway=primary construction=no", "highway=primary construction=minor", "highway=primary construction=widening",
-		"highway=primary winter_road=no ice_road=no", "highway=primary proposed=no", "highway=primary status=passable",
+		"highway=primary winter_road=no ice_road=no", "highway=primary proposed=no",
+		"highway=primary proposed=yes", "highway=tertiary proposed=secondary", "highway=primary status=passable",
 	} {
 		if r := newCollector(nil).road(1, tagsOf(tags)); r == nil || r.Forward != everyone || r.Backward != everyone {
 			t.Errorf("%s: %+v", tags, r)

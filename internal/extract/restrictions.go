@@ -41,24 +41,29 @@ var exceptions = map[string]Modes{
 	"motorcar": Car, "motor_vehicle": Car, "vehicle": Car | Bicycle, "bicycle": Bicycle, "foot": Foot,
 }
 
-// turnKinds are the values of restriction=* that forbid or prescribe a turn. There are others that begin alike and do
-// not: no_right_turn_on_red is about a light, and says nothing when it is green.
+// turnKinds are the values of restriction=* that the field knows.
 var turnKinds = valueSet("no_left_turn", "no_right_turn", "no_straight_on", "no_u_turn", "no_entry", "no_exit",
 	"only_left_turn", "only_right_turn", "only_straight_on", "only_u_turn")
 
-// turnKind returns the first of the values of a tag that forbids or prescribes a turn, else the first that might mean
-// to.
-func turnKind(value string) (unknown string) {
+// isTurn says whether a value forbids or prescribes a turn. The geometry says which one, so that the rest of the value
+// need not be known. What ends in _on_red is about a light, and says nothing when it is green.
+func isTurn(value string) bool {
+	return (strings.HasPrefix(value, "no_") || strings.HasPrefix(value, "only_")) && !strings.HasSuffix(value, "_on_red")
+}
+
+// turnKind returns the first of the values of a tag that is known, else the first that forbids or prescribes a turn,
+// else the first that might mean to.
+func turnKind(value string) (kind string) {
 	for one := range strings.SplitSeq(value, ";") {
 		one = strings.TrimSpace(one)
-		if turnKinds[one] {
+		switch {
+		case turnKinds[one]:
 			return one
-		}
-		if unknown == "" && !strings.HasSuffix(one, "_on_red") {
-			unknown = one
+		case kind == "" && !strings.HasSuffix(one, "_on_red"), !isTurn(kind) && isTurn(one):
+			kind = one
 		}
 	}
-	return unknown
+	return kind
 }
 
 // addTurn notes a restriction. Those that hold at certain times only are left out: nobody knows when a trace was made.
@@ -69,6 +74,9 @@ func (c *collector) addTurn(r *osm.Relation) error {
 	for _, k := range restrictionKeys {
 		value := turnKind(r.Tags.Find(k.key))
 		conditional = conditional || r.Tags.Find(k.key+":conditional") != ""
+		if isTurn(value) && !isTurn(kind) {
+			kind, t.modes = value, 0 // instead of one that is not understood
+		}
 		if value == "" || kind != "" && value != kind {
 			continue
 		}
@@ -99,7 +107,7 @@ func (c *collector) addTurn(r *osm.Relation) error {
 	}
 	t.only = strings.HasPrefix(kind, "only_")
 	t.manyFrom, t.manyTo = kind == "no_entry", kind == "no_exit"
-	t.skipped = !turnKinds[kind] || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
+	t.skipped = !isTurn(kind) || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
 		(len(t.viaNodes) == 1) == (len(t.viaWays) > 0)
 	c.turns = append(c.turns, t)
 	return c.cost.TakeMemory(costTurn + costMember*int64(len(r.Members)))
