@@ -69,6 +69,10 @@ func access(tags osm.Tags, h highway) (forward, backward rights) {
 		forward.take(Car | Bicycle)
 		backward.take(Car | Bicycle)
 	}
+	if tooSmall(tags) {
+		forward.take(Car)
+		backward.take(Car)
+	}
 	hov := tags.Find("hov") == "designated" || tags.Find("hov") == "only"
 	if hov || isAllHOV(tags.Find("hov:lanes")) || isAllHOV(tags.Find("hov:lanes:forward")) {
 		forward.destination |= Car & forward.open
