@@ -106,6 +106,27 @@ func (s *scratch) standsStill(matched int) bool {
 	for i := range s.drive {
 		driven += s.drive[i].to - s.drive[i].from
 	}
+	recorded := func(i int) orb.Point { return s.points[i].Location }
+	return s.moves(matched, driven, recorded) && s.moves(matched, driven, s.besideRoad)
+}
+
+// besideRoad is where the nearest road is to a matched point: points that lie across from each other in a yard beside a
+// road do not show that anything moved on it.
+func (s *scratch) besideRoad(i int) orb.Point {
+	at := s.points[i].Location
+	nearest, place := math.Inf(1), at
+	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), s.distance(int32(i))+1, s.hits[:0])
+	for k := range s.hits {
+		if h := &s.hits[k]; h.Distance < nearest {
+			nearest, place = h.Distance, s.graph.At(h.Segment, float64(h.Offset)/1000)
+		}
+	}
+	s.search.Work += 1 + int64(len(s.hits)/hitsPerWork)
+	return place
+}
+
+// moves reports whether the matched points say that more was driven than so many metres, as far as their errors allow.
+func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) bool {
 	var middle [2]orb.Point
 	half, n, sigma := 0, 0, 0.0
 	for i := range s.points {
@@ -115,7 +136,7 @@ func (s *scratch) standsStill(matched int) bool {
 		if n++; 2*n > matched && half == 0 {
 			half = 1
 		}
-		p := s.points[i].Location
+		p := at(i)
 		share := 1 / float64(matched/2)
 		if half == 1 {
 			share = 1 / float64(matched-matched/2)
