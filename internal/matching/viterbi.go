@@ -2,6 +2,7 @@ package matching
 
 import (
 	"math"
+	"slices"
 )
 
 // run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
@@ -45,10 +46,22 @@ func (s *scratch) advance(point int32, n int) error {
 	return s.keep()
 }
 
-// gap is the distance in metres between the points before and after the n-th in use.
+// gap is how close together the points around the n-th in use are, without it, in metres: half of the distance between those
+// before and after it or, where the drive turns back between these, what they are from those beyond them.
 func (s *scratch) gap(n int) float64 {
-	before, after := s.used[max(n-1, 0)], s.used[min(n+1, len(s.used)-1)]
-	return apart(&s.points[before], &s.points[after]) / 2
+	last := len(s.used) - 1
+	between := func(i, k int) float64 { return apart(&s.points[s.used[max(i, 0)]], &s.points[s.used[min(k, last)]]) }
+	around := math.Inf(1)
+	if n >= 2 {
+		around = between(n-2, n-1)
+	}
+	if n+2 <= last {
+		around = min(around, between(n+1, n+2))
+	}
+	if math.IsInf(around, 1) { // nothing else says how dense the trace is
+		around = min(between(n-1, n), between(n, n+1))
+	}
+	return max(between(n-1, n+1)/2, around)
 }
 
 // nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
@@ -122,16 +135,34 @@ func (s *scratch) wait(leave float64) {
 	}
 }
 
+// fewestKept is how many states of a point are kept, however many points there are.
+const fewestKept = 64
+
+// keepUpTo is up to what cost states have a chance, and how many are kept: the best ones, so that long traces among many
+// roads find room for all their points.
+func (s *scratch) keepUpTo() (limit float64, most int) {
+	limit, most = lowestCost(s.states)+margin, max(fewestKept, maxSteps/len(s.used))
+	if len(s.states) <= most {
+		return limit, most
+	}
+	s.numbers = s.numbers[:0]
+	for i := range s.states {
+		s.numbers = append(s.numbers, s.states[i].cost)
+	}
+	slices.Sort(s.numbers)
+	return min(limit, s.numbers[most-1]), most
+}
+
 // keep ends the point: the states that still have a chance become those before the next point, and their steps are kept.
 func (s *scratch) keep() error {
 	if len(s.states) == 0 {
 		return nil
 	}
-	limit := lowestCost(s.states) + margin
+	limit, most := s.keepUpTo()
 	s.before = s.before[:0]
 	for i := range s.states {
 		st := &s.states[i]
-		if st.cost > limit || math.IsInf(st.cost, 1) {
+		if st.cost > limit || math.IsInf(st.cost, 1) || len(s.before) == most {
 			continue
 		}
 		st.step.arc, st.step.offset, st.step.point, st.step.cost = st.arc, float32(st.offset), st.point, float32(st.cost)
