@@ -63,6 +63,15 @@ var (
 	turnWeight    = 80.0  // metres that a turn right back would cost; one at a right angle costs half of it
 )
 
+// nearTurn is the share of what turning round costs where points are close together and show it: there, the way to some dead
+// end and back would have been recorded.
+var nearTurn = 0.6
+
+// turning is what turning round costs between points that are apart, in nats.
+func (m *travelMode) turning(apart float64) float64 {
+	return m.turnBack * (nearTurn + (1-nearTurn)*math.Min(1, apart/outlierFar))
+}
+
 // detour is the mean of the differences between a route and a straight line.
 func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + m.shareDetour*apart }
 
@@ -86,7 +95,7 @@ func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
 func (m *travelMode) routeCosts(apart float64) roadgraph.Costs {
 	share := timeShare + timeShareMore*math.Min(1, apart/timeDistance)
 	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * m.timeSpeed, Turn: &turnCosts,
-		TurnBack: m.turnBack * m.detour(apart), Enter: intrusion * m.detour(apart)}
+		TurnBack: m.turning(apart) * m.detour(apart), DeadEnd: m.deadEnd * m.detour(apart), Enter: intrusion * m.detour(apart)}
 }
 
 var turnCosts = makeTurnCosts()

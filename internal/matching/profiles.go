@@ -66,15 +66,17 @@ type travelMode struct {
 	baseDetour, shareDetour float64
 	// turnBack is what turning round on a road costs, in nats. Walkers turn round anywhere.
 	turnBack float64
+	// deadEnd is what it costs where the road ends.
+	deadEnd float64
 }
 
 // travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 16},
+	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 16, deadEnd: 4},
 	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 16},
+	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 16, deadEnd: 4},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
-	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6},
+	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6, deadEnd: 0},
 }
 
 // Networks are the road graphs of a region by Profile; nil where there is none.

@@ -24,7 +24,7 @@ func (s *scratch) connect(point int32, apart float64) error {
 	if len(s.states) == 0 || len(s.before) == 0 {
 		return nil
 	}
-	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(apart), best: math.Inf(1)}
+	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(apart), turning: s.mode.turning(apart), best: math.Inf(1)}
 	for i := range s.before {
 		st := &s.before[i]
 		if arc := s.graph.Arc(st.base); arc.Length > 0 {
@@ -49,7 +49,9 @@ type connection struct {
 	point int32   // the new one
 	sigma float64 // its
 	mean  float64 // see detour
-	best  float64 // lowest cost of a new state so far
+
+	turning float64 // see there
+	best    float64 // lowest cost of a new state so far
 }
 
 // reach notes a way to a new state, if it is the cheapest so far, and reports that.
@@ -89,7 +91,7 @@ func (c *connection) along(i int, to *state) {
 	case to.base != from.base:
 		if to.arc == to.base {
 			metres := math.Abs(from.length - from.offset - to.offset)
-			c.reach(to, i, turn, c.mode.turnBack+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
+			c.reach(to, i, turn, c.turning+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
 		}
 	case to.arc != from.arc:
 	case ahead >= 0:
@@ -105,7 +107,7 @@ func (c *connection) along(i int, to *state) {
 // haste is the cost of a way that takes some seconds at the roads' free speed, where the trace says that there was less time.
 func (c *connection) haste(from, to *state, seconds float64) float64 {
 	elapsed := c.points[c.point].Time - c.points[from.point].Time
-	if !(elapsed >= 0) { // unknown, or not in order
+	if !(elapsed > 0) { // unknown, not in order, or rounded: to whole seconds, or to minutes
 		return 0
 	}
 	return haste(seconds, elapsed, c.mode.hurry, to.pace, c.sigma)

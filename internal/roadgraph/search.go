@@ -19,6 +19,8 @@ type Costs struct {
 	Turn *[256]float64
 	// TurnBack is what turning round costs more where the road goes on. 0: nobody does.
 	TurnBack float64
+	// DeadEnd is what it costs more where the road ends.
+	DeadEnd float64
 	// Enter is the cost of going from a road that is for all into one that is only for those who have a destination
 	// there. Leaving it costs nothing: a route that begins there does not pay, one that ends there or passes through
 	// pays once.
@@ -264,6 +266,8 @@ func (s *Search) relax(at int32) {
 				continue
 			}
 			to += s.costs.TurnBack
+		} else if turns[i].Angle == TurningBack {
+			to += s.costs.DeadEnd
 		}
 		if turns[i].Enters != 0 {
 			to += s.costs.Enter
