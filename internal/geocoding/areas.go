@@ -51,7 +51,7 @@ func readArea(tags extract.Tags) areaTags {
 	boundary := tags.Get("boundary")
 	a := areaTags{place: tags.Get("place")}
 	if boundary != "" || a.place != "" { // on anything else it is an address of its own
-		a.postcode = tags.Get("postal_code")
+		a.postcode = onePostcode(tags.Get("postal_code"))
 	}
 	switch boundary {
 	case "administrative":
@@ -64,7 +64,7 @@ func readArea(tags extract.Tags) areaTags {
 		a.census = true
 	case "postal_code":
 		if a.postcode == "" {
-			a.postcode = tags.Get("ref")
+			a.postcode = onePostcode(tags.Get("ref"))
 		}
 	}
 	for _, key := range []string{"ISO3166-1:alpha3", "ISO3166-1:alpha2", "ISO3166-1", "country_code_iso3166_1_alpha_2"} {

@@ -34,9 +34,9 @@ func newDeriver(b *builder, d *extract.Data) *deriver {
 	ways := map[int64]uint32{}
 	for i := range b.entries {
 		e, n := &b.entries[i], uint32(i)
-		if e.road != noStreet {
+		if e.road > onlyRoad {
 			v.streets.add(n, e)
-			if extract.Kind(e.ref&3) == extract.KindWay {
+			if e.road != pathStreet && extract.Kind(e.ref&3) == extract.KindWay {
 				ways[int64(e.ref>>2)] = n
 			}
 		}
@@ -54,7 +54,7 @@ func newDeriver(b *builder, d *extract.Data) *deriver {
 		}
 		v.houses.add(e, &v.streets)
 	}
-	for _, g := range []*grid{&v.streets.grid, &v.postal, &v.buildings, &v.doors, &v.houses.grid} {
+	for _, g := range []*grid{&v.streets.grid, &v.postal, &v.buildings, &v.doors, &v.houses.grid, &v.houses.coded} {
 		g.seal()
 	}
 	v.driveways = newDriveways(d, ways)
@@ -62,36 +62,48 @@ func newDeriver(b *builder, d *extract.Data) *deriver {
 }
 
 // complete completes the addresses of all entries. Where that costs more than a map of this size can need, the rest
-// stays as it is. Each step relies on what the ones before have found: shops on their buildings, buildings on the
-// streets.
+// stays as it is. Each step relies on what the ones before have found: shops on their buildings, these on their doors,
+// and all on the streets.
 func (v *deriver) complete() {
-	steps := []func(*entry){
-		func(e *entry) {
-			if e.address.houseNumber != "" && e.geometry.shape == shapeArea {
-				v.street(e)
-			}
-		},
-		func(e *entry) {
-			if e.address.houseNumber != "" && e.geometry.shape != shapeArea {
-				v.fromBuilding(e)
-				v.street(e)
-			}
-		},
-		func(e *entry) {
-			if e.address.houseNumber == "" {
-				v.fromBuilding(e)
-				v.street(e)
-			}
-		},
-		v.postcode,
-	}
-	for _, step := range steps {
+	each := func(step func(n uint32, e *entry)) {
 		for i := range v.b.entries {
 			if e := &v.b.entries[i]; e.takesAddress() && v.err == nil {
-				step(e)
+				step(uint32(i), e)
 			}
 		}
 	}
+	each(func(_ uint32, e *entry) {
+		if e.address.houseNumber != "" && e.geometry.shape == shapeArea {
+			v.street(e)
+		}
+	})
+	each(func(_ uint32, e *entry) {
+		if e.address.houseNumber != "" && e.geometry.shape != shapeArea {
+			v.fromBuilding(e)
+			v.street(e)
+		}
+	})
+	var numbered []uint32
+	each(func(n uint32, e *entry) {
+		if e.address.houseNumber == "" && e.geometry.shape == shapeArea && e.is("building") {
+			v.fromBuilding(e)
+			v.street(e)
+			if e.address.houseNumber != "" {
+				numbered = append(numbered, n)
+			}
+		}
+	})
+	for _, n := range numbered {
+		v.buildings.add(v.b.entries[n].geometry.box, n)
+	}
+	v.buildings.seal()
+	each(func(_ uint32, e *entry) {
+		if e.address.houseNumber == "" {
+			v.fromBuilding(e)
+			v.street(e)
+		}
+	})
+	each(func(_ uint32, e *entry) { v.postcode(e) })
 	v.settlePlaces()
 	for i := range v.b.entries {
 		e := &v.b.entries[i]
@@ -149,9 +161,9 @@ func (v *deriver) street(e *entry) {
 
 // choose returns the street that an outline is on.
 func (v *deriver) choose(o *outline, middle coord) (best streetCandidate, found bool) {
-	access, leads, steps := v.driveways.near(o)
+	access, leads := v.driveways.near(o, v.work)
 	for _, reach := range [...]float64{firstLook, maxStreet} {
-		list, n := v.streets.near(o, reach)
+		list := v.streets.near(o, reach, v.work)
 		nearest := access < maxApproach
 		for i := range list {
 			nearest = nearest && access < list[i].distance
@@ -160,7 +172,8 @@ func (v *deriver) choose(o *outline, middle coord) (best streetCandidate, found 
 			street := v.streets.number(v.b.entries[leads.entry].name)
 			list = streetCandidate{street, leads.entry, access, access + drivewayCost + drivewayShare*leads.metres}.into(list)
 		}
-		steps += n + v.houses.support(list, middle)
+		v.work(v.houses.support(list, middle))
+		found = false // what costs more with all that is in reach
 		for i := range list {
 			if c := &list[i]; !found || c.compare(&best) < 0 {
 				best, found = *c, true
@@ -170,7 +183,7 @@ func (v *deriver) choose(o *outline, middle coord) (best streetCandidate, found 
 			break
 		}
 	}
-	return best, v.work(steps) && found
+	return best, v.err == nil && found
 }
 
 // maxSamples is how many parts of an interpolation line are looked at.
@@ -182,14 +195,12 @@ func (v *deriver) line(line *extract.Interpolation) (name string, ok bool) {
 	var sums []streetCandidate
 	sample := func(c coord) {
 		g := geometry{shape: shapePoint, box: c.box()}
-		list, steps := v.streets.near(newOutline(&g, nil), maxStreet)
-		v.work(steps)
-		for _, c := range list {
+		for _, c := range v.streets.near(newOutline(&g, nil), maxStreet, v.work) {
 			c.cost -= maxStreet // which is what a street costs that is out of reach
-			if i := slices.IndexFunc(sums, func(s streetCandidate) bool { return s.street == c.street }); i >= 0 {
+			if i, has := indexOf(sums, c.street); has {
 				sums[i].cost += c.cost
 			} else {
-				sums = append(sums, c)
+				sums = slices.Insert(sums, i, c)
 			}
 		}
 	}

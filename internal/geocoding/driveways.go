@@ -102,9 +102,12 @@ func newDriveways(d *extract.Data, ways map[int64]uint32) *driveways {
 }
 
 // near returns the driveway that is the own access of an outline, with how far it is and where it leads to.
-func (w *driveways) near(o *outline) (access float64, leads approach, steps int64) {
+func (w *driveways) near(o *outline, work func(int64) bool) (access float64, leads approach) {
 	access = maxApproach
 	items, steps := w.grid.near(nil, o.box.widened(maxApproach))
+	if !work(steps) {
+		return access, leads
+	}
 	for _, i := range items {
 		s := &w.segments[i]
 		from, okFrom := w.streets[s.from]
@@ -113,11 +116,14 @@ func (w *driveways) near(o *outline) (access float64, leads approach, steps int6
 			from = to
 		}
 		d, n := o.to(s.a, s.b)
-		if steps += n; (okFrom || okTo) && d < access {
+		if !work(n) {
+			break
+		}
+		if (okFrom || okTo) && d < access {
 			access, leads = d, from
 		}
 	}
-	return access, leads, steps
+	return access, leads
 }
 
 func (a approach) compare(o approach) int {

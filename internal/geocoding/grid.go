@@ -54,20 +54,45 @@ func (g *grid) seal() {
 // entries were looked at.
 func (g *grid) near(list []uint32, b box) (items []uint32, steps int64) {
 	from := len(list)
-	for left := g.levels; left != 0; left &= left - 1 {
-		squares(b, bits.TrailingZeros64(left), func(square uint64) {
-			i, _ := slices.BinarySearchFunc(g.entries, square, func(e gridEntry, s uint64) int {
-				return cmp.Compare(e.square, s)
-			})
-			for steps++; i < len(g.entries) && g.entries[i].square == square; i++ {
-				list = append(list, g.entries[i].item)
-			}
-		})
-	}
+	steps = g.each(b, func(item uint32) { list = append(list, item) })
 	found := list[from:]
 	slices.Sort(found)
 	steps += int64(len(found))
 	return list[:from+len(slices.Compact(found))], steps
+}
+
+// each yields the items that may touch a box, in no order, and one as often as it is listed: points once. It goes from
+// entry to entry, so that it takes no longer where a box has more squares than there are entries.
+func (g *grid) each(b box, yield func(item uint32)) (steps int64) {
+	minX, maxX := int64(b.MinX)+halfTurn, int64(b.MaxX)+halfTurn
+	minY, maxY := int64(b.MinY)+halfTurn/2, int64(b.MaxY)+halfTurn/2
+	for left := g.levels; left != 0; left &= left - 1 {
+		level := bits.TrailingZeros64(left)
+		first, last := uint64(minX>>level), uint64(maxX>>level)
+		square, end := squareOf(level, minX>>level, minY>>level), squareOf(level, maxX>>level, maxY>>level)
+		for i := g.seek(0, square); i < len(g.entries) && g.entries[i].square <= end; {
+			e := &g.entries[i]
+			steps++
+			switch row, column := e.square>>28<<28, e.square&(1<<28-1); {
+			case column < first:
+				i = g.seek(i+1, row|first)
+			case column > last:
+				i = g.seek(i+1, (row+1<<28)|first)
+			default:
+				yield(e.item)
+				i++
+			}
+		}
+	}
+	return steps
+}
+
+// seek returns the first entry, not before one, of a square or what comes after it.
+func (g *grid) seek(from int, square uint64) int {
+	i, _ := slices.BinarySearchFunc(g.entries[from:], square, func(e gridEntry, s uint64) int {
+		return cmp.Compare(e.square, s)
+	})
+	return from + i
 }
 
 // widened is a box with some metres around it. It does not go around the antimeridian.

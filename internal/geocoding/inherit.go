@@ -24,7 +24,7 @@ func (v *deriver) fromBuilding(e *entry) {
 	own.houseNumber, own.street, own.place, e.onRoad, e.on = a.houseNumber, a.street, a.place, from.onRoad, from.on
 	own.suburb, own.hamlet = cmp.Or(own.suburb, a.suburb), cmp.Or(own.hamlet, a.hamlet)
 	own.city, own.county, own.state = cmp.Or(own.city, a.city), cmp.Or(own.county, a.county), cmp.Or(own.state, a.state)
-	e.buildingPostcode = a.postcode
+	e.buildingPostcode = onePostcode(a.postcode)
 }
 
 // building returns the smallest area with a house number that a feature is in.
@@ -35,9 +35,11 @@ func (v *deriver) building(e *entry) *entry {
 	o := newOrigin(middle.point())
 	for _, i := range items {
 		b := &v.b.entries[i]
-		steps += 2 * b.geometry.steps()
 		if b == e || e.extent > b.extent || best != nil && best.extent <= b.extent {
 			continue
+		}
+		if !v.work(2 * b.geometry.steps()) {
+			return nil
 		}
 		if b.geometry.contains(&o) || b.geometry.hasNode(&o) {
 			best = b
@@ -65,7 +67,9 @@ func (v *deriver) door(e *entry) *entry {
 	for _, i := range items {
 		d := &v.b.entries[i]
 		o := newOrigin(d.middle().point())
-		steps += 2 * e.geometry.steps()
+		if !v.work(2 * e.geometry.steps()) {
+			return nil
+		}
 		if !e.geometry.hasNode(&o) && !(inside && e.geometry.contains(&o)) {
 			continue
 		}

@@ -3,11 +3,13 @@ package geocoding
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // houseMap has the houses that say on which street they are, or which postcode they have.
 type houseMap struct {
-	grid   grid
+	grid   grid // those that say their street
+	coded  grid // those that say their postcode
 	houses []neighbour
 }
 
@@ -19,38 +21,49 @@ type neighbour struct {
 }
 
 func (m *houseMap) add(e *entry, streets *streetMap) {
-	h := neighbour{at: e.middle(), postcode: e.address.postcode, ref: e.ref}
+	h := neighbour{at: e.middle(), postcode: onePostcode(e.address.postcode), ref: e.ref}
 	if e.address.street != "" {
 		h.street = streets.number(e.address.street) + 1
 	}
-	if h.street != 0 || h.postcode != "" {
+	if h.street != 0 {
 		m.grid.add(h.at.box(), uint32(len(m.houses)))
+	}
+	if h.postcode != "" {
+		m.coded.add(h.at.box(), uint32(len(m.houses)))
+	}
+	if h.street != 0 || h.postcode != "" {
 		m.houses = append(m.houses, h)
 	}
 }
 
 // support adds to the cost of streets how far the nearest house is that says it is on them.
 func (m *houseMap) support(list []streetCandidate, at coord) (steps int64) {
-	if len(list) < 2 {
-		return 0
-	}
 	near := make([]float64, len(list))
 	for i := range near {
 		near[i] = maxNeighbour
 	}
-	items, steps := m.grid.near(nil, at.box().widened(maxNeighbour))
 	p := newPlane(at.box())
-	for _, i := range items {
+	steps = m.grid.each(at.box().widened(maxNeighbour), func(i uint32) {
 		h := &m.houses[i]
-		k := slices.IndexFunc(list, func(c streetCandidate) bool { return c.street+1 == h.street })
-		if steps++; k >= 0 {
+		if h.street == 0 {
+			return
+		}
+		if k, has := indexOf(list, h.street-1); has {
 			near[k] = min(near[k], p.flat(h.at).toSegment(flat{}, flat{}))
 		}
-	}
+	})
 	for i := range list {
 		list[i].cost += neighbourShare * near[i]
 	}
-	return steps
+	return 4 * steps
+}
+
+// onePostcode is a postcode, and nothing where it is a list of several: these are of some part each.
+func onePostcode(code string) string {
+	if strings.ContainsAny(code, ",;") {
+		return ""
+	}
+	return code
 }
 
 // How far houses may be whose postcodes tell that of another one, in metres, and how many of them are asked. They must
@@ -86,7 +99,9 @@ func (v *deriver) postalArea(at coord) *entry {
 	o := newOrigin(at.point())
 	for _, i := range items {
 		a := &v.b.entries[i]
-		steps += a.geometry.steps()
+		if !v.work(a.geometry.steps()) {
+			return nil
+		}
 		if (best == nil || a.extent < best.extent) && a.geometry.contains(&o) {
 			best = a
 		}
@@ -103,13 +118,9 @@ func (v *deriver) streetPostcode(e *entry) string {
 	if !known {
 		return ""
 	}
-	list, steps := v.streets.near(newOutline(&e.geometry, nil), maxStreet)
-	if v.work(steps) {
-		for i := range list {
-			if list[i].street == number {
-				return v.b.entries[list[i].entry].postcode
-			}
-		}
+	list := v.streets.near(newOutline(&e.geometry, nil), maxStreet, v.work)
+	if i, has := indexOf(list, number); has {
+		return v.b.entries[list[i].entry].postcode
 	}
 	return ""
 }
@@ -138,14 +149,13 @@ func (v *deriver) postcodeOf(at coord, reach float64, enough int, ask func(*neig
 	}
 	p := newPlane(at.box())
 	for _, within := range [...]float64{reach / 8, reach} {
-		items, steps := v.houses.grid.near(nil, at.box().widened(within))
 		var list []told
-		for _, i := range items {
+		steps := v.houses.coded.each(at.box().widened(within), func(i uint32) {
 			h := &v.houses.houses[i]
-			if d := p.flat(h.at).toSegment(flat{}, flat{}); h.postcode != "" && d <= within && ask(h) {
+			if d := p.flat(h.at).toSegment(flat{}, flat{}); d <= within && ask(h) {
 				list = append(list, told{d, h})
 			}
-		}
+		})
 		if !v.work(steps + 16*int64(len(list))) {
 			return ""
 		}

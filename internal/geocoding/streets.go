@@ -30,6 +30,7 @@ type roadKind uint8
 
 const (
 	noStreet roadKind = iota // nothing that a house has its address on
+	onlyRoad                 // nor that, but a road with a name, which is the street of its own address
 	mainStreet
 	serviceStreet
 	pathStreet
@@ -42,7 +43,9 @@ func roadKindOf(highway string) roadKind {
 	case "trunk", "primary", "secondary", "tertiary", "unclassified", "residential", "living_street", "pedestrian",
 		"road", "busway":
 		return mainStreet
-	case "service", "services", "primary_link", "secondary_link", "tertiary_link":
+	case "motorway", "motorway_link", "trunk_link":
+		return onlyRoad
+	case "service", "primary_link", "secondary_link", "tertiary_link":
 		return serviceStreet
 	case "track", "footway", "path", "cycleway", "bridleway", "steps", "corridor", "byway":
 		return pathStreet
@@ -153,12 +156,15 @@ func newOutline(g *geometry, entrances []coord) *outline {
 	return o
 }
 
+// edgeSteps is what it takes to compare two edges.
+const edgeSteps = 8
+
 // to is how far an edge is, in metres, and how many steps it took to tell.
 func (o *outline) to(a, b coord) (distance float64, steps int64) {
 	distance = math.Inf(1)
 	p, q := o.plane.flat(a), o.plane.flat(b)
 	for _, line := range o.lines {
-		steps += int64(len(line))
+		steps += edgeSteps * int64(len(line))
 		if len(line) == 1 {
 			distance = min(distance, line[0].toSegment(p, q))
 		}
@@ -170,13 +176,19 @@ func (o *outline) to(a, b coord) (distance float64, steps int64) {
 }
 
 // near returns the streets within some metres of an outline, each with the way of it that costs least.
-// Neighbours are not counted yet.
-func (m *streetMap) near(o *outline, reach float64) (list []streetCandidate, steps int64) {
+// They are in the order of their numbers. Neighbours are not counted yet. work counts steps; there is none where there
+// may be no more of them.
+func (m *streetMap) near(o *outline, reach float64, work func(int64) bool) (list []streetCandidate) {
 	items, steps := m.grid.near(nil, o.box.widened(reach))
+	if !work(steps) {
+		return nil
+	}
 	for _, i := range items {
 		s := &m.segments[i]
 		d, n := o.to(s.a, s.b)
-		steps += n
+		if !work(n) {
+			return nil
+		}
 		c := streetCandidate{s.street, s.entry, d, d}
 		limit := reach
 		switch s.kind {
@@ -186,17 +198,25 @@ func (m *streetMap) near(o *outline, reach float64) (list []streetCandidate, ste
 			c.cost = d*serviceFactor + serviceCost
 		}
 		if d <= limit {
-			list = c.into(list)
+			list = append(list, c)
 		}
 	}
-	return list, steps
+	slices.SortFunc(list, func(a, b streetCandidate) int {
+		return cmp.Or(cmp.Compare(a.street, b.street), a.compare(&b))
+	})
+	return slices.CompactFunc(list, func(a, b streetCandidate) bool { return a.street == b.street })
+}
+
+// indexOf finds a street in a list in the order of their numbers.
+func indexOf(list []streetCandidate, street uint32) (int, bool) {
+	return slices.BinarySearchFunc(list, street, func(c streetCandidate, s uint32) int { return cmp.Compare(c.street, s) })
 }
 
 // into adds a candidate to a list in which each street is once.
 func (c streetCandidate) into(list []streetCandidate) []streetCandidate {
-	i := slices.IndexFunc(list, func(o streetCandidate) bool { return o.street == c.street })
-	if i < 0 {
-		return append(list, c)
+	i, has := indexOf(list, c.street)
+	if !has {
+		return slices.Insert(list, i, c)
 	}
 	if c.compare(&list[i]) < 0 {
 		list[i] = c

@@ -132,7 +132,7 @@ func (b *builder) add(ref uint64, tags extract.Tags, c classification, f *extrac
 	e.extent = e.geometry.extent()
 	e.names = languages(tags)
 	if e.road = streetKind(tags, e.geometry.shape); e.road != noStreet {
-		e.postcode = c.address.postcode
+		e.postcode = onePostcode(c.address.postcode)
 	}
 	for _, p := range f.Entrances {
 		e.entrances = append(e.entrances, newCoord(p))
