@@ -29,6 +29,8 @@ var (
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
 	margin = 45.0
+	// waitMargin is the same for those that wait, should the point be an outlier.
+	waitMargin = 30.0
 	// routeMargin is the same for routes, before they are compared with where the point is.
 	routeMargin = 8.5
 )

@@ -127,7 +127,7 @@ func (s *scratch) wait(leave float64) {
 	lowest := lowestCost(s.states)
 	for i := range s.before {
 		st := s.before[i]
-		if st.cost+leave < lowest+margin {
+		if st.cost+leave < lowest+waitMargin {
 			st.cost += leave
 			st.step = step{move: skip, previous: s.place(i)}
 			s.states = append(s.states, st)
