@@ -72,9 +72,9 @@ type travelMode struct {
 
 // travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 16, deadEnd: 4},
+	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 15, deadEnd: 4},
 	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 16, deadEnd: 4},
+	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 15, deadEnd: 4},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
 	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6, deadEnd: 0},
 }

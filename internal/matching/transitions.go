@@ -84,12 +84,16 @@ func (c *connection) alongRoads() {
 	}
 }
 
+// leastAdvance is how many metres a road is driven before turning round on it.
+const leastAdvance = 1.0
+
 func (c *connection) along(i int, to *state) {
 	from := &c.before[i]
 	ahead := to.offset - from.offset
 	switch {
 	case to.base != from.base:
-		if to.arc == to.base {
+		// Who has just come on to a road does not turn round at once: that would be a way past turn restrictions.
+		if to.arc == to.base && max(from.offset, from.length-to.offset) >= leastAdvance {
 			metres := math.Abs(from.length - from.offset - to.offset)
 			c.reach(to, i, turn, c.turning+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
 		}
