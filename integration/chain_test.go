@@ -109,6 +109,9 @@ func chainPlaces(random *rand.Rand, n int, roads ...*roadgraph.Graph) []chainPla
 				segment := uint32(random.IntN(g.Segments()))
 				if length := float64(g.Segment(segment).Length) / 1000; length > 25 {
 					p.here, p.there, p.onRoad = g.At(segment, 1), g.At(segment, min(length-1, 80)), true
+					if !g.Segment(segment).Flags.Has(roadgraph.Forward) { // nobody drives it in that direction
+						p.here, p.there = p.there, p.here
+					}
 					break
 				}
 			}
@@ -199,7 +202,9 @@ func TestChain(t *testing.T) {
 			return got, err
 		}
 		want, err := get("/" + engine + path)
-		if err == nil && (got.status != want.status || !bytes.Equal(got.body, want.body)) {
+		// Alone, a local engine says where a trace without a route lies; a chain with a remote one does not know.
+		noRoute := got.status == http.StatusNotFound && bytes.Contains(got.body, []byte(`"NoRoute"`))
+		if err == nil && (got.status != want.status || !noRoute && !bytes.Equal(got.body, want.body)) {
 			err = fmt.Errorf("the chain says %d %.300s, %s says %d %.300s", got.status, got.body, engine, want.status, want.body)
 		}
 		return got, err

@@ -20,11 +20,11 @@ import (
 
 // What one access token can do to everybody else.
 
-// acrossDelaware is a trace of 20 points that alternate between two ends of the state, about as much work as a
+// acrossDelaware is a trace of 18 points that alternate between two ends of the state, about as much work as a
 // request may cost.
 var acrossDelaware = func() string {
 	var points [][2]float64
-	for range 10 {
+	for range 9 {
 		points = append(points, [2]float64{39.79, -75.55}, [2]float64{38.46, -75.12})
 	}
 	return traceBody(points)

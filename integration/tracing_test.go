@@ -35,7 +35,7 @@ func TestTracing(t *testing.T) {
 	defer engine.Close()
 	s := startServer(t,
 		"\thandle /healthz {", "\ttracing {\n\t\tspan maps\n\t\tspan_attributes {\n\t\t\tmaps.account {http.auth.user.id}\n\t\t}\n\t}\n\thandle /healthz {",
-		"matcher local delaware", "matcher osrm "+engine.URL,
+		"matcher local delaware", "matcher osrm "+engine.URL, "profile car bicycle foot", "profile car",
 		"@route {$MAPS_ROUTER:127.0.0.1:5000}", "@route "+engine.URL)
 	user := s.userToken(t, "traced")
 	acc := s.create(t, user, nil)
