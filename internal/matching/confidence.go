@@ -22,8 +22,8 @@ const (
 	// unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is as
 	// likely another one, beside those that rivals know of.
 	unseen = 20_000.0
-	// A way that costs much more than usual is an odd one: from oddCost on, within some oddSpread, a share of oddShare of such
-	// ways is wrong.
+	// A way that costs much more than usual is an odd one: from oddCost on, within some oddSpread, a share of oddShare of
+	// such ways is wrong.
 	oddCost   = 12.0
 	oddSpread = 2.0
 	oddShare  = 0.1
@@ -63,8 +63,8 @@ func (s *scratch) vote() {
 	}
 }
 
-// confidence is the mean over the way from each matched point to the next, weighed by its length. What lies between points that were
-// left out counts as a part of the drive that is not known.
+// confidence is the mean over the way from each matched point to the next, weighed by its length. What lies between points
+// that were left out counts as a part of the drive that is not known.
 func (s *scratch) confidence() float64 {
 	total, weights := 0.0, 0.0
 	stretch := func(sure, metres float64) {
@@ -166,7 +166,8 @@ func (s *scratch) estimateFit() {
 // fits is how probable it is that a point belongs to its road at all.
 func fits(x float64) float64 { return 1 / (1 + math.Exp((x-fitHalf)/fitSpread)) }
 
-// onlyWay is how probable it is that the drive took the route it did over a gap, beside other routes that cost hardly more.
+// onlyWay is how probable it is that the drive took the route it did over a gap, beside other routes that cost hardly
+// more.
 func (s *scratch) onlyWay(step *step, gap float64) float64 {
 	sure := 1.0
 	if step.move != route {

@@ -8,7 +8,7 @@ import (
 
 // The probabilities of the hidden Markov model. All costs are minus the logarithm of a probability, in nats, so that the
 // costs of independent things add up; a drive's cost is the sum over its points and the ways between them.
-var (
+const (
 	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it. Farther
 	// out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
 	gaussian = 3.0
@@ -17,7 +17,8 @@ var (
 	ownRoad = 3.0
 	// outlier is what a point costs that has no part in the drive.
 	outlier = 25.0
-	// nearOutlier is its share where points are close together, and outlierFar the distance in metres from which on it costs all.
+	// nearOutlier is its share where points are close together, and outlierFar the distance in metres from which on it
+	// costs all.
 	nearOutlier = 0.35
 	outlierFar  = 120.0
 	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
@@ -56,7 +57,7 @@ func slipping(distance, sigma float64) float64 { return distance * distance / (4
 // maxSlip is the largest such distance, in sigma.
 const maxSlip = 6.5
 
-var (
+const (
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
 	// all; the farther they are apart, the more a driver's choice of the route shows.
 	timeShare     = 0.15
@@ -65,14 +66,15 @@ var (
 	turnWeight    = 80.0  // metres that a turn right back would cost; one at a right angle costs half of it
 )
 
-// nearTurn is the share of what turning round costs where points are close together and show it: there, the way to some dead
-// end and back would have been recorded.
-var nearTurn = 0.6
+// nearTurn is the share of what turning round costs where points are close together and show it: there, the way to some
+// dead end and back would have been recorded.
+const nearTurn = 0.6
 
 // turning is what turning round costs between points that are apart, in nats.
-func (m *travelMode) turning(apart float64) float64 {
-	return m.turnBack * (nearTurn + (1-nearTurn)*math.Min(1, apart/outlierFar))
-}
+func (m *travelMode) turning(apart float64) float64 { return m.turnBack * rising(nearTurn, apart) }
+
+// rising goes from a share where points are close together up to 1 where they are outlierFar apart.
+func rising(share, apart float64) float64 { return share + (1-share)*min(1, apart/outlierFar) }
 
 // detour is the mean of the differences between a route and a straight line.
 func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + m.shareDetour*apart }
@@ -81,10 +83,10 @@ func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + m.sha
 func transition(length, apart, mean float64) float64 { return (length - apart) / mean }
 
 // hasteMean is what a metre that nobody could have driven in time costs: one nat for so many.
-var hasteMean = 8.0
+const hasteMean = 8.0
 
-// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and people are up to
-// hurry times as fast. The errors of its two ends may have made it longer than it was.
+// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and people are up
+// to hurry times as fast. The errors of its two ends may have made it longer than it was.
 func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
 	if seconds <= hurry*elapsed || pace == 0 {
 		return 0
@@ -96,8 +98,9 @@ func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
 // speed without turns.
 func (m *travelMode) routeCosts(apart float64) roadgraph.Costs {
 	share := timeShare + timeShareMore*math.Min(1, apart/timeDistance)
+	nat := m.detour(apart) // in metres
 	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * m.timeSpeed, Turn: &turnCosts,
-		TurnBack: m.turning(apart) * m.detour(apart), DeadEnd: m.deadEnd * m.detour(apart), Enter: intrusion * m.detour(apart)}
+		TurnBack: m.turning(apart) * nat, DeadEnd: m.deadEnd * nat, Enter: intrusion * nat}
 }
 
 var turnCosts = makeTurnCosts()

@@ -24,7 +24,8 @@ func (s *scratch) connect(point int32, apart float64) error {
 	if len(s.states) == 0 || len(s.before) == 0 {
 		return nil
 	}
-	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(apart), turning: s.mode.turning(apart), best: math.Inf(1)}
+	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(apart),
+		turning: s.mode.turning(apart), best: math.Inf(1)}
 	for i := range s.before {
 		st := &s.before[i]
 		if arc := s.graph.Arc(st.base); arc.Length > 0 {
@@ -95,7 +96,8 @@ func (c *connection) along(i int, to *state) {
 		// Who has just come on to a road does not turn round at once: that would be a way past turn restrictions.
 		if to.arc == to.base && max(from.offset, from.length-to.offset) >= leastAdvance {
 			metres := math.Abs(from.length - from.offset - to.offset)
-			c.reach(to, i, turn, c.turning+transition(metres*from.perMetre, from.apart, c.mean)+c.haste(from, to, metres*to.pace))
+			cost := c.turning + transition(metres*from.perMetre, from.apart, c.mean)
+			c.reach(to, i, turn, cost+c.haste(from, to, metres*to.pace))
 		}
 	case to.arc != from.arc:
 	case ahead >= 0:

@@ -39,15 +39,15 @@ func (s *scratch) advance(point int32, n int) error {
 			break
 		}
 	}
-	leave := s.outlier * (nearOutlier + (1-nearOutlier)*math.Min(1, s.gap(n)/outlierFar))
+	leave := s.outlier * rising(nearOutlier, s.gap(n))
 	s.restart(point, leave)
 	s.wait(leave)
 	s.skipped += leave
 	return s.keep()
 }
 
-// gap is how close together the points around the n-th in use are, without it, in metres: half of the distance between those
-// before and after it or, where the drive turns back between these, what they are from those beyond them.
+// gap is how close together the points around the n-th in use are, without it, in metres: half of the distance between
+// those before and after it or, where the drive turns back between these, what they are from those beyond them.
 func (s *scratch) gap(n int) float64 {
 	last := len(s.used) - 1
 	between := func(i, k int) float64 { return apart(&s.points[s.used[max(i, 0)]], &s.points[s.used[min(k, last)]]) }

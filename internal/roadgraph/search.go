@@ -277,7 +277,8 @@ func (s *Search) relax(at int32) {
 		}
 		place, found := s.find(turns[i].To)
 		if !found {
-			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Time: seconds, Target: noTarget, rival: noRival})
+			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Time: seconds, Target: noTarget,
+				rival: noRival})
 			s.push(entry{to + rest, int32(len(s.labels) - 1)})
 			continue
 		}

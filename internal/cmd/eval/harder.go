@@ -32,8 +32,8 @@ func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 		return nil, err
 	}
 	p.heading("Matching in %s: drives as they are recorded", p.name)
-	p.say("%d a row, seed %d: three via points, other routes than the fastest, errors correlated over 15 s, 6%% of the positions missing, "+
-		"1%% outliers of about 125 m. No other engine was asked.\n", p.drives, p.seed)
+	p.say("%d a row, seed %d: three via points, other routes than the fastest, errors correlated over 15 s, "+
+		"6%% of the positions missing, 1%% outliers of about 125 m. No other engine was asked.\n", p.drives, p.seed)
 	p.harderTable("without times", "with times", accuracy.Tabulate(plain), accuracy.Tabulate(timed))
 
 	thin, err := dataset.Compile(ctx, dataset.Thin(p.data, missingRoads), p.scratch)
@@ -53,7 +53,8 @@ func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 		return nil, err
 	}
 	p.heading("Matching in %s: roads that the map does not have", p.name)
-	p.say("Drives by other routes than the fastest, on the map as it is and on one without %.0f%% of its smaller roads; what is driven there counts as missed.\n", 100*missingRoads)
+	p.say("Drives by other routes than the fastest, on the map as it is and on one without %.0f%% of its smaller roads; "+
+		"what is driven there counts as missed.\n", 100*missingRoads)
 	p.harderTable("whole map", "roads missing", accuracy.Tabulate(known), accuracy.Tabulate(missing))
 	all := append(plain, timed...)
 	return append(append(all, known...), missing...), nil
