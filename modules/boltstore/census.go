@@ -13,10 +13,13 @@ import (
 // each other.
 type census struct {
 	sealed  bool
+	dated   bool
+	txid    int     // the transaction that the file's head says is its last
 	found   tallies // what is there
 	derived tallies // which entries of the indexes belong to the accounts and grants that are there
-	// written is what meta says.
-	written tallies
+	// written is what meta says, and writtenBy the transaction that did.
+	written   tallies
+	writtenBy int
 	// pair is the pair of accounts whose grants come next, with the number that there should be.
 	pair struct {
 		key  []byte
@@ -60,7 +63,7 @@ func (c *census) record(bucket, key, value []byte) error {
 
 func (c *census) meta(key, value []byte) (err error) {
 	if string(key) == string(talliesKey) {
-		c.written, err = decodeTallies(value)
+		c.written, c.writtenBy, err = decodeTallies(value)
 	}
 	return err
 }
@@ -151,6 +154,9 @@ func (c *census) end() (faults []error) {
 			faults = append(faults, damaged("%s has %d records, which are not those of the accounts and grants", name,
 				c.found[i].count))
 		}
+	}
+	if len(faults) == 0 && c.dated && c.writtenBy != c.txid {
+		faults = append(faults, damaged("its records are those of an earlier change than its last one"))
 	}
 	return faults
 }

@@ -11,7 +11,9 @@ import (
 
 // Each value of each bucket but meta ends with a checksum of the bucket's name, the key and the value, so that an
 // entry under a damaged key is found, too. That something is missing cannot be told so; therefore meta holds, for
-// each bucket, the number of its records and the sum of their checksums.
+// each bucket, the number of its records and the sum of their checksums, with the number of the transaction that
+// wrote them: where the disk has lost the page at the top of the tree, what was there before may lead to an earlier
+// state that is whole.
 
 const sumLen = 4
 
@@ -82,25 +84,31 @@ func (t *tallies) of(bucket []byte) *tally {
 	return nil
 }
 
-func (t *tallies) encode() []byte {
-	b := make([]byte, 0, len(t)*16)
+// encode seals the tallies as those of a transaction.
+func (t *tallies) encode(txid int) []byte {
+	b := make([]byte, 0, len(t)*16+8)
 	for _, one := range t {
 		b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, one.count), one.sum)
 	}
-	value, _ := seal(metaBucket, talliesKey, b)
+	value, _ := seal(metaBucket, talliesKey, binary.BigEndian.AppendUint64(b, uint64(txid)))
 	return value
 }
 
-func decodeTallies(value []byte) (t tallies, err error) {
+// decodeTallies returns the transaction that wrote them, too; 0 in a file that does not tell.
+func decodeTallies(value []byte) (t tallies, txid int, err error) {
 	b, _, err := unseal(metaBucket, talliesKey, value)
 	if err != nil {
-		return t, err
+		return t, 0, err
 	}
-	if len(b) != len(t)*16 {
-		return t, damaged("the numbers of its records cannot be read")
+	switch len(b) - len(t)*16 {
+	case 0:
+	case 8:
+		txid = int(binary.BigEndian.Uint64(b[len(t)*16:]))
+	default:
+		return t, 0, damaged("the numbers of its records cannot be read")
 	}
 	for i := range t {
 		t[i] = tally{binary.BigEndian.Uint64(b[i*16:]), binary.BigEndian.Uint64(b[i*16+8:])}
 	}
-	return t, nil
+	return t, txid, nil
 }

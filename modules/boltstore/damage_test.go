@@ -307,19 +307,24 @@ func readGzip(t *testing.T, path string) []byte {
 	return content
 }
 
-// format1 is what a file of the format of before holds: testdata has one, which a version wrote that knew no other.
-var format1 = damageable{accounts: 40, grants: 60, keys: 3}
+// formerly is what the files of formats of before in testdata hold. Versions wrote them that knew no other.
+var formerly = damageable{accounts: 40, grants: 60, keys: 3}
 
-// TestUpgrade opens a file of the format of before: everything is there, and checksums with it. A damaged one is
-// refused as it is.
+// TestUpgrade opens a file of each format of before: everything is there, and checksums with it.
 func TestUpgrade(t *testing.T) {
-	content := readGzip(t, "testdata/format1.db.gz")
+	for before := range uint64(format - 1) {
+		t.Run(fmt.Sprint("format ", before+1), func(t *testing.T) { testUpgrade(t, before+1) })
+	}
+}
+
+func testUpgrade(t *testing.T, before uint64) {
+	content := readGzip(t, fmt.Sprintf("testdata/format%d.db.gz", before))
 	path := filepath.Join(t.TempDir(), "accounts.db")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Verify(path, 10)
-	if err != nil || len(r.Faults) > 0 || r.Format != 1 ||
+	if err != nil || len(r.Faults) > 0 || r.Format != before ||
 		r.Counts != (account.Counts{Accounts: 40, Grants: 60, Keys: 3}) {
 		t.Fatalf("before: %+v, error %v", r, err)
 	}
@@ -327,7 +332,7 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal("looking at the file changed it")
 	}
 	s := open(t, path)
-	upgraded := format1.ask(s)
+	upgraded := formerly.ask(s)
 	for question, answer := range upgraded {
 		if answer == "unavailable" {
 			t.Errorf("%s: unavailable", question)
@@ -340,13 +345,62 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err = Verify(path, 10)
-	if err != nil || len(r.Faults) > 0 || r.Format != 2 ||
+	if err != nil || len(r.Faults) > 0 || r.Format != format ||
 		r.Counts != (account.Counts{Accounts: 40, Grants: 60, Keys: 3}) {
 		t.Fatalf("after: %+v, error %v", r, err)
 	}
 	same := filepath.Join(t.TempDir(), "same.db")
-	format1.fill(t, same)
-	if want := format1.ask(open(t, same)); len(want) != len(upgraded) {
+	formerly.fill(t, same)
+	if want := formerly.ask(open(t, same)); len(want) != len(upgraded) {
 		t.Errorf("%d answers, want %d", len(upgraded), len(want))
+	}
+}
+
+// TestRootOfBefore damages a file as a disk does that loses the write of the top of the tree: there still is the one of
+// the change before, and all that it leads to.
+func TestRootOfBefore(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "accounts.db")
+	damageable{accounts: 60, grants: 90, keys: 1}.fill(t, path)
+	lost := 0
+	for n := range 5 {
+		s := open(t, path)
+		if _, err := s.AddFirstKey(t.Context(), aKey(n+1)); err != nil { // a change of the top page alone
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest := content[:pageSize]
+		const rootAt, txidAt = 16 + 16, 16 + 48 // in a head
+		if other := content[pageSize : 2*pageSize]; binary.NativeEndian.Uint64(other[txidAt:]) >
+			binary.NativeEndian.Uint64(newest[txidAt:]) {
+			newest = other
+		}
+		root := binary.NativeEndian.Uint64(newest[rootAt:])
+		for page := uint64(2); page < uint64(len(content)/pageSize); page++ {
+			if page == root {
+				continue
+			}
+			changed := bytes.Clone(content)
+			copy(changed[root*pageSize:(root+1)*pageSize], content[page*pageSize:])
+			binary.NativeEndian.PutUint64(changed[root*pageSize:], root)
+			damagedFile := filepath.Join(dir, fmt.Sprintf("damaged-%d-%d.db", n, page))
+			if err := os.WriteFile(damagedFile, changed, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(damagedFile); err == nil {
+				t.Fatalf("page %d in the place of the root: opened", page)
+			} else if strings.Contains(err.Error(), "an earlier change than its last one") {
+				lost++
+			}
+		}
+	}
+	if lost == 0 {
+		t.Error("no earlier state was met that is whole")
 	}
 }

@@ -58,7 +58,7 @@ func newWriteTx(tx *bbolt.Tx, sums *pageSums) (*writeTx, error) {
 		return nil, err
 	}
 	var err error
-	t.tallies, err = decodeTallies(tx.Bucket(metaBucket).Get(talliesKey))
+	t.tallies, _, err = decodeTallies(tx.Bucket(metaBucket).Get(talliesKey))
 	return t, err
 }
 
@@ -277,7 +277,7 @@ func (g *group) runAll(tx *bbolt.Tx, batch []*change, failed *int) (err error) {
 	if !wrote {
 		return errNothing
 	}
-	return tx.Bucket(metaBucket).Put(talliesKey, t.tallies.encode())
+	return tx.Bucket(metaBucket).Put(talliesKey, t.tallies.encode(tx.ID()))
 }
 
 // follow learns which pages the commit wrote, and does so too where it failed: a failed one may have got as far

@@ -110,7 +110,9 @@ func verify(path string, maxFaults int) (r Report, err error) {
 		return r, err
 	}
 	var isNew bool
+	txid := 0
 	if err := db.View(func(tx *bbolt.Tx) (err error) {
+		txid = tx.ID()
 		r.Format, isNew, err = checkFormat(tx)
 		return err
 	}); err != nil {
@@ -122,7 +124,7 @@ func verify(path string, maxFaults int) (r Report, err error) {
 		}
 		return r, nil
 	}
-	return r, records(pages, &r, maxFaults)
+	return r, records(pages, txid, &r, maxFaults)
 }
 
 // inOrder reports whether all pages are in order. Only then are records looked at: bbolt would not find its way
@@ -144,9 +146,9 @@ func inOrder(pages *boltfile.File, r *Report, maxFaults int) (bool, error) {
 }
 
 // records looks through all records of a file whose pages are in order.
-func records(pages *boltfile.File, r *Report, maxFaults int) error {
+func records(pages *boltfile.File, txid int, r *Report, maxFaults int) error {
 	var newer error
-	c := census{sealed: r.Format != unsealed}
+	c := census{sealed: r.Format > unsealed, dated: r.Format > undated, txid: txid}
 	pages.Walk(boltfile.Visitor{
 		Record: c.record,
 		Fault: func(err error) bool {
@@ -180,7 +182,7 @@ func checkFormat(tx *bbolt.Tx) (found uint64, isNew bool, err error) {
 	if !ok {
 		return 0, false, errForeign
 	}
-	if found != format && found != unsealed {
+	if found == 0 || found > format {
 		return 0, false, fmt.Errorf("it has format %d, and this version of caddy-maps knows format %d and those before only; "+
 			"use the version"+
 			" that wrote it", found, format)

@@ -120,7 +120,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"holes", raw(func(b []byte) []byte { clear(b[16384 : len(b)-4096]); return b }), "it is damaged"},
 		{"newer", inside(func(tx *bbolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(formatKey, binary.BigEndian.AppendUint64(nil, format+1))
-		}), "it has format 3, and this version of caddy-maps knows format 2 and those before only"},
+		}), "it has format 4, and this version of caddy-maps knows format 3 and those before only"},
 		{"no format", inside(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }), "not a database of caddy-maps"},
 		{"bucket gone", inside(func(tx *bbolt.Tx) error { return tx.DeleteBucket(grantsBucket) }), "not a database of caddy-maps"},
 		{"another program's", func(t *testing.T, path string) {

@@ -26,9 +26,11 @@ const (
 	// lockTimeout is how long Open waits for another process to let go of the file.
 	lockTimeout = time.Second
 	// format is the layout that this version writes and reads. It rises when an older version could no longer read a file.
-	format = 2
-	// unsealed is the format of before: values had no checksums.
+	format = 3
+	// unsealed is the format in which values had no checksums, and undated the one in which the numbers of records did not
+	// tell the transaction that wrote them.
 	unsealed = 1
+	undated  = 2
 
 	fileMode = 0o600
 	dirMode  = 0o700
@@ -166,7 +168,7 @@ func prepare(db *bbolt.DB, path string, created bool, logger *zap.Logger) error 
 			return err
 		}
 		if tx.Bucket(metaBucket) != nil {
-			if found, _ := formatOf(tx); found != unsealed && probed {
+			if found, _ := formatOf(tx); found == format && probed {
 				return errNothing
 			}
 			return upgrade(tx, path, logger)

@@ -12,7 +12,8 @@ import (
 // writeMeta writes down the format and how many records there are.
 func writeMeta(tx *bbolt.Tx, t *tallies) error {
 	meta := tx.Bucket(metaBucket)
-	return cmp.Or(meta.Put(formatKey, binary.BigEndian.AppendUint64(nil, format)), meta.Put(talliesKey, t.encode()))
+	return cmp.Or(meta.Put(formatKey, binary.BigEndian.AppendUint64(nil, format)), meta.Put(talliesKey,
+		t.encode(tx.ID())))
 }
 
 func formatOf(tx *bbolt.Tx) (uint64, bool) {
@@ -23,13 +24,30 @@ func formatOf(tx *bbolt.Tx) (uint64, bool) {
 	return binary.BigEndian.Uint64(value), true
 }
 
-// upgrade brings a file of the format of before into the present one: every value gets its checksum. It is one
-// transaction, so that a process that is killed meanwhile leaves the file as it was.
+// upgrade brings a file of a format of before into the present one. It is one transaction, so that a process that is
+// killed meanwhile leaves the file as it was.
 func upgrade(tx *bbolt.Tx, path string, logger *zap.Logger) error {
-	if found, _ := formatOf(tx); found != unsealed {
-		return nil
-	}
+	found, _ := formatOf(tx)
 	var t tallies
+	var err error
+	if found == unsealed {
+		err = sealAll(tx, &t)
+	} else {
+		t, _, err = decodeTallies(tx.Bucket(metaBucket).Get(talliesKey))
+	}
+	if err != nil {
+		return err
+	}
+	if found != format {
+		logger.Info("the accounts database gets more checksums; versions of caddy-maps before this one cannot read it any more",
+			zap.String("path", path), zap.Uint64("accounts", t.of(accountsBucket).count), zap.Uint64("grants",
+				t.of(grantsBucket).count))
+	}
+	return writeMeta(tx, &t)
+}
+
+// sealAll gives every value its checksum.
+func sealAll(tx *bbolt.Tx, t *tallies) error {
 	for i, name := range allBuckets[1:] {
 		bucket := tx.Bucket(name)
 		key, payload := bucket.Cursor().First()
@@ -43,8 +61,5 @@ func upgrade(tx *bbolt.Tx, path string, logger *zap.Logger) error {
 			key, payload = bucket.Cursor().Seek(append(key, 0))
 		}
 	}
-	logger.Info("the accounts database gets checksums; versions of caddy-maps before this one cannot read it any more",
-		zap.String("path", path), zap.Uint64("accounts", t.of(accountsBucket).count), zap.Uint64("grants",
-			t.of(grantsBucket).count))
-	return writeMeta(tx, &t)
+	return nil
 }
