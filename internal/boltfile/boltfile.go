@@ -133,14 +133,17 @@ func Mapped(data []byte, pageSize int, root uint64) *File {
 // nobody may make another one meanwhile.
 func (f *File) FreeList(txid uint64) ([]byte, error) {
 	page := int64(f.PageSize)
-	m, ok := readMeta(f.at, int64(txid%2)*page, int64(f.High)*page)
-	if !ok || m.txid != txid {
-		return nil, errors.New("the head of the file is damaged")
+	for off := range int64(2) { // a commit's number tells the head that it writes, but a copy has it in the first one
+		m, ok := readMeta(f.at, off*page, int64(f.High)*page)
+		switch {
+		case !ok || m.txid != txid:
+		case m.freelist == noFreelist:
+			return nil, nil
+		default:
+			return f.whole(m.freelist)
+		}
 	}
-	if m.freelist == noFreelist {
-		return nil, nil
-	}
-	return f.whole(m.freelist)
+	return nil, errors.New("the head of the file is damaged")
 }
 
 // Raw returns pages as they are.

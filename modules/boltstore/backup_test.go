@@ -183,3 +183,33 @@ func TestBackupOverDamage(t *testing.T) {
 		t.Error("nothing was refused; the test harms too little")
 	}
 }
+
+// TestBackupOpens opens the copies of states that follow each other, and writes to them.
+func TestBackupOpens(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "accounts.db"))
+	for n := range 5 {
+		if _, err := s.AddFirstKey(t.Context(), aKey(n)); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "copy.db")
+		if _, err := s.Backup(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		for already := range 2 {
+			copied, err := Open(path)
+			if err != nil {
+				t.Fatalf("after %d changes, and %d to the copy: %v", n+1, already, err)
+			}
+			if _, err := copied.AddFirstKey(t.Context(), aKey(10+already)); err != nil {
+				t.Error(err)
+			}
+			if keys, err := copied.Keys(t.Context()); err != nil || len(keys) != n+2+already {
+				t.Errorf("%d keys, error %v", len(keys), err)
+			}
+			if err := copied.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
