@@ -39,7 +39,8 @@ func TestCoverageAnswer(t *testing.T) {
 		}
 	}
 	s.send(t, call{path: coverage, bearer: access}).want(200).
-		wantHeader("Cache-Control", "private").wantHeader("Vary", "Authorization").wantHeader("Referrer-Policy", "no-referrer").into(&got)
+		wantHeader("Cache-Control", "private").wantHeader("Vary", "Authorization").
+		wantHeader("Referrer-Policy", "no-referrer").into(&got)
 	if len(got.Data.Regions) != 1 {
 		t.Fatalf("%+v", got)
 	}
@@ -75,7 +76,8 @@ func TestMatchingDetails(t *testing.T) {
 	s.send(t, call{path: matchPath(dover, "&details=true"), bearer: access}).want(200).into(&plain)
 	at := 0
 	for i, w := range plain.Ways {
-		if w.From != at || w.To <= w.From || w.ID <= 0 || !strings.Contains(w.Name, "Loockerman Street") || i > 0 && w.ID == plain.Ways[i-1].ID {
+		if w.From != at || w.To <= w.From || w.ID <= 0 || !strings.Contains(w.Name, "Loockerman Street") ||
+			i > 0 && w.ID == plain.Ways[i-1].ID {
 			t.Errorf("way %d of %+v", i, plain.Ways)
 		}
 		at = w.To
@@ -84,7 +86,8 @@ func TestMatchingDetails(t *testing.T) {
 		t.Errorf("the ways %+v do not cover %d coordinates", plain.Ways, len(plain.Coordinates))
 	}
 	for i, p := range plain.Tracepoints {
-		if p.Index == nil || p.Location == nil || *p.Index >= len(plain.Coordinates) || plain.Coordinates[*p.Index] != *p.Location {
+		if p.Index == nil || p.Location == nil || *p.Index >= len(plain.Coordinates) ||
+			plain.Coordinates[*p.Index] != *p.Location {
 			t.Errorf("point %d is at no coordinate: %+v", i, p)
 		}
 	}
@@ -105,15 +108,18 @@ func TestMatchingDetails(t *testing.T) {
 		wantHeader("Content-Type", jsonType).into(&encoded)
 	line, err := polyline.Decode([]byte(encoded.Polyline), polyline.Precision6)
 	if err != nil || len(line) != len(plain.Coordinates) || len(feature.Geometry.Coordinates) != len(line) {
-		t.Fatalf("%d, %d and %d coordinates, error %v", len(plain.Coordinates), len(feature.Geometry.Coordinates), len(line), err)
+		t.Fatalf("%d, %d and %d coordinates, error %v", len(plain.Coordinates), len(feature.Geometry.Coordinates), len(line),
+			err)
 	}
 	for i, p := range plain.Coordinates {
-		if feature.Geometry.Coordinates[i] != [2]float64{p[1], p[0]} || math.Abs(line[i].Lat()-p[0]) > 6e-7 || math.Abs(line[i].Lon()-p[1]) > 6e-7 {
+		if feature.Geometry.Coordinates[i] != [2]float64{p[1], p[0]} || math.Abs(line[i].Lat()-p[0]) > 6e-7 ||
+			math.Abs(line[i].Lon()-p[1]) > 6e-7 {
 			t.Errorf("coordinate %d: %v, %v, %v", i, p, feature.Geometry.Coordinates[i], line[i])
 		}
 	}
 	for name, other := range map[string]details{"geojson": feature.Properties, "polyline6": encoded.details} {
-		if fmt.Sprint(other.Ways) != fmt.Sprint(plain.Ways) || other.Distance != plain.Distance || len(other.Tracepoints) != len(plain.Tracepoints) {
+		if fmt.Sprint(other.Ways) != fmt.Sprint(plain.Ways) || other.Distance != plain.Distance ||
+			len(other.Tracepoints) != len(plain.Tracepoints) {
 			t.Errorf("%s: %+v, want %+v", name, other, plain.details)
 		}
 	}
@@ -137,9 +143,11 @@ func TestMatchingTablesAndCollections(t *testing.T) {
 	collection := `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[1,2]}},` +
 		`{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` + line[1:] + `]}}]}`
 	const csvType, geoType = "text/csv", "application/geo+json"
-	for _, sent := range []struct{ media, body string }{{csvType, table}, {csvType + "; charset=utf-8", table}, {geoType, collection}} {
+	for _, sent := range []struct{ media, body string }{{csvType, table}, {csvType + "; charset=utf-8", table},
+		{geoType, collection}} {
 		var got struct{ Distance float64 }
-		s.send(t, call{method: "POST", path: match, bearer: access, contentType: sent.media, body: sent.body}).want(200).into(&got)
+		s.send(t, call{method: "POST", path: match, bearer: access, contentType: sent.media, body: sent.body}).want(200).
+			into(&got)
 		if math.Abs(got.Distance-415) > 25 {
 			t.Errorf("%s: %v m, want about 415", sent.media, got.Distance)
 		}
@@ -147,12 +155,14 @@ func TestMatchingTablesAndCollections(t *testing.T) {
 	for _, wrong := range []struct{ media, body, says string }{
 		{csvType, "lat,lng\n39.1,-75.5\n39.2,x\n", `csv: point 1: line 3, column lng: "x" is not a number`},
 		{csvType, "a,b\n1,2\n", "csv: the header has no column lat"},
-		{geoType, strings.ReplaceAll(collection, "LineString", "MultiPoint"), "features: 0 have a LineString; a trace is one"},
+		{geoType, strings.ReplaceAll(collection, "LineString", "MultiPoint"),
+			"features: 0 have a LineString; a trace is one"},
 	} {
 		var got struct {
 			Error struct{ Code, Message string }
 		}
-		s.send(t, call{method: "POST", path: match, bearer: access, contentType: wrong.media, body: wrong.body}).want(422).into(&got)
+		s.send(t, call{method: "POST", path: match, bearer: access, contentType: wrong.media, body: wrong.body}).want(422).
+			into(&got)
 		if got.Error.Code != "InvalidInput" || got.Error.Message != wrong.says {
 			t.Errorf("%q: %+v", wrong.body, got)
 		}
@@ -169,7 +179,8 @@ func TestNoRouteSaysWhere(t *testing.T) {
 		says   string
 	}{
 		{[][2]float64{{52.52, 13.4}, {52.52, 13.41}}, "the whole trace lies outside the region's coverage"},
-		{append([][2]float64{{52.5, 13.4}, {52.52, 13.4}, {52.52, 13.41}}, dover[:2]...), "3 of 5 points, lies outside the region's coverage"},
+		{append([][2]float64{{52.5, 13.4}, {52.52, 13.4}, {52.52, 13.41}}, dover[:2]...),
+			"3 of 5 points, lies outside the region's coverage"},
 		{[][2]float64{{39.05, -75.38}, {39.05, -75.37}}, "inside the region's coverage"}, // on the bay
 	} {
 		var got struct {

@@ -287,7 +287,8 @@ func TestMatchingAnswer(t *testing.T) {
 			Coordinates [][2]float64
 		}
 	}
-	a := s.send(t, call{path: matchPath(dover, "&format=geojson&details=true"), bearer: access}).want(200).wantHeader("Content-Type", "application/geo+json")
+	a := s.send(t, call{path: matchPath(dover, "&format=geojson&details=true"), bearer: access}).want(200).
+		wantHeader("Content-Type", "application/geo+json")
 	if err := json.Unmarshal(a.body, &feature); err != nil {
 		t.Fatal(err)
 	}

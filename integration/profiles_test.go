@@ -35,8 +35,8 @@ const (
 	lonely = 150
 )
 
-// newProfileTraces looks through Delaware's networks for one-way streets on which walkers may go against the traffic, and
-// for paths far from any road for cars.
+// newProfileTraces looks through Delaware's networks for one-way streets on which walkers may go against the traffic,
+// and for paths far from any road for cars.
 func newProfileTraces(t *testing.T, n int) *profileTraces {
 	t.Helper()
 	file, err := regionfile.Open(region)
@@ -124,7 +124,8 @@ func TestProfiles(t *testing.T) {
 			posted := s.send(t, call{method: "POST", path: match, bearer: token, contentType: jsonType,
 				body: fmt.Sprintf(`{"path":%s,"details":true,"profile":%q}`, jsonPath(trace.line), profile)})
 			if a.status != posted.status || string(a.body) != string(posted.body) {
-				t.Errorf("%s by %v: GET %d %.200s, POST %d %.200s", trace.kind, profile, a.status, a.body, posted.status, posted.body)
+				t.Errorf("%s by %v: GET %d %.200s, POST %d %.200s", trace.kind, profile, a.status, a.body, posted.status,
+					posted.body)
 			}
 			if a.status != 200 {
 				a.want(404)

@@ -178,7 +178,8 @@ func TestSharding(t *testing.T) {
 		for _, points := range [][][2]float64{dover, andorra} {
 			for _, c := range []call{
 				{path: matchPath(points, "&details=true&profile=foot")},
-				{method: "POST", path: match, contentType: jsonType, body: fmt.Sprintf(`{"path":%s,"details":true,"profile":"foot"}`, jsonPath(points))},
+				{method: "POST", path: match, contentType: jsonType,
+					body: fmt.Sprintf(`{"path":%s,"details":true,"profile":"foot"}`, jsonPath(points))},
 			} {
 				var walk struct{ Distance, Duration float64 }
 				c.bearer = token

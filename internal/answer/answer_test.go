@@ -36,10 +36,12 @@ const (
 	measures = `"distance":1234.57,"confidence":0.9877,"duration":61.3,"tracepoints":[`
 	leftOut  = `{"location":null,"distance":null,"name":"","matched":false,"index":null}`
 	ways     = `,"ways":[{"id":1099511627776,"name":"State \"St\"","from":0,"to":1}]`
-	details  = measures + `{"location":[39.1573000,-75.5197000],"distance":0,"name":"State \"St\"","matched":true,"index":0},` + leftOut +
+	details  = measures +
+		`{"location":[39.1573000,-75.5197000],"distance":0,"name":"State \"St\"","matched":true,"index":0},` + leftOut +
 		`,{"location":[39.0000000,-75.5200000],"distance":0,"name":"","matched":true,"index":1}]`
 	polylineHead  = "{\"polyline\":\"gb~tiAflj`oCffrHvQ\","
-	detailsLngLat = measures + `{"location":[-75.5197000,39.1573000],"distance":0,"name":"State \"St\"","matched":true,"index":0},` + leftOut +
+	detailsLngLat = measures +
+		`{"location":[-75.5197000,39.1573000],"distance":0,"name":"State \"St\"","matched":true,"index":0},` + leftOut +
 		`,{"location":[-75.5200000,39.0000000],"distance":0,"name":"","matched":true,"index":1}]`
 )
 
@@ -71,7 +73,8 @@ func TestMatch(t *testing.T) {
 // A polyline may have any number of backslashes, which JSON wants doubled.
 func TestPolylineInJSON(t *testing.T) {
 	for i := range 2000 {
-		m := matching.Result{Path: orb.LineString{{float64(i) / 1e6, float64(i%77) / 1e6}, {0, float64(i) / 1e6}, {float64(i%61) / 1e6, 0}}}
+		m := matching.Result{Path: orb.LineString{{float64(i) / 1e6, float64(i%77) / 1e6}, {0, float64(i) / 1e6},
+			{float64(i%61) / 1e6, 0}}}
 		var got struct{ Polyline string }
 		text := AppendMatchPolyline([]byte(nil), &m, false)
 		if err := json.Unmarshal(text, &got); err != nil {
@@ -103,7 +106,8 @@ func TestPlaces(t *testing.T) {
 		`"location":{"lat":39.1500000,"lng":-75.5200000},"address":{`
 	want := `{"data":{"query":"39.100000,-75.500000","results":[` +
 		head + `"city":"Dover","country":"United States","country_code":"USA"}},` +
-		head + `"house_number":"1a","street":"Main Street","suburb":"Old Town","hamlet":"Elm","city":"Dover","county":"Kent County","state":"Delaware","postcode":"19901",` +
+		head +
+		`"house_number":"1a","street":"Main Street","suburb":"Old Town","hamlet":"Elm","city":"Dover","county":"Kent County","state":"Delaware","postcode":"19901",` +
 		`"country":"United States","country_code":"USA"}}]}}`
 	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -115,8 +119,8 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	got := string(AppendCoverage(nil, []Region{
-		{Name: `a "b"`, Bounds: region.Bounds{MinLat: 38.4, MinLon: -75.8, MaxLat: 39.85, MaxLon: -74.9800001}, Attribution: "© x",
-			Date: time.Date(2026, 5, 1, 2, 0, 0, 5, time.FixedZone("", 7200))},
+		{Name: `a "b"`, Bounds: region.Bounds{MinLat: 38.4, MinLon: -75.8, MaxLat: 39.85, MaxLon: -74.9800001},
+			Attribution: "© x", Date: time.Date(2026, 5, 1, 2, 0, 0, 5, time.FixedZone("", 7200))},
 		{Name: "c"},
 	}))
 	const want = `{"data":{"regions":[{"name":"a \"b\"","bounds":{"minLat":38.4000000,"minLon":-75.8000000,"maxLat":39.8500000,"maxLon":-74.9800001},` +
@@ -136,7 +140,8 @@ func TestWriteFailure(t *testing.T) {
 	}{
 		{&trace.InputError{Parameter: "path", Point: 2, Problem: "is odd"}, 422, `{"error":{"code":"InvalidInput","message":"path: point 2: is odd","status":422}}`, false},
 		{fmt.Errorf("x: %w", matching.ErrNoRoute), 404, `{"error":{"code":"NoRoute","message":"no matching route for the given coordinates","status":404}}`, false},
-		{fmt.Errorf("x: %w", &matching.NoRouteError{Reason: "a lake"}), 404, `{"error":{"code":"NoRoute","message":"no matching route for the given coordinates: a lake","status":404}}`, false},
+		{fmt.Errorf("x: %w", &matching.NoRouteError{Reason: "a lake"}), 404,
+			`{"error":{"code":"NoRoute","message":"no matching route for the given coordinates: a lake","status":404}}`, false},
 		{matching.ErrOverloaded, 503, `{"error":{"code":"Overloaded","message":"the request exceeds the work limit","status":503}}`, false},
 		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503, `{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
 		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},

@@ -19,8 +19,8 @@ func rightsOf(text string) (r rights) {
 	return r
 }
 
-// TestAccessValues: every value that means something, on a street, on a service road, on a footway by its mode's own key, and
-// on a gate.
+// TestAccessValues: every value that means something, on a street, on a service road, on a footway by its mode's own
+// key, and on a gate.
 func TestAccessValues(t *testing.T) {
 	tests := []struct{ value, street, service, footway, gate string }{
 		{"yes", "cbf", "cbf", "cbf", ""},

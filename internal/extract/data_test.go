@@ -23,7 +23,8 @@ func checkData(t interface {
 		t.Errorf("tiles are not sorted")
 	}
 	for _, r := range d.Roads {
-		if len(r.Nodes) < 2 || r.Forward|r.Backward == 0 || min(r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed) < 1 ||
+		if len(r.Nodes) < 2 || r.Forward|r.Backward == 0 ||
+			min(r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed) < 1 ||
 			!r.Ferry && min(r.SpeedForward, r.SpeedBackward) < minSpeed ||
 			r.DestinationForward&^r.Forward != 0 || r.DestinationBackward&^r.Backward != 0 {
 			t.Errorf("road %+v", r)

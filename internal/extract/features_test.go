@@ -96,7 +96,8 @@ func TestFeatures(t *testing.T) {
 		{KindNode, 9, Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}, orb.Point{0.09, 0}, nil},
 		{KindWay, 1, Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}},
 			orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}}, nil},
-		{KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}}, nil},
+		{KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
+			nil},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
 		t.Error(diff)
@@ -169,13 +170,15 @@ func TestInterpolationAddresses(t *testing.T) {
 		want             string // street, place and city of the line
 		ends             [2]string
 	}{
-		"the way's":            {"addr:street=Elm addr:city=Town", "", "", "", "Elm  Town", [2]string{"Elm  Town", "Elm  Town"}},
+		"the way's": {"addr:street=Elm addr:city=Town", "", "", "", "Elm  Town",
+			[2]string{"Elm  Town", "Elm  Town"}},
 		"a place":              {"addr:place=Moor", "", "", "", " Moor ", [2]string{" Moor ", " Moor "}},
 		"an end of another":    {"addr:street=Elm", "addr:street=Oak", "", "", "Elm  ", [2]string{"Oak  ", "Elm  "}},
 		"a street, not places": {"addr:street=Elm", "addr:place=Moor", "", "", "Elm  ", [2]string{" Moor ", "Elm  "}},
 		"one end's":            {"", "addr:street=Oak", "", "", "Oak  ", [2]string{"Oak  ", "Oak  "}},
-		"ends that disagree":   {"", "addr:street=Oak addr:city=Town", "addr:street=Elm", "", "  Town", [2]string{"Oak  Town", "Elm  Town"}},
-		"a relation's":         {"", "", "", "w1:house", "High  ", [2]string{"High  ", "High  "}},
+		"ends that disagree": {"", "addr:street=Oak addr:city=Town", "addr:street=Elm", "", "  Town",
+			[2]string{"Oak  Town", "Elm  Town"}},
+		"a relation's": {"", "", "", "w1:house", "High  ", [2]string{"High  ", "High  "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sketch{

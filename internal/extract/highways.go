@@ -129,8 +129,9 @@ func otherWay(tags osm.Tags) (highway, bool) {
 // harmlessWorks are values of construction=* that leave a road open.
 var harmlessWorks = valueSet("", "no", "none", "minor", "widening", "completed")
 
-// isOutOfUse says whether a way is not to be travelled along by anybody: it is being built, it lies on ice, or nobody gets
-// through. proposed=* is not among that: what is there (highway=tertiary) is to become something else (proposed=secondary).
+// isOutOfUse says whether a way is not to be travelled along by anybody: it is being built, it lies on ice, or nobody
+// gets through. proposed=* is not among that: what is there (highway=tertiary) is to become something else
+// (proposed=secondary).
 func isOutOfUse(tags osm.Tags) bool {
 	for i := range tags {
 		switch value := tags[i].Value; tags[i].Key {

@@ -5,8 +5,10 @@ import "testing"
 func TestNoRoads(t *testing.T) {
 	for _, tags := range []string{
 		"", "building=yes", "highway=construction construction=primary", "highway=proposed", "highway=bus_stop",
-		"highway=services", "highway=rest_area", "route=bus", "railway=rail", "highway=raceway", "highway=abandoned route=ferry",
-		"highway=services access=yes", "highway=construction motor_vehicle=yes", "route=train", "leisure=pitch", "man_made=bridge",
+		"highway=services", "highway=rest_area", "route=bus", "railway=rail", "highway=raceway",
+		"highway=abandoned route=ferry",
+		"highway=services access=yes", "highway=construction motor_vehicle=yes", "route=train", "leisure=pitch",
+		"man_made=bridge",
 		"highway=winter_road", "highway=ice_road", "highway=winter_road motor_vehicle=yes", "highway=primary winter_road=yes",
 		"highway=unclassified ice_road=yes", "highway=track ice_road=yes foot=yes", "route=ferry winter_road=yes",
 		"highway=primary construction=yes", "highway=primary construction=primary", "highway=footway construction=yes",
@@ -35,7 +37,8 @@ func TestRoadClasses(t *testing.T) {
 		link  bool
 	}{
 		{"highway=motorway", Motorway, false}, {"highway=motorway_link", Motorway, true}, {"highway=trunk_link", Trunk, true},
-		{"highway=primary", Primary, false}, {"highway=secondary_link", Secondary, true}, {"highway=tertiary", Tertiary, false},
+		{"highway=primary", Primary, false}, {"highway=secondary_link", Secondary, true},
+		{"highway=tertiary", Tertiary, false},
 		{"highway=road", Unclassified, false}, {"highway=residential", Residential, false},
 		{"highway=living_street", LivingStreet, false}, {"highway=service", Service, false}, {"highway=track", Track, false},
 		{"highway=bus_guideway", BusWay, false}, {"highway=cycleway", Cycleway, false}, {"highway=steps", Footway, false},

@@ -43,7 +43,8 @@ func parseHouseNumber(value string) int32 {
 
 // sharedKeys are the parts of an address that the houses of an interpolation have in common.
 var sharedKeys = []string{
-	"addr:street", "addr:place", "addr:suburb", "addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city", "addr:town",
+	"addr:street", "addr:place", "addr:suburb", "addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city",
+	"addr:town",
 	"addr:village", "addr:municipality", "addr:county", "addr:state", "addr:province", "addr:postcode",
 }
 

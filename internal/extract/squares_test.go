@@ -57,9 +57,10 @@ func TestSquares(t *testing.T) {
 			},
 			want: []string{"1: f First", "2: f First", "3: bf Second"},
 		},
-		"a boundary is none":     {relations: []sketchRelation{{1, members, "type=boundary highway=pedestrian"}}},
-		"nor is any other area":  {relations: []sketchRelation{{1, members, "type=multipolygon landuse=grass name=Green"}}},
-		"a square without roles": {relations: []sketchRelation{{1, "w1: w2:", "type=multipolygon highway=pedestrian"}}, want: []string{"1: f ", "2: f "}},
+		"a boundary is none":    {relations: []sketchRelation{{1, members, "type=boundary highway=pedestrian"}}},
+		"nor is any other area": {relations: []sketchRelation{{1, members, "type=multipolygon landuse=grass name=Green"}}},
+		"a square without roles": {relations: []sketchRelation{{1, "w1: w2:", "type=multipolygon highway=pedestrian"}},
+			want: []string{"1: f ", "2: f "}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

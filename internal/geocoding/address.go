@@ -30,8 +30,8 @@ type surroundings struct {
 // surroundings works out where the search's origin is, after enclose.
 func (s *search) surroundings(p orb.Point) surroundings {
 	c := &s.context
-	a := surroundings{suburb: c.label(roleSuburb), hamlet: c.label(roleHamlet), city: c.label(roleCity), county: c.label(roleCounty),
-		state: c.label(roleState), countryLabel: c.label(roleCountry), postcode: c.PostcodeText}
+	a := surroundings{suburb: c.label(roleSuburb), hamlet: c.label(roleHamlet), city: c.label(roleCity),
+		county: c.label(roleCounty), state: c.label(roleState), countryLabel: c.label(roleCountry), postcode: c.PostcodeText}
 	if a.county.feature == a.city.feature {
 		a.county = label{}
 	}

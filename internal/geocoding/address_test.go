@@ -44,10 +44,13 @@ func TestAddress(t *testing.T) {
 		want    Address
 		display string
 	}{
-		"in a town": {at(-14, 0.1), Address{City: "Milltown", County: "Some County", State: "West"}, "Long Road, Milltown, West, Union"},
-		"in a ward, with a postcode": {at(-12, 0.1), Address{Suburb: "Riverside", City: "Milltown", County: "Some County", State: "West", Postcode: "12345"},
+		"in a town": {at(-14, 0.1), Address{City: "Milltown", County: "Some County", State: "West"},
+			"Long Road, Milltown, West, Union"},
+		"in a ward, with a postcode": {at(-12, 0.1), Address{Suburb: "Riverside", City: "Milltown", County: "Some County",
+			State: "West", Postcode: "12345"},
 			"Long Road, Riverside, Milltown, West, Union"},
-		"in the hole of the town, the nearest town is meant": {at(-10, 0.1), Address{City: "Borderville", County: "Some County", State: "West", Postcode: "12345"},
+		"in the hole of the town, the nearest town is meant": {at(-10, 0.1),
+			Address{City: "Borderville", County: "Some County", State: "West", Postcode: "12345"},
 			"Long Road, Borderville, West, Union"},
 		"in a village's polygon": {at(152, 0.1), Address{City: "Oakley", State: "East"}, "Long Road, Oakley, East, Union"},
 		"near a town of the other state": {at(0.2, 0.1), Address{Hamlet: "Nearby", City: "Easton", State: "East"},
@@ -74,7 +77,8 @@ func TestOwnAddressFirst(t *testing.T) {
 	w := county()
 	w.node(40, at(-12, 0), "addr:city=Elsewhere, addr:housenumber=1, addr:postcode=99, addr:state=WE, addr:street=Elm Street, addr:suburb=Old Town")
 	got := ask(t, w.build(t), at(-12, 0), 1)
-	want := Address{HouseNumber: "1", Street: "Elm Street", Suburb: "Old Town", City: "Elsewhere", County: "Some County", State: "West", Postcode: "99", Country: "Union", CountryCode: "USA"}
+	want := Address{HouseNumber: "1", Street: "Elm Street", Suburb: "Old Town", City: "Elsewhere", County: "Some County",
+		State: "West", Postcode: "99", Country: "Union", CountryCode: "USA"}
 	if diff := cmp.Diff(want, got[0].Address); diff != "" {
 		t.Error(diff)
 	}
@@ -318,7 +322,8 @@ func TestLevels(t *testing.T) {
 	if diff := cmp.Diff(table["*"].city, levelsOf("QQ").city); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []string{"US 4 8", "US 4 6 8 9 10", "US 4 8 9", "US x 6 8 9", "US 4 6 99 9", "US 4 6 8 9\nUS 4 6 8 9"} {
+	for _, bad := range []string{"US 4 8", "US 4 6 8 9 10", "US 4 8 9", "US x 6 8 9", "US 4 6 99 9",
+		"US 4 6 8 9\nUS 4 6 8 9"} {
 		if _, err := parseLevels(bad); err == nil {
 			t.Errorf("%q was read", bad)
 		}

@@ -30,8 +30,8 @@ const nodeIsCell = 1
 // last of its nearest features, in metres as a float32.
 const cellHead = 3
 
-// The first word of a cell has how many features, open areas, and settlements that may be its city, its suburb and its hamlet it lists, and
-// flags.
+// The first word of a cell has how many features, open areas, and settlements that may be its city, its suburb and its
+// hamlet it lists, and flags.
 const (
 	cellFeatureMask                 = 1<<8 - 1
 	cellAreaShift, cellAreaMask     = 8, 1<<4 - 1

@@ -101,12 +101,14 @@ func readAddress(tags extract.Tags) addressTags {
 	}
 }
 
-// houseNumber is addr:housenumber. Where houses have a number of the land register, and maybe one of the street, it is both.
+// houseNumber is addr:housenumber. Where houses have a number of the land register, and maybe one of the street, it is
+// both.
 func houseNumber(tags extract.Tags) string {
 	if number := strings.TrimSpace(tags.Get("addr:housenumber")); number != "" {
 		return number
 	}
-	register, street := strings.TrimSpace(tags.Get("addr:conscriptionnumber")), strings.TrimSpace(tags.Get("addr:streetnumber"))
+	register, street := strings.TrimSpace(tags.Get("addr:conscriptionnumber")),
+		strings.TrimSpace(tags.Get("addr:streetnumber"))
 	if register != "" && street != "" {
 		return register + "/" + street
 	}

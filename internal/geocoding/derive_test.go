@@ -10,7 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 )
 
-// driveway adds roads without a name between positions, which a named way may share: on is the way that the first node is on.
+// driveway adds roads without a name between positions, which a named way may share: on is the way that the first node
+// is on.
 func (w *world) driveway(line orb.LineString, on int64, street orb.LineString) {
 	node := func(p orb.Point) int32 {
 		c := newCoord(p)
@@ -32,7 +33,8 @@ func (w *world) driveway(line orb.LineString, on int64, street orb.LineString) {
 	w.Roads = append(w.Roads, named, drive)
 }
 
-const eight, north, south = "addr:housenumber=8, building=house", "highway=residential, name=North Road", "highway=residential, name=South Road"
+const eight, north, south = "addr:housenumber=8, building=house", "highway=residential, name=North Road",
+	"highway=residential, name=South Road"
 
 // streetsAround is a house between two streets: South Road is 9 m away, North Road 17 m.
 func streetsAround(w *world) {
@@ -48,19 +50,28 @@ func TestStreets(t *testing.T) {
 		want string // house number and street
 		as   string // its name, where it is to be compared
 	}{
-		"the nearest":     {draw: streetsAround, want: "8 South Road", as: "8 South Road"},
-		"its own":         {func(w *world) { streetsAround(w); w.Features[0].Tags = tags(eight + ", addr:street=Elm Street") }, "8 Elm Street", ""},
-		"a place is none": {func(w *world) { streetsAround(w); w.Features[0].Tags = tags(eight + ", addr:place=Moor") }, "8 ", "8 Moor"},
-		"a shop":          {func(w *world) { streetsAround(w); w.Features[0].Tags = tags("name=Bean, shop=coffee") }, " South Road", "Bean"},
-		"a wood":          {func(w *world) { streetsAround(w); w.Features[0].Tags = tags("name=Bean, natural=wood") }, " ", "Bean"},
-		"a street":        {func(w *world) { w.way(1, line(-1, 0, 1, 0), north) }, " North Road", ""},
-		"a square":        {func(w *world) { w.area(1, "leisure=park, name=Town Square, place=square", square(0, 0, 0.1)) }, " Town Square", ""},
+		"the nearest": {draw: streetsAround, want: "8 South Road", as: "8 South Road"},
+		"its own": {func(w *world) {
+			streetsAround(w)
+			w.Features[0].Tags = tags(eight + ", addr:street=Elm Street")
+		}, "8 Elm Street", ""},
+		"a place is none": {func(w *world) { streetsAround(w); w.Features[0].Tags = tags(eight + ", addr:place=Moor") }, "8 ",
+			"8 Moor"},
+		"a shop": {func(w *world) { streetsAround(w); w.Features[0].Tags = tags("name=Bean, shop=coffee") },
+			" South Road", "Bean"},
+		"a wood": {func(w *world) { streetsAround(w); w.Features[0].Tags = tags("name=Bean, natural=wood") }, " ",
+			"Bean"},
+		"a street": {func(w *world) { w.way(1, line(-1, 0, 1, 0), north) }, " North Road", ""},
+		"a square": {func(w *world) { w.area(1, "leisure=park, name=Town Square, place=square", square(0, 0, 0.1)) },
+			" Town Square", ""},
 		"a bus stop": {func(w *world) {
 			w.node(1, at(0, 0.1), "highway=bus_stop, name=Mill")
 			w.way(2, line(-1, 0, 1, 0), north)
 		}, " North Road", ""},
-		"nothing near":     {func(w *world) { w.area(1, eight, square(0, 0, 0.05)); w.way(2, line(-9, 2.6, 9, 2.6), north) }, "8 ", "8"},
-		"just near enough": {func(w *world) { w.area(1, eight, square(0, 0, 0.05)); w.way(2, line(-9, 2.2, 9, 2.2), north) }, "8 North Road", ""},
+		"nothing near": {func(w *world) { w.area(1, eight, square(0, 0, 0.05)); w.way(2, line(-9, 2.6, 9, 2.6), north) },
+			"8 ", "8"},
+		"just near enough": {func(w *world) { w.area(1, eight, square(0, 0, 0.05)); w.way(2, line(-9, 2.2, 9, 2.2), north) },
+			"8 North Road", ""},
 		"a motorway": {func(w *world) {
 			w.area(1, eight, square(0, 0, 0.05))
 			w.way(2, line(-9, 0.2, 9, 0.2), "highway=motorway, name=Freeway")
@@ -126,7 +137,8 @@ func TestStreets(t *testing.T) {
 			streetsAround(w)
 			w.Features[0].Tags = tags("addr:conscriptionnumber=1415, addr:streetnumber=7, building=house")
 		}, "1415/7 South Road", "1415/7 South Road"},
-		"several numbers": {func(w *world) { streetsAround(w); w.Features[0].Tags = tags("addr:housenumber=1;3") }, "1;3 South Road", ""},
+		"several numbers": {func(w *world) { streetsAround(w); w.Features[0].Tags = tags("addr:housenumber=1;3") },
+			"1;3 South Road", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w world
@@ -155,7 +167,8 @@ func placeOf(t testing.TB, x *Index, kind extract.Kind, id int64) Place {
 
 // TestBuildings asks for a café, node 1, at or near the middle.
 func TestBuildings(t *testing.T) {
-	const cafe, addressed = "amenity=cafe, name=Bean", "addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:street=Elm Street, building=yes"
+	const cafe, addressed = "amenity=cafe, name=Bean",
+		"addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:street=Elm Street, building=yes"
 	road := func(w *world) { w.way(30, line(-2, 0.3, 2, 0.3), north) }
 	for name, c := range map[string]struct {
 		draw func(w *world)
@@ -181,7 +194,10 @@ func TestBuildings(t *testing.T) {
 			w.area(2, addressed, square(0, 0, 0.2))
 		},
 			Address{HouseNumber: "5", Street: "Elm Street", City: "Salina", Postcode: "67401"}},
-		"its own city": {func(w *world) { w.node(1, kansas, "addr:city=Wichita, "+cafe); w.area(2, addressed, square(0, 0, 0.2)) },
+		"its own city": {func(w *world) {
+			w.node(1, kansas, "addr:city=Wichita, "+cafe)
+			w.area(2, addressed, square(0, 0, 0.2))
+		},
 			Address{HouseNumber: "5", Street: "Elm Street", City: "Wichita", Postcode: "67401"}},
 		"a building without a street": {func(w *world) {
 			w.node(1, kansas, cafe)
@@ -237,7 +253,8 @@ func TestPostcodes(t *testing.T) {
 			w.area(2, number+", addr:postcode=300, building=yes", square(0, 0, 0.2))
 			near(w, "200", "200")
 		}, "300"},
-		"a building that disagrees": {"amenity=cafe, name=Bean", func(w *world) { w.area(2, number+", addr:postcode=300, building=yes", square(0, 0, 0.2)); boundary(w) }, "100"},
+		"a building that disagrees": {"amenity=cafe, name=Bean",
+			func(w *world) { w.area(2, number+", addr:postcode=300, building=yes", square(0, 0, 0.2)); boundary(w) }, "100"},
 		"of its street": {number, func(w *world) {
 			w.way(2, line(-1, 0.1, 1, 0.1), "highway=residential, name=Elm Street, postal_code=400")
 			near(w, "200", "200")
@@ -256,7 +273,8 @@ func TestPostcodes(t *testing.T) {
 			w.node(20, at(13, 0), number+", addr:postcode=1")
 			w.node(21, at(13, 1), number+", addr:postcode=1")
 		}, ""},
-		"the nearest houses are enough": {number, func(w *world) { near(w, "200", "200", "200", "200", "200", "300") }, "200"},
+		"the nearest houses are enough": {number, func(w *world) { near(w, "200", "200", "200", "200", "200", "300") },
+			"200"},
 		"none of a street of other name": {number, func(w *world) {
 			w.way(2, line(-1, 0.1, 1, 0.1), "highway=residential, name=Oak Street, postal_code=400")
 		}, ""},
@@ -283,19 +301,26 @@ func TestSettlements(t *testing.T) {
 		house  string
 		want   [3]string // city, suburb, hamlet
 	}{
-		"a village":             {[]settlement{{"name=Oak, place=village", at(20, 0)}}, "", [3]string{"Oak", "", ""}},
-		"a hamlet alone":        {[]settlement{{"name=Elm, place=hamlet", at(20, 0)}}, "", [3]string{"Elm", "", ""}},
-		"a hamlet near by":      {[]settlement{{"name=Elm, place=hamlet", at(2, 0)}}, "", [3]string{"Elm", "", "Elm"}},
-		"a hamlet of a village": {[]settlement{{"name=Elm, place=hamlet", at(2, 0)}, {"name=Oak, place=village", at(20, 0)}}, "", [3]string{"Oak", "", "Elm"}},
-		"a farm alone":          {[]settlement{{"name=Fir, place=farm", at(2, 0)}}, "", [3]string{"Fir", "", ""}},
-		"a hamlet and a farm":   {[]settlement{{"name=Fir, place=farm", at(2, 0)}, {"name=Elm, place=hamlet", at(20, 0)}}, "", [3]string{"Elm", "", ""}},
-		"a locality is none":    {[]settlement{{"name=Rock, place=locality", at(2, 0)}}, "", [3]string{}},
-		"a suburb and a hamlet": {[]settlement{{"name=Elm, place=hamlet", at(2, 0)}, {"name=East, place=suburb", at(-2, 0)}, {"name=Oak, place=town", at(20, 0)}}, "",
+		"a village":        {[]settlement{{"name=Oak, place=village", at(20, 0)}}, "", [3]string{"Oak", "", ""}},
+		"a hamlet alone":   {[]settlement{{"name=Elm, place=hamlet", at(20, 0)}}, "", [3]string{"Elm", "", ""}},
+		"a hamlet near by": {[]settlement{{"name=Elm, place=hamlet", at(2, 0)}}, "", [3]string{"Elm", "", "Elm"}},
+		"a hamlet of a village": {[]settlement{{"name=Elm, place=hamlet", at(2, 0)}, {"name=Oak, place=village", at(20, 0)}},
+			"", [3]string{"Oak", "", "Elm"}},
+		"a farm alone": {[]settlement{{"name=Fir, place=farm", at(2, 0)}}, "", [3]string{"Fir", "", ""}},
+		"a hamlet and a farm": {[]settlement{{"name=Fir, place=farm", at(2, 0)}, {"name=Elm, place=hamlet", at(20, 0)}}, "",
+			[3]string{"Elm", "", ""}},
+		"a locality is none": {[]settlement{{"name=Rock, place=locality", at(2, 0)}}, "", [3]string{}},
+		"a suburb and a hamlet": {[]settlement{{"name=Elm, place=hamlet", at(2, 0)}, {"name=East, place=suburb", at(-2, 0)},
+			{"name=Oak, place=town", at(20, 0)}}, "",
 			[3]string{"Oak", "East", "Elm"}},
-		"addr:place of a hamlet":    {[]settlement{{"name=Moor, place=hamlet", at(50, 0)}, {"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Oak", "", "Moor"}},
-		"addr:place of a village":   {[]settlement{{"name=Moor, place=village", at(50, 0)}, {"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Moor", "", ""}},
-		"addr:place of a suburb":    {[]settlement{{"name=Moor, place=suburb", at(50, 0)}, {"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Oak", "Moor", ""}},
-		"addr:place unknown":        {[]settlement{{"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Oak", "", "Moor"}},
+		"addr:place of a hamlet": {[]settlement{{"name=Moor, place=hamlet", at(50, 0)},
+			{"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Oak", "", "Moor"}},
+		"addr:place of a village": {[]settlement{{"name=Moor, place=village", at(50, 0)},
+			{"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Moor", "", ""}},
+		"addr:place of a suburb": {[]settlement{{"name=Moor, place=suburb", at(50, 0)},
+			{"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor", [3]string{"Oak", "Moor", ""}},
+		"addr:place unknown": {[]settlement{{"name=Oak, place=town", at(20, 0)}}, "addr:place=Moor",
+			[3]string{"Oak", "", "Moor"}},
 		"addr:place is the city":    {nil, "addr:city=Moor, addr:place=Moor", [3]string{"Moor", "", ""}},
 		"addr:hamlet and addr:city": {nil, "addr:city=Oak, addr:hamlet=Elm", [3]string{"Oak", "", "Elm"}},
 	} {
@@ -362,7 +387,8 @@ func TestInterpolatedAddresses(t *testing.T) {
 			w.way(31, line(1.05, -1, 1.05, 1), north) // that the end at number 14 is nearer to
 			x := w.build(t)
 			got := placeOf(t, x, extract.KindWay, 9)
-			if address := got.Address.HouseNumber + " " + got.Address.Street; address != c.want || got.Address.Hamlet != c.hamlet {
+			if address := got.Address.HouseNumber + " " + got.Address.Street; address != c.want ||
+				got.Address.Hamlet != c.hamlet {
 				t.Errorf("%q, %q; want %q, %q", address, got.Address.Hamlet, c.want, c.hamlet)
 			}
 			if c.tags == nil {
@@ -374,7 +400,8 @@ func TestInterpolatedAddresses(t *testing.T) {
 	}
 }
 
-// TestStreetInLanguages: a street's name is given in the language that is asked for, and its address as it is on the ground.
+// TestStreetInLanguages: a street's name is given in the language that is asked for, and its address as it is on the
+// ground.
 func TestStreetInLanguages(t *testing.T) {
 	var w world
 	w.way(1, line(-1, 0, 1, 0), "highway=residential, name=Rue du Lac, name:en=Lake Street")

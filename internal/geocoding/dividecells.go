@@ -145,11 +145,17 @@ func (d *divider) emit(covered, decided bool, reach float64, k *known) uint32 {
 		k.areas, k.cities, k.suburbs, k.hamlets = nil, nil, nil, nil
 	}
 	at := uint32(len(d.cells))
-	words := cellHead + 4 + len(k.features) + len(k.areas) + len(k.cities) + len(k.suburbs) + len(k.hamlets) // with its share of the nodes
+	lists := [...][]uint32{k.features, k.areas, k.cities, k.suburbs, k.hamlets}
+	words := cellHead + 4 // with its share of the nodes
+	for _, list := range lists {
+		words += len(list)
+	}
 	d.err = cmp.Or(d.err, d.cost.TakeMemory(costWord*int64(words)))
 	d.heads = append(d.heads, at)
 	d.cells = append(d.cells, flags, context, math.Float32bits(float32(reach)))
-	d.cells = append(append(append(append(append(d.cells, k.features...), k.areas...), k.cities...), k.suburbs...), k.hamlets...)
+	for _, list := range lists {
+		d.cells = append(d.cells, list...)
+	}
 	return at<<1 | nodeIsCell
 }
 
@@ -255,7 +261,8 @@ func (d *divider) surround(o *origin, minX, minY, size float64, k *known) (open 
 	return open
 }
 
-// settle leaves the settlements that can be the city, the suburb or the hamlet of a position in a cell whose context is known.
+// settle leaves the settlements that can be the city, the suburb or the hamlet of a position in a cell whose context is
+// known.
 func (d *divider) settle(o *origin, radius float64, k *known) {
 	in := within{settlements: true, state: k.context.Feature[roleState], city: k.context.Feature[roleCity], country: k.context.code()}
 	if k.context.Feature[roleCity] != 0 {

@@ -140,9 +140,10 @@ func TestInterpolate(t *testing.T) {
 		parity  extract.Parity
 		want    map[int32]float64 // thousandths of a degree east
 	}{
-		"down":          {line(0, 0, 3, 0), []int32{7, 1}, 2, 0, map[int32]float64{5: 1, 3: 2}},
-		"three nodes":   {line(0, 0, 2, 0, 6, 0), []int32{2, 4, 8}, 1, 0, map[int32]float64{3: 1, 5: 3, 6: 4, 7: 5}},
-		"around":        {line(0, 0, 1, 0, 0, 0), []int32{1, extract.NoNumber, 5}, 1, 0, map[int32]float64{2: 0.5, 3: 1, 4: 0.5}},
+		"down":        {line(0, 0, 3, 0), []int32{7, 1}, 2, 0, map[int32]float64{5: 1, 3: 2}},
+		"three nodes": {line(0, 0, 2, 0, 6, 0), []int32{2, 4, 8}, 1, 0, map[int32]float64{3: 1, 5: 3, 6: 4, 7: 5}},
+		"around": {line(0, 0, 1, 0, 0, 0), []int32{1, extract.NoNumber, 5}, 1, 0,
+			map[int32]float64{2: 0.5, 3: 1, 4: 0.5}},
 		"neighbours":    {line(0, 0, 1, 0), []int32{2, 4}, 2, 0, nil},
 		"the same":      {line(0, 0, 1, 0), []int32{2, 2}, 2, 0, nil},
 		"uneven":        {line(0, 0, 3, 0), []int32{1, 4}, 2, 0, map[int32]float64{3: 2}},
@@ -159,7 +160,8 @@ func TestInterpolate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[int32]float64{}
-			for h := range interpolate(&extract.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step, Parity: c.parity}) {
+			for h := range interpolate(&extract.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step,
+				Parity: c.parity}) {
 				got[h.number] = (h.at[0] - kansas[0]) * 1000
 			}
 			if c.want == nil {

@@ -92,7 +92,8 @@ func TestAnswersOutliveTheFile(t *testing.T) {
 	got := ask(t, x, at(-12, 0), 1)
 	f.Release()
 	want := Place{ID: "way:30", Name: "Long Road", DisplayName: "Long Road, Riverside, Milltown, West, Union", Category: "highway", Type: "primary",
-		Location: at(-12, 0), Address: Address{Street: "Long Road", Suburb: "Riverside", City: "Milltown", County: "Some County", State: "West", Postcode: "12345", Country: "Union", CountryCode: "USA"}}
+		Location: at(-12, 0), Address: Address{Street: "Long Road", Suburb: "Riverside", City: "Milltown",
+			County: "Some County", State: "West", Postcode: "12345", Country: "Union", CountryCode: "USA"}}
 	if diff := cmp.Diff([]Place{want}, got, approximate); diff != "" {
 		t.Error(diff)
 	}
@@ -190,7 +191,8 @@ func TestForeignSections(t *testing.T) {
 // FuzzReverse asks for anything. Every position of the Earth has an answer, within what was asked for.
 func FuzzReverse(f *testing.F) {
 	w := county()
-	w.Interpolations = []extract.Interpolation{{Way: 9, Line: line(-3, 3, 3, 3), Numbers: []int32{1, 99}, Step: 1, Tags: tags("addr:street=Elm Street")}}
+	w.Interpolations = []extract.Interpolation{{Way: 9, Line: line(-3, 3, 3, 3), Numbers: []int32{1, 99}, Step: 1,
+		Tags: tags("addr:street=Elm Street")}}
 	x := w.build(f)
 	f.Add(kansas[0], kansas[1], 5, 1000.0, "")
 	f.Add(at(-12, 0)[0], at(-12, 0)[1], 1, 0.0, "highway,place")

@@ -11,7 +11,8 @@ type flat struct{ x, y float64 }
 
 func newPlane(b box) plane {
 	north := earthRadius * radiansPerUnit
-	return plane{(float64(b.MinX) + float64(b.MaxX)) / 2, (float64(b.MinY) + float64(b.MaxY)) / 2, north * cosineAt(b), north}
+	return plane{(float64(b.MinX) + float64(b.MaxX)) / 2, (float64(b.MinY) + float64(b.MaxY)) / 2, north * cosineAt(b),
+		north}
 }
 
 // cosineAt is the cosine of the latitude of a box's middle, or what is nearly that at a pole, where it would be 0.

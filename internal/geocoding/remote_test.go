@@ -32,7 +32,8 @@ func TestRemoteAnswerIsTheSame(t *testing.T) {
 	got := req.Answer([]Found{
 		{Kind: extract.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential", Geometry: line(-5, 1, 5, 1), Address: in},
 		cafe(42, at(0, 1)),
-		{Kind: extract.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park", Geometry: orb.Polygon{square(0, 0, 0.5)}, Address: park},
+		{Kind: extract.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park",
+			Geometry: orb.Polygon{square(0, 0, 0.5)}, Address: park},
 	})
 	if diff := cmp.Diff(want, got.Places, approximate); diff != "" {
 		t.Errorf("(-region +other):\n%s", diff)

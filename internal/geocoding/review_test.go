@@ -83,8 +83,8 @@ func TestGridOfTheWorld(t *testing.T) {
 	}
 }
 
-// TestStreetWork: an outline is compared with streets for as long as there may be work, and no street is looked for in a
-// list of all others.
+// TestStreetWork: an outline is compared with streets for as long as there may be work, and no street is looked for in
+// a list of all others.
 func TestStreetWork(t *testing.T) {
 	var w world
 	var ring orb.Ring

@@ -63,8 +63,8 @@ func (s *scratch) vote() {
 	}
 }
 
-// confidence is the mean over the way from each matched point to the next, weighed by its length. What lies between points
-// that were left out counts as a part of the drive that is not known.
+// confidence is the mean over the way from each matched point to the next, weighed by its length. What lies between
+// points that were left out counts as a part of the drive that is not known.
 func (s *scratch) confidence() float64 {
 	total, weights := 0.0, 0.0
 	stretch := func(sure, metres float64) {
@@ -132,8 +132,8 @@ func known(n int) float64 {
 	return 1 / (1 + math.Exp((float64(n)-knownHalf)/knownSpread))
 }
 
-// misfit is how far a matched point is from its place, in sigma as the better fitting points of the trace have it: a part
-// of a trace that is far from all roads makes the noise look greater than it is.
+// misfit is how far a matched point is from its place, in sigma as the better fitting points of the trace have it: a
+// part of a trace that is far from all roads makes the noise look greater than it is.
 func (s *scratch) misfit(point int32) float64 { return s.distance(point) / min(s.fit, s.sigma[point]) }
 
 // distance is that of a matched point from its place, in metres.

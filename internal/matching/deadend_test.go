@@ -10,7 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
 
-// TestTurningBackWhereRecorded: a dense trace that turns back did so where it did, not at a dead end or round a block farther on.
+// TestTurningBackWhereRecorded: a dense trace that turns back did so where it did, not at a dead end or round a block
+// farther on.
 func TestTurningBackWhereRecorded(t *testing.T) {
 	for _, beyond := range []int{9, 16, 30} {
 		for _, apart := range []int{10, 30} {

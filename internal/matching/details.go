@@ -96,11 +96,12 @@ func (s *scratch) locateBetween(points []int32, from, to place) (matched int, er
 	return matched, nil
 }
 
-// mostStill is how far apart, in sigma, the means of the two halves of a trace may be that stands still. Receivers drift.
+// mostStill is how far apart, in sigma, the means of the two halves of a trace may be that stands still. Receivers
+// drift.
 const mostStill = 3.0
 
-// standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its road
-// would else be a car that waits.
+// standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its
+// road would else be a car that waits.
 func (s *scratch) standsStill(matched int) bool {
 	driven := 0.0
 	for i := range s.drive {

@@ -192,7 +192,8 @@ func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Res
 		}
 		locations = append(locations, p.Location)
 		if p.Index < index || p.Index >= len(r.Path) || r.Path[p.Index] != p.Location {
-			return fmt.Errorf("tracepoint %d is at coordinate %d of %v, behind %d, but at %v", i, p.Index, r.Path, index, p.Location)
+			return fmt.Errorf("tracepoint %d is at coordinate %d of %v, behind %d, but at %v", i, p.Index, r.Path, index,
+				p.Location)
 		}
 		index = p.Index
 		if d := distance(req.Points[i].Location, p.Location); !(math.Abs(d-p.Distance) < 0.01) {

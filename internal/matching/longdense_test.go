@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
 
-// TestTenThousandPointsInADenseTown: as many points as a request may have by default, with the noise of a city, among streets
-// 40 m apart, are within the limits of a request.
+// TestTenThousandPointsInADenseTown: as many points as a request may have by default, with the noise of a city, among
+// streets 40 m apart, are within the limits of a request.
 func TestTenThousandPointsInADenseTown(t *testing.T) {
 	const n, block = 60, 40.0
 	town := &roadgraphtest.Town{}

@@ -24,8 +24,8 @@ const (
 	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
 	loneOutlier = 200.0
 	// intrusion is what it costs to go into a road that is only for those who have a destination there. Points recorded
-	// there soon pay for it; a route that nothing was recorded of would rather go a few blocks round. It is less than what a
-	// search leaves room for, so that such a road is always tried.
+	// there soon pay for it; a route that nothing was recorded of would rather go a few blocks round. It is less than what
+	// a search leaves room for, so that such a road is always tried.
 	intrusion = 8.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
@@ -85,8 +85,8 @@ func transition(length, apart, mean float64) float64 { return (length - apart) /
 // hasteMean is what a metre that nobody could have driven in time costs: one nat for so many.
 const hasteMean = 8.0
 
-// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and people are up
-// to hurry times as fast. The errors of its two ends may have made it longer than it was.
+// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and people are
+// up to hurry times as fast. The errors of its two ends may have made it longer than it was.
 func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
 	if seconds <= hurry*elapsed || pace == 0 {
 		return 0

@@ -179,8 +179,8 @@ func median(numbers []float64) float64 {
 
 // weigh says how much each point tells. Receivers smooth their positions: in a dense trace the errors of neighbours are
 // nearly the same error, and ten points say little more than one. So a point that is close to the one before counts less,
-// unless the trace jitters by its full noise, which shows that the errors are independent; and where it hardly jitters at
-// all, points have to be the farther apart.
+// unless the trace jitters by its full noise, which shows that the errors are independent; and where it hardly jitters
+// at all, points have to be the farther apart.
 func (s *scratch) weigh() {
 	jitter, _ := s.jitter()
 	for i := range s.points {

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Profile is how those who recorded a trace travelled, which decides what network the trace is matched on and how people move
-// there. The zero value is Car.
+// Profile is how those who recorded a trace travelled, which decides what network the trace is matched on and how
+// people move there. The zero value is Car.
 type Profile uint8
 
 // The profiles. Their numbers are indexes.
@@ -74,7 +74,8 @@ type travelMode struct {
 var travelModes = [profiles]travelMode{
 	Car: {network: extract.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 15, deadEnd: 4},
 	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 15, deadEnd: 4},
+	Bicycle: {network: extract.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 15,
+		deadEnd: 4},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
 	Foot: {network: extract.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6, deadEnd: 0},
 }
@@ -82,8 +83,8 @@ var travelModes = [profiles]travelMode{
 // Networks are the road graphs of a region by Profile; nil where there is none.
 type Networks [profiles]*roadgraph.Graph
 
-// OpenNetworks finds the networks of all profiles in a region file. It costs the same whatever the region's size, and no
-// memory but what requests read.
+// OpenNetworks finds the networks of all profiles in a region file. It costs the same whatever the region's size, and
+// no memory but what requests read.
 func OpenNetworks(f *region.File) (n Networks, err error) {
 	for p := range n {
 		if n[p], err = roadgraph.OpenMode(f, travelModes[p].network); err != nil {

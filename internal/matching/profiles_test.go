@@ -12,8 +12,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
 
-// profileTown has a one-way street to the east with a path across a park at its eastern end, a track for bicycles beside a
-// motorway, and nothing else.
+// profileTown has a one-way street to the east with a path across a park at its eastern end, a track for bicycles
+// beside a motorway, and nothing else.
 func profileTown(t *testing.T) matching.Networks {
 	t.Helper()
 	town := &roadgraphtest.Town{}
@@ -42,7 +42,8 @@ func TestProfiles(t *testing.T) {
 	}{
 		{"along the one-way", []float64{20, 0, 120, 0, 220, 0, 320, 0}, map[matching.Profile][]string{
 			matching.Car: {"street"}, matching.Bicycle: {"street"}, matching.Foot: {"street"}}},
-		{"against the one-way", []float64{320, 0, 220, 0, 120, 0, 20, 0}, map[matching.Profile][]string{matching.Foot: {"street"}}},
+		{"against the one-way", []float64{320, 0, 220, 0, 120, 0, 20, 0},
+			map[matching.Profile][]string{matching.Foot: {"street"}}},
 		{"into the park", []float64{250, 0, 350, 0, 400, 60, 400, 160, 400, 260}, map[matching.Profile][]string{
 			matching.Foot: {"street", "path"}}},
 		{"between track and motorway", []float64{20, -514, 120, -514, 220, -514, 320, -514}, map[matching.Profile][]string{
@@ -115,8 +116,8 @@ func TestParseProfile(t *testing.T) {
 	}
 }
 
-// TestHurry: riders downhill and runners are much faster than the network says, and their drives are no less certain for
-// that, as those of people would be that nobody is as fast as.
+// TestHurry: riders downhill and runners are much faster than the network says, and their drives are no less certain
+// for that, as those of people would be that nobody is as fast as.
 func TestHurry(t *testing.T) {
 	town := &roadgraphtest.Town{}
 	town.Street("street", 0, 0, 5000, 0)

@@ -74,7 +74,8 @@ func wander(g *roadgraph.Graph, r *rand.Rand, n int) (arcs []uint32) {
 		arc ^= 1
 	}
 	for arcs = append(arcs, arc); len(arcs) < n; arcs = append(arcs, arc) {
-		turns := slices.DeleteFunc(slices.Clone(g.Turns(arc)), func(t roadgraph.Turn) bool { return t.Angle == roadgraph.TurningBack })
+		turns := slices.DeleteFunc(slices.Clone(g.Turns(arc)),
+			func(t roadgraph.Turn) bool { return t.Angle == roadgraph.TurningBack })
 		if len(turns) == 0 {
 			break
 		}

@@ -22,7 +22,8 @@ const (
 // path, as far as it has not been travelled before, gets the index of the coordinate before. Distance stays as it is.
 func (r *Result) PlacePoints() {
 	most := len(r.Path) + len(r.Tracepoints)
-	p := placing{path: r.Path, line: make(orb.LineString, 1, most), moved: make([]int, 1, len(r.Path)), work: placingWork * most}
+	p := placing{path: r.Path, line: make(orb.LineString, 1, most), moved: make([]int, 1, len(r.Path)),
+		work: placingWork * most}
 	p.line[0] = r.Path[0]
 	for i := range r.Tracepoints {
 		if t := &r.Tracepoints[i]; t.Matched {

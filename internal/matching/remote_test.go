@@ -10,7 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
 
-// TestPlacePoints: where in a path that another service has found its points are; coordinates are given as x, y in metres.
+// TestPlacePoints: where in a path that another service has found its points are; coordinates are given as x, y in
+// metres.
 func TestPlacePoints(t *testing.T) {
 	line := func(xy ...float64) (line orb.LineString) {
 		for i := 0; i < len(xy); i += 2 {
@@ -25,11 +26,14 @@ func TestPlacePoints(t *testing.T) {
 		"coordinates": {line(0, 0, 100, 0, 200, 0), line(0, 0, 100, 0, 200, 0), line(0, 0, 100, 0, 200, 0), []int{0, 1, 2}},
 		"between": {line(0, 0, 100, 0, 200, 0), line(0, 0, 50, 0, 60, 0, 150, 0, 200, 0),
 			line(0, 0, 50, 0, 60, 0, 100, 0, 150, 0, 200, 0), []int{0, 1, 2, 4, 5}},
-		"rounded":          {line(0, 0, 100, 0, 100, 100), line(50, 0.4, 100.3, 50), line(0, 0, 50, 0.4, 100, 0, 100.3, 50, 100, 100), []int{1, 3}},
-		"behind a corner":  {line(0, 0, 100, 0, 100, 100), line(100, 1), line(0, 0, 100, 0, 100, 1, 100, 100), []int{2}},
-		"at one place":     {line(0, 0, 100, 0), line(50, 0, 50, 0), line(0, 0, 50, 0, 100, 0), []int{1, 1}},
-		"there and back":   {line(0, 0, 100, 0, 0, 0), line(50, 0, 100, 0, 50, 0), line(0, 0, 50, 0, 100, 0, 50, 0, 0, 0), []int{1, 2, 3}},
-		"nowhere on it":    {line(0, 0, 100, 0, 200, 0), line(50, 0, 50, 80, 150, 0), line(0, 0, 50, 0, 100, 0, 150, 0, 200, 0), []int{1, 1, 3}},
+		"rounded": {line(0, 0, 100, 0, 100, 100), line(50, 0.4, 100.3, 50),
+			line(0, 0, 50, 0.4, 100, 0, 100.3, 50, 100, 100), []int{1, 3}},
+		"behind a corner": {line(0, 0, 100, 0, 100, 100), line(100, 1), line(0, 0, 100, 0, 100, 1, 100, 100), []int{2}},
+		"at one place":    {line(0, 0, 100, 0), line(50, 0, 50, 0), line(0, 0, 50, 0, 100, 0), []int{1, 1}},
+		"there and back": {line(0, 0, 100, 0, 0, 0), line(50, 0, 100, 0, 50, 0), line(0, 0, 50, 0, 100, 0, 50, 0, 0, 0),
+			[]int{1, 2, 3}},
+		"nowhere on it": {line(0, 0, 100, 0, 200, 0), line(50, 0, 50, 80, 150, 0),
+			line(0, 0, 50, 0, 100, 0, 150, 0, 200, 0), []int{1, 1, 3}},
 		"a path of no way": {line(0, 0, 0, 0), line(0, 0, 0, 0), line(0, 0, 0, 0), []int{0, 0}},
 	} {
 		r := matching.Result{Path: test.path, Ways: []matching.Way{{ID: 1, To: 1}}}

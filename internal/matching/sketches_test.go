@@ -179,9 +179,12 @@ func backwards() (list []sketch) {
 			list = append(list, s)
 		}
 		against("against a one-way", sketch{grid: "abcd", ways: "abcd oneway=yes", trace: "d c b a"})
-		against("against a chain of one-ways", sketch{grid: "abcd", ways: "ab oneway=yes\nbc oneway=yes\ncd oneway=yes", trace: "d c b a"})
-		against("against a one-way, many points", sketch{grid: "abcdefghijkl", ways: "abcdefghijkl oneway=yes", trace: "l k j i h g f e d c b a"})
-		beside := sketch{grid: "abcd\nefgh", rows: 10, ways: "ab oneway=yes\nbc oneway=yes\ncd oneway=yes\nhg oneway=yes\ngf oneway=yes\nfe oneway=yes",
+		against("against a chain of one-ways", sketch{grid: "abcd", ways: "ab oneway=yes\nbc oneway=yes\ncd oneway=yes",
+			trace: "d c b a"})
+		against("against a one-way, many points", sketch{grid: "abcdefghijkl", ways: "abcdefghijkl oneway=yes",
+			trace: "l k j i h g f e d c b a"})
+		beside := sketch{grid: "abcd\nefgh", rows: 10,
+			ways:  "ab oneway=yes\nbc oneway=yes\ncd oneway=yes\nhg oneway=yes\ngf oneway=yes\nfe oneway=yes",
 			trace: "d c b a", want: "hg gf fe", metres: 3 * step}
 		against("against a one-way, with one in the direction 10 m beside it", beside)
 	}

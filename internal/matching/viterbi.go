@@ -138,8 +138,8 @@ func (s *scratch) wait(leave float64) {
 // fewestKept is how many states of a point are kept, however many points there are.
 const fewestKept = 64
 
-// keepUpTo is up to what cost states have a chance, and how many are kept: the best ones, so that long traces among many
-// roads find room for all their points.
+// keepUpTo is up to what cost states have a chance, and how many are kept: the best ones, so that long traces among
+// many roads find room for all their points.
 func (s *scratch) keepUpTo() (limit float64, most int) {
 	limit, most = lowestCost(s.states)+margin, max(fewestKept, maxSteps/len(s.used))
 	if len(s.states) <= most {

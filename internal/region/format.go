@@ -78,7 +78,8 @@ func decodeHeader(page []byte, size int64) (header, error) {
 		return h, fmt.Errorf("has region format %d, and this build reads up to %d: update caddy-maps or build the region again", h.version, Version)
 	}
 	if h.version < Version {
-		return h, fmt.Errorf("has region format %d, and this build reads %d: build the region again from its extract", h.version, Version)
+		return h, fmt.Errorf("has region format %d, and this build reads %d: build the region again from its extract",
+			h.version, Version)
 	}
 	if len(page) < headerSize {
 		return h, fmt.Errorf("is truncated: it ends in its header")

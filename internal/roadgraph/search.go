@@ -159,8 +159,8 @@ func (s *Search) Memory() int {
 // Label returns a label. It is valid until the next call of any other method.
 func (s *Search) Label(i int32) *Label { return &s.labels[i] }
 
-// Rival looks at the next cheapest way from the same source to a label, where the search has come across one that costs at
-// most so much more: how much that is, and how many metres before the label's place the two ways part.
+// Rival looks at the next cheapest way from the same source to a label, where the search has come across one that costs
+// at most so much more: how much that is, and how many metres before the label's place the two ways part.
 func (s *Search) Rival(i int32, most float64) (excess, metres float64, ok bool) {
 	l := &s.labels[i]
 	excess = float64(l.rival) - l.Cost

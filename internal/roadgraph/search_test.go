@@ -25,7 +25,8 @@ func search(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from
 }
 
 // aimed is the same with A*.
-func aimed(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64, arcs []uint32) {
+func aimed(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64,
+	arcs []uint32) {
 	s.Reset(g, costs)
 	end := g.Arc(to)
 	s.Aim(float64(end.EndLat)/1e7, float64(end.EndLon)/1e7, 0)
@@ -164,8 +165,8 @@ func TestRestrictionOverWay(t *testing.T) {
 	}
 }
 
-// TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long in two
-// pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
+// TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long
+// in two pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
 func TestDestinationTraffic(t *testing.T) {
 	both := func(r *extract.Road, modes extract.Modes) { r.DestinationForward, r.DestinationBackward = modes, modes }
 	tests := map[string]struct {
@@ -182,10 +183,16 @@ func TestDestinationTraffic(t *testing.T) {
 		"out of it":                              {1000, nil, "s", "e", 50, []string{"s", "m2", "e"}},
 		"within it":                              {1000, nil, "s", "m2", 0, []string{"s", "m2"}},
 		"in again":                               {1000, nil, "p", "m2", 1000, []string{"p", "m2"}},
-		"only there, and not back":               {1000, func(d *extract.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100, []string{"w", "m", "m2", "e"}},
-		"for those on bicycles":                  {1000, func(d *extract.Data) { both(&d.Roads[1], extract.Bicycle); both(&d.Roads[2], extract.Bicycle) }, "w", "e", 100, []string{"w", "m", "m2", "e"}},
-		"where the first piece is open":          {201, func(d *extract.Data) { both(&d.Roads[1], 0) }, "w", "e", 300, []string{"w", "r", "e"}},
-		"drawn the other way":                    {201, func(d *extract.Data) { reverse(&d.Roads[1]); reverse(&d.Roads[2]) }, "w", "e", 300, []string{"w", "r", "e"}},
+		"only there, and not back": {1000,
+			func(d *extract.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100,
+			[]string{"w", "m", "m2", "e"}},
+		"for those on bicycles": {1000,
+			func(d *extract.Data) { both(&d.Roads[1], extract.Bicycle); both(&d.Roads[2], extract.Bicycle) }, "w", "e", 100,
+			[]string{"w", "m", "m2", "e"}},
+		"where the first piece is open": {201, func(d *extract.Data) { both(&d.Roads[1], 0) }, "w", "e", 300,
+			[]string{"w", "r", "e"}},
+		"drawn the other way": {201, func(d *extract.Data) { reverse(&d.Roads[1]); reverse(&d.Roads[2]) },
+			"w", "e", 300, []string{"w", "r", "e"}},
 		"drawn so, and open there": {201, func(d *extract.Data) {
 			for i := range d.Roads[1:3] {
 				reverse(&d.Roads[1+i])
@@ -216,7 +223,8 @@ func TestDestinationTraffic(t *testing.T) {
 				begins["s"] = mid
 			}
 			var s roadgraph.Search
-			cost, arcs := search(g, &s, roadgraph.Costs{PerMetre: 1, Enter: test.enter}, arcNamed(t, &town, g, test.from, begins[test.from]),
+			cost, arcs := search(g, &s, roadgraph.Costs{PerMetre: 1, Enter: test.enter},
+				arcNamed(t, &town, g, test.from, begins[test.from]),
 				arcNamed(t, &town, g, test.to, begins[test.to]))
 			var got []string
 			for _, arc := range arcs {
@@ -334,8 +342,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for destination
-// traffic included, with a search over the pieces of the ways that remembers every piece it came by.
+// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for
+// destination traffic included, with a search over the pieces of the ways that remembers every piece it came by.
 func TestSearchAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		town := randomTown(rt)

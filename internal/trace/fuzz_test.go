@@ -78,7 +78,8 @@ func FuzzParseGeoJSON(f *testing.F) {
 
 func FuzzParseCSV(f *testing.F) {
 	for _, seed := range []string{
-		"lat,lng,time,accuracy\n1,2,2024-05-01T12:00:00Z,3\n4,5,6,\n", "\ufeffLON,x,Lat\r\n1,\"a\"\"b\r\n\",2\r\n\r\n3,,4,,\r\n", "lat,lng\n,\n1,2\"\n",
+		"lat,lng,time,accuracy\n1,2,2024-05-01T12:00:00Z,3\n4,5,6,\n",
+		"\ufeffLON,x,Lat\r\n1,\"a\"\"b\r\n\",2\r\n\r\n3,,4,,\r\n", "lat,lng\n,\n1,2\"\n",
 	} {
 		f.Add([]byte(seed))
 	}

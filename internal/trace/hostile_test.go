@@ -76,8 +76,9 @@ func hostile(size int) map[string]struct {
 		"properties":     {fill(`{"type":"Feature",`, `"properties":null,`, `"a":1}`), asGeoJSON},
 		"an only string": {fill(`{"type":"`, `\n`, `"}`), asGeoJSON},
 
-		"features":                {fill(`{"type":"FeatureCollection","features":[`, `{},`, `{}]}`), asGeoJSON},
-		"lines":                   {fill(`{"type":"FeatureCollection","features":[`, `{"type":"Feature","geometry":{"type":"LineString"}},`, `{}]}`), asGeoJSON},
+		"features": {fill(`{"type":"FeatureCollection","features":[`, `{},`, `{}]}`), asGeoJSON},
+		"lines": {fill(`{"type":"FeatureCollection","features":[`,
+			`{"type":"Feature","geometry":{"type":"LineString"}},`, `{}]}`), asGeoJSON},
 		"a feature's coordinates": {fill(`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[`, `[1,1],`, `[1,1]]}}]}`), asGeoJSON},
 
 		"a header":     {fill(`lat,lng`, `,`, ``), asCSV},

@@ -69,13 +69,15 @@ func TestParse(t *testing.T) {
 
 		"FeatureCollection": {geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},` +
 			`"geometry":{"type":"LineString","coordinates":[[-75.5,39.1],[-75.6,39.2]]}}]}`, plain},
-		"FeatureCollection with points and areas, times and types last": {geoJSONBody, `{"features":[{"geometry":{"coordinates":[1,2],"type":"Point"},` +
-			`"properties":{"coordTimes":"x"},"type":"Feature"},null,{"type":"Feature","geometry":null},` +
-			`{"properties":{"coordTimes":[5,"2024-05-01T12:00:00Z"]},"geometry":{"bbox":[1,2,3,4],"coordinates":[[-75.5,39.1,7],[-75.6,39.2]],"type":"LineString"},"type":"Feature"},` +
-			`{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,2]]]}},{"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}],` +
-			`"coordinates":[[1,2],[3,4]],"type":"FeatureCollection","bbox":[1,2,3,4]}`,
+		"FeatureCollection with points and areas, times and types last": {geoJSONBody,
+			`{"features":[{"geometry":{"coordinates":[1,2],"type":"Point"},` +
+				`"properties":{"coordTimes":"x"},"type":"Feature"},null,{"type":"Feature","geometry":null},` +
+				`{"properties":{"coordTimes":[5,"2024-05-01T12:00:00Z"]},"geometry":{"bbox":[1,2,3,4],"coordinates":[[-75.5,39.1,7],[-75.6,39.2]],"type":"LineString"},"type":"Feature"},` +
+				`{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,2]]]}},{"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}],` +
+				`"coordinates":[[1,2],[3,4]],"type":"FeatureCollection","bbox":[1,2,3,4]}`,
 			[]Point{full(39.1, -75.5, 5, nan), full(39.2, -75.6, 1714564800, nan)}},
-		"LineString with a foreign member features": {geoJSONBody, `{"type":"LineString","features":[1],"coordinates":[[-75.5,39.1],[-75.6,39.2]]}`, plain},
+		"LineString with a foreign member features": {geoJSONBody,
+			`{"type":"LineString","features":[1],"coordinates":[[-75.5,39.1],[-75.6,39.2]]}`, plain},
 
 		"CSV":                  {csvBody, "lat,lng\n39.1,-75.5\n39.2,-75.6\n", plain},
 		"CSV without last end": {csvBody, "lat,lon\n39.1,-75.5\n39.2,-75.6", plain},
@@ -177,8 +179,10 @@ func TestRefuse(t *testing.T) {
 
 		{geoJSONBody, `{}`, "type: must be a LineString, or a Feature or a FeatureCollection with one"},
 		{geoJSONBody, `{"type":"Point","coordinates":[1,2]}`, "coordinates: point 0: must be an array [longitude, latitude]"},
-		{geoJSONBody, `{"type":"Feature","geometry":null}`, "geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
-		{geoJSONBody, `{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}}`, "geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
+		{geoJSONBody, `{"type":"Feature","geometry":null}`,
+			"geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
+		{geoJSONBody, `{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}}`,
+			"geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
 		{geoJSONBody, `{"type":"LineString"}`, "coordinates: is missing"},
 		{geoJSONBody, `{"type":"LineString","coordinates":7}`, "coordinates: must be an array of positions"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`, "coordinates: more than 3 points"},
@@ -199,18 +203,29 @@ func TestRefuse(t *testing.T) {
 		{geoJSONBody, `{"type":"FeatureCollection","features":[],"features":[]}`, "features: appears more than once"},
 		{geoJSONBody, collected(`{"type":"Point","coordinates":[1,2]}`), "features: 0 have a LineString; a trace is one"},
 		{geoJSONBody, collected(line, line), "features: 2 have a LineString; a trace is one"},
-		{geoJSONBody, collected(line, `{"type":"MultiLineString","coordinates":[]}`), "features: one has a MultiLineString; a trace is one LineString"},
-		{geoJSONBody, collected(`{"type":"GeometryCollection","geometries":[` + line + `]}`), "features: one has a GeometryCollection; a trace is one LineString"},
+		{geoJSONBody, collected(line, `{"type":"MultiLineString","coordinates":[]}`),
+			"features: one has a MultiLineString; a trace is one LineString"},
+		{geoJSONBody, collected(`{"type":"GeometryCollection","geometries":[` + line + `]}`),
+			"features: one has a GeometryCollection; a trace is one LineString"},
 		{geoJSONBody, collected(`{"type":"LineString"}`), "coordinates: is missing"},
-		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,95]]}`), "coordinates: point 1: latitude 95 is not in -90 to 90"},
-		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1]]}`), "coordinates: point 1: ',' is expected at byte 113"},
-		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`), "coordinates: more than 3 points"},
-		{geoJSONBody, collected(`{"type":"LineString","coordinates":[],"coordinates":[]}`), "coordinates: appears more than once"},
-		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":[true,1]},"geometry":` + line + `}]}`,
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,95]]}`),
+			"coordinates: point 1: latitude 95 is not in -90 to 90"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1]]}`),
+			"coordinates: point 1: ',' is expected at byte 113"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`),
+			"coordinates: more than 3 points"},
+		{geoJSONBody, collected(`{"type":"LineString","coordinates":[],"coordinates":[]}`),
+			"coordinates: appears more than once"},
+		{geoJSONBody,
+			`{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":[true,1]},"geometry":` + line +
+				`}]}`,
 			"body: not the GeoJSON of a trace: a number is expected at byte 86"},
-		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":[1]},"geometry":` + line + `}]}`,
+		{geoJSONBody,
+			`{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":[1]},"geometry":` + line +
+				`}]}`,
 			"coordTimes: has 1 times for 2 positions"},
-		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature"`, "body: not the GeoJSON of a trace: it ends early, ',' or '}' is expected at byte 57"},
+		{geoJSONBody, `{"type":"FeatureCollection","features":[{"type":"Feature"`,
+			"body: not the GeoJSON of a trace: it ends early, ',' or '}' is expected at byte 57"},
 
 		{csvBody, ``, "csv: a header and rows are needed, and it is empty"},
 		{csvBody, "39.1,-75.5\n39.2,-75.6\n", "csv: the header has no column lat"},
@@ -228,15 +243,21 @@ func TestRefuse(t *testing.T) {
 		{csvBody, "lat,lng\n0x1,2\n", `csv: point 0: line 2, column lat: "0x1" is not a number`},
 		{csvBody, "lat,lng\n1e999,2\n", `csv: point 0: line 2, column lat: "1e999" is not a number`},
 		{csvBody, "lat,lng\n91,2\n", "csv: point 0: line 2, column lat: latitude 91 is not in -90 to 90"},
-		{csvBody, "\"a\nb\",lat,lon\n\"\n\n\",1,-200", "csv: point 0: line 5, column lon: longitude -200 is not in -180 to 180"},
-		{csvBody, "lat,lng,time\n1,2,noon\n", `csv: point 0: line 2, column time: time "noon" is neither RFC 3339 nor Unix seconds`},
-		{csvBody, "lat,lng,time\n1,2,1714564800000\n", "csv: point 0: line 2, column time: time 1.7145648e+12 is not in Unix seconds"},
-		{csvBody, "lat,lng,accuracy\n1,2,0\n", `csv: point 0: line 2, column accuracy: accuracy "0" is not a positive number of metres`},
-		{csvBody, "lat,lng,accuracy\n1,2,-3\n", `csv: point 0: line 2, column accuracy: accuracy "-3" is not a positive number of metres`},
+		{csvBody, "\"a\nb\",lat,lon\n\"\n\n\",1,-200",
+			"csv: point 0: line 5, column lon: longitude -200 is not in -180 to 180"},
+		{csvBody, "lat,lng,time\n1,2,noon\n",
+			`csv: point 0: line 2, column time: time "noon" is neither RFC 3339 nor Unix seconds`},
+		{csvBody, "lat,lng,time\n1,2,1714564800000\n",
+			"csv: point 0: line 2, column time: time 1.7145648e+12 is not in Unix seconds"},
+		{csvBody, "lat,lng,accuracy\n1,2,0\n",
+			`csv: point 0: line 2, column accuracy: accuracy "0" is not a positive number of metres`},
+		{csvBody, "lat,lng,accuracy\n1,2,-3\n",
+			`csv: point 0: line 2, column accuracy: accuracy "-3" is not a positive number of metres`},
 		{csvBody, "lat,lng\n1,2\n3,\"4\n", `csv: line 3, character 6: extraneous or missing " in quoted-field`},
 		{csvBody, "lat,lng\n1,2\n3,4\"\n", `csv: line 3, character 4: bare " in non-quoted-field`},
 		{csvBody, "lat,lng\n" + strings.Repeat(",", 2000), "csv: line 2 has more than 1000 cells"},
-		{csvBody, "lat,lng\n1,\"" + strings.Repeat("\n", 1<<17), "csv: line 65536 and what belongs to it has more than 65536 bytes"},
+		{csvBody, "lat,lng\n1,\"" + strings.Repeat("\n", 1<<17),
+			"csv: line 65536 and what belongs to it has more than 65536 bytes"},
 
 		{gpxBody, ``, "gpx: the document is empty"},
 		{gpxBody, `<kml/>`, "gpx: the document is not GPX"},
@@ -270,8 +291,10 @@ func TestParseForms(t *testing.T) {
 			t.Errorf("Parse(%q): %v", text, err)
 		}
 	}
-	doc, err := ParseJSON(nil, []byte(`{"radius":-1.5e1,"path":[{"lat":1,"lng":1},{"lat":1,"lng":2}],"details":false,"format":"geojson","profile":"foot"}`), 3)
-	if err != nil || doc.Radius == nil || *doc.Radius != -15 || doc.Details == nil || *doc.Details || doc.Format == nil || *doc.Format != "geojson" ||
+	doc, err := ParseJSON(nil,
+		[]byte(`{"radius":-1.5e1,"path":[{"lat":1,"lng":1},{"lat":1,"lng":2}],"details":false,"format":"geojson","profile":"foot"}`), 3)
+	if err != nil || doc.Radius == nil || *doc.Radius != -15 || doc.Details == nil || *doc.Details || doc.Format == nil ||
+		*doc.Format != "geojson" ||
 		doc.Profile == nil || *doc.Profile != "foot" {
 		t.Errorf("parameters of a body: %+v, %v", doc, err)
 	}

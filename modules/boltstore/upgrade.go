@@ -39,9 +39,9 @@ func upgrade(tx *bbolt.Tx, path string, logger *zap.Logger) error {
 		return err
 	}
 	if found != format {
-		logger.Info("the accounts database gets more checksums; versions of caddy-maps before this one cannot read it any more",
-			zap.String("path", path), zap.Uint64("accounts", t.of(accountsBucket).count), zap.Uint64("grants",
-				t.of(grantsBucket).count))
+		logger.Info("the accounts database gets more checksums; versions of caddy-maps before this one cannot read it any"+
+			" more", zap.String("path", path), zap.Uint64("accounts", t.of(accountsBucket).count), zap.Uint64("grants",
+			t.of(grantsBucket).count))
 	}
 	return writeMeta(tx, &t)
 }

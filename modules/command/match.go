@@ -73,10 +73,12 @@ reported while the others go on.`,
 			return interrupted(o.matchAll(ctx, cmd, m, args[1:]))
 		},
 	}
-	cmd.Flags().StringVar(&o.profileName, "profile", matching.Car.String(), "How the traces were travelled: car, bicycle or foot")
+	cmd.Flags().StringVar(&o.profileName, "profile", matching.Car.String(),
+		"How the traces were travelled: car, bicycle or foot")
 	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius, "Where the search for roads starts, in metres; a hint, no limit")
 	cmd.Flags().Float64Var(&o.maxRadius, "max-radius", matching.DefaultMaxRadius, "How far any point may be from its road, in metres")
-	cmd.Flags().BoolVar(&o.details, "details", false, "Add confidence, duration, OpenStreetMap ways and what became of each point")
+	cmd.Flags().BoolVar(&o.details, "details", false,
+		"Add confidence, duration, OpenStreetMap ways and what became of each point")
 	return cmd
 }
 

@@ -170,15 +170,18 @@ func TestRefusals(t *testing.T) {
 		{[]string{"match", region, dir}, []string{dir}},
 		{[]string{"match", region, file("broken.gpx", []byte("<gpx><trk>"))}, []string{"broken.gpx", "XML"}},
 		{[]string{"match", region, file("short.json", []byte(`{"path":[]}`))}, []string{"short.json", "at least 2 points"}},
-		{[]string{"match", region, file("far.json", []byte(`{"path":[{"lat":1,"lng":1},{"lat":1,"lng":1.01}]}`))}, []string{"no matching route", "outside the region's coverage"}},
+		{[]string{"match", region, file("far.json", []byte(`{"path":[{"lat":1,"lng":1},{"lat":1,"lng":1.01}]}`))},
+			[]string{"no matching route", "outside the region's coverage"}},
 		{[]string{"match", region, file("short.csv", []byte("lat,lng\n1,2\n"))}, []string{"short.csv", "at least 2 points"}},
 		{[]string{"match", region, file("wrong.csv", []byte("lat,lng\n1,2\n1,x\n"))}, []string{"wrong.csv", "line 3", "lng"}},
 		{[]string{"match", region, trace, "--radius", "-1"}, []string{"radius"}},
 		{[]string{"match", region, trace, "--radius", "101"}, []string{"radius"}},
 		{[]string{"match", region, trace, "--max-radius", "0"}, []string{"max-radius"}},
-		{[]string{"match", region, trace, "--profile", "bus"}, []string{`profile: "bus" is not known; there are car, bicycle, foot`}},
+		{[]string{"match", region, trace, "--profile", "bus"},
+			[]string{`profile: "bus" is not known; there are car, bicycle, foot`}},
 		{[]string{"match", region, trace, "--profile", ""}, []string{`profile: "" is not known`}},
-		{[]string{"match", region, file("bus.json", []byte(`{"profile":"bus","path":[{"lat":39.16,"lng":-75.529},{"lat":39.16,"lng":-75.521}]}`))},
+		{[]string{"match", region,
+			file("bus.json", []byte(`{"profile":"bus","path":[{"lat":39.16,"lng":-75.529},{"lat":39.16,"lng":-75.521}]}`))},
 			[]string{"bus.json", `profile: "bus" is not known`}},
 		{[]string{"match", region, "-"}, []string{"standard input"}},
 	} {
@@ -286,7 +289,8 @@ func TestReverseLanguage(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "bern.region")
 	mapstest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
 		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/><tag k="place" v="city"/></node></osm>`)
-	for language, want := range map[string]string{"": "Bern", "fr": "Berne", "fr-CH": "Berne", "de;q=0.1, it": "Berna", "ja": "Bern", "*": "Bern"} {
+	for language, want := range map[string]string{"": "Bern", "fr": "Berne", "fr-CH": "Berne", "de;q=0.1, it": "Berna",
+		"ja": "Bern", "*": "Bern"} {
 		stdout, _, err := run(t, "", "reverse", region, "46.94", "7.44", "--language", language)
 		if err != nil || !strings.Contains(stdout, `"name":"`+want+`"`) || !strings.Contains(stdout, `"city":"`+want+`"`) {
 			t.Errorf("%q: %v, %s; want %s", language, err, stdout, want)

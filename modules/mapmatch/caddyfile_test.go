@@ -21,7 +21,8 @@ func unmarshal(text string) (string, error) {
 }
 
 func TestCaddyfile(t *testing.T) {
-	got, err := unmarshal("maps_match {\n matcher local a b\n matcher local c\n max_points 500\n max_radius 50.5\n max_body 1MiB\n profile car foot\n profile bicycle\n}")
+	got,
+		err := unmarshal("maps_match {\n matcher local a b\n matcher local c\n max_points 500\n max_radius 50.5\n max_body 1MiB\n profile car foot\n profile bicycle\n}")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,9 @@ type Handler struct {
 	// `/api/route/matching`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The matchers. Of those that answer for the profile of a request, the first whose coverage contains the trace answers, or
-	// else the one that covers most of it; one that does not say what it covers is taken to cover everything. Required.
+	// The matchers. Of those that answer for the profile of a request, the first whose coverage contains the trace
+	// answers, or else the one that covers most of it; one that does not say what it covers is taken to cover everything.
+	// Required.
 	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
 
 	// The largest number of points of a trace, 2 to 1000000. Default: 10000.
@@ -49,7 +50,8 @@ type Handler struct {
 	// The largest body of a POST, in bytes. Default: 8 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// How those who record traces travel: any of `car`, `bicycle` and `foot`. A request chooses among them with its parameter
+	// How those who record traces travel: any of `car`, `bicycle` and `foot`. A request chooses among them with its
+	// parameter
 	// `profile`; the first is for those that have none. Each needs a matcher that answers for it. Default: `car`.
 	Profile Profiles `json:"profile,omitempty"`
 
@@ -182,8 +184,9 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	}
 	start := time.Now()
 	result, err := matcher.Match(ctx, &matching.Request{
-		Points: in.points, Profile: h.offer.profiles[in.profile], Radius: in.radius, MaxRadius: h.MaxRadius, Details: in.details,
-		Meter: &in.work,
+		Points: in.points, Profile: h.offer.profiles[in.profile], Radius: in.radius, MaxRadius: h.MaxRadius,
+		Details: in.details,
+		Meter:   &in.work,
 	})
 	h.app.Metrics().ObserveMatch(time.Since(start))
 	if err != nil {

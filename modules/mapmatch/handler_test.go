@@ -126,10 +126,12 @@ func TestForms(t *testing.T) {
 		{"POST", "?radius=1&format=json&details=false", gpx, gpxType},
 		{"POST", "", geoJSON, geoType},
 		{"POST", "", `{"type":"Feature","properties":null,"geometry":` + geoJSON + `}`, geoType},
-		{"POST", "", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[1,2]}},` +
-			`{"type":"Feature","properties":null,"geometry":` + geoJSON + `}]}`, geoType},
+		{"POST", "",
+			`{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[1,2]}},` +
+				`{"type":"Feature","properties":null,"geometry":` + geoJSON + `}]}`, geoType},
 		{"POST", "", table, csvType},
-		{"POST", "?radius=1&format=json&details=false", strings.ReplaceAll(strings.Replace(table, "lng", "Lon", 1), "\n", "\r\n"), "text/csv; charset=UTF-8; header=present"},
+		{"POST", "?radius=1&format=json&details=false", strings.ReplaceAll(strings.Replace(table, "lng", "Lon", 1), "\n",
+			"\r\n"), "text/csv; charset=UTF-8; header=present"},
 	} {
 		for _, path := range []string{endpoint, strings.TrimSuffix(endpoint, "/")} {
 			a := s.Do(tc.method, path+tc.path, "", tc.body, "Content-Type", "", "Content-Type", tc.media)
@@ -177,7 +179,8 @@ func TestAnswers(t *testing.T) {
 		}
 		// Main Street up to the crossing, which is coordinate 2, and Oak Street.
 		if w := r.Ways; len(w) != 2 || w[0].ID != 20 || *w[0].Name != "Main Street" || *w[0].From != 0 || w[0].To != 2 ||
-			w[1].ID != 21 || *w[1].Name != "Oak Street" || *w[1].From != 2 || w[1].To != len(r.Coordinates)-1 || r.Coordinates[2] != [2]float64{39.16, -75.52} {
+			w[1].ID != 21 || *w[1].Name != "Oak Street" || *w[1].From != 2 || w[1].To != len(r.Coordinates)-1 ||
+			r.Coordinates[2] != [2]float64{39.16, -75.52} {
 			t.Errorf("ways %+v of %v", w, r.Coordinates)
 		}
 		if a := get(pairs + "&details=false"); strings.Contains(a.Body, "tracepoints") {
@@ -338,20 +341,26 @@ func TestRefusals(t *testing.T) {
 		{"GPX", "POST", "", "<gpx>", gpxType, 422, "InvalidInput", "gpx:"},
 		{"GPX point", "POST", "", `<gpx><trk><trkseg><trkpt lat="95" lon="1"/>`, gpxType, 422, "InvalidInput", "trkpt: point 0: latitude"},
 		{"GeoJSON", "POST", "", `{"type":"Point","coordinates":[[1,2],[1,2]]}`, geoType, 422, "InvalidInput", "type:"},
-		{"GeoJSON collection", "POST", "", `{"type":"FeatureCollection","features":[]}`, geoType, 422, "InvalidInput", "features: 0 have a LineString"},
+		{"GeoJSON collection", "POST", "", `{"type":"FeatureCollection","features":[]}`, geoType, 422, "InvalidInput",
+			"features: 0 have a LineString"},
 		{"CSV", "POST", "", "a,b\n1,2", csvType, 422, "InvalidInput", "csv: the header has no column lat"},
-		{"CSV point", "POST", "", "lat,lng\n1,2\n91,2", csvType, 422, "InvalidInput", "csv: point 1: line 3, column lat: latitude 91"},
-		{"CSV points", "POST", "", "lat,lng" + strings.Repeat("\n1,2", 7), csvType, 422, "InvalidInput", "csv: more than 6 points"},
-		{"CSV in another charset", "POST", "", "lat,lng\n1,2\n1,2", "text/csv; charset=utf-16", 415, "UnsupportedMediaType", "media type"},
+		{"CSV point", "POST", "", "lat,lng\n1,2\n91,2", csvType, 422, "InvalidInput",
+			"csv: point 1: line 3, column lat: latitude 91"},
+		{"CSV points", "POST", "", "lat,lng" + strings.Repeat("\n1,2", 7), csvType, 422, "InvalidInput",
+			"csv: more than 6 points"},
+		{"CSV in another charset", "POST", "", "lat,lng\n1,2\n1,2", "text/csv; charset=utf-16", 415, "UnsupportedMediaType",
+			"media type"},
 		{"GeoJSON point", "POST", "", `{"type":"LineString","coordinates":[[1,2],[1,95]]}`, geoType, 422, "InvalidInput", "coordinates: point 1: latitude"},
 
 		{"nowhere near a road", "GET", "?path=[{39.19,-75.59},{39.19,-75.58}]", "", "", 404, "NoRoute",
 			"no matching route for the given coordinates: the trace lies inside the region's coverage, but no drive"},
 		{"outside the region", "GET", "?path=[{10,20},{10,20.01}]", "", "", 404, "NoRoute",
 			"no matching route for the given coordinates: the whole trace lies outside the region's coverage"},
-		{"partly outside the region", "GET", "?path=[{39.16,-75.53},{39.16,-75.51},{10,20},{10,20.01},{10,20.02}]", "", "", 404, "NoRoute",
+		{"partly outside the region", "GET", "?path=[{39.16,-75.53},{39.16,-75.51},{10,20},{10,20.01},{10,20.02}]", "", "",
+			404, "NoRoute",
 			"no matching route for the given coordinates: part of the trace, 3 of 5 points, lies outside the region's coverage"},
-		{"roads that are not joined", "GET", "?path=[{39.16,-75.53},{39.161,-75.45}]", "", "", 404, "NoRoute", "inside the region's coverage"},
+		{"roads that are not joined", "GET", "?path=[{39.16,-75.53},{39.161,-75.45}]", "", "", 404, "NoRoute",
+			"inside the region's coverage"},
 
 		{"PUT", "PUT", "", oneBody + "}", jsonType, 405, "MethodNotAllowed", "method"},
 		{"DELETE", "DELETE", "", "", "", 405, "MethodNotAllowed", "method"},

@@ -94,7 +94,8 @@ func TestProfiles(t *testing.T) {
 
 // The parameter is one like the others: it stands in the address or in a JSON body, once, and is one that is offered.
 func TestProfileParameter(t *testing.T) {
-	path := fmt.Sprintf(`{"path":[%s]`, `{"lat":39.16,"lng":-75.523},{"lat":39.16,"lng":-75.526},{"lat":39.16,"lng":-75.529}`)
+	path := fmt.Sprintf(`{"path":[%s]`,
+		`{"lat":39.16,"lng":-75.523},{"lat":39.16,"lng":-75.526},{"lat":39.16,"lng":-75.529}`)
 	geo := `{"type":"LineString","coordinates":[[-75.523,39.16],[-75.526,39.16],[-75.529,39.16]]}`
 	for i, tc := range []struct {
 		offered, query, body, media string

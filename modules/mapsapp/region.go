@@ -59,7 +59,8 @@ func (r *Region) Covers(point orb.Point) bool {
 // Describe tells what clients may know of the region as it is now. The error is that of Pin.
 func (r *Region) Describe() (answer.Region, error) {
 	return Ask(r.Pin, func(p *Pinned) (answer.Region, error) {
-		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution}, nil
+		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
+			nil
 	})
 }
 

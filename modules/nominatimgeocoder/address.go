@@ -34,7 +34,8 @@ func readAddress(r *jsontext.Reader) (a geocoding.Address) {
 	}
 	fields := [...]field{
 		{houseNumberLabels, &a.HouseNumber, 0}, {streetLabels, &a.Street, 0}, {suburbLabels, &a.Suburb, 0}, {cityLabels, &a.City, 0},
-		{hamletLabels, &a.Hamlet, 0}, {countyLabels, &a.County, 0}, {stateLabels, &a.State, 0}, {postcodeLabels, &a.Postcode, 0}, {countryLabels, &a.Country, 0}, {codeLabels, &a.CountryCode, 0},
+		{hamletLabels, &a.Hamlet, 0}, {countyLabels, &a.County, 0}, {stateLabels, &a.State, 0},
+		{postcodeLabels, &a.Postcode, 0}, {countryLabels, &a.Country, 0}, {codeLabels, &a.CountryCode, 0},
 	}
 	r.Expect('{')
 	for first := true; r.More('}', &first); {

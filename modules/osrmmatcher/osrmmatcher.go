@@ -18,17 +18,19 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 // Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so in a chain it belongs
 // behind local matchers.
 //
-// An OSRM server answers for the one profile that its data was prepared for, so a chain that offers several has a matcher for
-// each. It takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are InvalidInput.
+// An OSRM server answers for the one profile that its data was prepared for, so a chain that offers several has a
+// matcher for each. It takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are
+// InvalidInput.
 type Matcher struct {
 	upstream.Service
 
-	// The profile that OSRM was prepared for, as it stands in the address of its service. The usual names tell which requests
-	// it answers: `driving` and `car` those of cars, `cycling`, `bicycle` and `bike` those of bicycles, `walking` and `foot` those
-	// of people on foot. Default: `driving`.
+	// The profile that OSRM was prepared for, as it stands in the address of its service. The usual names tell which
+	// requests it answers: `driving` and `car` those of cars, `cycling`, `bicycle` and `bike` those of bicycles, `walking`
+	// and `foot` those of people on foot. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
 
-	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name. Default: what
+	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name. Default:
+	// what
 	// `profile` says.
 	AnswersFor string `json:"answers_for,omitempty"`
 

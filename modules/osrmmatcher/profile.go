@@ -11,8 +11,8 @@ import (
 
 const defaultProfile = "driving"
 
-// usualProfiles are the names that OSRM's profiles have in its documentation, its own distribution and the services that
-// speak its language.
+// usualProfiles are the names that OSRM's profiles have in its documentation, its own distribution and the services
+// that speak its language.
 var usualProfiles = map[string]matching.Profile{
 	"driving": matching.Car, "car": matching.Car,
 	"cycling": matching.Bicycle, "bicycle": matching.Bicycle, "bike": matching.Bicycle,

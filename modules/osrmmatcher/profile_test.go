@@ -53,7 +53,8 @@ func TestProfiles(t *testing.T) {
 			if other == tc.offered {
 				continue
 			}
-			if err := s.Load(offering(other)); err == nil || !strings.Contains(err.Error(), "none of the matchers answers for "+other) {
+			if err := s.Load(offering(other)); err == nil ||
+				!strings.Contains(err.Error(), "none of the matchers answers for "+other) {
 				t.Errorf("%q for %s: %v", tc.profile, other, err)
 			}
 		}

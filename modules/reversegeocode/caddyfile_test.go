@@ -21,7 +21,8 @@ func unmarshal(text string) (string, error) {
 }
 
 func TestCaddyfile(t *testing.T) {
-	got, err := unmarshal("maps_reverse_geocode {\n geocoder local a b\n geocoder local c\n max_distance 250.5\n coverage /where\n}")
+	got,
+		err := unmarshal("maps_reverse_geocode {\n geocoder local a b\n geocoder local c\n max_distance 250.5\n coverage /where\n}")
 	if err != nil {
 		t.Fatal(err)
 	}

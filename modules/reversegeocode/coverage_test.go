@@ -37,7 +37,8 @@ func parseCoverage(t *testing.T, a mapstest.Answer) []coveredRegion {
 	var r regions
 	dec := json.NewDecoder(strings.NewReader(a.Body))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r); err != nil || a.Status != http.StatusOK || r.Data.Regions == nil || a.Header.Get("Content-Type") != "application/json" {
+	if err := dec.Decode(&r); err != nil || a.Status != http.StatusOK || r.Data.Regions == nil ||
+		a.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %s: %v", a.Status, a.Body, err)
 	}
 	return r.Data.Regions
@@ -52,8 +53,9 @@ func TestCoverage(t *testing.T) {
 	dir := t.TempDir()
 	village, far := filepath.Join(dir, "village.region"), filepath.Join(dir, "far.region")
 	mapstest.BuildRegion(t, village, mapstest.Village)
-	mapstest.BuildRegion(t, far, `<osm version="0.6"><node id="7" version="1" timestamp="2026-05-01T12:00:00Z" lat="10" lon="20">`+
-		`<tag k="name" v="Far"/><tag k="amenity" v="bar"/></node></osm>`)
+	mapstest.BuildRegion(t, far,
+		`<osm version="0.6"><node id="7" version="1" timestamp="2026-05-01T12:00:00Z" lat="10" lon="20">`+
+			`<tag k="name" v="Far"/><tag k="amenity" v="bar"/></node></osm>`)
 	s := mapstest.Start(t, mapstest.Config{
 		Maps: "region village " + village + "\nregion far " + far,
 		Site: `
@@ -88,11 +90,13 @@ func TestCoverage(t *testing.T) {
 	if got := parseCoverage(t, s.Do(http.MethodGet, coverage, "", "", "Guest", "1")); len(got) != 0 {
 		t.Errorf("of another service: %+v", got)
 	}
-	if got := parseCoverage(t, s.Do(http.MethodGet, "/known", "", "", "Moved", "1")); len(got) != 1 || got[0].Name != "village" {
+	if got := parseCoverage(t, s.Do(http.MethodGet, "/known", "", "", "Moved", "1")); len(got) != 1 ||
+		got[0].Name != "village" {
 		t.Errorf("at another address: %+v", got)
 	}
 	head := s.Do(http.MethodHead, coverage, "", "")
-	if length := head.Header.Get("Content-Length"); head.Status != 200 || head.Body != "" || length == "" || length != get.Header.Get("Content-Length") {
+	if length := head.Header.Get("Content-Length"); head.Status != 200 || head.Body != "" || length == "" ||
+		length != get.Header.Get("Content-Length") {
 		t.Errorf("HEAD: %d %v", head.Status, head.Header)
 	}
 	for _, tc := range []struct {
@@ -108,13 +112,15 @@ func TestCoverage(t *testing.T) {
 		{http.MethodGet, coverage, `{"error":"not found"}`, "", 404, []string{"Moved", "1"}},
 	} {
 		a := s.Do(tc.method, tc.path, "", "", tc.header...)
-		if a.Status != tc.status || a.Body != tc.body || a.Header.Get("Allow") != tc.allow || a.Header.Get("Content-Type") != "application/json" {
+		if a.Status != tc.status || a.Body != tc.body || a.Header.Get("Allow") != tc.allow ||
+			a.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s: %d %v %s", tc.method, tc.path, a.Status, a.Header, a.Body)
 		}
 	}
 
 	// What a file says of itself goes with the file.
-	mapstest.BuildRegion(t, far, `<osm version="0.6"><node id="7" version="1" lat="11" lon="21"><tag k="name" v="Far"/></node></osm>`)
+	mapstest.BuildRegion(t, far,
+		`<osm version="0.6"><node id="7" version="1" lat="11" lon="21"><tag k="name" v="Far"/></node></osm>`)
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -127,7 +133,8 @@ func TestCoverage(t *testing.T) {
 	if err := os.Truncate(far, 4096); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.Do(http.MethodGet, coverage, "", ""); a.Status != 503 || a.Body != `{"error":"service unavailable"}` || a.Header.Get("Cache-Control") != "no-store" {
+	if a := s.Do(http.MethodGet, coverage, "", ""); a.Status != 503 || a.Body != `{"error":"service unavailable"}` ||
+		a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("cut short: %d %s", a.Status, a.Body)
 	}
 }

@@ -22,8 +22,8 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 type Matcher struct {
 	upstream.Service
 
-	// Valhalla's costing model for requests of the profile `car`. For `bicycle` and `foot` it is `bicycle` and `pedestrian`.
-	// Default: `auto`.
+	// Valhalla's costing model for requests of the profile `car`. For `bicycle` and `foot` it is `bicycle` and
+	// `pedestrian`. Default: `auto`.
 	Costing string `json:"costing,omitempty"`
 }
 

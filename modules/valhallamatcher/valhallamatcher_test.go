@@ -303,11 +303,13 @@ func TestCosting(t *testing.T) {
 		fmt.Fprint(w, `{"error_code":442,"error":"No path could be found for input"}`)
 	})
 	site := func(option string) mapstest.Config {
-		return mapstest.Config{Site: fmt.Sprintf("maps_match {\nmatcher valhalla %s {\n%s\n}\nprofile car bicycle foot\n}", u.URL, option)}
+		return mapstest.Config{Site: fmt.Sprintf("maps_match {\nmatcher valhalla %s {\n%s\n}\nprofile car bicycle foot\n}",
+			u.URL, option)}
 	}
 	s := mapstest.Start(t, site(""))
 	for _, tc := range []struct{ option, profile, want string }{
-		{"", "", "auto"}, {"", "&profile=car", "auto"}, {"", "&profile=bicycle", "bicycle"}, {"", "&profile=foot", "pedestrian"},
+		{"", "", "auto"}, {"", "&profile=car", "auto"}, {"", "&profile=bicycle", "bicycle"},
+		{"", "&profile=foot", "pedestrian"},
 		{"costing taxi", "", "taxi"}, {"costing taxi", "&profile=foot", "pedestrian"},
 	} {
 		if err := s.Load(site(tc.option)); err != nil {

@@ -33,7 +33,8 @@ func TestDelawareInSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s", "## Confidence in Delaware", "a stop of 40 positions", "with times", "roads missing",
+	for _, want := range []string{"15 simulated drives", "| 4 m, 1 s ", "| 20 m, 60 s ", "| mean ", "points/s",
+		"## Confidence in Delaware", "a stop of 40 positions", "with times", "roads missing",
 		"by the profile bicycle: 15 simulated at 18 km/h", "by the profile foot: 15 simulated at 5 km/h"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)

@@ -10,14 +10,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 )
 
-// recorded is how drives are outside of simulations: through places that somebody had to go to, not by the fastest routes,
-// with errors that are much the same for a while, gaps and outliers.
+// recorded is how drives are outside of simulations: through places that somebody had to go to, not by the fastest
+// routes, with errors that are much the same for a while, gaps and outliers.
 var recorded = drives.Recipe{Vias: 2, Wander: 0.5, Correlation: 15, Gaps: 0.06, Outliers: 0.01}
 
 // missingRoads is the share of the smaller roads that is taken off the map for drives with parts off the network.
 const missingRoads = 0.03
 
-// harder evaluates drives as they are recorded, and drives over roads that the map does not have. It returns the outcomes.
+// harder evaluates drives as they are recorded, and drives over roads that the map does not have. It returns the
+// outcomes.
 func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 	ds, err := recorded.Simulate(ctx, p.network.Graph, p.drives, p.seed)
 	if err != nil {

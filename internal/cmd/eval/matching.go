@@ -182,7 +182,9 @@ func (p *place) calibration(outcomes []accuracy.Outcome) error {
 		return err
 	}
 	p.heading("Confidence in %s", p.name)
-	p.say("Of all drives above, the disturbed ones, those with outliers and those with parts off the network too. Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n", accuracy.CalibrationError(bins), path)
+	p.say("Of all drives above, the disturbed ones, those with outliers and those with parts off the network too. "+
+		"Right: the share of truth and answer that both have. Mean difference %.3f. Drawn in %s.\n",
+		accuracy.CalibrationError(bins), path)
 	rows := [][]string{{"confidence", "mean", "right", "drives"}}
 	for _, b := range bins {
 		rows = append(rows, []string{fmt.Sprintf("%.3f to %.3f", b.Low, b.High), fmt.Sprintf("%.3f", b.Confidence),

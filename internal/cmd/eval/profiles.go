@@ -50,7 +50,8 @@ func (p *place) profiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.say("\nThe engine alone on one core, %d trips with %d points at 15 s, median of %d rounds:", len(trips), points, p.rounds)
+		p.say("\nThe engine alone on one core, %d trips with %d points at 15 s, median of %d rounds:", len(trips), points,
+			p.rounds)
 		p.say("%.0f points/s, a trip %s (p50), %s (p99).\n",
 			result.PointsPerSecond, milliseconds(result.P50), milliseconds(result.P99))
 	}
@@ -70,8 +71,10 @@ func (r *report) profileTable(with, without accuracy.Table) {
 		lost, leftOut = lost+ours.Lost+other.Lost, leftOut+ours.LeftOut
 		rows = append(rows, []string{
 			fmt.Sprintf("%.0f m, %.0f s", cell.Sigma, cell.Interval), share(ours.Share()), share(other.Share()),
-			share(ours.Missed / ours.Truth), share(ours.Added / ours.Truth), fmt.Sprint(ours.Lost + other.Lost), fmt.Sprint(ours.LeftOut),
+			share(ours.Missed / ours.Truth), share(ours.Added / ours.Truth), fmt.Sprint(ours.Lost + other.Lost),
+			fmt.Sprint(ours.LeftOut),
 		})
 	}
-	r.table(append(rows, []string{"mean", share(with.Mean()), share(without.Mean()), "", "", fmt.Sprint(lost), fmt.Sprint(leftOut)}))
+	r.table(append(rows, []string{"mean", share(with.Mean()), share(without.Mean()), "", "", fmt.Sprint(lost),
+		fmt.Sprint(leftOut)}))
 }

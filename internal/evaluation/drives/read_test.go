@@ -37,7 +37,8 @@ func write(t *testing.T, text string, zipped bool) string {
 
 func TestReadDrives(t *testing.T) {
 	got, err := ReadDrives(write(t, `[{"sigma":4,"interval":15,"trace":[[41.1,-8.6],[41.2,-8.5]],"truth":[[41.1,-8.61],[41.2,-8.51]],"length":1200}]`, true))
-	want := []Drive{{Cell: Cell{4, 15}, Trace: orb.LineString{{-8.6, 41.1}, {-8.5, 41.2}}, Truth: orb.LineString{{-8.61, 41.1}, {-8.51, 41.2}}}}
+	want := []Drive{{Cell: Cell{4, 15}, Trace: orb.LineString{{-8.6, 41.1}, {-8.5, 41.2}},
+		Truth: orb.LineString{{-8.61, 41.1}, {-8.51, 41.2}}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v, difference\n%s", err, diff)
 	}

@@ -89,7 +89,8 @@ func meanLength(ds []Drive) float64 {
 	return sum / float64(len(ds))
 }
 
-// correlation is that of the errors across the road of neighbouring positions, as far as the distances from the truth show it.
+// correlation is that of the errors across the road of neighbouring positions, as far as the distances from the truth
+// show it.
 func correlation(ds []Drive, cell Cell) float64 {
 	product, square := 0.0, 0.0
 	for i := range ds {

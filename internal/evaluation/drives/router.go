@@ -196,8 +196,8 @@ func (q *queue) Pop() any {
 	return e
 }
 
-// Line is the geometry of a route, and for each of its points the seconds from the route's beginning at the speed of the
-// travel, turns not counted.
+// Line is the geometry of a route, and for each of its points the seconds from the route's beginning at the speed of
+// the travel, turns not counted.
 func (r *Router) Line(route Route) (line orb.LineString, seconds []float64) {
 	now := 0.0
 	for i, arc := range route.Arcs {

@@ -162,8 +162,8 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 	return route, true
 }
 
-// randomSpots picks a random place on a road for such trips, and returns it on each arc that is open there: one or two. None
-// where the pick fell on another kind of road.
+// randomSpots picks a random place on a road for such trips, and returns it on each arc that is open there: one or two.
+// None where the pick fell on another kind of road.
 func (r *Router) randomSpots(random *rand.Rand) []Spot {
 	segment := uint32(random.IntN(r.graph.Segments()))
 	s := r.graph.Segment(segment)

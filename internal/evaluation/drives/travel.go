@@ -51,8 +51,8 @@ func (r *Router) turnCost(angle int8) float64 {
 	return turnSeconds(angle)
 }
 
-// randomTrip makes one attempt at a trip through some random via points: its line, and for each of its points the seconds from
-// its beginning.
+// randomTrip makes one attempt at a trip through some random via points: its line, and for each of its points the
+// seconds from its beginning.
 func (r *Router) randomTrip(vias int, random *rand.Rand) (line orb.LineString, seconds []float64, ok bool) {
 	if !r.travel.anywhere {
 		route, ok := r.RandomRoute(vias, random)

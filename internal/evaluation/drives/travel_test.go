@@ -42,7 +42,8 @@ func TestSimulateTravel(t *testing.T) {
 				t.Errorf("%s: one of %.0f m", name, length)
 			}
 			// a position at the beginning, one each interval, and one at the end
-			if want := math.Ceil(length/(tt.speed/3.6)/d.Interval) + 1; len(d.Trace) < least || math.Abs(float64(len(d.Trace))-want) > 1 {
+			if want := math.Ceil(length/(tt.speed/3.6)/d.Interval) + 1; len(d.Trace) < least ||
+				math.Abs(float64(len(d.Trace))-want) > 1 {
 				t.Errorf("%s: %d positions each %v s on %.0f m, want %v", name, len(d.Trace), d.Interval, length, want)
 			}
 			for _, p := range d.Trace {
@@ -85,7 +86,8 @@ func TestWhatTravellersTake(t *testing.T) {
 		if passes(line, 200, 60) != tt.zigzag {
 			t.Errorf("%s: the route is %v", name, line)
 		}
-		if speed := mismatch.Of(line, nil).Truth / seconds[len(seconds)-1]; tt.travel.speed > 0 && math.Abs(speed-tt.travel.speed) > 0.01 {
+		if speed := mismatch.Of(line, nil).Truth / seconds[len(seconds)-1]; tt.travel.speed > 0 &&
+			math.Abs(speed-tt.travel.speed) > 0.01 {
 			t.Errorf("%s at %v m/s, want %v", name, speed, tt.travel.speed)
 		}
 	}

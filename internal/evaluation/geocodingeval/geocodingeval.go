@@ -131,7 +131,8 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 	t := table{out: w}
 	t.heading("Reverse geocoding in %s: %d features, %d positions on land", p.name, len(s.features), len(s.points))
 	t.row(atMost("opening", opened, 50*time.Millisecond, true))
-	for _, check := range []func(context.Context, *table) error{s.speed, s.equality, s.ownPositions, s.containment, s.hidden} {
+	for _, check := range []func(context.Context, *table) error{s.speed, s.equality, s.ownPositions, s.containment,
+		s.hidden} {
 		if err := check(ctx, &t); err != nil {
 			return t.missed, err
 		}
