@@ -16,10 +16,11 @@ type line struct {
 	hangUp context.CancelFunc
 	// questions takes one at a time, when the line is free.
 	questions chan cursor
-	// made, free and asked belong to the watcher: whether it is connected, whether it can be asked, and when it was
-	// asked last.
+	// made, free and asked belong to the watcher: whether it is connected, whether it can be asked, when it was
+	// asked last, and when it began to be made.
 	made, free bool
 	asked      time.Time
+	begun      time.Time
 	// wantsToListen and listening belong to the goroutine of the line, once that runs.
 	wantsToListen, listening bool
 }

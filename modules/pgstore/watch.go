@@ -80,10 +80,12 @@ type watcher struct {
 	unwanted context.CancelFunc
 	next     time.Time // when there is something to do, if nothing is heard until then
 	pooled   int       // questions under way on connections of the pool
-	// refused is how many connections could not be made since the last answer, and why is what went wrong last, at whyAt.
-	refused int
-	why     error
-	whyAt   time.Time
+	// refused is how many connections could not be made since the last answer, one after the other, the last of them at
+	// refusedAt. Those that broke together are one. why is what went wrong last, at whyAt.
+	refused   int
+	refusedAt time.Time
+	why       error
+	whyAt     time.Time
 
 	lines      []*line
 	nextLine   time.Time     // no line is made before
@@ -188,7 +190,7 @@ func (w *watcher) makeLine(ctx context.Context) {
 	if !slices.ContainsFunc(w.lines, func(l *line) bool { return !l.made }) {
 		w.nextLine = now.Add(w.hedge())
 	}
-	l := &line{store: w.store, questions: make(chan cursor, 1), send: w.sender(ctx)}
+	l := &line{store: w.store, begun: now, questions: make(chan cursor, 1), send: w.sender(ctx)}
 	l.wantsToListen = w.store.listen && !now.Before(w.nextListen)
 	ctx, l.hangUp = context.WithCancel(ctx)
 	w.lines = append(w.lines, l)
@@ -320,8 +322,9 @@ func (w *watcher) take(a *answer) bool {
 }
 
 func (w *watcher) hearFailure(ctx context.Context, e event) {
-	if e.refused {
+	if e.refused && e.line.begun.After(w.refusedAt) {
 		w.refused++
+		w.refusedAt = time.Now()
 	}
 	again := min(retryFirst<<min(max(w.refused-1, 0), 8), retryEvery)
 	if e.line != nil {
