@@ -140,7 +140,8 @@ func TestMatchingTablesAndCollections(t *testing.T) {
 		table += fmt.Sprintf("2026-05-01T10:00:%02dZ,%v,\"%v\",\r\n", 10*i, p[1], p[0])
 		line += fmt.Sprintf(",[%v,%v]", p[1], p[0])
 	}
-	collection := `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[1,2]}},` +
+	collection := `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,` +
+		`"geometry":{"type":"Point","coordinates":[1,2]}},` +
 		`{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` + line[1:] + `]}}]}`
 	const csvType, geoType = "text/csv", "application/geo+json"
 	for _, sent := range []struct{ media, body string }{{csvType, table}, {csvType + "; charset=utf-8", table},

@@ -107,7 +107,8 @@ func TestPlaces(t *testing.T) {
 	want := `{"data":{"query":"39.100000,-75.500000","results":[` +
 		head + `"city":"Dover","country":"United States","country_code":"USA"}},` +
 		head +
-		`"house_number":"1a","street":"Main Street","suburb":"Old Town","hamlet":"Elm","city":"Dover","county":"Kent County","state":"Delaware","postcode":"19901",` +
+		`"house_number":"1a","street":"Main Street","suburb":"Old Town","hamlet":"Elm",` +
+		`"city":"Dover","county":"Kent County","state":"Delaware","postcode":"19901",` +
 		`"country":"United States","country_code":"USA"}}]}}`
 	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -123,9 +124,11 @@ func TestCoverage(t *testing.T) {
 			Attribution: "© x", Date: time.Date(2026, 5, 1, 2, 0, 0, 5, time.FixedZone("", 7200))},
 		{Name: "c"},
 	}))
-	const want = `{"data":{"regions":[{"name":"a \"b\"","bounds":{"minLat":38.4000000,"minLon":-75.8000000,"maxLat":39.8500000,"maxLon":-74.9800001},` +
+	const want = `{"data":{"regions":[{"name":"a \"b\"",` +
+		`"bounds":{"minLat":38.4000000,"minLon":-75.8000000,"maxLat":39.8500000,"maxLon":-74.9800001},` +
 		`"date":"2026-05-01T00:00:00Z","attribution":"© x"},` +
-		`{"name":"c","bounds":{"minLat":0.0000000,"minLon":0.0000000,"maxLat":0.0000000,"maxLon":0.0000000},"date":null,"attribution":""}]}}`
+		`{"name":"c","bounds":{"minLat":0.0000000,"minLon":0.0000000,"maxLat":0.0000000,"maxLon":0.0000000},` +
+		`"date":null,"attribution":""}]}}`
 	if diff := cmp.Diff(want, got); diff != "" || !json.Valid([]byte(got)) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

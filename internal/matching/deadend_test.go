@@ -20,7 +20,8 @@ func TestTurningBackWhereRecorded(t *testing.T) {
 			t.Run(fmt.Sprintf("%d m before a dead end, points %d m apart", 10*beyond, apart), s.run)
 		}
 	}
-	s := sketch{name: "before a block", noise: 2, ways: "ac\ncd\nce\nef\nfd", trace: "a>b/10 b>a/10", want: "ac", metres: 300, grid: `
+	s := sketch{name: "before a block", noise: 2, ways: "ac\ncd\nce\nef\nfd",
+		trace: "a>b/10 b>a/10", want: "ac", metres: 300, grid: `
 a..............b...c........d
                    .        .
                    .        .

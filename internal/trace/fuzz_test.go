@@ -64,7 +64,8 @@ func FuzzParseJSON(f *testing.F) {
 func FuzzParseGeoJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"LineString","coordinates":[[1,2],[3,4,5]]}`,
-		`{"features":[{"type":"Feature","geometry":{"coordinates":[[1,2],[3,4]],"type":"LineString"},"properties":{"coordTimes":[5,6]}},` +
+		`{"features":[{"type":"Feature","geometry":{"coordinates":[[1,2],[3,4]],"type":"LineString"},` +
+			`"properties":{"coordTimes":[5,6]}},` +
 			`{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]}}],"type":"FeatureCollection"}`,
 		`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]},"properties":{"coordTimes":["2024-05-01T12:00:00Z",6]}}`,
 	} {

@@ -79,7 +79,8 @@ func hostile(size int) map[string]struct {
 		"features": {fill(`{"type":"FeatureCollection","features":[`, `{},`, `{}]}`), asGeoJSON},
 		"lines": {fill(`{"type":"FeatureCollection","features":[`,
 			`{"type":"Feature","geometry":{"type":"LineString"}},`, `{}]}`), asGeoJSON},
-		"a feature's coordinates": {fill(`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[`, `[1,1],`, `[1,1]]}}]}`), asGeoJSON},
+		"a feature's coordinates": {fill(`{"type":"FeatureCollection","features":[{"type":"Feature",`+
+			`"geometry":{"type":"LineString","coordinates":[`, `[1,1],`, `[1,1]]}}]}`), asGeoJSON},
 
 		"a header":     {fill(`lat,lng`, `,`, ``), asCSV},
 		"a row":        {fill("lat,lng\n1,1", `,`, ``), asCSV},

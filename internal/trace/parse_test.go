@@ -72,8 +72,10 @@ func TestParse(t *testing.T) {
 		"FeatureCollection with points and areas, times and types last": {geoJSONBody,
 			`{"features":[{"geometry":{"coordinates":[1,2],"type":"Point"},` +
 				`"properties":{"coordTimes":"x"},"type":"Feature"},null,{"type":"Feature","geometry":null},` +
-				`{"properties":{"coordTimes":[5,"2024-05-01T12:00:00Z"]},"geometry":{"bbox":[1,2,3,4],"coordinates":[[-75.5,39.1,7],[-75.6,39.2]],"type":"LineString"},"type":"Feature"},` +
-				`{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,2]]]}},{"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}],` +
+				`{"properties":{"coordTimes":[5,"2024-05-01T12:00:00Z"]},"geometry":{"bbox":[1,2,3,4],` +
+				`"coordinates":[[-75.5,39.1,7],[-75.6,39.2]],"type":"LineString"},"type":"Feature"},` +
+				`{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,2]]]}},` +
+				`{"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}],` +
 				`"coordinates":[[1,2],[3,4]],"type":"FeatureCollection","bbox":[1,2,3,4]}`,
 			[]Point{full(39.1, -75.5, 5, nan), full(39.2, -75.6, 1714564800, nan)}},
 		"LineString with a foreign member features": {geoJSONBody,
@@ -292,7 +294,8 @@ func TestParseForms(t *testing.T) {
 		}
 	}
 	doc, err := ParseJSON(nil,
-		[]byte(`{"radius":-1.5e1,"path":[{"lat":1,"lng":1},{"lat":1,"lng":2}],"details":false,"format":"geojson","profile":"foot"}`), 3)
+		[]byte(`{"radius":-1.5e1,"path":[{"lat":1,"lng":1},{"lat":1,"lng":2}],`+
+			`"details":false,"format":"geojson","profile":"foot"}`), 3)
 	if err != nil || doc.Radius == nil || *doc.Radius != -15 || doc.Details == nil || *doc.Details || doc.Format == nil ||
 		*doc.Format != "geojson" ||
 		doc.Profile == nil || *doc.Profile != "foot" {

@@ -288,7 +288,8 @@ func TestReverse(t *testing.T) {
 func TestReverseLanguage(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "bern.region")
 	mapstest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
-		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/><tag k="place" v="city"/></node></osm>`)
+		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/>`+
+		`<tag k="place" v="city"/></node></osm>`)
 	for language, want := range map[string]string{"": "Bern", "fr": "Berne", "fr-CH": "Berne", "de;q=0.1, it": "Berna",
 		"ja": "Bern", "*": "Bern"} {
 		stdout, _, err := run(t, "", "reverse", region, "46.94", "7.44", "--language", language)
@@ -316,7 +317,8 @@ func TestMatch(t *testing.T) {
 		"JSON":    `{"radius":20,"path":[` + strings.Join(body, ",") + `]}`,
 		"GPX":     `<?xml version="1.0"?><gpx><trk><trkseg>` + strings.Join(gpx, "") + `</trkseg></trk></gpx>`,
 		"GeoJSON": `{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` + strings.Join(line, ",") + `]}}`,
-		"collection": `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[` +
+		"collection": `{"type":"FeatureCollection","features":[{"type":"Feature",` +
+			`"geometry":{"type":"LineString","coordinates":[` +
 			strings.Join(line, ",") + `]}}]}`,
 		"CSV": "Lon,\"lat\"\r\n" + strings.Join(rows, "\r\n"),
 	} {

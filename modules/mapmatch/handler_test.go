@@ -127,7 +127,8 @@ func TestForms(t *testing.T) {
 		{"POST", "", geoJSON, geoType},
 		{"POST", "", `{"type":"Feature","properties":null,"geometry":` + geoJSON + `}`, geoType},
 		{"POST", "",
-			`{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[1,2]}},` +
+			`{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,` +
+				`"geometry":{"type":"Point","coordinates":[1,2]}},` +
 				`{"type":"Feature","properties":null,"geometry":` + geoJSON + `}]}`, geoType},
 		{"POST", "", table, csvType},
 		{"POST", "?radius=1&format=json&details=false", strings.ReplaceAll(strings.Replace(table, "lng", "Lon", 1), "\n",

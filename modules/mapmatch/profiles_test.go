@@ -162,11 +162,11 @@ func TestProfilesAndMatchers(t *testing.T) {
 	checkError(t, s.Do(http.MethodGet, endpoint+"?profile=bicycle&path="+onTheCycles, "", ""), 503, "Unavailable", "")
 
 	for block, says := range map[string]string{
-		"matcher osrm http://127.0.0.1:1\nprofile car foot":                               "none of the matchers answers for foot",
-		"matcher osrm http://127.0.0.1:1 {\nprofile foot\n}":                              "none of the matchers answers for car",
-		"matcher osrm http://127.0.0.1:1 {\nprofile velo bicycle\n}\nprofile foot":        "none of the matchers answers for foot",
-		"matcher osrm http://127.0.0.1:1\nmatcher valhalla http://a\nprofile car bicycle": "",
-		"matcher osrm http://127.0.0.1:1 {\nprofile velo bicycle\n}\nprofile bicycle":     "",
+		"matcher osrm http://a:1\nprofile car foot":                               "none of the matchers answers for foot",
+		"matcher osrm http://a:1 {\nprofile foot\n}":                              "none of the matchers answers for car",
+		"matcher osrm http://a:1 {\nprofile velo bicycle\n}\nprofile foot":        "none of the matchers answers for foot",
+		"matcher osrm http://a:1\nmatcher valhalla http://a\nprofile car bicycle": "",
+		"matcher osrm http://a:1 {\nprofile velo bicycle\n}\nprofile bicycle":     "",
 	} {
 		err := s.Load(mapstest.Config{Site: "maps_match {\n" + block + "\n}"})
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {

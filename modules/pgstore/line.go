@@ -16,7 +16,7 @@ type line struct {
 	hangUp context.CancelFunc
 	// questions takes one at a time, when the line is free.
 	questions chan cursor
-	// made, free and asked belong to the watcher: whether it is connected, whether it can be asked, when it was
+	// made, free, asked and begun belong to the watcher: whether it is connected, whether it can be asked, when it was
 	// asked last, and when it began to be made.
 	made, free bool
 	asked      time.Time

@@ -554,3 +554,29 @@ func TestDeadConnection(t *testing.T) {
 		t.Logf("heard after %v", took)
 	}
 }
+
+// TestRefusedTogether: connections that were being made when something broke are one sign that the database is away.
+// It takes another one, begun after that, to believe it.
+func TestRefusedTogether(t *testing.T) {
+	h := newHeard()
+	w := &watcher{store: &Store{logger: zap.NewNop()}, to: h, asking: true, nextLine: time.Now().Add(time.Hour)}
+	begin := func() *line {
+		l := &line{begun: time.Now(), hangUp: func() {}}
+		w.lines = append(w.lines, l)
+		return l
+	}
+	broke := func(l *line) {
+		w.hear(t.Context(), event{line: l, err: asDBError(errors.New("broken pipe")), refused: true})
+	}
+	one, two, three := begin(), begin(), begin()
+	for _, l := range []*line{one, two, three} {
+		broke(l)
+	}
+	if len(h.errs) > 0 {
+		t.Errorf("connections that broke together: %v", h.errs)
+	}
+	broke(begin())
+	if len(h.errs) != 1 {
+		t.Errorf("a connection that broke after that: %v", h.errs)
+	}
+}

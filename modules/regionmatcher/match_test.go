@@ -106,7 +106,8 @@ func TestForms(t *testing.T) {
 		{"GeoJSON inside", match, geoType, `{"type":"LineString","coordinates":[[-75.52,39.15],[-75.53,39.16]]}`, true},
 		{"GeoJSON outside", match, geoType, `{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1.5,42.5],[1.5,42.6]]}}`, false},
 		{"GeoJSON collection", match, geoType,
-			`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.52,39.15],[-75.53,39.16]]}}]}`, true},
+			`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString",` +
+				`"coordinates":[[-75.52,39.15],[-75.53,39.16]]}}]}`, true},
 		{"CSV inside", match, csvType, "lat,lng\n39.15,-75.52\n39.16,-75.53\n", true},
 		{"CSV outside", match, csvType, "lat,lng\n42.5,1.5\n42.6,1.5\n", false},
 		{"CSV broken", match, csvType, "lat,lng\n39.15,-75.52\n39.16,\n", false},
