@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,8 @@ import (
 )
 
 var drive = matching.Result{
-	Path: orb.LineString{{-75.5197, 39.1573}, {-75.52000001, 39}}, Distance: 1234.567, Confidence: 0.98765, Duration: 61.25,
+	Path: orb.LineString{{-75.5197, 39.1573}, {-75.52000001, 39}}, Distance: 1234.567, Confidence: 0.98765,
+	Duration: 61.25,
 	Tracepoints: []matching.Tracepoint{
 		{Matched: true, Location: orb.Point{-75.5197, 39.1573}, Distance: 0.004, Name: `State "St"`},
 		{},
@@ -46,26 +48,34 @@ const (
 )
 
 func TestMatch(t *testing.T) {
-	unknown := drive
-	unknown.Ways = nil
-	for name, tc := range map[string]struct{ got, want string }{
-		"plain": {string(AppendMatch(nil, &drive, false)),
-			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],"distance":1234.57}`},
-		"details": {string(AppendMatch(nil, &drive, true)),
-			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],` + details + ways + `}`},
-		"details without ways": {string(AppendMatch(nil, &unknown, true)),
-			`{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],` + details + `}`},
-		"polyline":              {string(AppendMatchPolyline(nil, &drive, false)), polylineHead + `"distance":1234.57}`},
-		"polyline with details": {string(AppendMatchPolyline(nil, &drive, true)), polylineHead + details + ways + `}`},
-		"feature": {string(AppendMatchFeature(nil, &drive, false)),
-			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},` +
-				`"properties":{"distance":1234.57}}`},
-		"feature with details": {string(AppendMatchFeature(nil, &drive, true)),
-			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},` +
-				`"properties":{` + detailsLngLat + ways + `}}`},
+	unknown := drive // its ways and its confidence
+	unknown.Ways, unknown.Confidence = nil, math.NaN()
+	without := strings.NewReplacer(ways, "", `"confidence":0.9877,`, "")
+	const line = `{"coordinates":[[39.1573000,-75.5197000],[39.0000000,-75.5200000]],`
+	const feature = `{"type":"Feature","geometry":{"type":"LineString",` +
+		`"coordinates":[[-75.5197000,39.1573000],[-75.5200000,39.0000000]]},"properties":{`
+	for name, tc := range map[string]struct {
+		append      func(dst []byte, m *matching.Result, details bool) []byte
+		plain, full string
+	}{
+		"JSON":     {AppendMatch, line + `"distance":1234.57}`, line + details + ways + `}`},
+		"polyline": {AppendMatchPolyline, polylineHead + `"distance":1234.57}`, polylineHead + details + ways + `}`},
+		"feature":  {AppendMatchFeature, feature + `"distance":1234.57}}`, feature + detailsLngLat + ways + `}}`},
 	} {
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" || !json.Valid([]byte(tc.got)) {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+		for form, f := range map[string]struct {
+			m       *matching.Result
+			details bool
+			want    string
+		}{
+			"plain": {&drive, false, tc.plain}, "details": {&drive, true, tc.full},
+			"details of which two are not known": {&unknown, true, without.Replace(tc.full)},
+		} {
+			t.Run(name+", "+form, func(t *testing.T) {
+				got := string(tc.append(nil, f.m, f.details))
+				if diff := cmp.Diff(f.want, got); diff != "" || !json.Valid([]byte(got)) {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
 		}
 	}
 }
@@ -102,7 +112,8 @@ func TestPlaces(t *testing.T) {
 	full.Address.Hamlet, full.Address.County = "Elm", "Kent County"
 	full.Address.State, full.Address.Postcode = "Delaware", "19901"
 	got = string(AppendPlaces(nil, orb.Point{-75.5, 39.1}, &geocoding.Result{Places: []geocoding.Place{place, full}}))
-	const head = `{"id":"node:1","name":"Café “X”","display_name":"Café, Dover","category":"amenity","type":"cafe","distance":12.35,` +
+	const head = `{"id":"node:1","name":"Café “X”","display_name":"Café, Dover","category":"amenity","type":"cafe",` +
+		`"distance":12.35,` +
 		`"location":{"lat":39.1500000,"lng":-75.5200000},"address":{`
 	want := `{"data":{"query":"39.100000,-75.500000","results":[` +
 		head + `"city":"Dover","country":"United States","country_code":"USA"}},` +
@@ -141,20 +152,26 @@ func TestWriteFailure(t *testing.T) {
 		body       string
 		unexpected bool
 	}{
-		{&trace.InputError{Parameter: "path", Point: 2, Problem: "is odd"}, 422, `{"error":{"code":"InvalidInput","message":"path: point 2: is odd","status":422}}`, false},
-		{fmt.Errorf("x: %w", matching.ErrNoRoute), 404, `{"error":{"code":"NoRoute","message":"no matching route for the given coordinates","status":404}}`, false},
+		{&trace.InputError{Parameter: "path", Point: 2, Problem: "is odd"}, 422,
+			`{"error":{"code":"InvalidInput","message":"path: point 2: is odd","status":422}}`, false},
+		{fmt.Errorf("x: %w", matching.ErrNoRoute), 404,
+			`{"error":{"code":"NoRoute","message":"no matching route for the given coordinates","status":404}}`, false},
 		{fmt.Errorf("x: %w", &matching.NoRouteError{Reason: "a lake"}), 404,
 			`{"error":{"code":"NoRoute","message":"no matching route for the given coordinates: a lake","status":404}}`, false},
-		{matching.ErrOverloaded, 503, `{"error":{"code":"Overloaded","message":"the request exceeds the work limit","status":503}}`, false},
-		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503, `{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
+		{matching.ErrOverloaded, 503,
+			`{"error":{"code":"Overloaded","message":"the request exceeds the work limit","status":503}}`, false},
+		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503,
+			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
 		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},
 		{apierror.BadGateway(), 502, `{"error":{"code":"BadGateway","message":"bad gateway","status":502}}`, false},
 		{context.Canceled, 499, ``, false},
-		{errors.New("open /secret/path"), 500, `{"error":{"code":"InternalError","message":"internal server error","status":500}}`, true},
+		{errors.New("open /secret/path"), 500,
+			`{"error":{"code":"InternalError","message":"internal server error","status":500}}`, true},
 	} {
 		rec := httptest.NewRecorder()
 		unexpected := WriteFailure(rec, apierror.Routing, tc.err)
-		if body := rec.Body.String(); rec.Code != tc.status || unexpected != tc.unexpected || body != tc.body && body != tc.body+"\n" {
+		body := strings.TrimSuffix(rec.Body.String(), "\n")
+		if rec.Code != tc.status || unexpected != tc.unexpected || body != tc.body {
 			t.Errorf("%v: %d %s, unexpected %v", tc.err, rec.Code, body, unexpected)
 		}
 	}

@@ -3,6 +3,7 @@ package answer
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/paulmach/orb"
@@ -18,8 +19,8 @@ const (
 	distanceDecimals   = 2
 )
 
-// AppendMatch appends a matched drive as the API answers it: coordinates as [lat,lng] and the length in metres. details adds
-// confidence, duration, tracepoints and, where they are known, ways.
+// AppendMatch appends a matched drive as the API answers it: coordinates as [lat,lng] and the length in metres. details
+// adds duration, tracepoints and, where they are known, confidence and ways.
 func AppendMatch(dst []byte, m *matching.Result, details bool) []byte {
 	dst = append(dst, `{"coordinates":`...)
 	dst = appendLine(dst, m.Path, appendLatLng)
@@ -96,8 +97,10 @@ func appendMeasures(dst []byte, m *matching.Result, details bool, position posit
 	if !details {
 		return dst
 	}
-	dst = append(dst, `,"confidence":`...)
-	dst = jsontext.AppendRounded(dst, m.Confidence, 4)
+	if !math.IsNaN(m.Confidence) {
+		dst = append(dst, `,"confidence":`...)
+		dst = jsontext.AppendRounded(dst, m.Confidence, 4)
+	}
 	dst = append(dst, `,"duration":`...)
 	dst = jsontext.AppendRounded(dst, m.Duration, 1)
 	dst = append(dst, `,"tracepoints":[`...)

@@ -47,7 +47,8 @@ type Result struct {
 	Path orb.LineString
 	// Distance is the length of Path in metres.
 	Distance float64
-	// Confidence is the probability, 0 to 1, that this is the drive. With Details only, as all below.
+	// Confidence is the probability, 0 to 1, that this is the drive; NaN where a remote service does not know it. With
+	// Details only, as all below.
 	Confidence float64
 	// Duration is the time in seconds that the drive takes at the roads' free speed.
 	Duration float64

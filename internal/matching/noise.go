@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // How exact the positions are decides everything else, and traces rarely say it. It is estimated from how far the points
@@ -144,29 +145,43 @@ var densities = func() (table [int(noiseReach/densityStep) + 1][noiseSteps]float
 	return table
 }()
 
-// jitter is the part of the noise that is independent from one point to the next, as the third differences show it, and
-// the usual distance between points. The jitter is true where that distance is small; where it is not, the driving itself
-// makes the differences.
+// Jitter is the part of the noise of a trace that is independent from one point to the next, in metres, as the third
+// differences show it, and the usual distance between points. The jitter is true where that distance is small; where it
+// is not, the driving itself makes the differences. Of fewer than 12 points the jitter is 0, which says nothing, and so
+// is the distance of fewer than two.
+func Jitter(points []trace.Point) (sigma, step float64) {
+	sigma, step, _ = jitter(points, nil)
+	return sigma, step
+}
+
 func (s *scratch) jitter() (sigma, step float64) {
-	n := len(s.points)
-	if n < 12 {
-		return 0, math.Inf(1)
+	sigma, step, s.numbers = jitter(s.points, s.numbers)
+	return sigma, step
+}
+
+// jitter works in a buffer.
+func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []float64) {
+	n := len(points)
+	numbers = numbers[:0]
+	for i := 1; i < n; i++ {
+		numbers = append(numbers, apart(&points[i-1], &points[i]))
 	}
-	perLon := math.Cos(s.points[0].Location.Lat()*math.Pi/180) * degree
-	s.numbers = s.numbers[:0]
+	if n > 1 {
+		step = median(numbers)
+	}
+	if n < 12 {
+		return 0, step, numbers
+	}
+	perLon := math.Cos(points[0].Location.Lat()*math.Pi/180) * degree
+	numbers = numbers[:0]
 	for i := 3; i < n; i++ {
-		a, b, c, d := s.points[i-3].Location, s.points[i-2].Location, s.points[i-1].Location, s.points[i].Location
+		a, b, c, d := points[i-3].Location, points[i-2].Location, points[i-1].Location, points[i].Location
 		x := (a.Lon() - 3*b.Lon() + 3*c.Lon() - d.Lon()) * perLon
 		y := (a.Lat() - 3*b.Lat() + 3*c.Lat() - d.Lat()) * degree
-		s.numbers = append(s.numbers, x*x+y*y)
+		numbers = append(numbers, x*x+y*y)
 	}
 	// Each coordinate's third difference has the variance 20·sigma²; the median of both together is 2·ln 2 of that.
-	sigma = math.Sqrt(median(s.numbers) / (20 * 2 * math.Ln2))
-	s.numbers = s.numbers[:0]
-	for i := 1; i < n; i++ {
-		s.numbers = append(s.numbers, apart(&s.points[i-1], &s.points[i]))
-	}
-	return sigma, median(s.numbers)
+	return math.Sqrt(median(numbers) / (20 * 2 * math.Ln2)), step, numbers
 }
 
 const degree = math.Pi / 180 * roadgraph.EarthRadius // metres

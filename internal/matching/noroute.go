@@ -51,6 +51,26 @@ func (c *Coverage) Add(covers func(orb.Point) bool) {
 
 // NoRoute is why there may be no route, once all regions have been added: a *NoRouteError.
 func (c *Coverage) NoRoute() error {
+	reason := c.gap()
+	if reason == "" {
+		reason = "the trace lies inside the region's coverage, but no drive on its roads fits it"
+	}
+	return &NoRouteError{Reason: reason}
+}
+
+// NoRouteOfService is why there may be no route where none of the regions covers the whole trace, so that a service
+// without regions was asked for all of it: a *NoRouteError. It is ErrNoRoute where the regions had no part in that:
+// where no point lies in any of them, or all of them in one.
+func (c *Coverage) NoRouteOfService() error {
+	gap := c.gap()
+	if gap == "" || c.most == 0 {
+		return ErrNoRoute
+	}
+	return &NoRouteError{Reason: gap + "; the service that was asked for the whole trace found no route"}
+}
+
+// gap is how the trace is not inside the coverage of one region; "" where it is.
+func (c *Coverage) gap() string {
 	outside := 0
 	for _, covered := range c.covered {
 		if !covered {
@@ -61,16 +81,13 @@ func (c *Coverage) NoRoute() error {
 	if c.regions > 1 {
 		where = "the coverage of all regions"
 	}
-	reason := ""
 	switch {
 	case outside == len(c.points):
-		reason = "the whole trace lies outside " + where
+		return "the whole trace lies outside " + where
 	case outside > 0:
-		reason = fmt.Sprintf("part of the trace, %d of %d points, lies outside %s", outside, len(c.points), where)
+		return fmt.Sprintf("part of the trace, %d of %d points, lies outside %s", outside, len(c.points), where)
 	case c.most < len(c.points):
-		reason = "each point lies in some region's coverage, but no region covers the whole trace"
-	default:
-		reason = "the trace lies inside the region's coverage, but no drive on its roads fits it"
+		return "each point lies in some region's coverage, but no region covers the whole trace"
 	}
-	return &NoRouteError{Reason: reason}
+	return ""
 }

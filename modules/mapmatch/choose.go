@@ -23,22 +23,23 @@ type regional interface {
 // workPerCovered is how many points are compared with a region in a unit of work.
 const workPerCovered = 4
 
-// explain adds to an error that says that there is no route where the trace lies. A matcher without regions may know
-// the whole Earth, and what a damaged region covers is not known; then there is nothing to add.
-func (h *Handler) explain(err error, in *input) error {
+// explain adds to an error of the matcher that was asked, which says that there is no route, where the trace lies: as
+// seen from all regions, or, where a matcher without regions was asked, from those that would have been asked before it
+// had they covered the whole trace. What a damaged region covers is not known; then there is nothing to add.
+func (h *Handler) explain(err error, in *input, asked matching.Matcher) error {
 	if !errors.Is(err, matching.ErrNoRoute) {
 		return err
 	}
-	matchers := h.offer.matchers[in.profile] // the others were never asked
-	for _, m := range matchers {
-		if _, ok := m.(regional); !ok {
-			return err
-		}
-	}
+	_, here := asked.(regional)
 	coverage := matching.CoverageOf(in.points)
-	for _, m := range matchers {
-		if in.work.Spend(int64(len(in.points)/workPerCovered)) != nil || m.(regional).Cover(coverage) != nil {
-			return err
+	for _, m := range h.offer.matchers[in.profile] { // the others are not asked for it
+		if m == asked && !here {
+			return coverage.NoRouteOfService()
+		}
+		if r, ok := m.(regional); ok {
+			if in.work.Spend(int64(len(in.points)/workPerCovered)) != nil || r.Cover(coverage) != nil {
+				return err
+			}
 		}
 	}
 	return coverage.NoRoute()

@@ -190,7 +190,7 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	})
 	h.app.Metrics().ObserveMatch(time.Since(start))
 	if err != nil {
-		return h.explain(err, in)
+		return h.explain(err, in, matcher)
 	}
 	switch in.format {
 	case formatGeoJSON:

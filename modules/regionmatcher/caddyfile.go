@@ -29,7 +29,11 @@ import (
 //	    }
 //	    reverse_proxy @andorra node-1:8080
 //	    reverse_proxy @north node-2:8080
-//	    reverse_proxy node-1:8080 node-2:8080
+//	    reverse_proxy node-1:8080 node-2:8080 {
+//	        lb_try_duration 5s
+//	        health_uri      /healthz
+//	        health_interval 1s
+//	    }
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() { // the same matcher may stand several times in a set

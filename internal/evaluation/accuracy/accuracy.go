@@ -21,7 +21,7 @@ type Outcome struct {
 	mismatch.Mismatch
 	Lost       bool    // there was no answer; all of the drive is missed
 	LeftOut    int     // positions that were not matched
-	Confidence float64 // 0 to 1
+	Confidence float64 // 0 to 1; NaN where the answer has none
 }
 
 // Radius says which radius a drive's request has, in metres; 0 leaves it out.

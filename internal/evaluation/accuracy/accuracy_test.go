@@ -60,7 +60,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("a drive far from all roads: %+v", o)
 	}
 	table := Tabulate(outcomes)
-	if s := table[cell]; s.Drives != 2 || s.Lost != 0 || math.Abs(s.Share()-(outcomes[1].Missed+outcomes[1].Added)/1350) > 0.001 {
+	wrong := outcomes[1].Missed + outcomes[1].Added
+	if s := table[cell]; s.Drives != 2 || s.Lost != 0 || math.Abs(s.Share()-wrong/1350) > 0.001 {
 		t.Errorf("the first cell: %+v", s)
 	}
 	if s := table[other]; s.Drives != 1 || s.Lost != 1 {
@@ -82,17 +83,21 @@ func TestRunEndsWithItsContext(t *testing.T) {
 
 func TestCalibrate(t *testing.T) {
 	outcome := func(confidence, wrong float64) Outcome {
-		return Outcome{Mismatch: mismatch.Mismatch{Missed: wrong, Added: wrong, Truth: 100, Path: 100}, Confidence: confidence}
+		m := mismatch.Mismatch{Missed: wrong, Added: wrong, Truth: 100, Path: 100}
+		return Outcome{Mismatch: m, Confidence: confidence}
 	}
-	outcomes := []Outcome{outcome(0.9, 0), outcome(0.4, 60), outcome(0.8, 20), outcome(0.6, 80), {Lost: true}}
+	outcomes := []Outcome{outcome(0.9, 0), outcome(0.4, 60), outcome(0.8, 20), outcome(0.6, 80), {Lost: true},
+		outcome(math.NaN(), 0)}
 	bins := Calibrate(outcomes, 2)
-	want := []Bin{{Low: 0.4, High: 0.6, Confidence: 0.5, Right: 0.3, Drives: 2}, {Low: 0.8, High: 0.9, Confidence: 0.85, Right: 0.9, Drives: 2}}
+	want := []Bin{{Low: 0.4, High: 0.6, Confidence: 0.5, Right: 0.3, Drives: 2},
+		{Low: 0.8, High: 0.9, Confidence: 0.85, Right: 0.9, Drives: 2}}
 	if len(bins) != len(want) {
 		t.Fatalf("the bins are %+v", bins)
 	}
 	for i, w := range want {
 		b := bins[i]
-		if b.Low != w.Low || b.High != w.High || b.Drives != w.Drives || math.Abs(b.Confidence-w.Confidence) > 1e-9 || math.Abs(b.Right-w.Right) > 1e-9 {
+		if b.Low != w.Low || b.High != w.High || b.Drives != w.Drives || math.Abs(b.Confidence-w.Confidence) > 1e-9 ||
+			math.Abs(b.Right-w.Right) > 1e-9 {
 			t.Errorf("bin %d is %+v, want %+v", i, b, w)
 		}
 	}

@@ -15,9 +15,12 @@ type Bin struct {
 }
 
 // Calibrate sorts drives by the confidence of their answers into n bins of the same size, and compares it with what was
-// right. Lost drives have no confidence and are left out; fewer drives than bins make fewer bins.
+// right. Lost drives and those of a service that does not know its confidence (NaN) are left out; fewer drives than
+// bins make fewer bins.
 func Calibrate(outcomes []Outcome, n int) []Bin {
-	answered := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return o.Lost })
+	answered := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool {
+		return o.Lost || math.IsNaN(o.Confidence)
+	})
 	slices.SortStableFunc(answered, func(a, b Outcome) int { return cmp.Compare(a.Confidence, b.Confidence) })
 	n = min(n, len(answered))
 	bins := make([]Bin, n)
