@@ -42,7 +42,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 	if g.Geometry == "" {
 		g.Geometry = geometryOn
 	}
-	if err := g.Open(ctx, false); err != nil {
+	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder nominatim: %w", err)
 	}
 	return nil

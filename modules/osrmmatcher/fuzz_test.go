@@ -19,8 +19,9 @@ func FuzzParse(f *testing.F) {
 	for _, file := range files {
 		f.Add([]byte(upstreamtest.Read(f, file).Body), uint8(12))
 	}
-	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U_ulLnnqC"}],"tracepoints":[{"matchings_index":0,"location":[-8,41]},{"matchings_index":0,"location":[-8,42]}]}`), uint8(2))
-	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":{"coordinates":[[-8,41],[-8,42]]}}],"tracepoints":[{"matchings_index":0,"location":[-8,41]},{"matchings_index":0,"location":[-8,42]}]}`), uint8(2))
+	const points = `"tracepoints":[{"matchings_index":0,"location":[-8,41]},{"matchings_index":0,"location":[-8,42]}]}`
+	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U_ulLnnqC"}],`+points), uint8(2))
+	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":{"coordinates":[[-8,41],[-8,42]]}}],`+points), uint8(2))
 	f.Fuzz(func(t *testing.T, body []byte, n uint8) {
 		req := &matching.Request{Details: true}
 		var used []int
@@ -32,10 +33,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		result, err := a.result(req)
+		result, err := a.Result(req)
 		if err != nil {
 			return
 		}
+		result.PlacePoints()
 		if len(result.Path) < 2 || len(result.Tracepoints) != len(used) {
 			t.Errorf("%d positions, %d tracepoints of %d points", len(result.Path), len(result.Tracepoints), n)
 		}
@@ -44,10 +46,13 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("tracepoint %d: %+v", i, p)
 			}
 		}
-		for _, v := range []float64{result.Distance, result.Duration, result.Confidence} {
+		for _, v := range []float64{result.Distance, result.Duration} {
 			if !(v >= 0 && v < math.MaxFloat64) {
 				t.Errorf("%+v", result)
 			}
+		}
+		if c := result.Confidence; c < 0 || c > 1 { // NaN where the service says nothing
+			t.Errorf("confidence %v", c)
 		}
 	})
 }

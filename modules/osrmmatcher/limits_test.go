@@ -96,6 +96,17 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// What an answer can do without is not asked for beyond max_calls, and that is nothing to warn of.
+func TestCallsSpared(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "max_calls 1")
+	u.Send(400, `{"code":"NoSegment"}`)
+	check(t, u, s.Do(http.MethodGet, address+"?path=[{41,-8},{41,-8.001}]", "", ""), 404, "NoRoute")
+	if strings.Contains(s.Log(), "too often") {
+		t.Error("it warns that the request asks too often")
+	}
+}
+
 // Connections that cannot be made are no calls: the other upstream is found, however many times that takes.
 func TestDialsAreNoCalls(t *testing.T) {
 	u := upstreamtest.New(t)

@@ -3,7 +3,6 @@ package osrmmatcher
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/caddyserver/caddy/v2"
@@ -11,16 +10,21 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
+	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so in a chain it belongs
-// behind local matchers.
+// Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so in a chain it
+// belongs behind local matchers.
 //
 // An OSRM server answers for the one profile that its data was prepared for, so a chain that offers several has a
 // matcher for each. It takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are
 // InvalidInput.
+//
+// Each request to OSRM has a connection of its own: on one that is kept alive, OSRM's sockets wait 40 ms for the
+// acknowledgement that Linux delays. `transport http { keepalive 2m }` keeps connections all the same, for a proxy in
+// front of OSRM whose sockets do not wait.
 type Matcher struct {
 	upstream.Service
 
@@ -29,16 +33,17 @@ type Matcher struct {
 	// and `foot` those of people on foot. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
 
-	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name. Default:
-	// what
-	// `profile` says.
+	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name.
+	// Default: what `profile` says.
 	AnswersFor string `json:"answers_for,omitempty"`
 
-	// What OSRM does at a pause of more than a minute in a trace with times: `ignore` looks for a route across it as
-	// anywhere else, `split` makes two parts of it, of which the one with fewer points is left out. Default: `ignore`.
+	// What OSRM does at a pause in a trace with times, which is ten times as long as the usual time from one point to the
+	// next: `ignore` looks for a route across it as anywhere else, `split` makes two parts of it, of which the one with
+	// fewer points is left out. Default: `ignore`.
 	Gaps string `json:"gaps,omitempty"`
 
 	answersFor matching.Profile
+	limit      limit
 }
 
 const (
@@ -59,7 +64,7 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 	if err := m.setProfile(); err != nil {
 		return fmt.Errorf("matcher osrm: %w", err)
 	}
-	if err := m.Open(ctx, false); err != nil {
+	if err := m.Open(ctx, upstream.Protocol{FreshConnections: true}); err != nil {
 		return fmt.Errorf("matcher osrm: %w", err)
 	}
 	return nil
@@ -73,64 +78,29 @@ func (m *Matcher) Validate() error {
 	return nil
 }
 
-// Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows.
+// Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows, and
+// where OSRM finds no route between parts of the trace, they get the chance to be joined without the points between
+// them.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
-	near, far := spread(req)
-	result, err := m.drive(ctx, req, near)
-	if !errors.Is(err, matching.ErrNoRoute) || near >= far {
-		return result, err
+	near := min(matchservice.Sigma(req, leastSigma, leastSigma), farthest(req))
+	i := inquiry{Matcher: m, req: req, first: matchservice.Terms{Sigma: near}}
+	search := matchservice.Search{
+		Request: req, Sigma: near, CanWiden: true,
+		Pause: m.pause(req), MayAsk: func() bool { return m.MayAsk(ctx) },
+		Ask: func(used []int, terms matchservice.Terms) (*matchservice.Answer, error) {
+			return i.ask(ctx, used, terms)
+		},
 	}
-	wider, again := m.drive(ctx, req, far)
-	if again == nil {
-		return wider, nil
+	a, err := search.Run(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	result, err := a.Result(req)
+	if err == nil && req.Details {
+		result.PlacePoints()
 	}
-	return nil, err
-}
-
-// maxRuns is how often one search asks for a trace again, without the parts that do not fit.
-const maxRuns = 4
-
-// drive finds the drive, at a spread of the points in metres. Where OSRM finds no route between parts of the trace, the part
-// with the fewest points is left out, and those before and after it get the chance to be joined.
-func (m *Matcher) drive(ctx context.Context, req *matching.Request, sigma float64) (*matching.Result, error) {
-	used := make([]int, len(req.Points))
-	for i := range used {
-		used[i] = i
-	}
-	var last *answer
-	for range maxRuns {
-		a, err := m.ask(ctx, req, used, sigma)
-		if err != nil {
-			if last == nil || ctx.Err() != nil {
-				return nil, err
-			}
-			break // what there was before stands
-		}
-		last = a
-		if len(a.parts) <= 2 {
-			break
-		}
-		used = a.without(a.least())
-	}
-	for len(last.parts) > 1 {
-		last.leaveOut(last.least())
-	}
-	return last.result(req)
-}
-
-// ask sends the points in use to OSRM.
-func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, sigma float64) (*answer, error) {
-	path, query := m.address(req, used, sigma)
-	var a *answer
-	err := m.Ask(ctx, &upstream.Request{Path: path, Query: query}, func(status int, body []byte) (err error) {
-		a, err = parse(status, body, used)
-		return err
-	})
-	return a, err
+	return result, err
 }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:
@@ -150,9 +120,11 @@ func (m *Matcher) ask(ctx context.Context, req *matching.Request, used []int, si
 //	maps_match {
 //	    matcher local delaware
 //	    matcher osrm http://osrm-1:5000 http://osrm-2:5000 {
-//	        timeout       5s
-//	        lb_retries    2
-//	        fail_duration 10s
+//	        timeout         5s
+//	        lb_retries      2
+//	        fail_duration   10s
+//	        health_uri      /nearest/v1/driving/-75.52,39.16
+//	        health_interval 5s
 //	    }
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {

@@ -2,10 +2,13 @@ package osrmmatcher
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/upstream"
+	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
 const (
@@ -16,61 +19,109 @@ const (
 	reach = 3.0
 )
 
-// spread returns one sigma of the points in metres, which OSRM calls their radius: the one to begin with, and the largest
-// that keeps OSRM's search within the request's limit.
-func spread(req *matching.Request) (near, far float64) {
-	limit := req.MaxRadius
-	if limit <= 0 {
-		limit = matching.DefaultMaxRadius
+// farthest is the largest sigma of points, in metres, that keeps OSRM's search within a request's limit. OSRM calls one
+// sigma of a point its radius.
+func farthest(req *matching.Request) float64 {
+	if req.MaxRadius > 0 {
+		return req.MaxRadius / reach
 	}
-	far = limit / reach
-	return min(max(req.Radius, leastSigma), far), far
+	return matching.DefaultMaxRadius / reach
 }
 
-// address returns the path and the query of a request to OSRM.
-func (m *Matcher) address(req *matching.Request, used []int, sigma float64) (path, query string) {
-	const (
-		coordinateDecimals = 6 // of OSRM
-		radiusDecimals     = 1
-	)
-	_, far := spread(req)
+// asNamed stands for the sigmas that a request names itself; OSRM has its own for points for which it names none.
+var asNamed = matchservice.Terms{}
+
+// question makes a request for the points in use. asked is the largest radius in it, in metres; 0 where it has none.
+func (m *Matcher) question(req *matching.Request, used []int, terms matchservice.Terms) (
+	_ *upstream.Request, asked float64) {
+	const coordinateDecimals = 6 // of OSRM
 	p := make([]byte, 0, len(m.Profile)+24*len(used)+16)
-	q := make([]byte, 0, 5*len(used)+64)
 	p = append(p, "/match/v1/"...)
 	p = append(p, m.Profile...)
-	q = append(q, "overview=full&geometries=polyline6&generate_hints=false&radiuses="...)
 	separator := byte('/')
-	for n, i := range used {
-		point := &req.Points[i]
+	for _, i := range used {
+		location := req.Points[i].Location
 		p = append(p, separator)
 		separator = ';'
-		p = jsontext.AppendRounded(p, point.Location[0], coordinateDecimals)
+		p = jsontext.AppendRounded(p, location[0], coordinateDecimals)
 		p = append(p, ',')
-		p = jsontext.AppendRounded(p, point.Location[1], coordinateDecimals)
-		radius := sigma
-		if point.Accuracy > 0 { // NaN is not
-			radius = min(max(point.Accuracy, 1), far)
-			if sigma == far {
-				radius = far
-			}
-		}
+		p = jsontext.AppendRounded(p, location[1], coordinateDecimals)
+	}
+	q := make([]byte, 0, 16*len(used)+128)
+	q = append(q, "overview=full&geometries=polyline6&generate_hints=false"...)
+	q, asked = appendRadiuses(q, req, used, terms)
+	q = m.appendTimes(q, req, used)
+	return &upstream.Request{Path: string(p), Query: string(q)}, asked
+}
+
+// appendRadiuses appends what OSRM calls a radius, one for each point, which is empty where there is none. largest is
+// in metres.
+func appendRadiuses(q []byte, req *matching.Request, used []int, terms matchservice.Terms) (
+	_ []byte, largest float64) {
+	const radiusDecimals = 1
+	far := farthest(req)
+	before := len(q)
+	q = append(q, "&radiuses="...)
+	for n, i := range used {
 		if n > 0 {
 			q = append(q, ';')
 		}
-		q = jsontext.AppendRounded(q, radius, radiusDecimals)
+		radius := min(terms.Sigma, far)
+		if terms == asNamed {
+			radius = req.Radius
+		}
+		if accuracy := req.Points[i].Accuracy; accuracy > 0 { // NaN is not
+			radius = min(max(accuracy, 1), far)
+		}
+		if terms.Wide {
+			radius = far
+		}
+		if radius > 0 {
+			q = jsontext.AppendRounded(q, radius, radiusDecimals)
+			largest = max(largest, radius)
+		}
 	}
-	return string(p), string(m.appendTimes(q, req, used))
+	if largest == 0 {
+		return q[:before], 0
+	}
+	return q, largest
 }
 
-// appendTimes appends the times of a trace whose points all have one, in order.
-func (m *Matcher) appendTimes(q []byte, req *matching.Request, used []int) []byte {
-	before := 0.0
-	for _, i := range used {
+// timed reports whether all points have times that OSRM can do something with. It takes whole seconds, and finds no way
+// between points of the same one (src/engine/routing_algorithms/map_matching.cpp: a way may differ from the straight
+// distance by less than what can be driven in the time between).
+func timed(req *matching.Request) bool {
+	before := int64(-1)
+	for i := range req.Points {
 		t := req.Points[i].Time
-		if !(t >= before && t <= math.MaxUint32) { // NaN is not
-			return q
+		if !(t >= 0 && t <= math.MaxUint32) || int64(t) <= before { // NaN is neither
+			return false
 		}
-		before = t
+		before = int64(t)
+	}
+	return true
+}
+
+// pause is the time above which OSRM cuts the drive of a request in two, in seconds; 0 where it does not. It takes
+// whole seconds for it, too (src/engine/routing_algorithms/map_matching.cpp: MAX_BROKEN_STATES medians of the times
+// between points).
+func (m *Matcher) pause(req *matching.Request) float64 {
+	const medians = 10
+	if m.Gaps != gapsSplit || len(req.Points) < 2 || !timed(req) {
+		return 0
+	}
+	steps := make([]float64, 0, len(req.Points)-1)
+	for i := range req.Points[1:] {
+		steps = append(steps, math.Floor(req.Points[i+1].Time)-math.Floor(req.Points[i].Time))
+	}
+	slices.Sort(steps)
+	return medians * steps[len(steps)/2]
+}
+
+// appendTimes appends the times of the points in use, in whole seconds.
+func (m *Matcher) appendTimes(q []byte, req *matching.Request, used []int) []byte {
+	if !timed(req) {
+		return q
 	}
 	q = append(q, "&gaps="...)
 	q = append(q, m.Gaps...)

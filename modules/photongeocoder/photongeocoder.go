@@ -43,7 +43,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 	if g.Geometry == "" {
 		g.Geometry = geometryOff
 	}
-	if err := g.Open(ctx, false); err != nil {
+	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder photon: %w", err)
 	}
 	return nil

@@ -33,6 +33,12 @@ func (s *Service) callsOf(ctx context.Context) *calls {
 	return s.newCalls()
 }
 
+// MayAsk reports whether one more question is allowed, for what an answer can do without.
+func (s *Service) MayAsk(ctx context.Context) bool {
+	c, ok := ctx.Value(callsKey{}).(*calls)
+	return !ok || c.made.Load() < c.max
+}
+
 // used reports whether no more calls are allowed, of which one was wanted.
 func (c *calls) used() bool {
 	if c.made.Load() < c.max {

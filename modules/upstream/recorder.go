@@ -41,6 +41,11 @@ func (r *recorder) reset() {
 	r.body.Reset()
 }
 
+// brokeOff reports whether an exchange ended before its answer did, and not because that was refused here.
+func (r *recorder) brokeOff(err error) bool {
+	return errors.Is(err, errBrokenOff) && !r.overflow && !r.refused
+}
+
 func (r *recorder) free() {
 	r.memory.Release()
 	if r.body.Cap() <= maxPooledBody {

@@ -1,6 +1,7 @@
-// Package upstream asks the HTTP services behind guest modules (routing engines, geocoders) through Caddy's own reverse_proxy
-// handler: its load balancing, health checks, retries, TLS and timeouts, and no HTTP client beside it. Time and memory of
-// an exchange are bounded, and what goes wrong becomes an error of the API that does not tell where the service runs.
+// Package upstream asks the HTTP services behind guest modules (routing engines, geocoders) through Caddy's own
+// reverse_proxy handler: its load balancing, health checks, retries, TLS and timeouts, and no HTTP client beside it.
+// Time and memory of an exchange are bounded, and what goes wrong becomes an error of the API that does not tell where
+// the service runs.
 package upstream
 
 import (
@@ -36,7 +37,8 @@ const (
 	DefaultMaxCalls    = 4
 )
 
-// Service is one HTTP service on any number of upstreams. A guest module embeds it, so that its fields are the module's.
+// Service is one HTTP service on any number of upstreams. A guest module embeds it, so that its fields are the
+// module's.
 type Service struct {
 	// The upstreams and how they are used: the options of Caddy's `reverse_proxy` handler, such as `upstreams`,
 	// `load_balancing`, `health_checks` and `transport`. `handle_response` is refused: the answer is read here.
@@ -69,9 +71,11 @@ type Service struct {
 // server stands for the HTTP server that reverse_proxy expects to run in. It logs no credentials and trusts no proxies.
 var server = new(caddyhttp.Server)
 
-// Open loads the proxy. retryPosts says that a POST to this service changes nothing, so that retries, where they are
-// configured, may repeat it.
-func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
+// Logger is the module's logger.
+func (s *Service) Logger() *zap.Logger { return s.logger }
+
+// Open loads the proxy.
+func (s *Service) Open(ctx caddy.Context, p Protocol) error {
 	s.logger = ctx.Logger()
 	if s.Timeout == 0 {
 		s.Timeout = caddy.Duration(DefaultTimeout)
@@ -102,15 +106,20 @@ func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
 	if err := check(&h); err != nil {
 		return err
 	}
-	raw := s.ProxyRaw
 	if retries(&h) {
 		s.again = brokenOffAgain
 	}
-	if retryPosts {
+	if p.RetryPosts {
 		allowRetries(&h)
-		if raw, err = json.Marshal(&h); err != nil {
-			return err
+	}
+	if p.FreshConnections {
+		if h.TransportRaw, err = freshConnections(h.TransportRaw); err != nil {
+			return fmt.Errorf("transport: %w", err)
 		}
+	}
+	raw, err := json.Marshal(&h)
+	if err != nil {
+		return err
 	}
 	module, err := ctx.LoadModuleByID("http.handlers.reverse_proxy", raw)
 	if err != nil {
@@ -120,64 +129,6 @@ func (s *Service) Open(ctx caddy.Context, retryPosts bool) error {
 	return nil
 }
 
-// check refuses what makes no sense for a service whose answers are read here.
-func check(h *reverseproxy.Handler) error {
-	if len(h.Upstreams) == 0 && h.DynamicUpstreamsRaw == nil {
-		return errors.New("at least one upstream is needed")
-	}
-	if len(h.HandleResponse) > 0 {
-		return errors.New("handle_response cannot be used here")
-	}
-	return nil
-}
-
-// maxRequestBuffer is the size of the largest body that can be sent again.
-const maxRequestBuffer = 64 << 20
-
-// brokenOffAgain is how often an exchange is repeated whose answer breaks off, where retries are configured. reverse_proxy does not
-// do that: it passes an answer on as it comes. Here nobody has seen any of it, and a question can always be asked again.
-const brokenOffAgain = 2
-
-func retries(h *reverseproxy.Handler) bool {
-	lb := h.LoadBalancing
-	return lb != nil && (lb.Retries > 0 || lb.TryDuration > 0)
-}
-
-// allowRetries lets POSTs be repeated where retries are configured, and keeps their bodies for that.
-func allowRetries(h *reverseproxy.Handler) {
-	lb := h.LoadBalancing
-	if !retries(h) {
-		return
-	}
-	if len(lb.RetryMatchRaw) == 0 {
-		lb.RetryMatchRaw = caddyhttp.RawMatcherSets{{"method": json.RawMessage(`["GET","POST"]`)}}
-	}
-	if h.RequestBuffers == 0 {
-		h.RequestBuffers = maxRequestBuffer
-	}
-}
-
-// nonsense is an answer that cannot be understood.
-type nonsense struct{ reason string }
-
-func (n *nonsense) Error() string { return n.reason }
-
-var errBrokenOff = Nonsense("the answer broke off")
-
-// Nonsense is what a reader of answers returns for one that makes no sense. The reason goes to the log, never to the client.
-func Nonsense(format string, args ...any) error { return &nonsense{fmt.Sprintf(format, args...)} }
-
-// Unexpected is what a reader of answers returns for a status that has no meaning of its own in the service's protocol.
-func Unexpected(status int) error {
-	switch status {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return apierror.Unavailable()
-	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
-		return apierror.Timeout()
-	}
-	return Nonsense("status %d", status)
-}
-
 // Request is what a service is asked.
 type Request struct {
 	Path, Query string
@@ -185,13 +136,13 @@ type Request struct {
 	Languages   []string // BCP 47 tags that answers are wanted in, the most wanted first
 }
 
-// Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns, the error of
-// ctx, an *admission.OverloadError where too many others ask already, or an apierror.Error: 503 where no upstream can
-// be reached, 504 where the answer takes too long, 502 where it is incomplete, too large or nonsense, or where
-// WithCalls allows no more.
+// Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns,
+// the error of ctx, an *admission.OverloadError where too many others ask already, or an apierror.Error: 503 where no
+// upstream can be reached, 504 where the answer takes too long, 502 where it is incomplete, too large or nonsense, or
+// where WithCalls allows no more.
 //
-// Nothing else of the client's request goes along, neither its headers nor its address; what goes along is the trace that Caddy's
-// `tracing` has begun or continued for it.
+// Nothing else of the client's request goes along, neither its headers nor its address; what goes along is the trace
+// that Caddy's `tracing` has begun or continued for it.
 func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, answer []byte) error) error {
 	calls := s.callsOf(ctx)
 	if calls.used() {
@@ -221,7 +172,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	rec := newRecorder(s.MaxResponse, s.app.BodyOf(caller))
 	defer rec.free()
 	err := s.exchange(rec, question.http(exchange))
-	for again := 0; again < s.again && errors.Is(err, errBrokenOff) && !rec.overflow && !rec.refused && exchange.Err() == nil; again++ {
+	for again := 0; again < s.again && rec.brokeOff(err) && exchange.Err() == nil; again++ {
 		rec.reset()
 		err = s.exchange(rec, question.http(exchange))
 	}
@@ -317,7 +268,8 @@ func (q *Request) http(ctx context.Context) *http.Request {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(q.Body)), int64(len(q.Body))
 	}
 	req.RequestURI = req.URL.RequestURI()
-	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // nothing, unless the request is being traced
+	// Nothing is injected unless the request is being traced.
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
 	return req.WithContext(ctx)
 }
 
@@ -333,22 +285,4 @@ func acceptLanguage(languages []string) string {
 		fmt.Fprintf(&b, ", %s;q=0.%02d", language, max(100-step*i, step))
 	}
 	return b.String()
-}
-
-// failure is the API's error for an error of the proxy.
-func failure(err error) apierror.Error {
-	var dial reverseproxy.DialError
-	if errors.As(err, &dial) {
-		return apierror.Unavailable()
-	}
-	var handler caddyhttp.HandlerError
-	if errors.As(err, &handler) {
-		switch handler.StatusCode {
-		case http.StatusServiceUnavailable:
-			return apierror.Unavailable()
-		case http.StatusGatewayTimeout:
-			return apierror.Timeout()
-		}
-	}
-	return apierror.BadGateway()
 }

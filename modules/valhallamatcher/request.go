@@ -5,67 +5,122 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
+// What Valhalla is asked for was found out with Valhalla 3.6.1 on drives whose truth is known (docs/fronting.md).
 const (
-	// leastRadius is how far Valhalla looks for roads at first, in metres; its own default.
-	leastRadius = 50.0
-	// usualAccuracy is one sigma of points without an accuracy, in metres.
-	usualAccuracy = 10.0
+	// leastSigma and usualSigma are the spread of points in metres: where the request says less, and where it says
+	// nothing.
+	leastSigma, usualSigma = 5.0, 10.0
+	// leastRadius is how far Valhalla looks for roads in metres, its own default; for points that spread more it is
+	// radiusSigmas times as much.
+	leastRadius  = 50.0
+	radiusSigmas = 4.0
+	// Valhalla takes every point for as exact as 4 m (`meili.default.sigma_z`, which no request can change), so dense
+	// points that are not make it drive to and fro, and fall apart. Points nearer to the last one that counts than
+	// denseSigmas times their spread, less what is driven between two of them, do not count then; they are put on the
+	// road that the others find.
+	denseSigmas = 7.0
+	// mostInterpolation is the longest such distance in metres.
+	mostInterpolation = 120.0
+	// noiseStep is the usual distance, in sigmas, between two points of the same place.
+	noiseStep = 1.665
+	// turnSigmas is the factor of what a turn costs for each metre of spread: the less exact the points, the more
+	// turns they suggest that nobody made.
+	turnSigmas = 10.0
 )
 
-// searchRadius returns how far to look for roads, in metres: at first, and at most.
-func searchRadius(req *matching.Request) (near, far float64) {
-	far = req.MaxRadius
-	if far <= 0 {
-		far = matching.DefaultMaxRadius
-	}
-	return min(max(req.Radius, leastRadius), far), far
+// question is a client's request, and what is known of it before it is asked.
+type question struct {
+	*matching.Request
+	step float64 // metres, the median distance from one point to the next
+	near float64 // metres, how far Valhalla looks for roads at first
+	far  float64 // metres, how far the request allows it to look
 }
 
-// body makes a request for the points from first to before last.
-func (m *Matcher) body(req *matching.Request, first, last int, radius float64) []byte {
+func newQuestion(req *matching.Request) *question {
+	q := &question{Request: req, far: req.MaxRadius}
+	if q.far <= 0 {
+		q.far = matching.DefaultMaxRadius
+	}
+	q.near = min(leastRadius, q.far)
+	_, q.step = matching.Jitter(req.Points)
+	return q
+}
+
+// radius is how far roads are looked for, in metres.
+func (q *question) radius(terms matchservice.Terms) float64 {
+	if terms.Wide {
+		return q.far
+	}
+	return min(max(radiusSigmas*terms.Sigma, q.near), q.far)
+}
+
+// canWiden reports whether a wide search looks farther than the first one, by a service with a limit.
+func (q *question) canWiden(sigma, limit float64) bool {
+	return q.radius(matchservice.Terms{Sigma: sigma}) < min(q.far, limit)
+}
+
+// interpolation is the distance in metres within which points do not count; 0 leaves it to Valhalla.
+func (q *question) interpolation(sigma float64) float64 {
+	noise := noiseStep * sigma
+	driven := math.Sqrt(max(0, q.step*q.step-noise*noise)) // of a step, the noise is the rest
+	return min(max(0, denseSigmas*sigma-driven), mostInterpolation)
+}
+
+// gapSigma is how exact the points of a drive that falls apart are taken to be at least, in metres. Dense points that
+// are exact on the way may wander where somebody stands still, which keeps the two sides apart; as points of the usual
+// spread fewer of them count.
+func (q *question) gapSigma(sigma float64) float64 {
+	if q.interpolation(sigma) == 0 {
+		return sigma
+	}
+	return max(sigma, usualSigma)
+}
+
+// body makes a request for the points in use, and returns the farthest that it asks for roads, in metres, which is no
+// more than the limit; a limit of 0 leaves that to Valhalla.
+//
+// Times are not sent. All that Valhalla does with them is to rule out what cannot be driven in the time between two
+// points, and with the noise of dense points that rules out the truth.
+func (q *question) body(costing string, used []int, terms matchservice.Terms, limit float64) (
+	body []byte, asked float64) {
 	const coordinateDecimals = 6 // of Valhalla
-	dst := make([]byte, 0, 64*(last-first)+256)
-	timed := ordered(req, first, last)
+	asked = min(q.radius(terms), limit)
+	radius := asked
+	dst := make([]byte, 0, 64*len(used)+256)
 	dst = append(dst, `{"shape":[`...)
-	for i := first; i < last; i++ {
-		p := &req.Points[i]
-		if i > first {
+	for n, i := range used {
+		p := &q.Points[i]
+		if n > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"lat":`...)
 		dst = jsontext.AppendRounded(dst, p.Location[1], coordinateDecimals)
 		dst = append(dst, `,"lon":`...)
 		dst = jsontext.AppendRounded(dst, p.Location[0], coordinateDecimals)
-		if timed {
-			dst = append(dst, `,"time":`...)
-			dst = jsontext.AppendRounded(dst, math.Floor(p.Time), 0)
-		}
-		if p.Accuracy > 0 { // NaN is not
+		// Valhalla looks as far as the accuracy, where that is more than the radius, and does nothing else with it
+		// (src/meili/map_matcher_factory.cc, src/meili/map_matcher.cc).
+		if wanted := math.Ceil(min(radiusSigmas*p.Accuracy, q.far, limit)); wanted > radius { // NaN is not
+			asked = max(asked, wanted)
 			dst = append(dst, `,"accuracy":`...)
-			dst = jsontext.AppendRounded(dst, min(math.Ceil(p.Accuracy), radius), 0)
+			dst = jsontext.AppendRounded(dst, wanted, 0)
 		}
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `],"costing":`...)
-	dst = jsontext.AppendString(dst, m.costing(req.Profile))
-	dst = append(dst, `,"shape_match":"map_snap","directions_type":"none","trace_options":{"search_radius":`...)
-	dst = jsontext.AppendRounded(dst, radius, 1)
-	dst = append(dst, `,"gps_accuracy":`...)
-	dst = jsontext.AppendRounded(dst, min(usualAccuracy, radius), 1)
-	return append(dst, `}}`...)
-}
-
-// ordered reports whether every point has a time, in order.
-func ordered(req *matching.Request, first, last int) bool {
-	before := 0.0
-	for i := first; i < last; i++ {
-		t := req.Points[i].Time
-		if !(t >= before && t <= math.MaxUint32) { // NaN is not
-			return false
-		}
-		before = t
+	dst = jsontext.AppendString(dst, costing)
+	dst = append(dst, `,"shape_match":"map_snap","format":"osrm","shape_format":"polyline6","directions_type":"none",`+
+		`"trace_options":{"turn_penalty_factor":`...)
+	dst = jsontext.AppendRounded(dst, turnSigmas*terms.Sigma, 0)
+	if limit > 0 {
+		dst = append(dst, `,"search_radius":`...)
+		dst = jsontext.AppendRounded(dst, radius, 1)
 	}
-	return true
+	if distance := q.interpolation(terms.Sigma); distance > 0 {
+		dst = append(dst, `,"interpolation_distance":`...)
+		dst = jsontext.AppendRounded(dst, distance, 0)
+	}
+	return append(dst, `}}`...), asked
 }

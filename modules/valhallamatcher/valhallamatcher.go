@@ -8,24 +8,38 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
+	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `trace_attributes` action of Valhalla servers. It covers every place, so in a chain it belongs
-// behind local matchers.
+// Matcher matches traces by the `trace_route` action of Valhalla servers, and finds the ways of a drive by
+// `trace_attributes`. It covers every place, so in a chain it belongs behind local matchers.
 //
-// A Valhalla server limits the points and the length of a trace (`service_limits.trace`); what is beyond is InvalidInput.
+// A Valhalla server limits the points and the length of a trace (`service_limits.trace`); what is beyond is
+// InvalidInput.
 type Matcher struct {
 	upstream.Service
 
 	// Valhalla's costing model for requests of the profile `car`. For `bicycle` and `foot` it is `bicycle` and
 	// `pedestrian`. Default: `auto`.
 	Costing string `json:"costing,omitempty"`
+
+	// Whether answers with details have the OpenStreetMap ways of the drive: `on` or `off`. For them Valhalla is asked
+	// once more, to walk along the drive that it has found, which costs it about half as much again. Default: `on`.
+	Ways string `json:"ways,omitempty"`
+
+	limit limit
 }
+
+const (
+	waysOn  = "on"
+	waysOff = "off"
+)
 
 const defaultCosting = "auto"
 
@@ -50,62 +64,91 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 	if m.Costing == "" {
 		m.Costing = defaultCosting
 	}
-	if err := m.Open(ctx, true); err != nil {
+	if m.Ways == "" {
+		m.Ways = waysOn
+	}
+	if err := m.Open(ctx, upstream.Protocol{RetryPosts: true}); err != nil {
 		return fmt.Errorf("matcher valhalla: %w", err)
 	}
 	return nil
 }
 
-// Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows.
-func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
-	ctx = m.WithCalls(ctx)
-	near, far := searchRadius(req)
-	result, err := m.drive(ctx, req, near)
-	if !errors.Is(err, matching.ErrNoRoute) || near >= far {
-		return result, err
+// Validate checks the configuration.
+func (m *Matcher) Validate() error {
+	if m.Ways != waysOn && m.Ways != waysOff {
+		return fmt.Errorf("ways: %q is neither %s nor %s", m.Ways, waysOn, waysOff)
 	}
-	wider, again := m.drive(ctx, req, far)
-	if again == nil {
-		return wider, nil
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return nil, err
+	return nil
 }
 
-// maxRuns is how often one search asks for a trace again, without the parts that do not fit.
-const maxRuns = 4
-
-// drive finds the drive. Where Valhalla's has a gap, the part with the most points is asked for alone: if it is too small for
-// an answer, so are the others.
-func (m *Matcher) drive(ctx context.Context, req *matching.Request, radius float64) (*matching.Result, error) {
-	first, last := 0, len(req.Points)
-	for range maxRuns {
-		var a *answer
-		err := m.Ask(ctx, &upstream.Request{Path: "/trace_attributes", Body: m.body(req, first, last, radius)}, func(status int, body []byte) (err error) {
-			a, err = parse(status, body, last-first)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		from, to, whole := a.largest()
-		if whole {
-			return a.result(req, first)
-		}
-		if 2*(to-from) < len(req.Points) {
-			return nil, matching.ErrNoRoute
-		}
-		first, last = first+from, first+to
+// Match implements matching.Matcher. Where no road is found near the points, and where the drive has a gap, it looks as
+// far as the request allows. Where Valhalla finds no route between parts of the trace, they get the chance to be joined
+// without the points between them.
+func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	ctx = m.WithCalls(ctx)
+	q := newQuestion(req)
+	sigma := matchservice.Sigma(req, leastSigma, usualSigma)
+	search := matchservice.Search{
+		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
+		MayAsk:   func() bool { return m.MayAsk(ctx) },
+		GapSigma: q.gapSigma(sigma),
+		Ask: func(used []int, terms matchservice.Terms) (*matchservice.Answer, error) {
+			return m.ask(ctx, q, used, terms)
+		},
 	}
-	return nil, matching.ErrNoRoute
+	a, err := search.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result, err := a.Result(req)
+	if err != nil || !req.Details {
+		return result, err
+	}
+	if m.Ways == waysOn && m.MayAsk(ctx) {
+		result.Ways = m.ways(ctx, req.Profile, result.Path)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	result.PlacePoints()
+	return result, nil
+}
+
+// ask asks for the points in use, with less where that is beyond the service's limits.
+func (m *Matcher) ask(ctx context.Context, q *question, used []int, terms matchservice.Terms) (
+	*matchservice.Answer, error) {
+	limit := m.limit.get()
+	a, asked, err := m.send(ctx, q, used, terms, limit)
+	for errors.Is(err, errOption) {
+		lower, ok := lowerLimit(asked)
+		if !ok {
+			return nil, matchservice.TooManyPoints // it is not the radius
+		}
+		a, asked, err = m.send(ctx, q, used, terms, lower)
+		if (err == nil || errors.Is(err, matching.ErrNoRoute)) && m.limit.lower(lower) {
+			m.Logger().Warn("Valhalla does not look for roads as far as requests may ask for "+
+				"(service_limits.trace.max_search_radius); it is asked for less from now on", zap.Float64("radius", lower))
+		}
+	}
+	return a, err
+}
+
+// send sends a request of trace_route for the points in use. asked is how far it asks for roads, in metres.
+func (m *Matcher) send(ctx context.Context, q *question, used []int, terms matchservice.Terms, limit float64) (
+	a *matchservice.Answer, asked float64, err error) {
+	body, asked := q.body(m.costing(q.Profile), used, terms, limit)
+	err = m.Ask(ctx, &upstream.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
+		a, err = parse(status, body, used)
+		return err
+	})
+	return a, asked, err
 }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	matcher valhalla <upstreams...> {
 //	    costing       <name>
+//	    ways          on|off
 //	    timeout       <duration>
 //	    max_response  <size>
 //	    max_in_flight <number>
@@ -116,18 +159,21 @@ func (m *Matcher) drive(ctx context.Context, req *matching.Request, radius float
 // `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
 //
 //	maps_match {
-//	    matcher valhalla https://valhalla.example.com {
+//	    matcher valhalla http://valhalla-1:8002 http://valhalla-2:8002 {
 //	        costing         auto
+//	        lb_retries      2
+//	        fail_duration   10s
 //	        health_uri      /status
 //	        health_interval 5s
 //	    }
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return m.UnmarshalBlock(d, func(option string) (bool, error) {
-		if option != "costing" {
+		value := map[string]*string{"costing": &m.Costing, "ways": &m.Ways}[option]
+		if value == nil {
 			return false, nil
 		}
-		if !d.AllArgs(&m.Costing) {
+		if !d.AllArgs(value) {
 			return true, d.ArgErr()
 		}
 		return true, nil
@@ -137,6 +183,7 @@ func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Interface guards
 var (
 	_ caddy.Provisioner     = (*Matcher)(nil)
+	_ caddy.Validator       = (*Matcher)(nil)
 	_ caddyfile.Unmarshaler = (*Matcher)(nil)
 	_ matching.Matcher      = (*Matcher)(nil)
 )

@@ -7,10 +7,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
@@ -18,10 +15,14 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 )
 
-const address = "/api/route/matching/"
+const (
+	address    = "/api/route/matching/"
+	route      = "/trace_route"
+	attributes = "/trace_attributes"
+)
 
-func start(t *testing.T, upstreams, options string) *mapstest.Server {
-	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+func site(upstreams, options, handler string) mapstest.Config {
+	return mapstest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_match {
 				matcher valhalla %s {
@@ -29,296 +30,161 @@ func start(t *testing.T, upstreams, options string) *mapstest.Server {
 					max_response 1MiB
 					%s
 				}
+				%s
 			}
-		}`, upstreams, options)})
+		}`, upstreams, options, handler)}
 }
 
-type sent struct {
-	Path string
-	Body struct {
-		Shape []struct{ Lat, Lon float64 }
-	}
+func start(t testing.TB, upstreams, options string) *mapstest.Server {
+	return mapstest.Start(t, site(upstreams, options, ""))
 }
 
-// question turns a recorded request into the body of one of our API.
-func question(t *testing.T, r upstreamtest.Recorded) string {
+// post asks for details of a trace.
+func post(t testing.TB, s *mapstest.Server, r *recording, more string) mapstest.Answer {
 	t.Helper()
-	var request sent
-	if err := json.Unmarshal(r.Request, &request); err != nil {
-		t.Fatal(err)
-	}
-	var path []string
-	for _, p := range request.Body.Shape {
-		path = append(path, fmt.Sprintf(`{"lat":%v,"lng":%v}`, p.Lat, p.Lon))
-	}
-	return `{"path":[` + strings.Join(path, ",") + `],"details":true}`
-}
-
-type drive struct {
-	Coordinates                    [][2]float64
-	Distance, Confidence, Duration float64
-	Tracepoints                    []struct {
-		Location *[2]float64
-		Distance *float64
-		Name     string
-		Matched  bool
-		Index    *int
-	}
-	Ways []struct {
-		ID       int64
-		Name     string
-		From, To int
-	}
+	return s.With(t).Do(http.MethodPost, address, "", r.question(more))
 }
 
 // The recorded drive of Valhalla 3.5.1.
 func TestRecordedDrive(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, u.URL, "")
-	r := upstreamtest.Read(t, "testdata/trace_attributes_ok.json")
-	var request atomic.Pointer[[]byte]
-	u.Answer(func(w http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(req.Body)
-		body = fmt.Appendf(nil, `{"method":%q,"path":%q,"body":%s}`, req.Method, req.RequestURI, body)
-		request.Store(&body)
-		w.Write(r.Body)
-	})
-	a := s.Do(http.MethodPost, address, "", question(t, r))
-	if a.Status != 200 {
-		t.Fatalf("%d %s", a.Status, a.Body)
+	f := newFake(t, "ok_route_osrm")
+	s := start(t, f.URL, "")
+	r := &f.drives[0]
+	a := post(t, s, r, "")
+	got := upstreamtest.ReadDrive(t, a)
+	if math.Abs(got.Distance-3479.702) > 10 || math.Abs(got.Duration-260.137) > 0.051 {
+		t.Errorf("distance %v, duration %v", got.Distance, got.Duration)
 	}
-	var asked, recorded any
-	_ = json.Unmarshal(*request.Load(), &asked)
-	_ = json.Unmarshal(r.Request, &recorded)
-	if diff := cmp.Diff(recorded, asked); diff != "" {
-		t.Errorf("sent (+), recorded (-):\n%s", diff)
+	if strings.Contains(a.Body, `"confidence"`) {
+		t.Errorf("a confidence: %s", a.Body)
 	}
-	var got drive
-	if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
-		t.Fatal(err)
+	got.CheckLine(t, r.line(t, 0))
+	if len(got.Tracepoints) != len(r.shape) {
+		t.Fatalf("%d tracepoints, want %d", len(got.Tracepoints), len(r.shape))
 	}
-	// The same drive as trace_route gives: 2.001 km in 199.384 s.
-	if math.Abs(got.Distance-2001) > 10 || math.Abs(got.Duration-199.384) > 1 || got.Confidence != 1 {
-		t.Errorf("distance %v, duration %v, confidence %v", got.Distance, got.Duration, got.Confidence)
-	}
-	var want struct {
-		Points []struct {
-			Lat, Lon float64
-			Distance float64 `json:"distance_from_trace_point"`
-		} `json:"matched_points"`
-	}
-	if err := json.Unmarshal(r.Body, &want); err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Tracepoints) != len(want.Points) {
-		t.Fatalf("%d tracepoints, want %d", len(got.Tracepoints), len(want.Points))
-	}
-	for i, p := range want.Points {
+	for i, text := range r.answer.Tracepoints {
+		var want struct {
+			Location [2]float64
+			Distance float64
+			Name     string
+		}
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		// Valhalla rounds the location to a tenth of a metre, and has the distance from where it was before.
 		g := got.Tracepoints[i]
-		if !g.Matched || *g.Location != [2]float64{p.Lat, p.Lon} || math.Abs(*g.Distance-p.Distance) > 0.3 {
-			t.Errorf("tracepoint %d: %+v, want %+v", i, g, p)
+		if !g.Matched || g.Name != want.Name || math.Abs(*g.Distance-want.Distance) > 0.2 ||
+			math.Abs(g.Location[0]-want.Location[1]) > 1e-6 || math.Abs(g.Location[1]-want.Location[0]) > 1e-6 {
+			t.Errorf("tracepoint %d: %+v, want %s", i, g, text)
 		}
 	}
-	for i, p := range got.Tracepoints {
-		if p.Index == nil || *p.Index >= len(got.Coordinates) || got.Coordinates[*p.Index] != *p.Location {
-			t.Errorf("tracepoint %d is at no coordinate: %+v", i, p)
-		}
+	if n := len(f.requests(route)); n != 1 {
+		t.Errorf("asked %d times", n)
 	}
-	var edges struct {
-		Edges []struct {
-			Way int64 `json:"way_id"`
-		}
+	if a := s.Do(http.MethodGet, address+"?path=[{41.159826,-8.639847},{41.170671,-8.66574}]", "", ""); a.Status != 200 {
+		t.Errorf("without details: %d %s", a.Status, a.Body)
 	}
-	_ = json.Unmarshal(r.Body, &edges)
-	var ways []int64
-	for _, e := range edges.Edges {
-		if len(ways) == 0 || ways[len(ways)-1] != e.Way {
-			ways = append(ways, e.Way)
-		}
-	}
-	at := 0
-	for i, w := range got.Ways {
-		if i >= len(ways) || w.ID != ways[i] || w.From != at || w.To <= at {
-			t.Errorf("way %d is %+v, want %v", i, w, ways)
-		}
-		at = w.To
-	}
-	if len(got.Ways) != len(ways) || at != len(got.Coordinates)-1 || got.Ways[1].Name != "Avenida da Boavista" {
-		t.Errorf("ways %+v, want %v", got.Ways, ways)
-	}
-	if name := got.Tracepoints[1].Name; name != "Avenida da Boavista" {
-		t.Errorf("name %q", name)
-	}
-	ends := [2][2]float64{got.Coordinates[0], got.Coordinates[len(got.Coordinates)-1]}
-	for i, want := range [2][2]float64{{41.15738, -8.628108}, {41.153527, -8.608443}} {
-		if math.Abs(ends[i][0]-want[0]) > 2e-6 || math.Abs(ends[i][1]-want[1]) > 2e-6 {
-			t.Errorf("end %d: %v, want %v", i, ends[i], want)
-		}
+	if n := len(f.requests(attributes)); n != 0 {
+		t.Errorf("asked for ways of an answer without details %d times", n)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
-	body := question(t, upstreamtest.Read(t, "testdata/trace_attributes_ok.json"))
-	for name, want := range map[string]struct {
+	r := read(t, "ok_route_osrm")
+	const noRoute, invalid, nonsense = "NoRoute", "InvalidInput", "BadGateway"
+	for _, tt := range []struct {
 		status int
+		body   string
 		code   string
 	}{
-		"no_road": {404, "NoRoute"}, "one_point": {422, "InvalidInput"}, "bad_body": {502, "BadGateway"},
+		{400, osrmError("NoSegment"), noRoute},
+		{400, osrmError("NoRoute"), noRoute},
+		{400, osrmError("BreakageDistanceExceeded"), noRoute},
+		{400, osrmError("DistanceExceeded"), invalid},
+		{400, osrmError("InvalidValue"), invalid},
+		{400, osrmError("InvalidUrl"), nonsense},
+		{400, osrmError("Ok"), nonsense},
+		{400, ownError(171), noRoute},
+		{400, ownError(442), noRoute},
+		{400, ownError(444), noRoute},
+		{400, ownError(123), invalid},
+		{400, ownError(153), invalid},
+		{400, ownError(154), invalid},
+		{400, ownError(158), invalid},
+		{400, ownError(999), nonsense},
+		{413, "", invalid},
+		{500, osrmError("NoRoute"), nonsense},
+		{200, osrmError("Ok"), nonsense},
+		{200, `{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U"}],"tracepoints":[{"matchings_index":1}]}`, nonsense},
 	} {
-		t.Run(name, func(t *testing.T) {
-			u.Replay(upstreamtest.Read(t, "testdata/trace_attributes_"+name+".json"))
-			check(t, u, s.With(t).Do(http.MethodPost, address, "", body), want.status, want.code)
+		t.Run(fmt.Sprint(tt.status, tt.body), func(t *testing.T) {
+			u.Send(tt.status, tt.body)
+			check(t, u, post(t, s, &r, ""), tt.code)
 		})
-	}
-	for code, want := range map[int]struct {
-		status int
-		code   string
-	}{153: {422, "InvalidInput"}, 154: {422, "InvalidInput"}, 444: {404, "NoRoute"}, 999: {502, "BadGateway"}} {
-		u.Send(400, fmt.Sprintf(`{"error_code":%d,"error":"secret","status_code":400}`, code))
-		check(t, u, s.Do(http.MethodPost, address, "", body), want.status, want.code)
 	}
 }
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, status int, code string) {
+func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, code string) {
 	t.Helper()
+	status := map[string]int{"NoRoute": 404, "InvalidInput": 422, "BadGateway": 502}[code]
 	if a.Status != status || !strings.Contains(a.Body, `"code":"`+code+`"`) {
 		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, code)
 	}
+	if code == "InvalidInput" && !strings.Contains(a.Body, `"message":"path: `) {
+		t.Errorf("it does not tell the parameter: %s", a.Body)
+	}
 	upstreamtest.CheckSilent(t, u, a)
-}
-
-// made makes an answer: a letter for each point, m matched, u unmatched, and | for a gap between points.
-func made(points string) string {
-	var list []string
-	for i := range len(points) {
-		if points[i] == '|' {
-			continue
-		}
-		kind := map[byte]string{'m': "matched", 'u': "unmatched"}[points[i]]
-		list = append(list, fmt.Sprintf(`{"lat":41,"lon":-8,"type":%q,"edge_index":0,"begin_route_discontinuity":%v,"end_route_discontinuity":%v}`,
-			kind, i > 0 && points[i-1] == '|', i+1 < len(points) && points[i+1] == '|'))
-	}
-	return fmt.Sprintf(`{"shape":"_gjnmA?_ibE_ibE","edges":[{"names":["A"]}],"matched_points":[%s]}`, strings.Join(list, ","))
-}
-
-// A drive with a gap is asked for again without the smaller part, or refused.
-func TestGaps(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, u.URL, "")
-	for _, tt := range []struct {
-		answers []string
-		status  int
-		matched string
-	}{
-		{[]string{"mmm"}, 200, "111"},
-		{[]string{"umm"}, 200, "011"},
-		{[]string{"uuumm"}, 404, ""},
-		{[]string{"mm|mmm", "mmm"}, 200, "00111"},
-		{[]string{"mmm|mm", "mmm"}, 200, "11100"},
-		{[]string{"m|mmmm|m", "mmmm"}, 200, "011110"},
-		{[]string{"mm|mm|mm|m"}, 404, ""},
-		{[]string{"mmm|m", "mm|m"}, 200, "1100"},
-	} {
-		asked := 0
-		u.Answer(func(w http.ResponseWriter, r *http.Request) {
-			answer := "mm"
-			if asked < len(tt.answers) {
-				answer = tt.answers[asked]
-			}
-			asked++
-			fmt.Fprint(w, made(answer))
-		})
-		points := strings.Count(tt.answers[0], "m") + strings.Count(tt.answers[0], "u")
-		path := strings.TrimSuffix(strings.Repeat(`{"lat":41,"lng":-8},`, points), ",")
-		a := s.Do(http.MethodPost, address, "", `{"path":[`+path+`],"radius":100,"details":true}`)
-		if a.Status != tt.status {
-			t.Errorf("%v: %d %s", tt.answers, a.Status, a.Body)
-			continue
-		}
-		if tt.status != 200 {
-			continue
-		}
-		var got drive
-		if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
-			t.Fatal(err)
-		}
-		matched := ""
-		for _, p := range got.Tracepoints {
-			matched += map[bool]string{true: "1", false: "0"}[p.Matched]
-		}
-		if matched != tt.matched {
-			t.Errorf("%v: matched %s, want %s", tt.answers, matched, tt.matched)
-		}
-	}
 }
 
 func TestBadDays(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
-	r := upstreamtest.Read(t, "testdata/trace_attributes_ok.json")
-	body := question(t, r)
-	upstreamtest.CheckBadDays(t, s, u, string(r.Body), func(s *mapstest.Server) mapstest.Answer {
-		return s.Do(http.MethodPost, address, "", body)
+	r := read(t, "ok_route_osrm")
+	good := string(upstreamtest.Read(t, "testdata/ok_route_osrm.json").Body)
+	upstreamtest.CheckBadDays(t, s, u, good, func(s *mapstest.Server) mapstest.Answer {
+		return s.Do(http.MethodPost, address, "", r.question(""))
 	})
-	u.Send(200, strings.Replace(string(r.Body), `"shape": "`, `"shape": " `, 1))
-	check(t, u, s.Do(http.MethodPost, address, "", body), 502, "BadGateway")
+	u.Send(200, strings.Replace(good, `"geometry":"`, `"geometry":" `, 1))
+	check(t, u, post(t, s, &r, ""), "BadGateway")
 }
 
 // A POST is sent again, whole, where an upstream hangs up or is not there.
 func TestRetries(t *testing.T) {
-	bad, good := upstreamtest.New(t), upstreamtest.New(t)
-	s := start(t, bad.URL+" "+upstreamtest.Unreachable(t)+" "+good.URL, "lb_policy round_robin\nlb_retries 3")
+	bad, good := upstreamtest.New(t), newFake(t, "ok_route_osrm")
+	s := start(t, bad.URL+" "+upstreamtest.Unreachable(t)+" "+good.URL, "lb_policy round_robin\nlb_retries 3\nmax_calls 8")
 	bad.Answer(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		panic(http.ErrAbortHandler)
 	})
-	r := upstreamtest.Read(t, "testdata/trace_attributes_ok.json")
-	body := question(t, r)
-	good.Answer(func(w http.ResponseWriter, req *http.Request) {
-		if text, err := io.ReadAll(req.Body); err != nil || !json.Valid(text) {
-			t.Errorf("received %q, %v", text, err)
-		}
-		w.Write(r.Body)
-	})
 	for range 6 {
-		if a := s.Do(http.MethodPost, address, "", body); a.Status != 200 {
-			t.Errorf("%d %s", a.Status, a.Body)
+		if got := upstreamtest.ReadDrive(t, post(t, s, &good.drives[0], "")); len(got.Ways) == 0 {
+			t.Errorf("no ways: %+v", got)
 		}
 	}
 }
 
-// Each profile has its costing model; that for cars can be another one.
+// Each profile has its costing model; that for cars can be another one. It is the same for the drive and for its ways.
 func TestCosting(t *testing.T) {
-	u := upstreamtest.New(t)
-	var costing string
-	u.Answer(func(w http.ResponseWriter, r *http.Request) {
-		var body struct{ Costing string }
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		costing = body.Costing
-		w.WriteHeader(400)
-		fmt.Fprint(w, `{"error_code":442,"error":"No path could be found for input"}`)
-	})
-	site := func(option string) mapstest.Config {
-		return mapstest.Config{Site: fmt.Sprintf("maps_match {\nmatcher valhalla %s {\n%s\n}\nprofile car bicycle foot\n}",
-			u.URL, option)}
-	}
-	s := mapstest.Start(t, site(""))
-	for _, tc := range []struct{ option, profile, want string }{
-		{"", "", "auto"}, {"", "&profile=car", "auto"}, {"", "&profile=bicycle", "bicycle"},
-		{"", "&profile=foot", "pedestrian"},
-		{"costing taxi", "", "taxi"}, {"costing taxi", "&profile=foot", "pedestrian"},
+	f := newFake(t, "ok_route_osrm")
+	s := start(t, f.URL, "")
+	for _, tt := range []struct{ option, profile, want string }{
+		{"", "", "auto"}, {"", "car", "auto"}, {"", "bicycle", "bicycle"}, {"", "foot", "pedestrian"},
+		{"costing taxi", "", "taxi"}, {"costing taxi", "foot", "pedestrian"},
 	} {
-		if err := s.Load(site(tc.option)); err != nil {
+		if err := s.Load(site(f.URL, tt.option, "profile car bicycle foot")); err != nil {
 			t.Fatal(err)
 		}
-		costing = ""
-		a := s.Do(http.MethodGet, address+"?path=[{41,-8},{41.1,-8.1}]"+tc.profile, "", "")
-		if costing != tc.want || a.Status != 404 {
-			t.Errorf("%+v: costing %q; %d %s", tc, costing, a.Status, a.Body)
+		for _, path := range []string{route, attributes} {
+			more := ""
+			if tt.profile != "" {
+				more = fmt.Sprintf(`,"profile":%q`, tt.profile)
+			}
+			upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], more))
+			if asked := f.requests(path); len(asked) != 1 || asked[0].Costing != tt.want {
+				t.Errorf("%+v: %s was asked %+v", tt, path, asked)
+			}
 		}
 	}
 }

@@ -18,8 +18,8 @@ var (
 	countryCodes = regexp.MustCompile(`^([A-Z]{3})?$`)
 )
 
-// CheckFound checks the answers that are made of what a reader of a geocoder's answers returned: whatever that is, they are answers
-// of the API.
+// CheckFound checks the answers that are made of what a reader of a geocoder's answers returned: whatever that is, they
+// are answers of the API.
 func CheckFound(t *testing.T, found []geocoding.Found, query orb.Point, category string) {
 	t.Helper()
 	req := &geocoding.Request{Point: query, Size: geocoding.MaxSize, MaxDistance: 1e7}
@@ -32,8 +32,9 @@ func CheckFound(t *testing.T, found []geocoding.Found, query orb.Point, category
 		}
 		for i := range result.Places {
 			p := &result.Places[i]
-			if !placeIDs.MatchString(p.ID) || !countryCodes.MatchString(p.Address.CountryCode) || p.Name == "" || p.DisplayName == "" ||
-				p.Category == "" || p.Type == "" || !(p.Distance >= 0 && p.Distance < 2.1e7) ||
+			if !placeIDs.MatchString(p.ID) || !countryCodes.MatchString(p.Address.CountryCode) ||
+				p.Name == "" || p.DisplayName == "" || p.Category == "" ||
+				p.Type == "" || !(p.Distance >= 0 && p.Distance < 2.1e7) ||
 				!(math.Abs(p.Location[0]) <= 180 && math.Abs(p.Location[1]) <= 90) {
 				t.Errorf("%+v", p)
 			}
