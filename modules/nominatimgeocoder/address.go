@@ -5,19 +5,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
-// Nominatim labels the parts of an address by how they are tagged, which differs from place to place. For each field of ours: the
-// labels that it may be under, best first.
+// Nominatim labels the parts of an address by how they are tagged, which differs from place to place (get_label_tag in
+// src/nominatim_api/v1/classtypes.py). A street is "road", a square "square"; older servers name a street by its tag.
+// For each field of ours: the labels that it may be under, best first.
 var (
 	houseNumberLabels = []string{"house_number"}
 	streetLabels      = []string{"road", "pedestrian", "footway", "cycleway", "path", "street", "square"}
-	suburbLabels      = []string{"suburb", "borough", "city_district", "district", "quarter", "neighbourhood", "subdivision"}
-	cityLabels        = []string{"city", "town", "village", "municipality", "hamlet", "isolated_dwelling", "croft"}
-	hamletLabels      = []string{"hamlet", "isolated_dwelling", "croft"}
-	countyLabels      = []string{"county"}
-	stateLabels       = []string{"state", "province", "region", "state_district", "county"}
-	postcodeLabels    = []string{"postcode"}
-	countryLabels     = []string{"country"}
-	codeLabels        = []string{"country_code"}
+	suburbLabels      = []string{
+		"suburb", "borough", "city_district", "district", "quarter", "neighbourhood", "subdivision",
+	}
+	cityLabels     = []string{"city", "town", "village", "municipality", "hamlet", "isolated_dwelling", "croft"}
+	hamletLabels   = []string{"hamlet", "isolated_dwelling", "croft"}
+	countyLabels   = []string{"county"}
+	stateLabels    = []string{"state", "province", "region", "state_district", "county"}
+	postcodeLabels = []string{"postcode"}
+	countryLabels  = []string{"country"}
+	codeLabels     = []string{"country_code"} // in lower case, and missing where the country is not known
 )
 
 // field is a field of an address while it is read.
@@ -33,8 +36,8 @@ func readAddress(r *jsontext.Reader) (a geocoding.Address) {
 		return a
 	}
 	fields := [...]field{
-		{houseNumberLabels, &a.HouseNumber, 0}, {streetLabels, &a.Street, 0}, {suburbLabels, &a.Suburb, 0}, {cityLabels, &a.City, 0},
-		{hamletLabels, &a.Hamlet, 0}, {countyLabels, &a.County, 0}, {stateLabels, &a.State, 0},
+		{houseNumberLabels, &a.HouseNumber, 0}, {streetLabels, &a.Street, 0}, {suburbLabels, &a.Suburb, 0},
+		{cityLabels, &a.City, 0}, {hamletLabels, &a.Hamlet, 0}, {countyLabels, &a.County, 0}, {stateLabels, &a.State, 0},
 		{postcodeLabels, &a.Postcode, 0}, {countryLabels, &a.Country, 0}, {codeLabels, &a.CountryCode, 0},
 	}
 	r.Expect('{')

@@ -29,7 +29,6 @@ func TestBadDays(t *testing.T) {
 		"off the globe":            {`"lat": "44.5015307"`, `"lat": "444.5"`},
 		"nowhere":                  {`"lon": "11.3398676"`, `"lon": "NaN"`},
 		"no category":              {`"category": "amenity"`, `"category": null`},
-		"an unknown kind":          {`"osm_type": "node"`, `"osm_type": "secret"`},
 		"no id":                    {`"osm_id": 1704756187,`, ``},
 		"a negative id":            {`1704756187`, `-5`},
 		"half an id":               {`1704756187`, `0.5`},
@@ -51,9 +50,16 @@ func TestBadDays(t *testing.T) {
 			check(t, u, ask(s.With(t)), 502, "bad gateway")
 		})
 	}
-	for name, status := range map[string]int{"refused": 502, "broken": 502} {
-		u.Replay(read(t, name))
-		check(t, u, ask(s), status, "bad gateway")
+	// No object of OpenStreetMap: an id that has no kind (format_json.py), a kind that is none of its three.
+	for change, to := range map[string]string{`"osm_type": "node",`: ``, `"osm_type": "node"`: `"osm_type": "postcode"`} {
+		u.Send(200, strings.Replace(string(r.Body), change, to, 1))
+		if got := results(t, ask(s)); got != "[]" {
+			t.Errorf("%s: %s", change, got)
+		}
+	}
+	u.Send(404, `{"error":"Unable to geocode"}`) // by others that speak its protocol
+	if got := results(t, ask(s)); got != "[]" {
+		t.Errorf("404: %s", got)
 	}
 	t.Run("comes back", func(t *testing.T) {
 		u.Replay(r)
@@ -64,14 +70,46 @@ func TestBadDays(t *testing.T) {
 	t.Run("client gone", func(t *testing.T) { upstreamtest.CheckGone(t, s, u, target) })
 }
 
+// Statuses and bodies of the Python frontend, in the forms of server/asgi_adaptor.py and server/falcon/server.py, and
+// what the log tells of them.
+func TestStatuses(t *testing.T) {
+	u := upstreamtest.New(t)
+	r := read(t, "poi")
+	for _, tc := range []struct {
+		status  int
+		body    string
+		want    int
+		message string
+		logged  string
+	}{
+		{400, string(read(t, "refused").Body), 502, "bad gateway", "Parameter 'lat' must be a number."},
+		{400, `{"error":{"code":400}}`, 502, "bad gateway", "an error"},
+		{400, string(r.Body), 502, "bad gateway", "status 400"},
+		{400, `{"error":"Unable to geocode"}`, 502, "bad gateway", "status 400"},
+		{404, `{"title": "404 Not Found"}`, 502, "bad gateway", "status 404"},
+		{500, "Internal server error.", 502, "bad gateway", "status 500"},
+		{500, string(read(t, "broken").Body), 502, "bad gateway", "status 500"},
+		{503, "Query took too long to process.", 503, "service unavailable", ""},
+	} {
+		s := start(t, u.URL, "")
+		u.Send(tc.status, tc.body)
+		check(t, u, s.Do(http.MethodGet, question(t, r), "", ""), tc.want, tc.message)
+		if log := s.Log(); !strings.Contains(log, tc.logged) {
+			t.Errorf("%d %s: the log does not tell %q", tc.status, tc.body, tc.logged)
+		}
+	}
+}
+
 func TestUnreachable(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, upstreamtest.Unreachable(t), "")
 	check(t, u, s.Do(http.MethodGet, question(t, read(t, "poi")), "", ""), 503, "service unavailable")
 }
 
-// One of three upstreams is killed under load: with retries no request fails.
+// One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	r := read(t, "poi")
-	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server { return start(t, upstreams, options) })
+	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server {
+		return start(t, upstreams, options)
+	})
 }

@@ -19,8 +19,10 @@ func FuzzParse(f *testing.F) {
 		r := upstreamtest.Read(f, file)
 		f.Add([]byte(r.Body), r.Status, int16(112), int16(445), "")
 	}
-	f.Add([]byte(`{"osm_type":"way","osm_id":1,"lat":"1","lon":"1","category":"a","type":"b;c","name":"x","geojson":{"coordinates":[[1,1],[2,2]],"type":"LineString"}}`), 200, int16(10), int16(10), "c")
-	f.Add([]byte(`{"error":"Unable to geocode"}`), 404, int16(0), int16(0), "b")
+	line := `{"osm_type":"way","osm_id":1,"lat":"1","lon":"1","category":"a","type":"b;c","name":"x",` +
+		`"geojson":{"coordinates":[[1,1],[2,2]],"type":"LineString"}}`
+	f.Add([]byte(line), 200, int16(10), int16(10), "c")
+	f.Add([]byte(`{"error":{"code":400,"message":"x"}}`), 400, int16(0), int16(0), "b")
 	f.Fuzz(func(t *testing.T, body []byte, status int, lon, lat int16, category string) {
 		found, err := parse(status, body)
 		if err != nil {

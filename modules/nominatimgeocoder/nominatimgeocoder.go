@@ -14,16 +14,19 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocodings by the `reverse` call of Nominatim servers. It covers every place, so in a chain it belongs
-// behind local geocoders.
+// Geocoder answers reverse geocodings by the `reverse` call of Nominatim servers. It covers every place, so in a chain
+// it belongs behind local geocoders. It needs Nominatim's Python frontend: that in PHP, which ended with Nominatim 4.5,
+// knows no layers.
 //
-// Nominatim finds one object for a position, whatever `size` asks for, and looks for streets, addresses and points of interest
-// some 600 m far. A `category` is compared with that one object.
+// Nominatim finds one object for a position, whatever `size` asks for, and looks for streets, addresses and points of
+// interest 0.006 degrees far, some 600 m. A `category` says where it looks, in up to three questions, and is compared
+// with the one object of each.
 type Geocoder struct {
 	upstream.Service
 
-	// Whether Nominatim is asked for the whole geometry of what it finds (`on`), so that distances are to the object's own outline,
-	// or is not (`off`), which makes answers smaller and distances those to the object's middle. Default: `on`.
+	// Whether Nominatim is asked for the whole geometry of what it finds (`on`), so that distances are to the object's
+	// own outline, or is not (`off`), which makes answers smaller and distances those to the object's middle, or to the
+	// nearest point of a line. Default: `on`.
 	Geometry string `json:"geometry,omitempty"`
 }
 
@@ -42,6 +45,8 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 	if g.Geometry == "" {
 		g.Geometry = geometryOn
 	}
+	// Connections are kept alive. What Nominatim is served by (nginx, gunicorn, one process of uvicorn) sends at once;
+	// the one that does not, uvicorn with several processes, is in docs/fronting.md.
 	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder nominatim: %w", err)
 	}
@@ -56,19 +61,16 @@ func (g *Geocoder) Validate() error {
 	return nil
 }
 
-// Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and where that is too
-// far, for the settlement.
+// Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and
+// where that is too far, for the settlement.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
-	if layers, asked := layersOf(req.Categories); asked {
-		found, err := g.ask(ctx, req, layers, "")
-		if err != nil {
-			return nil, err
-		}
-		return req.Answer(found), nil
+	ctx = g.WithCalls(ctx)
+	if questions := questionsOf(req.Categories); len(questions) > 0 {
+		return g.filtered(ctx, req, questions)
 	}
-	found, err := g.ask(ctx, req, "", "")
+	found, err := g.ask(ctx, req, whatever)
 	if err == nil && len(found) > 0 && geocoding.Nameless(found) {
-		found, err = g.ask(ctx, req, layerAddress, "")
+		found, err = g.ask(ctx, req, addresses)
 	}
 	if err != nil {
 		return nil, err
@@ -76,10 +78,25 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if result := answer(req, found); len(result.Places) > 0 || len(found) == 0 {
 		return result, nil
 	}
-	if found, err = g.ask(ctx, req, layerAddress, zoomSettlement); err != nil {
+	if found, err = g.ask(ctx, req, settlements); err != nil {
 		return nil, err
 	}
 	return answer(req, found), nil
+}
+
+// filtered asks one question after the other, until there is an object that the request's categories ask for.
+func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, questions []question) (
+	result *geocoding.Result, err error) {
+	for _, q := range questions {
+		found, err := g.ask(ctx, req, q)
+		if err != nil {
+			return nil, err
+		}
+		if result = req.Answer(found); len(result.Places) > 0 {
+			break
+		}
+	}
+	return result, nil
 }
 
 // answer is what is near or, if that is all there is, the place or area around.
@@ -91,9 +108,9 @@ func answer(req *geocoding.Request, found []geocoding.Found) *geocoding.Result {
 }
 
 // ask sends one question to Nominatim. It finds one object or none.
-func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, layers, zoom string) (found []geocoding.Found, err error) {
-	question := &upstream.Request{Path: "/reverse", Query: g.query(req, layers, zoom), Languages: req.Languages}
-	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
+func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) (found []geocoding.Found, err error) {
+	request := &upstream.Request{Path: "/reverse", Query: g.query(req, q), Languages: languages(req.Languages)}
+	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
 		found, err = parse(status, body)
 		return err
 	})
@@ -103,7 +120,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, layers, zoom
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	geocoder nominatim <upstreams...> {
-//	    geometry     on|off
+//	    geometry      on|off
 //	    timeout       <duration>
 //	    max_response  <size>
 //	    max_in_flight <number>
@@ -118,6 +135,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, layers, zoom
 //	    geocoder nominatim http://nominatim-1:8080 http://nominatim-2:8080 {
 //	        geometry        off
 //	        lb_retries      1
+//	        fail_duration   10s
 //	        health_uri      /status
 //	        health_interval 5s
 //	    }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,7 +68,8 @@ func question(t testing.TB, r upstreamtest.Recorded) string {
 	return endpoint + "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
 }
 
-// asked collects the addresses that an upstream is asked for, each answered in turn; the last answer stands for all that follow.
+// asked collects the addresses that an upstream is asked for, each answered in turn. The last answer stands for all
+// that follow.
 type asked struct {
 	mu   sync.Mutex
 	uris []string
@@ -106,23 +106,33 @@ func results(t *testing.T, a mapstest.Answer) string {
 
 const (
 	road = `[{"id":"way:280940520","name":"Autopista Pedro Eugenio Aramburu",` +
-		`"display_name":"Autopista Pedro Eugenio Aramburu, El Triángulo, Buenos Aires, Argentina","category":"highway","type":"motorway",` +
-		`"distance":210.5,"location":{"lat":-34.4391708,"lng":-58.7064573},"address":{"street":"Autopista Pedro Eugenio Aramburu",` +
-		`"city":"El Triángulo","state":"Buenos Aires","postcode":"1.619","country":"Argentina","country_code":"ARG"}}]`
+		`"display_name":"Autopista Pedro Eugenio Aramburu, El Triángulo, Buenos Aires, Argentina",` +
+		`"category":"highway","type":"motorway","distance":210.5,"location":{"lat":-34.4391708,"lng":-58.7064573},` +
+		`"address":{"street":"Autopista Pedro Eugenio Aramburu","city":"El Triángulo","state":"Buenos Aires",` +
+		`"postcode":"1.619","country":"Argentina","country_code":"ARG"}}]`
 	house = `[{"id":"way:90394480","name":"137 Pilkington Avenue",` +
-		`"display_name":"137 Pilkington Avenue, Maney, Birmingham, England, United Kingdom","category":"building","type":"yes",` +
-		`"distance":18.87,"location":{"lat":52.5487429,"lng":-1.8163000},"address":{"house_number":"137","street":"Pilkington Avenue",` +
-		`"suburb":"Maney","city":"Birmingham","state":"England","postcode":"B72 1LH","country":"United Kingdom","country_code":"GBR"}}]`
+		`"display_name":"137 Pilkington Avenue, Maney, Birmingham, England, United Kingdom",` +
+		`"category":"building","type":"yes","distance":18.87,"location":{"lat":52.5487429,"lng":-1.8163000},` +
+		`"address":{"house_number":"137","street":"Pilkington Avenue","suburb":"Maney","city":"Birmingham",` +
+		`"state":"England","postcode":"B72 1LH","country":"United Kingdom","country_code":"GBR"}}]`
 	restaurant = `[{"id":"node:1704756187","name":"Trattoria \"Da Guglielmo\"",` +
-		`"display_name":"Trattoria \"Da Guglielmo\", Saragozza-Porto, Bologna, Emilia-Romagna, Italia","category":"amenity","type":"restaurant",` +
-		`"distance":2.79,"location":{"lat":44.5015307,"lng":11.3398676},"address":{"house_number":"71","street":"Via Guglielmo Marconi",` +
-		`"suburb":"Saragozza-Porto","city":"Bologna","state":"Emilia-Romagna","postcode":"40122","country":"Italia","country_code":"ITA"}}]`
-	square = `[{"id":"way:27227195","name":"Stephansplatz","display_name":"Stephansplatz, Innere Stadt, Wien, Österreich",` +
-		`"category":"highway","type":"pedestrian","distance":11.12,"location":{"lat":48.2084000,"lng":16.3731000},` +
-		`"address":{"street":"Stephansplatz","suburb":"Innere Stadt","city":"Wien","postcode":"1010","country":"Österreich","country_code":"AUT"}}]`
-	london = `[{"id":"relation:175342","name":"Greater London","display_name":"Greater London, England, United Kingdom",` +
-		`"category":"boundary","type":"administrative","distance":0,"location":{"lat":51.5073219,"lng":-0.1276474},` +
-		`"address":{"city":"Greater London","state":"England","country":"United Kingdom","country_code":"GBR"}}]`
+		`"display_name":"Trattoria \"Da Guglielmo\", Saragozza-Porto, Bologna, Emilia-Romagna, Italia",` +
+		`"category":"amenity","type":"restaurant","distance":2.79,"location":{"lat":44.5015307,"lng":11.3398676},` +
+		`"address":{"house_number":"71","street":"Via Guglielmo Marconi","suburb":"Saragozza-Porto",` +
+		`"city":"Bologna","state":"Emilia-Romagna","postcode":"40122","country":"Italia","country_code":"ITA"}}]`
+	square = `[{"id":"way:27227195","name":"Stephansplatz",` +
+		`"display_name":"Stephansplatz, Innere Stadt, Wien, Österreich","category":"highway","type":"pedestrian",` +
+		`"distance":11.12,"location":{"lat":48.2084000,"lng":16.3731000},"address":{"street":"Stephansplatz",` +
+		`"suburb":"Innere Stadt","city":"Wien","postcode":"1010","country":"Österreich","country_code":"AUT"}}]`
+	london = `[{"id":"relation:175342","name":"Greater London",` +
+		`"display_name":"Greater London, England, United Kingdom","category":"boundary","type":"administrative",` +
+		`"distance":0,"location":{"lat":51.5073219,"lng":-0.1276474},"address":{"city":"Greater London",` +
+		`"state":"England","country":"United Kingdom","country_code":"GBR"}}]`
+	interpolation = `[{"id":"way:1","name":"1019 Grosssteg",` +
+		`"display_name":"1019 Grosssteg, Sücka, Triesenberg, Oberland, Liechtenstein","category":"place",` +
+		`"type":"house","distance":1.99,"location":{"lat":47.1185454,"lng":9.5705467},"address":{` +
+		`"house_number":"1019","street":"Grosssteg","suburb":"Sücka","city":"Triesenberg","state":"Oberland",` +
+		`"postcode":"9497","country":"Liechtenstein","country_code":"LIE"}}]`
 )
 
 // The documented answers of Nominatim, each with the request that it belongs to.
@@ -130,7 +140,8 @@ func TestAnswers(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
 	for name, want := range map[string]string{
-		"road": road, "house": house, "poi": restaurant, "unable": "[]", "country": "[]",
+		"road": road, "house": house, "poi": restaurant, "interpolation": interpolation,
+		"unable": "[]", "country": "[]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := read(t, name)
@@ -161,9 +172,10 @@ func TestFurtherQuestions(t *testing.T) {
 		want     string
 		asked    []string // what is added to the first question
 	}{
-		"nameless":                 {question(t, read(t, "bench")), []string{"bench", "square"}, square, []string{"", address}},
-		"nameless, and no address": {question(t, read(t, "bench")), []string{"bench", "unable"}, "[]", []string{"", address}},
-		"too far":                  {question(t, read(t, "city")) + "&near=1", []string{"road", "city"}, london, []string{"", settlement}},
+		"nameless": {question(t, read(t, "bench")), []string{"bench", "square"}, square, []string{"", address}},
+		"nameless, and no address": {question(t, read(t, "bench")), []string{"bench", "unable"}, "[]",
+			[]string{"", address}},
+		"too far": {question(t, read(t, "city")) + "&near=1", []string{"road", "city"}, london, []string{"", settlement}},
 		"too far, and no settlement": {question(t, read(t, "city")) + "&near=1", []string{"road", "unable"}, "[]",
 			[]string{"", settlement}},
 		"too far, and nameless": {question(t, read(t, "city")) + "&near=1", []string{"bench", "road", "city"}, london,
@@ -196,40 +208,6 @@ func TestFurtherQuestions(t *testing.T) {
 	})
 }
 
-// A category restricts always, and says which layers to look in where it is a key.
-func TestCategory(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, u.URL, "")
-	const all = "address,manmade,natural,poi,railway"
-	hotel := strings.Replace(restaurant, `"category":"amenity","type":"restaurant"`, `"category":"tourism","type":"hotel"`, 1)
-	for _, tc := range []struct{ answer, category, want, layers string }{
-		{"poi", "amenity", restaurant, "manmade,poi"},
-		{"poi", "AMENITY,railway", restaurant, "manmade,poi,railway"},
-		{"poi", "restaurant", restaurant, all},
-		{"poi", "Restaurant,amenity", restaurant, all},
-		{"poi", "hotel", hotel, all},
-		{"poi", "tourism", hotel, "manmade,poi"},
-		{"poi", "cuisine", "[]", all},
-		{"poi", "italian", "[]", all},
-		{"poi", "shop,highway", "[]", "address,manmade,poi"},
-		{"poi", "natural", "[]", "natural,poi"},
-		{"city", "boundary", london, "address,manmade,poi"},
-		{"bench", "bench", "[]", all},
-		{"unable", "building", "[]", "address,manmade"},
-		{"poi", ",%20,", restaurant, ""},
-	} {
-		r := read(t, tc.answer)
-		a := replay(u, r)
-		got := results(t, s.Do(http.MethodGet, question(t, r)+"&category="+tc.category, "", ""))
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", tc, diff)
-		}
-		if asked, _ := url.Parse(a.list()[0]); len(a.list()) != 1 || asked.Query().Get("layer") != tc.layers {
-			t.Errorf("%+v: asked %v", tc, a.list())
-		}
-	}
-}
-
 func TestWithoutGeometry(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "geometry off")
@@ -240,66 +218,6 @@ func TestWithoutGeometry(t *testing.T) {
 	}
 	if want := strings.TrimSuffix(sent(t, r), "&polygon_geojson=1"); len(a.list()) != 1 || a.list()[0] != want {
 		t.Errorf("asked %v, want %s", a.list(), want)
-	}
-}
-
-// What is sent: the languages go along, credentials and addresses do not.
-func TestRequests(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
-		handle {
-			maps_auth REVERSEGEOCODING {
-				api_key_query apiKey
-				forward_token
-			}
-			maps_reverse_geocode {
-				geocoder nominatim %s {
-					rewrite /nominatim{uri}
-					header_up X-Account {http.auth.user.id}
-				}
-			}
-		}
-		handle /api/v1/external/* {
-			maps_tokens
-		}
-		handle /api/v1/service-accounts {
-			maps_accounts
-		}`, u.URL)})
-	account, token := s.Token("org", "REVERSEGEOCODING")
-	r := read(t, "poi")
-	for language, want := range map[string]string{
-		"": "", "&language=de-AT": "de-AT", "&language=it;q%3D0.1,de,%20en-GB;q%3D0.5": "de, en-GB;q=0.95, it;q=0.90", "&language=*": "",
-	} {
-		var received atomic.Pointer[http.Request]
-		u.Answer(func(w http.ResponseWriter, r *http.Request) {
-			received.Store(r)
-			fmt.Fprint(w, `{"error":"Unable to geocode"}`)
-		})
-		a := s.Do(http.MethodGet, question(t, r)+language, token, "", "Cookie", "a=b", "X-Forwarded-For", "1.2.3.4")
-		request := received.Load()
-		if a.Status != 200 || request == nil {
-			t.Fatalf("%d %s", a.Status, a.Body)
-		}
-		if request.RequestURI != "/nominatim"+sent(t, r) {
-			t.Errorf("sent %s", request.RequestURI)
-		}
-		if got := request.Header.Get("Accept-Language"); got != want {
-			t.Errorf("%s: Accept-Language %q, want %q", language, got, want)
-		}
-		if got := request.Header.Get("X-Account"); got != account.ID {
-			t.Errorf("account %q, want %q", got, account.ID)
-		}
-		for _, name := range []string{"Authorization", "Cookie", "X-Forwarded-For", "X-Forwarded-Host"} {
-			if got := request.Header.Get(name); got != "" {
-				t.Errorf("%s: %s was sent", name, got)
-			}
-		}
-		if strings.Contains(fmt.Sprint(request.Header), token) {
-			t.Error("the token was sent")
-		}
-		if host := request.Host; host != u.Listener.Addr().String() {
-			t.Errorf("Host: %s", host)
-		}
 	}
 }
 
@@ -347,7 +265,9 @@ func TestCaddyfileErrors(t *testing.T) {
 		}
 	}
 	s := start(t, "http://127.0.0.1:1", "")
-	bad := mapstest.Config{Site: "maps_reverse_geocode {\ngeocoder nominatim http://a:1 {\ngeometry maybe\n}\n}"}
+	bad := mapstest.Config{
+		Site: "maps_reverse_geocode {\ngeocoder nominatim http://a:1 {\ngeometry maybe\n}\n}",
+	}
 	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `geometry: "maybe"`) {
 		t.Errorf("%v", err)
 	}

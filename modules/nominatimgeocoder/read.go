@@ -1,6 +1,7 @@
 package nominatimgeocoder
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -13,10 +14,12 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
-// nothingFound is how Nominatim says that there is nothing.
+// nothingFound is how Nominatim says that there is nothing, with the status 200 (src/nominatim_api/v1/format_json.py).
+// A proxy or another server that speaks its protocol may say the same with 404.
 const nothingFound = "Unable to geocode"
 
-// document is an answer in the format jsonv2. Coordinates are strings, and in some versions the id is one.
+// document is an answer in the format jsonv2 (src/nominatim_api/v1/format_json.py). Coordinates are strings. So is
+// the id in the examples of docs/api/Reverse.md; today's servers send a number.
 type document struct {
 	problem  string // that it reports instead
 	kind, id string
@@ -24,9 +27,13 @@ type document struct {
 	found    geocoding.Found
 }
 
-// parse reads an answer: one object or none. The error is one of package upstream.
+// parse reads an answer: one object or none. The error is one of package upstream. Where Nominatim refuses the question
+// (400), it says why, in JSON (src/nominatim_api/server/asgi_adaptor.py); where it takes too long (503) or fails (500),
+// in plain text (server/falcon/server.py and server/starlette/server.py).
 func parse(status int, body []byte) ([]geocoding.Found, error) {
-	if status != http.StatusOK && status != http.StatusNotFound {
+	switch status {
+	case http.StatusOK, http.StatusNotFound, http.StatusBadRequest:
+	default:
 		return nil, upstream.Unexpected(status)
 	}
 	var d document
@@ -35,13 +42,13 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	r.End()
 	switch {
 	case r.Err() != nil:
-		return nil, upstream.Nonsense("%v", r.Err())
+		return nil, upstream.Nonsense("status %d: %v", status, r.Err())
 	case err != nil:
 		return nil, upstream.Nonsense("geojson: %v", err)
-	case d.problem == nothingFound:
+	case d.problem == nothingFound && status != http.StatusBadRequest:
 		return nil, nil
 	case d.problem != "":
-		return nil, upstream.Nonsense("it reports %.80q", d.problem)
+		return nil, upstream.Nonsense("status %d: it reports %.200q", status, d.problem)
 	case status != http.StatusOK:
 		return nil, upstream.Unexpected(status)
 	}
@@ -58,12 +65,11 @@ func (d *document) result() ([]geocoding.Found, error) {
 	if d.found.Category == "" || d.found.Type == "" {
 		return nil, upstream.Nonsense("an object without category and type")
 	}
-	if d.kind == "" && d.id == "" {
-		return nil, nil // a country or postcode that Nominatim knows without OpenStreetMap: nothing has its id
-	}
 	var known bool
 	if d.found.Kind, known = kinds[d.kind]; !known {
-		return nil, upstream.Nonsense("an object of the type %.20q", d.kind)
+		// A country or postcode that Nominatim knows without OpenStreetMap has no kind and no id. Other kinds may come:
+		// docs/api/Output.md ("OSM reference") says not to expect these three only. Nothing of ours has their ids.
+		return nil, nil
 	}
 	const maxID = 1 << 53
 	id, ok := jsontext.ParseNumber([]byte(d.id))
@@ -77,7 +83,9 @@ func (d *document) result() ([]geocoding.Found, error) {
 	return []geocoding.Found{d.found}, nil
 }
 
-var kinds = map[string]extract.Kind{"node": extract.KindNode, "way": extract.KindWay, "relation": extract.KindRelation}
+var kinds = map[string]extract.Kind{
+	"node": extract.KindNode, "way": extract.KindWay, "relation": extract.KindRelation,
+}
 
 // read reads a whole answer.
 func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
@@ -85,9 +93,7 @@ func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
 	for first := true; err == nil && r.More('}', &first); {
 		switch string(r.Name()) {
 		case "error":
-			if d.problem = text(r); d.problem == "" {
-				d.problem = "an error"
-			}
+			d.problem = problem(r)
 		case "osm_type":
 			d.kind = text(r)
 		case "osm_id":
@@ -115,6 +121,23 @@ func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
 	return err
 }
 
+// problem reads what goes wrong: a text, or an object with a message.
+func problem(r *jsontext.Reader) (said string) {
+	if r.Peek() != '{' {
+		said = text(r)
+	} else {
+		r.Expect('{')
+		for first := true; r.More('}', &first); {
+			if string(r.Name()) == "message" {
+				said = text(r)
+			} else {
+				r.Skip()
+			}
+		}
+	}
+	return cmp.Or(said, "an error")
+}
+
 // text reads a string or the text of a number. Anything else is empty.
 func text(r *jsontext.Reader) string {
 	switch c := r.Peek(); {
@@ -127,7 +150,7 @@ func text(r *jsontext.Reader) string {
 	return ""
 }
 
-// readTags reads the further tags of an object.
+// readTags reads the further tags of an object, null where it has none.
 func readTags(r *jsontext.Reader) (tags extract.Tags) {
 	if r.Null() {
 		return nil

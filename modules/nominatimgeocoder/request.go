@@ -8,54 +8,76 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
-// Layers of Nominatim, and the level of detail at which it finds settlements and nothing smaller.
-const (
-	layerAddress   = "address"
-	layerPOI       = "poi"
-	layerRailway   = "railway"
-	layerNatural   = "natural"
-	layerManmade   = "manmade" // all that is in no other
-	allLayers      = "address,manmade,natural,poi,railway"
-	zoomSettlement = "15"
-)
+// question says where Nominatim is to look for its one object. Without layers it looks for addresses and points of
+// interest (src/nominatim_api/types.py), without a level of detail for all that is in the layers.
+type question struct {
+	layers string // separated by commas
+	zoom   string
+}
 
-// The layers that objects of a key may be in.
+// The questions that Nominatim can be asked. It takes the nearest address, street or point of interest of the layers
+// first, and looks for what is larger only where there is none of these (src/nominatim_api/reverse.py). So a layer that
+// is not wanted hides the others, and a category needs questions of its own. What is in which layer follows from its
+// rank (lib-sql/functions/ranking.sql, settings/address-levels.json): nearly everything is a point of interest.
 var (
-	poiLayers     = []string{layerManmade, layerPOI}
-	addressLayers = []string{layerAddress, layerManmade}
-	streetLayers  = []string{layerAddress, layerManmade, layerPOI}
-
-	layersByKey = map[string][]string{
-		"amenity": poiLayers, "shop": poiLayers, "tourism": poiLayers, "leisure": poiLayers, "historic": poiLayers,
-		"office": poiLayers, "craft": poiLayers, "railway": {layerPOI, layerRailway},
-		"natural": {layerNatural, layerPOI}, "waterway": {layerNatural, layerPOI},
-		"place": addressLayers, "building": addressLayers,
-		"highway": streetLayers, "boundary": streetLayers, "landuse": streetLayers,
-	}
+	whatever = question{}
+	// addresses are house numbers and named houses, and streets.
+	addresses = question{layers: "address"}
+	// streets are those alone: at 17 no house number takes their place (REVERSE_MAX_RANKS in v1/helpers.py).
+	streets = question{layers: "address", zoom: "17"}
+	// settlements are places and administrative areas, and nothing smaller.
+	settlements = question{layers: "address", zoom: "15"}
+	poi         = question{layers: "poi"}
+	railway     = question{layers: "poi,railway"}
+	natural     = question{layers: "natural"} // with waterways; what is as small as a tree is a point of interest
+	manmade     = question{layers: "manmade"} // all that is in no other, such as parks and national parks
+	features    = question{layers: "manmade,natural,railway"}
 )
 
-// layersOf returns the layers to look in for the terms of a filter, and whether there is a filter. Without one Nominatim chooses:
-// addresses and points of interest. A term that is no key of the table may be a value, of a key that is not known.
-func layersOf(terms []string) (layers string, asked bool) {
-	var all []string
+// maxQuestions is how many questions there are for the terms of one filter. It leaves a retry to the default of
+// max_calls.
+const maxQuestions = 3
+
+// The questions for keys, and for the values that are settlements. Any other term is taken for the value of a key that
+// is not known.
+var (
+	ofPOI        = []question{poi}
+	ofSettlement = []question{settlements}
+
+	questionsByTerm = map[string][]question{
+		"amenity": ofPOI, "shop": ofPOI, "tourism": ofPOI, "office": ofPOI, "craft": ofPOI, "historic": ofPOI,
+		"leisure": {poi, manmade}, "railway": {railway}, "natural": {natural, poi}, "waterway": {natural},
+		"highway": {streets, poi}, "building": {addresses},
+		"place": {settlements, addresses, manmade}, "boundary": {settlements, manmade},
+		"landuse": {settlements, manmade},
+		"city":    ofSettlement, "town": ofSettlement, "village": ofSettlement, "hamlet": ofSettlement,
+		"suburb": ofSettlement, "neighbourhood": ofSettlement,
+	}
+	ofValue = []question{poi, features, streets}
+)
+
+// questionsOf returns the questions for the terms of a filter, the first terms first; none without a filter.
+func questionsOf(terms []string) (questions []question) {
 	for _, term := range terms {
 		term = strings.ToLower(strings.TrimSpace(term))
 		if term == "" {
 			continue
 		}
-		asked = true
-		in, known := layersByKey[term]
+		of, known := questionsByTerm[term]
 		if !known {
-			return allLayers, true
+			of = ofValue
 		}
-		all = append(all, in...)
+		for _, q := range of {
+			if len(questions) < maxQuestions && !slices.Contains(questions, q) {
+				questions = append(questions, q)
+			}
+		}
 	}
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), ","), asked
+	return questions
 }
 
 // query returns the query of a request to Nominatim.
-func (g *Geocoder) query(req *geocoding.Request, layers, zoom string) string {
+func (g *Geocoder) query(req *geocoding.Request, ask question) string {
 	const coordinateDecimals = 7 // of OpenStreetMap
 	q := make([]byte, 0, 160)
 	q = append(q, "format=jsonv2&lat="...)
@@ -66,11 +88,24 @@ func (g *Geocoder) query(req *geocoding.Request, layers, zoom string) string {
 	if g.Geometry == geometryOn {
 		q = append(q, "&polygon_geojson=1"...)
 	}
-	if layers != "" {
-		q = append(append(q, "&layer="...), layers...)
+	if ask.layers != "" {
+		q = append(append(q, "&layer="...), ask.layers...)
 	}
-	if zoom != "" {
-		q = append(append(q, "&zoom="...), zoom...)
+	if ask.zoom != "" {
+		q = append(append(q, "&zoom="...), ask.zoom...)
 	}
 	return string(q)
+}
+
+// languages returns BCP 47 tags as Nominatim reads them. It passes over a language with a digit in it
+// (from_accept_languages in src/nominatim_api/localization/base.py), so "es-419" is asked for as "es".
+func languages(tags []string) []string {
+	read := make([]string, len(tags))
+	for i, tag := range tags {
+		if digit := strings.IndexAny(tag, "0123456789"); digit >= 0 {
+			tag = tag[:max(strings.LastIndexByte(tag[:digit], '-'), 0)]
+		}
+		read[i] = tag
+	}
+	return slices.DeleteFunc(read, func(tag string) bool { return tag == "" })
 }

@@ -42,11 +42,6 @@ func TestBadDays(t *testing.T) {
 			check(t, u, ask(s.With(t)), 502, "bad gateway")
 		})
 	}
-	u.Replay(read(t, "refused"))
-	check(t, u, ask(s), 502, "bad gateway")
-	if log := s.Log(); !strings.Contains(log, "it refuses the question") || !strings.Contains(log, "Allowed parameters") {
-		t.Error("the log does not tell what Photon says")
-	}
 	// What has no id of OpenStreetMap or is nothing is left out.
 	u.Send(200, `{"features":[`+feature+strings.Repeat(","+feature, 49)+`]}`)
 	if got := short(t, s.Do(http.MethodGet, target+"&category=amenity", "", "")); got != nil {
@@ -61,14 +56,38 @@ func TestBadDays(t *testing.T) {
 	t.Run("client gone", func(t *testing.T) { upstreamtest.CheckGone(t, s, u, target) })
 }
 
+// The bodies of refusals and of failures have the form of GeoJsonFormatter.formatError, all with the status 400.
+func TestRefusals(t *testing.T) {
+	u := upstreamtest.New(t)
+	r := read(t, "near")
+	for _, tc := range []struct {
+		body   string
+		logged string
+	}{
+		{string(read(t, "refused").Body), "Allowed parameters"},
+		{`{"message":"IO error during search"}`, "status 400: it says \\\"IO error during search"},
+		{`{"message":"Unknown error."}`, "Unknown error."},
+		{string(r.Body), "status 400"},
+	} {
+		s := start(t, u.URL, "")
+		u.Send(http.StatusBadRequest, tc.body)
+		check(t, u, s.Do(http.MethodGet, question(t, r), "", ""), 502, "bad gateway")
+		if log := s.Log(); !strings.Contains(log, tc.logged) {
+			t.Errorf("%s: the log does not tell %s", tc.body, tc.logged)
+		}
+	}
+}
+
 func TestUnreachable(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, upstreamtest.Unreachable(t), "")
 	check(t, u, s.Do(http.MethodGet, question(t, read(t, "near")), "", ""), 503, "service unavailable")
 }
 
-// One of three upstreams is killed under load: with retries no request fails.
+// One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	r := read(t, "near")
-	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server { return start(t, upstreams, options) })
+	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server {
+		return start(t, upstreams, options)
+	})
 }

@@ -19,7 +19,9 @@ func FuzzParse(f *testing.F) {
 		r := upstreamtest.Read(f, file)
 		f.Add([]byte(r.Body), r.Status, int16(132), int16(525), "")
 	}
-	f.Add([]byte(`{"features":[{"properties":{"osm_type":"R","osm_id":1,"osm_key":"place","osm_value":"city","name":"x","type":"city"},"geometry":{"type":"Point","coordinates":[1,2]}}]}`), 200, int16(10), int16(20), "city")
+	city := `{"features":[{"properties":{"osm_type":"R","osm_id":1,"osm_key":"place","osm_value":"city","name":"x",` +
+		`"type":"city"},"geometry":{"type":"Point","coordinates":[1,2]}}]}`
+	f.Add([]byte(city), 200, int16(10), int16(20), "city")
 	f.Fuzz(func(t *testing.T, body []byte, status int, lon, lat int16, category string) {
 		found, err := parse(status, body)
 		if err != nil {

@@ -15,16 +15,17 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocodings by the `reverse` call of Photon servers. It covers every place, so in a chain it belongs
-// behind local geocoders.
+// Geocoder answers reverse geocodings by the `reverse` call of Photon servers. It covers every place, so in a chain it
+// belongs behind local geocoders. It needs Photon 0.4.3 or newer.
 //
 // Photon looks for objects by their middle, so a large one whose middle is farther than `max_distance` is not found.
+// Names are in the first of a request's languages that Photon was imported with, else in the local one.
 type Geocoder struct {
 	upstream.Service
 
-	// Whether Photon is asked for the whole geometry of what it finds (`on`), so that distances are to the object's own outline, or
-	// is not (`off`), so that they are to its middle. Photon has geometries only if its data was imported with `-full-geometries`,
-	// and refuses the question otherwise. Default: `off`.
+	// Whether Photon is asked for the whole geometry of what it finds (`on`), so that distances are to the object's own
+	// outline, or is not (`off`), so that they are to its middle. Photon has geometries from 0.7 on, and only if its data
+	// was imported with `-full-geometries`, and refuses the question otherwise. Default: `off`.
 	Geometry string `json:"geometry,omitempty"`
 }
 
@@ -43,6 +44,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 	if g.Geometry == "" {
 		g.Geometry = geometryOff
 	}
+	// Connections are kept alive: Photon's server, Jetty, sends at once (TCP_NODELAY; ServerConnector.java of Jetty).
 	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder photon: %w", err)
 	}
@@ -57,8 +59,10 @@ func (g *Geocoder) Validate() error {
 	return nil
 }
 
-// Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest settlement.
+// Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest
+// settlement.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
+	ctx = g.WithCalls(ctx)
 	tags, asked := tagsOf(req.Categories)
 	found, err := g.ask(ctx, req, g.query(req, tags))
 	if err != nil {
@@ -87,9 +91,12 @@ func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
 	return in
 }
 
-// ask sends one question to Photon.
-func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (found []geocoding.Found, err error) {
-	err = g.Ask(ctx, &upstream.Request{Path: "/reverse", Query: query, Languages: req.Languages}, func(status int, body []byte) (err error) {
+// ask sends one question to Photon. Its parameter `lang` takes one language, and Photon refuses one that it does not
+// have; of those in the header Accept-Language it takes the first that it has (query/RequestFactoryBase.java).
+func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (
+	found []geocoding.Found, err error) {
+	question := &upstream.Request{Path: "/reverse", Query: query, Languages: req.Languages}
+	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
 		found, err = parse(status, body)
 		return err
 	})
@@ -99,7 +106,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	geocoder photon <upstreams...> {
-//	    geometry     on|off
+//	    geometry      on|off
 //	    timeout       <duration>
 //	    max_response  <size>
 //	    max_in_flight <number>
@@ -112,6 +119,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	maps_reverse_geocode {
 //	    geocoder photon http://photon-1:2322 http://photon-2:2322 {
 //	        lb_retries      1
+//	        fail_duration   10s
 //	        health_uri      /status
 //	        health_interval 5s
 //	    }

@@ -63,7 +63,8 @@ func question(t testing.TB, r upstreamtest.Recorded) string {
 	return endpoint + "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
 }
 
-// asked collects the addresses that an upstream is asked for, each answered in turn; the last answer stands for all that follow.
+// asked collects the addresses that an upstream is asked for, each answered in turn. The last answer stands for all
+// that follow.
 type asked struct {
 	mu       sync.Mutex
 	uris     []string
@@ -124,13 +125,16 @@ func TestAnswer(t *testing.T) {
 	s := start(t, u.URL, "")
 	r := read(t, "near")
 	a := replay(u, r)
-	want := `[{"id":"way:4615011","name":"Olympischer Platz","display_name":"Olympischer Platz, Westend, Berlin, Deutschland",` +
+	want := `[{"id":"way:4615011","name":"Olympischer Platz",` +
+		`"display_name":"Olympischer Platz, Westend, Berlin, Deutschland",` +
 		`"category":"highway","type":"residential","distance":82.46,"location":{"lat":52.5152000,"lng":13.2419000},` +
 		`"address":{"street":"Olympischer Platz","suburb":"Westend",` + berlin + `,` +
-		`{"id":"way:38862723","name":"Olympiastadion Berlin","display_name":"Olympiastadion Berlin, Westend, Berlin, Deutschland",` +
+		`{"id":"way:38862723","name":"Olympiastadion Berlin",` +
+		`"display_name":"Olympiastadion Berlin, Westend, Berlin, Deutschland",` +
 		`"category":"leisure","type":"stadium","distance":100.53,"location":{"lat":52.5146795,"lng":13.2395147},` +
 		`"address":{"house_number":"3","street":"Olympischer Platz","suburb":"Westend",` + berlin + `,` +
-		`{"id":"node:2713093478","name":"1 Olympischer Platz","display_name":"1 Olympischer Platz, Westend, Berlin, Deutschland",` +
+		`{"id":"node:2713093478","name":"1 Olympischer Platz",` +
+		`"display_name":"1 Olympischer Platz, Westend, Berlin, Deutschland",` +
 		`"category":"place","type":"house","distance":138.89,"location":{"lat":52.5154000,"lng":13.2427000},` +
 		`"address":{"house_number":"1","street":"Olympischer Platz","suburb":"Westend",` + berlin + `]`
 	if diff := cmp.Diff(want, results(t, s.Do(http.MethodGet, question(t, r)+"&size=3", "", ""))); diff != "" {
@@ -153,46 +157,14 @@ func TestGeometry(t *testing.T) {
 	r := read(t, "geometry")
 	a := replay(u, r)
 	got := short(t, s.Do(http.MethodGet, question(t, r)+"&size=3", "", ""))
-	want := []string{"way:38862723 leisure/stadium 0", "way:4615011 highway/residential 27.68", "node:2713093478 place/house 138.89"}
+	want := []string{
+		"way:38862723 leisure/stadium 0", "way:4615011 highway/residential 27.68", "node:2713093478 place/house 138.89",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{sent(t, r)}, a.list()); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
-	}
-}
-
-// A category is Photon's osm_tag where that can say it, and is compared with the answer in any case.
-func TestCategory(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, u.URL, "")
-	pharmacy := []string{"node:1234567890 amenity/pharmacy 88.19"}
-	both := []string{"node:1234567891 amenity/doctors 0", "node:1234567890 amenity/pharmacy 88.19"}
-	r := read(t, "pharmacy")
-	long := strings.TrimSuffix(strings.Repeat("x", 100)+","+strings.Repeat("y", 5000), ",")
-	for category, want := range map[string]struct {
-		places []string
-		tags   string
-	}{
-		"pharmacy":           {pharmacy, "&osm_tag=pharmacy&osm_tag=%3Apharmacy"},
-		"%20PharmacY%20":     {pharmacy, "&osm_tag=pharmacy&osm_tag=%3Apharmacy"},
-		"bank,amenity":       {both, "&osm_tag=bank&osm_tag=%3Abank&osm_tag=amenity&osm_tag=%3Aamenity"},
-		"b%26b":              {nil, "&osm_tag=b%26b&osm_tag=%3Ab%26b"},
-		"building:part":      {nil, ""},
-		"!shop":              {nil, ""},
-		"!shop,pharmacy":     {pharmacy, ""},
-		long:                 {nil, ""},
-		"doctors,pharmacy,x": {both, "&osm_tag=doctors&osm_tag=%3Adoctors&osm_tag=pharmacy&osm_tag=%3Apharmacy&osm_tag=x&osm_tag=%3Ax"},
-	} {
-		a := replay(u, r)
-		got := short(t, s.Do(http.MethodGet, question(t, r)+"&size=5&category="+category, "", ""))
-		if diff := cmp.Diff(want.places, got); diff != "" {
-			t.Errorf("%.40s (-want +got):\n%s", category, diff)
-		}
-		uri, _, _ := strings.Cut(sent(t, r), "&osm_tag")
-		if diff := cmp.Diff([]string{uri + want.tags}, a.list()); diff != "" {
-			t.Errorf("%.40s: sent (-want +got):\n%s", category, diff)
-		}
 	}
 }
 
@@ -203,13 +175,15 @@ func TestSettlement(t *testing.T) {
 	nothing, settlements := read(t, "nothing"), read(t, "settlements")
 	target := question(t, settlements)
 	a := replay(u, nothing, settlements)
-	want := `[{"id":"node:240109190","name":"Ennetberg","display_name":"Ennetberg, Glarus, Schweiz/Suisse/Svizzera/Svizra",` +
+	want := `[{"id":"node:240109190","name":"Ennetberg",` +
+		`"display_name":"Ennetberg, Glarus, Schweiz/Suisse/Svizzera/Svizra",` +
 		`"category":"place","type":"hamlet","distance":2691.69,"location":{"lat":47.0200000,"lng":8.9200000},` +
 		`"address":{"city":"Ennetberg","state":"Glarus","country":"Schweiz/Suisse/Svizzera/Svizra","country_code":"CHE"}}]`
 	if diff := cmp.Diff(want, results(t, s.Do(http.MethodGet, target+"&size=5", "", ""))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	near := strings.Replace(strings.Replace(sent(t, settlements), "radius=30&limit=10", "radius=1&limit=50", 1), "&layer=locality&layer=district&layer=city", "", 1)
+	near := strings.NewReplacer("radius=30&limit=10", "radius=1&limit=50",
+		"&layer=locality&layer=district&layer=city", "").Replace(sent(t, settlements))
 	if diff := cmp.Diff([]string{near, sent(t, settlements)}, a.list()); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
@@ -223,29 +197,19 @@ func TestSettlement(t *testing.T) {
 		"nothing at all":  {target, []upstreamtest.Recorded{nothing}, nil, 2},
 		"with a category": {target + "&category=bar", []upstreamtest.Recorded{nothing, settlements}, nil, 1},
 		"at sea":          {question(t, nothing), []upstreamtest.Recorded{nothing, settlements}, nil, 1},
-		"all too far":     {target + "&near=1", []upstreamtest.Recorded{read(t, "near"), settlements}, []string{"node:240109190 place/hamlet 2691.69"}, 2},
+		"all too far": {target + "&near=1", []upstreamtest.Recorded{read(t, "near"), settlements},
+			[]string{"node:240109190 place/hamlet 2691.69"}, 2},
 	} {
 		a := replay(u, tc.answers...)
-		if diff := cmp.Diff(tc.want, short(t, s.Do(http.MethodGet, tc.target, "", ""))); diff != "" || len(a.list()) != tc.asked {
+		got := short(t, s.Do(http.MethodGet, tc.target, "", ""))
+		if diff := cmp.Diff(tc.want, got); diff != "" || len(a.list()) != tc.asked {
 			t.Errorf("%s: asked %v (-want +got):\n%s", name, a.list(), diff)
 		}
 	}
 	a = replay(u, nothing)
 	s.Do(http.MethodGet, target+"&near=1&size=2", "", "")
-	if want := "/reverse?lat=47.0000001&lon=8.9&radius=0.06&limit=20"; a.list()[0] != want {
+	if want := "/reverse?lat=47.0000001&lon=8.9&radius=0.06&limit=20&distance_sort=true"; a.list()[0] != want {
 		t.Errorf("sent %s, want %s", a.list()[0], want)
-	}
-}
-
-func TestLanguage(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, u.URL, "")
-	r := read(t, "near")
-	for language, want := range map[string]string{"": "", "&language=de-AT": "de-AT", "&language=fr,en;q%3D0.5": "fr, en;q=0.95"} {
-		a := replay(u, r)
-		if s.Do(http.MethodGet, question(t, r)+language, "", ""); a.language.Load() != want {
-			t.Errorf("%s: Accept-Language %q, want %q", language, a.language.Load(), want)
-		}
 	}
 }
 
@@ -262,7 +226,9 @@ func TestCaddyfileErrors(t *testing.T) {
 		}
 	}
 	s := start(t, "http://127.0.0.1:1", "")
-	bad := mapstest.Config{Site: "maps_reverse_geocode {\ngeocoder photon http://a:1 {\ngeometry maybe\n}\n}"}
+	bad := mapstest.Config{
+		Site: "maps_reverse_geocode {\ngeocoder photon http://a:1 {\ngeometry maybe\n}\n}",
+	}
 	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `geometry: "maybe"`) {
 		t.Errorf("%v", err)
 	}

@@ -12,12 +12,14 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
-// parse reads an answer, a FeatureCollection. The error is one of package upstream.
+// parse reads an answer, a FeatureCollection (searcher/GeoJsonFormatter.java). The error is one of package upstream.
+// The status is 400 for a question that Photon refuses, and for all that goes wrong in it too, such as a database that
+// does not answer (App.java).
 func parse(status int, body []byte) ([]geocoding.Found, error) {
 	switch status {
 	case http.StatusOK:
 	case http.StatusBadRequest:
-		return nil, upstream.Nonsense("it refuses the question: %.200q", message(body))
+		return nil, upstream.Nonsense("status %d: it says %.200q", status, message(body))
 	default:
 		return nil, upstream.Unexpected(status)
 	}
@@ -35,7 +37,7 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	return d.found, nil
 }
 
-// message is what Photon says where it refuses a question, for the log: of geometries that it does not have, for example.
+// message is what Photon says instead of an answer, for the log: of geometries that it does not have, for example.
 func message(body []byte) (said string) {
 	r := jsontext.NewReader(body)
 	r.Expect('{')
@@ -58,7 +60,8 @@ type document struct {
 	found      []geocoding.Found
 }
 
-// read reads the whole. It stops behind more features than Photon can have been asked for, which leaves the reader with an error.
+// read reads the whole. It stops behind more features than Photon can have been asked for, which leaves the reader with
+// an error.
 func (d *document) read() {
 	d.Expect('{')
 	for first := true; d.err == nil && d.More('}', &first); {
@@ -74,7 +77,8 @@ func (d *document) read() {
 	}
 }
 
-// feature reads a feature. One that is no object of OpenStreetMap is left out: nothing has its id.
+// feature reads a feature. One that is no object of OpenStreetMap, and so has no osm_type and osm_id, is left out:
+// nothing has its id. Where Photon has no geometry of an object, it sends its middle, asked for geometries or not.
 func (d *document) feature() {
 	var p properties
 	d.Expect('{')
@@ -104,7 +108,8 @@ func (d *document) feature() {
 
 var kinds = map[string]extract.Kind{"N": extract.KindNode, "W": extract.KindWay, "R": extract.KindRelation}
 
-// properties are what Photon says of an object.
+// properties are what Photon says of an object, each missing where it is not known (searcher/GeoJsonFields.java). The
+// type is the rank in an address that Nominatim gave it (nominatim/model/AddressType.java).
 type properties struct {
 	osmType, layer             string
 	district, locality, county string
@@ -154,7 +159,8 @@ func (p *properties) read(r *jsontext.Reader) {
 	}
 }
 
-// settle puts the parts of an address where they belong. Photon does not repeat the name of an object that is itself such a part.
+// settle puts the parts of an address where they belong. Photon does not repeat the name of an object that is itself
+// such a part.
 func (p *properties) settle() {
 	a := &p.found.Address
 	if p.found.Category == "place" && slices.Contains(cities, p.found.Type) {
