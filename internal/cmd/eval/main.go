@@ -25,6 +25,7 @@ type settings struct {
 	plots    string // directory for plots of confidence
 	pictures string // directory for pictures of hard cases, or ""
 	only     string // matching, profiles or geocoding; "" for all
+	service  string // URL of a running server's map matching, or "" for the engine here
 	check    bool
 }
 
@@ -40,14 +41,18 @@ var errMissed = errors.New("a bar is missed")
 
 func main() {
 	var s settings
-	flag.StringVar(&s.data, "data", os.Getenv("MAPS_BENCH_DATA"), "`directory` with porto.osm.pbf, porto_drives.json.gz, porto_trips.json and liechtenstein.osm.pbf; default $MAPS_BENCH_DATA")
+	flag.StringVar(&s.data, "data", os.Getenv("MAPS_BENCH_DATA"), "`directory` with porto.osm.pbf, porto_drives.json.gz, "+
+		"porto_trips.json and liechtenstein.osm.pbf; default $MAPS_BENCH_DATA")
 	flag.IntVar(&s.drives, "drives", 20, "`number` of simulated drives for each pair of noise and interval")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the simulation; the same `seed` gives the same drives")
 	flag.IntVar(&s.rounds, "rounds", 9, "`number` of times that speed is measured; the median counts")
-	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; takes minutes and some GB")
+	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; "+
+		"takes minutes and some GB")
 	flag.StringVar(&s.plots, "o", "build/eval", "`directory` for plots")
 	flag.StringVar(&s.pictures, "pictures", "", "draw hard cases of Delaware into this `directory`, and nothing else")
 	flag.StringVar(&s.only, "only", "", "evaluate one `part`: matching (by car), profiles (the others) or geocoding")
+	flag.StringVar(&s.service, "service", "", "evaluate map matching at this `URL` of a running server, on Porto, "+
+		"and nothing else")
 	flag.BoolVar(&s.check, "check", false, "exit with status 1 where a bar is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -73,6 +78,8 @@ func (s settings) validate(arguments []string) error {
 		return errors.New("-rounds is at least 1")
 	case s.scale < 0:
 		return errors.New("-scale is at least 0")
+	case s.service != "" && s.data == "":
+		return errors.New("-service needs -data: the server's map is Porto")
 	case s.only != "" && s.only != onlyMatching && s.only != onlyProfiles && s.only != onlyGeocoding:
 		return fmt.Errorf("-only: %q is none of %s, %s and %s", s.only, onlyMatching, onlyProfiles, onlyGeocoding)
 	}
@@ -85,6 +92,10 @@ func run(ctx context.Context, s settings) error {
 		return err
 	}
 	defer os.RemoveAll(temporary)
+	r := &report{out: os.Stdout}
+	if s.service != "" {
+		return evaluateService(ctx, s, r, temporary)
+	}
 	delaware, err := dataset.Delaware(ctx)
 	if err != nil {
 		return err
@@ -92,7 +103,6 @@ func run(ctx context.Context, s settings) error {
 	if s.pictures != "" {
 		return drawCases(ctx, s, delaware, temporary)
 	}
-	r := &report{out: os.Stdout}
 	if s.only != onlyGeocoding {
 		if err := evaluateMatching(ctx, s, r, delaware, temporary); err != nil {
 			return err
