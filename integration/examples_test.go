@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,8 +19,8 @@ type example struct {
 	text  string
 }
 
-// Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones, and
-// directives alone, which are tried in a site.
+// Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones,
+// and directives alone, which are tried in a site. Its upstreams are used as docs/fronting.md says.
 func TestExamples(t *testing.T) {
 	examples := documentedExamples(t)
 	if len(examples) < 15 {
@@ -32,6 +33,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	t.Setenv("MAPS_DATABASE_URL", "postgres://maps@127.0.0.1/maps")
+	proxies := 0
 	for _, e := range examples {
 		t.Run(e.where, func(t *testing.T) {
 			// Caddy's formatter breaks braces between backticks.
@@ -40,17 +42,21 @@ func TestExamples(t *testing.T) {
 				t.Errorf("caddy fmt would write\n%s", formatted)
 			}
 			text := strings.ReplaceAll(e.text, "/run/secrets", filepath.ToSlash(secrets))
-			asSite, ok := adapt(t, exampleRegions+":80 {\n"+text+"\n}\n")
-			if ok {
-				return
-			}
-			if !strings.Contains(text, "{") { // by itself it would be the address of an empty site
+			config, asSite := adapt(t, exampleRegions+":80 {\n"+text+"\n}\n")
+			if config == nil && !strings.Contains(text, "{") { // by itself it would be the address of an empty site
 				t.Fatalf("in a site: %s", asSite)
 			}
-			if asWhole, ok := adapt(t, text); !ok {
-				t.Errorf("as it is: %s\nin a site: %s", asWhole, asSite)
+			if config == nil {
+				var asWhole string
+				if config, asWhole = adapt(t, text); config == nil {
+					t.Fatalf("as it is: %s\nin a site: %s", asWhole, asSite)
+				}
 			}
+			proxies += checkProxies(t, config)
 		})
+	}
+	if proxies < 25 {
+		t.Errorf("only %d proxies were found", proxies)
 	}
 }
 
@@ -63,16 +69,23 @@ const exampleRegions = `{
 }
 `
 
-// adapt tries a Caddyfile with `caddy adapt --validate`, and returns what was printed to explain a refusal.
-func adapt(t *testing.T, text string) (output string, ok bool) {
+// adapt tries a Caddyfile with `caddy adapt --validate`. It returns the JSON, or nil and what was printed to explain a
+// refusal.
+func adapt(t *testing.T, text string) (config []byte, refusal string) {
 	t.Helper()
 	s := newServer(t)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.quick = true // some fifty starts
-	out, err := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile").CombinedOutput()
-	return string(out), err == nil
+	cmd := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile")
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
+	config, err := cmd.Output()
+	if err != nil {
+		return nil, printed.String()
+	}
+	return config, ""
 }
 
 var caddyfileBlock = regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```")
@@ -95,7 +108,7 @@ func documentedExamples(t *testing.T) (examples []example) {
 			}
 			return nil
 		}
-		whole := strings.HasPrefix(name, "Caddyfile") || strings.HasSuffix(name, ".Caddyfile") || strings.HasSuffix(name, ".caddyfile")
+		whole := strings.HasPrefix(name, "Caddyfile") || strings.EqualFold(filepath.Ext(name), ".Caddyfile")
 		if !whole && filepath.Ext(name) != ".md" {
 			return nil
 		}

@@ -30,7 +30,8 @@ func readSnippets(t *testing.T, document string) []snippet {
 	}
 	var found []snippet
 	heading, n := "", 0
-	for _, m := range regexp.MustCompile("(?sm)^#+ (.*?)$|^```caddyfile\n(.*?)^```").FindAllStringSubmatch(string(text), -1) {
+	headings := regexp.MustCompile("(?sm)^#+ (.*?)$|^```caddyfile\n(.*?)^```")
+	for _, m := range headings.FindAllStringSubmatch(string(text), -1) {
 		if m[2] == "" {
 			heading, n = m[1], 0
 			continue
@@ -63,7 +64,7 @@ func newRecorder(t *testing.T) *recorder {
 		body, _ := io.ReadAll(r.Body) // a request that breaks off is one with less of a body
 		rec.mu.Lock()
 		answer := rec.answer
-		if r.URL.Path != "/status" { // a health check
+		if r.URL.Path != "/status" && !strings.HasPrefix(r.URL.Path, "/nearest/") { // health checks
 			rec.asked = append(rec.asked, recordedRequest{r.Method, r.RequestURI, string(body), r.Header})
 		}
 		rec.mu.Unlock()
@@ -105,10 +106,10 @@ type fronted struct {
 }
 
 // upstreams are the names of services that stand in the document's Caddyfiles.
-var upstreams = regexp.MustCompile(`(https?://)?\b(?:osrm|valhalla|nominatim|photon|vroom|tiles)(?:-\d)?(?:\.example\.com|:\d+)`)
+var upstreams = regexp.MustCompile(`(https?://)?\b(?:osrm|valhalla|nominatim|photon|vroom|tiles)(?:-\d)?:\d+`)
 
-// startFronted runs a snippet with a recorder for all of its upstreams, and pairs of texts replaced. Accounts are managed at an address
-// of their own.
+// startFronted runs a snippet with a recorder for all of its upstreams, and pairs of texts replaced. Accounts are
+// managed at an address of their own.
 func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 	t.Helper()
 	s := newServer(t)
@@ -198,7 +199,8 @@ func (f *fronted) ask(c call) *answer {
 	return a
 }
 
-// passed returns the one request that the upstream has had since it was last looked at. It must have no credential in it.
+// passed returns the one request that the upstream has had since it was last looked at. It must have no credential in
+// it.
 func (f *fronted) passed(token string) recordedRequest {
 	f.t.Helper()
 	asked := f.upstream.take()
@@ -219,8 +221,8 @@ func (f *fronted) notPassed() {
 	}
 }
 
-// gate checks that only a token with the one scope opens the way of a request, and returns the answer and what has reached the
-// upstream. The client pretends to be another account.
+// gate checks that only a token with the one scope opens the way of a request, and returns the answer and what has
+// reached the upstream. The client pretends to be another account.
 func (f *fronted) gate(scope string, c call) (*answer, recordedRequest) {
 	f.t.Helper()
 	others := []string{"TILE", "MATRIX", "ONM", "DIRECTION", "TSS", "GEOCODING", "REVERSEGEOCODING"}
@@ -230,7 +232,8 @@ func (f *fronted) gate(scope string, c call) (*answer, recordedRequest) {
 			break
 		}
 	}
-	f.ask(c).want(401).wantHeader("WWW-Authenticate", "Bearer").wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store")
+	f.ask(c).want(401).wantHeader("WWW-Authenticate", "Bearer").wantHeader("Content-Type", jsonType).
+		wantHeader("Cache-Control", "no-store")
 	_, c.bearer = f.token(others...)
 	f.ask(c).want(403).wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store")
 	f.notPassed()

@@ -16,15 +16,22 @@ import (
 func checkChainSnippet(t *testing.T, text string) {
 	f := startFronted(t, text, "./data/delaware.region", region)
 	f.upstream.says(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"code":"Ok","matchings":[{"confidence":1,"duration":1,"geometry":{"type":"LineString","coordinates":[[2.35,48.85],[2.36,48.85]]}}],
-			"tracepoints":[{"matchings_index":0,"location":[2.35,48.85],"distance":1,"name":""},{"matchings_index":0,"location":[2.36,48.85],"distance":1,"name":""}]}`)
+		fmt.Fprint(w, `{"code":"Ok","matchings":[{"duration":1,
+				"geometry":{"type":"LineString","coordinates":[[2.35,48.85],[2.36,48.85]]}}],
+			"tracepoints":[{"matchings_index":0,"location":[2.35,48.85],"distance":1,"name":""},
+				{"matchings_index":0,"location":[2.36,48.85],"distance":1,"name":""}]}`)
 	})
 	a, got := f.gate("DIRECTION", call{path: matchPath([][2]float64{{48.85, 2.35}, {48.85, 2.36}}, "")})
 	f.wantAccount(got)
-	if !strings.HasPrefix(got.uri, "/match/v1/driving/2.35,48.85;2.36,48.85?") || !bytes.HasPrefix(a.body, []byte(`{"coordinates":[[48.85`)) {
+	if !strings.HasPrefix(got.uri, "/match/v1/driving/2.35,48.85;2.36,48.85?") ||
+		!bytes.HasPrefix(a.body, []byte(`{"coordinates":[[48.85`)) {
 		t.Errorf("%s gives %s", got.uri, a.body)
 	}
 	_, token := f.token("DIRECTION")
+	a = f.ask(call{path: matchPath([][2]float64{{48.85, 2.35}, {48.85, 2.36}}, "&details=true"), bearer: token}).want(200)
+	if f.passed(token); !bytes.Contains(a.body, []byte(`"tracepoints"`)) || bytes.Contains(a.body, []byte("confidence")) {
+		t.Errorf("an engine that is not sure of anything: %s", a.body)
+	}
 	f.ask(call{path: matchPath(dover, "&apiKey="+token)}).want(200)
 	f.notPassed()
 }
@@ -32,8 +39,10 @@ func checkChainSnippet(t *testing.T, text string) {
 func checkValhallaSnippet(t *testing.T, text string) {
 	f := startFronted(t, text)
 	_, token := f.token("DIRECTION")
-	f.ask(call{path: matchPath(dover, ""), bearer: token}).want(502).wantHeader("Content-Type", jsonType) // {"ok":true} is no drive
-	if got := f.passed(token); got.method != "POST" || got.uri != "/trace_attributes" || !strings.Contains(got.body, "39.15727") {
+	// {"ok":true} is no drive.
+	f.ask(call{path: matchPath(dover, ""), bearer: token}).want(502).wantHeader("Content-Type", jsonType)
+	got := f.passed(token)
+	if got.method != "POST" || got.uri != "/trace_route" || !strings.Contains(got.body, "39.15727") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -59,11 +68,13 @@ func checkNominatimSnippet(t *testing.T, text string) {
 	f := startFronted(t, text, "./data/delaware.region", region)
 	f.replay("nominatimgeocoder/testdata/reverse_house.json")
 	a, got := f.gate("REVERSEGEOCODING", call{path: reverse + "?lat=52.5487429&lon=-1.8160209"})
-	if !strings.HasPrefix(got.uri, "/reverse?format=jsonv2&lat=52.5487429&lon=-1.8160209") || !bytes.Contains(a.body, []byte(`"id":"way:90394480"`)) {
+	if !strings.HasPrefix(got.uri, "/reverse?format=jsonv2&lat=52.5487429&lon=-1.8160209") ||
+		!bytes.Contains(a.body, []byte(`"id":"way:90394480"`)) {
 		t.Errorf("%s gives %s", got.uri, a.body)
 	}
 	_, token := f.token("REVERSEGEOCODING")
-	if a := f.ask(call{path: reverse + place + "&apiKey=" + token}).want(200); !bytes.Contains(a.body, []byte(`"country_code":"USA"`)) {
+	a = f.ask(call{path: reverse + place + "&apiKey=" + token}).want(200)
+	if !bytes.Contains(a.body, []byte(`"country_code":"USA"`)) {
 		t.Errorf("%s", a.body)
 	}
 	f.notPassed()
@@ -73,7 +84,8 @@ func checkPhotonSnippet(t *testing.T, text string) {
 	f := startFronted(t, text)
 	f.replay("photongeocoder/testdata/reverse_pharmacy.json")
 	a, got := f.gate("REVERSEGEOCODING", call{path: reverse + "?lat=52&lon=10&category=pharmacy"})
-	if !strings.HasPrefix(got.uri, "/reverse?lat=52&lon=10&") || !bytes.Contains(a.body, []byte(`"id":"node:1234567890"`)) {
+	if !strings.HasPrefix(got.uri, "/reverse?lat=52&lon=10&") ||
+		!bytes.Contains(a.body, []byte(`"id":"node:1234567890"`)) {
 		t.Errorf("%s gives %s", got.uri, a.body)
 	}
 }

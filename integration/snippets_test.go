@@ -19,17 +19,17 @@ import (
 
 // snippetChecks are what the Caddyfiles of docs/fronting.md have to do, by the heading that they stand under.
 var snippetChecks = map[string]func(t *testing.T, text string){
-	"In front of map engines":                   checkChainSnippet,
-	"In front of map engines 2":                 checkValhallaSnippet,
-	"Geocoders":                                 checkNominatimSnippet,
-	"Geocoders 2":                               checkPhotonSnippet,
-	"Routes by OSRM":                            checkRoutesByOSRM,
-	"Routes by Valhalla":                        checkRoutesByValhalla,
-	"Matrix and one to many by OSRM":            checkMatrixByOSRM,
-	"Matrix by Valhalla, optimization by VROOM": checkBodies,
-	"Geocoding and autocomplete":                checkGeocoding,
-	"Tiles":                                     checkTiles,
-	"Limits, logs and errors for each account":  checkLimits,
+	"In front of map engines":        checkChainSnippet,
+	"In front of map engines 2":      checkValhallaSnippet,
+	"Geocoders":                      checkNominatimSnippet,
+	"Geocoders 2":                    checkPhotonSnippet,
+	"Routes by OSRM":                 checkRoutesByOSRM,
+	"Routes by Valhalla":             checkRoutesByValhalla,
+	"Matrix and one to many by OSRM": checkMatrixByOSRM,
+	"Matrix and isochrones by Valhalla, optimization by VROOM": checkBodies,
+	"Geocoding and autocomplete":                               checkGeocoding,
+	"Tiles":                                                    checkTiles,
+	"Limits, logs and errors for each account":                 checkLimits,
 }
 
 const page = "https://app.example.com"
@@ -40,10 +40,12 @@ func (f *fronted) checkPreflight(path string) {
 	preflight := call{method: "OPTIONS", path: path, header: map[string][]string{
 		"Origin": {page}, "Access-Control-Request-Method": {"GET"}, "Access-Control-Request-Headers": {"authorization"},
 	}}
-	f.ask(preflight).want(204).wantHeader("Access-Control-Allow-Origin", page).wantHeader("Access-Control-Allow-Headers", "authorization")
+	f.ask(preflight).want(204).wantHeader("Access-Control-Allow-Origin", page).
+		wantHeader("Access-Control-Allow-Headers", "authorization")
 	preflight.header["Origin"] = []string{"https://elsewhere.example.com"}
 	f.ask(preflight).want(204).wantHeader("Access-Control-Allow-Origin", "")
-	f.ask(call{path: path, header: map[string][]string{"Origin": {page}}}).want(401).wantHeader("Access-Control-Allow-Origin", page)
+	f.ask(call{path: path, header: map[string][]string{"Origin": {page}}}).want(401).
+		wantHeader("Access-Control-Allow-Origin", page)
 	f.notPassed()
 }
 
@@ -60,8 +62,9 @@ func (a *answer) wantVary(names ...string) {
 
 // badPositions are no positions.
 var badPositions = []string{
-	"", "39.15", "39.15,", "39.15,-75.52,1", "91,1", "-90.1,1", "1,181", "1,-180.01", "NaN,1", "1e1,1", "0x1,1", "39.15;-75.52",
-	"39.15,-75.52&origin=39.15,-75.52&destination=39.15,-75.52", "{env.HOME},1", "%7Benv.HOME%7D,1", "1,1%0A", "1,1%00", "1,1/../x", "1.0000000000000000001,1",
+	"", "39.15", "39.15,", "39.15,-75.52,1", "91,1", "-90.1,1", "1,181", "1,-180.01", "NaN,1", "1e1,1", "0x1,1",
+	"39.15;-75.52", "39.15,-75.52&origin=39.15,-75.52&destination=39.15,-75.52", "{env.HOME},1", "%7Benv.HOME%7D,1",
+	"1,1%0A", "1,1%00", "1,1/../x", "1.0000000000000000001,1",
 }
 
 // checkRoute checks that origin and destination reach the upstream as read says, or are refused.
@@ -82,7 +85,8 @@ func checkRoute(t *testing.T, text string, read func(r recordedRequest) (from, t
 		from, to := [2]string{decimal(90), decimal(180)}, [2]string{decimal(90), decimal(180)}
 		separator := []string{",", "%2C", ",+", ", ", "%2c%20"}[random.IntN(5)]
 		separator = strings.ReplaceAll(separator, " ", "%20")
-		c := call{bearer: token, path: route + "?destination=" + strings.Join(to[:], separator) + "&x=y&origin=" + strings.Join(from[:], separator)}
+		c := call{bearer: token, path: route + "?destination=" + strings.Join(to[:], separator) +
+			"&x=y&origin=" + strings.Join(from[:], separator)}
 		f.ask(c).want(200)
 		got := f.passed(token)
 		if gotFrom, gotTo := read(got); gotFrom != from || gotTo != to {
@@ -93,7 +97,8 @@ func checkRoute(t *testing.T, text string, read func(r recordedRequest) (from, t
 		for name, query := range map[string]string{
 			"origin": "?origin=" + bad + "&destination=1,2", "destination": "?origin=1,2&destination=" + bad,
 		} {
-			a := f.ask(call{path: route + query, bearer: token, header: map[string][]string{"Origin": {page}}}).want(400).wantHeader("Content-Type", jsonType)
+			a := f.ask(call{path: route + query, bearer: token, header: map[string][]string{"Origin": {page}}}).
+				want(400).wantHeader("Content-Type", jsonType)
 			if strings.Contains(bad, "&") { // both are there twice
 				name = "origin"
 			}
@@ -106,6 +111,7 @@ func checkRoute(t *testing.T, text string, read func(r recordedRequest) (from, t
 	}
 	f.ask(call{path: route, bearer: token}).want(400)
 	f.notPassed()
+	f.checkBadBodies(call{path: route + "?origin=1,2&destination=3,4", bearer: token})
 }
 
 func checkRoutesByOSRM(t *testing.T, text string) {
@@ -133,7 +139,8 @@ func checkRoutesByValhalla(t *testing.T, text string) {
 			Locations []struct{ Lat, Lon json.Number }
 			Costing   string
 		}
-		if err := json.Unmarshal([]byte(u.Query().Get("json")), &question); err != nil || len(question.Locations) != 2 || question.Costing != "auto" {
+		err = json.Unmarshal([]byte(u.Query().Get("json")), &question)
+		if err != nil || len(question.Locations) != 2 || question.Costing != "auto" {
 			t.Errorf("%s: %v", r.uri, err)
 			return from, to
 		}
@@ -171,36 +178,17 @@ func checkMatrixByOSRM(t *testing.T, text string) {
 				t.Errorf("%s: %s", path, got.uri)
 			}
 		}
-		for _, bad := range []string{"", "39.1,-75.5;", ";39.1,-75.5", "39.1,-75.5;;1,1", "139.1,-75.5;1,1", "1,1;1,181", "a,b;c,d", "1,1/2,2", "1,1;2,2/x", "1,1,1"} {
+		for _, bad := range []string{
+			"", "39.1,-75.5;", ";39.1,-75.5", "39.1,-75.5;;1,1", "139.1,-75.5;1,1", "1,1;1,181", "a,b;c,d", "1,1/2,2",
+			"1,1;2,2/x", "1,1,1",
+		} {
 			a := f.ask(call{path: service.address + bad, bearer: token}).want(400).wantHeader("Content-Type", jsonType)
 			if !bytes.Contains(a.body, []byte(`"code":"FAILED_VALIDATION"`)) {
 				t.Errorf("%s: %s", bad, a.body)
 			}
 		}
 		f.notPassed()
-	}
-}
-
-func checkBodies(t *testing.T, text string) {
-	f := startFronted(t, text)
-	for _, service := range []struct{ scope, address, path string }{
-		{"MATRIX", "/api/v1/matrix", "/sources_to_targets"},
-		{"ONM", "/api/v1/one-to-many", "/sources_to_targets"},
-		{"TSS", "/api/v1/optimization", "/"},
-	} {
-		body := `{"scope":"` + service.scope + `"}`
-		_, got := f.gate(service.scope, call{method: "POST", path: service.address, contentType: jsonType, body: body})
-		if got.method != "POST" || got.uri != service.path || got.body != body || got.header.Get("Content-Type") != jsonType {
-			t.Errorf("%+v", got)
-		}
-		if service.scope == "TSS" {
-			f.wantAccount(got)
-		}
-		_, token := f.token(service.scope)
-		large := strings.Repeat(" ", 1<<20+1)
-		f.ask(call{method: "POST", path: service.address, bearer: token, contentType: jsonType, body: large}).want(413)
-		f.ask(call{method: "POST", path: service.address, bearer: token, contentType: jsonType, body: large[1:]}).want(200)
-		f.upstream.take()
+		f.checkBadBodies(call{path: service.address + "39.1,-75.5;42.5,1.5", bearer: token})
 	}
 }
 
@@ -228,7 +216,8 @@ func checkGeocoding(t *testing.T, text string) {
 			t.Errorf("%s, want %s", got.uri, service.uri)
 		}
 		_, token := f.token("GEOCODING")
-		a := f.ask(call{path: service.address + query + "&apiKey=" + token, header: map[string][]string{"Origin": {page}, "Accept-Encoding": {"gzip"}}}).want(200)
+		header := map[string][]string{"Origin": {page}, "Accept-Encoding": {"gzip"}}
+		a := f.ask(call{path: service.address + query + "&apiKey=" + token, header: header}).want(200)
 		if got := f.passed(token); got.uri != service.uri {
 			t.Errorf("%s, want %s", got.uri, service.uri)
 		}
@@ -289,7 +278,8 @@ func checkTiles(t *testing.T, text string) {
 	a, got := f.gate("TILE", call{path: "/tiles/1/2/3.pbf"})
 	f.wantAccount(got)
 	const cache = "private, max-age=86400, stale-while-revalidate=604800"
-	a.wantHeader("Cache-Control", cache).wantHeader("Access-Control-Allow-Origin", page).wantVary("Authorization", "Origin")
+	a.wantHeader("Cache-Control", cache).wantHeader("Access-Control-Allow-Origin", page).
+		wantVary("Authorization", "Origin")
 	if got.uri != "/1/2/3.pbf" {
 		t.Error(got.uri)
 	}
@@ -343,8 +333,10 @@ func checkLimits(t *testing.T, text string) {
 		f.ask(call{path: "/tiles/1", bearer: token}).want(200)
 	}
 	f.upstream.take()
-	a = f.ask(call{path: "/tiles/1", bearer: token}).want(429).wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store")
-	if wait, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || wait < 1 || wait > 61 || string(a.body) != `{"error":"Too Many Requests"}` {
+	a = f.ask(call{path: "/tiles/1", bearer: token}).want(429).wantHeader("Content-Type", jsonType).
+		wantHeader("Cache-Control", "no-store")
+	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || wait < 1 || wait > 61 || string(a.body) != `{"error":"Too Many Requests"}` {
 		t.Errorf("Retry-After %q: %s", a.header.Get("Retry-After"), a.body)
 	}
 	f.ask(call{path: "/tiles/1"}).want(401)
