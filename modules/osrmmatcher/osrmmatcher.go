@@ -83,7 +83,8 @@ func (m *Matcher) Validate() error {
 // them.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
-	near := min(matchservice.Sigma(req, leastSigma, leastSigma), farthest(req))
+	sigma, _ := matchservice.Sigma(req, leastSigma, leastSigma)
+	near := min(sigma, farthest(req))
 	i := inquiry{Matcher: m, req: req, first: matchservice.Terms{Sigma: near}}
 	search := matchservice.Search{
 		Request: req, Sigma: near, CanWiden: true,

@@ -35,18 +35,17 @@ const (
 type question struct {
 	*matching.Request
 	step float64 // metres, the median distance from one point to the next
-	near float64 // metres, how far Valhalla looks for roads at first
 	far  float64 // metres, how far the request allows it to look
 }
 
-func newQuestion(req *matching.Request) *question {
-	q := &question{Request: req, far: req.MaxRadius}
+// newQuestion also returns how exact the points are taken to be at first: one sigma in metres.
+func newQuestion(req *matching.Request) (q *question, sigma float64) {
+	q = &question{Request: req, far: req.MaxRadius}
 	if q.far <= 0 {
 		q.far = matching.DefaultMaxRadius
 	}
-	q.near = min(leastRadius, q.far)
-	_, q.step = matching.Jitter(req.Points)
-	return q
+	sigma, q.step = matchservice.Sigma(req, leastSigma, usualSigma)
+	return q, sigma
 }
 
 // radius is how far roads are looked for, in metres.
@@ -54,7 +53,7 @@ func (q *question) radius(terms matchservice.Terms) float64 {
 	if terms.Wide {
 		return q.far
 	}
-	return min(max(radiusSigmas*terms.Sigma, q.near), q.far)
+	return min(max(radiusSigmas*terms.Sigma, leastRadius), q.far)
 }
 
 // canWiden reports whether a wide search looks farther than the first one, by a service with a limit.

@@ -65,8 +65,8 @@ func TestBody(t *testing.T) {
 				}
 				req.Points = append(req.Points, p)
 			}
-			terms := matchservice.Terms{Sigma: matchservice.Sigma(req, leastSigma, usualSigma), Wide: tt.wide}
-			body, asked := newQuestion(req).body("auto", used, terms, tt.limit)
+			q, sigma := newQuestion(req)
+			body, asked := q.body("auto", used, matchservice.Terms{Sigma: sigma, Wide: tt.wide}, tt.limit)
 			var got struct {
 				Shape        []struct{ Lat, Lon, Accuracy float64 }
 				TraceOptions options `json:"trace_options"`
@@ -100,7 +100,7 @@ func TestCanWiden(t *testing.T) {
 		{10, 0, math.Inf(1), true}, {25, 0, math.Inf(1), false}, {25, 300, math.Inf(1), true}, {10, 50, math.Inf(1), false},
 		{10, 300, 100, true}, {25, 300, 100, false}, {10, 0, 50, false}, {10, 0, 0, false},
 	} {
-		q := newQuestion(&matching.Request{MaxRadius: tt.max})
+		q, _ := newQuestion(&matching.Request{MaxRadius: tt.max})
 		if got := q.canWiden(tt.sigma, tt.limit); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}

@@ -86,8 +86,7 @@ func (m *Matcher) Validate() error {
 // without the points between them.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
-	q := newQuestion(req)
-	sigma := matchservice.Sigma(req, leastSigma, usualSigma)
+	q, sigma := newQuestion(req)
 	search := matchservice.Search{
 		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
 		MayAsk:   func() bool { return m.MayAsk(ctx) },

@@ -124,9 +124,9 @@ func (a *Answer) enough(req *matching.Request) bool {
 const smallShare = 4
 
 // fewer lists the points with which the parts may become one. A point without a road in the middle of a trace may be
-// all that keeps two parts from each other. Where there is none, it may be the smallest of several parts, and where
-// there are two, the points on both sides of the gap: one of them may lie on a road from which, or to which, no route
-// leads.
+// all that keeps two parts from each other. Where there is none, it may be the small ones of several parts, at
+// least the smallest, and where there are two, the points on both sides of the gap: one of them may lie on a road from
+// which, or to which, no route leads.
 func (a *Answer) fewer() []int {
 	leave := a.beside
 	switch {

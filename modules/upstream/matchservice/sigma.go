@@ -12,13 +12,14 @@ const denseJitter = 2.0
 
 // Sigma is how exact the points of a request are before anything is known of the roads: one sigma in metres. It is the
 // median of their accuracies, or else the request's radius, or else the usual sigma; at least least, and no less than
-// dense points jitter.
-func Sigma(req *matching.Request, least, usual float64) float64 {
-	sigma := max(least, named(req, usual))
-	if jitter, step := matching.Jitter(req.Points); step < denseJitter*jitter {
+// dense points jitter. step is the usual distance between two points in metres.
+func Sigma(req *matching.Request, least, usual float64) (sigma, step float64) {
+	sigma = max(least, named(req, usual))
+	jitter, step := matching.Jitter(req.Points)
+	if step < denseJitter*jitter {
 		sigma = max(sigma, jitter)
 	}
-	return sigma
+	return sigma, step
 }
 
 // named is the sigma that a request names for most of its points.
