@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/boltfile"
+	"github.com/mapsedge/caddy-maps/internal/store/boltfile"
 )
 
 // pageWith returns the page of the store, of those in use, that has a text in it.

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/boltstore"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 )
 
 // object is a JSON object of a token.
@@ -70,14 +70,14 @@ func sign(key ed25519.PrivateKey, header, claims string) string {
 	return text + "." + encode(ed25519.Sign(key, []byte(text)))
 }
 
-// stealKeys reads the private keys out of a server's store, which nobody can do while it runs: with them each check is seen to
-// stand by itself, behind a signature that is good.
+// stealKeys reads the private keys out of a server's store, which nobody can do while it runs: with them each check
+// is seen to stand by itself, behind a signature that is good.
 func (s *server) stealKeys(t *testing.T) map[account.KeyUse]ed25519.PrivateKey {
 	t.Helper()
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := boltstore.Open(s.store)
+	store, err := bolt.Open(s.store, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +102,8 @@ func (s *server) stealKeys(t *testing.T) map[account.KeyUse]ed25519.PrivateKey {
 	return stolen
 }
 
-// forgeries makes tokens out of a good one, each with one thing wrong that an attacker may try. lure is an address that nobody
-// may ask for keys.
+// forgeries makes tokens out of a good one, each with one thing wrong that an attacker may try. lure is an address
+// that nobody may ask for keys.
 func forgeries(t *testing.T, good string, own, otherUse ed25519.PrivateKey, otherKid, lure string) map[string]string {
 	t.Helper()
 	header, claims := tokenPart(t, good, 0), tokenPart(t, good, 1)
@@ -115,27 +115,31 @@ func forgeries(t *testing.T, good string, own, otherUse ed25519.PrivateKey, othe
 	if err != nil {
 		t.Fatal(err)
 	}
-	attackers := object{"kty": "OKP", "crv": "Ed25519", "x": encode(attacker.Public().(ed25519.PublicKey)), "alg": "EdDSA", "use": "sig"}
+	attackers := object{"kty": "OKP", "crv": "Ed25519", "x": encode(attacker.Public().(ed25519.PublicKey)),
+		"alg": "EdDSA", "use": "sig"}
 	byAttacker := func(changes object) string { return sign(attacker, text(header.with(changes)), text(claims)) }
 	now := time.Now().Unix()
 
 	forged := map[string]string{
-		"alg none":                  encode([]byte(text(header.with(object{"alg": "none"})))) + "." + parts[1] + ".",
-		"alg nOnE, signature kept":  encode([]byte(text(header.with(object{"alg": "nOnE"})))) + "." + parts[1] + "." + parts[2],
-		"no signature":              parts[0] + "." + parts[1] + ".",
-		"claims changed":            parts[0] + "." + encode([]byte(text(claims.with(object{"org": "victim"})))) + "." + parts[2],
-		"wrong kid":                 head(object{"kid": "unknown"}),
-		"no kid":                    head(object{"kid": nil}),
-		"kid is a path":             head(object{"kid": "../../../../dev/null"}),
-		"kid of the other use":      head(object{"kid": otherKid}),
-		"key of the other use":      sign(otherUse, text(header.with(object{"kid": otherKid})), text(claims)),
-		"other key under our kid":   byAttacker(nil),
-		"jwk in the header":         byAttacker(object{"jwk": attackers, "kid": nil}),
-		"jwk beside our kid":        byAttacker(object{"jwk": attackers.with(object{"kid": header["kid"]})}),
-		"jku":                       byAttacker(object{"jku": lure, "kid": "a"}),
-		"jku beside our kid":        byAttacker(object{"jku": lure}),
-		"x5u":                       byAttacker(object{"x5u": lure}),
-		"x5c":                       byAttacker(object{"x5c": []string{base64.StdEncoding.EncodeToString(selfSigned(t, attacker))}}),
+		"alg none": encode([]byte(text(header.with(object{"alg": "none"})))) + "." + parts[1] + ".",
+		"alg nOnE, signature kept": encode([]byte(text(header.with(object{"alg": "nOnE"})))) + "." + parts[1] + "." +
+			parts[2],
+		"no signature": parts[0] + "." + parts[1] + ".",
+		"claims changed": parts[0] + "." + encode([]byte(text(claims.with(object{"org": "victim"})))) + "." +
+			parts[2],
+		"wrong kid":               head(object{"kid": "unknown"}),
+		"no kid":                  head(object{"kid": nil}),
+		"kid is a path":           head(object{"kid": "../../../../dev/null"}),
+		"kid of the other use":    head(object{"kid": otherKid}),
+		"key of the other use":    sign(otherUse, text(header.with(object{"kid": otherKid})), text(claims)),
+		"other key under our kid": byAttacker(nil),
+		"jwk in the header":       byAttacker(object{"jwk": attackers, "kid": nil}),
+		"jwk beside our kid":      byAttacker(object{"jwk": attackers.with(object{"kid": header["kid"]})}),
+		"jku":                     byAttacker(object{"jku": lure, "kid": "a"}),
+		"jku beside our kid":      byAttacker(object{"jku": lure}),
+		"x5u":                     byAttacker(object{"x5u": lure}),
+		"x5c": byAttacker(object{"x5c": []string{base64.StdEncoding.EncodeToString(selfSigned(t,
+			attacker))}}),
 		"extension that must count": head(object{"crit": []string{"exp"}, "exp": now + 9999}),
 		"expired":                   body(object{"exp": now - 1}),
 		"expires never":             body(object{"exp": nil}),
@@ -171,7 +175,8 @@ func forgeries(t *testing.T, good string, own, otherUse ed25519.PrivateKey, othe
 
 func selfSigned(t *testing.T, key ed25519.PrivateKey) []byte {
 	t.Helper()
-	cert := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	cert := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -226,12 +231,14 @@ func TestForgedTokens(t *testing.T) {
 		t.Run("user token/"+name, func(t *testing.T) { platform(t, manage(token)) })
 	}
 	for name, token := range map[string]string{
-		"user token":                      user,
-		"user token of an access type":    resigned(user, keys[account.KeyUser], object{"typ": "at+jwt"}, nil),
-		"user token for access":           resigned(user, keys[account.KeyUser], object{"typ": "at+jwt"}, object{"aud": "caddy-maps"}),
-		"client token":                    acc.ClientToken,
-		"server token":                    acc.ServerToken,
-		"access token of an unknown pair": resigned(access, keys[account.KeyAccess], nil, object{"sub": admin.ID, "client_id": admin.ID}),
+		"user token":                   user,
+		"user token of an access type": resigned(user, keys[account.KeyUser], object{"typ": "at+jwt"}, nil),
+		"user token for access": resigned(user, keys[account.KeyUser], object{"typ": "at+jwt"},
+			object{"aud": "caddy-maps"}),
+		"client token": acc.ClientToken,
+		"server token": acc.ServerToken,
+		"access token of an unknown pair": resigned(access, keys[account.KeyAccess], nil,
+			object{"sub": admin.ID, "client_id": admin.ID}),
 	} {
 		t.Run("as access token/"+name, func(t *testing.T) {
 			platform(t, geocode(token))
@@ -240,12 +247,14 @@ func TestForgedTokens(t *testing.T) {
 	}
 	t.Run("as user token/access token of no administrator", func(t *testing.T) {
 		for _, c := range []call{manage(access), {method: "DELETE", path: accounts + "/" + admin.ID, bearer: access},
-			{method: "POST", path: accounts, bearer: access, contentType: jsonType, body: `{"platform":"WEB","scopes":["TILE"]}`}} {
+			{method: "POST", path: accounts, bearer: access, contentType: jsonType,
+				body: `{"platform":"WEB","scopes":["TILE"]}`}} {
 			refusal{call: c, status: 403, code: "INSUFFICIENT_SCOPE", says: "insufficient scope"}.checkPlatform(t, s)
 		}
 	})
 	t.Run("as user token/access token of a user type", func(t *testing.T) {
-		platform(t, manage(resigned(access, keys[account.KeyAccess], object{"typ": "maps-user+jwt"}, object{"aud": "caddy-maps:accounts"})))
+		platform(t, manage(resigned(access, keys[account.KeyAccess], object{"typ": "maps-user+jwt"},
+			object{"aud": "caddy-maps:accounts"})))
 	})
 	if n := fetched.Load(); n != 0 {
 		t.Errorf("keys were asked for %d times at an address that a token named", n)

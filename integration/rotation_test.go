@@ -14,8 +14,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 	"github.com/mapsedge/caddy-maps/internal/testpace"
-	"github.com/mapsedge/caddy-maps/modules/boltstore"
 )
 
 // kidOf returns the id of the key that a token names.
@@ -56,8 +56,8 @@ func (s *server) rotateKeys(t testing.TB) string {
 	return string(out)
 }
 
-// drive exchanges tokens on the first server and uses them at once, and those of before for as long as they live, on all, until
-// stop is closed. Every answer must be 200.
+// drive exchanges tokens on the first server and uses them at once, and those of before for as long as they live, on
+// all, until stop is closed. Every answer must be 200.
 func drive(t *testing.T, nodes []*server, acc serviceAccount, stop <-chan struct{}, answered *atomic.Int64) {
 	type held struct {
 		token string
@@ -82,7 +82,8 @@ func drive(t *testing.T, nodes []*server, acc serviceAccount, stop <-chan struct
 			return
 		}
 		answered.Add(1)
-		tokens = append(tokens, held{secret(given.Data.AccessToken), began.Add(time.Duration(given.Data.ExpiresIn)*time.Second - 2*time.Second)})
+		tokens = append(tokens, held{secret(given.Data.AccessToken),
+			began.Add(time.Duration(given.Data.ExpiresIn)*time.Second - 2*time.Second)})
 		secret(given.Data.RefreshToken)
 		tokens = slices.DeleteFunc(tokens, func(h held) bool { return time.Now().After(h.until) })
 		for _, h := range []held{tokens[len(tokens)-1], tokens[0]} {
@@ -119,7 +120,8 @@ func TestRotationUnderLoad(t *testing.T) {
 		if slices.Contains(kids, kid) {
 			t.Errorf("after a rotation new tokens have the key %s of before", kid)
 		}
-		if !strings.Contains(out, kid+"  access  EdDSA  signs new tokens") || !strings.Contains(out, kids[len(kids)-1]+"  access  EdDSA  kept until 20") {
+		if !strings.Contains(out, kid+"  access  EdDSA  signs new tokens") ||
+			!strings.Contains(out, kids[len(kids)-1]+"  access  EdDSA  kept until 20") {
 			t.Errorf("rotate-keys says:\n%s", out)
 		}
 		kids = append(kids, kid)
@@ -151,7 +153,8 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 	close(stop)
 	load.Wait()
-	t.Logf("%d answers, none refused; the last old key went %v after it had been followed", answered.Load(), gone.Round(time.Millisecond))
+	t.Logf("%d answers, none refused; the last old key went %v after it had been followed", answered.Load(),
+		gone.Round(time.Millisecond))
 	if answered.Load() < 500 {
 		t.Error("that was no load")
 	}
@@ -218,7 +221,8 @@ func TestClusterRotation(t *testing.T) {
 		}
 		close(stop)
 		load.Wait()
-		t.Logf("%q: %d answers, none refused; all signed with the new key after at most %v", options, answered.Load(), slowest)
+		t.Logf("%q: %d answers, none refused; all signed with the new key after at most %v", options, answered.Load(),
+			slowest)
 		if slowest > pace.Allow(time.Second) {
 			t.Errorf("a server signed with the key of before for %v", slowest)
 		}
@@ -228,7 +232,7 @@ func TestClusterRotation(t *testing.T) {
 // Keys that have come of age are rotated by themselves.
 func TestRotationBySchedule(t *testing.T) {
 	s := newServer(t, "signing_algorithm EdDSA", "signing_algorithm EdDSA\nkey_rotation 1h")
-	store, err := boltstore.Open(s.store)
+	store, err := bolt.Open(s.store, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +245,8 @@ func TestRotationBySchedule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := account.Key{ID: "old-" + string(use), Use: use, Algorithm: "EdDSA", Private: encoded, CreatedAt: time.Now().Add(-2 * time.Hour)}
+		k := account.Key{ID: "old-" + string(use), Use: use, Algorithm: "EdDSA", Private: encoded,
+			CreatedAt: time.Now().Add(-2 * time.Hour)}
 		if _, err := store.AddFirstKey(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}

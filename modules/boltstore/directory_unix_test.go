@@ -6,10 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
-	"go.uber.org/zap/zaptest/observer"
 )
 
 // TestDirectoryModes opens stores in directories of all kinds: one that others may write to is named, and left as
@@ -41,19 +37,4 @@ func TestDirectoryModes(t *testing.T) {
 			t.Errorf("%s has mode %v, error %v", made, info.Mode(), err)
 		}
 	}
-}
-
-// openIn opens a store and returns how many warnings the log has.
-func openIn(t *testing.T, dir string) int {
-	t.Helper()
-	core, seen := observer.New(zapcore.WarnLevel)
-	m := Module{key: filepath.Join(dir, "accounts.db")}
-	store, err := m.Open(t.Context(), zap.New(core))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Error(err)
-	}
-	return seen.Len()
 }

@@ -1,3 +1,4 @@
+// Package boltstore is the Caddy module of the embedded store, the default of the maps app.
 package boltstore
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/directory"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
@@ -20,9 +22,9 @@ func init() { caddy.RegisterModule(Module{}) }
 // Module keeps accounts, grants and signing keys in one file on this machine (an embedded bbolt database). It
 // needs no other software, and suits a single node: only one process can have the file open.
 //
-// The file is made when the server starts with it for the first time, readable by the server's user alone (mode 0600, its
-// directory 0700), and never when a configuration is only checked. A directory that is there already is left as it
-// is, with a warning in the log if others may write to it. Whatever the server has answered is on the disk, and
+// The file is made when the server starts with it for the first time, readable by the server's user alone (mode 0600,
+// its directory 0700), and never when a configuration is only checked. A directory that is there already is left as
+// it is, with a warning in the log if others may write to it. Whatever the server has answered is on the disk, and
 // survives the process being killed. All of the file is checked: a server does not start on a damaged one, and
 // answers 503 to what needs a part that was damaged later.
 type Module struct {
@@ -71,7 +73,7 @@ func (m *Module) Open(ctx context.Context, logger *zap.Logger) (account.Store, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	store, err := openLogged(m.key, logger)
+	store, err := bolt.Open(m.key, logger)
 	if err != nil {
 		return nil, err
 	}

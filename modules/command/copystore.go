@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/boltstore"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 	"github.com/mapsedge/caddy-maps/modules/pgstore"
 )
 
@@ -58,7 +58,8 @@ servers on the target only after the copy: the first one makes signing keys.`,
 	return cmd
 }
 
-func copyStore(ctx context.Context, from, to string, progress func(stage string, done, total int64)) (account.Counts, error) {
+func copyStore(ctx context.Context, from, to string,
+	progress func(stage string, done, total int64)) (account.Counts, error) {
 	path, ok := strings.CutPrefix(from, "bolt:")
 	if !ok || path == "" {
 		return account.Counts{}, errors.New("--from: must be bolt:<file>")
@@ -80,7 +81,7 @@ func copyStore(ctx context.Context, from, to string, progress func(stage string,
 	} else if info.Size() == 0 {
 		return account.Counts{}, fmt.Errorf("--from: %s is empty", path)
 	}
-	source, err := boltstore.Open(path)
+	source, err := bolt.Open(path, nil)
 	if err != nil {
 		return account.Counts{}, fmt.Errorf("--from: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/modules/boltstore"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 )
 
 func init() { subcommands = append(subcommands, newVerifyStoreCmd) }
@@ -41,7 +41,7 @@ PostgreSQL checks its own pages, where data checksums are on ("pg_checksums").`,
 				return fmt.Errorf("only the file of a bolt store or a backup can be checked; " +
 					"for PostgreSQL see pg_checksums and pg_amcheck")
 			}
-			r, err := boltstore.Verify(strings.TrimPrefix(path, "bolt:"), maxFaultsShown)
+			r, err := bolt.Verify(strings.TrimPrefix(path, "bolt:"), maxFaultsShown)
 			if err != nil {
 				return err
 			}

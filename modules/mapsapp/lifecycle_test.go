@@ -18,8 +18,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 	"github.com/mapsedge/caddy-maps/internal/testpace"
-	"github.com/mapsedge/caddy-maps/modules/boltstore"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 
@@ -87,7 +87,7 @@ func currentApp(t *testing.T) *mapsapp.App {
 // locked reports whether somebody has a store's file open.
 func locked(t *testing.T, path string) bool {
 	t.Helper()
-	store, err := boltstore.Open(path)
+	store, err := bolt.Open(path, nil)
 	if err != nil {
 		return true
 	}
@@ -99,8 +99,8 @@ func locked(t *testing.T, path string) bool {
 
 func opened(s *mapstest.Server) int { return strings.Count(s.Log(), "opened accounts database") }
 
-// TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, nobody is logged out, and the
-// database is opened once.
+// TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, nobody is logged
+// out, and the database is opened once.
 func TestReloadUnderLoad(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site, Level: "INFO", NoAccessLog: true})
 	user := s.UserToken("acme")
@@ -153,8 +153,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 }
 
-// TestReloadToAnotherStore changes the store while requests are on their way: they end on the old one, which closes behind
-// the last of them.
+// TestReloadToAnotherStore changes the store while requests are on their way: they end on the old one, which closes
+// behind the last of them.
 func TestReloadToAnotherStore(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
 	acc, token := s.Token("acme", "TILE")
@@ -212,8 +212,8 @@ func TestReloadToAnotherStore(t *testing.T) {
 	}
 }
 
-// TestRefusedReload keeps everything going after a configuration that could not be provisioned, and one that could not be
-// started.
+// TestRefusedReload keeps everything going after a configuration that could not be provisioned, and one that could
+// not be started.
 func TestRefusedReload(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
 	_, token := s.Token("acme", "TILE")
@@ -243,19 +243,20 @@ func TestRefusedReload(t *testing.T) {
 	}
 }
 
-// TestValidateBesideLive checks a configuration whose store another configuration has open. Were the store opened, it would
-// wait for the lock and fail.
+// TestValidateBesideLive checks a configuration whose store another configuration has open. Were the store opened, it
+// would wait for the lock and fail.
 func TestValidateBesideLive(t *testing.T) {
 	pace := testpace.Watch(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "accounts.db")
-	store, err := boltstore.Open(path) // as another process would
+	store, err := bolt.Open(path, nil) // as another process would
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
 	text := fmt.Sprintf(`{"admin":{"disabled":true},"apps":{"maps":{"store":{"module":"bolt","path":%q}},
-		"http":{"servers":{"s":{"listen":["127.0.0.1:1"],"routes":[{"handle":[{"handler":"maps_auth","scopes":["TILE"]}]}]}}}}}`, path)
+		"http":{"servers":{"s":{"listen":["127.0.0.1:1"],"routes":[
+			{"handle":[{"handler":"maps_auth","scopes":["TILE"]}]}]}}}}}`, path)
 	var cfg caddy.Config
 	if err := caddy.StrictUnmarshalJSON([]byte(text), &cfg); err != nil {
 		t.Fatal(err)
@@ -284,7 +285,7 @@ func TestValidateBesideLive(t *testing.T) {
 func TestSecondProcess(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
 	other := filepath.Join(s.Dir, "other.db")
-	store, err := boltstore.Open(other)
+	store, err := bolt.Open(other, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,12 +316,14 @@ func TestRestart(t *testing.T) {
 	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
 		t.Errorf("an access token of before: %d", a.Status)
 	}
-	if a := s.Do(http.MethodPost, "/api/v1/external/refresh", "", mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
+	if a := s.Do(http.MethodPost, "/api/v1/external/refresh", "",
+		mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
 		t.Errorf("a refresh token of before: %d", a.Status)
 	}
 }
 
-// TestSessionWaits holds a request until the app has started, and lets it go when its context ends or the app never starts.
+// TestSessionWaits holds a request until the app has started, and lets it go when its context ends or the app never
+// starts.
 func TestSessionWaits(t *testing.T) {
 	provision := func(path string) *mapsapp.App { // as at the start of the process, when nothing runs yet
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/boltstore"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -34,7 +34,7 @@ func (*cutStore) CaddyModule() caddy.ModuleInfo {
 func (c *cutStore) Key() string { return c.Path }
 
 func (c *cutStore) Open(context.Context, *zap.Logger) (account.Store, error) {
-	store, err := boltstore.Open(c.Path)
+	store, err := bolt.Open(c.Path, nil)
 	return cutConnection{store}, err
 }
 
@@ -49,7 +49,8 @@ func (c cutConnection) Account(ctx context.Context, id string) (account.Account,
 	return c.Store.Account(ctx, id)
 }
 
-func (c cutConnection) AccountByToken(ctx context.Context, kind account.TokenKind, token account.Hash) (account.Account, error) {
+func (c cutConnection) AccountByToken(ctx context.Context, kind account.TokenKind,
+	token account.Hash) (account.Account, error) {
 	if cut.Load() {
 		return account.Account{}, errCut
 	}
@@ -70,8 +71,8 @@ func (c cutConnection) Grant(ctx context.Context, id string) (account.Grant, err
 	return c.Store.Grant(ctx, id)
 }
 
-// TestStoreAway cuts the store off: known tokens live on for max_stale and no longer, everything that needs the store fails at
-// once, and all of it comes back by itself.
+// TestStoreAway cuts the store off: known tokens live on for max_stale and no longer, everything that needs the store
+// fails at once, and all of it comes back by itself.
 func TestStoreAway(t *testing.T) {
 	cut.Store(false)
 	dir := t.TempDir()
@@ -112,7 +113,8 @@ func TestStoreAway(t *testing.T) {
 	}
 	var h health
 	a := ask("/healthz", "")
-	if err := json.Unmarshal([]byte(a.Body), &h); err != nil || a.Status != 200 || h.Status != "ok" || h.Store != "ok" || h.Staleness != 0 || h.Regions == nil {
+	if err := json.Unmarshal([]byte(a.Body), &h); err != nil || a.Status != 200 || h.Status != "ok" || h.Store != "ok" ||
+		h.Staleness != 0 || h.Regions == nil {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 
@@ -125,9 +127,11 @@ func TestStoreAway(t *testing.T) {
 	for _, a := range []mapstest.Answer{
 		ask(mapstest.AccountsPath+"/"+acc.ID, user),
 		s.Do(http.MethodPost, mapstest.AccountsPath, user, `{"platform":"WEB","scopes":["TILE"]}`),
-		s.Do(http.MethodPost, "/api/v1/external/auth", "", mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)),
+		s.Do(http.MethodPost, "/api/v1/external/auth", "",
+			mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)),
 	} {
-		if a.Status != http.StatusServiceUnavailable || a.Body != `{"error":"service unavailable"}` || a.Header.Get("Cache-Control") != "no-store" {
+		if a.Status != http.StatusServiceUnavailable || a.Body != `{"error":"service unavailable"}` ||
+			a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("management: %d %s", a.Status, a.Body)
 		}
 	}
@@ -152,11 +156,12 @@ func TestStoreAway(t *testing.T) {
 	if at < 1500*time.Millisecond {
 		t.Errorf("a known token was refused after %v", at)
 	}
-	if a := ask("/healthz", ""); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"status":"unavailable"`) ||
-		a.Header.Get("Content-Type") != "application/json" {
+	if a := ask("/healthz", ""); a.Status != http.StatusServiceUnavailable ||
+		!strings.Contains(a.Body, `"status":"unavailable"`) || a.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("health: %d %s", a.Status, a.Body)
 	}
-	if metrics := s.AdminDo(http.MethodGet, "/metrics", "").Body; !strings.Contains(metrics, "caddy_maps_store_staleness_seconds ") ||
+	metrics := s.AdminDo(http.MethodGet, "/metrics", "").Body
+	if !strings.Contains(metrics, "caddy_maps_store_staleness_seconds ") ||
 		strings.Contains(metrics, "caddy_maps_store_staleness_seconds 0\n") {
 		t.Error("the metrics do not show the staleness")
 	}
@@ -171,10 +176,12 @@ func TestStoreAway(t *testing.T) {
 
 func TestHealthMethods(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
-	if a := s.Do(http.MethodHead, "/healthz", "", ""); a.Status != http.StatusOK || a.Body != "" || a.Header.Get("Cache-Control") != "no-store" {
+	if a := s.Do(http.MethodHead, "/healthz", "", ""); a.Status != http.StatusOK || a.Body != "" ||
+		a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("HEAD: %d %v", a.Status, a.Header)
 	}
-	if a := s.Do(http.MethodPost, "/healthz", "", "{}"); a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "GET, HEAD" {
+	if a := s.Do(http.MethodPost, "/healthz", "", "{}"); a.Status != http.StatusMethodNotAllowed ||
+		a.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d %v", a.Status, a.Header)
 	}
 	for directive, want := range map[string]string{

@@ -1,3 +1,4 @@
+// Package pgstore is the Caddy module of the store that several servers share.
 package pgstore
 
 import (
@@ -14,39 +15,41 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store/postgres"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants and signing keys in a PostgreSQL database, for several servers that share them. A change that is
-// made on one server reaches all others within a second. The tables, whose names begin with `maps_`, are made when the first
-// server starts, in the first schema of the connection's `search_path`, and brought up to date by newer ones; a server refuses
-// tables that are newer than itself. Tested with PostgreSQL 15.
+// Module keeps accounts, grants and signing keys in a PostgreSQL database, for several servers that share them. A
+// change that is made on one server reaches all others within a second. The tables, whose names begin with `maps_`,
+// are made when the first server starts, in the first schema of the connection's `search_path`, and brought up to
+// date by newer ones; a server refuses tables that are newer than itself. Tested with PostgreSQL 15.
 //
-// The database has to be one that can be written to, not a replica; of several hosts in the connection string the one that can
-// is used. These parameters of the connection string mean something beside PostgreSQL's own:
+// The database has to be one that can be written to, not a replica; of several hosts in the connection string the one
+// that can is used. These parameters of the connection string mean something beside PostgreSQL's own:
 //
 // Parameter | Meaning | Default
 // ----------|---------|--------
 // `pool_max_conns` | connections of a server, beside one more that hears of changes | 8
-// `connect_timeout` | how long one attempt to connect to a host may take, in seconds | 10, or 3 for each of several hosts
+// `connect_timeout` | seconds that one attempt to connect to a host may take | 10, or 3 for each of several hosts
 // `pool_max_conn_lifetime`, `pool_max_conn_idle_time` | when connections are replaced | 1 h, 30 min
-// `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec`, which leaves nothing behind
+// `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec` leaves nothing behind
 // `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
 type Module struct {
-	// The connection string: an address such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords such as
-	// `host=db.example.com dbname=maps user=maps`, with placeholders. A password may stand in it only as a placeholder, such as
-	// `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration; as a part of an address it has
-	// to be percent-encoded. Required.
+	// The connection string: a URL such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords
+	// such as `host=db.example.com dbname=maps user=maps`, with placeholders. A password may stand in it only as a
+	// placeholder, such as `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration; as
+	// a part of a URL it has to be percent-encoded. Required.
 	DSN string `json:"dsn,omitempty"`
 
 	// The password, where it is not part of the connection string. It must be one placeholder, such as
-	// `{file./run/secrets/db}`, and is taken as it is. Default: that of the connection string, of `PGPASSWORD` or of the password file.
+	// `{file./run/secrets/db}`, and is taken as it is. Default: that of the connection string, of `PGPASSWORD` or of the
+	// password file.
 	Password string `json:"password,omitempty"`
 
-	// Whether servers notify each other of changes (`LISTEN` and `NOTIFY`), so that these arrive in milliseconds rather than at
-	// the next question, of which there are two a second. Where the database or a connection pooler lacks notifications, they do
-	// not arrive, and nothing else changes. Default: true.
+	// Whether servers notify each other of changes (`LISTEN` and `NOTIFY`), so that these arrive in milliseconds rather
+	// than at the next question, of which there are two a second. Where the database or a connection pooler lacks
+	// notifications, they do not arrive, and nothing else changes. Default: true.
 	Listen *bool `json:"listen,omitempty"`
 
 	config *pgxpool.Config
@@ -78,7 +81,7 @@ func (m *Module) Provision(caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("password: %w", err)
 	}
-	if m.config, err = parseDSN(dsn, password); err != nil {
+	if m.config, err = postgres.ParseDSN(dsn, password); err != nil {
 		return err
 	}
 	m.key = keyOf(dsn, password, fmt.Sprint(m.listens()))
@@ -102,13 +105,13 @@ func keyOf(parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Key tells stores apart: configurations with the same connection string mean the same store. It cannot be turned back into
-// one.
+// Key tells stores apart: configurations with the same connection string mean the same store. It cannot be turned
+// back into one.
 func (m *Module) Key() string { return m.key }
 
 // Open connects to the database and makes or updates its tables.
 func (m *Module) Open(ctx context.Context, logger *zap.Logger) (account.Store, error) {
-	store, err := Open(ctx, m.config, Options{Listen: m.listens(), Logger: logger})
+	store, err := postgres.Open(ctx, m.config, postgres.Options{Listen: m.listens(), Logger: logger})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/pgtest"
 )
 
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
 func parse(t *testing.T, text string) (*Module, error) {
 	t.Helper()
 	m := new(Module)
@@ -128,7 +130,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheConnectionString fails in every way to connect, and looks for the parts of the connection string in what is said.
+// TestNothingOfTheConnectionString fails in every way to connect, and looks for the parts of the connection string in
+// what is said.
 func TestNothingOfTheConnectionString(t *testing.T) {
 	refusing, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
