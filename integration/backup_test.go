@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
 // A copy that is taken under writes holds everything that was answered before it, and a server starts on it.
@@ -100,18 +100,20 @@ func TestBackupRefused(t *testing.T) {
 	}{
 		"the store itself": {asJSON(t, map[string]string{"output": s.store}), 400, "it is the store itself"},
 		"a directory":      {asJSON(t, map[string]string{"output": dir}), 400, "it is a directory"},
-		"no directory":     {asJSON(t, map[string]string{"output": filepath.Join(dir, "none", "x.db")}), 400, "no such file or directory"},
-		"a device":         {asJSON(t, map[string]string{"output": os.DevNull}), 400, "not a regular file"},
-		"a link":           {asJSON(t, map[string]string{"output": filepath.Join(others, "link")}), 400, "a symbolic link"},
-		"another file":     {asJSON(t, map[string]string{"output": key}), 400, "no backup"},
-		"a region":         {asJSON(t, map[string]string{"output": s.region}), 400, "no backup"},
-		"relative":         {`{"output":"x.db"}`, 400, "absolute path"},
-		"missing":          {`{}`, 400, "output: missing"},
-		"unknown field":    {`{"file":"/tmp/x"}`, 400, "file"},
+		"no directory": {asJSON(t, map[string]string{"output": filepath.Join(dir, "none", "x.db")}), 400,
+			"no such file or directory"},
+		"a device":      {asJSON(t, map[string]string{"output": os.DevNull}), 400, "not a regular file"},
+		"a link":        {asJSON(t, map[string]string{"output": filepath.Join(others, "link")}), 400, "a symbolic link"},
+		"another file":  {asJSON(t, map[string]string{"output": key}), 400, "no backup"},
+		"a region":      {asJSON(t, map[string]string{"output": s.region}), 400, "no backup"},
+		"relative":      {`{"output":"x.db"}`, 400, "absolute path"},
+		"missing":       {`{}`, 400, "output: missing"},
+		"unknown field": {`{"file":"/tmp/x"}`, 400, "file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var body struct{ Error string }
-			s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType, body: test.body}).want(test.status).into(&body)
+			s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType,
+				body: test.body}).want(test.status).into(&body)
 			if !strings.Contains(body.Error, test.want) {
 				t.Errorf("error %q, want one with %q", body.Error, test.want)
 			}
@@ -125,7 +127,8 @@ func TestBackupRefused(t *testing.T) {
 func TestBackupOfPostgres(t *testing.T) {
 	c := startCluster(t, pgtest.DSN(t), "")
 	target := filepath.Join(t.TempDir(), "copy.db")
-	out, err := c.nodes[0].command(t.Context(), "maps", "backup", "--output", target, "--address", c.nodes[0].admin).CombinedOutput()
+	out, err := c.nodes[0].command(t.Context(), "maps", "backup", "--output", target, "--address",
+		c.nodes[0].admin).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "pg_dump") {
 		t.Errorf("error %v\n%s", err, out)
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 const (
@@ -28,8 +28,8 @@ type cluster struct {
 	dsn         string
 }
 
-// startCluster starts three servers at once, the first ones that the database sees. Its password, which the database does not ask
-// for, must be found in nothing that they leave behind.
+// startCluster starts three servers at once, the first ones that the database sees. Its password, which the database
+// does not ask for, must be found in nothing that they leave behind.
 func startCluster(t *testing.T, dsn, options string, replacements ...string) *cluster {
 	t.Helper()
 	c := &cluster{application: fmt.Sprintf("caddy-maps cluster %d", time.Now().UnixNano())}
@@ -66,8 +66,8 @@ func startCluster(t *testing.T, dsn, options string, replacements ...string) *cl
 	return c
 }
 
-// until asks a server for something that takes the token until the answer is of a status, and returns the moment at which the last
-// request before that began.
+// until asks a server for something that takes the token until the answer is of a status, and returns the moment at
+// which the last request before that began.
 func (s *server) until(t *testing.T, token string, status int, limit time.Duration) (last time.Time) {
 	deadline := time.Now().Add(limit)
 	for time.Now().Before(deadline) {
@@ -89,8 +89,8 @@ func (s *server) until(t *testing.T, token string, status int, limit time.Durati
 	return last
 }
 
-// A change on one server is known to all others within a second: by notification in milliseconds, by polling within half a second,
-// and also while the database's connections are cut again and again.
+// A change on one server is known to all others within a second: by notification in milliseconds, by polling within
+// half a second, and also while the database's connections are cut again and again.
 func TestClusterHearsOfSuspension(t *testing.T) {
 	for _, test := range []struct {
 		name, options string
@@ -159,7 +159,8 @@ func (c *cluster) suspendOnce(t *testing.T) time.Duration {
 	user := c.nodes[1].userToken(t, "cluster") // minted on one server, good on all
 	var created accountBody
 	persist("creating", func() *answer {
-		return first.send(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["REVERSEGEOCODING"]}`})
+		return first.send(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType,
+			body: `{"platform":"WEB","scopes":["REVERSEGEOCODING"]}`})
 	}, 201).into(&created)
 	var tokens tokensBody
 	persist("exchanging", func() *answer {
@@ -178,7 +179,8 @@ func (c *cluster) suspendOnce(t *testing.T) time.Duration {
 	time.Sleep(50 * time.Millisecond)
 	// From when the suspension was confirmed. If it has to be asked for again, the first may have taken place.
 	persist("suspending", func() *answer {
-		return first.send(t, call{method: "PATCH", path: accounts + "/" + created.Data.ID, bearer: user, contentType: jsonType, body: `{"status":"SUSPENDED"}`})
+		return first.send(t, call{method: "PATCH", path: accounts + "/" + created.Data.ID, bearer: user,
+			contentType: jsonType, body: `{"status":"SUSPENDED"}`})
 	}, 200)
 	confirmed := time.Now()
 	first.send(t, call{path: reverse + place, bearer: token}).want(401) // there, with the next request
@@ -190,7 +192,8 @@ func (c *cluster) suspendOnce(t *testing.T) time.Duration {
 	return slowest
 }
 
-// The database is away: known tokens live on for max_stale and no longer, management fails at once, and all comes back by itself.
+// The database is away: known tokens live on for max_stale and no longer, management fails at once, and all comes
+// back by itself.
 func TestClusterWithoutDatabase(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -216,7 +219,8 @@ func TestClusterWithoutDatabase(t *testing.T) {
 			management := []call{
 				{path: accounts + "/" + acc.ID, bearer: user},
 				{path: accounts, bearer: user},
-				{method: "PATCH", path: accounts + "/" + acc.ID, bearer: user, contentType: jsonType, body: `{"status":"SUSPENDED"}`},
+				{method: "PATCH", path: accounts + "/" + acc.ID, bearer: user, contentType: jsonType,
+					body: `{"status":"SUSPENDED"}`},
 				{method: "DELETE", path: accounts + "/" + acc.ID, bearer: user},
 				{method: "POST", path: accounts, bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["TILE"]}`},
 				exchangeCall(acc.ClientToken, acc.ServerToken),
@@ -229,7 +233,8 @@ func TestClusterWithoutDatabase(t *testing.T) {
 				for _, m := range management {
 					all.Go(func() {
 						a, err := s.trySend(t, m)
-						if err != nil || a.status != http.StatusServiceUnavailable || !strings.Contains(string(a.body), `"service unavailable"`) {
+						if err != nil || a.status != http.StatusServiceUnavailable ||
+							!strings.Contains(string(a.body), `"service unavailable"`) {
 							t.Errorf("%s %s: %v, %+v", m.method, m.path, err, a)
 						}
 					})
@@ -265,7 +270,8 @@ func TestClusterWithoutDatabase(t *testing.T) {
 				Staleness float64 `json:"staleness"`
 			}
 			a := other.send(t, call{path: "/healthz"}).want(503)
-			if err := json.Unmarshal(a.body, &health); err != nil || health.Status != "unavailable" || health.Store != "unavailable" || health.Staleness < maxStale.Seconds() {
+			if err := json.Unmarshal(a.body, &health); err != nil || health.Status != "unavailable" ||
+				health.Store != "unavailable" || health.Staleness < maxStale.Seconds() {
 				t.Errorf("health: %s", a.body)
 			}
 			test.back(proxy)
@@ -336,11 +342,13 @@ func TestClusterConfiguration(t *testing.T) {
 	}
 	literal := strings.Replace(string(example), "{env.MAPS_TEST_CLUSTER}", `"postgres://maps:hunter2@127.0.0.1:1/maps"`, 1)
 	status, text := c.nodes[0].reload(t, literal)
-	if status != 400 || !strings.Contains(text, "a password written into the configuration is refused") || strings.Contains(text, "hunter2") {
+	if status != 400 || !strings.Contains(text, "a password written into the configuration is refused") ||
+		strings.Contains(text, "hunter2") {
 		t.Errorf("a password in the configuration: %d %s", status, text)
 	}
 	// A reload keeps the connections.
-	if status, text := c.nodes[0].reload(t, strings.Replace(string(example), "max_stale 60s", "max_stale 30s", 1)); status != 200 {
+	if status, text := c.nodes[0].reload(t,
+		strings.Replace(string(example), "max_stale 60s", "max_stale 30s", 1)); status != 200 {
 		t.Errorf("reload: %d %s", status, text)
 	}
 	c.nodes[0].userToken(t, "after-reload")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
 // A server moves from bolt to PostgreSQL: every token goes on being what it was.
@@ -43,7 +43,8 @@ func TestCopyStore(t *testing.T) {
 		"connection":            {"bolt:" + s.store, "postgres://maps@127.0.0.1:1/maps"},
 		"MAPS_TEST_NOT_THERE":   {"bolt:" + s.store, "postgres:{env.MAPS_TEST_NOT_THERE}"},
 	} {
-		if out, err := copying(args[0], args[1]); err == nil || !strings.Contains(out, want) || strings.Contains(out, "hunter2") {
+		if out, err := copying(args[0], args[1]); err == nil || !strings.Contains(out, want) ||
+			strings.Contains(out, "hunter2") {
 			t.Errorf("%v: %v, want an error with %q\n%s", args, err, want, out)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 )
 
-// `make demo` as a user runs it: twice, each time until its credentials are there, and interrupted then. Every curl line
-// that it prints works when it is pasted.
+// `make demo` as a user runs it: twice, each time until its credentials are there, and interrupted then. Every curl
+// line that it prints works when it is pasted.
 func TestMakeDemo(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Log("needs make and signals")

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
 // killRounds is how often servers are killed: MAPS_TEST_KILLS times, and a few times in an ordinary run.
@@ -28,7 +28,8 @@ func killRounds(t *testing.T) int {
 	return n
 }
 
-// Whatever the server confirmed is there after it was killed, at any moment and however often, and nothing that had ended comes back.
+// Whatever the server confirmed is there after it was killed, at any moment and however often, and nothing that had
+// ended comes back.
 func TestConfirmedChangesSurviveKill(t *testing.T) {
 	ttl := []string{"access_token_ttl 15m", "access_token_ttl 12h", "# refresh_rotation", "refresh_rotation"}
 	t.Run("bolt", func(t *testing.T) {
@@ -42,8 +43,8 @@ func TestConfirmedChangesSurviveKill(t *testing.T) {
 	})
 }
 
-// surviveKills kills the victims in turn while accounts and grants are made, changed and ended on them. The witness, if there is one,
-// is a server that lives on and must know of it all.
+// surviveKills kills the victims in turn while accounts and grants are made, changed and ended on them. The witness,
+// if there is one, is a server that lives on and must know of it all.
 func surviveKills(t *testing.T, victims []*server, witness *server) {
 	var count tally
 	var all, recent, idle []*life // ever made; touched in this round; that more can happen to
@@ -137,8 +138,8 @@ func surviveKills(t *testing.T, victims []*server, witness *server) {
 	if n := count.confirmed.Load(); n < int64(4*kills) {
 		t.Errorf("only %d operations were confirmed before the kills", n)
 	}
-	t.Logf("%d kills under load and %d while starting; %d operations on %d accounts confirmed; %d checks afterwards, none failed",
-		kills, starts, count.confirmed.Load(), len(all), count.checked.Load())
+	t.Logf("%d kills under load and %d while starting; %d operations on %d accounts confirmed; %d checks afterwards, "+
+		"none failed", kills, starts, count.confirmed.Load(), len(all), count.checked.Load())
 }
 
 // revive starts a server that was killed.
@@ -152,7 +153,8 @@ func revive(t *testing.T, s *server) {
 	}
 }
 
-// live lets things happen to an account, a new one if none is given, until the server is gone or it is another one's turn.
+// live lets things happen to an account, a new one if none is given, until the server is gone or it is another one's
+// turn.
 func live(t *testing.T, s, witness *server, user string, l *life, count *tally) (after *life, alive bool) {
 	if l == nil {
 		var err error
@@ -168,8 +170,8 @@ func live(t *testing.T, s, witness *server, user string, l *life, count *tally) 
 			return l, false
 		}
 		if n := len(l.grants); witness != nil && n > 0 && !l.grants[n-1].ended {
-			// So that the witness has it in its cache, and would go on accepting it if it did not hear what happens next. That the
-			// account is active again it may hear a moment later.
+			// So that the witness has it in its cache, and would go on accepting it if it did not hear what happens next. That
+			// the account is active again it may hear a moment later.
 			c := call{path: match + "?path=[]", bearer: l.grants[n-1].access[0].token}
 			deadline := time.Now().Add(5 * time.Second)
 			for {
@@ -214,8 +216,10 @@ func TestSecondServerAndValidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second.cmd.ProcessState.Success() || !strings.Contains(string(log), s.store) || !strings.Contains(string(log), "another process") {
-		t.Errorf("the second server ended with %v and did not say what is wrong:\n%s", second.cmd.ProcessState, second.logTail(5))
+	if second.cmd.ProcessState.Success() || !strings.Contains(string(log), s.store) ||
+		!strings.Contains(string(log), "another process") {
+		t.Errorf("the second server ended with %v and did not say what is wrong:\n%s", second.cmd.ProcessState,
+			second.logTail(5))
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

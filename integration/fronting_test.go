@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 )
 
 // snippet is a Caddyfile in a document.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/extract/extracttest"
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // Extracts that were made to hurt `maps build` end in bounded time and memory, as a region or with one clear line.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 )
 
 // issuer is a small identity provider: a key set over HTTP, and the private keys to it. It can be away.
@@ -132,8 +132,8 @@ func (i *issuer) times() int {
 func (i *issuer) token(key int, organization string, claims, header object) string {
 	i.t.Helper()
 	k := i.keys[key]
-	all := object{"iss": "https://id.example.com", "aud": "maps-management", "sub": "somebody", "tenant": organization, "role": "maps-admin",
-		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}.with(claims)
+	all := object{"iss": "https://id.example.com", "aud": "maps-management", "sub": "somebody", "tenant": organization,
+		"role": "maps-admin", "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}.with(claims)
 	token := jwt.NewWithClaims(k.method, jwt.MapClaims(all))
 	token.Header = object{"alg": k.method.Alg(), "typ": "JWT", "kid": k.id}.with(header)
 	text, err := token.SignedString(k.private)
@@ -143,8 +143,8 @@ func (i *issuer) token(key int, organization string, claims, header object) stri
 	return secret(text)
 }
 
-// User tokens of an OpenID Connect issuer: it may be away when the server starts, its tokens are checked in all that was
-// configured, it may change its keys, and be away again.
+// User tokens of an OpenID Connect issuer: it may be away when the server starts, its tokens are checked in all that
+// was configured, it may change its keys, and be away again.
 func TestIssuer(t *testing.T) {
 	i := newIssuer(t)
 	s := startServer(t, `# user_tokens {`, `user_tokens {
@@ -159,7 +159,8 @@ func TestIssuer(t *testing.T) {
 	manage := func(token string) call { return call{path: accounts, bearer: token} }
 	await := func(token string, what string) { // longer than the pause between two requests for keys
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); s.send(t, manage(token)).status != 200; time.Sleep(200 * time.Millisecond) {
+		deadline := time.Now().Add(30 * time.Second)
+		for ; s.send(t, manage(token)).status != 200; time.Sleep(200 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: %d", what, s.send(t, manage(token)).status)
 			}
@@ -225,21 +226,24 @@ func TestIssuer(t *testing.T) {
 		"not yet valid":             i.token(0, "tenant-a", object{"nbf": now + 60}, nil),
 		"claims changed":            parts[0] + "." + strings.Split(ecToken, ".")[1] + "." + parts[2],
 		"a token for another use":   i.token(0, "tenant-a", nil, object{"typ": "logout+jwt"}),
-		"key in the header":         i.token(3, "tenant-a", nil, object{"kid": "rsa", "jku": "http://" + i.address + "/jwks"}),
+		"key in the header": i.token(3, "tenant-a", nil,
+			object{"kid": "rsa", "jku": "http://" + i.address + "/jwks"}),
 		"extension that must count": i.token(0, "tenant-a", nil, object{"crit": []string{"exp"}}),
 		"longer than 4 KiB":         i.token(0, "tenant-a", object{"more": strings.Repeat("x", 5000)}, nil),
 		"a name twice":              "eyJhbGciOiJSUzI1NiIsImFsZyI6Im5vbmUifQ." + parts[1] + "." + parts[2],
 	} {
 		t.Run(name, func(t *testing.T) {
 			refusal{call: manage(token), status: 401, says: badKey,
-				header: map[string]string{"WWW-Authenticate": `Bearer error="invalid_token"…`, "Cache-Control": "no-store"}}.checkPlatform(t, s)
+				header: map[string]string{"WWW-Authenticate": `Bearer error="invalid_token"…`,
+					"Cache-Control": "no-store"}}.checkPlatform(t, s)
 		})
 	}
 
 	// They manage accounts and call no maps.
 	refusal{call: call{path: reverse + "?lat=1&lon=1", bearer: rsaToken}, status: 401, says: badKey}.checkPlatform(t, s)
 
-	// The issuer changes its key: the new one is found when a token names it. Tokens with made-up keys do not make more of it.
+	// The issuer changes its key: the new one is found when a token names it. Tokens with made-up keys do not make more
+	// of it.
 	next := i.token(3, "tenant-a", nil, nil)
 	i.publish(4)
 	before, since := i.times(), time.Now()
@@ -260,7 +264,8 @@ func TestIssuer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, text := s.reload(t, strings.Replace(string(config), "max_points 10000", "max_points 9999", 1)); status != 200 {
+	if status, text := s.reload(t,
+		strings.Replace(string(config), "max_points 10000", "max_points 9999", 1)); status != 200 {
 		t.Errorf("reload with the issuer away: %d %s", status, text)
 	}
 	s.send(t, manage(local)).want(200)

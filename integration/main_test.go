@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // What TestMain makes once for all tests.
@@ -48,7 +49,8 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := build(); err != nil {
 		return 1, err
 	}
-	for _, read := range []func() (*description, error){publicAPI, adminAPI} { // now, not while some test looks at the clock
+	// now, not while some test looks at the clock
+	for _, read := range []func() (*description, error){publicAPI, adminAPI} {
 		if _, err := read(); err != nil {
 			return 1, err
 		}
@@ -64,7 +66,7 @@ func build() error {
 		return err
 	}
 	binary = plain
-	if raceBuild {
+	if testpace.RaceDetector { // then the server is built with it too
 		binary = filepath.Join(workDir, "race.exe")
 		if err := inRoot(nil, "go", "build", "-race", "-o", binary, "./caddy"); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // What one access token can do to everybody else.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // revokeKeys runs the command against a server.
@@ -386,7 +386,8 @@ func TestClusterClock(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	schema := pgtest.Query[string](t, dsn, "SELECT current_schema()")
 	set := func(off time.Duration) {
-		pgtest.Exec(t, dsn, fmt.Sprintf(`CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+		pgtest.Exec(t, dsn, fmt.Sprintf(`CREATE OR REPLACE FUNCTION clock_timestamp()
+			RETURNS timestamptz LANGUAGE sql VOLATILE
 			AS $$SELECT pg_catalog.clock_timestamp() + interval '%f seconds'$$`, off.Seconds()))
 	}
 	set(off)

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
 	"github.com/mapsedge/caddy-maps/internal/store/bolt"
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // kidOf returns the id of the key that a token names.

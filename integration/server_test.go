@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 )
 
 // server is one process of the real server. Its files outlive it, so that it can be started again.

@@ -14,7 +14,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // everywhere is a box that holds all positions.

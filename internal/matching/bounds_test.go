@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testheap"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testheap"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 

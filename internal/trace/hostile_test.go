@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testheap"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testheap"
 )
 
 // hostile are documents of about a size that are made to cost more than they are worth.
@@ -123,7 +123,8 @@ func TestHostile(t *testing.T) {
 func TestManyAttributes(t *testing.T) {
 	with := func(n int) string {
 		return `<gpx xmlns="http://www.topografix.com/GPX/1/1" a="x=y&gt;" ` + strings.Repeat(`b='=>' `, n-2) + `>` +
-			`<trk><name>1 = 1, 2 &lt; 3, "=" '='</name><!-- <a = " --><trkseg><trkpt lat="1" lon="2"/><trkpt lat = "1" lon = "3"/></trkseg></trk></gpx>`
+			`<trk><name>1 = 1, 2 &lt; 3, "=" '='</name><!-- <a = " -->` +
+			`<trkseg><trkpt lat="1" lon="2"/><trkpt lat = "1" lon = "3"/></trkseg></trk></gpx>`
 	}
 	points, err := ParseGPX(nil, []byte(with(maxAttributes)), 10, nil)
 	if err != nil || len(points) != 2 {

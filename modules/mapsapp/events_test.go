@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -78,7 +78,8 @@ func TestEvents(t *testing.T) {
 	acc := s.CreateAccount(user, "TILE", "")
 	at := mapstest.AccountsPath + "/" + acc.ID
 	for _, body := range []string{
-		`{"description":"x"}`, `{"description":"x"}`, `{"status":"SUSPENDED","scopes":["ONM"]}`, `{"status":"ACTIVE"}`, `{"status":"REVOKED"}`,
+		`{"description":"x"}`, `{"description":"x"}`, `{"status":"SUSPENDED","scopes":["ONM"]}`, `{"status":"ACTIVE"}`,
+		`{"status":"REVOKED"}`,
 	} {
 		if a := s.Do(http.MethodPatch, at, user, body); a.Status != http.StatusOK {
 			t.Fatalf("%s: %d %s", body, a.Status, a.Body)
@@ -89,7 +90,8 @@ func TestEvents(t *testing.T) {
 		t.Errorf("the requests took %v: they waited for the handlers of events", took)
 	}
 	want := []string{
-		"maps.account.created", "maps.account.updated", "maps.account.updated", "maps.account.suspended", "maps.account.activated",
+		"maps.account.created", "maps.account.updated", "maps.account.updated", "maps.account.suspended",
+		"maps.account.activated",
 		"maps.account.revoked", "maps.account.deleted",
 	}
 	for range 100 {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/store/bolt"
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 

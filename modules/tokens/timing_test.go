@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 
 	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
@@ -25,13 +25,15 @@ func TestRefusalsAlike(t *testing.T) {
 func refusalsAlike(t *testing.T, store string) {
 	s := mapstest.Start(t, mapstest.Config{Site: site(""), Maps: store, Level: "INFO"})
 	user := s.UserToken("acme")
-	good, suspended, other := s.CreateAccount(user, "TILE", ""), s.CreateAccount(user, "TILE", ""), s.CreateAccount(s.UserToken("globex"), "TILE", "")
+	good, suspended, other := s.CreateAccount(user, "TILE", ""), s.CreateAccount(user, "TILE", ""),
+		s.CreateAccount(s.UserToken("globex"), "TILE", "")
 	// Tokens of the right form that nobody has any more.
 	deleted := s.CreateAccount(user, "TILE", "")
 	s.Do(http.MethodDelete, mapstest.AccountsPath+"/"+deleted.ID, user, "")
 	s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+suspended.ID, user, `{"status":"SUSPENDED"}`)
 	exchange := func(name, client, server string) mapstest.Timed {
-		return mapstest.Timed{Name: name, Method: http.MethodPost, Target: authPath, Body: mapstest.JSON("client_token", client, "server_token", server)}
+		return mapstest.Timed{Name: name, Method: http.MethodPost, Target: authPath,
+			Body: mapstest.JSON("client_token", client, "server_token", server)}
 	}
 	s.Alike(http.StatusUnauthorized,
 		exchange("unknown client", deleted.ClientToken, good.ServerToken),

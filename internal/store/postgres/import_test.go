@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
 	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
 // fullBolt is a bolt store with accounts, grants, replaced refresh tokens and keys, of texts and times that a

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
 // TestManyStart starts ten servers at once on an empty database.

@@ -1,5 +1,5 @@
-// Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and a bolt store,
-// and uses it over loopback HTTP.
+// Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and a bolt
+// store, and uses it over loopback HTTP.
 package mapstest
 
 import (
@@ -20,7 +20,7 @@ import (
 
 	// The modules that a Caddyfile of a test may name.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
 )
 
@@ -151,7 +151,8 @@ http://127.0.0.1:%s {
 
 // Adapt turns a Caddyfile into Caddy's JSON.
 func Adapt(caddyfile string) ([]byte, error) {
-	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile),
+		map[string]any{"filename": "Caddyfile"})
 	return adapted, err
 }
 
@@ -166,8 +167,8 @@ func (s *Server) Load(cfg Config) error {
 	return err
 }
 
-// settle waits until nobody reaches the sockets of the configuration before any more: a connection that waits there is reset by
-// the system, and one that was kept is closed, and what is not a GET would not be tried again.
+// settle waits until nobody reaches the sockets of the configuration before any more: a connection that waits there
+// is reset by the system, and one that was kept is closed, and what is not a GET would not be tried again.
 func (s *Server) settle() {
 	s.HTTP.CloseIdleConnections()
 	for _, address := range []string{strings.TrimPrefix(s.URL, "http://"), s.Admin} {
@@ -257,8 +258,9 @@ func (s *Server) AdminDo(method, path, body string) Answer {
 	return s.do("http://"+s.Admin+path, method, "", body, nil)
 }
 
-// Try sends a GET and returns what went wrong on the way to an answer, which is no fault of the server while it reloads: Caddy
-// gives every configuration a socket of its own, and the system resets connections that waited at the old one.
+// Try sends a GET and returns what went wrong on the way to an answer, which is no fault of the server while it
+// reloads: Caddy gives every configuration a socket of its own, and the system resets connections that waited at the
+// old one.
 func (s *Server) Try(path, token string) (Answer, error) {
 	return s.try(s.URL+path, http.MethodGet, token, "", nil)
 }

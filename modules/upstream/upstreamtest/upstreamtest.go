@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 

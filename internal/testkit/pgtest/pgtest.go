@@ -1,5 +1,6 @@
-// Package pgtest gives tests a real PostgreSQL: the one that MAPS_TEST_POSTGRES names by a connection string, or else one that it
-// starts itself, where PostgreSQL is installed. Without either, tests that need one are left out and say so.
+// Package pgtest gives tests a real PostgreSQL: the one that MAPS_TEST_POSTGRES names by a connection string, or else
+// one that it starts itself, where PostgreSQL is installed. Without either, tests that need one are left out and say
+// so.
 package pgtest
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable names the environment variable with the connection string of a PostgreSQL in which tests may make schemas and end
-// connections. It is an address (postgres://…).
+// Variable names the environment variable with the connection string of a PostgreSQL in which tests may make schemas
+// and end connections. It is an address (postgres://…).
 const Variable = "MAPS_TEST_POSTGRES"
 
 // shared is the server of this process.
@@ -41,8 +42,8 @@ func Stop() {
 	}
 }
 
-// DSN returns the connection string of a schema of its own, which is removed when the test ends. It leaves the test out where there
-// is no server.
+// DSN returns the connection string of a schema of its own, which is removed when the test ends. It leaves the test
+// out where there is no server.
 func DSN(t testing.TB) string {
 	t.Helper()
 	server := serverDSN(t)
@@ -84,8 +85,8 @@ func Query[T any](t testing.TB, dsn, sql string, args ...any) T {
 	return value
 }
 
-// CutConnections ends all connections of this package's users that name an application, as an administrator would, and returns how
-// many. Name one with the parameter application_name.
+// CutConnections ends all connections of this package's users that name an application, as an administrator would,
+// and returns how many. Name one with the parameter application_name.
 func CutConnections(t testing.TB, dsn, application string) int {
 	t.Helper()
 	return Query[int](t, dsn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity

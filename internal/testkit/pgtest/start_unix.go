@@ -20,11 +20,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 )
 
 // directories are where systems install PostgreSQL beside the path.
-var directories = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/usr/local/pgsql/bin"}
+var directories = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin",
+	"/usr/local/opt/postgresql*/bin", "/usr/local/pgsql/bin"}
 
 // find returns the directory of initdb and postgres.
 func find() (string, error) {
@@ -43,8 +44,8 @@ func find() (string, error) {
 	return "", errors.New("no initdb and postgres were found")
 }
 
-// start makes a database in a directory of its own and serves it on loopback, until stop is called or this process ends in
-// whatever way.
+// start makes a database in a directory of its own and serves it on loopback, until stop is called or this process
+// ends in whatever way.
 func start() (dsn string, stop func(), err error) {
 	bin, err := find()
 	if err != nil {
@@ -102,8 +103,8 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Setpgid: true}
 		return cmd
 	}
-	out, err := command(filepath.Join(bin, "initdb"), "--pgdata", data, "--username", "maps", "--auth", "trust", "--encoding", "UTF8",
-		"--no-sync", "--no-instructions").CombinedOutput()
+	out, err := command(filepath.Join(bin, "initdb"), "--pgdata", data, "--username", "maps", "--auth", "trust",
+		"--encoding", "UTF8", "--no-sync", "--no-instructions").CombinedOutput()
 	if err != nil {
 		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -114,7 +115,8 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 	_, port, _ := net.SplitHostPort(host)
 	// The shell ends the server when its standard input ends, and so with this process, even if that is killed.
 	cmd := command("/bin/sh", "-c", `"$@" </dev/null & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh",
-		filepath.Join(bin, "postgres"), "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		filepath.Join(bin, "postgres"), "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c",
+		"unix_socket_directories=",
 		"-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB")
 	lifeline, err := cmd.StdinPipe()
 	if err != nil {
@@ -140,7 +142,8 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 			<-exited
 		}
 	}
-	address := url.URL{Scheme: "postgres", User: url.User("maps"), Host: host, Path: "/postgres", RawQuery: "sslmode=disable"}
+	address := url.URL{Scheme: "postgres", User: url.User("maps"), Host: host, Path: "/postgres",
+		RawQuery: "sslmode=disable"}
 	if err := await(address.String(), exited); err != nil {
 		stop()
 		return "", nil, fmt.Errorf("%w\n%s", err, log)

@@ -44,7 +44,8 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	if port == "" {
 		port = "5432"
 	}
-	p := &Proxy{t: t, upstream: net.JoinHostPort(u.Hostname(), port), address: "127.0.0.1:0", pairs: make(map[*pair]struct{}), frozen: open()}
+	p := &Proxy{t: t, upstream: net.JoinHostPort(u.Hostname(), port), address: "127.0.0.1:0",
+		pairs: make(map[*pair]struct{}), frozen: open()}
 	p.Accept()
 	u.Host = p.address
 	p.DSN = u.String()
@@ -104,7 +105,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Freeze lets nothing through any more, as a network that drops all packets. Connections are still accepted, and told nothing.
+// Freeze lets nothing through any more, as a network that drops all packets. Connections are still accepted, and told
+// nothing.
 func (p *Proxy) Freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

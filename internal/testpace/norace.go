@@ -1,5 +1,0 @@
-//go:build !race
-
-package testpace
-
-const detector = 1
