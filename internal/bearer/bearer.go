@@ -1,11 +1,12 @@
-// Package bearer finds bearer tokens in requests (RFC 6750) and takes them out again, so that no token reaches whoever comes
-// after the check.
+// Package bearer finds bearer tokens in requests (RFC 6750).
 package bearer
 
 import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
 // Errors of Find. Their texts are for the log.
@@ -30,6 +31,22 @@ const (
 	// hashing it to look it up would be work that anybody can ask for.
 	maxLength = 4096
 )
+
+// FromQuery returns the value of a query parameter, decoded; "" if it is absent or empty.
+func FromQuery(query, parameter string) (token string, err error) {
+	var value [1]urlquery.Value
+	if urlquery.Scan(query, []string{parameter}, value[:]) != "" {
+		return "", ErrRepeated
+	}
+	token, err = value[0].Text(maxLength)
+	switch err {
+	case urlquery.ErrTooLong:
+		return "", ErrTooLong
+	case urlquery.ErrEscape:
+		return "", ErrMalformed
+	}
+	return token, nil
+}
 
 // FromHeader returns the token of the Authorization header; "" if there is none, or another scheme than Bearer.
 func FromHeader(h http.Header) (token string, err error) {
@@ -59,8 +76,8 @@ func readHeader(h http.Header) (token string, other bool, err error) {
 	return token, false, nil
 }
 
-// Find returns the one token of a request: that of the Authorization header or, where parameter is not empty, that of the query
-// parameter. It is "" if there is none.
+// Find returns the one token of a request: that of the Authorization header or, where parameter is not empty, that of
+// the query parameter. It is "" if there is none.
 func Find(h http.Header, query, parameter string) (token string, err error) {
 	token, other, err := readHeader(h)
 	if err != nil || parameter == "" {

@@ -1,6 +1,6 @@
-// Package urlquery reads the parameters of a URL's query in place. It differs from net/url in what the service's endpoints
-// need: a repeated parameter is seen, nothing is decoded or allocated that nobody asks for, and a + that was not
-// percent-encoded can be part of a number.
+// Package urlquery reads the parameters of a URL's query in place, removes them, and hides them from logs. It differs
+// from net/url in what the service's endpoints need: a repeated parameter is seen, nothing is decoded or allocated that
+// nobody asks for, and a + that was not percent-encoded can be part of a number.
 package urlquery
 
 import (
@@ -16,21 +16,21 @@ type Value struct {
 	Present bool
 }
 
-// Scan finds parameters in a query: values[i] becomes that of names[i]. Names are compared after decoding; parameters of
-// other names are passed over. repeated is the first name that stands more than once, "" if none does.
+// Scan finds parameters in a query: values[i] becomes that of names[i]. Names are compared after decoding; parameters
+// of other names are passed over. repeated is the first name that stands more than once, "" if none does.
 func Scan(query string, names []string, values []Value) (repeated string) {
 	clear(values)
 	for rest := query; rest != ""; {
 		var pair string
 		pair, rest, _ = strings.Cut(rest, "&")
-		raw, value, _ := strings.Cut(pair, "=")
 		for i, name := range names {
-			if !named(raw, name) {
+			if !named(pair, name) {
 				continue
 			}
 			if values[i].Present {
 				return name
 			}
+			_, value, _ := strings.Cut(pair, "=")
 			values[i] = Value{Raw: value, Present: true}
 			break
 		}
@@ -38,12 +38,16 @@ func Scan(query string, names []string, values []Value) (repeated string) {
 	return ""
 }
 
-// named reports whether a name in a query is this one.
-func named(raw, name string) bool {
+// encoded is how many bytes a byte may take in a query: a percent sign and two digits.
+const encoded = 3
+
+// named reports whether a pair of a query is of this name, with or without a value.
+func named(pair, name string) bool {
+	raw, _, _ := strings.Cut(pair, "=")
 	if raw == name {
 		return true
 	}
-	if len(raw) <= len(name) || len(raw) > 3*len(name) || strings.IndexByte(raw, '%') < 0 {
+	if len(raw) < len(name) || len(raw) > encoded*len(name) || !strings.ContainsAny(raw, "%+") {
 		return false
 	}
 	decoded, err := appendDecoded(make([]byte, 0, 32), raw, plusIsSpace)
@@ -53,20 +57,42 @@ func named(raw, name string) bool {
 // ErrEscape says that a percent sign is not followed by two hexadecimal digits.
 var ErrEscape = errors.New("a percent-encoding is not well-formed")
 
+// ErrTooLong says that a value is longer than its reader takes.
+var ErrTooLong = errors.New("is too long")
+
+// Text returns the decoded value of at most longest bytes, a + standing for a space as forms have it. The error is
+// ErrEscape or ErrTooLong; a value that is far too long is not looked at.
+func (v Value) Text(longest int) (string, error) {
+	if len(v.Raw) > encoded*longest {
+		return "", ErrTooLong
+	}
+	if len(v.Raw) <= longest && !strings.ContainsAny(v.Raw, "%+") {
+		return v.Raw, nil
+	}
+	text, err := v.AppendText(nil)
+	if err == nil && len(text) > longest {
+		err = ErrTooLong
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(text), nil
+}
+
 // AppendText appends the decoded value, a + standing for a space as forms have it.
 func (v Value) AppendText(dst []byte) ([]byte, error) { return appendDecoded(dst, v.Raw, plusIsSpace) }
 
-// AppendNumbers appends the decoded value of a parameter that holds numbers between other characters: a + is a space, but
-// in an exponent (1e+2) it is a +.
+// AppendNumbers appends the decoded value of a parameter that holds numbers between other characters: a + is a space,
+// but in an exponent (1e+2) it is a +.
 func (v Value) AppendNumbers(dst []byte) ([]byte, error) {
 	return appendDecoded(dst, v.Raw, plusInExponent)
 }
 
-// Number reads a value that is one number in JSON's grammar, a leading + allowed, encoded or not. ok is false for anything else
-// and for a number too large for a float64.
+// Number reads a value that is one number in JSON's grammar, a leading + allowed, encoded or not. ok is false for
+// anything else and for a number too large for a float64.
 func (v Value) Number() (number float64, ok bool) {
 	const longest = 256 // a float64 has no use for more digits
-	if len(v.Raw) > 3*longest {
+	if len(v.Raw) > encoded*longest {
 		return 0, false
 	}
 	text, err := appendDecoded(make([]byte, 0, longest), v.Raw, plusIsPlus)

@@ -39,8 +39,10 @@ const path = mapstest.AccountsPath
 func TestLife(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site("")})
 	user := s.UserToken("acme")
-	a := s.Do(http.MethodPost, path, user, `{"platform":"IOS","isAdmin":true,"description":"Füße <&>","scopes":["ONM","TILE"]}`)
-	if a.Status != http.StatusCreated || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Content-Type") != "application/json" {
+	a := s.Do(http.MethodPost, path, user,
+		`{"platform":"IOS","isAdmin":true,"description":"Füße <&>","scopes":["ONM","TILE"]}`)
+	if a.Status != http.StatusCreated || a.Header.Get("Cache-Control") != "no-store" ||
+		a.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %v %s", a.Status, a.Header, a.Body)
 	}
 	var made mapstest.Account
@@ -54,7 +56,8 @@ func TestLife(t *testing.T) {
 		t.Errorf("tokens and hints: %+v", made)
 	}
 	want := mapstest.Account{
-		ID: made.ID, Organization: "acme", Platform: "IOS", IsAdmin: true, Description: "Füße <&>", Scopes: []string{"ONM", "TILE"},
+		ID: made.ID, Organization: "acme", Platform: "IOS", IsAdmin: true, Description: "Füße <&>",
+		Scopes: []string{"ONM", "TILE"},
 		Status: "ACTIVE", CreatedBy: "user:tester", ClientHint: made.ClientHint, ServerHint: made.ServerHint,
 		CreatedAt: made.CreatedAt, UpdatedAt: made.CreatedAt,
 	}
@@ -96,14 +99,16 @@ func TestLife(t *testing.T) {
 	}
 	// what changes nothing leaves updatedAt
 	time.Sleep(2 * time.Millisecond)
-	if diff := cmp.Diff(want, patch(`{"platform":"IOS","isAdmin":true,"scopes":["ONM","TILE"],"status":"ACTIVE"}`, 200)); diff != "" {
+	if diff := cmp.Diff(want, patch(`{"platform":"IOS","isAdmin":true,"scopes":["ONM","TILE"],"status":"ACTIVE"}`,
+		200)); diff != "" {
 		t.Errorf("a PATCH of nothing (-want +got):\n%s", diff)
 	}
 	got := patch(`{"platform":"WEB","isAdmin":false,"description":"","scopes":["MATRIX"],"status":"SUSPENDED"}`, 200)
 	if before, after := timeOf(t, want.UpdatedAt), timeOf(t, got.UpdatedAt); !after.After(before) {
 		t.Errorf("updatedAt %q, before %q", got.UpdatedAt, want.UpdatedAt)
 	}
-	want.Platform, want.IsAdmin, want.Description, want.Scopes, want.Status = "WEB", false, "", []string{"MATRIX"}, "SUSPENDED"
+	want.Platform, want.IsAdmin, want.Description, want.Scopes, want.Status = "WEB", false, "", []string{"MATRIX"},
+		"SUSPENDED"
 	want.UpdatedAt = got.UpdatedAt
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PATCH (-want +got):\n%s", diff)
@@ -117,26 +122,31 @@ func TestLife(t *testing.T) {
 	patch(`{"status":"REVOKED"}`, 200)
 	patch(`{"status":"REVOKED"}`, 200)
 	patch(`{"platform":"WEB"}`, 200)
-	for _, body := range []string{`{"status":"ACTIVE"}`, `{"status":"SUSPENDED"}`, `{"description":"x"}`, `{"scopes":["TILE"]}`} {
+	for _, body := range []string{`{"status":"ACTIVE"}`, `{"status":"SUSPENDED"}`, `{"description":"x"}`,
+		`{"scopes":["TILE"]}`} {
 		a := s.Do(http.MethodPatch, path+"/"+made.ID, user, body)
 		if a.Status != http.StatusConflict || !strings.Contains(a.Body, `"code":"INVALID_TRANSITION"`) {
 			t.Errorf("%s on a revoked account: %d %s", body, a.Status, a.Body)
 		}
 	}
-	if a := s.Do(http.MethodDelete, path+"/"+made.ID, user, ""); a.Status != http.StatusNoContent || a.Body != "" || a.Header.Get("Cache-Control") != "no-store" {
+	if a := s.Do(http.MethodDelete, path+"/"+made.ID, user, ""); a.Status != http.StatusNoContent || a.Body != "" ||
+		a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("DELETE: %d %v %s", a.Status, a.Header, a.Body)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		if a := s.Do(method, path+"/"+made.ID, user, ""); a.Status != http.StatusNotFound || a.Body != `{"error":"service account not found"}` {
+		if a := s.Do(method, path+"/"+made.ID, user, ""); a.Status != http.StatusNotFound ||
+			a.Body != `{"error":"service account not found"}` {
 			t.Errorf("%s after DELETE: %d %s", method, a.Status, a.Body)
 		}
 	}
-	waitLogs(t, s, "maps.account.created", "maps.account.updated", "maps.account.suspended", "maps.account.activated", "maps.account.revoked",
-		"maps.account.deleted")
+	waitLogs(t, s, "maps.account.created", "maps.account.updated", "maps.account.suspended", "maps.account.activated",
+		"maps.account.revoked", "maps.account.deleted")
 	for _, line := range []string{
 		`"msg":"account created","account_id":"` + made.ID + `","organization":"acme","actor":"user:tester","changed":[]`,
-		`"msg":"account updated","account_id":"` + made.ID + `","organization":"acme","actor":"user:tester","changed":["platform","isAdmin","description","scopes"]`,
-		`"msg":"account suspended","account_id":"` + made.ID + `","organization":"acme","actor":"user:tester","changed":["status"]`,
+		`"msg":"account updated","account_id":"` + made.ID +
+			`","organization":"acme","actor":"user:tester","changed":["platform","isAdmin","description","scopes"]`,
+		`"msg":"account suspended","account_id":"` + made.ID +
+			`","organization":"acme","actor":"user:tester","changed":["status"]`,
 	} {
 		if !strings.Contains(s.Log(), line) {
 			t.Errorf("the log lacks %s", line)
@@ -208,7 +218,8 @@ func TestValidation(t *testing.T) {
 		{`{"platform":"WEB","scopes":[null]}`, "scopes: must be an array of strings"},
 		{`{"platform":"WEB","scopes":null}`, "scopes: must be an array of strings"},
 		{`{"platform":"WEB","scopes":["TILE","TILE"]}`, "scopes: TILE appears more than once"},
-		{`{"platform":"WEB","scopes":["TILE","tile"]}`, "scopes: element 1 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING]"},
+		{`{"platform":"WEB","scopes":["TILE","tile"]}`,
+			"scopes: element 1 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING]"},
 		{`{"platform":"WEB","scopes":["TILE"],"status":"DELETED"}`, "status: must be ACTIVE, SUSPENDED or REVOKED"},
 		{`{"platform":"WEB","scopes":["TILE"],"status":false}`, "status: must be a string"},
 	}
@@ -232,7 +243,8 @@ func TestValidation(t *testing.T) {
 	check(t, http.MethodPost, path, `{"scopes":["TILE"]}`, "platform: missing")
 	check(t, http.MethodPost, path, `{"platform":"WEB"}`, "scopes: missing")
 	check(t, http.MethodPost, path, `{}`, "platform: missing")
-	check(t, http.MethodPost, path, `{"platform":"WEB","scopes":["TILE"],"status":"REVOKED"}`, "status: a new account is ACTIVE or SUSPENDED")
+	check(t, http.MethodPost, path, `{"platform":"WEB","scopes":["TILE"],"status":"REVOKED"}`,
+		"status: a new account is ACTIVE or SUSPENDED")
 	check(t, http.MethodPatch, path+"/"+acc.ID, `{}`, "body: has no field to change")
 
 	for query, want := range map[string]string{
@@ -252,7 +264,10 @@ func TestValidation(t *testing.T) {
 		"cursor=MTo":                          "cursor: is not one that a list gave",
 		"cursor=a&cursor=b":                   "cursor: appears more than once",
 		"cursor=" + strings.Repeat("MT", 500): "cursor: is not one that a list gave",
-		"limit=%zz":                           "query: is not percent-encoded",
+		"limit=%zz":                           "limit: must be a whole number from 1 to 200",
+		"%6Cimit=1&limit=2":                   "limit: appears more than once",
+		"status=%zz":                          "status: must be ACTIVE, SUSPENDED or REVOKED",
+		"cursor=%zz":                          "cursor: is not one that a list gave",
 	} {
 		check(t, http.MethodGet, path+"?"+query, "", want)
 	}
@@ -279,30 +294,40 @@ func TestOtherAnswers(t *testing.T) {
 		{"no token", "GET", path, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
 		{"token in the query", "GET", path + "?apiKey=" + user, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
 		{"nonsense", "GET", path, "nonsense", "", nil, 401, unauthorized, "WWW-Authenticate", `Bearer error="invalid_token"`},
-		{"two headers", "GET", path, user, "", []string{"Authorization", "Bearer " + user}, 401, unauthorized, "WWW-Authenticate", `Bearer error="invalid_token"`},
+		{"two headers", "GET", path, user, "", []string{"Authorization", "Bearer " + user}, 401, unauthorized,
+			"WWW-Authenticate", `Bearer error="invalid_token"`},
 		{"client token", "GET", path, acc.ClientToken, "", nil, 401, unauthorized, "", ""},
 		{"refresh token", "GET", path, pair.RefreshToken, "", nil, 401, unauthorized, "", ""},
 		{"tampered", "GET", path, user[:len(user)-5] + "AAAAA", "", nil, 401, unauthorized, "", ""},
 		{"access token of no administrator", "GET", path, pair.AccessToken, "", nil, 403,
-			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`, "WWW-Authenticate", `Bearer error="insufficient_scope"`},
+			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`, "WWW-Authenticate",
+			`Bearer error="insufficient_scope"`},
 		{"unknown id", "GET", path + "/sa_1", user, "", nil, 404, notFound, "", ""},
 		{"very long id", "GET", path + "/" + strings.Repeat("a", 1000), user, "", nil, 404, notFound, "", ""},
 		{"PATCH of an unknown id", "PATCH", path + "/sa_1", user, `{"status":"ACTIVE"}`, nil, 404, notFound, "", ""},
 		{"DELETE of an unknown id", "DELETE", path + "/sa_1", user, "", nil, 404, notFound, "", ""},
 		{"another organization: GET", "GET", path + "/" + acc.ID, stranger, "", nil, 404, notFound, "", ""},
-		{"another organization: PATCH", "PATCH", path + "/" + acc.ID, stranger, `{"status":"SUSPENDED"}`, nil, 404, notFound, "", ""},
-		{"another organization: PATCH of nothing", "PATCH", path + "/" + acc.ID, stranger, `{"status":"ACTIVE"}`, nil, 404, notFound, "", ""},
+		{"another organization: PATCH", "PATCH", path + "/" + acc.ID, stranger, `{"status":"SUSPENDED"}`, nil, 404, notFound,
+			"", ""},
+		{"another organization: PATCH of nothing", "PATCH", path + "/" + acc.ID, stranger, `{"status":"ACTIVE"}`, nil, 404,
+			notFound, "", ""},
 		{"another organization: DELETE", "DELETE", path + "/" + acc.ID, stranger, "", nil, 404, notFound, "", ""},
 		{"deeper", "GET", path + "/" + acc.ID + "/tokens", user, "", nil, 404, `{"error":"not found"}`, "", ""},
 		{"slash after an id", "GET", path + "/" + acc.ID + "/", user, "", nil, 404, `{"error":"not found"}`, "", ""},
 		{"somewhere else", "GET", "/prefix/elsewhere", user, "", nil, 404, `{"error":"not found"}`, "", ""},
-		{"PUT of the collection", "PUT", path, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow", "GET, HEAD, POST"},
-		{"DELETE of the collection", "DELETE", path + "/", user, "", nil, 405, `{"error":"method not allowed"}`, "Allow", "GET, HEAD, POST"},
-		{"POST to an account", "POST", path + "/" + acc.ID, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow", "GET, HEAD, PATCH, DELETE"},
-		{"large", "POST", path, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil, 413, `{"error":"request body too large"}`, "", ""},
-		{"form", "POST", path, user, "platform=WEB", []string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
+		{"PUT of the collection", "PUT", path, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow",
+			"GET, HEAD, POST"},
+		{"DELETE of the collection", "DELETE", path + "/", user, "", nil, 405, `{"error":"method not allowed"}`, "Allow",
+			"GET, HEAD, POST"},
+		{"POST to an account", "POST", path + "/" + acc.ID, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow",
+			"GET, HEAD, PATCH, DELETE"},
+		{"large", "POST", path, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil, 413,
+			`{"error":"request body too large"}`, "", ""},
+		{"form", "POST", path, user, "platform=WEB",
+			[]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
 			`{"error":"unsupported media type"}`, "", ""},
-		{"large PATCH", "PATCH", path + "/" + acc.ID, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil, 413, `{"error":"request body too large"}`, "", ""},
+		{"large PATCH", "PATCH", path + "/" + acc.ID, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil,
+			413, `{"error":"request body too large"}`, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := s.Do(tc.method, tc.path, tc.token, tc.body, tc.header...)
@@ -339,7 +364,8 @@ func list(t *testing.T, s *mapstest.Server, token, query string) page {
 	t.Helper()
 	a := s.Do(http.MethodGet, path+query, token, "")
 	var p page
-	if err := json.Unmarshal([]byte(a.Body), &p); err != nil || a.Status != http.StatusOK || !strings.Contains(a.Body, `"nextCursor":`) {
+	if err := json.Unmarshal([]byte(a.Body), &p); err != nil || a.Status != http.StatusOK ||
+		!strings.Contains(a.Body, `"nextCursor":`) {
 		t.Fatalf("%d %s: %v", a.Status, a.Body, err)
 	}
 	return p
@@ -413,22 +439,26 @@ func TestList(t *testing.T) {
 	}
 }
 
-// FuzzBody sends any body to where accounts are created and changed: no panic, no 5xx, and an account that is never anything
-// but valid.
+// FuzzBody sends any body to where accounts are created and changed: no panic, no 5xx, and an account that is never
+// anything but valid.
 func FuzzBody(f *testing.F) {
 	s := mapstest.Start(f, mapstest.Config{Site: site(""), Level: "ERROR"})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	for _, seed := range []string{
-		"", "{}", `{"platform":"WEB","scopes":["TILE"]}`, `{"status":"SUSPENDED"}`, `{"status":"ACTIVE","description":"\ud800"}`,
-		`{"scopes":["TILE","TILE"]}`, `{"scopes":[[]]}`, `{"isAdmin":1}`, `{"platform":"WEB","scopes":["TILE"],"x":{"y":[1e999]}}`,
-		"{\"description\":\"\xff\"}", `{"description":"` + strings.Repeat("x", 600) + `"}`, `{"platform":"WEB","platform":"IOS"}`,
+		"", "{}", `{"platform":"WEB","scopes":["TILE"]}`, `{"status":"SUSPENDED"}`,
+		`{"status":"ACTIVE","description":"\ud800"}`,
+		`{"scopes":["TILE","TILE"]}`, `{"scopes":[[]]}`, `{"isAdmin":1}`,
+		`{"platform":"WEB","scopes":["TILE"],"x":{"y":[1e999]}}`,
+		"{\"description\":\"\xff\"}", `{"description":"` + strings.Repeat("x", 600) + `"}`,
+		`{"platform":"WEB","platform":"IOS"}`,
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		part := s.With(t)
-		for _, a := range []mapstest.Answer{part.Do(http.MethodPost, path, user, body), part.Do(http.MethodPatch, path+"/"+acc.ID, user, body)} {
+		for _, a := range []mapstest.Answer{part.Do(http.MethodPost, path, user, body),
+			part.Do(http.MethodPatch, path+"/"+acc.ID, user, body)} {
 			switch a.Status {
 			case 200, 201:
 				var got mapstest.Account

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/mapsedge/caddy-maps/internal/bearer"
+	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
 // conceal keeps a request out of the access log if that log would show the token in its address. The operator was
@@ -23,7 +23,7 @@ func (a *Auth) conceal(r *http.Request) bool {
 }
 
 func (a *Auth) inAddress(address string) bool {
-	return bearer.Redact(address, a.APIKeyQuery) != address
+	return urlquery.Redact(address, a.APIKeyQuery) != address
 }
 
 // logInstead writes the line of a request that conceal has kept out of the access log.

@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/bearer"
+	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
 // strip removes the token from everything that later handlers, placeholders and upstreams can see of a request. copied
@@ -23,12 +23,12 @@ func (a *Auth) strip(r *http.Request, repl *caddy.Replacer) (copied bool) {
 		return false
 	}
 	for i, referer := range r.Header["Referer"] {
-		r.Header["Referer"][i] = bearer.StripReferer(referer, a.APIKeyQuery)
+		r.Header["Referer"][i] = urlquery.RemoveFromReferer(referer, a.APIKeyQuery)
 	}
 	if r.URL.RawQuery != "" {
-		r.URL.RawQuery = bearer.StripQuery(r.URL.RawQuery, a.APIKeyQuery)
+		r.URL.RawQuery = urlquery.Remove(r.URL.RawQuery, a.APIKeyQuery)
 	}
-	r.RequestURI = bearer.StripURI(r.RequestURI, a.APIKeyQuery)
+	r.RequestURI = urlquery.RemoveFromURI(r.RequestURI, a.APIKeyQuery)
 
 	// Caddy saves the request as it came: FastCGI, error routes and {http.request.orig_uri…} go back to that.
 	saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
@@ -36,14 +36,15 @@ func (a *Auth) strip(r *http.Request, repl *caddy.Replacer) (copied bool) {
 		return false
 	}
 	if saved.URL != nil && saved.URL.RawQuery != "" {
-		saved.URL.RawQuery = bearer.StripQuery(saved.URL.RawQuery, a.APIKeyQuery) // shared by all who hold the saved request
+		saved.URL.RawQuery = urlquery.Remove(saved.URL.RawQuery, a.APIKeyQuery) // shared by all who hold the saved request
 	}
-	uri := bearer.StripURI(saved.RequestURI, a.APIKeyQuery)
+	uri := urlquery.RemoveFromURI(saved.RequestURI, a.APIKeyQuery)
 	if uri == saved.RequestURI {
 		return false
 	}
 	saved.RequestURI = uri
-	// The request is changed in place, so that the server, which holds it too, restores this version before error routes run.
+	// The request is changed in place, so that the server, which holds it too, restores this version before error routes
+	// run.
 	*r = *r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, saved))
 	if seen, _ := repl.GetString("http.request.orig_uri"); seen == uri {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/mapsedge/caddy-maps/internal/bearer"
+	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
 func init() { caddy.RegisterModule(new(Filter)) }
@@ -123,7 +123,7 @@ func (f *Filter) text(text string, longest int) string {
 		text = text[:longest]
 	}
 	for _, parameter := range f.Parameters {
-		text = bearer.Redact(text, parameter)
+		text = urlquery.Redact(text, parameter)
 	}
 	if cut {
 		text += "…"

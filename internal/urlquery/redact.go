@@ -1,12 +1,12 @@
-package bearer
+package urlquery
 
 import "strings"
 
 // redacted stands in place of a token in what is logged.
 const redacted = "REDACTED"
 
-// Redact replaces the value of a query parameter wherever it stands in a text, which may be an address, hold one, or be
-// no well-formed address at all. Any character of the name and the sign behind it may be percent-encoded, or of the
+// Redact replaces the value of a query parameter wherever it stands in a text, which may be a URL, hold one, or be
+// no well-formed URL at all. Any character of the name and the sign behind it may be percent-encoded, or of the
 // other case, a name that only ends like the parameter's counts too, and a value goes on to the next ampersand: better
 // too little is logged than too much. The result is the text itself, without an allocation, if the parameter is not in
 // it.
@@ -58,7 +58,7 @@ func nameAt(text, parameter string) int {
 		case lower(text[at]) == lower(want) || text[at] == '+' && want == ' ':
 			at++
 		case text[at] == '%' && at+2 < len(text) && lower(unhex(text[at+1])<<4|unhex(text[at+2])) == lower(want):
-			at += 3
+			at += encoded
 		default:
 			return 0
 		}
@@ -71,15 +71,4 @@ func lower(c byte) byte {
 		return c | 0x20
 	}
 	return c
-}
-
-// unhex returns the value of a hexadecimal digit; 0 for what is none, since a name is no less hidden for that.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 0
 }

@@ -1,4 +1,4 @@
-package bearer
+package urlquery
 
 import (
 	"net/url"
@@ -53,6 +53,13 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// textOf returns the first value of a parameter, decoded.
+func textOf(query, parameter string) (string, error) {
+	var value [1]Value
+	Scan(query, []string{parameter}, value[:])
+	return value[0].Text(len(query))
+}
+
 // What this server, or Go's own parser, would take for the parameter does not outlive Redact, however it is written.
 func TestRedactProperty(t *testing.T) {
 	const token = "eyJ0.eyJp.c2ln"
@@ -62,7 +69,7 @@ func TestRedactProperty(t *testing.T) {
 			"a", "=", "&", "?", "#", "%", "%2", "%zz", "+", ";", "é", "\xff",
 		})
 		query := strings.Join(rapid.SliceOf(piece).Draw(t, "query"), "")
-		found, _ := FromQuery(query, "apiKey")
+		found, _ := textOf(query, "apiKey")
 		for _, before := range []string{"/a?", "http://h/a?", "https://h/a#"} {
 			logged := Redact(before+query, "apiKey")
 			if token := found; len(token) > 8 && token != redacted && strings.Contains(logged, token) {
@@ -90,7 +97,7 @@ func FuzzRedact(f *testing.F) {
 		if len(got) > len(text)+len(redacted)*strings.Count(got, redacted) || Redact(got, "apiKey") != got {
 			t.Errorf("Redact(%q) = %q", text, got)
 		}
-		if value, err := FromQuery(got, "apiKey"); err == nil && value != "" && value != redacted {
+		if value, err := textOf(got, "apiKey"); err == nil && value != "" && value != redacted {
 			t.Errorf("Redact(%q) = %q, with %q", text, got, value)
 		}
 	})
