@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -45,14 +46,7 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 }
 
 // Covers reports whether one of the regions covers a position.
-func (g *Geocoder) Covers(point orb.Point) bool {
-	for _, r := range g.regions {
-		if r.Covers(point) {
-			return true
-		}
-	}
-	return false
-}
+func (g *Geocoder) Covers(point orb.Point) bool { return coverage.Any(g.regions, point) }
 
 // Sources are the regions, in the order in which they are asked.
 func (g *Geocoder) Sources() []*mapsapp.Region { return g.regions }
@@ -82,4 +76,5 @@ var (
 	_ caddy.Provisioner     = (*Geocoder)(nil)
 	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
 	_ geocoding.Geocoder    = (*Geocoder)(nil)
+	_ coverage.Partial      = (*Geocoder)(nil)
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -17,8 +18,8 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 
 // Matcher matches traces on the roads of regions of the maps app.
 type Matcher struct {
-	// The names of the regions, as the maps app has them. The first that covers the trace answers, or else the one that covers
-	// most of it. Required.
+	// The names of the regions, as the maps app has them. The first that covers the trace answers, or else the one that
+	// covers most of it. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*mapsapp.Region
@@ -46,14 +47,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 }
 
 // Covers reports whether one of the regions covers a position.
-func (m *Matcher) Covers(point orb.Point) bool {
-	for _, r := range m.regions {
-		if r.Covers(point) {
-			return true
-		}
-	}
-	return false
-}
+func (m *Matcher) Covers(point orb.Point) bool { return coverage.Any(m.regions, point) }
 
 // Cover adds the regions to the coverage of a trace.
 func (m *Matcher) Cover(c *matching.Coverage) error {
@@ -90,4 +84,5 @@ var (
 	_ caddy.Provisioner     = (*Matcher)(nil)
 	_ caddyfile.Unmarshaler = (*Matcher)(nil)
 	_ matching.Matcher      = (*Matcher)(nil)
+	_ coverage.Partial      = (*Matcher)(nil)
 )

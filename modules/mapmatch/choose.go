@@ -3,16 +3,10 @@ package mapmatch
 import (
 	"errors"
 
-	"github.com/paulmach/orb"
-
+	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
-
-// coverer is what a matcher implements that does not cover the whole Earth.
-type coverer interface {
-	Covers(p orb.Point) bool
-}
 
 // regional is what a matcher implements that matches on regions of this server.
 type regional interface {
@@ -31,38 +25,36 @@ func (h *Handler) explain(err error, in *input, asked matching.Matcher) error {
 		return err
 	}
 	_, here := asked.(regional)
-	coverage := matching.CoverageOf(in.points)
+	seen := matching.CoverageOf(in.points)
 	for _, m := range h.offer.matchers[in.profile] { // the others are not asked for it
 		if m == asked && !here {
-			return coverage.NoRouteOfService()
+			return seen.NoRouteOfService()
 		}
 		if r, ok := m.(regional); ok {
-			if in.work.Spend(int64(len(in.points)/workPerCovered)) != nil || r.Cover(coverage) != nil {
+			if in.work.Spend(int64(len(in.points)/workPerCovered)) != nil || r.Cover(seen) != nil {
 				return err
 			}
 		}
 	}
-	return coverage.NoRoute()
+	return seen.NoRoute()
 }
 
-// choose returns the first matcher that covers a trace, or else the first of those that cover most of it.
+// choose returns the first matcher that covers a trace, or else the first of those that cover most of it. Where none
+// covers any of it, the last one may say what it thinks of it.
 func choose(matchers []matching.Matcher, points []trace.Point) matching.Matcher {
+	last := matchers[len(matchers)-1]
 	if len(matchers) == 1 {
-		return matchers[0]
+		return last
 	}
-	best, most := matchers[len(matchers)-1], 0
-	for _, m := range matchers {
-		c, partial := m.(coverer)
+	best, covered := coverage.Best(matchers, func(m matching.Matcher) (covered, of int) {
+		c, partial := m.(coverage.Partial)
 		if !partial {
-			return m
+			return 1, 1
 		}
-		covered, asked := trace.CountSampled(points, c.Covers)
-		if covered == asked {
-			return m
-		}
-		if covered > most {
-			best, most = m, covered
-		}
+		return trace.CountSampled(points, c.Covers)
+	})
+	if covered > 0 {
+		return matchers[best]
 	}
-	return best
+	return last
 }

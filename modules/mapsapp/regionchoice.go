@@ -4,6 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
@@ -25,8 +26,8 @@ func LookupRegions(ctx caddy.Context, names []string) ([]*Region, error) {
 	return regions, nil
 }
 
-// PinCovering pins the first of several regions that covers a position. Where none does, it pins the first, whose engines answer
-// that nothing is there.
+// PinCovering pins the first of several regions that covers a position. Where none does, it pins the first, whose
+// engines answer that nothing is there.
 func PinCovering(regions []*Region, point orb.Point) (*Pinned, error) {
 	return pinBest(regions, func(p *Pinned) (covered, of int, err error) {
 		yes, err := p.Covers(point)
@@ -71,41 +72,35 @@ func (r *Region) AddTo(c *matching.Coverage) error {
 	return p.Report(err)
 }
 
-// pinBest pins the first region that covers everything, or else the one that covers most. A region that cannot be read is
-// passed over as long as another covers something.
+// pinBest pins the best of several regions. One that cannot be read is passed over as long as another covers
+// something.
 func pinBest(regions []*Region, measure func(*Pinned) (covered, of int, err error)) (*Pinned, error) {
 	if len(regions) == 1 {
 		return regions[0].Pin()
 	}
-	var best *Pinned
-	var bestCovered int
+	pins := make([]*Pinned, 0, len(regions)) // of those that were measured; nil for one that cannot be read
 	var problem error
-	for _, r := range regions {
+	best, covered := coverage.Best(regions, func(r *Region) (covered, of int) {
 		p, covered, of, err := r.cover(measure)
+		pins = append(pins, p)
 		if err != nil {
 			problem = err
-			continue
+			return -1, 0
 		}
-		if best != nil && covered <= bestCovered {
+		return covered, of
+	})
+	if problem != nil && covered <= 0 {
+		best = -1 // the region that cannot be read may be the one
+	}
+	for i, p := range pins {
+		if p != nil && i != best {
 			p.Release()
-			continue
-		}
-		if best != nil {
-			best.Release()
-		}
-		best, bestCovered = p, covered
-		if covered == of {
-			return best, nil
 		}
 	}
-	if problem != nil && bestCovered == 0 {
-		// the region that cannot be read may be the one
-		if best != nil {
-			best.Release()
-		}
+	if best < 0 {
 		return nil, problem
 	}
-	return best, nil
+	return pins[best], nil
 }
 
 // cover pins a region and measures it, once more where its file was written over in place meanwhile.

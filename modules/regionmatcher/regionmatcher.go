@@ -1,5 +1,5 @@
-// Package regionmatcher is the Caddy request matcher `maps_region`: whether the positions that a request is about lie in a part
-// of the Earth, so that each request can be sent to the server that holds its map.
+// Package regionmatcher is the Caddy request matcher `maps_region`: whether the positions that a request is about lie
+// in a part of the Earth, so that each request can be sent to the server that holds its map.
 package regionmatcher
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
@@ -25,14 +26,14 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 //   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST as JSON, GPX or GeoJSON.
 //   - any other, such as `/api/v1/route`: `origin=<lat>,<lon>`, or else `lat` and `lon`.
 //
-// A position matches if one of the regions covers it or one of the bounds holds it. A trace matches if at least half of its points
-// do, because map matching needs half of the points; of a trace of more than 32 points, 32 are asked for, evenly spread. So of
-// several places that do not overlap, only the one that can answer matches; where two hold half of a trace each, both do, and
-// the first in the configuration gets it.
+// A position matches if one of the regions covers it or one of the bounds holds it. A trace matches if at least half
+// of its points do, because map matching needs half of the points; of a trace of more than 32 points, 32 are asked
+// for, evenly spread. So of several places that do not overlap, only the one that can answer matches; where two hold
+// half of a trace each, both do, and the first in the configuration gets it.
 //
-// A request that cannot be understood does not match: positions that are missing, repeated or not on the globe, a body that is
-// not a trace, has a content encoding or is larger than `max_body`. The body is left as it came, so that the handler
-// behind can say what is wrong with it; let one stand behind all matchers.
+// A request that cannot be understood does not match: positions that are missing, repeated or not on the globe, a
+// body that is not a trace, has a content encoding or is larger than `max_body`. The body is left as it came, so that
+// the handler behind can say what is wrong with it; let one stand behind all matchers.
 //
 // A POST of a trace is read into memory, up to `max_body`, of the app's `max_bodies_in_flight`. Put the matcher
 // behind `maps_auth` where strangers should not have that: `reverse_proxy @place …` after it in one block, not
@@ -42,8 +43,8 @@ type Matcher struct {
 	// whose file cannot be read covers nothing. Default: none, where there are bounds.
 	Regions []string `json:"regions,omitempty"`
 
-	// Rectangles, each as south, west, north and east in degrees, edges included. West is larger than east where a rectangle
-	// crosses the antimeridian. Default: none, where there are regions.
+	// Rectangles, each as south, west, north and east in degrees, edges included. West is larger than east where a
+	// rectangle crosses the antimeridian. Default: none, where there are regions.
 	Bounds [][]float64 `json:"bounds,omitempty"`
 
 	// The largest body that is looked into, in bytes. Default: 8 MiB, as that of `maps_match`.
@@ -137,12 +138,7 @@ func (m *Matcher) holds(p orb.Point) bool {
 			return true
 		}
 	}
-	for _, r := range m.regions {
-		if r.Covers(p) {
-			return true
-		}
-	}
-	return false
+	return coverage.Any(m.regions, p)
 }
 
 // Interface guards

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
@@ -24,10 +25,10 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: the places at and around a position, nearest first, each with its
-// address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to features whose
-// OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header Accept-Language, gives names
-// in the first of its languages that they are known in.
+// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: the places at and around a position, nearest first,
+// each with its address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to
+// features whose OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header
+// Accept-Language, gives names in the first of its languages that they are known in.
 //
 // `GET /v2/search/coverage` tells from which regions that is answered, each with its bounds, how new its data is, and
 // the attribution that whoever shows its places has to give.
@@ -39,8 +40,8 @@ type Handler struct {
 	// The path at which the regions are listed, as this handler sees it. Default: `/v2/search/coverage`.
 	Coverage string `json:"coverage,omitempty"`
 
-	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is taken to
-	// cover everything. Required.
+	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is
+	// taken to cover everything. Required.
 	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
 
 	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
@@ -113,8 +114,8 @@ func (h *Handler) Validate() error {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	coverage := isAt(h.coverage, r)
-	if !coverage && !isAt(h.prefix, r) {
+	listing := isAt(h.coverage, r)
+	if !listing && !isAt(h.prefix, r) {
 		apierror.Platform.Write(w, apierror.NotFound("not found"))
 		return nil
 	}
@@ -122,7 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
 		return nil
 	}
-	if coverage {
+	if listing {
 		h.serveCoverage(w)
 		return nil
 	}
@@ -169,18 +170,14 @@ type memory struct {
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
-// coverer is what a geocoder implements that does not cover the whole Earth.
-type coverer interface {
-	Covers(p orb.Point) bool
-}
-
 // choose returns the first geocoder that covers a position. Where none does, the last one may say what it thinks of it.
 func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
 	last := len(h.geocoders) - 1
-	for _, g := range h.geocoders[:last] {
-		if c, partial := g.(coverer); !partial || c.Covers(p) {
-			return g
-		}
+	best, covered := coverage.Best(h.geocoders[:last], func(g geocoding.Geocoder) (covered, of int) {
+		return coverage.Point(g, p)
+	})
+	if covered > 0 {
+		return h.geocoders[best]
 	}
 	return h.geocoders[last]
 }
