@@ -46,8 +46,8 @@ func (s Status) Valid() bool {
 	return false
 }
 
-// CanBecome reports whether an account in this status may be given the next one.
-func (s Status) CanBecome(next Status) bool { return s == next || s != StatusRevoked }
+// Final reports whether nothing of an account in this status may be changed any more.
+func (s Status) Final() bool { return s == StatusRevoked }
 
 // Hash is the SHA-256 of an opaque token: all that is kept of it.
 type Hash [32]byte

@@ -11,20 +11,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-func TestTransitions(t *testing.T) {
-	const active, suspended, revoked = account.StatusActive, account.StatusSuspended, account.StatusRevoked
-	for _, from := range []account.Status{active, suspended, revoked} {
-		for _, to := range []account.Status{active, suspended, revoked} {
-			want := from != revoked || to == revoked
-			if got := from.CanBecome(to); got != want {
-				t.Errorf("%s to %s: %v, want %v", from, to, got, want)
-			}
-		}
-		if !from.Valid() {
-			t.Errorf("%s is no status", from)
+func TestStatus(t *testing.T) {
+	for status, final := range map[account.Status]bool{
+		account.StatusActive: false, account.StatusSuspended: false, account.StatusRevoked: true,
+	} {
+		if !status.Valid() || status.Final() != final {
+			t.Errorf("%s: valid %v, final %v; want it valid, final %v", status, status.Valid(), status.Final(), final)
 		}
 	}
-	if account.Status("active").Valid() || account.Platform("web").Valid() || account.Status("").Valid() || account.Platform("").Valid() {
+	if account.Status("active").Valid() || account.Platform("web").Valid() || account.Status("").Valid() ||
+		account.Platform("").Valid() {
 		t.Error("names in small letters, or none, are taken for good")
 	}
 }
@@ -61,11 +57,13 @@ func TestChange(t *testing.T) {
 	before := stored
 	before.Scopes = append(account.Scopes{}, stored.Scopes...)
 	after, changed, err := account.Change(stored, func(a *account.Account) (bool, error) {
-		*a = account.Account{ID: "x", Description: "new", Status: account.StatusRevoked, Scopes: append(a.Scopes[:0], account.ScopeONM)}
+		*a = account.Account{ID: "x", Description: "new", Status: account.StatusRevoked,
+			Scopes: append(a.Scopes[:0], account.ScopeONM)}
 		return true, nil
 	})
 	want := before
-	want.Platform, want.Description, want.Status, want.Scopes = "", "new", account.StatusRevoked, account.Scopes{account.ScopeONM}
+	want.Platform, want.Description, want.Status, want.Scopes = "", "new", account.StatusRevoked,
+		account.Scopes{account.ScopeONM}
 	want.Generation, want.Version = 5, 10
 	if diff := cmp.Diff(want, after); diff != "" || !changed || err != nil {
 		t.Errorf("changed %v, error %v (-want +got):\n%s", changed, err, diff)

@@ -57,12 +57,14 @@ func NoRoute(message string) Error {
 
 // MethodNotAllowed: the address exists, and allow lists its methods.
 func MethodNotAllowed(allow ...string) Error {
-	return Error{Status: http.StatusMethodNotAllowed, RoutingCode: "MethodNotAllowed", Message: "method not allowed", Allow: allow}
+	return Error{Status: http.StatusMethodNotAllowed, RoutingCode: "MethodNotAllowed", Message: "method not allowed",
+		Allow: allow}
 }
 
 // InvalidTransition: the status of an account does not allow the change.
 func InvalidTransition(message string) Error {
-	return Error{Status: http.StatusConflict, Code: "INVALID_TRANSITION", RoutingCode: "InvalidTransition", Message: message}
+	return Error{Status: http.StatusConflict, Code: "INVALID_TRANSITION", RoutingCode: "InvalidTransition",
+		Message: message}
 }
 
 // RequestTimeout: the body did not arrive in time.
@@ -80,12 +82,8 @@ func TooLarge() Error {
 
 // UnsupportedMediaType: the body is of a kind that the endpoint does not read.
 func UnsupportedMediaType() Error {
-	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType", Message: "unsupported media type"}
-}
-
-// TooManyRequests: the caller shall wait.
-func TooManyRequests(retryAfter time.Duration) Error {
-	return Error{Status: http.StatusTooManyRequests, RoutingCode: "TooManyRequests", Message: "too many requests", RetryAfter: retryAfter}
+	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType",
+		Message: "unsupported media type"}
 }
 
 // Internal: an error of the service itself.
@@ -105,7 +103,8 @@ func Unavailable() Error {
 
 // Overloaded: the request needs more work than one request may cost.
 func Overloaded() Error {
-	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded", Message: "the request exceeds the work limit"}
+	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded",
+		Message: "the request exceeds the work limit"}
 }
 
 // Busy: other requests use what this one needs, and it is worth to try again after a while.

@@ -76,7 +76,7 @@ func (f *fields) complete() error {
 		return errors.New("platform: missing")
 	case f.scopes == nil:
 		return errors.New("scopes: missing")
-	case f.status != nil && *f.status == account.StatusRevoked:
+	case f.status != nil && f.status.Final():
 		return errors.New("status: a new account is ACTIVE or SUSPENDED")
 	}
 	return nil

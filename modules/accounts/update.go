@@ -44,7 +44,7 @@ func (a *Accounts) update(c *call) error {
 		}
 		before := *acc
 		changed = f.apply(acc)
-		if before.Status == account.StatusRevoked {
+		if before.Status.Final() {
 			if len(changed) == 0 {
 				return false, nil
 			}

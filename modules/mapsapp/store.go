@@ -70,7 +70,6 @@ func acquireStore(key string, module StoreModule) (*openStore, error) {
 func newOpenStore(store account.Store, logger *zap.Logger) *openStore {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &openStore{
-		// an ended grant is remembered for as long as any configuration's tokens may live
 		live:   account.NewLive(store),
 		logger: logger,
 		stop:   stop,
