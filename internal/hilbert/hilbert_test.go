@@ -1,0 +1,45 @@
+package hilbert
+
+import "testing"
+
+// TestCurve: on a grid of squares the curve visits each once, and goes from each to one beside it.
+func TestCurve(t *testing.T) {
+	const bits = 5
+	const side = 1 << bits
+	order := make([][2]int, side*side)
+	seen := map[uint64]bool{}
+	for x := range side {
+		for y := range side {
+			d := Of(uint32(x)<<(32-bits), uint32(y)<<(32-bits)) >> (64 - 2*bits)
+			if seen[d] {
+				t.Fatalf("two squares at %d", d)
+			}
+			seen[d] = true
+			order[d] = [2]int{x, y}
+		}
+	}
+	for i := 1; i < len(order); i++ {
+		dx, dy := order[i][0]-order[i-1][0], order[i][1]-order[i-1][1]
+		if dx*dx+dy*dy != 1 {
+			t.Fatalf("from %v to %v", order[i-1], order[i])
+		}
+	}
+}
+
+// TestOfPosition: what lies south-west of all others comes first.
+func TestOfPosition(t *testing.T) {
+	if got := OfPosition(-1<<31, -1<<31); got != 0 {
+		t.Errorf("%d", got)
+	}
+	if OfPosition(-1, -1) == OfPosition(0, 0) || OfPosition(-1, -1)>>62 == OfPosition(0, 0)>>62 {
+		t.Error("the equator does not part the curve")
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	sum := uint64(0)
+	for i := 0; b.Loop(); i++ {
+		sum += Of(uint32(i)*2654435761, uint32(i)*40503)
+	}
+	_ = sum
+}
