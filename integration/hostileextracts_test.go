@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/extract/extracttest"
+	"github.com/mapsedge/caddy-maps/internal/build/extract/extracttest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 

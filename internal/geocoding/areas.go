@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/extract"
 )
 
 // Ranks of an area among those of one role that contain a point. Administrative areas come first, in the order of the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 )
 
 // mainKeys say what an object is. An object that has several is one feature under each; where no category is asked for, it

@@ -3,7 +3,8 @@ package geocoding
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // maxLot is how large an area may be, in square metres, that has one address though it does not say one: a campus or a
@@ -36,7 +37,7 @@ func newDeriver(b *builder, d *extract.Data) *deriver {
 		e, n := &b.entries[i], uint32(i)
 		if e.road > onlyRoad {
 			v.streets.add(n, e)
-			if e.road != pathStreet && extract.Kind(e.ref&3) == extract.KindWay {
+			if e.road != pathStreet && mapdata.Kind(e.ref&3) == mapdata.KindWay {
 				ways[int64(e.ref>>2)] = n
 			}
 		}

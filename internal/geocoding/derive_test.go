@@ -6,8 +6,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // driveway adds roads without a name between positions, which a named way may share: on is the way that the first node
@@ -18,11 +19,11 @@ func (w *world) driveway(line orb.LineString, on int64, street orb.LineString) {
 		w.Nodes = append(w.Nodes, extract.Node{ID: int64(len(w.Nodes) + 1), Lat: c.Y, Lon: c.X})
 		return int32(len(w.Nodes) - 1)
 	}
-	named := extract.Road{Way: on, Name: "named", Class: extract.Residential}
+	named := extract.Road{Way: on, Name: "named", Class: mapdata.Residential}
 	for _, p := range street {
 		named.Nodes = append(named.Nodes, node(p))
 	}
-	drive := extract.Road{Way: 900, Class: extract.Service}
+	drive := extract.Road{Way: 900, Class: mapdata.Service}
 	for _, p := range line {
 		if k := slices.Index(street, p); k >= 0 {
 			drive.Nodes = append(drive.Nodes, named.Nodes[k])
@@ -155,7 +156,7 @@ func TestStreets(t *testing.T) {
 }
 
 // placeOf returns an object that is at or near the middle.
-func placeOf(t testing.TB, x *Index, kind extract.Kind, id int64) Place {
+func placeOf(t testing.TB, x *Index, kind mapdata.Kind, id int64) Place {
 	t.Helper()
 	places := ask(t, x, kansas, 5)
 	i := slices.IndexFunc(places, func(p Place) bool { return p.ID == bruteforce.ID(kind, id) })
@@ -283,7 +284,7 @@ func TestPostcodes(t *testing.T) {
 			var w world
 			w.node(1, kansas, c.tags)
 			c.draw(&w)
-			if got := placeOf(t, w.build(t), extract.KindNode, 1).Address.Postcode; got != c.want {
+			if got := placeOf(t, w.build(t), mapdata.KindNode, 1).Address.Postcode; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -334,7 +335,7 @@ func TestSettlements(t *testing.T) {
 				if state { // so that cells know the settlements
 					w.multi(2, "ISO3166-2=US-KS, admin_level=4, boundary=administrative, name=Kansas", orb.Polygon{square(0, 0, 200)})
 				}
-				a := placeOf(t, w.build(t), extract.KindNode, 1).Address
+				a := placeOf(t, w.build(t), mapdata.KindNode, 1).Address
 				if got := [3]string{a.City, a.Suburb, a.Hamlet}; got != c.want {
 					t.Errorf("city, suburb, hamlet %q, want %q", got, c.want)
 				}
@@ -358,7 +359,7 @@ func TestCounties(t *testing.T) {
 			var w world
 			w.node(1, kansas, "addr:housenumber=8")
 			w.multi(2, c.tags, orb.Polygon{square(0, 0, 20)})
-			if a := placeOf(t, w.build(t), extract.KindNode, 1).Address; a.City != c.city || a.County != c.county {
+			if a := placeOf(t, w.build(t), mapdata.KindNode, 1).Address; a.City != c.city || a.County != c.county {
 				t.Errorf("city %q, county %q; want %q, %q", a.City, a.County, c.city, c.county)
 			}
 		})
@@ -386,7 +387,7 @@ func TestInterpolatedAddresses(t *testing.T) {
 			w.way(30, line(-3, -0.15, 3, -0.15), south)
 			w.way(31, line(1.05, -1, 1.05, 1), north) // that the end at number 14 is nearer to
 			x := w.build(t)
-			got := placeOf(t, x, extract.KindWay, 9)
+			got := placeOf(t, x, mapdata.KindWay, 9)
 			if address := got.Address.HouseNumber + " " + got.Address.Street; address != c.want ||
 				got.Address.Hamlet != c.hamlet {
 				t.Errorf("%q, %q; want %q, %q", address, got.Address.Hamlet, c.want, c.hamlet)

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 const (
@@ -36,7 +37,7 @@ type approach struct {
 }
 
 func isDriveway(r *extract.Road) bool {
-	return r.Name == "" && r.Class >= extract.Unclassified && r.Class <= extract.Track
+	return r.Name == "" && r.Class >= mapdata.Unclassified && r.Class <= mapdata.Track
 }
 
 // newDriveways looks from all streets at once along the roads without a name. ways has the entries of ways that are

@@ -6,16 +6,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
-	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // A region is written once and asked as often as one likes.
 func Example() {
 	data := &extract.Data{Features: []extract.Feature{{
-		Kind: extract.KindWay, ID: 7,
+		Kind: mapdata.KindWay, ID: 7,
 		Tags:     extract.Tags{{Key: "highway", Value: "residential"}, {Key: "name", Value: "Elm Street"}},
 		Geometry: orb.LineString{{-98.501, 38.5}, {-98.499, 38.5}},
 	}}}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
 )

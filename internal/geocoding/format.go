@@ -1,6 +1,6 @@
 package geocoding
 
-import "github.com/mapsedge/caddy-maps/internal/extract"
+import "github.com/mapsedge/caddy-maps/internal/mapdata"
 
 // The sections of a region file that hold its places. All are arrays that are read in place; a number in one of them that
 // leads into another is an index, and where a record says "first", its run ends where the next record's begins.
@@ -58,7 +58,7 @@ type feature struct {
 	_        [2]uint8
 }
 
-func newRef(kind extract.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
+func newRef(kind mapdata.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
 
 // chunk is a run of consecutive segments of one line or ring: from coordinate First, Segments of them.
 type chunk struct {

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // maxInterpolated bounds the houses between two numbered nodes: no street has more, and a typing error could mean
@@ -88,7 +90,7 @@ func (b *builder) addHouses(v *deriver, lines []extract.Interpolation) error {
 		if address.street == "" && address.place == "" {
 			address.street, _ = v.line(line)
 			for _, node := range line.Nodes {
-				if n, ok := ends[newRef(extract.KindNode, node)]; ok && !b.entries[n].address.onStreet() {
+				if n, ok := ends[newRef(mapdata.KindNode, node)]; ok && !b.entries[n].address.onStreet() {
 					b.entries[n].address.street = address.street
 				}
 			}
@@ -97,7 +99,7 @@ func (b *builder) addHouses(v *deriver, lines []extract.Interpolation) error {
 			if err := b.cost.TakeMemory(extract.CostFeature); err != nil {
 				return err
 			}
-			f := extract.Feature{Kind: extract.KindWay, ID: h.way, Geometry: h.at}
+			f := extract.Feature{Kind: mapdata.KindWay, ID: h.way, Geometry: h.at}
 			c := classification{kinds: []keyValue{{"place", "house"}}, general: true, unnamed: true, address: address}
 			c.address.houseNumber = strconv.Itoa(int(h.number))
 			b.add(newRef(f.Kind, f.ID), nil, c, &f)
@@ -112,7 +114,7 @@ func (b *builder) endsOf(lines []extract.Interpolation) map[uint64]int {
 	for i := range lines {
 		for k, node := range lines[i].Nodes {
 			if lines[i].Numbers[k] != extract.NoNumber {
-				ends[newRef(extract.KindNode, node)] = -1
+				ends[newRef(mapdata.KindNode, node)] = -1
 			}
 		}
 	}

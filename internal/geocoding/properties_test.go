@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // anywhere draws positions of whole units all over the Earth, with a liking for poles, the equator and the antimeridian.
@@ -148,7 +149,7 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 		var w world
 		for i := range rapid.IntRange(1, 25).Draw(rt, "features") {
 			g := randomGeometry(rt, fmt.Sprint("feature", i), near(rt, fmt.Sprint("middle", i), middle, spread), spread/8)
-			w.add(extract.KindWay, int64(i+1), g, rapid.SampledFrom([]string{"leisure=park, name=A", "amenity=school, name=B"}).Draw(rt, "tags"))
+			w.add(mapdata.KindWay, int64(i+1), g, rapid.SampledFrom([]string{"leisure=park, name=A", "amenity=school, name=B"}).Draw(rt, "tags"))
 		}
 		var tiles []uint32
 		for i := range 20 {

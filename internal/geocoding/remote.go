@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // Found is an object that another geocoder found. It becomes a Place by the rules that places of a region follow.
 type Found struct {
-	Kind extract.Kind
+	Kind mapdata.Kind
 	ID   int64  // of OpenStreetMap
 	Name string // empty where it has none; its house number and street stand for it then
 
@@ -134,7 +136,7 @@ func (f *remote) isArea() bool {
 	case orb.LineString, orb.MultiLineString:
 		return false
 	case orb.Point:
-		return f.Kind != extract.KindNode
+		return f.Kind != mapdata.KindNode
 	}
 	return true
 }
@@ -173,7 +175,7 @@ func (f *remote) place(o *origin, query orb.Point) Place {
 		p.Location = o.location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != extract.KindNode && f.kind.key == "highway" && roadKindOf(f.kind.value) != noStreet {
+	if f.Kind != mapdata.KindNode && f.kind.key == "highway" && roadKindOf(f.kind.value) != noStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 func cafe(id int64, geometry orb.Geometry) Found {
-	return Found{Kind: extract.KindNode, ID: id, Name: "Bean", Category: "amenity", Type: "cafe", Geometry: geometry, Address: Address{
+	return Found{Kind: mapdata.KindNode, ID: id, Name: "Bean", Category: "amenity", Type: "cafe", Geometry: geometry, Address: Address{
 		HouseNumber: "5", Street: "Elm Street", Suburb: "North", City: "Salina", State: "Kansas", Postcode: "67401",
 		Country: "United States", CountryCode: "us"}}
 }
@@ -30,9 +32,9 @@ func TestRemoteAnswerIsTheSame(t *testing.T) {
 	park.Street, park.Postcode = "Elm Street", "67401"
 	req := Request{Point: kansas, Size: 5, MaxDistance: 1000}
 	got := req.Answer([]Found{
-		{Kind: extract.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential", Geometry: line(-5, 1, 5, 1), Address: in},
+		{Kind: mapdata.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential", Geometry: line(-5, 1, 5, 1), Address: in},
 		cafe(42, at(0, 1)),
-		{Kind: extract.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park",
+		{Kind: mapdata.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park",
 			Geometry: orb.Polygon{square(0, 0, 0.5)}, Address: park},
 	})
 	if diff := cmp.Diff(want, got.Places, approximate); diff != "" {
@@ -42,14 +44,14 @@ func TestRemoteAnswerIsTheSame(t *testing.T) {
 
 func TestRemoteAnswer(t *testing.T) {
 	way := func(category, kind string, g orb.Geometry) Found {
-		return Found{Kind: extract.KindWay, ID: 1, Name: "Elm", Category: category, Type: kind, Geometry: g}
+		return Found{Kind: mapdata.KindWay, ID: 1, Name: "Elm", Category: category, Type: kind, Geometry: g}
 	}
 	area := orb.Polygon{square(0, 0, 1)}
 	park := way("leisure", "park", area)
 	park.Tags = extract.Tags{{Key: "building", Value: "yes"}, {Key: "wikidata", Value: "cafe"}, {Key: "historic", Value: "castle;Keep"}}
 	protected := way("leisure", "park", area)
 	protected.Tags = extract.Tags{{Key: "boundary", Value: "protected_area"}}
-	house := Found{Kind: extract.KindWay, ID: 1, Category: "place", Type: "house", Geometry: kansas, Address: Address{HouseNumber: "12", Street: "Moor"}}
+	house := Found{Kind: mapdata.KindWay, ID: 1, Category: "place", Type: "house", Geometry: kansas, Address: Address{HouseNumber: "12", Street: "Moor"}}
 	named := house
 	named.Name = "Elm"
 	bare := house
@@ -103,7 +105,7 @@ func TestRemoteAnswer(t *testing.T) {
 func TestRemoteAnswerOrder(t *testing.T) {
 	park := func(id int64, size float64) Found {
 		f := cafe(id, orb.Polygon{square(0, 0, size)})
-		f.Kind = extract.KindRelation
+		f.Kind = mapdata.KindRelation
 		return f
 	}
 	found := []Found{cafe(9, at(0, 2)), park(3, 2), cafe(1, at(0, 3)), park(2, 1), cafe(8, at(0, 2)), cafe(9, at(0, 2)), cafe(7, kansas)}
@@ -125,7 +127,7 @@ func TestRemoteAnswerOrder(t *testing.T) {
 
 func TestRemoteFallback(t *testing.T) {
 	unit := func(id int64, category, kind, name string, g orb.Geometry) Found {
-		return Found{Kind: extract.KindRelation, ID: id, Name: name, Category: category, Type: kind, Geometry: g,
+		return Found{Kind: mapdata.KindRelation, ID: id, Name: name, Category: category, Type: kind, Geometry: g,
 			Address: Address{Suburb: "North", City: "Salina", State: "Kansas", Country: "United States", CountryCode: "us"}}
 	}
 	city := unit(1, "boundary", "administrative", "Salina", orb.Polygon{square(0, 0, 50)})

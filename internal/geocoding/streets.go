@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 )
 
 // How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres,

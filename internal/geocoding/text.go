@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // textBuffer collects the text of an answer.
@@ -43,7 +43,7 @@ func (t *textBuffer) addString(s string) span {
 	return span{from, len(t.bytes)}
 }
 
-var kindNames = [...]string{extract.KindNode: "node:", extract.KindWay: "way:", extract.KindRelation: "relation:"}
+var kindNames = [...]string{mapdata.KindNode: "node:", mapdata.KindWay: "way:", mapdata.KindRelation: "relation:"}
 
 func (t *textBuffer) id(ref uint64) span {
 	from := len(t.bytes)

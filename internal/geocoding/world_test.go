@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/mapsedge/caddy-maps/internal/extract"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // world is map data made by hand, near the middle of Kansas, where one thousandth of a degree is 111 m of latitude and 87 m
@@ -52,17 +54,17 @@ func tags(text string) extract.Tags {
 	return t
 }
 
-func (w *world) add(kind extract.Kind, id int64, g orb.Geometry, text string) {
+func (w *world) add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
 	w.Features = append(w.Features, extract.Feature{Kind: kind, ID: id, Tags: tags(text), Geometry: g})
 }
 
-func (w *world) node(id int64, p orb.Point, tags string)     { w.add(extract.KindNode, id, p, tags) }
-func (w *world) way(id int64, l orb.LineString, tags string) { w.add(extract.KindWay, id, l, tags) }
+func (w *world) node(id int64, p orb.Point, tags string)     { w.add(mapdata.KindNode, id, p, tags) }
+func (w *world) way(id int64, l orb.LineString, tags string) { w.add(mapdata.KindWay, id, l, tags) }
 func (w *world) area(id int64, tags string, rings ...orb.Ring) {
-	w.add(extract.KindWay, id, orb.Polygon(rings), tags)
+	w.add(mapdata.KindWay, id, orb.Polygon(rings), tags)
 }
 func (w *world) multi(id int64, tags string, m ...orb.Polygon) {
-	w.add(extract.KindRelation, id, orb.MultiPolygon(m), tags)
+	w.add(mapdata.KindRelation, id, orb.MultiPolygon(m), tags)
 }
 
 // build compiles the world. Beside its Tiles it covers those that any of its features' boxes have a corner or the centre in,

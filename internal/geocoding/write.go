@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 

@@ -4,9 +4,9 @@
 // Layout, all numbers little-endian:
 //
 //	0            header page, 4096 bytes: magic, format version, sizes and offsets, identity, CRC-32C of the page
-//	4096         sections, each aligned to 64 bytes, in the order of their names
-//	…            CRC-32C of each 64 KiB block of the bytes between the header page and here, 4 bytes each
-//	…            section table: name, element size, offset, count
+//	4096         sections, each aligned to 64 bytes
+//	…            CRC-32C of each 16 KiB block of the bytes between the header page and here, 4 bytes each
+//	…            section table: name, element size, offset, count; in the order of their names
 //
 // Opening reads the header page and the section table only, so that it costs the same for a city and for a continent.
 // Every block is checked against its CRC when something in it is first read.
@@ -22,10 +22,10 @@ const (
 	magic = "\x89CMAPS\r\n" // not text, and damaged by any conversion of line ends
 
 	// Version is the format version that this package writes, and the only one it reads.
-	Version = 2
+	Version = 3
 
 	headerSize = 4096
-	blockShift = 16
+	blockShift = 14
 	blockSize  = 1 << blockShift // bytes that one CRC covers
 	alignment  = 64              // of sections: a cache line, and a multiple of every element's own alignment
 	entrySize  = 48
@@ -74,12 +74,12 @@ func decodeHeader(page []byte, size int64) (header, error) {
 	}
 	le := binary.LittleEndian
 	h.version = le.Uint32(page[8:])
-	if h.version > Version {
-		return h, fmt.Errorf("has region format %d, and this build reads up to %d: update caddy-maps or build the region again", h.version, Version)
-	}
-	if h.version < Version {
-		return h, fmt.Errorf("has region format %d, and this build reads %d: build the region again from its extract",
-			h.version, Version)
+	if h.version != Version {
+		advice := "build it again from its extract: caddy maps build <extract> --output <this file>"
+		if h.version > Version {
+			advice = "update caddy-maps, or " + advice
+		}
+		return h, fmt.Errorf("has region format %d, and this build reads %d: %s", h.version, Version, advice)
 	}
 	if len(page) < headerSize {
 		return h, fmt.Errorf("is truncated: it ends in its header")

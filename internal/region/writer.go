@@ -1,14 +1,10 @@
 package region
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,57 +33,151 @@ type Bounds struct {
 	MaxLon float64 `json:"maxLon"`
 }
 
-// Writer collects the sections of a region file. Sections may be added from several goroutines in any order: the file is
-// the same. Nothing is written before Commit.
+// Writer writes a region file. Small sections are added whole, from any goroutine and in any order: the file is the same.
+// Large ones are streamed, straight into the file (Direct) or by way of a temporary file (Spool).
+//
+// The zero Writer has no temporary files: it keeps what is added in memory until Commit.
 type Writer struct {
-	mu       sync.Mutex
-	sections []section
+	mu      sync.Mutex
+	waiting []*SectionWriter // for Commit
+	written []*SectionWriter // in the file
+	names   map[string]bool
+	spool   func(name string) Spool
+	body    *body
 }
 
-type section struct {
+// Spool is a temporary file that is written once and then read once.
+type Spool interface {
+	io.Writer
+	Reader() (io.Reader, error)
+	Free() error
+}
+
+// SectionWriter is a section that is being written: an array of elements of one size. It is used by one goroutine at a time.
+type SectionWriter struct {
 	entry
-	data []byte
+	out   io.Writer
+	spool Spool
+	data  []byte // of a section that was added whole
+	bytes uint64
+	w     *Writer
 }
 
-// Add adds a section: an array of elements that hold no pointers and no padding that is not zero. The data is not copied
-// and must not change before Commit. Names have at most 24 bytes; a name that is there already panics, since section
-// names are constants of the packages that write them.
-func Add[T any](w *Writer, name string, data []T) {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	var raw []byte
-	if len(data) > 0 {
-		raw = unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*size)
+// Create makes a Writer that writes into a directory, from where the file can be renamed to its place, and that takes its
+// temporary files from spool. The file stays where it is when nothing is committed.
+func Create(dir string, spool func(name string) Spool) (*Writer, error) {
+	w := &Writer{spool: spool}
+	return w, w.create(func() (*os.File, error) { return os.Create(filepath.Join(dir, "region")) })
+}
+
+func (w *Writer) create(open func() (*os.File, error)) error {
+	f, err := open()
+	if err != nil {
+		return err
 	}
+	w.body = newBody(f)
+	return nil
+}
+
+// add takes a name for a section. One that is there already panics, since section names are constants of the packages that
+// write them.
+func (w *Writer) add(s *SectionWriter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(name) == 0 || len(name) > nameSize || slices.ContainsFunc(w.sections, func(s section) bool { return s.name == name }) {
-		panic(fmt.Sprintf("region: section name %q is empty, too long or taken", name))
+	if len(s.name) == 0 || len(s.name) > nameSize || w.names[s.name] {
+		panic(fmt.Sprintf("region: section name %q is empty, too long or taken", s.name))
 	}
-	w.sections = append(w.sections, section{entry{name: name, elemSize: uint32(size), count: uint64(len(data))}, raw})
+	if w.names == nil {
+		w.names = map[string]bool{}
+	}
+	w.names[s.name] = true
+	w.waiting = append(w.waiting, s)
 }
 
-// Commit writes the file beside path, syncs it and renames it into place, so that whoever opens path finds the old file or
-// the whole new one. When it fails or ctx ends, nothing is left behind and the old file stands.
-func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error) {
-	text, err := json.Marshal(meta)
-	if err != nil {
-		return err
-	}
-	Add(w, metaSection, text)
-	slices.SortFunc(w.sections, func(a, b section) int { return strings.Compare(a.name, b.name) })
+// Add adds a section whole: elements that hold no pointers and no padding that is not zero. The data is not copied and must not
+// change before Commit. Names have at most 24 bytes.
+func Add[T any](w *Writer, name string, data []T) {
+	var zero T
+	raw := rawBytes(data)
+	w.add(&SectionWriter{entry: entry{name: name, elemSize: uint32(unsafe.Sizeof(zero))}, data: raw, bytes: uint64(len(raw))})
+}
 
-	f, err := createBeside(path)
-	if err != nil {
-		return err
+// Spool begins a section that waits for Commit in a temporary file.
+func (w *Writer) Spool(name string, elemSize int) *SectionWriter {
+	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, spool: w.spool(name)}
+	s.out = s.spool
+	w.add(s)
+	return s
+}
+
+// Direct begins a section that goes into the file as it is written; Close must end it before the next one begins. Only one
+// goroutine may use it. The file has these sections in the order in which they are written, before all others, which
+// are in the order of their names.
+func (w *Writer) Direct(name string, elemSize int) *SectionWriter {
+	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, out: w.body, w: w}
+	w.add(s)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = w.waiting[:len(w.waiting)-1]
+	w.written = append(w.written, s)
+	s.offset = w.body.offset
+	return s
+}
+
+// Write adds whole elements.
+func (s *SectionWriter) Write(p []byte) (int, error) {
+	n, err := s.out.Write(p)
+	s.bytes += uint64(n)
+	return n, err
+}
+
+// Append adds elements to a section.
+func Append[T any](s *SectionWriter, data ...T) error {
+	_, err := s.Write(rawBytes(data))
+	return err
+}
+
+// Len is how many bytes were written.
+func (s *SectionWriter) Len() int64 { return int64(s.bytes) }
+
+// Close ends a section of Direct.
+func (s *SectionWriter) Close() error {
+	if s.w == nil {
+		return nil
 	}
+	return s.w.body.align()
+}
+
+func rawBytes[T any](data []T) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
+}
+
+// Commit finishes the file, syncs it and renames it to path, so that whoever opens path finds the old file or the whole new
+// one. When it fails or ctx ends, nothing is left behind and the old file stands.
+func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error) {
+	if w.body == nil {
+		if err := w.create(func() (*os.File, error) {
+			return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+		}); err != nil {
+			return err
+		}
+	}
+	f := w.body.file
 	defer func() {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
 		}
 	}()
-	if err := w.write(ctx, f); err != nil {
+	text, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	Add(w, metaSection, text)
+	if err := w.finish(ctx); err != nil {
 		return err
 	}
 	if err := f.Chmod(0o644); err != nil {
@@ -106,96 +196,36 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	return nil
 }
 
-// TryOutput makes the file that Commit would write to, and removes it again, so that what stands in its way is known
-// before there is anything to write.
-func TryOutput(path string) error {
-	f, err := createBeside(path)
-	if err != nil {
-		return err
+// Discard closes and removes a file that is not to be committed.
+func (w *Writer) Discard() error {
+	if w.body == nil {
+		return nil
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(w.body.file.Close(), os.Remove(w.body.file.Name()))
 }
 
-// createBeside makes a file in the directory of a path, from where it can be renamed to the path.
-func createBeside(path string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-}
-
-// write lays the file out. The header comes last: a file that was not finished has none.
-func (w *Writer) write(ctx context.Context, f *os.File) error {
-	if _, err := f.Seek(headerSize, io.SeekStart); err != nil {
-		return err
-	}
-	sums := &blockSums{}
-	body := bufio.NewWriterSize(io.MultiWriter(f, sums), 1<<20)
-	offset := uint64(headerSize)
-	var table []byte
-	for i := range w.sections {
+// finish writes what waits, the checksums and the table. The header comes last: a file that was not finished has none.
+func (w *Writer) finish(ctx context.Context) error {
+	slices.SortFunc(w.waiting, func(a, b *SectionWriter) int { return strings.Compare(a.name, b.name) })
+	for _, s := range w.waiting {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s := &w.sections[i]
-		s.offset = offset
-		pad := (alignment - len(s.data)%alignment) % alignment
-		if _, err := body.Write(s.data); err != nil {
+		if err := w.body.take(s); err != nil {
 			return err
 		}
-		if _, err := body.Write(make([]byte, pad)); err != nil {
-			return err
+	}
+	sections := append(w.written, w.waiting...)
+	slices.SortFunc(sections, func(a, b *SectionWriter) int { return strings.Compare(a.name, b.name) })
+	var table []byte
+	for _, s := range sections {
+		if s.bytes%uint64(s.elemSize) != 0 {
+			return fmt.Errorf("section %q has %d bytes, and its elements have %d", s.name, s.bytes, s.elemSize)
 		}
-		offset += uint64(len(s.data) + pad)
+		s.count = s.bytes / uint64(s.elemSize)
 		table = append(table, s.encode()...)
 	}
-	if err := body.Flush(); err != nil {
-		return err
-	}
-	crcs := sums.finish()
-	identity := sha256.New()
-	identity.Write(crcs)
-	identity.Write(table)
-	h := header{version: Version, crcs: offset, table: offset + uint64(len(crcs)), entries: uint32(len(w.sections)),
-		tableCRC: crc32.Checksum(table, castagnoli)}
-	h.fileSize = h.table + uint64(len(table))
-	identity.Sum(h.identity[:0])
-	for _, part := range [][]byte{crcs, table} {
-		if _, err := f.Write(part); err != nil {
-			return err
-		}
-	}
-	_, err := f.WriteAt(h.encode(), 0)
-	return err
-}
-
-// blockSums is a writer that keeps the CRC-32C of every block that passes through it.
-type blockSums struct {
-	crcs []byte
-	sum  uint32
-	n    int // bytes of the current block
-}
-
-func (b *blockSums) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		part := rest[:min(len(rest), blockSize-b.n)]
-		b.sum = crc32.Update(b.sum, castagnoli, part)
-		b.n += len(part)
-		rest = rest[len(part):]
-		if b.n == blockSize {
-			b.flush()
-		}
-	}
-	return len(p), nil
-}
-
-func (b *blockSums) flush() {
-	b.crcs = binary.LittleEndian.AppendUint32(b.crcs, b.sum)
-	b.sum, b.n = 0, 0
-}
-
-func (b *blockSums) finish() []byte {
-	if b.n > 0 {
-		b.flush()
-	}
-	return b.crcs
+	return w.body.seal(table, len(sections))
 }
 
 // syncDir makes a rename durable where the system can; Windows cannot open directories, and does it by itself.

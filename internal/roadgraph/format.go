@@ -3,7 +3,7 @@ package roadgraph
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // A region has one road network for each mode of travel, each complete in itself: were there one network for all, every
@@ -14,8 +14,8 @@ const namesSection = "roads.names"
 // sections are the names of a network's sections.
 type sections struct{ segments, points, ways, arcs, turns, copies, leaves, boxes string }
 
-func sectionsOf(mode extract.Modes) sections {
-	prefix := map[extract.Modes]string{extract.Car: "roads.car.", extract.Bicycle: "roads.bicycle.", extract.Foot: "roads.foot."}[mode]
+func sectionsOf(mode mapdata.Modes) sections {
+	prefix := map[mapdata.Modes]string{mapdata.Car: "roads.car.", mapdata.Bicycle: "roads.bicycle.", mapdata.Foot: "roads.foot."}[mode]
 	return sections{
 		segments: prefix + "segments", points: prefix + "points", ways: prefix + "ways",
 		arcs: prefix + "arcs", turns: prefix + "turns",
@@ -29,7 +29,7 @@ type Segment struct {
 	FirstPoint uint32 // of its shape
 	Length     uint32 // millimetres
 	Name, Ref  uint32 // see Graph.Text
-	Class      extract.RoadClass
+	Class      mapdata.RoadClass
 	Flags      Flags
 	Layer      int8
 	_          uint8

@@ -8,7 +8,7 @@ package roadgraph
 import (
 	"fmt"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -30,10 +30,10 @@ type Graph struct {
 
 // Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without roads
 // gives a graph without segments.
-func Open(f *region.File) (*Graph, error) { return OpenMode(f, extract.Car) }
+func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
-func OpenMode(f *region.File, mode extract.Modes) (*Graph, error) {
+func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 	names := sectionsOf(mode)
 	g := &Graph{path: f.Path()}
 	for _, err := range []error{

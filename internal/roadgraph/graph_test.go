@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
@@ -86,7 +86,7 @@ func TestSegments(t *testing.T) {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).DestinationForward = extract.Car
+				town.Road("a", mid, town.Node(100, 0)).DestinationForward = mapdata.Car
 			},
 			[]string{"a", "a"},
 		},
@@ -94,22 +94,22 @@ func TestSegments(t *testing.T) {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).DestinationForward = extract.Foot
+				town.Road("a", mid, town.Node(100, 0)).DestinationForward = mapdata.Foot
 			},
 			[]string{"a"},
 		},
 		"also for destination traffic, drawn towards each other": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid).DestinationForward = extract.Car
-				town.Road("a", town.Node(100, 0), mid).DestinationBackward = extract.Car
+				town.Road("a", town.Node(0, 0), mid).DestinationForward = mapdata.Car
+				town.Road("a", town.Node(100, 0), mid).DestinationBackward = mapdata.Car
 			},
 			[]string{"a"},
 		},
 		"a barrier cuts": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
-				town.Data.Nodes[mid].Barrier = extract.Car
+				town.Data.Nodes[mid].Barrier = mapdata.Car
 				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
 			},
 			[]string{"a", "a"},
@@ -117,7 +117,7 @@ func TestSegments(t *testing.T) {
 		"a barrier for others does not": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
-				town.Data.Nodes[mid].Barrier = extract.Bicycle
+				town.Data.Nodes[mid].Barrier = mapdata.Bicycle
 				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
 			},
 			[]string{"a"},
@@ -127,7 +127,7 @@ func TestSegments(t *testing.T) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
 				path := town.Road("p", mid, town.Node(50, 50))
-				path.Forward, path.Backward = extract.Foot, extract.Foot
+				path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
 			},
 			[]string{"a"},
 		},
@@ -212,8 +212,8 @@ func TestLongRoad(t *testing.T) {
 func TestProperties(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("Main Street", 0, 0, 1000, 0)
-	r.DestinationBackward = extract.Car | extract.Foot
-	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll, r.SpeedForward, r.SpeedBackward = "A 1", extract.Trunk, true, true, -1, true, 100, 50
+	r.DestinationBackward = mapdata.Car | mapdata.Foot
+	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll, r.SpeedForward, r.SpeedBackward = "A 1", mapdata.Trunk, true, true, -1, true, 100, 50
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Roundabout, r.Bridge, r.Ferry = "B 2", true, true, true
 	g := town.Open(t)
@@ -226,7 +226,7 @@ func TestProperties(t *testing.T) {
 		case "Main Street":
 			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll |
 				roadgraph.DestinationBackward
-			if s.Flags != want || s.Class != extract.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
+			if s.Flags != want || s.Class != mapdata.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
 				t.Errorf("%+v", s)
 			}
 			if f, b := g.Arc(2*i).Duration, g.Arc(2*i+1).Duration; f < 35990 || f > 36010 || b < 71980 || b > 72020 {
@@ -278,14 +278,14 @@ func ends(g *roadgraph.Graph, base uint32) [2]orb.Point {
 
 func TestModes(t *testing.T) {
 	var town roadgraphtest.Town
-	town.OneWay("street", town.Node(0, 0), town.Node(100, 0)).Backward = extract.Bicycle | extract.Foot
+	town.OneWay("street", town.Node(0, 0), town.Node(100, 0)).Backward = mapdata.Bicycle | mapdata.Foot
 	path := town.Street("path", 0, 50, 100, 50)
-	path.Forward, path.Backward = extract.Foot, extract.Foot
+	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
 	motorway := town.OneWay("motorway", town.Node(0, 90), town.Node(100, 90))
-	motorway.Forward, motorway.Backward = extract.Car, 0
+	motorway.Forward, motorway.Backward = mapdata.Car, 0
 	f := roadgraphtest.Compile(t, &town.Data)
-	for mode, want := range map[extract.Modes][]string{
-		extract.Car: {"motorway", "street"}, extract.Bicycle: {"street"}, extract.Foot: {"path", "street"},
+	for mode, want := range map[mapdata.Modes][]string{
+		mapdata.Car: {"motorway", "street"}, mapdata.Bicycle: {"street"}, mapdata.Foot: {"path", "street"},
 	} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {
@@ -296,7 +296,7 @@ func TestModes(t *testing.T) {
 		}
 		for i := range uint32(g.Segments()) {
 			both := g.Segment(i).Flags.Has(roadgraph.Forward | roadgraph.Backward)
-			if both == (mode == extract.Car) {
+			if both == (mode == mapdata.Car) {
 				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Segment(i).Flags)
 			}
 		}
@@ -307,12 +307,12 @@ func TestModes(t *testing.T) {
 func TestModesOfTheirOwn(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("street", 0, 0, 1000, 0)
-	r.BicycleSpeed, r.FootSpeed, r.DestinationForward = 10, 4, extract.Bicycle
+	r.BicycleSpeed, r.FootSpeed, r.DestinationForward = 10, 4, mapdata.Bicycle
 	f := roadgraphtest.Compile(t, &town.Data)
-	for mode, want := range map[extract.Modes]struct {
+	for mode, want := range map[mapdata.Modes]struct {
 		seconds float64
 		flags   roadgraph.Flags
-	}{extract.Car: {72, 0}, extract.Bicycle: {360, roadgraph.DestinationForward}, extract.Foot: {900, 0}} {
+	}{mapdata.Car: {72, 0}, mapdata.Bicycle: {360, roadgraph.DestinationForward}, mapdata.Foot: {900, 0}} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 )
 
 // restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds their memory.

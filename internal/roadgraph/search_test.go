@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
@@ -83,10 +84,10 @@ func TestRoutes(t *testing.T) {
 		"straight on":           {nil, "e", []string{"w", "e"}},
 		"a one-way street":      {func(town *roadgraphtest.Town, _ int32) { town.Data.Roads[1].Backward = 0 }, "e", []string{"w", "e"}},
 		"against a one-way":     {func(town *roadgraphtest.Town, _ int32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
-		"over a barrier":        {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = extract.Car }, "e", nil},
-		"a barrier for others":  {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = extract.Foot }, "e", []string{"w", "e"}},
+		"over a barrier":        {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = mapdata.Car }, "e", nil},
+		"a barrier for others":  {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = mapdata.Foot }, "e", []string{"w", "e"}},
 		"a forbidden turn":      {restrict(extract.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
-		"one for bicycles":      {restrict(extract.Restriction{From: 1, To: 2, Modes: extract.Bicycle}), "e", []string{"w", "e"}},
+		"one for bicycles":      {restrict(extract.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}), "e", []string{"w", "e"}},
 		"from another street":   {restrict(extract.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
 		"the only turn":         {restrict(extract.Restriction{From: 1, To: 3, Only: true}), "e", []string{"w", "n", "r", "e", "s", "s", "e"}},
 		"an only turn kept":     {restrict(extract.Restriction{From: 1, To: 2, Only: true}), "e", []string{"w", "e"}},
@@ -122,7 +123,7 @@ func restrict(r extract.Restriction) func(*roadgraphtest.Town, int32) {
 	return func(town *roadgraphtest.Town, mid int32) {
 		r.ViaNode = mid
 		if r.Modes == 0 {
-			r.Modes = extract.Car
+			r.Modes = mapdata.Car
 		}
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}
@@ -143,7 +144,7 @@ func TestRestrictionOverWay(t *testing.T) {
 			town.OneWay("other", west1, b)
 			via := town.Road("x", a, b).Way
 			off := town.Road("off", b, side).Way
-			r := extract.Restriction{From: from, To: back, ViaNode: -1, ViaWays: []int64{via}, Modes: extract.Car}
+			r := extract.Restriction{From: from, To: back, ViaNode: -1, ViaWays: []int64{via}, Modes: mapdata.Car}
 			if only {
 				r.To, r.Only = off, true
 			}
@@ -168,7 +169,7 @@ func TestRestrictionOverWay(t *testing.T) {
 // TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long
 // in two pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
 func TestDestinationTraffic(t *testing.T) {
-	both := func(r *extract.Road, modes extract.Modes) { r.DestinationForward, r.DestinationBackward = modes, modes }
+	both := func(r *extract.Road, modes mapdata.Modes) { r.DestinationForward, r.DestinationBackward = modes, modes }
 	tests := map[string]struct {
 		enter    float64
 		change   func(d *extract.Data) // roads: w, m, m2, e, r, s, p
@@ -187,7 +188,7 @@ func TestDestinationTraffic(t *testing.T) {
 			func(d *extract.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100,
 			[]string{"w", "m", "m2", "e"}},
 		"for those on bicycles": {1000,
-			func(d *extract.Data) { both(&d.Roads[1], extract.Bicycle); both(&d.Roads[2], extract.Bicycle) }, "w", "e", 100,
+			func(d *extract.Data) { both(&d.Roads[1], mapdata.Bicycle); both(&d.Roads[2], mapdata.Bicycle) }, "w", "e", 100,
 			[]string{"w", "m", "m2", "e"}},
 		"where the first piece is open": {201, func(d *extract.Data) { both(&d.Roads[1], 0) }, "w", "e", 300,
 			[]string{"w", "r", "e"}},
@@ -212,7 +213,7 @@ func TestDestinationTraffic(t *testing.T) {
 			town.Road("s", mid, town.Node(50, -100))
 			town.Road("p", mid, town.Node(50, 50))
 			for _, i := range []int{1, 2, 5} {
-				both(&town.Data.Roads[i], extract.Car)
+				both(&town.Data.Roads[i], mapdata.Car)
 			}
 			if test.change != nil {
 				test.change(&town.Data)
@@ -384,7 +385,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 	for i := range n {
 		town.Node(float64(i%3)*100+float64(i*i%7), float64(i/3)*100+float64(i*i%11))
 		if rapid.IntRange(0, 9).Draw(rt, "barrier") == 0 {
-			town.Data.Nodes[i].Barrier = extract.Car
+			town.Data.Nodes[i].Barrier = mapdata.Car
 		}
 	}
 	joined := map[[2]int32]bool{} // no two pieces between the same nodes, so that each is known by its ends
@@ -408,8 +409,8 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 			r.Forward = 0
 		}
 		if rapid.IntRange(0, 2).Draw(rt, "destination") == 0 {
-			r.DestinationForward = r.Forward & extract.Car
-			r.DestinationBackward = r.Backward & rapid.SampledFrom([]extract.Modes{0, extract.Car}).Draw(rt, "back")
+			r.DestinationForward = r.Forward & mapdata.Car
+			r.DestinationBackward = r.Backward & rapid.SampledFrom([]mapdata.Modes{0, mapdata.Car}).Draw(rt, "back")
 		}
 	}
 	ways := len(town.Data.Roads)
@@ -418,7 +419,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 	}
 	way := rapid.Int64Range(1, int64(ways))
 	for range rapid.IntRange(0, 6).Draw(rt, "restrictions") {
-		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: -1, Modes: extract.Car,
+		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: -1, Modes: mapdata.Car,
 			Only: rapid.Bool().Draw(rt, "only")}
 		if rapid.Bool().Draw(rt, "over ways") {
 			for range rapid.IntRange(1, 2).Draw(rt, "via ways") {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // builder compiles the network of one mode from the ways of an extract.
 type builder struct {
 	data  *extract.Data
-	mode  extract.Modes
+	mode  mapdata.Modes
 	curve curve
 
 	edges    []edge
@@ -44,13 +45,13 @@ type change struct {
 // properties are what all edges of a segment have in common.
 type properties struct {
 	name, ref                   string
-	class                       extract.RoadClass
+	class                       mapdata.RoadClass
 	flags                       Flags
 	layer                       int8
 	speedForward, speedBackward uint8
 }
 
-func newBuilder(d *extract.Data, mode extract.Modes) *builder {
+func newBuilder(d *extract.Data, mode mapdata.Modes) *builder {
 	b := &builder{data: d, mode: mode, curve: newCurve(d.Bounds)}
 	for i := range d.Roads {
 		r := &d.Roads[i]
@@ -137,9 +138,9 @@ func (b *builder) properties(e int32, along bool) properties {
 	r := &b.data.Roads[b.edges[e].road]
 	p := properties{name: r.Name, ref: r.Ref, class: r.Class, layer: r.Layer, speedForward: r.SpeedForward, speedBackward: r.SpeedBackward}
 	switch b.mode {
-	case extract.Bicycle:
+	case mapdata.Bicycle:
 		p.speedForward, p.speedBackward = r.BicycleSpeed, r.BicycleSpeed
-	case extract.Foot:
+	case mapdata.Foot:
 		p.speedForward, p.speedBackward = r.FootSpeed, r.FootSpeed
 	}
 	forward, backward := r.Forward&b.mode != 0, r.Backward&b.mode != 0

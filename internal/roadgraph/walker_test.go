@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -30,10 +31,10 @@ func newWalker(d *extract.Data) *walker {
 	w := &walker{data: d, from: map[int32][]hop{}}
 	for _, r := range d.Roads {
 		for i := 1; i < len(r.Nodes); i++ {
-			if r.Forward&extract.Car != 0 {
+			if r.Forward&mapdata.Car != 0 {
 				w.all = append(w.all, hop{r.Way, r.Nodes[i-1], r.Nodes[i]})
 			}
-			if r.Backward&extract.Car != 0 {
+			if r.Backward&mapdata.Car != 0 {
 				w.all = append(w.all, hop{r.Way, r.Nodes[i], r.Nodes[i-1]})
 			}
 		}
@@ -101,9 +102,9 @@ func (w *walker) destination(h hop) bool {
 	for i := 1; i < len(r.Nodes); i++ {
 		switch {
 		case r.Nodes[i-1] == h.from && r.Nodes[i] == h.to:
-			return r.DestinationForward&extract.Car != 0
+			return r.DestinationForward&mapdata.Car != 0
 		case r.Nodes[i-1] == h.to && r.Nodes[i] == h.from:
-			return r.DestinationBackward&extract.Car != 0
+			return r.DestinationBackward&mapdata.Car != 0
 		}
 	}
 	return false
@@ -131,7 +132,7 @@ func (w *walks) Pop() any {
 // onward are the hops that may follow.
 func (w *walker) onward(path []hop) (hops []hop) {
 	last := path[len(path)-1]
-	if w.data.Nodes[last.to].Barrier&extract.Car == 0 {
+	if w.data.Nodes[last.to].Barrier&mapdata.Car == 0 {
 		for _, next := range w.from[last.to] {
 			if next.to != last.from && w.allowed(path, next) {
 				hops = append(hops, next)

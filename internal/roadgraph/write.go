@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -12,7 +13,7 @@ import (
 // foot. The same input gives the same bytes.
 func Write(w *region.Writer, d *extract.Data) error {
 	texts := newTexts()
-	for _, mode := range []extract.Modes{extract.Car, extract.Bicycle, extract.Foot} {
+	for _, mode := range []mapdata.Modes{mapdata.Car, mapdata.Bicycle, mapdata.Foot} {
 		t, err := build(d, mode, texts)
 		if err != nil {
 			return err
@@ -44,7 +45,7 @@ type tables struct {
 }
 
 // build makes the network of one mode.
-func build(d *extract.Data, mode extract.Modes, texts *texts) (*tables, error) {
+func build(d *extract.Data, mode mapdata.Modes, texts *texts) (*tables, error) {
 	b := newBuilder(d, mode)
 	if len(b.edges) == 0 {
 		return &tables{}, nil

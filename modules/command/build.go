@@ -10,23 +10,30 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/compile"
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/build/memory"
 )
 
 func init() { subcommands = append(subcommands, newBuildCmd) }
 
 func newBuildCmd() *cobra.Command {
-	var output string
+	var output, size, temp string
 	cmd := &cobra.Command{
 		Use:   "build <extract>... --output <file>",
 		Short: "Compiles OpenStreetMap extracts into a region file",
 		Long: `
-Compiles one or more OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz or .osm.bz2)
-into one region file. The file is written beside the target, synced, and renamed
-into place when it is whole: a server that has the old file open notices the new
-one by itself. The same extracts make the same bytes.`,
+Compiles one or more OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2
+or .osm.zst) into one region file. The file is written beside the target, synced,
+and renamed into place when it is whole: a server that has the old file open
+notices the new one by itself. The same extracts make the same bytes.
+
+However large the extracts are, the build takes no more memory than --memory
+says; what does not fit goes to temporary files beside the output, or in the
+directory that --temp names. They take up to about six times the extracts, and
+are removed at the end; those of a build that was killed, by the next one.`,
 		Example: `  caddy maps build delaware-latest.osm.pbf --output delaware.region
-  caddy maps build north.osm.pbf south.osm.pbf --output both.region`,
+  caddy maps build north.osm.pbf south.osm.pbf --output both.region
+  caddy maps build germany-latest.osm.pbf --output germany.region --memory 4GiB --temp /var/tmp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("at least one extract is needed")
@@ -34,10 +41,16 @@ one by itself. The same extracts make the same bytes.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, extracts []string) error {
+			bytes, err := memory.Parse(size)
+			if err != nil {
+				return fmt.Errorf("--memory: %w", err)
+			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
 			show := newProgress(cmd.ErrOrStderr())
-			report, err := compile.Build(ctx, compile.Options{Inputs: extracts, Output: output, Progress: show.update})
+			report, err := compile.Build(ctx, compile.Options{
+				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, Progress: show.update,
+			})
 			show.end()
 			if err != nil {
 				return interrupted(err)
@@ -46,6 +59,8 @@ one by itself. The same extracts make the same bytes.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "The region file (required)")
+	cmd.Flags().StringVar(&size, "memory", "", "The memory to take at most, such as 1GiB (a quarter of the machine's)")
+	cmd.Flags().StringVar(&temp, "temp", "", "The directory for temporary files (that of the output)")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
 }
@@ -75,7 +90,8 @@ func printReport(out io.Writer, path string, r *compile.Report) error {
 	if !r.Timestamp.IsZero() {
 		fmt.Fprintf(&b, "map data of %s\n", r.Timestamp.UTC().Format(time.RFC3339))
 	}
-	fmt.Fprintf(&b, "read in %s, compiled in %s, written in %s\n", round(r.Read), round(r.Compile), round(r.Write))
+	fmt.Fprintf(&b, "read in %s, compiled in %s, written in %s, with %s of temporary files\n",
+		round(r.Read), round(r.Compile), round(r.Write), humanize.IBytes(uint64(r.Scratch)))
 	fmt.Fprintf(&b, "%s, %s\n", compile.Attribution, compile.License)
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -6,32 +6,55 @@ import (
 	"os"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/mapsedge/caddy-maps/internal/build/memory"
 )
 
-// progress shows how far a long command has come: a bar on a terminal, a line at the end of each stage elsewhere.
+// progress shows how far a long command has come, how much memory it takes and how much time the stage still needs: a bar
+// on a terminal, elsewhere a line every now and then and one at the end of each stage.
 type progress struct {
 	out   io.Writer
 	bars  bool
 	stage string
 	began time.Time
 	bar   *progressbar.ProgressBar
-	ended bool // the present stage has come to its end
+	ended bool      // the present stage has come to its end
+	said  time.Time // when the last line or the last description was
+	every time.Duration
 }
+
+const (
+	lineEvery        = 10 * time.Second
+	descriptionEvery = time.Second
+)
 
 func newProgress(out io.Writer) *progress {
 	file, is := out.(*os.File)
-	return &progress{out: out, bars: is && term.IsTerminal(int(file.Fd()))}
+	p := &progress{out: out, bars: is && term.IsTerminal(int(file.Fd())), every: lineEvery}
+	if p.bars {
+		p.every = descriptionEvery
+	}
+	return p
 }
 
 // update is told how far a stage has come.
 func (p *progress) update(stage string, done, total int64) {
 	if stage != p.stage {
 		p.end()
-		p.stage, p.began, p.ended = stage, time.Now(), false
+		p.stage, p.began, p.said, p.ended = stage, time.Now(), time.Now(), false
 		if p.bars {
-			p.bar = newBar(p.out, stage, total)
+			p.bar = newBar(p.out, p.description(), total)
+		}
+	}
+	if due := time.Since(p.said) >= p.every; due && done < total {
+		p.said = time.Now()
+		if p.bar != nil {
+			p.bar.Describe(p.description())
+		} else {
+			fmt.Fprintf(p.out, "%s: %d%%, %s\n", p.description(), 100*done/total, p.left(done, total))
 		}
 	}
 	if p.bar != nil {
@@ -44,6 +67,20 @@ func (p *progress) update(stage string, done, total int64) {
 	if !p.bars {
 		fmt.Fprintf(p.out, "%s: done in %s\n", stage, round(time.Since(p.began)))
 	}
+}
+
+// description is the stage and the memory of the process.
+func (p *progress) description() string {
+	return fmt.Sprintf("%s (%s)", p.stage, humanize.IBytes(uint64(memory.Used())))
+}
+
+// left says how long the rest of a stage takes if it goes on as until now.
+func (p *progress) left(done, total int64) string {
+	if done <= 0 {
+		return "time left unknown"
+	}
+	rest := time.Duration(float64(time.Since(p.began)) * float64(total-done) / float64(done))
+	return fmt.Sprintf("about %s left", rest.Round(time.Second))
 }
 
 // line prints a line that is not about progress; a bar goes on below it.
@@ -66,10 +103,10 @@ func (p *progress) end() {
 	}
 }
 
-func newBar(out io.Writer, stage string, total int64) *progressbar.ProgressBar {
+func newBar(out io.Writer, description string, total int64) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetDescription(stage),
+		progressbar.OptionSetDescription(description),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(65*time.Millisecond),
 		progressbar.OptionSetPredictTime(true),

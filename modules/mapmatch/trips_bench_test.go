@@ -11,7 +11,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compile"
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
@@ -102,11 +102,7 @@ func trips(b *testing.B) (region string, lines []orb.LineString) {
 
 // simulated drives with a position every 15 s.
 func simulated(ctx context.Context, b *testing.B, path string) (lines []orb.LineString, err error) {
-	data, err := dataset.Read(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	network, err := dataset.Compile(ctx, data, b.TempDir())
+	network, err := dataset.Compile(ctx, dataset.InProcess, path, b.TempDir())
 	if err != nil {
 		return nil, err
 	}

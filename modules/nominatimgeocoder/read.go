@@ -7,10 +7,11 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -83,8 +84,8 @@ func (d *document) result() ([]geocoding.Found, error) {
 	return []geocoding.Found{d.found}, nil
 }
 
-var kinds = map[string]extract.Kind{
-	"node": extract.KindNode, "way": extract.KindWay, "relation": extract.KindRelation,
+var kinds = map[string]mapdata.Kind{
+	"node": mapdata.KindNode, "way": mapdata.KindWay, "relation": mapdata.KindRelation,
 }
 
 // read reads a whole answer.

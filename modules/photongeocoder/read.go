@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -106,7 +106,7 @@ func (d *document) feature() {
 	}
 }
 
-var kinds = map[string]extract.Kind{"N": extract.KindNode, "W": extract.KindWay, "R": extract.KindRelation}
+var kinds = map[string]mapdata.Kind{"N": mapdata.KindNode, "W": mapdata.KindWay, "R": mapdata.KindRelation}
 
 // properties are what Photon says of an object, each missing where it is not known (searcher/GeoJsonFields.java). The
 // type is the rank in an address that Nominatim gave it (nominatim/model/AddressType.java).

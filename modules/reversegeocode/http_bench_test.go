@@ -14,7 +14,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/answer"
-	"github.com/mapsedge/caddy-maps/internal/compile"
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"

@@ -86,7 +86,7 @@ func TestAccuracyTableMarksMissedBars(t *testing.T) {
 
 func TestCostTablesMarkMissedBars(t *testing.T) {
 	slow := speed.Result{Trips: 2, Points: 10, Failed: 1, PointsPerSecond: 99_999, Fastest: 99_999, P50: time.Millisecond, P99: 6 * time.Millisecond}
-	large := dataset.Build{Took: time.Second, Heap: 1e6, Tables: 171e6}
+	large := &dataset.Network{Roads: 171e6, Build: dataset.Build{Took: time.Second}}
 	r := &report{out: &bytes.Buffer{}}
 	r.costTable(slow, large, true)
 	if r.missed != 4 {
@@ -95,16 +95,17 @@ func TestCostTablesMarkMissedBars(t *testing.T) {
 	r.missed = 0
 	r.costTable(slow, large, false)
 	fast := speed.Result{Trips: 2, Points: 10, PointsPerSecond: 100_000, P99: 5 * time.Millisecond}
-	r.costTable(fast, dataset.Build{Tables: 170e6}, true)
+	r.costTable(fast, &dataset.Network{Roads: 170e6}, true)
 	if r.missed != 0 {
 		t.Errorf("%d bars are missed, want none", r.missed)
 	}
-	one := speed.Scaled{Copies: 1, Build: large, Result: fast}
+	one := speed.Scaled{Copies: 1, Build: dataset.Build{Extract: 1e6, Region: 6e6, Scratch: 5e6}, Result: fast}
 	country := one
 	country.Copies, country.PointsPerSecond = 64, 79_000
+	country.Build = dataset.Build{Extract: 64e6, Region: 450e6, Scratch: 400e6, Processor: time.Minute}
 	r.scaleTable(one, country, true)
-	if r.missed != 1 {
-		t.Errorf("%d bars are missed, want 1", r.missed)
+	if r.missed != 4 {
+		t.Errorf("%d bars are missed, want 4", r.missed)
 	}
 }
 

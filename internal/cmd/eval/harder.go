@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/mapsedge/caddy-maps/internal/evaluation/accuracy"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
@@ -37,7 +38,11 @@ func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 		"6%% of the positions missing, 1%% outliers of about 125 m. No other engine was asked.\n", p.drives, p.seed)
 	p.harderTable("without times", "with times", accuracy.Tabulate(plain), accuracy.Tabulate(timed))
 
-	thin, err := dataset.Compile(ctx, dataset.Thin(p.data, missingRoads), p.scratch)
+	path := filepath.Join(p.scratch, "thin.osm.pbf")
+	if err := dataset.Rewrite(ctx, p.extract, path, dataset.Thin(missingRoads)); err != nil {
+		return nil, err
+	}
+	thin, err := dataset.Compile(ctx, dataset.InProcess, path, p.scratch)
 	if err != nil {
 		return nil, err
 	}

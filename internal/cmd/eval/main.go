@@ -21,7 +21,8 @@ type settings struct {
 	drives   int    // simulated for each cell
 	seed     uint64
 	rounds   int    // of speed measurements
-	scale    int    // copies of the network, 0 for no measurement
+	scale    int    // copies of the map, 0 for no measurement
+	memory   string // that the copies are compiled in
 	plots    string // directory for plots of confidence
 	pictures string // directory for pictures of hard cases, or ""
 	only     string // matching, profiles or geocoding; "" for all
@@ -46,8 +47,9 @@ func main() {
 	flag.IntVar(&s.drives, "drives", 20, "`number` of simulated drives for each pair of noise and interval")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the simulation; the same `seed` gives the same drives")
 	flag.IntVar(&s.rounds, "rounds", 9, "`number` of times that speed is measured; the median counts")
-	flag.IntVar(&s.scale, "scale", 0, "compare one network with a country of this `number` of copies; "+
-		"takes minutes and some GB")
+	flag.IntVar(&s.scale, "scale", 0, "compare one map with a country of this `number` of copies, compiled by "+
+		"caddy maps build; takes minutes, and room for ten times the copies in the system's temporary directory")
+	flag.StringVar(&s.memory, "memory", "1GiB", "`size` of the memory that the copies of -scale are compiled in")
 	flag.StringVar(&s.plots, "o", "build/eval", "`directory` for plots")
 	flag.StringVar(&s.pictures, "pictures", "", "draw hard cases of Delaware into this `directory`, and nothing else")
 	flag.StringVar(&s.only, "only", "", "evaluate one `part`: matching (by car), profiles (the others) or geocoding")

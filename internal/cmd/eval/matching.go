@@ -15,7 +15,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/evaluation/peers"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/picture"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/speed"
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 )
 
@@ -24,7 +23,7 @@ type place struct {
 	settings
 	*report
 	name    string
-	data    *extract.Data
+	extract string // path
 	network *dataset.Network
 	matcher matching.Matcher
 	scratch string // directory for region files
@@ -58,10 +57,8 @@ func (s *settings) parts(byCar func(*place, context.Context) error) func(*place,
 
 // on compiles a map, and evaluates on it.
 func on(ctx context.Context, p place, path string, evaluate func(*place, context.Context) error) (err error) {
-	if p.data, err = dataset.Read(ctx, path); err != nil {
-		return err
-	}
-	if p.network, err = dataset.Compile(ctx, p.data, p.scratch); err != nil {
+	p.extract = path
+	if p.network, err = dataset.Compile(ctx, dataset.InProcess, path, p.scratch); err != nil {
 		return err
 	}
 	defer p.network.Close()
@@ -202,16 +199,21 @@ func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, m
 	}
 	p.heading("Speed and memory in %s", p.name)
 	p.say("On %s, the engine alone on one core, median of %d rounds; the peers' figures are for recorded trips in Porto.\n", what, p.rounds)
-	p.costTable(result, p.network.Build, marks)
+	p.costTable(result, p.network, marks)
 	if p.scale < 1 {
 		return nil
 	}
-	one, country, err := speed.Scale(ctx, p.data, p.scale, trips, p.rounds, p.scratch)
+	binary, err := dataset.Caddy(ctx, p.scratch)
+	if err != nil {
+		return err
+	}
+	build := dataset.Command(binary, "--memory", p.memory)
+	one, country, err := speed.Scale(ctx, build, p.extract, p.scale, trips, p.rounds, p.scratch)
 	if err != nil {
 		return err
 	}
 	p.heading("%d copies of %s side by side", p.scale, p.name)
-	p.say("Roads for cars only; the same trips, in the country spread over its copies.\n")
+	p.say("Built by `caddy maps build --memory %s`; the same trips, in the country spread over its copies.\n", p.memory)
 	p.scaleTable(one, country, marks)
 	return nil
 }

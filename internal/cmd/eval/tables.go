@@ -17,6 +17,8 @@ const (
 	p99Bar    = 5 * time.Millisecond // of a trip
 	memoryBar = 170e6                // bytes of tables
 	scaleBar  = 0.8                  // of the points per second on one copy
+	// Of a build, for each byte of the extract: bytes of the region file, seconds for a megabyte, bytes of temporary files.
+	regionBar, processorBar, scratchBar = 6.5, 0.8, 6.0
 )
 
 // accuracyTable prints our mismatches beside the peers' and the bars.
@@ -73,7 +75,7 @@ func (r *report) disturbedTable(name string, before, after accuracy.Table) {
 }
 
 // costTable prints the speed on trips and the size of the tables.
-func (r *report) costTable(s speed.Result, b dataset.Build, marks bool) {
+func (r *report) costTable(s speed.Result, n *dataset.Network, marks bool) {
 	mark := func(text string, met bool) string {
 		if !marks {
 			return text
@@ -87,8 +89,8 @@ func (r *report) costTable(s speed.Result, b dataset.Build, marks bool) {
 		{"a trip, p50", milliseconds(s.P50), "", "", "", ""},
 		{"a trip, p99", mark(milliseconds(s.P99), s.P99 <= p99Bar), milliseconds(p99Bar), "", "", ""},
 		{"trips without an answer", mark(fmt.Sprintf("%d of %d", s.Failed, s.Trips), s.Failed == 0), "0", "1 of 200", "0", ""},
-		{"tables", mark(megabytes(b.Tables), b.Tables <= memoryBar), megabytes(memoryBar), "78 MB", "17 MB", "671 MB"},
-		{"roads compiled in", seconds(b.Took), "", "", "", ""},
+		{"tables", mark(megabytes(n.Roads), n.Roads <= memoryBar), megabytes(memoryBar), "78 MB", "17 MB", "671 MB"},
+		{"map compiled in", seconds(n.Build.Took), "", "", "", ""},
 	})
 }
 
@@ -99,15 +101,31 @@ func (r *report) scaleTable(one, country speed.Scaled, marks bool) {
 	if marks {
 		speeds = r.marked(speeds, ratio >= scaleBar)
 	}
-	n := float64(country.Copies) / float64(one.Copies)
-	linear := func(a, b float64) string { return fmt.Sprintf("%.2f a copy", b/a/n) }
+	size := func(b *dataset.Build) float64 { return float64(b.Extract) / 1e6 }
+	slope := func(b *dataset.Build) string { return fmt.Sprintf("%.2f s/MB", b.Processor.Seconds()/size(b)) }
+	times := func(n int64, b *dataset.Build) string {
+		return fmt.Sprintf("%.1f times", float64(n)/float64(b.Extract))
+	}
+	a, b := &one.Build, &country.Build
+	mark := func(text string, met bool) string {
+		if !marks {
+			return text
+		}
+		return r.marked(text, met)
+	}
 	r.table([][]string{
-		{"", "one", fmt.Sprint(country.Copies), "ratio", "bar"},
-		{"points/s", fmt.Sprintf("%.0f", one.PointsPerSecond), fmt.Sprintf("%.0f", country.PointsPerSecond), speeds, fmt.Sprint(scaleBar)},
-		{"roads compiled in", seconds(one.Build.Took), seconds(country.Build.Took), linear(one.Build.Took.Seconds(), country.Build.Took.Seconds()), "linear"},
-		{"heap while compiling", megabytes(one.Build.Heap), megabytes(country.Build.Heap), linear(float64(one.Build.Heap), float64(country.Build.Heap)), "linear"},
-		{"tables", megabytes(one.Build.Tables), megabytes(country.Build.Tables), linear(float64(one.Build.Tables), float64(country.Build.Tables)), "linear"},
-		{"trips without an answer", fmt.Sprint(one.Failed), fmt.Sprint(country.Failed), "", ""},
+		{"", "one", fmt.Sprint(country.Copies), "bar"},
+		{"points/s", fmt.Sprintf("%.0f", one.PointsPerSecond), fmt.Sprintf("%.0f", country.PointsPerSecond), ""},
+		{"of those of one", "", speeds, fmt.Sprint(scaleBar)},
+		{"extract", megabytes(a.Extract), megabytes(b.Extract), ""},
+		{"region file", times(a.Region, a), mark(times(b.Region, b), float64(b.Region) <= regionBar*float64(b.Extract)),
+			fmt.Sprint(regionBar)},
+		{"built in", seconds(a.Took), seconds(b.Took), ""},
+		{"processor time", slope(a), mark(slope(b), b.Processor.Seconds() <= processorBar*size(b)), fmt.Sprint(processorBar)},
+		{"anonymous memory", megabytes(a.Anonymous), megabytes(b.Anonymous), ""},
+		{"temporary files", times(a.Scratch, a), mark(times(b.Scratch, b), float64(b.Scratch) <= scratchBar*float64(b.Extract)),
+			fmt.Sprint(scratchBar)},
+		{"trips without an answer", fmt.Sprint(one.Failed), fmt.Sprint(country.Failed), ""},
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -76,7 +76,7 @@ func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
 	for _, arc := range arcs {
 		s := f.segmentOf(arc)
 		oneWay := s.Flags.Has(roadgraph.Forward) != s.Flags.Has(roadgraph.Backward)
-		street := s.Class >= extract.Unclassified && s.Class <= extract.LivingStreet
+		street := s.Class >= mapdata.Unclassified && s.Class <= mapdata.LivingStreet
 		if !oneWay || !street || s.Flags&(roadgraph.Roundabout|roadgraph.Link) != 0 || f.lengthOf(arc) < shortest {
 			n = 0
 			continue

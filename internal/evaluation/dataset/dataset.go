@@ -8,9 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -43,25 +41,19 @@ func Porto(directory string) (extract, drives, trips string) {
 	return filepath.Join(directory, porto), filepath.Join(directory, portoDrives), filepath.Join(directory, portoTrips)
 }
 
-// Network is a compiled road network.
+// Network is a compiled map, as far as roads go.
 type Network struct {
 	*roadgraph.Graph // for cars
 	Networks         matching.Networks
 	Build            Build
+	Roads            int64 // bytes of the region file that matching reads
 
 	file *region.File
 }
 
-// Build is what compiling a network took.
-type Build struct {
-	Took   time.Duration
-	Heap   int64 // bytes: most of the heap in use at a time, more than before
-	Tables int64 // bytes of the region file that matching for cars reads
-}
-
-// Compile writes a region file of an extract's roads into a directory, opens it, and checks all of it, so that no later
-// measurement pays for its first read.
-func Compile(ctx context.Context, data *extract.Data, directory string) (*Network, error) {
+// Compile writes a region file of an extract into a directory, opens it, and checks all of it, so that no later measurement
+// pays for its first read.
+func Compile(ctx context.Context, build Builder, extract, directory string) (*Network, error) {
 	out, err := os.CreateTemp(directory, "*.region")
 	if err != nil {
 		return nil, err
@@ -70,14 +62,7 @@ func Compile(ctx context.Context, data *extract.Data, directory string) (*Networ
 		return nil, err
 	}
 	n := &Network{}
-	heap, began := watchHeap(), time.Now()
-	w := &region.Writer{}
-	err = roadgraph.Write(w, data)
-	if err == nil {
-		err = w.Commit(ctx, out.Name(), region.Meta{})
-	}
-	n.Build.Took, n.Build.Heap = time.Since(began), heap.stop()
-	if err != nil {
+	if n.Build, err = build(ctx, extract, out.Name()); err != nil {
 		return nil, err
 	}
 	if n.file, err = region.Open(out.Name()); err != nil {
@@ -99,8 +84,8 @@ func (n *Network) open(ctx context.Context) error {
 		return err
 	}
 	for _, s := range info.Sections {
-		if strings.HasPrefix(s.Name, "roads.car.") || s.Name == "roads.names" {
-			n.Build.Tables += s.Bytes
+		if strings.HasPrefix(s.Name, "roads.") {
+			n.Roads += s.Bytes
 		}
 	}
 	n.Networks, err = matching.OpenNetworks(n.file)
@@ -110,8 +95,3 @@ func (n *Network) open(ctx context.Context) error {
 
 // Close unmaps the region file. The graph must not be used any more.
 func (n *Network) Close() { n.file.Release() }
-
-// Read reads an extract.
-func Read(ctx context.Context, path string) (*extract.Data, error) {
-	return extract.Read(ctx, []string{path}, nil)
-}

@@ -1,40 +1,32 @@
 package dataset
 
 import (
-	"context"
 	"math"
 	"os"
-	"runtime"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+	"github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset/datasettest"
+	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
 
-// town has a one-way, a barrier, and turn restrictions over a node and over a way.
-func town() *roadgraphtest.Town {
-	t := &roadgraphtest.Town{}
-	a, b, c, d := t.Node(0, 0), t.Node(300, 0), t.Node(300, 200), t.Node(0, 200)
-	end := t.Node(600, 0)
-	t.Road("A", a, b)
-	t.Road("B", b, c)
-	t.OneWay("C", c, d)
-	t.Road("D", d, a)
-	t.Road("E", b, end)
-	t.Data.Nodes[3].Barrier = extract.Bicycle
-	t.Data.Restrictions = []extract.Restriction{
-		{Relation: 1, From: 1, To: 5, ViaNode: b, Modes: extract.Car},
-		{Relation: 2, From: 4, To: 2, ViaNode: -1, ViaWays: []int64{1}, Modes: extract.Car},
-	}
-	return t
+// town is a block of four streets and a fifth that leads away, with a forbidden turn.
+func town(t *testing.T) string {
+	a, b := roadgraphtest.At(0, 0), roadgraphtest.At(300, 0)
+	c, d := roadgraphtest.At(300, 200), roadgraphtest.At(0, 200)
+	return datasettest.PBF(t, [][2]int{{1, 5}}, []orb.Point{a, b}, []orb.Point{b, c}, []orb.Point{c, d}, []orb.Point{d, a},
+		[]orb.Point{b, roadgraphtest.At(600, 0)})
 }
 
-func compile(t *testing.T, data *extract.Data) *Network {
+func compiled(t *testing.T, path string) *Network {
 	t.Helper()
-	n, err := Compile(context.Background(), data, t.TempDir())
+	n, err := Compile(t.Context(), InProcess, path, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,94 +34,119 @@ func compile(t *testing.T, data *extract.Data) *Network {
 	return n
 }
 
-func TestRepeat(t *testing.T) {
-	data := &town().Data
-	const copies = 5
-	country, err := Repeat(data, copies)
+// TestCopies: each copy of a town is the town itself, in a row exactly, north of it but for the lengths of its streets.
+func TestCopies(t *testing.T) {
+	const copies = 4000
+	path, many := town(t), filepath.Join(t.TempDir(), "many.osm.pbf")
+	grid, err := Copies(t.Context(), path, many, copies)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 1; i < len(country.Nodes); i++ {
-		if country.Nodes[i].ID <= country.Nodes[i-1].ID {
-			t.Fatalf("node %d has id %d after %d", i, country.Nodes[i].ID, country.Nodes[i-1].ID)
+	if grid.PerRow < 1000 || grid.PerRow >= copies {
+		t.Fatalf("%d copies in a row", grid.PerRow)
+	}
+	one, all := compiled(t, path), compiled(t, many)
+	for _, k := range []int{0, 1, 77, grid.PerRow - 1, grid.PerRow, copies - 1} {
+		east, north := grid.At(k)
+		want, got := around(one.Graph, 0, 0), around(all.Graph, east, north)
+		if len(want) != 5 {
+			t.Fatalf("%d streets", len(want))
 		}
-	}
-	for i := 1; i < len(country.Roads); i++ {
-		if country.Roads[i].Way <= country.Roads[i-1].Way {
-			t.Fatalf("road %d has way %d after %d", i, country.Roads[i].Way, country.Roads[i-1].Way)
+		if k >= grid.PerRow { // nearer to the pole
+			for _, streets := range []map[string][4]int{want, got} {
+				for name, s := range streets {
+					s[0] = 0
+					streets[name] = s
+				}
+			}
 		}
-	}
-	one, all := compile(t, data), compile(t, country)
-	if all.Segments() != copies*one.Segments() || all.Arcs() != copies*one.Arcs() {
-		t.Errorf("%d segments and %d arcs, of %d and %d in one copy", all.Segments(), all.Arcs(), one.Segments(), one.Arcs())
-	}
-	for k := range copies {
-		if diff := cmp.Diff(around(one.Graph, 0), around(all.Graph, float64(k)*Shift(data))); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("copy %d is another one:\n%s", k, diff)
 		}
 	}
-	if diff := cmp.Diff(town().Data, *data); diff != "" {
-		t.Errorf("the extract was changed:\n%s", diff)
-	}
 }
 
-// around describes the roads in a town that lies so many degrees farther east: for each its name, its length, where it
+// around describes the streets of a town that lies so many degrees farther east and north: for each its length, where it
 // may be driven, and how many turns there are at its ends.
-func around(g *roadgraph.Graph, east float64) map[string][5]int {
+func around(g *roadgraph.Graph, east, north float64) map[string][4]int {
 	middle := roadgraphtest.At(300, 100)
-	roads := map[string][5]int{}
-	for _, h := range g.Near(middle.Lat(), middle.Lon()+east, 1000, nil) {
+	streets := map[string][4]int{}
+	for _, h := range g.Near(middle.Lat()+north, middle.Lon()+east, 1000, nil) {
 		s := g.Segment(h.Segment)
-		roads[g.Name(h.Segment)] = [5]int{int(math.Round(float64(s.Length) / 10)), int(s.Flags),
-			len(g.Turns(2 * h.Segment)), len(g.Turns(2*h.Segment + 1)), int(s.Class)}
+		streets[g.Name(h.Segment)] = [4]int{int(math.Round(float64(s.Length) / 10)), int(s.Flags),
+			len(g.Turns(2 * h.Segment)), len(g.Turns(2*h.Segment + 1))}
 	}
-	return roads
+	return streets
 }
 
-func TestRepeatTooOften(t *testing.T) {
-	if _, err := Repeat(&town().Data, 10000); err == nil {
-		t.Error("a country goes round the world")
+func TestTooManyCopies(t *testing.T) {
+	for _, n := range []int{0, 1 << 30} {
+		if _, err := Copies(t.Context(), town(t), filepath.Join(t.TempDir(), "x"), n); err == nil {
+			t.Errorf("%d copies", n)
+		}
+	}
+}
+
+// TestRewrite: what is not kept is not in the map, and what was changed is changed.
+func TestRewrite(t *testing.T) {
+	thin := filepath.Join(t.TempDir(), "thin.osm.pbf")
+	err := Rewrite(t.Context(), town(t), thin, func(o osm.Object) bool {
+		if w, ok := o.(*osm.Way); ok {
+			w.Tags[2].Value += " Street"
+			return w.ID != 5
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for name := range around(compiled(t, thin).Graph, 0, 0) {
+		names[name] = true
+	}
+	if diff := cmp.Diff(map[string]bool{"1 Street": true, "2 Street": true, "3 Street": true, "4 Street": true}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestThin: the share is about what was asked for, of small roads alone.
+func TestThin(t *testing.T) {
+	keep := Thin(0.3)
+	kept := map[string]int{}
+	for i := range 10_000 {
+		for _, highway := range []string{"residential", "primary"} {
+			if keep(&osm.Way{ID: osm.WayID(i), Tags: osm.Tags{{Key: "highway", Value: highway}}}) {
+				kept[highway]++
+			}
+		}
+	}
+	if kept["primary"] != 10_000 || kept["residential"] < 6800 || kept["residential"] > 7200 || !keep(&osm.Node{}) {
+		t.Errorf("%v", kept)
 	}
 }
 
 func TestCompile(t *testing.T) {
-	n := compile(t, &town().Data)
-	if n.Segments() != 5 {
-		t.Errorf("%d segments", n.Segments())
+	n := compiled(t, town(t))
+	if len(around(n.Graph, 0, 0)) != 5 || n.Networks[matching.Foot] == nil {
+		t.Error("not the town's networks")
 	}
-	// Six segments with the closing one, of 20 bytes; ten points of 12 bytes; and so on: a few hundred bytes.
-	if n.Build.Tables < 6*20+10*12 || n.Build.Tables > 4096 {
-		t.Errorf("the tables have %d bytes", n.Build.Tables)
+	if n.Roads < 5*4 || n.Roads > 1<<16 {
+		t.Errorf("the roads have %d bytes", n.Roads)
 	}
-	if n.Build.Took <= 0 || n.Build.Heap <= 0 {
-		t.Errorf("the build took %v and %d bytes", n.Build.Took, n.Build.Heap)
+	if b := n.Build; b.Took <= 0 || b.Anonymous <= 0 || b.Extract <= 0 || b.Region < n.Roads {
+		t.Errorf("%+v", b)
 	}
-	if _, err := Compile(context.Background(), &town().Data, "/dev/null/none"); err == nil {
+	if _, err := Compile(t.Context(), InProcess, town(t), "/dev/null/none"); err == nil {
 		t.Error("compiled into no directory")
 	}
 }
 
 func TestDelaware(t *testing.T) {
-	path, err := Delaware(context.Background())
+	path, err := Delaware(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() < 1e6 {
 		t.Errorf("%s: %v", path, err)
-	}
-}
-
-func TestHeapWatch(t *testing.T) {
-	// Twice, with that of watchHeap: what has a finalizer is freed by the second, and shall not be freed meanwhile.
-	runtime.GC()
-	h := watchHeap()
-	held := make([]byte, 64<<20)
-	for i := 0; i < len(held); i += 4096 {
-		held[i] = 1
-	}
-	most := h.stop()
-	runtime.KeepAlive(held)
-	if most < int64(len(held)) || most > 2*int64(len(held)) {
-		t.Errorf("%d bytes in use at most, and %d were made", most, len(held))
 	}
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
@@ -162,7 +163,7 @@ func city(tb testing.TB) *roadgraph.Graph {
 		if !slices.Contains(b.Nodes, a.Nodes[0]) || random.IntN(4) > 0 {
 			continue
 		}
-		r := extract.Restriction{Relation: int64(i + 1), From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: extract.Car}
+		r := extract.Restriction{Relation: int64(i + 1), From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: mapdata.Car}
 		if slices.Contains(c.Nodes, b.Nodes[1]) {
 			r.To, r.ViaNode, r.ViaWays = c.Way, -1, []int64{b.Way}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -123,13 +123,13 @@ func (c *canvas) shape(segment uint32) orb.LineString {
 }
 
 // widthOf is how broad a road is drawn, in pixels.
-func widthOf(class extract.RoadClass) float64 {
+func widthOf(class mapdata.RoadClass) float64 {
 	switch {
-	case class <= extract.Trunk:
+	case class <= mapdata.Trunk:
 		return 11
-	case class <= extract.Secondary:
+	case class <= mapdata.Secondary:
 		return 9
-	case class <= extract.LivingStreet:
+	case class <= mapdata.LivingStreet:
 		return 7
 	}
 	return 4

@@ -14,7 +14,8 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // Feature is an object that can be found, as the API's contract words it.
@@ -30,10 +31,10 @@ type Feature struct {
 	bound orb.Bound
 }
 
-var kinds = map[extract.Kind]string{extract.KindNode: "node", extract.KindWay: "way", extract.KindRelation: "relation"}
+var kinds = map[mapdata.Kind]string{mapdata.KindNode: "node", mapdata.KindWay: "way", mapdata.KindRelation: "relation"}
 
 // ID is how answers name an object.
-func ID(kind extract.Kind, id int64) string { return kinds[kind] + ":" + strconv.FormatInt(id, 10) }
+func ID(kind mapdata.Kind, id int64) string { return kinds[kind] + ":" + strconv.FormatInt(id, 10) }
 
 var mainKeys = strings.Fields("amenity shop tourism leisure historic office craft highway railway natural landuse place boundary building")
 
@@ -100,7 +101,7 @@ func houses(line *extract.Interpolation) (features []Feature) {
 					continue
 				}
 				at := along(piece, float64(n-low)/float64(high-low))
-				features = append(features, Feature{ID: ID(extract.KindWay, line.Way), Kinds: [][2]string{{"place", "house"}},
+				features = append(features, Feature{ID: ID(mapdata.KindWay, line.Way), Kinds: [][2]string{{"place", "house"}},
 					Geometry: at, bound: at.Bound(), OwnCity: line.Tags.Get("addr:city") != ""})
 			}
 		}

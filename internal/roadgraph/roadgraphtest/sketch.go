@@ -13,7 +13,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 

@@ -10,7 +10,8 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -50,8 +51,8 @@ func (t *Town) Node(x, y float64) int32 {
 // until the next one is added.
 func (t *Town) Road(name string, nodes ...int32) *extract.Road {
 	t.Data.Roads = append(t.Data.Roads, extract.Road{Way: int64(len(t.Data.Roads) + 1), Nodes: nodes, Name: name,
-		Class: extract.Residential, Forward: extract.Car | extract.Bicycle | extract.Foot,
-		Backward: extract.Car | extract.Bicycle | extract.Foot, SpeedForward: 50, SpeedBackward: 50,
+		Class: mapdata.Residential, Forward: mapdata.Car | mapdata.Bicycle | mapdata.Foot,
+		Backward: mapdata.Car | mapdata.Bicycle | mapdata.Foot, SpeedForward: 50, SpeedBackward: 50,
 		BicycleSpeed: 18, FootSpeed: 5})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
@@ -59,7 +60,7 @@ func (t *Town) Road(name string, nodes ...int32) *extract.Road {
 // OneWay adds a street that cars may only take in its direction.
 func (t *Town) OneWay(name string, nodes ...int32) *extract.Road {
 	r := t.Road(name, nodes...)
-	r.Backward = extract.Foot
+	r.Backward = mapdata.Foot
 	return r
 }
 

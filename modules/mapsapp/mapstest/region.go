@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/compile"
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
 )
 
 // Village is a small place in Delaware as an OpenStreetMap extract. Main Street goes east, Oak Street north, and they cross

@@ -1,0 +1,209 @@
+// Package compile makes a region file of OpenStreetMap extracts: it reads them, compiles their roads and their places, and
+// writes both into one file.
+package compile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// What OpenStreetMap asks for: its licence, and to be named.
+const (
+	License     = "ODbL-1.0"
+	Attribution = "© OpenStreetMap contributors"
+)
+
+// The stages that follow those of reading.
+const (
+	stageCompile = "compile"
+	stageWrite   = "write"
+)
+
+// Options is what to compile.
+type Options struct {
+	// Inputs are extracts: .osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst, told by their content. Several become one region;
+	// what they share is in it once. At least one.
+	Inputs []string
+	// Output is the region file. A file that is there is replaced, at once and only by a whole one.
+	Output string
+	// Memory is how many bytes of anonymous memory the build may take, whatever the size of the extracts; 0 is
+	// memory.Default. It does not change what is built.
+	Memory int64
+	// Temp is the directory for temporary files; "" is that of the output. They take up to about six times the extracts.
+	Temp string
+	// Progress, if set, is told how far a stage has come: done of total bytes or steps, equal at the stage's end. It is
+	// called from several goroutines, but never concurrently.
+	Progress func(stage string, done, total int64)
+}
+
+// Report is what was made.
+type Report struct {
+	Counts    extract.Counts
+	Timestamp time.Time // of the extracts; zero when unknown
+	Size      int64     // of the region file, in bytes
+	Scratch   int64     // most bytes that temporary files took
+	// Read, Compile and Write are how long each part took.
+	Read, Compile, Write time.Duration
+}
+
+// Build compiles extracts into a region file. The same extracts make the same bytes. When it fails or ctx ends, nothing is
+// left behind, and a file that was at the output before stands; what a killed build left is removed by the next one.
+func Build(ctx context.Context, opts Options) (*Report, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	opts.Memory = cmp.Or(opts.Memory, memory.Default())
+	defer memory.Limit(opts.Memory)()
+	beside, err := scratch.Open(filepath.Dir(opts.Output), filepath.Base(opts.Output), opts.Memory)
+	if err != nil {
+		return nil, fmt.Errorf("output: %s cannot be written: %w", opts.Output, err)
+	}
+	defer beside.Close()
+	temp := beside
+	if opts.Temp != "" {
+		if temp, err = scratch.Open(opts.Temp, filepath.Base(opts.Output), opts.Memory); err != nil {
+			return nil, err
+		}
+		defer temp.Close()
+	}
+	w, err := region.Create(beside.Path(), func(name string) region.Spool { return scratch.NewStream(temp, name) })
+	if err != nil {
+		return nil, err
+	}
+	report, err := opts.build(ctx, w, temp)
+	if err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return report, nil
+}
+
+// build makes the file with a writer, and commits it.
+func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir) (*Report, error) {
+	report := &Report{}
+	began := time.Now()
+	data, err := extract.Read(ctx, o.Inputs, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	report.Counts, report.Timestamp = data.Counts, data.Timestamp
+	report.Read = time.Since(began)
+
+	began = time.Now()
+	o.tell(stageCompile, 0, 2)
+	region.AddCoverage(w, data.Tiles)
+	if err := o.compile(ctx, w, data); err != nil {
+		return nil, err
+	}
+	report.Compile = time.Since(began)
+
+	began = time.Now()
+	o.tell(stageWrite, 0, 1)
+	if err := w.Commit(ctx, o.Output, o.meta(data)); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(o.Output)
+	if err != nil {
+		return nil, err
+	}
+	report.Size, report.Scratch = info.Size(), temp.Peak()
+	o.tell(stageWrite, 1, 1)
+	report.Write = time.Since(began)
+	return report, nil
+}
+
+// check refuses what cannot be written before anything is read: reading a country takes minutes.
+func (o *Options) check() error {
+	if len(o.Inputs) == 0 {
+		return errors.New("no extract given")
+	}
+	if o.Output == "" {
+		return errors.New("no output file given")
+	}
+	dir := filepath.Dir(o.Output)
+	if info, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("output: %w", err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("output: %s is not a directory", dir)
+	}
+	switch output, err := os.Stat(o.Output); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("output: %w", err)
+	case !output.Mode().IsRegular():
+		return fmt.Errorf("output: %s is not a regular file", o.Output)
+	default:
+		for _, path := range o.Inputs {
+			if input, err := os.Stat(path); err == nil && os.SameFile(input, output) {
+				return fmt.Errorf("output: %s is one of the extracts", o.Output)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Options) tell(stage string, done, total int64) {
+	if o.Progress != nil {
+		o.Progress(stage, done, total)
+	}
+}
+
+// compile adds roads and places, side by side. When ctx ends, it returns at once; what still runs then touches no file.
+func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data) error {
+	steps := map[string]func(*region.Writer, *extract.Data) error{"roads": roadgraph.Write, "places": geocoding.Write}
+	results := make(chan error, len(steps))
+	for name, step := range steps {
+		go func() {
+			err := step(w, data)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			results <- err
+		}()
+	}
+	var failed error
+	for done := range len(steps) {
+		select {
+		case err := <-results:
+			failed = errors.Join(failed, err)
+			o.tell(stageCompile, int64(done+1), int64(len(steps)))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return failed
+}
+
+// meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the extracts
+// alone.
+func (o *Options) meta(data *extract.Data) region.Meta {
+	m := region.Meta{
+		License: License, Attribution: Attribution, Timestamp: data.Timestamp,
+		Bounds: region.Bounds{
+			MinLat: data.Bounds.Min.Lat(), MinLon: data.Bounds.Min.Lon(), MaxLat: data.Bounds.Max.Lat(), MaxLon: data.Bounds.Max.Lon(),
+		},
+		Counts: map[string]int64{
+			"nodes": data.Counts.Nodes, "ways": data.Counts.Ways, "relations": data.Counts.Relations,
+			"roads": data.Counts.Roads, "restrictions": int64(len(data.Restrictions)), "features": data.Counts.Features,
+			"addresses": data.Counts.Addresses, "interpolations": int64(len(data.Interpolations)),
+			"missingNodes": data.Counts.MissingNodes, "brokenAreas": data.Counts.BrokenAreas,
+			"repairedRings": data.Counts.RepairedRings, "skippedRestrictions": data.Counts.SkippedRestrictions,
+		},
+	}
+	for _, path := range o.Inputs {
+		m.Sources = append(m.Sources, filepath.Base(path))
+	}
+	return m
+}

@@ -1,0 +1,87 @@
+// Package memory says how much memory a build may take, sees to it that the garbage collector knows, and measures what it
+// does take.
+package memory
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/dustin/go-humanize"
+)
+
+const (
+	// Least is the least memory, in bytes, that a build gets along with.
+	Least = 256 << 20
+	// usual is the least memory that it takes where nobody says how much.
+	usual = 512 << 20
+)
+
+// Default is a quarter of the memory of the machine, or of the control group that the process is in, and at least 512 MiB.
+func Default() int64 {
+	total := uint64(0)
+	for _, source := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
+		if n, err := source(); err == nil && n > 0 && (total == 0 || n < total) {
+			total = n
+		}
+	}
+	return max(int64(min(total, 1<<62)/4), usual)
+}
+
+// Parse reads a size as operators write it, such as 1GiB, 800MB or a number of bytes; an empty text is Default.
+func Parse(text string) (int64, error) {
+	if text == "" {
+		return Default(), nil
+	}
+	n, err := humanize.ParseBytes(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no size such as 1GiB, 800MB or a number of bytes", text)
+	}
+	if n < Least || n > 1<<62 {
+		return 0, fmt.Errorf("%s is not a size from %s up: with less, a build cannot work", text, humanize.IBytes(Least))
+	}
+	return int64(n), nil
+}
+
+// Limit has the garbage collector keep the heap small enough for a build that may take some bytes in all, and returns how to
+// undo that. What the runtime does not count, such as the threads' stacks of the system, is left some room.
+func Limit(bytes int64) (undo func()) {
+	limit := bytes - bytes/16
+	if before := debug.SetMemoryLimit(-1); before < limit {
+		limit = before
+	}
+	before := debug.SetMemoryLimit(limit)
+	return func() { debug.SetMemoryLimit(before) }
+}
+
+// Used is how much anonymous memory the process takes now, in bytes: what is not backed by a file. Where the system does not
+// tell, it is what the Go runtime has taken.
+func Used() int64 {
+	if n := UsedBy(os.Getpid()); n > 0 {
+		return n
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.Sys - stats.HeapReleased)
+}
+
+// UsedBy is how much anonymous memory a process takes, in bytes; 0 where the system does not tell.
+func UsedBy(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err == nil {
+		for line := range bytes.Lines(status) {
+			if rest, ok := bytes.CutPrefix(line, []byte("RssAnon:")); ok {
+				if fields := bytes.Fields(rest); len(fields) == 2 {
+					if kib, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
+						return kib << 10
+					}
+				}
+			}
+		}
+	}
+	return 0
+}

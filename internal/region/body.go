@@ -1,0 +1,111 @@
+package region
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// body is the file between its header and its end.
+type body struct {
+	file   *os.File
+	w      *bufio.Writer
+	offset uint64
+	sums   blockSums
+}
+
+func newBody(f *os.File) *body {
+	b := &body{file: f, offset: headerSize}
+	b.w = bufio.NewWriterSize(io.MultiWriter(io.NewOffsetWriter(f, headerSize), &b.sums), 1<<18)
+	return b
+}
+
+func (b *body) Write(p []byte) (int, error) {
+	n, err := b.w.Write(p)
+	b.offset += uint64(n)
+	return n, err
+}
+
+// align goes on to where the next section may begin.
+func (b *body) align() error {
+	_, err := b.Write(make([]byte, (alignment-b.offset%alignment)%alignment))
+	return err
+}
+
+// take appends a section that waited.
+func (b *body) take(s *SectionWriter) error {
+	s.offset = b.offset
+	if s.spool == nil {
+		if _, err := b.Write(s.data); err != nil {
+			return err
+		}
+		return b.align()
+	}
+	r, err := s.spool.Reader()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(b, r); err != nil {
+		return err
+	}
+	return errors.Join(s.spool.Free(), b.align())
+}
+
+// seal writes what follows the sections, and the header.
+func (b *body) seal(table []byte, entries int) error {
+	if err := b.w.Flush(); err != nil {
+		return err
+	}
+	crcs := b.sums.finish()
+	identity := sha256.New()
+	identity.Write(crcs)
+	identity.Write(table)
+	h := header{version: Version, crcs: b.offset, table: b.offset + uint64(len(crcs)), entries: uint32(entries),
+		tableCRC: crc32.Checksum(table, castagnoli)}
+	h.fileSize = h.table + uint64(len(table))
+	identity.Sum(h.identity[:0])
+	for _, part := range []struct {
+		at    uint64
+		bytes []byte
+	}{{h.crcs, crcs}, {h.table, table}, {0, h.encode()}} {
+		if _, err := b.file.WriteAt(part.bytes, int64(part.at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockSums is a writer that keeps the CRC-32C of every block that passes through it.
+type blockSums struct {
+	crcs []byte
+	sum  uint32
+	n    int // bytes of the current block
+}
+
+func (b *blockSums) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		part := rest[:min(len(rest), blockSize-b.n)]
+		b.sum = crc32.Update(b.sum, castagnoli, part)
+		b.n += len(part)
+		rest = rest[len(part):]
+		if b.n == blockSize {
+			b.flush()
+		}
+	}
+	return len(p), nil
+}
+
+func (b *blockSums) flush() {
+	b.crcs = append(b.crcs, byte(b.sum), byte(b.sum>>8), byte(b.sum>>16), byte(b.sum>>24))
+	b.sum, b.n = 0, 0
+}
+
+func (b *blockSums) finish() []byte {
+	if b.n > 0 {
+		b.flush()
+	}
+	return b.crcs
+}
