@@ -18,25 +18,25 @@ import (
 func checkBodies(t *testing.T, text string) {
 	checkPostsAgain(t, text)
 	f := startFronted(t, text)
-	for _, service := range []struct{ scope, address, path string }{
+	for _, service := range []struct{ scope, endpoint, path string }{
 		{"MATRIX", "/api/v1/matrix", "/sources_to_targets"},
 		{"ONM", "/api/v1/one-to-many", "/sources_to_targets"},
 		{"ONM", "/api/v1/isochrone", "/isochrone"},
 		{"TSS", "/api/v1/optimization", "/"},
 	} {
 		body := `{"scope":"` + service.scope + `"}`
-		_, got := f.gate(service.scope, call{method: "POST", path: service.address, contentType: jsonType, body: body})
+		_, got := f.gate(service.scope, call{method: "POST", path: service.endpoint, contentType: jsonType, body: body})
 		if got.method != "POST" || got.uri != service.path || got.body != body || got.header.Get("Content-Type") != jsonType {
 			t.Errorf("%+v", got)
 		}
 		f.wantAccount(got)
 		_, token := f.token(service.scope)
 		query := "?json=" + url.QueryEscape(body)
-		f.ask(call{path: service.address + query, bearer: token}).want(200)
+		f.ask(call{path: service.endpoint + query, bearer: token}).want(200)
 		if got := f.passed(token); got.method != "GET" || got.uri != service.path+query {
 			t.Errorf("%+v", got)
 		}
-		most := call{method: "POST", path: service.address, bearer: token, contentType: jsonType}
+		most := call{method: "POST", path: service.endpoint, bearer: token, contentType: jsonType}
 		most.body = strings.Repeat(" ", 1<<20)
 		large := most
 		large.body += " "

@@ -39,16 +39,18 @@ var httpClient = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
-// adminClient is for Caddy's admin endpoint. Each configuration, refused ones included, gets a socket of its own for that, and the one
-// before is closed a moment later together with what has just been connected to it: so no connection is kept, and a request that
-// got no answer at all is sent again. It may have been carried out; nothing that tests ask there is changed by a second time.
+// adminClient is for Caddy's admin endpoint. Each configuration, refused ones included, gets a socket of its own for
+// that, and the one before is closed a moment later together with what has just been connected to it: so no
+// connection is kept, and a request that got no answer at all is sent again. It may have been carried out; nothing
+// that tests ask there is changed by a second time.
 var adminClient = &http.Client{Timeout: time.Minute, Transport: resend{&http.Transport{DisableKeepAlives: true}}}
 
 type resend struct{ http.RoundTripper }
 
 func (r resend) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	for range 5 {
-		if resp, err = r.RoundTripper.RoundTrip(req); err == nil || errors.Is(err, syscall.ECONNREFUSED) || req.Context().Err() != nil {
+		if resp, err = r.RoundTripper.RoundTrip(req); err == nil || errors.Is(err, syscall.ECONNREFUSED) ||
+			req.Context().Err() != nil {
 			return resp, err
 		}
 		if req.GetBody != nil {
@@ -230,7 +232,8 @@ func (s *server) create(t testing.TB, userToken string, fields map[string]any) s
 		body[name] = value
 	}
 	var created accountBody
-	s.send(t, call{method: "POST", path: accounts, bearer: userToken, contentType: "application/json", body: asJSON(t, body)}).
+	s.send(t, call{method: "POST", path: accounts, bearer: userToken, contentType: "application/json",
+		body: asJSON(t, body)}).
 		want(201).into(&created)
 	secret(created.Data.ClientToken)
 	secret(created.Data.ServerToken)
@@ -251,7 +254,8 @@ func exchangeCall(client, server string) call {
 }
 
 func refreshCall(refresh string) call {
-	return call{method: "POST", path: external + "/refresh", contentType: "application/json", body: `{"refresh_token":"` + refresh + `"}`}
+	return call{method: "POST", path: external + "/refresh", contentType: "application/json",
+		body: `{"refresh_token":"` + refresh + `"}`}
 }
 
 // setStatus changes an account's status, which must be allowed.
@@ -279,7 +283,7 @@ var dover = [][2]float64{
 	{39.15727, -75.52930}, {39.15738, -75.52808}, {39.15769, -75.52686}, {39.15779, -75.52568}, {39.15803, -75.52462},
 }
 
-// matchPath is the address of a matching request for a trace, as the service's documentation writes it.
+// matchPath is the path and query of a matching request for a trace, as the service's documentation writes it.
 func matchPath(points [][2]float64, more string) string {
 	var b strings.Builder
 	for i, p := range points {

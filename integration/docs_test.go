@@ -44,7 +44,7 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
-// anchors are the addresses that GitHub gives to the headings of a document.
+// anchors are the fragments of URLs that GitHub gives to the headings of a document.
 func anchors(markdown string) (all []string) {
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(markdown, -1) {
 		all = append(all, "#"+strings.Map(func(r rune) rune {

@@ -48,7 +48,8 @@ func (r refusal) checkRouting(t *testing.T, s *server) {
 	a.into(&body)
 	e := body["error"]
 	message, _ := e["message"].(string)
-	if len(body) != 1 || len(e) != 3 || e["code"] != r.code || e["status"] != float64(r.status) || message == "" || !strings.Contains(message, r.says) {
+	if len(body) != 1 || len(e) != 3 || e["code"] != r.code || e["status"] != float64(r.status) || message == "" ||
+		!strings.Contains(message, r.says) {
 		t.Errorf("body %s: want code %q, status %d and a message with %q", a.body, r.code, r.status, r.says)
 	}
 	r.checkHeaders(a)
@@ -108,10 +109,12 @@ func TestTokenErrors(t *testing.T) {
 			refusal{path + " with broken JSON", post(path, `{"client_token":`), 400, validation, "", noStore},
 			refusal{path + " with an array", post(path, `[]`), 400, validation, "", noStore},
 			refusal{path + " with text after the object", post(path, `{} {}`), 400, validation, "", noStore},
-			refusal{path + " with a form", call{method: "POST", path: external + path, contentType: "application/x-www-form-urlencoded", body: "a=b"}, 415, "", "", noStore},
+			refusal{path + " with a form", call{method: "POST", path: external + path,
+				contentType: "application/x-www-form-urlencoded", body: "a=b"}, 415, "", "", noStore},
 			refusal{path + " with 17 KiB", post(path, `{"x":"`+strings.Repeat("x", 17<<10)+`"}`), 413, "", "", noStore},
 			refusal{path + " by GET", call{path: external + path}, 405, "", "", map[string]string{"Allow": "POST"}},
-			refusal{path + " by DELETE", call{method: "DELETE", path: external + path}, 405, "", "", map[string]string{"Allow": "POST"}},
+			refusal{path + " by DELETE", call{method: "DELETE", path: external + path}, 405, "", "",
+				map[string]string{"Allow": "POST"}},
 		)
 	}
 	pair := func(client, server string) call { return exchangeCall(client, server) }
@@ -120,12 +123,13 @@ func TestTokenErrors(t *testing.T) {
 		refusal{"mistyped client token", pair(typo(acc.ClientToken), acc.ServerToken), 401, "", badKey, noStore},
 		refusal{"mistyped server token", pair(acc.ClientToken, typo(acc.ServerToken)), 401, "", badKey, noStore},
 		refusal{"tokens in each other's place", pair(acc.ServerToken, acc.ClientToken), 401, "", badKey, noStore},
-		refusal{"no scope in common", pair(acc.ClientToken, other.ServerToken), 403, "INSUFFICIENT_SCOPE", "insufficient scope",
+		refusal{"no scope in common", pair(acc.ClientToken, other.ServerToken), 403, "INSUFFICIENT_SCOPE",
+			"insufficient scope",
 			map[string]string{"WWW-Authenticate": `Bearer error="insufficient_scope"…`, "Cache-Control": "no-store"}},
 		refusal{"malformed refresh token", refreshCall("x"), 401, "", badKey, noStore},
 		refusal{"mistyped refresh token", refreshCall(typo(refresh)), 401, "", badKey, noStore},
 		refusal{"client token as refresh token", refreshCall(acc.ClientToken), 401, "", badKey, noStore},
-		refusal{"unknown address", call{path: external + "/nothing"}, 404, "", "", nil},
+		refusal{"unknown path", call{path: external + "/nothing"}, 404, "", "", nil},
 		refusal{"jwks.json by POST", post("/jwks.json", `{}`), 405, "", "", map[string]string{"Allow": "GET…"}},
 	)
 	for _, test := range tests {
@@ -162,14 +166,19 @@ func TestAccountErrors(t *testing.T) {
 	get := func(query string) call { return call{path: accounts + "?" + query, bearer: user} }
 	noStore := map[string]string{"Cache-Control": "no-store"}
 	tests := []refusal{
-		{"no token", call{path: accounts}, 401, "", badKey, map[string]string{"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}},
+		{"no token", call{path: accounts}, 401, "", badKey,
+			map[string]string{"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}},
 		{"no token, to change", call{method: "DELETE", path: one}, 401, "", badKey, nil},
-		{"no JWT", call{path: accounts, bearer: "x"}, 401, "", badKey, map[string]string{"WWW-Authenticate": `Bearer error="invalid_token"…`}},
+		{"no JWT", call{path: accounts, bearer: "x"}, 401, "", badKey,
+			map[string]string{"WWW-Authenticate": `Bearer error="invalid_token"…`}},
 		{"a client token", call{path: accounts, bearer: acc.ClientToken}, 401, "", badKey, nil},
 		{"a changed signature", call{path: accounts, bearer: user[:len(user)-8] + "AAAAAAAA"}, 401, "", badKey, nil},
-		{"two tokens", call{path: accounts, header: map[string][]string{"Authorization": {"Bearer " + user, "Bearer " + user}}}, 401, "", badKey, nil},
-		{"basic authentication", call{path: accounts, header: map[string][]string{"Authorization": {"Basic dTpw"}}}, 401, "", badKey, nil},
-		{"an access token without admin rights", call{path: accounts, bearer: access}, 403, "INSUFFICIENT_SCOPE", "insufficient scope", nil},
+		{"two tokens", call{path: accounts,
+			header: map[string][]string{"Authorization": {"Bearer " + user, "Bearer " + user}}}, 401, "", badKey, nil},
+		{"basic authentication", call{path: accounts, header: map[string][]string{"Authorization": {"Basic dTpw"}}}, 401, "",
+			badKey, nil},
+		{"an access token without admin rights", call{path: accounts, bearer: access}, 403, "INSUFFICIENT_SCOPE",
+			"insufficient scope", nil},
 
 		{"create: no body", post(""), 400, validation, "", noStore},
 		{"create: broken JSON", post(`{"platform"`), 400, validation, "", nil},
@@ -184,13 +193,20 @@ func TestAccountErrors(t *testing.T) {
 		{"create: unknown scope", post(`{"platform":"WEB","scopes":["TILE","tile"]}`), 400, validation, "scopes", nil},
 		{"create: a scope twice", post(`{"platform":"WEB","scopes":["TILE","TILE"]}`), 400, validation, "scopes", nil},
 		{"create: scopes of another type", post(`{"platform":"WEB","scopes":"TILE"}`), 400, validation, "scopes", nil},
-		{"create: status REVOKED", post(`{"platform":"WEB","scopes":["TILE"],"status":"REVOKED"}`), 400, validation, "status", nil},
-		{"create: unknown status", post(`{"platform":"WEB","scopes":["TILE"],"status":"active"}`), 400, validation, "status", nil},
-		{"create: isAdmin of another type", post(`{"platform":"WEB","scopes":["TILE"],"isAdmin":"true"}`), 400, validation, "isAdmin", nil},
-		{"create: long description", post(`{"platform":"WEB","scopes":["TILE"],"description":"` + strings.Repeat("é", 501) + `"}`), 400, validation, "description", nil},
-		{"create: description of another type", post(`{"platform":"WEB","scopes":["TILE"],"description":{}}`), 400, validation, "description", nil},
-		{"create: unknown field", post(`{"platform":"WEB","scopes":["TILE"],"organizationId":"other"}`), 400, validation, "organizationId", nil},
-		{"create: media type", call{method: "POST", path: accounts, bearer: user, contentType: "text/plain", body: `{}`}, 415, "", "", noStore},
+		{"create: status REVOKED", post(`{"platform":"WEB","scopes":["TILE"],"status":"REVOKED"}`), 400, validation,
+			"status", nil},
+		{"create: unknown status", post(`{"platform":"WEB","scopes":["TILE"],"status":"active"}`), 400, validation, "status",
+			nil},
+		{"create: isAdmin of another type", post(`{"platform":"WEB","scopes":["TILE"],"isAdmin":"true"}`), 400, validation,
+			"isAdmin", nil},
+		{"create: long description", post(`{"platform":"WEB","scopes":["TILE"],"description":"` + strings.Repeat("é", 501) +
+			`"}`), 400, validation, "description", nil},
+		{"create: description of another type", post(`{"platform":"WEB","scopes":["TILE"],"description":{}}`), 400,
+			validation, "description", nil},
+		{"create: unknown field", post(`{"platform":"WEB","scopes":["TILE"],"organizationId":"other"}`), 400, validation,
+			"organizationId", nil},
+		{"create: media type", call{method: "POST", path: accounts, bearer: user, contentType: "text/plain", body: `{}`},
+			415, "", "", noStore},
 		{"create: 17 KiB", post(`{"description":"` + strings.Repeat("x", 17<<10) + `"}`), 413, "", "", noStore},
 
 		{"list: limit 0", get("limit=0"), 400, validation, "limit", noStore},
@@ -208,17 +224,23 @@ func TestAccountErrors(t *testing.T) {
 		{"patch: a scope twice", patch(`{"scopes":["TILE","TILE"]}`), 400, validation, "scopes", nil},
 		{"patch: unknown status", patch(`{"status":"DELETED"}`), 400, validation, "status", nil},
 		{"patch: isAdmin of another type", patch(`{"isAdmin":1}`), 400, validation, "isAdmin", nil},
-		{"patch: long description", patch(`{"description":"` + strings.Repeat("x", 501) + `"}`), 400, validation, "description", nil},
+		{"patch: long description", patch(`{"description":"` + strings.Repeat("x", 501) + `"}`), 400, validation,
+			"description", nil},
 		{"patch: unknown field", patch(`{"id":"sa_x"}`), 400, validation, "id", nil},
-		{"patch: media type", call{method: "PATCH", path: one, bearer: user, contentType: "text/plain", body: `{}`}, 415, "", "", nil},
+		{"patch: media type", call{method: "PATCH", path: one, bearer: user, contentType: "text/plain", body: `{}`}, 415, "",
+			"", nil},
 		{"patch: 17 KiB", patch(`{"description":"` + strings.Repeat("x", 17<<10) + `"}`), 413, "", "", nil},
 
 		{"unknown account", call{path: accounts + "/sa_none", bearer: user}, 404, "", "service account not found", noStore},
-		{"change an unknown account", call{method: "PATCH", path: accounts + "/sa_none", bearer: user, contentType: jsonType, body: `{"isAdmin":true}`}, 404, "", "service account not found", noStore},
-		{"delete an unknown account", call{method: "DELETE", path: accounts + "/sa_none", bearer: user}, 404, "", "service account not found", noStore},
-		{"an address below an account", call{path: one + "/tokens", bearer: user}, 404, "", "", nil},
-		{"PUT of the list", call{method: "PUT", path: accounts, bearer: user}, 405, "", "", map[string]string{"Allow": "GET, HEAD, POST"}},
-		{"POST of an account", call{method: "POST", path: one, bearer: user}, 405, "", "", map[string]string{"Allow": "GET, HEAD, PATCH, DELETE"}},
+		{"change an unknown account", call{method: "PATCH", path: accounts + "/sa_none", bearer: user, contentType: jsonType,
+			body: `{"isAdmin":true}`}, 404, "", "service account not found", noStore},
+		{"delete an unknown account", call{method: "DELETE", path: accounts + "/sa_none", bearer: user}, 404, "",
+			"service account not found", noStore},
+		{"a path below an account", call{path: one + "/tokens", bearer: user}, 404, "", "", nil},
+		{"PUT of the list", call{method: "PUT", path: accounts, bearer: user}, 405, "", "",
+			map[string]string{"Allow": "GET, HEAD, POST"}},
+		{"POST of an account", call{method: "POST", path: one, bearer: user}, 405, "", "",
+			map[string]string{"Allow": "GET, HEAD, PATCH, DELETE"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.checkPlatform(t, s) })
@@ -239,15 +261,18 @@ func TestReverseGeocodingErrors(t *testing.T) {
 	tilesAccess, _ := s.exchange(t, tiles.ClientToken, tiles.ServerToken)
 	get := func(query string) call { return call{path: reverse + "?" + query, bearer: access} }
 	var tests []refusal
-	for _, p := range []struct{ name, others string }{{"lat", "lon=-75.5"}, {"lon", "lat=39.7"}, {"size", "lat=39.7&lon=-75.5"}} {
+	for _, p := range []struct{ name, others string }{{"lat", "lon=-75.5"}, {"lon", "lat=39.7"},
+		{"size", "lat=39.7&lon=-75.5"}} {
 		bad := []string{"", "x", "NaN", "Infinity", "0x1", "1e999", "1_0", "%201", "1%20", "-181", "181", ".5", "5."}
 		if p.name == "size" {
 			bad = append(bad, "0", "6", "-1", "1.5")
 		}
 		for _, value := range bad {
-			tests = append(tests, refusal{p.name + "=" + value, get(p.others + "&" + p.name + "=" + value), 400, validation, p.name, nil})
+			tests = append(tests, refusal{p.name + "=" + value, get(p.others + "&" + p.name + "=" + value), 400, validation,
+				p.name, nil})
 		}
-		tests = append(tests, refusal{p.name + " twice", get(p.others + "&" + p.name + "=1&" + p.name + "=1"), 400, validation, p.name, nil})
+		tests = append(tests, refusal{p.name + " twice", get(p.others + "&" + p.name + "=1&" + p.name + "=1"), 400,
+			validation, p.name, nil})
 	}
 	const good = "lat=39.7&lon=-75.5"
 	noStore := func(challenge string) map[string]string {
@@ -263,21 +288,29 @@ func TestReverseGeocodingErrors(t *testing.T) {
 		refusal{"no token", call{path: reverse + "?" + good}, 401, "", badKey, noStore("Bearer")},
 		refusal{"empty apiKey", call{path: reverse + "?" + good + "&apiKey="}, 401, "", badKey, noStore("Bearer")},
 		refusal{"no JWT", call{path: reverse + "?" + good + "&apiKey=x"}, 401, "", badKey, invalid},
-		refusal{"a changed signature", call{path: reverse + "?" + good, bearer: access[:len(access)-8] + "AAAAAAAA"}, 401, "", badKey, invalid},
+		refusal{"a changed signature", call{path: reverse + "?" + good, bearer: access[:len(access)-8] + "AAAAAAAA"}, 401,
+			"", badKey, invalid},
 		refusal{"a user token", call{path: reverse + "?" + good, bearer: user}, 401, "", badKey, invalid},
 		refusal{"a client token", call{path: reverse + "?" + good, bearer: acc.ClientToken}, 401, "", badKey, invalid},
-		refusal{"apiKey twice", call{path: reverse + "?" + good + "&apiKey=" + access + "&apiKey=" + access}, 401, "", badKey, invalid},
-		refusal{"header and apiKey", call{path: reverse + "?" + good + "&apiKey=" + access, bearer: access}, 401, "", badKey, invalid},
-		refusal{"header twice", call{path: reverse + "?" + good, header: map[string][]string{"Authorization": {"Bearer " + access, "Bearer " + access}}}, 401, "", badKey, invalid},
-		refusal{"5 KiB of token", call{path: reverse + "?" + good, bearer: strings.Repeat("a", 5<<10)}, 401, "", badKey, invalid},
-		refusal{"scope missing", call{path: reverse + "?" + good, bearer: tilesAccess}, 403, "INSUFFICIENT_SCOPE", "insufficient scope",
+		refusal{"apiKey twice", call{path: reverse + "?" + good + "&apiKey=" + access + "&apiKey=" + access}, 401, "",
+			badKey, invalid},
+		refusal{"header and apiKey", call{path: reverse + "?" + good + "&apiKey=" + access, bearer: access}, 401, "", badKey,
+			invalid},
+		refusal{"header twice", call{path: reverse + "?" + good,
+			header: map[string][]string{"Authorization": {"Bearer " + access, "Bearer " + access}}}, 401, "", badKey, invalid},
+		refusal{"5 KiB of token", call{path: reverse + "?" + good, bearer: strings.Repeat("a", 5<<10)}, 401, "", badKey,
+			invalid},
+		refusal{"scope missing", call{path: reverse + "?" + good, bearer: tilesAccess}, 403, "INSUFFICIENT_SCOPE",
+			"insufficient scope",
 			noStore(`Bearer error="insufficient_scope", scope="REVERSEGEOCODING"`)},
-		refusal{"POST", call{method: "POST", path: reverse + "?" + good, bearer: access}, 405, "", "", map[string]string{"Allow": "GET, HEAD"}},
+		refusal{"POST", call{method: "POST", path: reverse + "?" + good, bearer: access}, 405, "", "",
+			map[string]string{"Allow": "GET, HEAD"}},
 	)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.checkPlatform(t, s) })
 	}
-	for _, query := range []string{good + "&size=5", "lat=%2B39.7&lon=-75.5", "lat=3.97e1&lon=-755E-1", good + "&category=", good + "&unknown=1&unknown=2"} {
+	for _, query := range []string{good + "&size=5", "lat=%2B39.7&lon=-75.5", "lat=3.97e1&lon=-755E-1",
+		good + "&category=", good + "&unknown=1&unknown=2"} {
 		s.send(t, get(query)).want(200)
 	}
 }
@@ -325,26 +358,36 @@ func TestMatchingErrors(t *testing.T) {
 		{"POST broken JSON", post(jsonType, `{"path":[`), 422, input, "", nil},
 		{"POST without path", post(jsonType, `{"radius":5}`), 422, input, "path", nil},
 		{"POST one point", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5}]}`), 422, input, "path", nil},
-		{"POST a point without lng", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1}]}`), 422, input, "1", nil},
-		{"POST bad time", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1,"lng":-75.5,"time":"noon"}]}`), 422, input, "time", nil},
-		{"POST bad accuracy", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1,"lng":-75.5,"accuracy":-1}]}`), 422, input, "accuracy", nil},
+		{"POST a point without lng", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1}]}`), 422, input, "1",
+			nil},
+		{"POST bad time", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1,"lng":-75.5,"time":"noon"}]}`), 422,
+			input, "time", nil},
+		{"POST bad accuracy", post(jsonType, `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1,"lng":-75.5,"accuracy":-1}]}`),
+			422, input, "accuracy", nil},
 		{"POST bad radius", post(jsonType, strings.Replace(doverJSON, "{", `{"radius":-5,`, 1)), 422, input, "radius", nil},
 		{"POST too many points", post(jsonType, `{"path":[`+many+`]}`), 422, input, "path", nil},
 		{"POST broken GPX", post("application/gpx+xml", gpxHead+`<trk><trkseg><trkpt lat="39.1"`), 422, input, "", nil},
-		{"POST GPX of one point", post("application/gpx+xml", gpxHead+`<trk><trkseg><trkpt lat="39.1" lon="-75.5"/></trkseg></trk></gpx>`), 422, input, "", nil},
+		{"POST GPX of one point", post("application/gpx+xml",
+			gpxHead+`<trk><trkseg><trkpt lat="39.1" lon="-75.5"/></trkseg></trk></gpx>`), 422, input, "", nil},
 		{"POST other XML", post("application/gpx+xml", `<kml/>`), 422, input, "", nil},
-		{"POST GeoJSON point", post("application/geo+json", `{"type":"Point","coordinates":[-75.5,39.1]}`), 422, input, "", nil},
-		{"POST GeoJSON out of range", post("application/geo+json", `{"type":"LineString","coordinates":[[-75.5,39.1],[-75.5,99]]}`), 422, input, "1", nil},
+		{"POST GeoJSON point", post("application/geo+json", `{"type":"Point","coordinates":[-75.5,39.1]}`), 422, input, "",
+			nil},
+		{"POST GeoJSON out of range", post("application/geo+json",
+			`{"type":"LineString","coordinates":[[-75.5,39.1],[-75.5,99]]}`), 422, input, "1", nil},
 		{"POST media type", post("text/plain", "39.1,-75.5"), 415, "UnsupportedMediaType", "", nil},
 		{"POST 9 MiB", post(jsonType, `{"path":[`+strings.Repeat(" ", 9<<20)+`]}`), 413, "TooLarge", "", nil},
-		{"PUT", call{method: "PUT", path: match + "?" + good, bearer: access}, 405, "MethodNotAllowed", "", map[string]string{"Allow": "GET, HEAD, POST"}},
+		{"PUT", call{method: "PUT", path: match + "?" + good, bearer: access}, 405, "MethodNotAllowed", "",
+			map[string]string{"Allow": "GET, HEAD, POST"}},
 
-		{"no token", call{path: match + "?" + good}, 401, "Not Authorized - No Token", "", map[string]string{"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}},
+		{"no token", call{path: match + "?" + good}, 401, "Not Authorized - No Token", "",
+			map[string]string{"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}},
 		{"invalid token", call{path: match + "?" + good + "&apiKey=x"}, 401, "Not Authorized - Invalid Token", "",
 			map[string]string{"WWW-Authenticate": `Bearer error="invalid_token"…`, "Cache-Control": "no-store"}},
-		{"header and apiKey", call{path: match + "?" + good + "&apiKey=" + access, bearer: access}, 401, "Not Authorized - Invalid Token", "", nil},
+		{"header and apiKey", call{path: match + "?" + good + "&apiKey=" + access, bearer: access}, 401,
+			"Not Authorized - Invalid Token", "", nil},
 		{"scope missing", call{path: match + "?" + good, bearer: tilesAccess}, 403, "InsufficientScope", "",
-			map[string]string{"WWW-Authenticate": `Bearer error="insufficient_scope", scope="DIRECTION"`, "Cache-Control": "no-store"}},
+			map[string]string{"WWW-Authenticate": `Bearer error="insufficient_scope", scope="DIRECTION"`,
+				"Cache-Control": "no-store"}},
 		{"no road in the bay", get("path=[{39.2,-75.3},{39.21,-75.3},{39.22,-75.3}]"), 404, "NoRoute", "", nil},
 		{"another continent", get("path=[{52.52,13.40},{52.53,13.41}]"), 404, "NoRoute", "", nil},
 	}
@@ -362,7 +405,8 @@ func TestOtherAddresses(t *testing.T) {
 	}
 	acc := s.create(t, s.userToken(t, "other-addresses"), nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	refusal{call: call{path: route, bearer: access}, status: 502, says: "Bad Gateway"}.checkPlatform(t, s) // nothing listens there
+	// nothing listens there
+	refusal{call: call{path: route, bearer: access}, status: 502, says: "Bad Gateway"}.checkPlatform(t, s)
 	refusal{call: call{path: route}, status: 401, says: badKey}.checkPlatform(t, s)
 }
 
@@ -392,7 +436,8 @@ func TestHeadAndSlash(t *testing.T) {
 	}
 	s.send(t, call{method: "HEAD", path: reverse + "?lat=39.15&lon=-75.52"}).want(401)
 	var made accountBody
-	s.send(t, call{method: "POST", path: accounts + "/", bearer: user, contentType: jsonType, body: `{"platform":"WEB","scopes":["TILE"]}`}).want(201).into(&made)
+	s.send(t, call{method: "POST", path: accounts + "/", bearer: user, contentType: jsonType,
+		body: `{"platform":"WEB","scopes":["TILE"]}`}).want(201).into(&made)
 	secret(made.Data.ClientToken)
 	secret(made.Data.ServerToken)
 }

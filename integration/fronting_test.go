@@ -109,7 +109,7 @@ type fronted struct {
 var upstreams = regexp.MustCompile(`(https?://)?\b(?:osrm|valhalla|nominatim|photon|vroom|tiles)(?:-\d)?:\d+`)
 
 // startFronted runs a snippet with a recorder for all of its upstreams, and pairs of texts replaced. Accounts are
-// managed at an address of their own.
+// managed at a URL of their own.
 func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 	t.Helper()
 	s := newServer(t)

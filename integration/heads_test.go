@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// familyError reads an error body of the family that an address has, and fails the test where it is of none.
-func familyError(t *testing.T, address string, status int, body string) (text, code string) {
+// familyError reads an error body of the family that a path has, and fails the test where it is of none.
+func familyError(t *testing.T, path string, status int, body string) (text, code string) {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(body))
 	dec.DisallowUnknownFields()
-	if strings.TrimSuffix(address, "/")+"/" == match {
+	if strings.TrimSuffix(path, "/")+"/" == match {
 		var routing struct {
 			Error struct {
 				Code, Message string
@@ -28,46 +28,46 @@ func familyError(t *testing.T, address string, status int, body string) (text, c
 		}
 		if err := dec.Decode(&routing); err != nil || routing.Error.Status != status || routing.Error.Code == "" ||
 			routing.Error.Message == "" {
-			t.Errorf("%s: %d %s", address, status, body)
+			t.Errorf("%s: %d %s", path, status, body)
 		}
 		return routing.Error.Message, routing.Error.Code
 	}
 	var platform struct{ Error, Code string }
 	if err := dec.Decode(&platform); err != nil || platform.Error == "" {
-		t.Errorf("%s: %d %s", address, status, body)
+		t.Errorf("%s: %d %s", path, status, body)
 	}
 	return platform.Error, platform.Code
 }
 
-var allAddresses = []string{external + "/auth", external + "/jwks.json", accounts, accounts + "/sa_x", reverse, match,
+var allPaths = []string{external + "/auth", external + "/jwks.json", accounts, accounts + "/sa_x", reverse, match,
 	route, "/healthz", "/", "/nothing"}
 
-// What Caddy refuses before any handler has seen it is JSON of the address's family, with a code where the family has
+// What Caddy refuses before any handler has seen it is JSON of the path's family, with a code where the family has
 // one.
 func TestRefusedHeads(t *testing.T) {
 	s := sharedServer(t)
-	for _, address := range allAddresses {
+	for _, path := range allPaths {
 		for _, host := range []string{"", " ", "...", "."} {
-			resp, body := s.raw(t, "GET "+address+" HTTP/1.1\r\nHost:"+host+"\r\nConnection: close\r\n\r\n")
+			resp, body := s.raw(t, "GET "+path+" HTTP/1.1\r\nHost:"+host+"\r\nConnection: close\r\n\r\n")
 			if resp.StatusCode != 400 || resp.Header.Get("Content-Type") != jsonType {
-				t.Errorf("%s, host %q: %d %v %s", address, host, resp.StatusCode, resp.Header, body)
+				t.Errorf("%s, host %q: %d %v %s", path, host, resp.StatusCode, resp.Header, body)
 			}
-			text, code := familyError(t, address, 400, body)
+			text, code := familyError(t, path, 400, body)
 			want := validation
-			if address == match {
+			if path == match {
 				want = "InvalidInput"
 			}
 			if !strings.HasPrefix(text, "host: ") || code != want {
-				t.Errorf("%s, host %q: %s", address, host, body)
+				t.Errorf("%s, host %q: %s", path, host, body)
 			}
 		}
-		resp, body := s.raw(t, strings.Repeat("X", 33)+" "+address+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		resp, body := s.raw(t, strings.Repeat("X", 33)+" "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		if resp.StatusCode != 405 || resp.Header.Get("Allow") == "" || resp.Header.Get("Content-Type") != jsonType {
-			t.Errorf("%s, a long method: %d %v %s", address, resp.StatusCode, resp.Header, body)
+			t.Errorf("%s, a long method: %d %v %s", path, resp.StatusCode, resp.Header, body)
 		}
-		if _, code := familyError(t, address, 405, body); address == match && code != "MethodNotAllowed" ||
-			address != match && code != "" {
-			t.Errorf("%s, a long method: %s", address, body)
+		if _, code := familyError(t, path, 405, body); path == match && code != "MethodNotAllowed" ||
+			path != match && code != "" {
+			t.Errorf("%s, a long method: %s", path, body)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestSlowBodies(t *testing.T) {
 	user := s.userToken(t, "slow-bodies")
 	acc := s.create(t, user, nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	for _, c := range []struct{ method, address, token, media string }{
+	for _, c := range []struct{ method, path, token, media string }{
 		{"POST", external + "/auth", "", jsonType}, {"POST", external + "/refresh", "", jsonType},
 		{"POST", external + "/revoke", "", ""},
 		{"POST", accounts, user, jsonType}, {"PATCH", accounts + "/" + acc.ID, user, jsonType},
@@ -87,9 +87,9 @@ func TestSlowBodies(t *testing.T) {
 	} {
 		for _, framing := range []string{"Content-Length: 1000\r\n\r\n{",
 			"Transfer-Encoding: chunked\r\n\r\n5\r\n{    \r\n"} {
-			t.Run(c.method+" "+c.address+" "+framing[:7], func(t *testing.T) {
+			t.Run(c.method+" "+c.path+" "+framing[:7], func(t *testing.T) {
 				t.Parallel()
-				head := c.method + " " + c.address + " HTTP/1.1\r\nHost: x\r\n"
+				head := c.method + " " + c.path + " HTTP/1.1\r\nHost: x\r\n"
 				if c.token != "" {
 					head += "Authorization: Bearer " + c.token + "\r\n"
 				}
@@ -101,7 +101,7 @@ func TestSlowBodies(t *testing.T) {
 				if took := time.Since(begun); resp.StatusCode != 408 || took < 900*time.Millisecond || took > 10*time.Second {
 					t.Errorf("%s: %d after %v: %s", c.media, resp.StatusCode, took, body)
 				}
-				if _, code := familyError(t, c.address, 408, body); c.address == match && code != "RequestTimeout" {
+				if _, code := familyError(t, c.path, 408, body); c.path == match && code != "RequestTimeout" {
 					t.Error(body)
 				}
 				if resp.Header.Get("Content-Type") != jsonType || !resp.Close {

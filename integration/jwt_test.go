@@ -102,7 +102,7 @@ func (s *server) stealKeys(t *testing.T) map[account.KeyUse]ed25519.PrivateKey {
 	return stolen
 }
 
-// forgeries makes tokens out of a good one, each with one thing wrong that an attacker may try. lure is an address
+// forgeries makes tokens out of a good one, each with one thing wrong that an attacker may try. lure is a URL
 // that nobody may ask for keys.
 func forgeries(t *testing.T, good string, own, otherUse ed25519.PrivateKey, otherKid, lure string) map[string]string {
 	t.Helper()
@@ -257,7 +257,7 @@ func TestForgedTokens(t *testing.T) {
 			object{"aud": "caddy-maps:accounts"})))
 	})
 	if n := fetched.Load(); n != 0 {
-		t.Errorf("keys were asked for %d times at an address that a token named", n)
+		t.Errorf("keys were asked for %d times at a URL that a token named", n)
 	}
 	s.send(t, geocode(access)).want(200)
 }

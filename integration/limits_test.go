@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// untilLimited sends a call over and over, by several clients, until one answer is a 429, and returns that answer and how
-// many others there were. The others must have the given status.
+// untilLimited sends a call over and over, by several clients, until one answer is a 429, and returns that answer and
+// how many others there were. The others must have the given status.
 func (s *server) untilLimited(t *testing.T, c call, status int) (limited *answer, passed int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -88,7 +88,8 @@ func TestAccountLimit(t *testing.T) {
 	// The same account, by another endpoint: the same limit, in the words of that endpoint.
 	limited, _ = s.untilLimited(t, call{path: matchPath(dover, "&apiKey="+tokens[0])}, 200)
 	wantLimited(t, limited, time.Second)
-	if got, want := string(limited.body), `{"error":{"code":"TooManyRequests","message":"Too Many Requests","status":429}}`; got != want {
+	if got, want := string(limited.body),
+		`{"error":{"code":"TooManyRequests","message":"Too Many Requests","status":429}}`; got != want {
 		t.Errorf("the body is %s, want %s", got, want)
 	}
 	s.untilLimited(t, at(tokens[0]), 200)
@@ -101,9 +102,9 @@ func TestAccountLimit(t *testing.T) {
 	}
 }
 
-// Whoever sends bad tokens is stopped ahead of maps_auth, by address, and nobody else is: behind a trusted load balancer
-// each client has an address of its own, which it cannot choose.
-func TestAddressLimits(t *testing.T) {
+// Whoever sends bad tokens is stopped ahead of maps_auth, by IP, and nobody else is: behind a trusted load balancer
+// each client has an IP of its own, which it cannot choose.
+func TestClientIPLimits(t *testing.T) {
 	s := startLimited(t,
 		"# trusted_proxies static 10.0.0.0/8", "trusted_proxies static 127.0.0.1/32",
 		"# trusted_proxies_strict", "trusted_proxies_strict")
@@ -111,8 +112,8 @@ func TestAddressLimits(t *testing.T) {
 	acc := s.create(t, user, nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	// The load balancer is this test: what it adds stands last.
-	from := func(c call, addresses string) call {
-		c.header = map[string][]string{"X-Forwarded-For": {addresses}}
+	from := func(c call, ips string) call {
+		c.header = map[string][]string{"X-Forwarded-For": {ips}}
 		return c
 	}
 	forged := access[:len(access)-8] + "AAAAAAAA"
@@ -124,7 +125,8 @@ func TestAddressLimits(t *testing.T) {
 		events    int
 		window    time.Duration
 	}{
-		{"maps", call{path: reverse + "?lat=1&lon=1", bearer: forged}, call{path: reverse + "?lat=1&lon=1", bearer: access}, 401, 200, time.Second},
+		{"maps", call{path: reverse + "?lat=1&lon=1", bearer: forged}, call{path: reverse + "?lat=1&lon=1", bearer: access},
+			401, 200, time.Second},
 		{"exchange", wrong, exchangeCall(acc.ClientToken, acc.ServerToken), 401, 100, 10 * time.Second},
 		{"management", call{path: accounts, bearer: forged}, call{path: accounts, bearer: user}, 401, 100, 10 * time.Second},
 	} {
@@ -146,10 +148,10 @@ func TestAddressLimits(t *testing.T) {
 					secret(tokens.Data.RefreshToken)
 				}
 			}
-			// An address that the client wrote itself, before the one that the load balancer saw.
+			// An IP that the client wrote itself, before the one that the load balancer saw.
 			wantLimitedPlatform(t, first(s.untilLimited(t, from(test.bad, "198.51.100.7, "+attacker), test.status)), test.window)
 			if test.window > time.Second {
-				// Nothing has left the window since: one more address that is made up does not help either.
+				// Nothing has left the window since: one more IP that is made up does not help either.
 				s.send(t, from(test.good, other+", "+attacker)).want(429)
 			}
 		})
@@ -159,12 +161,13 @@ func TestAddressLimits(t *testing.T) {
 }
 
 // Without trusted proxies nobody is believed who says that he speaks for others, and refresh counts as exchange does.
-func TestForwardedAddressIsNotBelieved(t *testing.T) {
+func TestForwardedIPIsNotBelieved(t *testing.T) {
 	s := startLimited(t)
 	n := 0
 	next := func() map[string][]string {
 		n++
-		return map[string][]string{"X-Forwarded-For": {"203.0.113." + strconv.Itoa(n%250)}, "Forwarded": {"for=203.0.113." + strconv.Itoa(n%250)}}
+		return map[string][]string{"X-Forwarded-For": {"203.0.113." + strconv.Itoa(n%250)},
+			"Forwarded": {"for=203.0.113." + strconv.Itoa(n%250)}}
 	}
 	c := refreshCall("mpr_" + strings.Repeat("x", 49))
 	for range 100 {

@@ -24,22 +24,22 @@ func TestLogLines(t *testing.T) {
 	const most = 500 << 10
 	fill := func(one string) string { return strings.Repeat(one, most/len(one)) }
 	n := 0
-	for _, address := range allAddresses {
+	for _, path := range allPaths {
 		for _, head := range []string{
-			"GET " + address + "?" + fill("[") + " HTTP/1.1\r\nHost: x\r\n",
-			"GET " + address + "?" + fill("a=%5b&") + " HTTP/1.1\r\nHost: x\r\n",
-			"GET " + address + "/" + fill("x/") + " HTTP/1.1\r\nHost: x\r\n",
-			"GET " + address + " HTTP/1.1\r\nHost: " + fill("x") + "\r\n",
-			"GET " + address + " HTTP/1.1\r\nHost: x\r\nUser-Agent: " + fill(`"`) + "\r\n",
-			"GET " + address + " HTTP/1.1\r\nHost: x\r\nReferer: https://x/?apiKey=" + access + fill("&") + "\r\n",
-			"GET " + address + " HTTP/1.1\r\nHost: x\r\n" + fill("X-Header: 1\r\n"),
-			"GET " + address + "?apiKey=" + fill("x") + " HTTP/1.1\r\nHost: x\r\n",
-			"GET " + address + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + fill("x") + "\r\n",
-			fill("M") + " " + address + " HTTP/1.1\r\nHost: x\r\n",
-			"GET http://x" + address + "?lat=1&lon=1&x=#&apiKey=" + access + " HTTP/1.1\r\nHost: x\r\n",
-			"GET http://x" + address + "?lat=1&lon=1&x=%zz&%61piKey=" + access + " HTTP/1.1\r\nHost: x\r\n",
-			"GET " + address + "?" + strings.Repeat("x", 2030) + "&apiKey=" + access + " HTTP/1.1\r\nHost: x\r\n",
-			"OPTIONS " + address + "?apiKey=" + access + " HTTP/1.1\r\nHost: x\r\nOrigin: " + page +
+			"GET " + path + "?" + fill("[") + " HTTP/1.1\r\nHost: x\r\n",
+			"GET " + path + "?" + fill("a=%5b&") + " HTTP/1.1\r\nHost: x\r\n",
+			"GET " + path + "/" + fill("x/") + " HTTP/1.1\r\nHost: x\r\n",
+			"GET " + path + " HTTP/1.1\r\nHost: " + fill("x") + "\r\n",
+			"GET " + path + " HTTP/1.1\r\nHost: x\r\nUser-Agent: " + fill(`"`) + "\r\n",
+			"GET " + path + " HTTP/1.1\r\nHost: x\r\nReferer: https://x/?apiKey=" + access + fill("&") + "\r\n",
+			"GET " + path + " HTTP/1.1\r\nHost: x\r\n" + fill("X-Header: 1\r\n"),
+			"GET " + path + "?apiKey=" + fill("x") + " HTTP/1.1\r\nHost: x\r\n",
+			"GET " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + fill("x") + "\r\n",
+			fill("M") + " " + path + " HTTP/1.1\r\nHost: x\r\n",
+			"GET http://x" + path + "?lat=1&lon=1&x=#&apiKey=" + access + " HTTP/1.1\r\nHost: x\r\n",
+			"GET http://x" + path + "?lat=1&lon=1&x=%zz&%61piKey=" + access + " HTTP/1.1\r\nHost: x\r\n",
+			"GET " + path + "?" + strings.Repeat("x", 2030) + "&apiKey=" + access + " HTTP/1.1\r\nHost: x\r\n",
+			"OPTIONS " + path + "?apiKey=" + access + " HTTP/1.1\r\nHost: x\r\nOrigin: " + page +
 				"\r\nAccess-Control-Request-Method: GET\r\n",
 		} {
 			if resp, _ := s.raw(t, head+"Connection: close\r\n\r\n"); resp.Header.Get("Server") == "" {
@@ -75,7 +75,7 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// plainLog is a log as operators add it, without a thought of what stands in addresses.
+// plainLog is a log as operators add it, without a thought of what stands in URLs.
 const plainLog = "\tlog {\n\t\toutput file own.log\n\t}\n"
 
 // A plain log that is added to a Caddyfile of the documentation has no token in it, and the operator is told what is
@@ -109,7 +109,7 @@ func TestPlainLogsHaveNoToken(t *testing.T) {
 		s.raw(t, "GET http://x"+reverse+"?lat=1&lon=1&x=#&apiKey="+access+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		s.checkPlainLog(t)
 	})
-	address := regexp.MustCompile(`(?m)^\thandle(?:_path)? (/[^ *]*)\*? \{$`)
+	handled := regexp.MustCompile(`(?m)^\thandle(?:_path)? (/[^ *]*)\*? \{$`)
 	for _, snippet := range readSnippets(t, "fronting.md") {
 		if !strings.Contains(snippet.text, "api_key_query") {
 			continue
@@ -121,20 +121,20 @@ func TestPlainLogsHaveNoToken(t *testing.T) {
 			}
 			f := startFronted(t, snippet.text, replacements...)
 			_, token := f.token("TILE", "MATRIX", "ONM", "DIRECTION", "TSS", "GEOCODING", "REVERSEGEOCODING")
-			var addresses []string
+			var paths []string
 			if strings.Contains(snippet.text, "maps_match") {
-				addresses = append(addresses, match)
+				paths = append(paths, match)
 			}
-			for _, m := range address.FindAllStringSubmatch(snippet.text, -1) {
-				addresses = append(addresses, m[1])
+			for _, m := range handled.FindAllStringSubmatch(snippet.text, -1) {
+				paths = append(paths, m[1])
 			}
 			for _, healthy := range []bool{true, false} {
 				if !healthy {
 					f.upstream.says(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 				}
-				for _, address := range addresses {
-					f.ask(call{path: address + "?lat=1&lon=1&path=[{1,1},{1,2}]&apiKey=" + token})
-					f.ask(call{path: address + "?lat=1&lon=1&path=[{1,1},{1,2}]&%61piKey=" + token,
+				for _, path := range paths {
+					f.ask(call{path: path + "?lat=1&lon=1&path=[{1,1},{1,2}]&apiKey=" + token})
+					f.ask(call{path: path + "?lat=1&lon=1&path=[{1,1},{1,2}]&%61piKey=" + token,
 						header: map[string][]string{"Referer": {"/?apiKey=" + token}}})
 				}
 			}
@@ -153,7 +153,7 @@ func (s *server) checkPlainLog(t *testing.T) {
 	if err := s.searchSecrets(); err != nil {
 		t.Error(err)
 	}
-	if log := s.logTail(1 << 20); strings.Count(log, "these loggers write addresses as they are") != 1 {
+	if log := s.logTail(1 << 20); strings.Count(log, "these loggers write URLs as they are") != 1 {
 		t.Error("the operator is not warned, or more than once")
 	}
 }

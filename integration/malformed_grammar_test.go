@@ -166,7 +166,8 @@ var (
 		"HTTP/1.1 ", "", "FTP/1.1", "HTTP/1.999999999999"}
 	medias = []string{"application/json", "application/json; charset=utf-8", "application/json; charset=utf-16",
 		"application/gpx+xml", "application/geo+json", "text/csv", "text/plain",
-		"application/x-www-form-urlencoded", "multipart/form-data", "multipart/form-data; boundary=x", "", "/", "application/", "application/json;", "application/json; charset", "é/é", strings.Repeat("a", 9000)}
+		"application/x-www-form-urlencoded", "multipart/form-data", "multipart/form-data; boundary=x", "", "/",
+		"application/", "application/json;", "application/json; charset", "é/é", strings.Repeat("a", 9000)}
 	headers = []string{
 		"Authorization: Bearer", "Authorization: Bearer ", "Authorization: Bearer x", "Authorization: Basic dTpw",
 		"Authorization: ", "Authorization: Bearer a.b.c", "Proxy-Authorization: Bearer x",
@@ -293,7 +294,7 @@ func mutateParams(random *rand.Rand, r *wireRequest, token string) {
 	case 4:
 		r.params[at] = "apiKey=" + token
 	case 5:
-		r.params[at] = name + "=" + pick(random, odd) // raw, which may end the address
+		r.params[at] = name + "=" + pick(random, odd) // raw, which may end the URL
 	default:
 		r.params[at] = name + "=" + url.QueryEscape(pick(random, odd))
 	}

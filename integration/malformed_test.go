@@ -270,7 +270,7 @@ func judge(r *wireRequest, resp *http.Response, body string) error {
 			return fmt.Errorf("no %s", name)
 		}
 	}
-	// An address that is only like one of an endpoint may be answered in either family.
+	// A path that is only like that of an endpoint may be answered in either family.
 	exact := strings.TrimSuffix(r.path, "/")+"/" == match
 	routing := strings.HasPrefix(body, `{"error":{`)
 	if exact && !routing || !exact && routing && !strings.Contains(strings.ToLower(r.path), "matching") {

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// A limit for each address counts an IPv6 network of 64 bits as one, however its addresses are written.
+// A limit for each client IP counts an IPv6 network of 64 bits as one, however its addresses are written.
 func TestNetworkLimit(t *testing.T) {
 	t.Setenv("MAPS_LIMIT_TOKENS", "20")
 	s := startLimited(t,
 		"# trusted_proxies static 10.0.0.0/8", "trusted_proxies static 127.0.0.1/32",
 		"# trusted_proxies_strict", "trusted_proxies_strict")
-	from := func(address string) call {
+	from := func(ip string) call {
 		c := refreshCall("mpr_" + strings.Repeat("x", 49))
-		c.header = map[string][]string{"X-Forwarded-For": {address}}
+		c.header = map[string][]string{"X-Forwarded-For": {ip}}
 		return c
 	}
 	for _, test := range []struct{ first, same, other string }{

@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/adminapi"
 )
 
-// The documents are valid OpenAPI 3.1, have every address of the service, and can be made clients from: every operation has
-// a name of its own.
+// The documents are valid OpenAPI 3.1, have every endpoint of the service, and can be made clients from: every
+// operation has a name of its own.
 func TestOpenAPIDocuments(t *testing.T) {
 	public, err := publicAPI()
 	if err != nil {
@@ -27,7 +27,8 @@ func TestOpenAPIDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"get /api/v1/external/jwks.json", "post /api/v1/external/auth", "post /api/v1/external/refresh", "post /api/v1/external/revoke",
+		"get /api/v1/external/jwks.json", "post /api/v1/external/auth", "post /api/v1/external/refresh",
+		"post /api/v1/external/revoke",
 		"get /api/v1/service-accounts", "post /api/v1/service-accounts",
 		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",
 		"get /v2/search/reverse-geocoding", "get /v2/search/coverage", "get /api/route/matching/",

@@ -99,10 +99,10 @@ func (d *description) compare(t testing.TB, req *http.Request, body string, a *a
 	path := tidy(req.URL.Path)
 	template := d.find(path)
 	switch {
-	case template == "" || req.Method == http.MethodOptions: // an address of nobody, and preflights
+	case template == "" || req.Method == http.MethodOptions: // a path of nobody, and preflights
 		return
 	case (a.status == 400 || a.status == 431) && strings.HasPrefix(a.header.Get("Content-Type"), "text/plain"):
-		return // refused by Go's server, before anybody has read the address
+		return // refused by Go's server, before anybody has read the URL
 	case template == route && !slices.Contains([]int{401, 403, 429}, a.status):
 		return // what the upstream answers is its own affair
 	}
@@ -145,7 +145,8 @@ func (d *description) compare(t testing.TB, req *http.Request, body string, a *a
 	if a.call.ungated {
 		sent.Header.Set("Authorization", "Bearer none")
 	}
-	got := &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)), Request: sent}
+	got := &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)),
+		Request: sent}
 	if a.status < 300 {
 		if ok, errs := d.validator.ValidateHttpRequestSync(sent); !ok {
 			for _, err := range errs {
@@ -185,20 +186,25 @@ func TestOpenAPIComparison(t *testing.T) {
 			`{"error":"size","code":"FAILED_VALIDATION"}`, ""},
 		{"more fields", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader,
 			`{"data":{"query":"1.000000,2.000000","results":[],"total":0}}`, "total"},
-		{"a field too few", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader, `{"data":{"results":[]}}`, "query"},
-		{"another code", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 400, jsonHeader, `{"error":"lat","code":"BAD"}`, "code"},
+		{"a field too few", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader,
+			`{"data":{"results":[]}}`, "query"},
+		{"another code", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 400, jsonHeader,
+			`{"error":"lat","code":"BAD"}`, "code"},
 		{"another status", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 418, jsonHeader, `{"error":"tea"}`, "418"},
-		{"another media type", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, http.Header{"Content-Type": {"text/html"}}, found, "text/html"},
-		{"no challenge", call{path: reverse + "?lat=1&lon=2"}, 401, http.Header{"Content-Type": {jsonType}, "Cache-Control": {"no-store"}},
+		{"another media type", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200,
+			http.Header{"Content-Type": {"text/html"}}, found, "text/html"},
+		{"no challenge", call{path: reverse + "?lat=1&lon=2"}, 401,
+			http.Header{"Content-Type": {jsonType}, "Cache-Control": {"no-store"}},
 			`{"error":"invalid or missing api key"}`, "WWW-Authenticate"},
-		{"the other family", call{path: match + "?path=x"}, 422, jsonHeader, `{"error":"path","code":"FAILED_VALIDATION"}`, "error"},
+		{"the other family", call{path: match + "?path=x"}, 422, jsonHeader, `{"error":"path","code":"FAILED_VALIDATION"}`,
+			"error"},
 		{"a code of another status", call{path: match + "?path=x"}, 404, jsonHeader,
 			`{"error":{"code":"NotFound","message":"x","status":404}}`, "code"},
 		{"a field of a body", call{method: "POST", path: accounts, bearer: "a.b.c", contentType: jsonType,
 			body: `{"platform":"TV","scopes":["TILE"]}`}, 201, jsonHeader, `{}`, "platform"},
 		{"a method", call{method: "PUT", path: accounts}, 200, jsonHeader, `{}`, "method"},
 		{"a method, refused", call{method: "PUT", path: accounts}, 405, jsonHeader, `{}`, ""},
-		{"an address of nobody", call{path: "/nothing"}, 418, jsonHeader, `{}`, ""},
+		{"a path of nobody", call{path: "/nothing"}, 418, jsonHeader, `{}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			req, err := newRequest("http://127.0.0.1", test.call)
@@ -206,7 +212,8 @@ func TestOpenAPIComparison(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &failures{TB: t}
-			d.compare(r, req, test.call.body, &answer{t: r, call: test.call, status: test.status, header: test.header, body: []byte(test.body)})
+			d.compare(r, req, test.call.body,
+				&answer{t: r, call: test.call, status: test.status, header: test.header, body: []byte(test.body)})
 			said := strings.Join(r.all, "\n")
 			if test.says == "" && said != "" || test.says != "" && !strings.Contains(said, test.says) {
 				t.Errorf("it says %q, want %q in it", said, test.says)

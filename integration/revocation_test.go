@@ -404,8 +404,9 @@ func TestClusterClock(t *testing.T) {
 		body: `{"organization":"clocks"}`}).want(201).into(&minted)
 	acc := c.nodes[0].create(t, secret(minted.Token), nil)
 	access, _ := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
-	if apart := time.Until(time.Unix(tokenPart(t, access, 1)["iat"].(int64), 0)) - off; apart.Abs() > 30*time.Second {
-		t.Errorf("the token was made %v from the database's time", apart)
+	if difference := time.Until(time.Unix(tokenPart(t, access, 1)["iat"].(int64),
+		0)) - off; difference.Abs() > 30*time.Second {
+		t.Errorf("the token was made %v from the database's time", difference)
 	}
 	offset := func(s *server) float64 {
 		return s.scrape(t)["caddy_maps_store_clock_offset_seconds"].GetMetric()[0].GetGauge().GetValue()

@@ -21,7 +21,8 @@ import (
 // andorraRegion returns the compiled map of Andorra.
 var andorraRegion = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(workDir, "andorra.region")
-	return path, inRoot(nil, plain, "maps", "build", filepath.Join(filepath.Dir(extract), "andorra-latest.osm.bz2"), "--output", path)
+	return path, inRoot(nil, plain, "maps", "build", filepath.Join(filepath.Dir(extract), "andorra-latest.osm.bz2"),
+		"--output", path)
 })
 
 // andorra is a drive of a kilometre through Andorra la Vella.
@@ -173,7 +174,7 @@ func TestSharding(t *testing.T) {
 		}
 	})
 
-	// The shard learns how a trace was travelled, from the address and from the body.
+	// The shard learns how a trace was travelled, from the query and from the body.
 	t.Run("profiles", func(t *testing.T) {
 		for _, points := range [][][2]float64{dover, andorra} {
 			for _, c := range []call{
@@ -215,7 +216,8 @@ func TestSharding(t *testing.T) {
 			{call{path: reverse + "?lat=91&lon=1"}, 400, `"FAILED_VALIDATION"`},
 			{call{path: reverse + "?lat=39&lat=39&lon=-75.5"}, 400, "lat: appears more than once"},
 			{call{path: match + "?path=[{39.1,-75.5}]"}, 422, `"InvalidInput"`},
-			{call{method: "POST", path: match, contentType: jsonType, body: `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1}]}`}, 422, "point 1: lng is missing"},
+			{call{method: "POST", path: match, contentType: jsonType, body: `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1}]}`},
+				422, "point 1: lng is missing"},
 			{call{method: "POST", path: match, contentType: "text/plain", body: "{}"}, 415, `"UnsupportedMediaType"`},
 			{call{method: "POST", path: match, contentType: jsonType, body: large}, 413, `"TooLarge"`},
 			{call{method: "PUT", path: match}, 405, `"MethodNotAllowed"`},
@@ -228,7 +230,8 @@ func TestSharding(t *testing.T) {
 		}
 	})
 
-	// Which shard a trace belongs to is only looked at when it may pass: the refusal does not wait for the end of the body.
+	// Which shard a trace belongs to is only looked at when it may pass: the refusal does not wait for the end of the
+	// body.
 	t.Run("a stranger's body is not read", func(t *testing.T) {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+s.front.port)
 		if err != nil {
@@ -236,7 +239,8 @@ func TestSharding(t *testing.T) {
 		}
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: maps\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", match, jsonType, 4<<20)
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: maps\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", match,
+			jsonType, 4<<20)
 		go func() {
 			// Go's server takes so much of a body that nobody wanted before it sends an answer.
 			_, _ = io.WriteString(conn, strings.Repeat(" ", 512<<10))
@@ -313,7 +317,9 @@ func forms(t *testing.T, points [][2]float64) []call {
 		{path: matchPath(points, "&radius=10&details=true")},
 		{path: strings.TrimSuffix(match, "/") + query + "&path=" + url.QueryEscape(asJSON(t, objects))},
 		{method: "POST", path: match + query, contentType: jsonType, body: asJSON(t, map[string]any{"path": objects})},
-		{method: "POST", path: match + query, contentType: "application/gpx+xml", body: "<gpx><trk><trkseg>" + gpx.String() + "</trkseg></trk></gpx>"},
-		{method: "POST", path: match + query, contentType: "application/geo+json", body: asJSON(t, map[string]any{"type": "LineString", "coordinates": positions})},
+		{method: "POST", path: match + query, contentType: "application/gpx+xml",
+			body: "<gpx><trk><trkseg>" + gpx.String() + "</trkseg></trk></gpx>"},
+		{method: "POST", path: match + query, contentType: "application/geo+json",
+			body: asJSON(t, map[string]any{"type": "LineString", "coordinates": positions})},
 	}
 }

@@ -152,11 +152,11 @@ func checkRoutesByValhalla(t *testing.T, text string) {
 
 func checkMatrixByOSRM(t *testing.T, text string) {
 	f := startFronted(t, text)
-	for _, service := range []struct{ scope, address, query string }{
+	for _, service := range []struct{ scope, endpoint, query string }{
 		{"MATRIX", "/api/v1/matrix/", "?annotations=duration,distance"},
 		{"ONM", "/api/v1/one-to-many/", "?annotations=duration,distance&sources=0"},
 	} {
-		_, got := f.gate(service.scope, call{path: service.address + "39.1,-75.5;42.5,1.5;-0.25,7"})
+		_, got := f.gate(service.scope, call{path: service.endpoint + "39.1,-75.5;42.5,1.5;-0.25,7"})
 		f.wantAccount(got)
 		if want := "/table/v1/driving/-75.5,39.1;1.5,42.5;7,-0.25" + service.query; got.uri != want {
 			t.Errorf("%s, want %s", got.uri, want)
@@ -164,7 +164,7 @@ func checkMatrixByOSRM(t *testing.T, text string) {
 		_, token := f.token(service.scope)
 		// The path is sent as it is written here, encoded or not.
 		for _, path := range []string{"39.1%2C-75.5%3B42.5%2C1.5", "39.1,-75.5;42.5,1.5?annotations=speed&sources=1"} {
-			req, err := http.NewRequest("GET", f.site+service.address+path, nil)
+			req, err := http.NewRequest("GET", f.site+service.endpoint+path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,13 +182,13 @@ func checkMatrixByOSRM(t *testing.T, text string) {
 			"", "39.1,-75.5;", ";39.1,-75.5", "39.1,-75.5;;1,1", "139.1,-75.5;1,1", "1,1;1,181", "a,b;c,d", "1,1/2,2",
 			"1,1;2,2/x", "1,1,1",
 		} {
-			a := f.ask(call{path: service.address + bad, bearer: token}).want(400).wantHeader("Content-Type", jsonType)
+			a := f.ask(call{path: service.endpoint + bad, bearer: token}).want(400).wantHeader("Content-Type", jsonType)
 			if !bytes.Contains(a.body, []byte(`"code":"FAILED_VALIDATION"`)) {
 				t.Errorf("%s: %s", bad, a.body)
 			}
 		}
 		f.notPassed()
-		f.checkBadBodies(call{path: service.address + "39.1,-75.5;42.5,1.5", bearer: token})
+		f.checkBadBodies(call{path: service.endpoint + "39.1,-75.5;42.5,1.5", bearer: token})
 	}
 }
 
@@ -204,20 +204,20 @@ func checkGeocoding(t *testing.T, text string) {
 		}
 		fmt.Fprint(w, results)
 	})
-	for _, service := range []struct{ address, uri, cache string }{
+	for _, service := range []struct{ endpoint, uri, cache string }{
 		{"/v2/search/geocoding", "/search?format=jsonv2&q=Dover+Castle", "private"},
 		{"/v2/search/autocomplete", "/api?q=Dover%20Castle", "private, max-age=60"},
 	} {
 		query := "?q=Dover%20Castle"
-		f.checkPreflight(service.address + query)
-		_, got := f.gate("GEOCODING", call{path: service.address + query})
+		f.checkPreflight(service.endpoint + query)
+		_, got := f.gate("GEOCODING", call{path: service.endpoint + query})
 		f.wantAccount(got)
 		if got.uri != service.uri {
 			t.Errorf("%s, want %s", got.uri, service.uri)
 		}
 		_, token := f.token("GEOCODING")
 		header := map[string][]string{"Origin": {page}, "Accept-Encoding": {"gzip"}}
-		a := f.ask(call{path: service.address + query + "&apiKey=" + token, header: header}).want(200)
+		a := f.ask(call{path: service.endpoint + query + "&apiKey=" + token, header: header}).want(200)
 		if got := f.passed(token); got.uri != service.uri {
 			t.Errorf("%s, want %s", got.uri, service.uri)
 		}
@@ -227,7 +227,7 @@ func checkGeocoding(t *testing.T, text string) {
 		if unzipped(t, a.body) != results {
 			t.Error("the answer is not what the upstream said")
 		}
-		f.ask(call{path: service.address + "?q=broken", bearer: token}).want(500).wantHeader("Cache-Control", "private")
+		f.ask(call{path: service.endpoint + "?q=broken", bearer: token}).want(500).wantHeader("Cache-Control", "private")
 		f.upstream.take()
 	}
 	_, token := f.token("GEOCODING")

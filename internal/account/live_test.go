@@ -16,7 +16,8 @@ import (
 )
 
 func newAccount(id string) account.Account {
-	a := account.Account{ID: id, OrganizationID: "org", Scopes: account.Scopes{account.ScopeTile}, Status: account.StatusActive, Version: 1}
+	a := account.Account{ID: id, OrganizationID: "org", Scopes: account.Scopes{account.ScopeTile},
+		Status: account.StatusActive, Version: 1}
 	copy(a.ClientHash[:], "c"+id)
 	copy(a.ServerHash[:], "s"+id)
 	return a
@@ -77,8 +78,8 @@ func TestLiveFollows(t *testing.T) {
 	check("deleted, and an old version came", false, 3, 5)
 }
 
-// TestLiveOrder shows a Live the versions of an account in any order, as slow readers of a store do. It must end with the
-// highest and never go back.
+// TestLiveOrder shows a Live the versions of an account in any order, as slow readers of a store do. It must end with
+// the highest and never go back.
 func TestLiveOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := account.NewLive(accounttest.NewMemory())
@@ -94,7 +95,8 @@ func TestLiveOrder(t *testing.T) {
 	})
 }
 
-// tearing is a store whose updates and deletions fail, after they took place or before, and which can be down altogether.
+// tearing is a store whose updates and deletions fail, after they took place or before, and which can be down
+// altogether.
 type tearing struct {
 	account.Store
 	torn, took, down bool
@@ -109,7 +111,8 @@ func (s *tearing) Account(ctx context.Context, id string) (account.Account, erro
 	return s.Store.Account(ctx, id)
 }
 
-func (s *tearing) UpdateAccount(ctx context.Context, id string, change func(*account.Account) (bool, error)) (before, after account.Account, err error) {
+func (s *tearing) UpdateAccount(ctx context.Context, id string,
+	change func(*account.Account) (bool, error)) (before, after account.Account, err error) {
 	if !s.torn || s.took {
 		before, after, err = s.Store.UpdateAccount(ctx, id, change)
 	}
@@ -119,7 +122,8 @@ func (s *tearing) UpdateAccount(ctx context.Context, id string, change func(*acc
 	return before, after, err
 }
 
-func (s *tearing) DeleteAccount(ctx context.Context, id string, check func(account.Account) error) (a account.Account, err error) {
+func (s *tearing) DeleteAccount(ctx context.Context, id string,
+	check func(account.Account) error) (a account.Account, err error) {
 	if !s.torn || s.took {
 		a, err = s.Store.DeleteAccount(ctx, id, check)
 	}
@@ -192,7 +196,8 @@ func TestLiveRefusedChange(t *testing.T) {
 // unasked is a store that could not be asked at all.
 type unasked struct{ account.Store }
 
-func (unasked) UpdateAccount(context.Context, string, func(*account.Account) (bool, error)) (before, after account.Account, err error) {
+func (unasked) UpdateAccount(context.Context, string,
+	func(*account.Account) (bool, error)) (before, after account.Account, err error) {
 	return before, after, errors.Join(errTorn, account.ErrUnchanged)
 }
 
@@ -303,13 +308,13 @@ func TestLiveClock(t *testing.T) {
 	if now := account.NewLive(store).Now(); now != store.now {
 		t.Errorf("it is %v, the store says %v", now, store.now)
 	}
-	if apart := time.Since(account.NewLive(store.Store).Now()).Abs(); apart > time.Minute {
-		t.Errorf("without a clock of the store, it is %v from this machine's", apart)
+	if off := time.Since(account.NewLive(store.Store).Now()).Abs(); off > time.Minute {
+		t.Errorf("without a clock of the store, it is %v from this machine's", off)
 	}
 }
 
-// TestLiveEndsAtOnce ends grants from many goroutines while others sweep: whoever has returned from EndGrant must find the
-// grant ended.
+// TestLiveEndsAtOnce ends grants from many goroutines while others sweep: whoever has returned from EndGrant must
+// find the grant ended.
 func TestLiveEndsAtOnce(t *testing.T) {
 	l := account.NewLive(accounttest.NewMemory())
 	l.RememberEnded(time.Hour)

@@ -41,8 +41,8 @@ func (s Style) String() string {
 	return "platform"
 }
 
-// Error is an answer that tells a client what went wrong. Its texts are shown to the client, so they never hold an internal
-// detail. The constructors of this package fill it in.
+// Error is a response that tells a client what went wrong. Its texts are shown to the client, so they never hold an
+// internal detail. The constructors of this package fill it in.
 type Error struct {
 	// Status is the HTTP status.
 	Status int

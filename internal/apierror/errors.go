@@ -45,7 +45,7 @@ func InsufficientScope(scope string) Error {
 	return e
 }
 
-// NotFound: there is no such thing at this address.
+// NotFound: there is no such thing at this path.
 func NotFound(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NotFound", Message: message}
 }
@@ -55,7 +55,7 @@ func NoRoute(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NoRoute", Message: message}
 }
 
-// MethodNotAllowed: the address exists, and allow lists its methods.
+// MethodNotAllowed: the path exists, and allow lists its methods.
 func MethodNotAllowed(allow ...string) Error {
 	return Error{Status: http.StatusMethodNotAllowed, RoutingCode: "MethodNotAllowed", Message: "method not allowed",
 		Allow: allow}
@@ -91,12 +91,12 @@ func Internal() Error {
 	return Error{Status: http.StatusInternalServerError, RoutingCode: "InternalError", Message: "internal server error"}
 }
 
-// BadGateway: a service behind this one answered with nonsense.
+// BadGateway: a service behind this one sent an invalid response.
 func BadGateway() Error {
 	return Error{Status: http.StatusBadGateway, RoutingCode: "BadGateway", Message: "bad gateway"}
 }
 
-// Unavailable: something that the answer needs cannot be reached at the moment.
+// Unavailable: something that the response needs cannot be reached at the moment.
 func Unavailable() Error {
 	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "service unavailable"}
 }
@@ -115,7 +115,7 @@ func Busy(retryAfter time.Duration) Error {
 	}
 }
 
-// Timeout: the answer took too long to make.
+// Timeout: the response took too long to make.
 func Timeout() Error {
 	return Error{Status: http.StatusGatewayTimeout, RoutingCode: "Timeout", Message: "timeout"}
 }

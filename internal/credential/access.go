@@ -78,8 +78,9 @@ func (a *Authority) judge(t *knownToken) (Identity, error) {
 		return Identity{}, refusedExpired
 	}
 	client, server := t.client.State(), t.server.State()
-	if !client.Active || !server.Active || client.Generation != t.clientGeneration || server.Generation != t.serverGeneration {
-		return Identity{}, whyDead(client, server)
+	if !client.Active || !server.Active || client.Generation != t.clientGeneration ||
+		server.Generation != t.serverGeneration {
+		return Identity{}, refusalOf(client, server)
 	}
 	if a.live.Ended(t.grant) {
 		return Identity{}, refusedGrant
@@ -96,7 +97,8 @@ func (a *Authority) judge(t *knownToken) (Identity, error) {
 	}, nil
 }
 
-func whyDead(client, server *account.State) error {
+// refusalOf says why a token of these accounts is not good any more.
+func refusalOf(client, server *account.State) error {
 	for _, s := range []*account.State{client, server} {
 		if s.InDoubt() {
 			return errDoubt
@@ -183,7 +185,7 @@ func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error
 		return nil, refusedClaims
 	}
 	return &knownToken{
-		// A copy: the caller's string may be a small part of a large one, such as a request's address.
+		// A copy: the caller's string may be a small part of a large one, such as a request's URL.
 		token: strings.Clone(token), expires: c.Expires, grant: account.GrantRef(c.Grant), scopes: scopes,
 		clientGeneration: c.Generation[0], serverGeneration: c.Generation[1],
 	}, nil

@@ -40,7 +40,8 @@ type UserIssuer struct {
 }
 
 // remoteAlgorithms are the asymmetric ones that a user issuer's tokens may be pinned to.
-var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
+	"EdDSA"}
 
 // Validate reports the first fault of a configuration. It reads nothing but the Config.
 func (c Config) Validate() error {
@@ -56,7 +57,8 @@ func (c Config) Validate() error {
 	case c.RefreshTTL < time.Second:
 		return fmt.Errorf("life of refresh tokens is %v; it must be at least 1s", c.RefreshTTL)
 	case c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
-		return fmt.Errorf("age at which signing keys are rotated is %v; it must be at least %v", c.KeyRotation, MinKeyRotation)
+		return fmt.Errorf("age at which signing keys are rotated is %v; it must be at least %v", c.KeyRotation,
+			MinKeyRotation)
 	case len(c.KeyEncryptionKey) != 0 && len(c.KeyEncryptionKey) != sealKeyLen:
 		return fmt.Errorf("key encryption key has %d bytes; it must have %d", len(c.KeyEncryptionKey), sealKeyLen)
 	}
@@ -95,15 +97,15 @@ func (u UserIssuer) Validate() error {
 	where, err := url.Parse(u.JWKSURL)
 	switch {
 	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
-		return errors.New("address of the key set is not an http or https URL")
+		return errors.New("the URL of the key set (jwks_url) is not an http or https URL")
 	case !safe(where):
-		return errors.New("address of the key set (jwks_url) must be https, except on loopback: whoever could change the " +
+		return errors.New("the URL of the key set (jwks_url) must be https, except on loopback: whoever could change the " +
 			"keys on their way could sign tokens")
 	}
 	return nil
 }
 
-// safe reports whether nobody can change what comes from an address on its way.
+// safe reports whether nobody can change what comes from a URL on its way.
 func safe(where *url.URL) bool {
 	host := where.Hostname()
 	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
@@ -120,8 +122,8 @@ const (
 // several processes is their store's, unless one of them is of a version before.
 const maxSkew = 5 * time.Minute
 
-// MinKeyRotation is the shortest age at which signing keys may be rotated by themselves. Keys of user tokens are kept for a day
-// after that, so it bounds how many there are.
+// MinKeyRotation is the shortest age at which signing keys may be rotated by themselves. Keys of user tokens are kept
+// for a day after that, so it bounds how many there are.
 const MinKeyRotation = time.Hour
 
 // maxGrants is how many grants a pair of accounts may have at once.

@@ -80,7 +80,8 @@ func TestJWKS(t *testing.T) {
 func TestKeysAreKept(t *testing.T) {
 	w := newWorld(t)
 	again := newAuthority(t, w.cfg, account.NewLive(w.store))
-	if !bytes.Equal(w.JWKS(), again.JWKS()) || w.ring().user.id != again.ring().user.id || w.ring().access.id == w.ring().user.id {
+	if !bytes.Equal(w.JWKS(), again.JWKS()) || w.ring().user.id != again.ring().user.id ||
+		w.ring().access.id == w.ring().user.id {
 		t.Error("a second start has other keys, or one key for both uses")
 	}
 }
@@ -208,7 +209,8 @@ func TestNewWithoutStore(t *testing.T) {
 
 func TestConfigValidate(t *testing.T) {
 	good := Config{Issuer: "i", Audience: "a", Algorithm: algEdDSA, AccessTTL: time.Minute, RefreshTTL: time.Hour,
-		Users: []UserIssuer{{Issuer: "https://id", Audience: "m", JWKSURL: "https://id/keys", Algorithms: []string{"RS256", "ES256"}, OrganizationClaim: "org"}}}
+		Users: []UserIssuer{{Issuer: "https://id", Audience: "m", JWKSURL: "https://id/keys",
+			Algorithms: []string{"RS256", "ES256"}, OrganizationClaim: "org"}}}
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +239,7 @@ func TestConfigValidate(t *testing.T) {
 		"not an http":                  user(func(u *UserIssuer) { u.JWKSURL = "file:///etc/passwd" }),
 		"must be https":                user(func(u *UserIssuer) { u.JWKSURL = "http://id.example.com/keys" }),
 		"https, except on loopback":    user(func(u *UserIssuer) { u.JWKSURL = "http://127.0.0.1.example.com/keys" }),
-		"address of the key set":       user(func(u *UserIssuer) { u.JWKSURL = "" }),
+		"URL of the key set":           user(func(u *UserIssuer) { u.JWKSURL = "" }),
 		"needs a name and a value":     user(func(u *UserIssuer) { u.RequireClaim = "role" }),
 		"claim needs a name and a val": user(func(u *UserIssuer) { u.RequireValue = "admin" }),
 	} {

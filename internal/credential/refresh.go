@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// Refresh makes a new access token of a grant. server is looked at only where opts require it. ErrInvalid, ErrReused, or
-// ErrNoScope when the accounts have lost every scope of the grant.
+// Refresh makes a new access token of a grant. server is looked at only where opts require it. ErrInvalid, ErrReused,
+// or ErrNoScope when the accounts have lost every scope of the grant.
 func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts RefreshOptions) (Tokens, error) {
 	refreshHash, ok := parseOpaque(refreshPrefix, refresh)
 	if !ok {
@@ -54,7 +54,8 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 }
 
 // renew signs the new access token, and replaces the refresh token where it rotates.
-func (a *Authority) renew(ctx context.Context, tokens Tokens, g *account.Grant, old account.Hash, rotate bool, now time.Time) (Tokens, error) {
+func (a *Authority) renew(ctx context.Context, tokens Tokens, g *account.Grant, old account.Hash, rotate bool,
+	now time.Time) (Tokens, error) {
 	access := a.newAccess(ctx, g, tokens.Scopes, now)
 	if access.err != nil {
 		return tokens, access.err
@@ -84,8 +85,8 @@ func (a *Authority) endReused(ctx context.Context, grant string) error {
 	return ErrReused
 }
 
-// grantScopes returns the scopes that a grant still gives: those of the exchange that both accounts have now. Both must be
-// ACTIVE and must have been all the time.
+// grantScopes returns the scopes that a grant still gives: those of the exchange that both accounts have now. Both
+// must be ACTIVE and must have been all the time.
 func (a *Authority) grantScopes(ctx context.Context, g *account.Grant) (account.ScopeSet, error) {
 	client, err := a.stateFor(ctx, g.ClientAccount, g.Organization)
 	server, err2 := a.stateFor(ctx, g.ServerAccount, g.Organization)
@@ -94,7 +95,7 @@ func (a *Authority) grantScopes(ctx context.Context, g *account.Grant) (account.
 	}
 	c, s := client.State(), server.State()
 	if !c.Active || !s.Active || c.Generation != g.ClientGeneration || s.Generation != g.ServerGeneration {
-		return 0, whyDead(c, s)
+		return 0, refusalOf(c, s)
 	}
 	scopes := g.Scopes & c.Scopes & s.Scopes
 	if scopes == 0 {

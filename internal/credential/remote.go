@@ -49,7 +49,7 @@ func newRemoteIssuer(cfg UserIssuer, now func() time.Time) *remoteIssuer {
 		Timeout: keysTimeout,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) >= 3 || !safe(req.URL) || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
-				return errors.New("the key set's address redirects too often or away from https")
+				return errors.New("the URL of the key set (jwks_url) redirects too often or away from https")
 			}
 			return nil
 		},
@@ -163,8 +163,8 @@ func (r *remoteIssuer) download(ctx context.Context) (keyfunc.Keyfunc, error) {
 	return parseKeySet(body)
 }
 
-// parseKeySet reads a JWKS. Keys that this service cannot use (of other kinds, for encryption, without an id, symmetric) are
-// left out, as RFC 7517 wants, rather than making the whole set unusable.
+// parseKeySet reads a JWKS. Keys that this service cannot use (of other kinds, for encryption, without an id,
+// symmetric) are left out, as RFC 7517 wants, rather than making the whole set unusable.
 func parseKeySet(body []byte) (keyfunc.Keyfunc, error) {
 	var set jwkset.JWKSMarshal
 	if err := json.Unmarshal(body, &set); err != nil {

@@ -1,5 +1,5 @@
-// Package endpoint tells whether a request is for the address at which an endpoint stands. An endpoint answers at its
-// address and nowhere else, so that a rule about that address, on this server or in front of it, holds for every way
+// Package endpoint tells whether a request is for the path at which an endpoint stands. An endpoint answers at its
+// path and nowhere else, so that a rule about that path, on this server or in front of it, holds for every way
 // in.
 package endpoint
 
@@ -33,7 +33,7 @@ func ParsePrefix(text string) (Prefix, error) {
 // false for a path that is elsewhere.
 //
 // The comparison is exact. A path with a letter of the other case, doubled slashes, dot segments or characters that are
-// percent-encoded without need is the address of nothing: a rule that compares texts would not see that it is the same.
+// percent-encoded without need is the path of nothing: a rule that compares texts would not see that it is the same.
 func (p Prefix) Below(u *url.URL) (rest string, ok bool) {
 	if u.RawPath != "" { // the encoding is not the one that the decoded path needs
 		return "", false

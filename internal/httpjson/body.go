@@ -1,5 +1,5 @@
-// Package httpjson reads JSON request bodies as the service's endpoints want them, and writes JSON answers: bounded, strict,
-// and with errors that name the field.
+// Package httpjson reads JSON request bodies as the service's endpoints want them, and writes JSON answers: bounded,
+// strict, and with errors that name the field.
 package httpjson
 
 import (
@@ -19,9 +19,9 @@ import (
 // SmallBody is the limit, in bytes, of the bodies of tokens, accounts and the admin API.
 const SmallBody = 16 << 10
 
-// ContentType returns the media type of a request's body without its parameters, in lower case; "application/json" where the
-// request names none. ok is false if it cannot be read as text in UTF-8: a malformed header, another charset, or a content
-// encoding.
+// ContentType returns the media type of a request's body without its parameters, in lower case; "application/json"
+// where the request names none. ok is false if it cannot be read as text in UTF-8: a malformed header, another
+// charset, or a content encoding.
 func ContentType(r *http.Request) (media string, ok bool) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return "", false
@@ -34,7 +34,8 @@ func ContentType(r *http.Request) (media string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	if charset, has := params["charset"]; has && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+	if charset, has := params["charset"]; has && !strings.EqualFold(charset, "utf-8") &&
+		!strings.EqualFold(charset, "us-ascii") {
 		return "", false
 	}
 	return media, true
@@ -141,12 +142,12 @@ func (p *polite) Read(part []byte) (int, error) {
 	return n, err
 }
 
-// linger throws away what follows of a body that is somewhat too large. Many clients send the whole body before they read
-// the answer, and would see a broken connection instead of it. A much larger body is not waited for, and a client that
-// asked first (Expect) sends none.
+// linger throws away what follows of a body that is somewhat too large. Many clients send the whole body before they
+// read the response, and would see a broken connection instead of it. A much larger body is not waited for, and a
+// client that asked first (Expect) sends none.
 func linger(r *http.Request, limit int64) {
 	if r.ContentLength <= 4*limit && r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, &polite{Reader: r.Body}, 4*limit) // the answer is the same whatever comes of it
+		_, _ = io.CopyN(io.Discard, &polite{Reader: r.Body}, 4*limit) // the response is the same whatever comes of it
 	}
 }
 

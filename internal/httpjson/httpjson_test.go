@@ -42,7 +42,8 @@ func TestParseObject(t *testing.T) {
 		`{"a":1,"\u0061":1}`:  "a: appears more than once",
 		`{"b c":1,"b c":1}`:   `"b c": appears more than once`,
 		`{"":1,"":1}`:         `"": appears more than once`,
-		`{"a` + strings.Repeat("é", 100) + `":1,"a` + strings.Repeat("é", 100) + `":1}`: `"a` + strings.Repeat("é", 31) + `…": appears more than once`,
+		`{"a` + strings.Repeat("é", 100) + `":1,"a` + strings.Repeat("é", 100) + `":1}`: `"a` + strings.Repeat("é", 31) +
+			`…": appears more than once`,
 	} {
 		_, err := ParseObject([]byte(body))
 		if got := errorText(err); got != want {
@@ -128,7 +129,8 @@ func TestReadObject(t *testing.T) {
 		{"gzip", strings.NewReader(`{}`), map[string]string{"Content-Encoding": "gzip"}, 415},
 		{"text", strings.NewReader(`{}`), map[string]string{"Content-Type": "text/plain"}, 415},
 		{"malformed type", strings.NewReader(`{}`), map[string]string{"Content-Type": "application/json; ="}, 415},
-		{"another charset", strings.NewReader(`{}`), map[string]string{"Content-Type": "application/json; charset=utf-16"}, 415},
+		{"another charset", strings.NewReader(`{}`), map[string]string{"Content-Type": "application/json; charset=utf-16"},
+			415},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/", tc.body)
@@ -191,16 +193,18 @@ func TestReadOptionalObject(t *testing.T) {
 func TestWrite(t *testing.T) {
 	rec := httptest.NewRecorder()
 	Write(rec, http.StatusCreated, map[string]string{"a": "<b>"})
-	if rec.Code != http.StatusCreated || rec.Body.String() != `{"a":"<b>"}`+"\n" || rec.Header().Get("Content-Type") != "application/json" ||
-		rec.Header().Get("Content-Length") != "12" {
+	if rec.Code != http.StatusCreated || rec.Body.String() != `{"a":"<b>"}`+"\n" ||
+		rec.Header().Get("Content-Type") != "application/json" || rec.Header().Get("Content-Length") != "12" {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
 }
 
-// FuzzParseObject holds ParseObject against encoding/json: whatever it takes is an object there too, with the same fields.
+// FuzzParseObject holds ParseObject against encoding/json: whatever it takes is an object there too, with the same
+// fields.
 func FuzzParseObject(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"a":1}`, `{"a":[1,{"b":null}],"c":"\ud800"}`, `{"a":1,"a":2}`, `[]`, `{"a":1}x`, "{\"\xff\":1}", `{"a":1e999}`, `{"a":`, "",
+		`{}`, `{"a":1}`, `{"a":[1,{"b":null}],"c":"\ud800"}`, `{"a":1,"a":2}`, `[]`, `{"a":1}x`, "{\"\xff\":1}",
+		`{"a":1e999}`, `{"a":`, "",
 		strings.Repeat(`{"a":`, 100),
 	} {
 		f.Add([]byte(seed))
@@ -231,8 +235,8 @@ func FuzzParseObject(f *testing.F) {
 	})
 }
 
-// TestTooLargeIsRead checks that a client that writes its whole body before it reads gets the answer, and that a body far
-// beyond the limit is not read.
+// TestTooLargeIsRead checks that a client that writes its whole body before it reads gets the response, and that a
+// body far beyond the limit is not read.
 func TestTooLargeIsRead(t *testing.T) {
 	const limit = 1 << 20
 	for name, c := range map[string]struct {

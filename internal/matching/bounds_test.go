@@ -14,6 +14,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testheap"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -64,7 +65,7 @@ func TestCancelledBefore(t *testing.T) {
 // TestCancelledDuring: whoever has gone away keeps nothing busy.
 func TestCancelledDuring(t *testing.T) {
 	soon := 50 * time.Millisecond
-	if raced {
+	if testpace.RaceDetector {
 		soon *= 10
 	}
 	g, req := worst(t, 10000, cell)
@@ -124,7 +125,7 @@ func TestMaxWork(t *testing.T) {
 // through all of the map, through a town, and as many hypotheses as there can be.
 func TestWorst(t *testing.T) {
 	n, limit, options := 10000, 10*time.Second, matching.Options{}
-	if raced {
+	if testpace.RaceDetector {
 		n, limit, options = 100, 30*time.Second, matching.Options{MaxWork: 200_000}
 	}
 	for name, far := range map[string]float64{"a state": 0.5, "a town": cell, "a crossing": cell / 10} {
@@ -188,7 +189,7 @@ func TestAllocations(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if allocs > limit && !raced {
+		if allocs > limit && !testpace.RaceDetector {
 			t.Errorf("%.0f allocations for %d points, with details: %v", allocs, len(req.Points), req.Details)
 		}
 	}

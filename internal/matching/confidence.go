@@ -12,15 +12,15 @@ import (
 // evaluation finds as much right as is promised, on drives with and without outliers and stops.
 //
 // How probable the road of a point is, is what the hypotheses of the next few points say: each has a probability, and a
-// best drive that leads to it over some road of that point. Those that lead over the road that was chosen in the end are
-// on its side.
+// best drive that leads to it over some road of that point. Those that lead over the road that was chosen in the end
+// are on its side.
 
 // lag is the number of points after a point that are asked. Most wrong roads have become impossible by then.
 const lag = 12
 
 const (
-	// unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is as
-	// likely another one, beside those that rivals know of.
+	// unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is
+	// as likely another one, beside those that rivals know of.
 	unseen = 20_000.0
 	// A way that costs much more than usual is an odd one: from oddCost on, within some oddSpread, a share of oddShare of
 	// such ways is wrong.
@@ -35,8 +35,8 @@ const (
 	fitSpread = 0.5
 	// Of another way that costs the same, a little less than half of the drivers know.
 	rivalBias = 0.2
-	// rivalReach is how many nats dearer another way is that nobody takes.
-	rivalReach = 4.0
+	// rivalLimit is how many nats dearer another way is that nobody takes.
+	rivalLimit = 4.0
 )
 
 // vote gives the probabilities of the current hypotheses to those before that they come from.
@@ -86,7 +86,7 @@ func (s *scratch) confidence() float64 {
 			stretch(sure, 1)
 		} else {
 			before := &s.steps[last]
-			gap := apart(&s.points[before.point], &s.points[step.point])
+			gap := pointDistance(&s.points[before.point], &s.points[step.point])
 			n, walked := left.before(step.point)
 			sure *= unseenWay(gap) * oddWay(float64(step.cost-before.cost)) * s.onlyWay(step, gap)
 			stretch(sure*known(n), max(gap, walked)+1)
@@ -116,7 +116,7 @@ func (l *leftOut) before(point int32) (n int, walked float64) {
 	}
 	if n > 0 {
 		for i := from + 1; i <= min(point, int32(len(l.points)-1)); i++ {
-			walked += apart(&l.points[i-1], &l.points[i])
+			walked += pointDistance(&l.points[i-1], &l.points[i])
 		}
 	}
 	l.next = max(l.next, point+1)
@@ -140,7 +140,7 @@ func (s *scratch) misfit(point int32) float64 { return s.distance(point) / min(s
 func (s *scratch) distance(point int32) float64 {
 	p := s.located[point]
 	at := trace.Point{Location: s.at(s.drive[p.piece].base, p.offset)}
-	return apart(&s.points[point], &at)
+	return pointDistance(&s.points[point], &at)
 }
 
 // A third of the points are nearer than lowerThird, in sigma, where errors are distributed normally.
@@ -174,7 +174,7 @@ func (s *scratch) onlyWay(step *step, gap float64) float64 {
 		return sure
 	}
 	for node := step.route; node != 0; node = s.nodes[node].parent {
-		if r := s.rivals[node]; r.cost < rivalReach {
+		if r := s.rivals[node]; r.cost < rivalLimit {
 			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(float64(r.cost)+rivalBias))
 		}
 	}

@@ -128,7 +128,7 @@ func (c *course) snap() {
 	t := &c.tracepoints[i]
 	t.Index = len(c.line) - 1
 	t.Location = c.line[t.Index]
-	t.Distance = apart(&c.s.points[i], &trace.Point{Location: t.Location})
+	t.Distance = pointDistance(&c.s.points[i], &trace.Point{Location: t.Location})
 	c.order = c.order[1:]
 }
 

@@ -22,8 +22,8 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 			tb.Fatalf("only %d routes are found", len(all))
 		}
 		from, to := uint32(r.IntN(2*g.Segments())), uint32(r.IntN(2*g.Segments()))
-		apart := distance(g.At(from>>1, 0), g.At(to>>1, 0))
-		if apart < 3000 || apart > 8000 || !isOpen(g, from) || !isOpen(g, to) {
+		spacing := distance(g.At(from>>1, 0), g.At(to>>1, 0))
+		if spacing < 3000 || spacing > 8000 || !isOpen(g, from) || !isOpen(g, to) {
 			continue
 		}
 		s.Reset(g, roadgraph.Costs{PerSecond: 1})
@@ -75,7 +75,8 @@ func TestDelawareDrives(t *testing.T) {
 				truth := whole(g, arcs)
 				less, more := compare(truth, drive)
 				total, missed, added = total+metres(truth), missed+less, added+more
-				if wrong := (less + more) / metres(truth); wrong > 0.5 && test.every < 60 { // in a minute one may have gone another way
+				// in a minute one may have gone another way
+				if wrong := (less + more) / metres(truth); wrong > 0.5 && test.every < 60 {
 					t.Errorf("drive %d: of %.0f m, %.0f m are missing and %.0f m are added", i, metres(truth), less, more)
 				}
 			}

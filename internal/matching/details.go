@@ -49,8 +49,8 @@ type place struct {
 	offset float64 // metres from the beginning of the piece's arc
 }
 
-// locate finds the place of each point along the drive, and counts those that have one. A point that the model had no use
-// for, but that the drive passes as near as noise explains, is no outlier.
+// locate finds the place of each point along the drive, and counts those that have one. A point that the model had no
+// use for, but that the drive passes as near as noise explains, is no outlier.
 func (s *scratch) locate() (matched int, err error) {
 	s.located = s.located[:0]
 	for range s.points {
@@ -88,7 +88,7 @@ func (s *scratch) locateBetween(points []int32, from, to place) (matched int, er
 		if err := s.spend(1 + int(to.piece-from.piece)/piecesPerWork); err != nil {
 			return 0, err
 		}
-		if p, distance := s.nearest(point, from, to); distance <= min(s.reach, nearby*s.sigma[point]) {
+		if p, distance := s.project(point, from, to); distance <= min(s.maxRadius, nearby*s.sigma[point]) {
 			s.located[point], from = p, p
 			matched++
 		}
@@ -150,8 +150,8 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 	return moved > driven+mostStill*sigma
 }
 
-// nearest is the place nearest to a point along a stretch of the drive, and its distance in metres.
-func (s *scratch) nearest(point int32, from, to place) (place, float64) {
+// project returns the place nearest to a point along a stretch of the drive, and its distance in metres.
+func (s *scratch) project(point int32, from, to place) (place, float64) {
 	at := s.points[point].Location
 	best, distance := from, math.Inf(1)
 	for i := from.piece; i <= to.piece; i++ {
@@ -202,8 +202,8 @@ func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].base>>1)}
 }
 
-// apart is the distance between two points in metres.
-func apart(a, b *trace.Point) float64 {
+// pointDistance is the distance between two points in metres.
+func pointDistance(a, b *trace.Point) float64 {
 	return roadgraph.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
 }
 

@@ -66,8 +66,8 @@ func (n noise) along(step float64, xy ...float64) (list []trace.Point) {
 // clean has no errors.
 func clean() noise { return newNoise(0, 0) }
 
-// record makes the trace of a drive over arcs from the beginning of the first to the end of the last, with a point every
-// few seconds, at the roads' free speed.
+// record makes the trace of a drive over arcs from the beginning of the first to the end of the last, with a point
+// every few seconds, at the roads' free speed.
 func (n noise) record(g *roadgraph.Graph, arcs []uint32, every float64) (list []trace.Point) {
 	rest := 0.0 // seconds to the next point
 	for _, arc := range arcs {
@@ -177,9 +177,9 @@ func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Res
 	if len(r.Tracepoints) != len(req.Points) {
 		return fmt.Errorf("%d tracepoints for %d points", len(r.Tracepoints), len(req.Points))
 	}
-	reach := req.MaxRadius
-	if reach == 0 {
-		reach = matching.DefaultMaxRadius
+	maxRadius := req.MaxRadius
+	if maxRadius == 0 {
+		maxRadius = matching.DefaultMaxRadius
 	}
 	var locations orb.LineString
 	index := 0
@@ -199,8 +199,9 @@ func checkTracepoints(g *roadgraph.Graph, req *matching.Request, r *matching.Res
 		if d := distance(req.Points[i].Location, p.Location); !(math.Abs(d-p.Distance) < 0.01) {
 			return fmt.Errorf("tracepoint %d is %v m from its point, not %v", i, d, p.Distance)
 		}
-		if at := req.Points[i].Location; !(p.Distance <= reach*1.001) && len(g.Near(at.Lat(), at.Lon(), reach*1.001, nil)) == 0 {
-			return fmt.Errorf("tracepoint %d is %v m from its point, which has no road within %v", i, p.Distance, reach)
+		if at := req.Points[i].Location; !(p.Distance <= maxRadius*1.001) &&
+			len(g.Near(at.Lat(), at.Lon(), maxRadius*1.001, nil)) == 0 {
+			return fmt.Errorf("tracepoint %d is %v m from its point, which has no road within %v", i, p.Distance, maxRadius)
 		}
 		if off := toLine(p.Location, r.Path); !(off < 1) {
 			return fmt.Errorf("tracepoint %d is %v m off the path", i, off)

@@ -6,11 +6,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// The probabilities of the hidden Markov model. All costs are minus the logarithm of a probability, in nats, so that the
-// costs of independent things add up; a drive's cost is the sum over its points and the ways between them.
+// The probabilities of the hidden Markov model. All costs are minus the logarithm of a probability, in nats, so that
+// the costs of independent things add up; a drive's cost is the sum over its points and the ways between them.
 const (
-	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it. Farther
-	// out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
+	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it.
+	// Farther out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
 	gaussian = 3.0
 	tail     = 10.0
 	// ownRoad is what it costs more that a point lies on one road and is matched to another one, far away.
@@ -49,9 +49,9 @@ func (s *scratch) emission(point int32, distance float64) float64 {
 	return cost * s.weight[point]
 }
 
-// slipping is the cost of positions that lie behind earlier ones, up to so many metres, although the drive goes forward: the
-// difference of two errors. It is paid once for the greatest distance and not for each position, or a car that stands still
-// would sooner or later be cheaper turned round.
+// slipping is the cost of positions that lie behind earlier ones, up to so many metres, although the drive goes
+// forward: the difference of two errors. It is paid once for the greatest distance and not for each position, or a
+// car that stands still would sooner or later be cheaper turned round.
 func slipping(distance, sigma float64) float64 { return distance * distance / (4 * sigma * sigma) }
 
 // maxSlip is the largest such distance, in sigma.
@@ -70,37 +70,37 @@ const (
 // dead end and back would have been recorded.
 const nearTurn = 0.6
 
-// turning is what turning round costs between points that are apart, in nats.
-func (m *travelMode) turning(apart float64) float64 { return m.turnBack * rising(nearTurn, apart) }
+// turning is what turning round costs between points of a spacing, in nats.
+func (m *travelMode) turning(spacing float64) float64 { return m.turnBack * rising(nearTurn, spacing) }
 
 // rising goes from a share where points are close together up to 1 where they are outlierFar apart.
-func rising(share, apart float64) float64 { return share + (1-share)*min(1, apart/outlierFar) }
+func rising(share, spacing float64) float64 { return share + (1-share)*min(1, spacing/outlierFar) }
 
 // detour is the mean of the differences between a route and a straight line.
-func (m *travelMode) detour(apart float64) float64 { return m.baseDetour + m.shareDetour*apart }
+func (m *travelMode) detour(spacing float64) float64 { return m.baseDetour + m.shareDetour*spacing }
 
-// transition is the cost of a route of a length between points that are apart.
-func transition(length, apart, mean float64) float64 { return (length - apart) / mean }
+// transition is the cost of a route of a length between points whose straight distance is known.
+func transition(length, straight, mean float64) float64 { return (length - straight) / mean }
 
-// hasteMean is what a metre that nobody could have driven in time costs: one nat for so many.
-const hasteMean = 8.0
+// speedPenaltyMean is what a metre that nobody could have driven in time costs: one nat for so many.
+const speedPenaltyMean = 8.0
 
-// haste is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and people are
-// up to hurry times as fast. The errors of its two ends may have made it longer than it was.
-func haste(seconds, elapsed, hurry, pace, sigma float64) float64 {
-	if seconds <= hurry*elapsed || pace == 0 {
+// speedPenalty is the cost of a way that takes some seconds at the roads' free speed, when so many have elapsed and
+// people are up to maxSpeedFactor times as fast. The errors of its two ends may have made it longer than it was.
+func speedPenalty(seconds, elapsed, maxSpeedFactor, pace, sigma float64) float64 {
+	if seconds <= maxSpeedFactor*elapsed || pace == 0 {
 		return 0
 	}
-	return max(0, (seconds-hurry*elapsed)/pace-3*math.Sqrt2*sigma) / hasteMean
+	return max(0, (seconds-maxSpeedFactor*elapsed)/pace-3*math.Sqrt2*sigma) / speedPenaltyMean
 }
 
-// routeCosts is what routes are measured by between points that are apart: the length in metres on roads of middling
+// routeCosts is what routes are measured by between points of a spacing: the length in metres on roads of middling
 // speed without turns.
-func (m *travelMode) routeCosts(apart float64) roadgraph.Costs {
-	share := timeShare + timeShareMore*math.Min(1, apart/timeDistance)
-	nat := m.detour(apart) // in metres
+func (m *travelMode) routeCosts(spacing float64) roadgraph.Costs {
+	share := timeShare + timeShareMore*math.Min(1, spacing/timeDistance)
+	nat := m.detour(spacing) // in metres
 	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * m.timeSpeed, Turn: &turnCosts,
-		TurnBack: m.turning(apart) * nat, DeadEnd: m.deadEnd * nat, Enter: intrusion * nat}
+		TurnBack: m.turning(spacing) * nat, DeadEnd: m.deadEnd * nat, Enter: intrusion * nat}
 }
 
 var turnCosts = makeTurnCosts()

@@ -8,16 +8,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// How exact the positions are decides everything else, and traces rarely say it. It is estimated from how far the points
-// are from the roads around them and, where points are dense, from how much they jitter.
+// How exact the positions are decides everything else, and traces rarely say it. It is estimated from how far the
+// points are from the roads around them and, where points are dense, from how much they jitter.
 
 const (
 	// leastSigma: a map is not more exact than this, nor does a lane lie on the road's middle line.
 	leastSigma = 4.0
 	// noiseSamples is the number of points that the estimate looks at.
 	noiseSamples = 48
-	// noiseReach is how far around each, in metres.
-	noiseReach = 80.0
+	// noiseRadius is how far around each, in metres.
+	noiseRadius = 80.0
 	// noiseSteps and noiseStep are the values that are tried: from leastSigma up to about 57 m.
 	noiseSteps = 20
 	noiseStep  = 1.15
@@ -62,19 +62,19 @@ func (s *scratch) noise() float64 {
 const endOfPoint = -1
 
 // offRoad is the sigma under which the distances of the points from the roads around them are the most probable. One of
-// those roads is the right one, at a distance that is distributed normally; the others are wherever streets are, more of
-// them the farther away.
+// those roads is the right one, at a distance that is distributed normally; the others are wherever streets are, more
+// of them the farther away.
 func (s *scratch) offRoad() float64 {
 	step := (len(s.points) + noiseSamples - 1) / noiseSamples
-	reach := min(noiseReach, s.reach)
+	radius := min(noiseRadius, s.maxRadius)
 	s.numbers = s.numbers[:0]
 	inner, outer := 0.0, 0.0
 	for i := 0; i < len(s.points) && !s.exhausted(); i += step {
 		at := s.points[i].Location
-		s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), reach, s.hits[:0])
+		s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 		for k := range s.hits {
 			s.numbers = append(s.numbers, s.hits[k].Distance)
-			if s.hits[k].Distance < reach/2 {
+			if s.hits[k].Distance < radius/2 {
 				inner++
 			} else {
 				outer++
@@ -83,11 +83,12 @@ func (s *scratch) offRoad() float64 {
 		inner-- // the right road
 		s.numbers = append(s.numbers, endOfPoint)
 	}
-	// Let the density of the other roads be 1 + slope·distance: then outer/inner = (2 + 3·slope·reach/2)/(2 + slope·reach/2).
+	// Let the density of the other roads be 1 + slope·distance: then outer/inner = (2 + 3·slope·radius/2)/(2 +
+	// slope·radius/2).
 	slope := 0.0
 	if inner > 0 && outer > inner {
 		ratio := min(outer/inner, 2.9)
-		slope = 4 * (ratio - 1) / (3 - ratio) / reach
+		slope = 4 * (ratio - 1) / (3 - ratio) / radius
 	}
 	return s.likeliest(slope)
 }
@@ -134,7 +135,7 @@ func sigmaOf(step int) float64 { return leastSigma * math.Pow(noiseStep, float64
 const densityStep = 0.5 // metres
 
 // densities are those of the normal distribution at a distance, in steps of densityStep, for each sigma that is tried.
-var densities = func() (table [int(noiseReach/densityStep) + 1][noiseSteps]float64) {
+var densities = func() (table [int(noiseRadius/densityStep) + 1][noiseSteps]float64) {
 	for i := range table {
 		d := (float64(i) + 0.5) * densityStep
 		for k := range noiseSteps {
@@ -164,7 +165,7 @@ func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []f
 	n := len(points)
 	numbers = numbers[:0]
 	for i := 1; i < n; i++ {
-		numbers = append(numbers, apart(&points[i-1], &points[i]))
+		numbers = append(numbers, pointDistance(&points[i-1], &points[i]))
 	}
 	if n > 1 {
 		step = median(numbers)
@@ -193,9 +194,9 @@ func median(numbers []float64) float64 {
 }
 
 // weigh says how much each point tells. Receivers smooth their positions: in a dense trace the errors of neighbours are
-// nearly the same error, and ten points say little more than one. So a point that is close to the one before counts less,
-// unless the trace jitters by its full noise, which shows that the errors are independent; and where it hardly jitters
-// at all, points have to be the farther apart.
+// nearly the same error, and ten points say little more than one. So a point that is close to the one before counts
+// less, unless the trace jitters by its full noise, which shows that the errors are independent; and where it hardly
+// jitters at all, points have to be the farther apart.
 func (s *scratch) weigh() {
 	jitter, _ := s.jitter()
 	for i := range s.points {
@@ -203,7 +204,7 @@ func (s *scratch) weigh() {
 		if i > 0 && jitter > 0 {
 			independent := jitter / s.sigma[i]
 			independent *= independent
-			distinct := apart(&s.points[i-1], &s.points[i]) / (2 * s.sigma[i]) * min(1, smooth*independent)
+			distinct := pointDistance(&s.points[i-1], &s.points[i]) / (2 * s.sigma[i]) * min(1, smooth*independent)
 			weight = min(1, max(leastWeight, independent, distinct))
 		}
 		s.weight = append(s.weight, weight)

@@ -55,7 +55,8 @@ func TestParts(t *testing.T) {
 				return
 			}
 			r, drive := match(t, g, list)
-			if names, want := streets(g, drive), []string{"first", "second", "third"}[test.want:test.want+1]; !slices.Equal(names, want) {
+			if names, want := streets(g, drive),
+				[]string{"first", "second", "third"}[test.want:test.want+1]; !slices.Equal(names, want) {
 				t.Errorf("the drive takes %q, not %q", names, want)
 			}
 			var want []int
@@ -141,13 +142,13 @@ func TestRadius(t *testing.T) {
 		}
 	}
 	for _, test := range []struct {
-		off, reach float64
-		found      bool
+		off, maxRadius float64
+		found          bool
 	}{
 		{99, 0, true}, {101, 0, false}, {60, 50, false}, {60, 61, true}, {101, 150, true}, {9, 10, true}, {11, 10, false},
 		{900, 1000, true},
 	} {
-		req := &matching.Request{Points: line(test.off), Radius: 1, MaxRadius: test.reach, Details: true}
+		req := &matching.Request{Points: line(test.off), Radius: 1, MaxRadius: test.maxRadius, Details: true}
 		if test.found {
 			matchRequest(t, g, req)
 		} else {

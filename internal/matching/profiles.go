@@ -55,8 +55,8 @@ func Answers(m Matcher, p Profile) bool {
 type travelMode struct {
 	// network is whose sections of a region file the profile reads.
 	network mapdata.Modes
-	// hurry is how many times faster than the network's free speed people move at most.
-	hurry float64
+	// maxSpeedFactor is how many times faster than the network's free speed people move at most.
+	maxSpeedFactor float64
 	// timeSpeed is the speed in metres per second at which time and length count the same in a route. Where all roads of a
 	// network are equally fast this has to be their speed: time then says nothing that the length does not.
 	timeSpeed float64
@@ -72,12 +72,14 @@ type travelMode struct {
 
 // travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: mapdata.Car, hurry: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 15, deadEnd: 4},
-	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: mapdata.Bicycle, hurry: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13, turnBack: 15,
+	Car: {network: mapdata.Car, maxSpeedFactor: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 15,
 		deadEnd: 4},
+	// The network says 16 km/h. Downhill, or with a motor, it is 45.
+	Bicycle: {network: mapdata.Bicycle, maxSpeedFactor: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13,
+		turnBack: 15, deadEnd: 4},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
-	Foot: {network: mapdata.Foot, hurry: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6, deadEnd: 0},
+	Foot: {network: mapdata.Foot, maxSpeedFactor: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6,
+		deadEnd: 0},
 }
 
 // Networks are the road graphs of a region by Profile; nil where there is none.

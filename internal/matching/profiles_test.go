@@ -116,9 +116,9 @@ func TestParseProfile(t *testing.T) {
 	}
 }
 
-// TestHurry: riders downhill and runners are much faster than the network says, and their drives are no less certain
-// for that, as those of people would be that nobody is as fast as.
-func TestHurry(t *testing.T) {
+// TestFasterThanTheNetwork: riders downhill and runners are much faster than the network says, and their drives are
+// no less certain for that, as those of people would be that nobody is as fast as.
+func TestFasterThanTheNetwork(t *testing.T) {
 	town := &roadgraphtest.Town{}
 	town.Street("street", 0, 0, 5000, 0)
 	networks, err := matching.OpenNetworks(roadgraphtest.Compile(t, &town.Data))
@@ -126,10 +126,10 @@ func TestHurry(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := matching.NewLocal(networks, matching.Options{})
-	confidence := func(p matching.Profile, apart, speed float64) float64 {
-		list := clean().along(apart, 100, 0, 4900, 0)
+	confidence := func(p matching.Profile, spacing, speed float64) float64 {
+		list := clean().along(spacing, 100, 0, 4900, 0)
 		for i := range list {
-			list[i].Time, list[i].Accuracy = 1_700_000_000+float64(i)*apart/(speed/3.6), 4
+			list[i].Time, list[i].Accuracy = 1_700_000_000+float64(i)*spacing/(speed/3.6), 4
 		}
 		r, err := m.Match(context.Background(), &matching.Request{Points: list, Profile: p, Details: true})
 		if err != nil {
@@ -139,7 +139,7 @@ func TestHurry(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		profile matching.Profile
-		apart   float64 // metres between two positions
+		spacing float64 // metres between two positions
 		speed   float64 // km/h
 		usual   bool
 	}{
@@ -147,7 +147,7 @@ func TestHurry(t *testing.T) {
 		{matching.Foot, 150, 5, true}, {matching.Foot, 150, 14, true}, {matching.Foot, 150, 60, false},
 		{matching.Car, 300, 78, true}, {matching.Car, 300, 250, false},
 	} {
-		got, usual := confidence(tt.profile, tt.apart, tt.speed), confidence(tt.profile, tt.apart, 4)
+		got, usual := confidence(tt.profile, tt.spacing, tt.speed), confidence(tt.profile, tt.spacing, 4)
 		if (got > 0.97*usual) != tt.usual {
 			t.Errorf("%v at %v km/h: the confidence is %v, at 4 km/h %v", tt.profile, tt.speed, got, usual)
 		}

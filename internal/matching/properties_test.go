@@ -58,11 +58,13 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 	}
 	roads := town.Data.Roads
 	for range rapid.IntRange(0, 20).Draw(rt, "restrictions") {
-		from, to := &roads[rapid.IntRange(0, len(roads)-1).Draw(rt, "from")], &roads[rapid.IntRange(0, len(roads)-1).Draw(rt, "to")]
+		from, to := &roads[rapid.IntRange(0, len(roads)-1).Draw(rt, "from")],
+			&roads[rapid.IntRange(0, len(roads)-1).Draw(rt, "to")]
 		via := from.Nodes[rapid.IntRange(0, 1).Draw(rt, "via")]
 		if from != to && slices.Contains(to.Nodes, via) {
 			town.Data.Restrictions = append(town.Data.Restrictions,
-				extract.Restriction{From: from.Way, To: to.Way, ViaNode: via, Modes: mapdata.Car, Only: rapid.Bool().Draw(rt, "only")})
+				extract.Restriction{From: from.Way, To: to.Way, ViaNode: via, Modes: mapdata.Car,
+					Only: rapid.Bool().Draw(rt, "only")})
 		}
 	}
 	return &town
@@ -184,11 +186,11 @@ func TestEveryAnswer(t *testing.T) {
 
 // TestSameAnswer: a matcher gives the same answer every time, to any number of goroutines at once.
 func TestSameAnswer(t *testing.T) {
-	type answer struct {
+	type outcome struct {
 		Result *matching.Result
 		Error  string
 	}
-	ask := func(m *matching.Local, req *matching.Request) (a answer) {
+	ask := func(m *matching.Local, req *matching.Request) (a outcome) {
 		r, err := m.Match(context.Background(), req)
 		if a.Result = r; err != nil {
 			a.Error = err.Error()
@@ -199,7 +201,7 @@ func TestSameAnswer(t *testing.T) {
 		g := gridTown(rt).Open(t)
 		used := matching.New(g, matching.Options{})
 		requests := make([]*matching.Request, 6)
-		want := make([]answer, len(requests))
+		want := make([]outcome, len(requests))
 		for i := range requests {
 			requests[i] = anyRequest(rt)
 			want[i] = ask(matching.New(g, matching.Options{}), requests[i])

@@ -26,9 +26,9 @@ type place struct {
 // exact is how exactly a path follows the roads, in metres.
 const exact = 0.05
 
-// retrace finds the drive that has a geometry. It knows nothing of the trace: it follows the line over the graph through
-// every turn that is allowed, also turning round on roads that are open both ways, in all ways that are possible. The
-// error names the step that no car may drive.
+// retrace finds the drive that has a geometry. It knows nothing of the trace: it follows the line over the graph
+// through every turn that is allowed, also turning round on roads that are open both ways, in all ways that are
+// possible. The error names the step that no car may drive.
 func retrace(g *roadgraph.Graph, line orb.LineString) ([]stretch, error) {
 	if len(line) < 2 {
 		return nil, fmt.Errorf("the path has %d points", len(line))
@@ -56,7 +56,8 @@ func retrace(g *roadgraph.Graph, line orb.LineString) ([]stretch, error) {
 			}
 		}
 		if len(places) == last {
-			return nil, fmt.Errorf("step %d of %d, from %v to %v, follows no road in its direction", i, len(line)-1, line[i-1], line[i])
+			return nil, fmt.Errorf("step %d of %d, from %v to %v, follows no road in its direction", i, len(line)-1, line[i-1],
+				line[i])
 		}
 		places, first = goOn(g, places, last), last
 	}
@@ -65,10 +66,10 @@ func retrace(g *roadgraph.Graph, line orb.LineString) ([]stretch, error) {
 
 // follow goes from p to q along an arc, and reports whether that is possible.
 func follow(g *roadgraph.Graph, at place, p, q orb.Point) (offset float64, ok bool) {
-	apart := distance(p, q)
+	between := distance(p, q)
 	length := lengthOf(g, at.arc)
-	slack := exact + 1e-7*apart*apart // for where on a long straight line a place is, there is more than one formula
-	from, to := at.offset+apart-slack, at.offset+apart+slack
+	slack := exact + 1e-7*between*between // for where on a long straight line a place is, there is more than one formula
+	from, to := at.offset+between-slack, at.offset+between+slack
 	if from > length {
 		return 0, false
 	}
@@ -86,7 +87,8 @@ func follow(g *roadgraph.Graph, at place, p, q orb.Point) (offset float64, ok bo
 // goOn adds to the places from first on those that are reached from them without moving.
 func goOn(g *roadgraph.Graph, places []place, first int) []place {
 	add := func(p place) {
-		if !slices.ContainsFunc(places[first:], func(q place) bool { return p.arc == q.arc && math.Abs(p.offset-q.offset) < exact }) {
+		if !slices.ContainsFunc(places[first:],
+			func(q place) bool { return p.arc == q.arc && math.Abs(p.offset-q.offset) < exact }) {
 			places = append(places, p)
 		}
 	}
@@ -137,8 +139,8 @@ func streets(g *roadgraph.Graph, drive []stretch) (names []string) {
 	return slices.Compact(names)
 }
 
-// compare is how many metres of a true drive are missing from another one, and how many that one has in addition. Road in
-// the wrong direction is wrong twice.
+// compare is how many metres of a true drive are missing from another one, and how many that one has in addition.
+// Road in the wrong direction is wrong twice.
 func compare(truth, got []stretch) (missed, added float64) {
 	balance := map[uint32]float64{}
 	for _, s := range truth {

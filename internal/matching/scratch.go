@@ -11,16 +11,16 @@ import (
 
 // scratch is what one request works with. Later requests use it again.
 type scratch struct {
-	ctx    context.Context
-	graph  *roadgraph.Graph
-	mode   *travelMode
-	points []trace.Point
-	radius float64   // metres: where the search for roads starts
-	reach  float64   // metres: how far a point may be from its road
-	sigma  []float64 // metres: one standard deviation of each point's error
-	weight []float64 // of what each point tells, up to 1
-	fit    float64   // metres: sigma as the points say that fit best; see misfit
-	used   []int32   // the points that are matched: all, until parts of the trace are left out
+	ctx       context.Context
+	graph     *roadgraph.Graph
+	mode      *travelMode
+	points    []trace.Point
+	radius    float64   // metres: where the search for roads starts
+	maxRadius float64   // metres: how far a point may be from its road
+	sigma     []float64 // metres: one standard deviation of each point's error
+	weight    []float64 // of what each point tells, up to 1
+	fit       float64   // metres: sigma as the points say that fit best; see misfit
+	used      []int32   // the points that are matched: all, until parts of the trace are left out
 
 	outlier float64 // what leaving out a point costs
 	slips   bool    // whether a point that lies behind the one before may be noise
@@ -73,14 +73,14 @@ func (s *scratch) reusable() bool {
 func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 	s.ctx, s.points = ctx, req.Points
 	s.graph, s.mode = m.networks[req.Profile], &travelModes[req.Profile]
-	s.radius, s.reach = req.Radius, req.MaxRadius
-	if !(s.reach > 0) {
-		s.reach = DefaultMaxRadius
+	s.radius, s.maxRadius = req.Radius, req.MaxRadius
+	if !(s.maxRadius > 0) {
+		s.maxRadius = DefaultMaxRadius
 	}
 	if !(s.radius > 0) {
 		s.radius = DefaultRadius
 	}
-	s.radius = math.Min(s.radius, s.reach)
+	s.radius = math.Min(s.radius, s.maxRadius)
 	s.votes = req.Details
 	s.search.Begin(m.maxWork, req.Meter)
 }

@@ -18,7 +18,7 @@ type state struct {
 	distance  float64 // metres from the point
 	cost      float64 // of the best drive up to here
 	slip      float64 // metres by which points have lain behind, at most, since it last moved on
-	apart     float64 // metres from its point to the next
+	straight  float64 // metres in a straight line from its point to the next, less what their errors add
 	point     int32   // the one the place was found by
 	step      step
 }
@@ -47,8 +47,8 @@ const (
 	skip                // the point is an outlier
 )
 
-// maxRoads is the number of roads near a point that are considered, the nearest ones. In the densest parts of cities some
-// 40 lie within 70 m.
+// maxRoads is the number of roads near a point that are considered, the nearest ones. In the densest parts of cities
+// some 40 lie within 70 m.
 const maxRoads = 48
 
 // findStates fills states with those of all roads within a radius of a point.

@@ -44,8 +44,8 @@ func forbidTurn(town *roadgraphtest.Town, from, to string) {
 }
 
 // pair is two one-way streets in opposite directions, a number of metres apart, that are joined at their ends.
-func pair(town *roadgraphtest.Town, apart float64) {
-	a, b, c, d := town.Node(0, 0), town.Node(1000, 0), town.Node(1000, apart), town.Node(0, apart)
+func pair(town *roadgraphtest.Town, spacing float64) {
+	a, b, c, d := town.Node(0, 0), town.Node(1000, 0), town.Node(1000, spacing), town.Node(0, spacing)
 	town.OneWay("eastbound", a, b)
 	town.OneWay("westbound", c, d)
 	town.Road("east end", b, c)
@@ -60,10 +60,10 @@ func around(town *roadgraphtest.Town) {
 }
 
 // ladder is two streets a number of metres apart, joined at both ends and halfway.
-func ladder(town *roadgraphtest.Town, apart float64) {
+func ladder(town *roadgraphtest.Town, spacing float64) {
 	var lower, upper []int32
 	for x := 0.0; x <= 1000; x += 500 {
-		lower, upper = append(lower, town.Node(x, 0)), append(upper, town.Node(x, apart))
+		lower, upper = append(lower, town.Node(x, 0)), append(upper, town.Node(x, spacing))
 	}
 	town.Road("lower", lower...)
 	town.Road("upper", upper...)

@@ -7,25 +7,27 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of it.
+// routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of
+// it.
 type routeNode struct {
 	arc    uint32
 	parent int32 // 0: none
 }
 
-// How far a route may lead where no better end is known: anywhere that a driver may have gone while nothing was recorded.
+// How far a route may lead where no better end is known: anywhere that a driver may have gone while nothing was
+// recorded.
 const (
 	longestDetour = 20_000 // metres
 	longestFactor = 5      // times the distance
 )
 
 // connect finds the best way to each new state from the states before.
-func (s *scratch) connect(point int32, apart float64) error {
+func (s *scratch) connect(point int32, spacing float64) error {
 	if len(s.states) == 0 || len(s.before) == 0 {
 		return nil
 	}
-	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(apart),
-		turning: s.mode.turning(apart), best: math.Inf(1)}
+	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(spacing),
+		turning: s.mode.turning(spacing), best: math.Inf(1)}
 	for i := range s.before {
 		st := &s.before[i]
 		if arc := s.graph.Arc(st.base); arc.Length > 0 {
@@ -33,7 +35,7 @@ func (s *scratch) connect(point int32, apart float64) error {
 		}
 	}
 	c.alongRoads()
-	if err := c.byRoutes(apart); err != nil {
+	if err := c.byRoutes(spacing); err != nil {
 		return err
 	}
 	for i := range s.states {
@@ -55,8 +57,8 @@ type connection struct {
 	best    float64 // lowest cost of a new state so far
 }
 
-// reach notes a way to a new state, if it is the cheapest so far, and reports that.
-func (c *connection) reach(to *state, from int, m move, cost float64) bool {
+// relax notes a way to a new state, if it is the cheapest so far, and reports that.
+func (c *connection) relax(to *state, from int, m move, cost float64) bool {
 	cost += c.before[from].cost + c.emission(c.point, to.distance)
 	c.best = min(c.best, cost)
 	if cost >= to.cost {
@@ -66,8 +68,8 @@ func (c *connection) reach(to *state, from int, m move, cost float64) bool {
 	return true
 }
 
-// alongRoads connects states of the same road. The new ones are in the order of roads; so are those before, except that those
-// which waited for several points come after the others, once more in that order.
+// alongRoads connects states of the same road. The new ones are in the order of roads; so are those before, except
+// that those which waited for several points come after the others, once more in that order.
 func (c *connection) alongRoads() {
 	first, road := 0, uint32(0)
 	for i := range c.before {
@@ -96,42 +98,44 @@ func (c *connection) along(i int, to *state) {
 		// Who has just come on to a road does not turn round at once: that would be a way past turn restrictions.
 		if to.arc == to.base && max(from.offset, from.length-to.offset) >= leastAdvance {
 			metres := math.Abs(from.length - from.offset - to.offset)
-			cost := c.turning + transition(metres*from.perMetre, from.apart, c.mean)
-			c.reach(to, i, turn, cost+c.haste(from, to, metres*to.pace))
+			cost := c.turning + transition(metres*from.perMetre, from.straight, c.mean)
+			c.relax(to, i, turn, cost+c.speedPenalty(from, to, metres*to.pace))
 		}
 	case to.arc != from.arc:
 	case ahead >= 0:
-		c.reach(to, i, forward, transition(ahead*from.perMetre, from.apart, c.mean)+c.haste(from, to, ahead*to.pace))
-	case c.slips && -ahead <= maxSlip*c.sigma && c.within(from, to):
+		c.relax(to, i, forward, transition(ahead*from.perMetre, from.straight, c.mean)+
+			c.speedPenalty(from, to, ahead*to.pace))
+	case c.slips && -ahead <= maxSlip*c.sigma && c.withinRadius(from, to):
 		slip := max(-ahead, from.slip)
-		if c.reach(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+from.apart/c.mean) {
+		if c.relax(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+from.straight/c.mean) {
 			to.slip = slip
 		}
 	}
 }
 
-// haste is the cost of a way that takes some seconds at the roads' free speed, where the trace says that there was less time.
-func (c *connection) haste(from, to *state, seconds float64) float64 {
+// speedPenalty is the cost of a way that takes some seconds at the roads' free speed, where the trace says that there
+// was less time.
+func (c *connection) speedPenalty(from, to *state, seconds float64) float64 {
 	elapsed := c.points[c.point].Time - c.points[from.point].Time
 	if !(elapsed > 0) { // unknown, not in order, or rounded: to whole seconds, or to minutes
 		return 0
 	}
-	return haste(seconds, elapsed, c.mode.hurry, to.pace, c.sigma)
+	return speedPenalty(seconds, elapsed, c.mode.maxSpeedFactor, to.pace, c.sigma)
 }
 
-// within reports whether the point of a new state is within reach of the place of one before on the same road, which is where
-// it is matched if it stays there.
-func (c *connection) within(from, to *state) bool {
-	if to.distance+from.offset-to.offset <= c.scratch.reach { // surely
+// withinRadius reports whether the point of a new state is within maxRadius of the place of one before on the same
+// road, which is where it is matched if it stays there.
+func (c *connection) withinRadius(from, to *state) bool {
+	if to.distance+from.offset-to.offset <= c.scratch.maxRadius { // surely
 		return true
 	}
 	at := trace.Point{Location: c.at(from.base, from.offset)}
-	return apart(&c.points[c.point], &at) <= c.scratch.reach
+	return pointDistance(&c.points[c.point], &at) <= c.scratch.maxRadius
 }
 
 // byRoutes connects all states with one search: it starts from all of those before at once, each with the cost of its
 // drive, so that the first to arrive at an arc is the one that the best drive comes by.
-func (c *connection) byRoutes(apart float64) error {
+func (c *connection) byRoutes(spacing float64) error {
 	search := &c.search
 	search.Reset(c.graph, c.costs)
 	at := c.points[c.point].Location
@@ -139,7 +143,7 @@ func (c *connection) byRoutes(apart float64) error {
 	lowest := math.Inf(1)
 	for i := range c.before {
 		from := &c.before[i]
-		start := from.cost*c.mean - from.apart
+		start := from.cost*c.mean - from.straight
 		lowest = min(lowest, start)
 		rest := from.length - from.offset
 		search.AddSource(int32(i), from.arc, start+rest*from.perMetre, rest*from.pace)
@@ -147,7 +151,7 @@ func (c *connection) byRoutes(apart float64) error {
 	for i := range c.states {
 		search.AddTarget(int32(i), c.states[i].arc)
 	}
-	longest := lowest + longestFactor*apart + longestDetour
+	longest := lowest + longestFactor*spacing + longestDetour
 	c.routes = c.routes[:0]
 	for {
 		search.Limit = min(longest, (c.best+routeMargin)*c.mean)
@@ -173,9 +177,10 @@ func (c *connection) arrive(label int32) {
 	l := *c.search.Label(label)
 	from := &c.before[l.Source]
 	to := &c.states[l.Target]
-	travelled := l.Cost - (from.cost*c.mean - from.apart)
-	cost := transition(travelled+to.offset*to.perMetre, from.apart, c.mean) + c.haste(from, to, l.Time+to.offset*to.pace)
-	if c.reach(to, int(l.Source), route, cost) {
+	travelled := l.Cost - (from.cost*c.mean - from.straight)
+	cost := transition(travelled+to.offset*to.perMetre, from.straight, c.mean) +
+		c.speedPenalty(from, to, l.Time+to.offset*to.pace)
+	if c.relax(to, int(l.Source), route, cost) {
 		to.step.route = c.node(label)
 	}
 }
@@ -187,7 +192,7 @@ type rival struct {
 }
 
 func (c *connection) rivalOf(label int32) rival {
-	excess, metres, ok := c.search.Rival(label, rivalReach*c.mean)
+	excess, metres, ok := c.search.Rival(label, rivalLimit*c.mean)
 	if !ok {
 		excess = math.Inf(1)
 	}

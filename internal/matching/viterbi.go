@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends there.
+// run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends
+// there.
 func (s *scratch) run() error {
 	s.steps, s.bounds, s.before, s.skipped = s.steps[:0], s.bounds[:0], s.before[:0], 0
 	s.nodes, s.rivals = append(s.nodes[:0], routeNode{}), append(s.rivals[:0], rival{})
@@ -17,25 +18,25 @@ func (s *scratch) run() error {
 	return nil
 }
 
-// advance takes the next point, the n-th in use. It looks for roads nearby first, and farther away as long as those that
-// it finds do not fit.
+// advance takes the next point, the n-th in use. It looks for roads nearby first, and farther away as long as those
+// that it finds do not fit.
 func (s *scratch) advance(point int32, n int) error {
-	apart := s.measure(point)
-	s.costs = s.mode.routeCosts(apart)
+	spacing := s.measure(point)
+	s.costs = s.mode.routeCosts(spacing)
 	lowest := lowestCost(s.before)
-	for radius := min(max(s.radius, nearby*s.sigma[point]), s.reach); ; radius = min(2*radius, s.reach) {
+	for radius := min(max(s.radius, nearby*s.sigma[point]), s.maxRadius); ; radius = min(2*radius, s.maxRadius) {
 		s.findStates(point, radius)
 		if err := s.spend(workPerPoint + len(s.hits)/hitsPerWork + workPerState*len(s.states)); err != nil {
 			return err
 		}
-		if err := s.connect(point, apart); err != nil {
+		if err := s.connect(point, spacing); err != nil {
 			return err
 		}
-		found := lowestCost(s.states) < lowest+poorFit(apart)
+		found := lowestCost(s.states) < lowest+poorFit(spacing)
 		if len(s.before) == 0 {
 			found = len(s.states) > 0
 		}
-		if found || radius >= s.reach {
+		if found || radius >= s.maxRadius {
 			break
 		}
 	}
@@ -50,7 +51,9 @@ func (s *scratch) advance(point int32, n int) error {
 // those before and after it or, where the drive turns back between these, what they are from those beyond them.
 func (s *scratch) gap(n int) float64 {
 	last := len(s.used) - 1
-	between := func(i, k int) float64 { return apart(&s.points[s.used[max(i, 0)]], &s.points[s.used[min(k, last)]]) }
+	between := func(i, k int) float64 {
+		return pointDistance(&s.points[s.used[max(i, 0)]], &s.points[s.used[min(k, last)]])
+	}
 	around := math.Inf(1)
 	if n >= 2 {
 		around = between(n-2, n-1)
@@ -67,9 +70,10 @@ func (s *scratch) gap(n int) float64 {
 // nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
 const nearby = 4
 
-// poorFit is the cost of one more point that makes it worth to look farther. Between points that are close together it is
-// that of a detour into a side street which a point far off happens to lie on; between distant ones detours are usual.
-func poorFit(apart float64) float64 { return min(15, 5+apart/36) }
+// poorFit is the cost of one more point that makes it worth to look farther. Between points that are close together
+// it is that of a detour into a side street which a point far off happens to lie on; between distant ones detours are
+// usual.
+func poorFit(spacing float64) float64 { return min(15, 5+spacing/36) }
 
 // measure notes how far the new point is from those of the states before, and returns the distance to the latest. The
 // errors of two points make them lie farther apart than they were; that is taken off what is noted.
@@ -78,11 +82,11 @@ func (s *scratch) measure(point int32) (distance float64) {
 	for i := range s.before {
 		st := &s.before[i]
 		if i > 0 && st.point == s.before[i-1].point {
-			st.apart = s.before[i-1].apart
+			st.straight = s.before[i-1].straight
 			continue
 		}
-		d := apart(&s.points[st.point], &s.points[point])
-		st.apart = math.Sqrt(max(0, d*d-2*(s.sigma[point]*s.sigma[point]+s.sigma[st.point]*s.sigma[st.point])))
+		d := pointDistance(&s.points[st.point], &s.points[point])
+		st.straight = math.Sqrt(max(0, d*d-2*(s.sigma[point]*s.sigma[point]+s.sigma[st.point]*s.sigma[st.point])))
 		if st.point > latest {
 			latest, distance = st.point, d
 		}
@@ -98,8 +102,8 @@ func lowestCost(states []state) float64 {
 	return lowest
 }
 
-// restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached from
-// any before, the drive has a gap, and begins anew as well.
+// restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached
+// from any before, the drive has a gap, and begins anew as well.
 func (s *scratch) restart(point int32, leave float64) {
 	cost, previous := s.skipped, int32(-1)
 	if len(s.before) > 0 && math.IsInf(lowestCost(s.states), 1) {
@@ -153,7 +157,8 @@ func (s *scratch) keepUpTo() (limit float64, most int) {
 	return min(limit, s.numbers[most-1]), most
 }
 
-// keep ends the point: the states that still have a chance become those before the next point, and their steps are kept.
+// keep ends the point: the states that still have a chance become those before the next point, and their steps are
+// kept.
 func (s *scratch) keep() error {
 	if len(s.states) == 0 {
 		return nil

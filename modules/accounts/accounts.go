@@ -1,5 +1,5 @@
-// Package accounts is the Caddy handler `maps_accounts`: the management of service accounts by users, and by accounts with
-// administrator rights.
+// Package accounts is the Caddy handler `maps_accounts`: the management of service accounts by users, and by accounts
+// with administrator rights.
 package accounts
 
 import (
@@ -23,15 +23,15 @@ import (
 
 func init() { caddy.RegisterModule(new(Accounts)) }
 
-// Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and deletes the
-// service accounts of their organization.
+// Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and
+// deletes the service accounts of their organization.
 type Accounts struct {
 	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. All other
-	// addresses but those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
+	// paths but those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// Whether access tokens of accounts with `isAdmin` may manage the accounts of their organization too, within limits: they
-	// cannot make administrators, change them, grant scopes that they do not have, or undo what a user did (make an
+	// Whether access tokens of accounts with `isAdmin` may manage the accounts of their organization too, within limits:
+	// they cannot make administrators, change them, grant scopes that they do not have, or undo what a user did (make an
 	// account ACTIVE that a user suspended, give back a scope that a user took away). Default: true.
 	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
 

@@ -348,7 +348,7 @@ func TestOtherAnswers(t *testing.T) {
 	if got.Status != "ACTIVE" {
 		t.Errorf("status %s", got.Status)
 	}
-	// behind a prefix that Caddy strips, Location still is the client's address
+	// behind a prefix that Caddy strips, Location still is the path that the client asked for
 	a := s.Do(http.MethodPost, "/prefix"+path+"/", user, `{"platform":"WEB","scopes":["TILE"]}`)
 	if a.Status != http.StatusCreated || !strings.HasPrefix(a.Header.Get("Location"), "/prefix"+path+"/sa_") {
 		t.Errorf("%d Location %q", a.Status, a.Header.Get("Location"))
@@ -457,7 +457,7 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		part := s.With(t)
-		for _, a := range []mapstest.Answer{part.Do(http.MethodPost, path, user, body),
+		for _, a := range []mapstest.Response{part.Do(http.MethodPost, path, user, body),
 			part.Do(http.MethodPatch, path+"/"+acc.ID, user, body)} {
 			switch a.Status {
 			case 200, 201:

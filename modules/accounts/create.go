@@ -82,8 +82,8 @@ func (f *fields) complete() error {
 	return nil
 }
 
-// collectionPath is the address of the collection as the client knows it, whatever was stripped from it on the way:
-// that address is what the request which creates an account was sent to. It has no slash at its end.
+// collectionPath is the path of the collection as the client knows it, whatever was stripped from it on the way:
+// that path is what the request which creates an account was sent to. It has no slash at its end.
 func collectionPath(r *http.Request) string {
 	path := r.URL.EscapedPath()
 	if saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {

@@ -3,8 +3,10 @@
 package adminapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -24,8 +26,9 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // `revokeOld` true, the old ones are removed, and all their tokens end at once.
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
 // - `GET /maps/status` tells how the store and the regions stand.
-// - `GET /maps/regions` lists the regions.
-// - `POST /maps/regions/reload` opens region files that have changed.
+// - `GET /maps/regions` lists the regions, with their age, where they come from, and what is wrong with them.
+// - `POST /maps/regions/reload` opens region files that have changed, and has those fetched that others have changed. It
+// waits for them for a minute; the answer is 202 while one is still on its way.
 //
 // A body is JSON (`Content-Type: application/json`). While the configuration is being started, a request waits for
 // it, for at most 10 seconds. The module needs no configuration: it is there wherever the app `maps` is. The commands
@@ -47,7 +50,7 @@ func (a *AdminAPI) Routes() []caddy.AdminRoute {
 		route("/maps/keys/rotate", http.MethodPost, rotateKeys),
 		route("/maps/backup", http.MethodPost, backup),
 		route("/maps/status", http.MethodGet, status),
-		route("/maps/regions", http.MethodGet, regions),
+		route("/maps/regions", http.MethodGet, listRegions),
 		route("/maps/regions/reload", http.MethodPost, reloadRegions),
 		unknown("/maps"),
 		unknown("/maps/"),
@@ -66,21 +69,22 @@ func unknown(pattern string) caddy.AdminRoute {
 
 type endpoint func(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error
 
-// route finds the app anew for each call: one that was kept from provisioning would be a dead one after a configuration that
-// was refused.
+// route finds the app anew for each call: one that was kept from provisioning would be a dead one after a
+// configuration that was refused.
 func route(pattern, method string, serve endpoint) caddy.AdminRoute {
-	return caddy.AdminRoute{Pattern: pattern, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set("Cache-Control", "no-store")
-		if err := call(method, serve, w, r); err != nil {
-			var answer apierror.Error
-			if !errors.As(err, &answer) {
-				caddy.Log().Named("admin.api.maps").Error("request failed", zap.String("uri", pattern), zap.Error(err))
-				answer = apierror.Unavailable()
+	return caddy.AdminRoute{Pattern: pattern,
+		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+			w.Header().Set("Cache-Control", "no-store")
+			if err := call(method, serve, w, r); err != nil {
+				var failure apierror.Error
+				if !errors.As(err, &failure) {
+					caddy.Log().Named("admin.api.maps").Error("request failed", zap.String("uri", pattern), zap.Error(err))
+					failure = apierror.Unavailable()
+				}
+				apierror.Platform.Write(w, failure)
 			}
-			apierror.Platform.Write(w, answer)
-		}
-		return nil
-	})}
+			return nil
+		})}
 }
 
 func call(method string, serve endpoint, w http.ResponseWriter, r *http.Request) error {
@@ -108,23 +112,34 @@ func status(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 
 // regionList is how the regions stand.
 type regionList struct {
-	Regions []mapsapp.RegionStatus `json:"regions"`
+	Regions []mapsapp.RegionDetail `json:"regions"`
 }
 
-func regions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
-	httpjson.Write(w, http.StatusOK, regionList{app.RegionStatus()})
+func listRegions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
+	httpjson.Write(w, http.StatusOK, regionList{app.RegionDetails()})
 	return nil
 }
 
-func reloadRegions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
-	if err := app.ReloadRegions(); err != nil {
+// reloadPatience is how long a reload of the regions waits for files on their way. It is bounded here, since Caddy's
+// admin endpoint takes a client for gone that has waited for some seconds.
+const reloadPatience = time.Minute
+
+func reloadRegions(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadPatience)
+	defer cancel()
+	complete, err := app.ReloadRegions(ctx)
+	if err != nil {
 		app.Logger().Error("reloading regions", zap.Error(err))
 		return apierror.Error{
 			Status:  http.StatusInternalServerError,
 			Message: "not every region could be opened; the others are as new, and the log names the faults",
 		}
 	}
-	httpjson.Write(w, http.StatusOK, regionList{app.RegionStatus()})
+	status := http.StatusOK
+	if !complete {
+		status = http.StatusAccepted
+	}
+	httpjson.Write(w, status, regionList{app.RegionDetails()})
 	return nil
 }
 

@@ -67,13 +67,13 @@ func ask(t *testing.T, ctx context.Context, s *mapstest.Server, path string) <-c
 	return answered
 }
 
-func within(t *testing.T, limit time.Duration, answered <-chan int) int {
+func statusIn(t *testing.T, limit time.Duration, answered <-chan int) int {
 	t.Helper()
 	select {
 	case status := <-answered:
 		return status
 	case <-time.After(limit):
-		t.Fatalf("no answer within %v", limit)
+		t.Fatalf("no response within %v", limit)
 		return 0
 	}
 }
@@ -102,12 +102,12 @@ func TestCallsWaitForTheStart(t *testing.T) {
 	case <-time.After(300 * time.Millisecond):
 	}
 	leave()
-	within(t, 5*time.Second, left)
+	statusIn(t, 5*time.Second, left)
 	slowGoesOn <- nil
 	if err := <-loaded; err != nil {
 		t.Fatal(err)
 	}
-	if status := within(t, 5*time.Second, waiting); status != http.StatusOK {
+	if status := statusIn(t, 5*time.Second, waiting); status != http.StatusOK {
 		t.Errorf("after the start: %d", status)
 	}
 
@@ -121,7 +121,7 @@ func TestCallsWaitForTheStart(t *testing.T) {
 	if err := s.Load(mapstest.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, waiting)
+	statusIn(t, 5*time.Second, waiting)
 }
 
 // TestNoApp: where the configuration has no maps app, nobody waits for one.

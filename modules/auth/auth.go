@@ -1,5 +1,5 @@
-// Package auth is the Caddy handler `maps_auth`: it lets a request pass that carries an access token with the needed scopes,
-// and takes the token out of it.
+// Package auth is the Caddy handler `maps_auth`: it lets a request pass that carries an access token with the needed
+// scopes, and takes the token out of it.
 package auth
 
 import (
@@ -37,16 +37,16 @@ func init() { caddy.RegisterModule(new(Auth)) }
 // `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
 // `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
 //
-// When the token is valid but lacks a scope, `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are set
-// instead.
+// When the token is valid but lacks a scope, `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are
+// set instead.
 type Auth struct {
 	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING or REVERSEGEOCODING.
 	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// The query parameter that may carry the token instead of the Authorization header. Caddy logs addresses with their
+	// The query parameter that may carry the token instead of the Authorization header. Caddy logs URLs with their
 	// query, so the access log and the default logger then need the filter `maps_redact`, as `Caddyfile.example` has it.
-	// Where one of them shows the parameter, a line at the start says so, and a request that has it in its address, or in
+	// Where one of them shows the parameter, a line at the start says so, and a request that has it in its URL, or in
 	// its Referer, is left out of the access log: this module logs it instead, and answers its errors with the site's
 	// error routes. Default: none.
 	APIKeyQuery string `json:"api_key_query,omitempty"`
@@ -54,12 +54,12 @@ type Auth struct {
 	// The family of error bodies: `platform` or `routing`. Default: `platform`.
 	ErrorStyle string `json:"error_style,omitempty"`
 
-	// Whether the next handlers, and so any upstream, get to see the token. Otherwise it is removed from the header, the query
-	// and the Referer. Default: false.
+	// Whether the next handlers, and so any upstream, get to see the token. Otherwise it is removed from the header, the
+	// query and the Referer. Default: false.
 	ForwardToken bool `json:"forward_token,omitempty"`
 
-	// The origins of web pages that may read the answers: `https://app.example.com`, or `*` for all. Preflight requests are
-	// then answered before authentication. Default: none.
+	// The origins of web pages that may read the responses: `https://app.example.com`, or `*` for all. Preflight requests
+	// are then answered before authentication. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
 	app     *mapsapp.App
@@ -120,7 +120,7 @@ func (a *Auth) parse() error {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	out := &answer{
+	out := &response{
 		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, origin: a.cors.allow(r),
 	}
 	concealed := a.conceal(r)
@@ -142,7 +142,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		refused.counter.Inc()
 		a.app.Metrics().Refused(mapsapp.AuthHandler, refused.kind)
 		a.explain(r, out, refused)
-		a.style.Write(out, refused.answer)
+		a.style.Write(out, refused.response)
 		return nil
 	}
 	a.metrics.OK.Inc()
@@ -162,10 +162,10 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 
 // refusal is why a request does not pass: what the client is told, and the true reason, for the log.
 type refusal struct {
-	answer  apierror.Error
-	reason  string
-	counter prometheus.Counter
-	kind    mapsapp.Reason
+	response apierror.Error
+	reason   string
+	counter  prometheus.Counter
+	kind     mapsapp.Reason
 }
 
 // unavailable is a refusal because nobody could be asked.
@@ -173,7 +173,8 @@ func (a *Auth) unavailable(reason string) *refusal {
 	return &refusal{apierror.Unavailable(), reason, a.metrics.Unavailable, mapsapp.ReasonUnavailable}
 }
 
-// check fills in who stands behind a request, or says why it may not pass. The store is held for no longer than this takes.
+// check fills in who stands behind a request, or says why it may not pass. The store is held for no longer than this
+// takes.
 func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
@@ -205,12 +206,12 @@ func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 	return nil
 }
 
-// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, where it
-// adds no line that a flood of requests could multiply, and in this module's own log at DEBUG.
-func (a *Auth) explain(r *http.Request, out *answer, why *refusal) {
+// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request,
+// where it adds no line that a flood of requests could multiply, and in this module's own log at DEBUG.
+func (a *Auth) explain(r *http.Request, out *response, why *refusal) {
 	out.reason = why.reason
 	ctx := r.Context()
-	if why.answer.Status == http.StatusForbidden {
+	if why.response.Status == http.StatusForbidden {
 		repl := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 		repl.Set("http.auth.candidate.id", out.identity.Client)
 		repl.Set("http.auth.candidate.organization", out.identity.Organization)
@@ -221,7 +222,7 @@ func (a *Auth) explain(r *http.Request, out *answer, why *refusal) {
 	if c := a.logger.Check(zap.DebugLevel, "request refused"); c != nil {
 		c.Write(
 			zap.String("reason", why.reason),
-			zap.Int("status", why.answer.Status),
+			zap.Int("status", why.response.Status),
 			zap.String("account_id", out.identity.Client),
 			zap.String("remote_addr", r.RemoteAddr))
 	}

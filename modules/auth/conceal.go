@@ -12,22 +12,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
-// conceal keeps a request out of the access log if that log would show the token in its address. The operator was
+// conceal keeps a request out of the access log if that log would show the token in its URL. The operator was
 // warned at the start, and gets the line that logInstead writes.
 func (a *Auth) conceal(r *http.Request) bool {
-	if len(a.logs()) == 0 || !a.inAddress(r.RequestURI) && !a.inAddress(r.Header.Get("Referer")) {
+	if len(a.logs()) == 0 || !a.inURL(r.RequestURI) && !a.inURL(r.Header.Get("Referer")) {
 		return false
 	}
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	return true
 }
 
-func (a *Auth) inAddress(address string) bool {
-	return urlquery.Redact(address, a.APIKeyQuery) != address
+func (a *Auth) inURL(url string) bool {
+	return urlquery.Redact(url, a.APIKeyQuery) != url
 }
 
 // logInstead writes the line of a request that conceal has kept out of the access log.
-func (a *Auth) logInstead(r *http.Request, out *answer, begun time.Time) {
+func (a *Auth) logInstead(r *http.Request, out *response, begun time.Time) {
 	level := zap.InfoLevel
 	if out.status >= http.StatusInternalServerError {
 		level = zap.ErrorLevel
@@ -47,7 +47,7 @@ func (a *Auth) loggable(r *http.Request) zap.Field {
 }
 
 // answerError answers with the server's error routes, with the request as the next handlers saw it. The server would
-// take its own for that, and log it: it still has the token where its log shows addresses, and where a handler on the
+// take its own for that, and log it: it still has the token where its log shows URLs, and where a handler on the
 // way here made a copy of the request, as `tracing` does. Error routes of a subroute in between, which only a
 // configuration in JSON has, are passed over.
 func (a *Auth) answerError(w http.ResponseWriter, r *http.Request, err error) error {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// origins are the web pages whose scripts may read the answers.
+// origins are the web pages whose scripts may read the responses.
 type origins struct {
 	any  bool
 	list []string
@@ -22,7 +22,8 @@ func parseOrigins(values []string) (origins, error) {
 			continue
 		}
 		u, err := url.Parse(value)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || strings.TrimSuffix(value, "/") != u.Scheme+"://"+u.Host {
+		if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil ||
+			strings.TrimSuffix(value, "/") != u.Scheme+"://"+u.Host {
 			return o, fmt.Errorf("cors: %q is not an origin like https://app.example.com, or *", value)
 		}
 		o.list = append(o.list, strings.ToLower(strings.TrimSuffix(value, "/")))
@@ -43,7 +44,7 @@ func (o *origins) allow(r *http.Request) string {
 	origin := r.Header.Get("Origin")
 	switch {
 	case origin == "" && len(o.list) == 1:
-		return o.list[0] // not asked by a page; the one answer that could be given
+		return o.list[0] // not asked by a page; the one response that could be given
 	case slices.Contains(o.list, strings.ToLower(origin)):
 		return origin
 	}
@@ -51,7 +52,8 @@ func (o *origins) allow(r *http.Request) string {
 }
 
 func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
+	return r.Method == http.MethodOptions && r.Header.Get("Origin") != "" &&
+		r.Header.Get("Access-Control-Request-Method") != ""
 }
 
 // preflight answers the question a browser asks before it sends a request with a token. It needs none itself.

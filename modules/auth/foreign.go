@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// exposed are the headers of answers that pages of other origins may read, beside those that browsers show to all: when
-// to come again, and what a rate limit allows.
+// exposed are the headers of responses that pages of other origins may read, beside those that browsers show to all:
+// when to come again, and what a rate limit allows.
 const exposed = "Retry-After, RateLimit, RateLimit-Policy"
 
 // withdraw removes the headers in which an upstream says what is not its to say: what caches that are named apart from
-// all others may keep (RFC 9213), and which pages may read the answer. What the site's own header directives had set
+// all others may keep (RFC 9213), and which pages may read the response. What the site's own header directives had set
 // before stays.
-func (o *answer) withdraw(h http.Header) {
+func (o *response) withdraw(h http.Header) {
 	for name := range h {
 		switch {
 		case forSharedCaches(name):
@@ -28,7 +28,7 @@ func (o *answer) withdraw(h http.Header) {
 }
 
 // remember notes what of a header's kind that withdraw removes stands there before the next handler runs.
-func (o *answer) remember(h http.Header) {
+func (o *response) remember(h http.Header) {
 	for name, values := range h {
 		if !forPages(name) {
 			continue

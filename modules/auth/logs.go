@@ -18,7 +18,7 @@ import (
 // Caddy's server logs each request as it came: it makes its copy before any handler runs. Only the filter of a log's
 // format can take the token out of that.
 
-// openLogs returns the names of the loggers of this handler's requests that write addresses as they are.
+// openLogs returns the names of the loggers of this handler's requests that write URLs as they are.
 func (a *Auth) openLogs(ctx caddy.Context) (open []string) {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || a.APIKeyQuery == "" {
@@ -120,8 +120,8 @@ func loggers(server *caddyhttp.Server, hosts []string) (names []string) {
 	return slices.Compact(names)
 }
 
-// renamed returns the names of the loggers to which the directive log_name may give requests for some hosts, or for any,
-// in place of those that the server has for them.
+// renamed returns the names of the loggers to which the directive log_name may give requests for some hosts, or for
+// any, in place of those that the server has for them.
 func renamed(server *caddyhttp.Server, hosts []string) (names []string) {
 	for _, route := range server.Routes {
 		if meet(hosts, hostsOfRoute(route)) {
@@ -187,12 +187,12 @@ func (p *probe) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
 		return nil
 	}
 	const secret = "MAPS-PROBE"
-	address := "/?" + url.QueryEscape(p.parameter) + "=" + secret
+	uri := "/?" + url.QueryEscape(p.parameter) + "=" + secret
 	var field zap.Field
 	if whole, has := filter.Fields["request"]; has {
-		request := caddyhttp.LoggableHTTPRequest{Request: &http.Request{RequestURI: address}}
+		request := caddyhttp.LoggableHTTPRequest{Request: &http.Request{RequestURI: uri}}
 		field = whole.Filter(zap.Object("request", request))
-	} else if field = zap.String("uri", address); filter.Fields["request>uri"] != nil {
+	} else if field = zap.String("uri", uri); filter.Fields["request>uri"] != nil {
 		field = filter.Fields["request>uri"].Filter(field)
 	}
 	written := zapcore.NewMapObjectEncoder()

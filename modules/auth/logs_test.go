@@ -54,7 +54,8 @@ func TestErrorRoutesSeeNoToken(t *testing.T) {
 		templates
 		header Content-Type text/html
 		rewrite * /seen?{query}
-		respond ` + "`{{.Req.RequestURI}} {{.OriginalReq.RequestURI}} {{.OriginalReq.URL}} {{.Req.URL}} {{placeholder \"http.error.status_code\"}}`" + ` 404
+		respond ` + "`{{.Req.RequestURI}} {{.OriginalReq.RequestURI}} {{.OriginalReq.URL}} {{.Req.URL}} " +
+				"{{placeholder \"http.error.status_code\"}}`" + ` 404
 	}
 ` + accountsSite})
 			_, token := s.Token("acme", "DIRECTION")
@@ -76,7 +77,7 @@ func TestErrorRoutesSeeNoToken(t *testing.T) {
 			if got := s.Do("GET", "/broken/a?apiKey="+token, "", ""); got.Status != http.StatusTeapot {
 				t.Errorf("an error route that fails: %d %s", got.Status, got.Body)
 			}
-			time.Sleep(50 * time.Millisecond) // the last lines are written after the answers
+			time.Sleep(50 * time.Millisecond) // the last lines are written after the responses
 			log := s.Log()
 			if at := strings.Index(log, token); at >= 0 {
 				t.Errorf("the log holds the token after %s", log[max(0, at-500):at])
@@ -88,7 +89,7 @@ func TestErrorRoutesSeeNoToken(t *testing.T) {
 	}
 }
 
-// No log has the token of a request whose address carries it, whatever the logs' formats are, and the operator is told.
+// No log has the token of a request whose URL carries it, whatever the logs' formats are, and the operator is told.
 func TestLogsWithoutFilter(t *testing.T) {
 	web := new(upstream)
 	address := startHTTP(t, web)
@@ -111,7 +112,8 @@ func TestLogsWithoutFilter(t *testing.T) {
 			[]string{"http.log.access", "http.log.error"}},
 		{"all filtered", "format filter {\nrequest maps_redact apiKey\nuri maps_redact apiKey\n}",
 			logOf("format filter {\nrequest maps_redact apiKey\n}"), "", nil},
-		{"filtered by Caddy", "", logOf("format filter {\nrequest>uri query {\nreplace apiKey HIDDEN\n}\nrequest>headers>Referer delete\n}"), "", nil},
+		{"filtered by Caddy", "", logOf("format filter {\nrequest>uri query {\nreplace apiKey " +
+			"HIDDEN\n}\nrequest>headers>Referer delete\n}"), "", nil},
 		{"no request at all", "", logOf("format filter {\nrequest delete\n}"), "", nil},
 		{"by a wrapped filter", "", logOf("format append {\nwrap filter {\nrequest maps_redact apiKey\n}\nx y\n}"), "", nil},
 		{"thrown away", "", "log {\noutput discard\n}", "", nil},
@@ -121,7 +123,8 @@ func TestLogsWithoutFilter(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			own := filepath.Join(t.TempDir(), "own.log")
-			s := mapstest.Start(t, mapstest.Config{Format: tc.format, NoAccessLog: tc.site != "", Site: strings.Replace(tc.site, "OWN", own, 1) + `
+			s := mapstest.Start(t, mapstest.Config{Format: tc.format, NoAccessLog: tc.site != "",
+				Site: strings.Replace(tc.site, "OWN", own, 1) + `
 	handle /good* {` + withKey + `
 		reverse_proxy ` + address + `
 	}
@@ -177,7 +180,7 @@ func TestLogsWithoutFilter(t *testing.T) {
 			if got := strings.Count(log, "handled request"); got < n {
 				t.Errorf("%d lines of %d requests", got, n)
 			}
-			warned := strings.Count(log, "these loggers write addresses as they are")
+			warned := strings.Count(log, "these loggers write URLs as they are")
 			if tc.open == nil && warned != 0 || tc.open != nil && warned != 1 {
 				t.Errorf("%d warnings, want them for %v", warned, tc.open)
 			}

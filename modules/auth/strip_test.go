@@ -77,8 +77,8 @@ func startHTTP(t *testing.T, h http.Handler) (address string) {
 	return srv.Listener.Addr().String()
 }
 
-// startFastCGI serves FastCGI, and hands seen every byte that it is sent: what a FastCGI server makes of the parameters hides
-// some of them.
+// startFastCGI serves FastCGI, and hands seen every byte that it is sent: what a FastCGI server makes of the
+// parameters hides some of them.
 func startFastCGI(t *testing.T, seen *upstream) (address string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -139,7 +139,8 @@ func stripSite(web, fast, forward, dead string) string {
 		maps_auth DIRECTION {
 			api_key_query apiKey
 		}`
-	const seen = `"{http.request.orig_uri} {http.request.orig_uri.query} {http.request.orig_uri.prefixed_query} {uri} {query} ` +
+	const seen = `"{http.request.orig_uri} {http.request.orig_uri.query} ` +
+		`{http.request.orig_uri.prefixed_query} {uri} {query} ` +
 		`{http.request.uri.prefixed_query} {http.request.uri.query.apiKey} {header.Authorization} {header.Referer}"`
 	return `
 	handle /http* {` + authed + `
@@ -206,19 +207,19 @@ func TestTokenIsStripped(t *testing.T) {
 
 	// everything but the parameter stays as it was, byte for byte
 	const rest = "a=%7B1,2%7D&&b=x+y&c=%c3%a9"
-	requests := map[string]func(path string) mapstest.Answer{
-		"bearer": func(path string) mapstest.Answer {
+	requests := map[string]func(path string) mapstest.Response{
+		"bearer": func(path string) mapstest.Response {
 			return s.Do(http.MethodGet, path+"?"+rest, token, "")
 		},
-		"query": func(path string) mapstest.Answer {
+		"query": func(path string) mapstest.Response {
 			return s.Do(http.MethodGet, path+"?a=%7B1,2%7D&apiKey="+token+"&&b=x+y&c=%c3%a9", "", "",
 				"Referer", "https://app.example.com/map?x=1&apiKey="+token+"&y=2#apiKey="+token)
 		},
-		"query, encoded": func(path string) mapstest.Answer {
+		"query, encoded": func(path string) mapstest.Response {
 			return s.Do(http.MethodGet, path+"?api%4bey="+strings.ReplaceAll(token, "e", "%65")+"&"+rest, "", "",
 				"Referer", "https://app.example.com/?%61piKey="+strings.ReplaceAll(token, "e", "%65"))
 		},
-		"bearer, empty query": func(path string) mapstest.Answer {
+		"bearer, empty query": func(path string) mapstest.Response {
 			return s.Do(http.MethodGet, path+"?"+rest+"&apiKey=", token, "")
 		},
 	}
@@ -318,7 +319,8 @@ func TestNoSecretsInLogs(t *testing.T) {
 	token := pair.AccessToken
 
 	referer := []string{"Referer", "https://app.example.com/map?x=1&apiKey=" + token}
-	for _, path := range []string{"/http", "/fastcgi/x.php", "/forward", "/placeholders", "/copied", "/failed-copy", "/rewritten", "/dead", "/error", "/forwarded"} {
+	for _, path := range []string{"/http", "/fastcgi/x.php", "/forward", "/placeholders", "/copied", "/failed-copy",
+		"/rewritten", "/dead", "/error", "/forwarded"} {
 		s.Do(http.MethodGet, path+"?x=1&apiKey="+token, "", "", referer...)
 		s.Do(http.MethodGet, path, token, "", referer...)
 		s.Do(http.MethodGet, path+"?apiKey="+lacking.AccessToken, "", "", referer...)
@@ -326,8 +328,10 @@ func TestNoSecretsInLogs(t *testing.T) {
 	}
 	s.Do(http.MethodGet, "/nowhere?apiKey="+token, "", "", referer...)
 	s.Do(http.MethodGet, "/api/v1/external/nothing", token, "")
-	s.Do(http.MethodPost, "/api/v1/external/auth", "", mapstest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken))
-	s.Do(http.MethodPost, "/api/v1/external/auth", "", mapstest.JSON("client_token", strings.Repeat(acc.ClientToken, 500))) // 413
+	s.Do(http.MethodPost, "/api/v1/external/auth", "",
+		mapstest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken))
+	// 413
+	s.Do(http.MethodPost, "/api/v1/external/auth", "", mapstest.JSON("client_token", strings.Repeat(acc.ClientToken, 500)))
 	s.Do(http.MethodPost, "/api/v1/external/auth", "", `{"`+acc.ClientToken+`":1,"`+acc.ClientToken+`":2}`)
 	s.Do(http.MethodPost, "/api/v1/external/refresh", "", mapstest.JSON("refresh_token", pair.RefreshToken))
 	s.Do(http.MethodGet, mapstest.AccountsPath, user, "")
@@ -340,8 +344,9 @@ func TestNoSecretsInLogs(t *testing.T) {
 
 	log := s.Log()
 	for name, secret := range map[string]string{
-		"user token": user, "client token": acc.ClientToken, "server token": acc.ServerToken, "refresh token": pair.RefreshToken,
-		"access token": token, "lacking access token": lacking.AccessToken,
+		"user token": user, "client token": acc.ClientToken, "server token": acc.ServerToken,
+		"refresh token": pair.RefreshToken,
+		"access token":  token, "lacking access token": lacking.AccessToken,
 		"client token of the other account": other.ClientToken, "server token of the other account": other.ServerToken,
 	} {
 		if at := strings.Index(log, secret); at >= 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxAnswer bounds, in bytes, what is read of the admin API's answer.
-const maxAnswer = 1 << 20
+// maxResponse bounds, in bytes, what is read of the admin API's answer.
+const maxResponse = 1 << 20
 
 // adminClient finds the admin API of the running server, as `caddy reload` does.
 type adminClient struct{ address, config, adapter string }
@@ -24,7 +24,7 @@ func (c *adminClient) addFlags(cmd *cobra.Command) {
 }
 
 // do sends a JSON body to the admin API and reads its JSON answer.
-func (c *adminClient) do(method, path string, body, answer any) error {
+func (c *adminClient) do(method, path string, body, into any) error {
 	address, err := c.find()
 	if err != nil {
 		return fmt.Errorf("finding the admin API: %w", err)
@@ -38,8 +38,8 @@ func (c *adminClient) do(method, path string, body, answer any) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil {
-		return fmt.Errorf("reading the answer of %s: %w", address, err)
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxResponse)).Decode(into); err != nil {
+		return fmt.Errorf("reading the response of %s: %w", address, err)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func copyStore(ctx context.Context, from, to string,
 	}
 	dsn, ok := strings.CutPrefix(to, "postgres:")
 	if strings.HasPrefix(dsn, "//") {
-		dsn = to // an address by itself
+		dsn = to // a URL by itself
 	}
 	if !ok || dsn == "" {
 		return account.Counts{}, errors.New("--to: must be postgres:<connection string>")

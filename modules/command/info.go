@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -27,6 +28,9 @@ func newInfoCmd() *cobra.Command {
 		Long: `
 Shows the source of a region file with its licence and attribution, what it
 covers and holds, its format version and its checksum.
+
+Of a file that a server has fetched from a URL, it shows what is kept beside it:
+where it came from, and when.
 
 A region file is checked when it is opened as far as that costs nothing, and each
 block when it is first read; --verify checks all of it at once.`,
@@ -46,17 +50,20 @@ block when it is first read; --verify checks all of it at once.`,
 				return err
 			}
 			if verify {
-				if err := file.Verify(ctx); err != nil {
+				if err := file.VerifyWhole(ctx); err != nil {
 					return interrupted(err)
 				}
 			}
+			described := description{Info: info}
+			// Most files have nothing beside them, or something of somebody else's.
+			described.Origin, _ = mirror.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())
 				enc.SetEscapeHTML(false)
 				enc.SetIndent("", "  ")
-				return enc.Encode(info)
+				return enc.Encode(described)
 			}
-			return printInfo(cmd.OutOrStdout(), &info, verify)
+			return described.print(cmd.OutOrStdout(), verify)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print a JSON object")
@@ -71,7 +78,14 @@ func oneFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func printInfo(out io.Writer, info *region.Info, verified bool) error {
+// description is what is known of a region file: from itself, and from what is beside it.
+type description struct {
+	region.Info
+	// Origin is where a server fetched the file from; nil where nobody knows.
+	Origin *mirror.Origin `json:"origin,omitempty"`
+}
+
+func (info *description) print(out io.Writer, verified bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, values...))
@@ -88,7 +102,14 @@ func printInfo(out io.Writer, info *region.Info, verified bool) error {
 	row("Licence", "%s", info.License)
 	row("Attribution", "%s", info.Attribution)
 	if !info.Timestamp.IsZero() {
-		row("Data of", "%s", info.Timestamp.UTC().Format(time.RFC3339))
+		row("Data of", "%s (%s)", info.Timestamp.UTC().Format(time.RFC3339), humanize.Time(info.Timestamp))
+	}
+	if o := info.Origin; o != nil {
+		row("Origin", "%s", o.URL)
+		row("Fetched", "%s", o.Fetched.UTC().Format(time.RFC3339))
+		if o.ETag != "" {
+			row("ETag", "%s", o.ETag)
+		}
 	}
 	b := info.Bounds
 	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -75,8 +75,10 @@ reported while the others go on.`,
 	}
 	cmd.Flags().StringVar(&o.profileName, "profile", matching.Car.String(),
 		"How the traces were travelled: car, bicycle or foot")
-	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius, "Where the search for roads starts, in metres; a hint, no limit")
-	cmd.Flags().Float64Var(&o.maxRadius, "max-radius", matching.DefaultMaxRadius, "How far any point may be from its road, in metres")
+	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius,
+		"Where the search for roads starts, in metres; a hint, no limit")
+	cmd.Flags().Float64Var(&o.maxRadius, "max-radius", matching.DefaultMaxRadius,
+		"How far any point may be from its road, in metres")
 	cmd.Flags().BoolVar(&o.details, "details", false,
 		"Add confidence, duration, OpenStreetMap ways and what became of each point")
 	return cmd
@@ -159,7 +161,8 @@ func withID(feature []byte, id string) []byte {
 }
 
 // match returns the drive behind a trace as a GeoJSON Feature. Its errors name the trace.
-func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Matcher, name string) (feature []byte, err error) {
+func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Matcher,
+	name string) (feature []byte, err error) {
 	defer func() {
 		switch {
 		case err != nil && name == "-":
@@ -194,7 +197,7 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	if err != nil {
 		return nil, err
 	}
-	return answer.AppendMatchFeature(nil, result, details), nil
+	return response.AppendMatchFeature(nil, result, details), nil
 }
 
 // readTrace reads a file, or standard input for -. A trace may come from anything that can be read, a pipe too, and

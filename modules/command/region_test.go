@@ -64,7 +64,8 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(stdout, target+": ") || !strings.Contains(stdout, "3 roads") || !strings.Contains(stdout, "ODbL") {
+	if !strings.HasPrefix(stdout, target+": ") || !strings.Contains(stdout, "3 roads") ||
+		!strings.Contains(stdout, "ODbL") {
 		t.Errorf("report:\n%s", stdout)
 	}
 	// Away from a terminal each stage is one plain line.
@@ -98,9 +99,27 @@ func TestBuild(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(stdout), &info) != nil {
 		t.Fatalf("%v\n%s", err, stdout)
 	}
-	if info.Sources[0] != "village.osm" || len(info.Checksum) != 64 || info.Bounds.MinLat != 39.1 || info.Bounds.MaxLon != -75.4 ||
+	if info.Sources[0] != "village.osm" || len(info.Checksum) != 64 || info.Bounds.MinLat != 39.1 ||
+		info.Bounds.MaxLon != -75.4 ||
 		info.Counts["roads"] != 3 || info.Format < 1 || info.Size == 0 {
 		t.Errorf("%+v", info)
+	}
+
+	// Of a file that a server fetched, what it came from is kept beside it; what is about another file is not shown.
+	for checksum, shown := range map[string]bool{info.Checksum: true, strings.Repeat("0", 64): false} {
+		text := `{"url":"https://files.example.com/village.region","etag":"\"e7a9\"",` +
+			`"fetched":"2026-05-01T10:00:00Z","checksum":"` + checksum + `"}`
+		if err := os.WriteFile(target+".json", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"info", target}, {"info", target, "--json"}} {
+			stdout, _, err = run(t, "", args...)
+			for _, want := range []string{"https://files.example.com/village.region", "e7a9", "2026-05-01T10:00:00Z"} {
+				if err != nil || strings.Contains(stdout, want) != shown {
+					t.Errorf("%q: %v\n%s", args, err, stdout)
+				}
+			}
+		}
 	}
 }
 
@@ -279,7 +298,8 @@ func TestReverse(t *testing.T) {
 		}
 	}
 	stdout, _, err := run(t, "", "reverse", region, "--size", "4", "39.1601", "-75.5201")
-	if err != nil || strings.Count(stdout, `"id":`) != 4 || !strings.HasPrefix(stdout, `{"data":{"query":"39.160100,-75.520100",`) {
+	if err != nil || strings.Count(stdout, `"id":`) != 4 ||
+		!strings.HasPrefix(stdout, `{"data":{"query":"39.160100,-75.520100",`) {
 		t.Errorf("%v, %s", err, stdout)
 	}
 }
@@ -302,7 +322,9 @@ func TestReverseLanguage(t *testing.T) {
 // One drive along Main Street and up Oak Street, in every form and from every place that a trace may come from.
 func TestMatch(t *testing.T) {
 	region := villageRegion(t)
-	points := [][2]float64{{39.16002, -75.528}, {39.15998, -75.524}, {39.16003, -75.5204}, {39.164, -75.52002}, {39.168, -75.51998}}
+	points := [][2]float64{
+		{39.16002, -75.528}, {39.15998, -75.524}, {39.16003, -75.5204}, {39.164, -75.52002}, {39.168, -75.51998},
+	}
 	var body, gpx, line, rows []string
 	for _, p := range points {
 		body = append(body, fmt.Sprintf(`{"lat":%v,"lng":%v}`, p[0], p[1]))
@@ -316,7 +338,8 @@ func TestMatch(t *testing.T) {
 	for name, text := range map[string]string{
 		"JSON":    `{"radius":20,"path":[` + strings.Join(body, ",") + `]}`,
 		"GPX":     `<?xml version="1.0"?><gpx><trk><trkseg>` + strings.Join(gpx, "") + `</trkseg></trk></gpx>`,
-		"GeoJSON": `{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` + strings.Join(line, ",") + `]}}`,
+		"GeoJSON": `{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` +
+			strings.Join(line, ",") + `]}}`,
 		"collection": `{"type":"FeatureCollection","features":[{"type":"Feature",` +
 			`"geometry":{"type":"LineString","coordinates":[` +
 			strings.Join(line, ",") + `]}}]}`,
@@ -350,7 +373,8 @@ func TestMatch(t *testing.T) {
 	if err := json.Unmarshal([]byte(first), &feature); err != nil {
 		t.Fatal(err)
 	}
-	if c := feature.Geometry.Coordinates; feature.Type != "Feature" || feature.Geometry.Type != "LineString" || len(c) < 3 || c[0][0] > -75 {
+	if c := feature.Geometry.Coordinates; feature.Type != "Feature" || feature.Geometry.Type != "LineString" ||
+		len(c) < 3 || c[0][0] > -75 {
 		t.Errorf("%s", first)
 	}
 	if got := feature.Properties["distance"]; math.Abs(got-want) > 2 || len(feature.Properties) != 1 {

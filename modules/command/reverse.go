@@ -8,10 +8,10 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/response"
 )
 
 func init() { subcommands = append(subcommands, newReverseCmd) }
@@ -62,9 +62,11 @@ that the server would answer. Negative coordinates may stand as they are.`,
 		DisableFlagParsing: true, // withNegativeNumbers does it
 	}
 	cmd.Flags().IntVar(&size, "size", geocoding.MinSize, "Largest number of results, 1 to 5")
-	cmd.Flags().StringVar(&category, "category", "", "Only features whose key or value is one of these comma-separated terms")
+	cmd.Flags().StringVar(&category, "category", "",
+		"Only features whose key or value is one of these comma-separated terms")
 	cmd.Flags().StringVar(&language, "language", "", "Languages of names, best first, in the form of Accept-Language")
-	cmd.Flags().Float64Var(&maxDistance, "max-distance", geocoding.DefaultMaxDistance, "How far a feature may be, in metres")
+	cmd.Flags().Float64Var(&maxDistance, "max-distance", geocoding.DefaultMaxDistance,
+		"How far a feature may be, in metres")
 	return cmd
 }
 
@@ -84,7 +86,7 @@ func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
 	if err != nil {
 		return interrupted(err)
 	}
-	_, err = cmd.OutOrStdout().Write(append(answer.AppendPlaces(nil, req.Point, result), '\n'))
+	_, err = cmd.OutOrStdout().Write(append(response.AppendPlaces(nil, req.Point, result), '\n'))
 	return err
 }
 

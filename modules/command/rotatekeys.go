@@ -32,14 +32,14 @@ a second. That is for keys that somebody else may have. Refresh tokens go on.`,
 			question := struct {
 				RevokeOld bool `json:"revokeOld,omitempty"`
 			}{revokeOld}
-			var answer rotatedKeys
-			if err := client.do(http.MethodPost, "/maps/keys/rotate", question, &answer); err != nil {
+			var rotated rotatedKeys
+			if err := client.do(http.MethodPost, "/maps/keys/rotate", question, &rotated); err != nil {
 				return err
 			}
-			if err := answer.print(cmd.OutOrStdout()); err != nil {
+			if err := rotated.print(cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			if revokeOld && answer.Revoked == nil {
+			if revokeOld && rotated.Revoked == nil {
 				return errors.New("the server is of a version that rotates keys and revokes none: " +
 					"tokens of the old keys are still good")
 			}
@@ -51,7 +51,7 @@ a second. That is for keys that somebody else may have. Refresh tokens go on.`,
 	return cmd
 }
 
-// rotatedKeys is the answer to POST /maps/keys/rotate.
+// rotatedKeys is the response to POST /maps/keys/rotate.
 type rotatedKeys struct {
 	Keys []struct {
 		ID        string     `json:"kid"`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -21,7 +22,7 @@ type Geocoder struct {
 	// The names of the regions, as the maps app has them. The first that covers the position answers. Required.
 	Regions []string `json:"regions,omitempty"`
 
-	regions []*mapsapp.Region
+	regions []*regions.Region
 }
 
 // CaddyModule returns the Caddy module information.
@@ -40,16 +41,16 @@ func (g *Geocoder) Provision(ctx caddy.Context) (err error) {
 
 // Reverse implements geocoding.Geocoder.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
-	return mapsapp.Ask(
-		func() (*mapsapp.Pinned, error) { return mapsapp.PinCovering(g.regions, req.Point) },
-		func(p *mapsapp.Pinned) (*geocoding.Result, error) { return p.Places.Reverse(ctx, req) })
+	return regions.Ask(
+		func() (*regions.Pinned, error) { return regions.PinCovering(g.regions, req.Point) },
+		func(p *regions.Pinned) (*geocoding.Result, error) { return p.Places.Reverse(ctx, req) })
 }
 
 // Covers reports whether one of the regions covers a position.
 func (g *Geocoder) Covers(point orb.Point) bool { return coverage.Any(g.regions, point) }
 
 // Sources are the regions, in the order in which they are asked.
-func (g *Geocoder) Sources() []*mapsapp.Region { return g.regions }
+func (g *Geocoder) Sources() []*regions.Region { return g.regions }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -22,7 +23,7 @@ type Matcher struct {
 	// covers most of it. Required.
 	Regions []string `json:"regions,omitempty"`
 
-	regions []*mapsapp.Region
+	regions []*regions.Region
 }
 
 // CaddyModule returns the Caddy module information.
@@ -41,9 +42,9 @@ func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 
 // Match implements matching.Matcher.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
-	return mapsapp.Ask(
-		func() (*mapsapp.Pinned, error) { return mapsapp.PinCoveringTrace(m.regions, req.Points) },
-		func(p *mapsapp.Pinned) (*matching.Result, error) { return p.Matcher.Match(ctx, req) })
+	return regions.Ask(
+		func() (*regions.Pinned, error) { return regions.PinCoveringTrace(m.regions, req.Points) },
+		func(p *regions.Pinned) (*matching.Result, error) { return p.Matcher.Match(ctx, req) })
 }
 
 // Covers reports whether one of the regions covers a position.

@@ -13,10 +13,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -145,23 +145,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	}
 	in := getInput()
 	defer in.free()
-	buf := answer.GetBuffer()
+	buf := response.GetBuffer()
 	defer buf.Free()
 	if err := h.match(r, in, buf); err != nil {
 		h.fail(w, err)
 		return nil
 	}
-	media := answer.JSON
+	media := response.JSON
 	if in.format == formatGeoJSON {
-		media = answer.GeoJSON
+		media = response.GeoJSON
 	}
-	answer.Write(w, media, buf.Bytes)
+	response.Write(w, media, buf.Bytes)
 	return nil
 }
 
 // match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
-// comes nor while the answer goes.
-func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
+// comes nor while the response goes.
+func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error {
 	ctx, caller := r.Context(), mapsapp.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)
 	body, err := in.receive(h, r)
@@ -194,17 +194,17 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	}
 	switch in.format {
 	case formatGeoJSON:
-		buf.Bytes = answer.AppendMatchFeature(buf.Bytes, result, in.details)
+		buf.Bytes = response.AppendMatchFeature(buf.Bytes, result, in.details)
 	case formatPolyline:
-		buf.Bytes = answer.AppendMatchPolyline(buf.Bytes, result, in.details)
+		buf.Bytes = response.AppendMatchPolyline(buf.Bytes, result, in.details)
 	default:
-		buf.Bytes = answer.AppendMatch(buf.Bytes, result, in.details)
+		buf.Bytes = response.AppendMatch(buf.Bytes, result, in.details)
 	}
 	return nil
 }
 
 func (h *Handler) fail(w http.ResponseWriter, err error) {
-	if answer.WriteFailure(w, apierror.Routing, err) {
+	if response.WriteFailure(w, apierror.Routing, err) {
 		h.logger.Error("map matching failed", zap.Error(err))
 	}
 }

@@ -29,7 +29,8 @@ const (
 )
 
 // drive goes along Main Street and up Oak Street.
-var drive = [][2]float64{{39.16002, -75.528}, {39.15998, -75.524}, {39.16003, -75.5204}, {39.164, -75.52002}, {39.168, -75.51998}}
+var drive = [][2]float64{{39.16002, -75.528}, {39.15998, -75.524}, {39.16003, -75.5204}, {39.164, -75.52002},
+	{39.168, -75.51998}}
 
 // driveLength is how far that is, in metres.
 var driveLength = (0.008*math.Cos(39.16*math.Pi/180) + 0.008) * 6371008.8 * math.Pi / 180
@@ -82,7 +83,7 @@ type result struct {
 	} `json:"ways"`
 }
 
-func parse(t *testing.T, a mapstest.Answer) result {
+func parse(t *testing.T, a mapstest.Response) result {
 	t.Helper()
 	var r result
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -105,7 +106,8 @@ func TestForms(t *testing.T) {
 		t.Errorf("%s, want a distance of %.1f", want.Body, driveLength)
 	}
 	first, last := r.Coordinates[0], r.Coordinates[len(r.Coordinates)-1]
-	if math.Abs(first[0]-39.16) > 1e-5 || math.Abs(first[1]+75.528) > 1e-4 || math.Abs(last[0]-39.168) > 1e-4 || math.Abs(last[1]+75.52) > 1e-5 {
+	if math.Abs(first[0]-39.16) > 1e-5 || math.Abs(first[1]+75.528) > 1e-4 || math.Abs(last[0]-39.168) > 1e-4 ||
+		math.Abs(last[1]+75.52) > 1e-5 {
 		t.Errorf("from %v to %v", first, last)
 	}
 	for _, tc := range []struct{ method, path, body, media string }{
@@ -149,7 +151,7 @@ func TestForms(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	s, _ := start(t, "")
-	get := func(query string) mapstest.Answer {
+	get := func(query string) mapstest.Response {
 		t.Helper()
 		return s.Do(http.MethodGet, endpoint+"?path="+query, "", "")
 	}
@@ -157,7 +159,8 @@ func TestAnswers(t *testing.T) {
 	t.Run("details", func(t *testing.T) {
 		outlier := strings.Replace(pairs, "{39.16003,-75.5204}", "{39.19,-75.58}", 1)
 		r := parse(t, get(outlier+"&details=true"))
-		if r.Confidence == nil || *r.Confidence < 0 || *r.Confidence > 1 || r.Duration == nil || *r.Duration <= 0 || len(r.Tracepoints) != len(drive) {
+		if r.Confidence == nil || *r.Confidence < 0 || *r.Confidence > 1 || r.Duration == nil || *r.Duration <= 0 ||
+			len(r.Tracepoints) != len(drive) {
 			t.Fatalf("%+v", r)
 		}
 		for i, p := range r.Tracepoints {
@@ -171,7 +174,8 @@ func TestAnswers(t *testing.T) {
 			if i > 2 {
 				name = "Oak Street"
 			}
-			if !*p.Matched || *p.Name != name || *p.Distance > 5 || math.Abs(p.Location[0]-drive[i][0]) > 1e-4 || math.Abs(p.Location[1]-drive[i][1]) > 1e-4 {
+			if !*p.Matched || *p.Name != name || *p.Distance > 5 || math.Abs(p.Location[0]-drive[i][0]) > 1e-4 ||
+				math.Abs(p.Location[1]-drive[i][1]) > 1e-4 {
 				t.Errorf("point %d: %+v", i, p)
 			}
 			if p.Index == nil || *p.Index >= len(r.Coordinates) || r.Coordinates[*p.Index] != *p.Location {
@@ -203,7 +207,8 @@ func TestAnswers(t *testing.T) {
 			t.Fatalf("%v: %v %s", err, a.Header, a.Body)
 		}
 		plain := parse(t, get(pairs+"&details=true"))
-		if f.Type != "Feature" || f.Geometry.Type != "LineString" || len(f.Geometry.Coordinates) != len(plain.Coordinates) || f.Properties["distance"] != *plain.Distance {
+		if f.Type != "Feature" || f.Geometry.Type != "LineString" || len(f.Geometry.Coordinates) != len(plain.Coordinates) ||
+			f.Properties["distance"] != *plain.Distance {
 			t.Errorf("%s", a.Body)
 		}
 		for i, c := range f.Geometry.Coordinates {
@@ -249,7 +254,7 @@ func TestAnswers(t *testing.T) {
 		}
 		post := s.Do(http.MethodPost, endpoint, "", body[:len(body)-1]+`,"format":"polyline6"}`)
 		if want := get(pairs + "&format=polyline6"); post.Body != want.Body {
-			t.Errorf("by the body: %s, by the address: %s", post.Body, want.Body)
+			t.Errorf("by the body: %s, by the query: %s", post.Body, want.Body)
 		}
 	})
 
@@ -268,7 +273,8 @@ func TestAnswers(t *testing.T) {
 	// All points at one place: the snapped coordinate twice.
 	t.Run("standing", func(t *testing.T) {
 		r := parse(t, get("[{39.1601,-75.525},{39.1601,-75.525},{39.1601,-75.525}]"))
-		if *r.Distance != 0 || len(r.Coordinates) != 2 || r.Coordinates[0] != r.Coordinates[1] || math.Abs(r.Coordinates[0][0]-39.16) > 1e-5 {
+		if *r.Distance != 0 || len(r.Coordinates) != 2 || r.Coordinates[0] != r.Coordinates[1] ||
+			math.Abs(r.Coordinates[0][0]-39.16) > 1e-5 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -276,7 +282,8 @@ func TestAnswers(t *testing.T) {
 	// The radius is a hint: the road is found however far the search starts from it.
 	t.Run("radius", func(t *testing.T) {
 		off := "[{39.1604,-75.529},{39.1604,-75.526},{39.1604,-75.523}]" // 44 m
-		for _, radius := range []string{"", "&radius=0.1", "&radius=1", "&radius=5e1", "&radius=100", "&radius=%2B7", "&radius=+7"} {
+		for _, radius := range []string{"", "&radius=0.1", "&radius=1", "&radius=5e1", "&radius=100", "&radius=%2B7",
+			"&radius=+7"} {
 			if r := parse(t, get(off+radius)); math.Abs(*r.Distance-0.006*math.Cos(39.16*math.Pi/180)*111195) > 2 {
 				t.Errorf("%s: %+v", radius, r)
 			}
@@ -302,12 +309,14 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no path", "GET", "", "", "", 422, "InvalidInput", "path: is missing"},
 		{"empty path", "GET", "?path=", "", "", 422, "InvalidInput", "path: it ends early"},
-		{"path repeated", "GET", "?path=" + one + "&path=" + one, "", "", 422, "InvalidInput", "path: appears more than once"},
+		{"path repeated", "GET", "?path=" + one + "&path=" + one, "", "", 422, "InvalidInput",
+			"path: appears more than once"},
 		{"path badly encoded", "GET", "?path=%5", "", "", 422, "InvalidInput", "path: a percent-encoding"},
 		{"path not a list", "GET", "?path=39.1,-75.5", "", "", 422, "InvalidInput", "path: '[' is expected"},
 		{"no point", "GET", "?path=[]", "", "", 422, "InvalidInput", "path: at least 2 points"},
 		{"one point", "GET", "?path=[{1,2}]", "", "", 422, "InvalidInput", "path: at least 2 points"},
-		{"too many points", "GET", "?path=[{1,2},{1,2},{1,2},{1,2},{1,2},{1,2},{1,2}]", "", "", 422, "InvalidInput", "path: more than 6 points"},
+		{"too many points", "GET", "?path=[{1,2},{1,2},{1,2},{1,2},{1,2},{1,2},{1,2}]", "", "", 422, "InvalidInput",
+			"path: more than 6 points"},
 		{"latitude", "GET", "?path=[{1,2},{91,2}]", "", "", 422, "InvalidInput", "path: point 1: latitude 91"},
 		{"longitude", "GET", "?path=[{1,200},{1,2}]", "", "", 422, "InvalidInput", "path: point 0: longitude 200"},
 		{"no number", "GET", "?path=[{1,2},{1,x}]", "", "", 422, "InvalidInput", "path: point 1: a number"},
@@ -319,7 +328,8 @@ func TestRefusals(t *testing.T) {
 		{"radius no number", "GET", "?radius=5m&path=" + one, "", "", 422, "InvalidInput", "radius:"},
 		{"radius infinite", "GET", "?radius=1e999&path=" + one, "", "", 422, "InvalidInput", "radius:"},
 		{"radius NaN", "GET", "?radius=NaN&path=" + one, "", "", 422, "InvalidInput", "radius:"},
-		{"radius repeated", "GET", "?radius=1&r%61dius=1&path=" + one, "", "", 422, "InvalidInput", "radius: appears more than once"},
+		{"radius repeated", "GET", "?radius=1&r%61dius=1&path=" + one, "", "", 422, "InvalidInput",
+			"radius: appears more than once"},
 		{"details", "GET", "?details=yes&path=" + one, "", "", 422, "InvalidInput", "details:"},
 		{"details empty", "GET", "?details=&path=" + one, "", "", 422, "InvalidInput", "details:"},
 		{"details repeated", "GET", "?details=true&details=true&path=" + one, "", "", 422, "InvalidInput", "details:"},
@@ -329,7 +339,8 @@ func TestRefusals(t *testing.T) {
 		{"body empty", "POST", "", " ", jsonType, 422, "InvalidInput", "body:"},
 		{"body no JSON", "POST", "", "path=[]", jsonType, 422, "InvalidInput", "body:"},
 		{"body without path", "POST", "", "{}", jsonType, 422, "InvalidInput", "path: is missing"},
-		{"path of the body", "POST", "", `{"path":[{"lat":1,"lng":2},{"lat":1}]}`, jsonType, 422, "InvalidInput", "path: point 1: lng is missing"},
+		{"path of the body", "POST", "", `{"path":[{"lat":1,"lng":2},{"lat":1}]}`, jsonType, 422, "InvalidInput",
+			"path: point 1: lng is missing"},
 		{"radius of the body", "POST", "", oneBody + `,"radius":0}`, jsonType, 422, "InvalidInput", "radius:"},
 		{"radius a string", "POST", "", oneBody + `,"radius":"5"}`, jsonType, 422, "InvalidInput", "radius:"},
 		{"format of the body", "POST", "", oneBody + `,"format":"kml"}`, jsonType, 422, "InvalidInput", "format:"},
@@ -337,10 +348,13 @@ func TestRefusals(t *testing.T) {
 		{"radius twice", "POST", "?radius=5", oneBody + `,"radius":5}`, jsonType, 422, "InvalidInput", "radius:"},
 		{"path twice", "POST", "?path=" + one, oneBody + `}`, jsonType, 422, "InvalidInput", "path:"},
 		{"radius beside a body", "POST", "?radius=0", oneBody + `}`, jsonType, 422, "InvalidInput", "radius:"},
-		{"accuracy", "POST", "", `{"path":[{"lat":1,"lng":2,"accuracy":0},{"lat":1,"lng":2}]}`, jsonType, 422, "InvalidInput", "path: point 0: accuracy"},
-		{"time", "POST", "", `{"path":[{"lat":1,"lng":2},{"lat":1,"lng":2,"time":"x"}]}`, jsonType, 422, "InvalidInput", "path: point 1: time"},
+		{"accuracy", "POST", "", `{"path":[{"lat":1,"lng":2,"accuracy":0},{"lat":1,"lng":2}]}`, jsonType, 422,
+			"InvalidInput", "path: point 0: accuracy"},
+		{"time", "POST", "", `{"path":[{"lat":1,"lng":2},{"lat":1,"lng":2,"time":"x"}]}`, jsonType, 422, "InvalidInput",
+			"path: point 1: time"},
 		{"GPX", "POST", "", "<gpx>", gpxType, 422, "InvalidInput", "gpx:"},
-		{"GPX point", "POST", "", `<gpx><trk><trkseg><trkpt lat="95" lon="1"/>`, gpxType, 422, "InvalidInput", "trkpt: point 0: latitude"},
+		{"GPX point", "POST", "", `<gpx><trk><trkseg><trkpt lat="95" lon="1"/>`, gpxType, 422, "InvalidInput",
+			"trkpt: point 0: latitude"},
 		{"GeoJSON", "POST", "", `{"type":"Point","coordinates":[[1,2],[1,2]]}`, geoType, 422, "InvalidInput", "type:"},
 		{"GeoJSON collection", "POST", "", `{"type":"FeatureCollection","features":[]}`, geoType, 422, "InvalidInput",
 			"features: 0 have a LineString"},
@@ -351,7 +365,8 @@ func TestRefusals(t *testing.T) {
 			"csv: more than 6 points"},
 		{"CSV in another charset", "POST", "", "lat,lng\n1,2\n1,2", "text/csv; charset=utf-16", 415, "UnsupportedMediaType",
 			"media type"},
-		{"GeoJSON point", "POST", "", `{"type":"LineString","coordinates":[[1,2],[1,95]]}`, geoType, 422, "InvalidInput", "coordinates: point 1: latitude"},
+		{"GeoJSON point", "POST", "", `{"type":"LineString","coordinates":[[1,2],[1,95]]}`, geoType, 422, "InvalidInput",
+			"coordinates: point 1: latitude"},
 
 		{"nowhere near a road", "GET", "?path=[{39.19,-75.59},{39.19,-75.58}]", "", "", 404, "NoRoute",
 			"no matching route for the given coordinates: the trace lies inside the region's coverage, but no drive"},
@@ -386,7 +401,7 @@ func TestRefusals(t *testing.T) {
 	checkError(t, s.Do(http.MethodGet, "/api/route", "", ""), 404, "NotFound", "not found")
 }
 
-func checkError(t *testing.T, a mapstest.Answer, status int, code, says string) {
+func checkError(t *testing.T, a mapstest.Response, status int, code, says string) {
 	t.Helper()
 	var e routingError
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -441,7 +456,8 @@ func TestChain(t *testing.T) {
 	dir := t.TempDir()
 	village, far := filepath.Join(dir, "village.region"), filepath.Join(dir, "far.region")
 	mapstest.BuildRegion(t, village, mapstest.Village)
-	mapstest.BuildRegion(t, far, `<osm version="0.6"><node id="1" version="1" lat="10" lon="20"/><node id="2" version="1" lat="10" lon="20.01"/>
+	mapstest.BuildRegion(t, far, `<osm version="0.6">
+		<node id="1" version="1" lat="10" lon="20"/><node id="2" version="1" lat="10" lon="20.01"/>
 		<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/></way></osm>`)
 	s := mapstest.Start(t, mapstest.Config{
 		Maps: "region village " + village + "\nregion far " + far,

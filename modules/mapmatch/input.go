@@ -19,7 +19,7 @@ type input struct {
 	points  []trace.Point
 	radius  float64 // metres; 0 where the request has none
 	details bool
-	format  string // of the answer; "" where the request has none
+	format  string // of the response; "" where the request has none
 	profile int    // of those that the endpoint offers
 
 	text   []byte // of the path, decoded
@@ -41,7 +41,7 @@ const (
 	profile
 )
 
-// The formats of answers. Without one it is formatJSON.
+// The formats of responses. Without one it is formatJSON.
 const (
 	formatJSON     = "json"
 	formatGeoJSON  = "geojson"
@@ -91,7 +91,7 @@ func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	if in.values[path].Present {
-		return nil, invalid("path: belongs in the body of a POST, not in its address")
+		return nil, invalid("path: belongs in the body of a POST, not in its query")
 	}
 	return httpjson.ReadBody(r, h.MaxBody, &in.memory)
 }
@@ -208,7 +208,7 @@ func (in *input) merge(h *Handler, doc *trace.Document) error {
 		radius: doc.Radius != nil, details: doc.Details != nil, format: doc.Format != nil, profile: doc.Profile != nil,
 	} {
 		if inBody && in.values[i].Present {
-			return invalid(parameters[i] + ": stands in the address and in the body")
+			return invalid(parameters[i] + ": stands in the query and in the body")
 		}
 	}
 	if doc.Radius != nil {

@@ -92,7 +92,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// The parameter is one like the others: it stands in the address or in a JSON body, once, and is one that is offered.
+// The parameter is one like the others: it stands in the query or in a JSON body, once, and is one that is offered.
 func TestProfileParameter(t *testing.T) {
 	path := fmt.Sprintf(`{"path":[%s]`,
 		`{"lat":39.16,"lng":-75.523},{"lat":39.16,"lng":-75.526},{"lat":39.16,"lng":-75.529}`)
@@ -123,7 +123,7 @@ func TestProfileParameter(t *testing.T) {
 		{"foot", "", path + `,"profile":null}`, jsonType, "profile: must be a string"},
 		{"foot", "", path + `,"profile":["foot"]}`, jsonType, "profile: must be a string"},
 		{"foot", "", path + `,"profile":"foot","profile":"foot"}`, jsonType, "profile: appears more than once"},
-		{"foot", "profile=foot", path + `,"profile":"foot"}`, jsonType, "profile: stands in the address and in the body"},
+		{"foot", "profile=foot", path + `,"profile":"foot"}`, jsonType, "profile: stands in the query and in the body"},
 		{"foot", "profile=car", geo, geoType, "profile: must be foot"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -37,7 +37,7 @@ func AcquireAdmission() (a Admission, release func()) {
 func (a *App) Patience() time.Duration { return time.Duration(a.MaxWait) }
 
 // Caller is whom a request's share of what is scarce is counted for: the account behind its token or, where no
-// handler has authenticated it, the address of its client. Of an IPv6 address these are the first 64 bits, for a
+// handler has authenticated it, the IP address of its client. Of an IPv6 address these are the first 64 bits, for a
 // client has as many addresses as it likes within them.
 func Caller(ctx context.Context) string {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {

@@ -1,5 +1,5 @@
-// Package mapsapp is the Caddy app `maps`. It owns what the handlers share, the accounts and their store, the signing keys,
-// the cache of verified tokens and the regions, and keeps all of it open across configuration reloads.
+// Package mapsapp is the Caddy app `maps`. It owns what the handlers share, the accounts and their store, the signing
+// keys, the cache of verified tokens and the regions, and keeps all of it open across configuration reloads.
 package mapsapp
 
 import (
@@ -19,8 +19,8 @@ import (
 
 func init() { caddy.RegisterModule(new(App)) }
 
-// App holds what the handlers of the maps service share: service accounts and their store, the keys that sign tokens, and the
-// regions that reverse geocoding and map matching work on.
+// App holds what the handlers of the maps service share: service accounts and their store, the keys that sign tokens,
+// and the regions that reverse geocoding and map matching work on.
 type App struct {
 	// The issuer (`iss`) of the tokens that this service signs. Default: `caddy-maps`.
 	Issuer string `json:"issuer,omitempty"`
@@ -37,19 +37,20 @@ type App struct {
 	SigningAlgorithm string `json:"signing_algorithm,omitempty"`
 
 	// Seals private signing keys in the store with AES-256-GCM. It must be one placeholder, such as
-	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal; a key written into
-	// the configuration is refused, because Caddy shows and saves its configuration. Default: private keys are kept in clear.
+	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal; a key written
+	// into the configuration is refused, because Caddy shows and saves its configuration. Default: private keys are kept
+	// in clear.
 	KeyEncryptionKey string `json:"key_encryption_key,omitempty"`
 
-	// The age at which signing keys are followed by new ones, at least 1 hour. Tokens of the old keys stay good until they expire;
-	// then the keys are removed. Default: keys are rotated only by `caddy maps rotate-keys`.
+	// The age at which signing keys are followed by new ones, at least 1 hour. Tokens of the old keys stay good until
+	// they expire; then the keys are removed. Default: keys are rotated only by `caddy maps rotate-keys`.
 	KeyRotation caddy.Duration `json:"key_rotation,omitempty"`
 
 	// How long an access token is valid, from 1 second to 24 hours. Default: 15 minutes.
 	AccessTokenTTL caddy.Duration `json:"access_token_ttl,omitempty"`
 
-	// How long the refresh token of an exchange is valid, counted from the exchange and never extended. At least as long as an
-	// access token. Default: 30 days.
+	// How long the refresh token of an exchange is valid, counted from the exchange and never extended. At least as long
+	// as an access token. Default: 30 days.
 	RefreshTokenTTL caddy.Duration `json:"refresh_token_ttl,omitempty"`
 
 	// How long a token that is already known outlives a store that cannot be asked; after that requests are answered 503.
@@ -69,8 +70,8 @@ type App struct {
 	// The region files of this server, by the name under which handlers refer to them. Default: none.
 	Regions map[string]*RegionConfig `json:"regions,omitempty"`
 
-	// Who may manage accounts, beside the holders of user tokens that this server minted itself: the users of an OpenID Connect
-	// provider, or of anyone else who publishes a JWKS. Default: nobody.
+	// Who may manage accounts, beside the holders of user tokens that this server minted itself: the users of an OpenID
+	// Connect provider, or of anyone else who publishes a JWKS. Default: nobody.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
 
 	ctx    caddy.Context
@@ -91,7 +92,7 @@ type App struct {
 	opened  chan struct{} // closed by open
 	stopped chan struct{} // closed by Cleanup
 
-	regions Regions
+	regions regionSet
 
 	logChecks []func() (open []string)
 }
@@ -113,8 +114,8 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps", New: func() caddy.Module { return new(App) }}
 }
 
-// Get returns the app of a configuration, provisioning it first where that has not happened yet. Modules call it in their own
-// Provision.
+// Get returns the app of a configuration, provisioning it first where that has not happened yet. Modules call it in
+// their own Provision.
 func Get(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("maps")
 	if err != nil {
@@ -123,8 +124,8 @@ func Get(ctx caddy.Context) (*App, error) {
 	return app.(*App), nil
 }
 
-// Provision reads the configuration. A configuration that is only checked opens no store, so that `caddy validate` works beside
-// a running server.
+// Provision reads the configuration. A configuration that is only checked opens no store, so that `caddy validate`
+// works beside a running server.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
@@ -162,8 +163,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if caddy.ActiveContext().Context == nil {
 		return nil
 	}
-	// A reload: a store that cannot be opened refuses it here already, before any server of the new configuration listens and
-	// takes connections that it would never serve.
+	// A reload: a store that cannot be opened refuses it here already, before any server of the new configuration
+	// listens and takes connections that it would never serve.
 	return a.open()
 }
 
@@ -280,7 +281,7 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfOpenLogs()
-	if err := a.startRegions(); err != nil {
+	if err := a.openRegions(false); err != nil {
 		return err
 	}
 	a.shared.limit(a)
@@ -310,8 +311,8 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// Cleanup gives back what this instance acquired. The store stays open for as long as another configuration or a request
-// uses it.
+// Cleanup gives back what this instance acquired. The store stays open for as long as another configuration or a
+// request uses it.
 func (a *App) Cleanup() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

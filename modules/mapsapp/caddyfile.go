@@ -40,7 +40,14 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    max_stale            <duration>
 //	    max_bodies_in_flight <size>
 //	    max_wait             <duration>
-//	    region               <name> <file>
+//	    region               <name> <file>|<url> {
+//	        refresh   <duration>
+//	        cache_dir <directory>
+//	        header    <field> <value>
+//	        timeout   <duration>
+//	        max_size  <size>
+//	        wait      <duration>
+//	    }
 //	    user_tokens {
 //	        issuer             <url>
 //	        audience           <name>
@@ -53,7 +60,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    }
 //	}
 //
-// `region` may stand more than once. Example:
+// `region` may stand more than once, and `header` in it. Its options are for regions that are fetched from a URL.
+// Example:
 //
 //	{
 //	    maps {
@@ -61,7 +69,10 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	        audience maps.example.com
 //	        store    bolt ./data/accounts.db
 //	        region   delaware ./data/delaware.region
-//	        region   andorra  ./data/andorra.region
+//	        region   andorra  https://files.example.com/andorra.region {
+//	            refresh 15m
+//	            header  Authorization "Bearer {env.MAPS_FILES_TOKEN}"
+//	        }
 //	        user_tokens {
 //	            issuer        https://id.example.com
 //	            audience      maps-management
@@ -131,22 +142,6 @@ func (a *App) unmarshalStore(d *caddyfile.Dispenser) error {
 		return err
 	}
 	a.StoreRaw = caddyconfig.JSONModuleObject(module, "module", name, nil)
-	return nil
-}
-
-func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
-	args := d.RemainingArgs()
-	if len(args) != 2 {
-		return d.ArgErr()
-	}
-	name, path := args[0], args[1]
-	if _, twice := a.Regions[name]; twice {
-		return d.Errf("region %s is there already", name)
-	}
-	if a.Regions == nil {
-		a.Regions = make(map[string]*RegionConfig)
-	}
-	a.Regions[name] = &RegionConfig{Path: path}
 	return nil
 }
 

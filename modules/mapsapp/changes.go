@@ -61,7 +61,7 @@ func (a *App) RecordReuse(t credential.Tokens, remoteIP string) {
 	}})
 }
 
-// RemoteIP returns the address of the client that a request came from, as Caddy sees it behind trusted proxies.
+// RemoteIP returns the IP address of the client that a request came from, as Caddy sees it behind trusted proxies.
 func RemoteIP(r *http.Request) string {
 	if ip, ok := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string); ok {
 		return ip

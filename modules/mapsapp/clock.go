@@ -27,14 +27,14 @@ func (s *openStore) clockOffset() time.Duration {
 // answered.
 func (s *openStore) watchClock() {
 	offset := s.clockOffset()
-	switch apart := offset.Abs(); {
-	case apart > clockWarning && !s.clockApart:
-		s.clockApart = true
+	switch off := offset.Abs(); {
+	case off > clockWarning && !s.clocksDiffer:
+		s.clocksDiffer = true
 		s.logger.Warn("the clock of this machine and that of the accounts database differ; "+
 			"tokens and keys go by the database's, "+
 			"everything else by this one: let both be set by NTP", zap.Duration("offset", offset))
-	case apart < clockRelief && s.clockApart:
-		s.clockApart = false
+	case off < clockRelief && s.clocksDiffer:
+		s.clocksDiffer = false
 		s.logger.Info("the clock of this machine and that of the accounts database agree again",
 			zap.Duration("offset", offset))
 	}

@@ -166,7 +166,7 @@ func TestReloadToAnotherStore(t *testing.T) {
 	}
 
 	const slow = 5
-	answers := make(chan mapstest.Answer, slow)
+	answers := make(chan mapstest.Response, slow)
 	for range slow {
 		go func() { answers <- s.Do(http.MethodGet, "/slow", token, "") }()
 	}
@@ -231,7 +231,7 @@ func TestRefusedReload(t *testing.T) {
 		if err := s.Load(refused); err == nil {
 			t.Errorf("%+v was taken", refused)
 		}
-		// the address of the admin endpoint stands, and the app behind it is the one that runs
+		// the path of the admin endpoint stands, and the app behind it is the one that runs
 		user := s.UserToken("acme")
 		s.CreateAccount(user, "TILE", "")
 		if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy makes a
-// registry for every configuration.
+// Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy
+// makes a registry for every configuration.
 type Metrics struct {
 	collectors []prometheus.Collector
 
@@ -100,6 +100,11 @@ func newMetrics() *Metrics {
 		}, largestClockOffset),
 	}
 	m.collectors = append(m.collectors, faultMetrics()...)
+	m.collectors = append(m.collectors, regionTimestamps{prometheus.NewDesc(
+		prometheus.BuildFQName(namespace, subsystem, "region_timestamp_seconds"),
+		"How new the map data of a region is, as Unix time; 0 where there is none, or nobody knows.",
+		[]string{"region"}, nil,
+	)})
 	return m
 }
 

@@ -19,8 +19,8 @@ func (a *App) warnOfOpenLogs() {
 		return
 	}
 	slices.Sort(names)
-	a.logger.Warn("these loggers write addresses as they are, with the tokens that api_key_query takes from them: "+
-		"requests that have one in their address are left out of access logs, and logged by http.handlers.maps_auth "+
+	a.logger.Warn("these loggers write URLs as they are, with the tokens that api_key_query takes from them: "+
+		"requests that have one in their URL are left out of access logs, and logged by http.handlers.maps_auth "+
 		"instead; add `format filter { request maps_redact <parameter> }` to the log of the site, and to "+
 		"`log default` in the global options", zap.Strings("loggers", slices.Compact(names)))
 }

@@ -1,121 +1,88 @@
 package mapsapp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/paulmach/orb"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
+	"github.com/mapsedge/caddy-maps/internal/mirror"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
-// RegionConfig is one region of the configuration.
-type RegionConfig struct {
-	// The region file, made by `caddy maps build`. Placeholders are replaced; a relative path starts at the working directory.
-	// The file is looked at every 2 seconds, and a new one is swapped in without dropping a request. Replace it by renaming:
-	// a file that is written over in place is damaged until it is whole again. Required.
-	Path string `json:"path,omitempty"`
-}
-
-// Regions are the regions of one configuration.
-type Regions struct {
-	byName map[string]*Region
+// regionSet are the regions of one configuration.
+type regionSet struct {
+	byName map[string]*configuredRegion
 	names  []string // sorted
-	keys   []string // what this configuration holds of the pool, one for each region that was provisioned
+
+	// What this configuration holds of the pools, one for each region that was provisioned.
+	files   []regionKey
+	fetched []string
 }
 
-// Region is one region of the configuration: a name for a region file that may change while requests are served.
-type Region struct {
-	name   string
-	source *regionSource
+type configuredRegion struct {
+	*regions.Region
+	watched *regions.Watched
+
+	// Of a region that is fetched from a URL; fetched is nil where it is not.
+	fetched *fetched
+	from    *remote
+	wait    time.Duration
 }
 
-// Name is what the configuration calls the region.
-func (r *Region) Name() string { return r.name }
-
-// Pin returns the region as it is now, for one request, which must Release it. It neither allocates nor locks, except for a
-// request that comes before the app has started or after its configuration has been replaced. The error is a
-// *region.DamageError, or an apierror.Error where the file cannot be opened; both have been logged.
-func (r *Region) Pin() (*Pinned, error) { return r.source.pin() }
-
-// Covers reports whether a position lies in the region as it is now; false where the region cannot be read.
-func (r *Region) Covers(point orb.Point) bool {
-	p, err := r.Pin()
-	if err != nil {
-		return false
-	}
-	defer p.Release()
-	covered, err := p.Covers(point)
-	return covered && p.Report(err) == nil
+// regionKey tells apart what is done with a path.
+type regionKey struct {
+	path    string // absolute
+	awaited bool   // the file may come later
 }
 
-// Describe tells what clients may know of the region as it is now. The error is that of Pin.
-func (r *Region) Describe() (answer.Region, error) {
-	return Ask(r.Pin, func(p *Pinned) (answer.Region, error) {
-		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
-			nil
+var regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
+
+func acquireRegion(key regionKey) *regions.Watched {
+	value, _, err := regionPool.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return regions.NewWatched(regions.Options{
+			Path: key.path, Awaited: key.awaited, Logger: regionLogger(), Exiting: caddy.Exiting,
+		}), nil
 	})
+	if err != nil {
+		panic(err) // the constructor above has no error
+	}
+	return value.(*regions.Watched)
 }
 
-// RegionStatus tells how a region stands. Its JSON holds nothing that only an operator may know.
-type RegionStatus struct {
-	Name string `json:"name"`
-	// Status is "ok"; "stale" while the file has been replaced by one that cannot be opened, and the one before is served;
-	// "damaged" where the file was changed in place and cannot be read any more, or where requests have met a part of it that does
-	// not match its checksum; or "unavailable", also while the file system does not answer.
-	Status string `json:"status"`
-	// Checksum identifies the content of the file that is served, as `caddy maps info` shows it.
-	Checksum string `json:"checksum,omitempty"`
-	// Timestamp is how new the map data is.
-	Timestamp time.Time `json:"timestamp,omitzero"`
-	// Opened is when the file was opened.
-	Opened time.Time `json:"opened,omitzero"`
-
-	// Path is the file's absolute path.
-	Path string `json:"-"`
-	// Problem is why the file cannot be opened, or what is wrong with it; nil where nothing is.
-	Problem error `json:"-"`
-
-	unusable bool // every request is answered 503
-}
-
-// States of a region beside ok and unavailable.
-const (
-	stale   = "stale"
-	damaged = "damaged"
-)
+// regionLogger writes to the log of whatever configuration is running, since a region outlives the one that opened it.
+func regionLogger() *zap.Logger { return zap.New(currentLog{}).Named("maps.region") }
 
 // provisionRegions resolves the paths. Where a configuration is only checked, or is the first one, a file that cannot
 // be opened is worth a warning, so that this works where there is none. Where it is to replace a running one, files
 // are opened here already: what cannot be opened refuses the reload before any server of it listens, and no
 // connection is lost to one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
-	a.regions.byName = make(map[string]*Region, len(a.Regions))
-	repl := caddy.NewReplacer()
+	a.regions.byName = make(map[string]*configuredRegion, len(a.Regions))
 	for name, config := range a.Regions {
 		if name == "" {
 			return errors.New("a region needs a name")
 		}
-		if config == nil || config.Path == "" {
-			return fmt.Errorf("region %s: path is missing", name)
-		}
-		path, err := repl.ReplaceOrErr(config.Path, true, true)
+		path, from, err := config.provision(name)
 		if err != nil {
-			return fmt.Errorf("region %s: path: %w", name, err)
+			return fmt.Errorf("region %s: %w", name, err)
 		}
-		// Links are not resolved: one that is pointed at another file is a replaced file.
-		if path, err = filepath.Abs(path); err != nil {
-			return fmt.Errorf("region %s: path: %w", name, err)
+		file := regionKey{path, from != nil}
+		r := &configuredRegion{watched: acquireRegion(file), from: from, wait: time.Duration(config.Wait)}
+		r.Region = regions.New(name, r.watched)
+		a.regions.files = append(a.regions.files, file)
+		if from != nil {
+			var key string
+			r.fetched, key = acquireFetched(path, from)
+			a.regions.fetched = append(a.regions.fetched, key)
 		}
-		a.regions.byName[name] = &Region{name: name, source: acquireRegion(path)}
-		a.regions.keys = append(a.regions.keys, path)
+		a.regions.byName[name] = r
 		a.regions.names = append(a.regions.names, name)
 	}
 	slices.Sort(a.regions.names)
@@ -123,26 +90,32 @@ func (a *App) provisionRegions(caddy.Context) error {
 		a.tryRegions()
 		return nil
 	}
-	return a.openRegions()
+	return a.openRegions(true)
 }
 
 // tryRegions warns of region files without which the app will not start. They may be elsewhere, on the machine that
 // the configuration is meant for.
 func (a *App) tryRegions() {
-	for name, err := range a.eachRegion((*regionSource).try) {
+	try := func(r *configuredRegion) error {
+		if r.fetched != nil {
+			return nil
+		}
+		return r.watched.Try()
+	}
+	for name, err := range a.eachRegion(try) {
 		if err != nil {
 			a.logger.Warn("a region file cannot be opened; the server will not start without it",
-				zap.String("region", name), zap.String("path", a.regions.byName[name].source.path), zap.Error(err))
+				zap.String("region", name), zap.String("path", a.regions.byName[name].Path()), zap.Error(err))
 		}
 	}
 }
 
 // eachRegion does something with all regions at the same time, and yields their names, in order, with what came of it.
-func (a *App) eachRegion(do func(*regionSource) error) iter.Seq2[string, error] {
+func (a *App) eachRegion(do func(*configuredRegion) error) iter.Seq2[string, error] {
 	results := make([]error, len(a.regions.names))
 	var group sync.WaitGroup
 	for i, name := range a.regions.names {
-		group.Go(func() { results[i] = do(a.regions.byName[name].source) })
+		group.Go(func() { results[i] = do(a.regions.byName[name]) })
 	}
 	group.Wait()
 	return func(yield func(string, error) bool) {
@@ -154,11 +127,10 @@ func (a *App) eachRegion(do func(*regionSource) error) iter.Seq2[string, error] 
 	}
 }
 
-// startRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its path.
-func (a *App) startRegions() error { return a.openRegions() }
-
-func (a *App) openRegions() error {
-	for name, err := range a.eachRegion((*regionSource).start) {
+// openRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its
+// path.
+func (a *App) openRegions(reload bool) error {
+	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
@@ -168,16 +140,19 @@ func (a *App) openRegions() error {
 
 // cleanupRegions gives back what this configuration holds. Requests that have pinned a region keep it open.
 func (a *App) cleanupRegions() {
-	for _, key := range a.regions.keys {
-		_, _ = regionPool.Delete(key) // Destruct has no error
+	for _, key := range a.regions.fetched {
+		_, _ = fetchPool.Delete(key) // Destruct has no error
 	}
-	a.regions.keys = nil
+	for _, key := range a.regions.files {
+		_, _ = regionPool.Delete(key)
+	}
+	a.regions.fetched, a.regions.files = nil, nil
 }
 
 // Region returns a region of the configuration by its name. Modules call it in their Provision.
-func (a *App) Region(name string) (*Region, error) {
+func (a *App) Region(name string) (*regions.Region, error) {
 	if r, has := a.regions.byName[name]; has {
-		return r, nil
+		return r.Region, nil
 	}
 	if len(a.regions.names) == 0 {
 		return nil, fmt.Errorf("there is no region %q: the maps app has no regions", name)
@@ -185,25 +160,54 @@ func (a *App) Region(name string) (*Region, error) {
 	return nil, fmt.Errorf("there is no region %q among those of the maps app: %q", name, a.regions.names)
 }
 
+// LookupRegions finds the regions that a module is configured with, and returns them in the same order.
+func LookupRegions(ctx caddy.Context, names []string) ([]*regions.Region, error) {
+	app, err := Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*regions.Region, 0, len(names))
+	for _, name := range names {
+		r, err := app.Region(name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}
+
 // RegionStatus lists the regions by name.
-func (a *App) RegionStatus() []RegionStatus {
-	list := make([]RegionStatus, 0, len(a.regions.names))
+func (a *App) RegionStatus() []regions.Status {
+	list := make([]regions.Status, 0, len(a.regions.names))
 	for _, name := range a.regions.names {
-		status := a.regions.byName[name].source.status()
-		status.Name = name
-		list = append(list, status)
+		list = append(list, a.regions.byName[name].status())
 	}
 	return list
 }
 
-// ReloadRegions opens every region's file anew, also one that looks unchanged. Where one cannot be opened, the one before is
-// served, and the error says so.
-func (a *App) ReloadRegions() error {
+// RegionDetails lists the regions by name, with what operators alone may know.
+func (a *App) RegionDetails() []RegionDetail {
+	list := make([]RegionDetail, 0, len(a.regions.names))
+	for _, name := range a.regions.names {
+		list = append(list, a.regions.byName[name].detail())
+	}
+	return list
+}
+
+// ReloadRegions opens every region's file anew, also one that looks unchanged, and has the servers asked from which
+// regions are fetched. Where one cannot be opened or fetched, the one before is served, and the error says so. It is
+// not complete where ctx ended while a file was on its way.
+func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
+	complete = true
 	var problems []error
-	for name, err := range a.eachRegion(func(s *regionSource) error { return s.look(true) }) {
-		if err != nil {
+	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
+		switch {
+		case errors.Is(err, mirror.ErrUnderWay):
+			complete = false
+		case err != nil:
 			problems = append(problems, fmt.Errorf("region %s: %w", name, err))
 		}
 	}
-	return errors.Join(problems...)
+	return complete, errors.Join(problems...)
 }

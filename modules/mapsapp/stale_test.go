@@ -100,7 +100,7 @@ func TestStoreAway(t *testing.T) {
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
-	ask := func(path, token string) mapstest.Answer { return s.Do(http.MethodGet, path, token, "") }
+	ask := func(path, token string) mapstest.Response { return s.Do(http.MethodGet, path, token, "") }
 	for range 3 {
 		if a := ask("/guarded", token); a.Status != http.StatusOK {
 			t.Fatalf("%d %s", a.Status, a.Body)
@@ -124,7 +124,7 @@ func TestStoreAway(t *testing.T) {
 	if a := ask("/guarded", token); a.Status != http.StatusOK {
 		t.Errorf("a known token right after: %d %s", a.Status, a.Body)
 	}
-	for _, a := range []mapstest.Answer{
+	for _, a := range []mapstest.Response{
 		ask(mapstest.AccountsPath+"/"+acc.ID, user),
 		s.Do(http.MethodPost, mapstest.AccountsPath, user, `{"platform":"WEB","scopes":["TILE"]}`),
 		s.Do(http.MethodPost, "/api/v1/external/auth", "",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
 // Status tells how the service stands. It holds nothing that only an operator may know.
@@ -19,7 +20,7 @@ type Status struct {
 	// Staleness is for how long the store has not answered, in seconds; 0 while it does.
 	Staleness float64 `json:"staleness"`
 	// Regions tells how each region stands.
-	Regions []RegionStatus `json:"regions"`
+	Regions []regions.Status `json:"regions"`
 }
 
 // Healthy reports whether requests can be served.
@@ -58,7 +59,7 @@ func (a *App) Status(ctx context.Context) Status {
 		status.Status = degraded
 	}
 	for i := range status.Regions {
-		if status.Regions[i].unusable {
+		if status.Regions[i].Unusable {
 			status.Status = unavailable
 		}
 	}

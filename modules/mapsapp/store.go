@@ -44,8 +44,8 @@ type openStore struct {
 	heard heard
 	// writing is whether it can be changed.
 	writing writing
-	// clockApart is whether the log says that the store's clock differs; for watchClock alone.
-	clockApart bool
+	// clocksDiffer is whether the log says that the store's clock differs; for watchClock alone.
+	clocksDiffer bool
 }
 
 var stores = caddy.NewUsagePool() // store key → *openStore

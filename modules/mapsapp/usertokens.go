@@ -12,21 +12,22 @@ import (
 
 // UserTokens says whose user tokens may manage accounts.
 type UserTokens struct {
-	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It may not equal the service's own issuer.
-	// Default: none; needed for every field but `local`.
+	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It may not equal the service's own
+	// issuer. Default: none; needed for every field but `local`.
 	Issuer string `json:"issuer,omitempty"`
 
 	// The audience (`aud`) that a user token must have. Default: none; needed with `issuer`.
 	Audience string `json:"audience,omitempty"`
 
-	// Where the issuer publishes its keys: an https address, or an http one on loopback. They are fetched when the first
+	// The URL at which the issuer publishes its keys: https, or http on loopback. They are fetched when the first
 	// token arrives, so an issuer that is down keeps nothing from starting. Default: none; needed with `issuer`.
 	JWKSURL string `json:"jwks_url,omitempty"`
 
 	// The signature algorithms that are accepted. HS256 and its like never are. Default: `RS256`, `ES256` and `EdDSA`.
 	Algorithms []string `json:"algorithms,omitempty"`
 
-	// The claim that holds the organization whose accounts the user may manage. A token without it is refused. Default: `org`.
+	// The claim that holds the organization whose accounts the user may manage. A token without it is refused. Default:
+	// `org`.
 	OrganizationClaim string `json:"organization_claim,omitempty"`
 
 	// A claim that a user token must have. Default: none; needed with `issuer`, unless `any_user` is true.

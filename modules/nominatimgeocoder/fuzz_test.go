@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-// Whatever an upstream sends, it is refused, or it makes an answer of the API.
+// Whatever an upstream sends, it is refused, or it makes a response of the API.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {

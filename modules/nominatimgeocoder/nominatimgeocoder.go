@@ -75,13 +75,13 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if err != nil {
 		return nil, err
 	}
-	if result := answer(req, found); len(result.Places) > 0 || len(found) == 0 {
+	if result := resultOf(req, found); len(result.Places) > 0 || len(found) == 0 {
 		return result, nil
 	}
 	if found, err = g.ask(ctx, req, settlements); err != nil {
 		return nil, err
 	}
-	return answer(req, found), nil
+	return resultOf(req, found), nil
 }
 
 // filtered asks one question after the other, until there is an object that the request's categories ask for.
@@ -99,8 +99,8 @@ func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, questio
 	return result, nil
 }
 
-// answer is what is near or, if that is all there is, the place or area around.
-func answer(req *geocoding.Request, found []geocoding.Found) *geocoding.Result {
+// resultOf is what is near or, if that is all there is, the place or area around.
+func resultOf(req *geocoding.Request, found []geocoding.Found) *geocoding.Result {
 	if result := req.Answer(found); len(result.Places) > 0 {
 		return result
 	}

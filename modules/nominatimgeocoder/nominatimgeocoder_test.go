@@ -48,7 +48,7 @@ func read(t testing.TB, name string) upstreamtest.Recorded {
 	return upstreamtest.Read(t, "testdata/reverse_"+name+".json")
 }
 
-// sent is the address of a recorded request.
+// sent is the URL of a recorded request.
 func sent(t testing.TB, r upstreamtest.Recorded) string {
 	t.Helper()
 	var line string
@@ -68,7 +68,7 @@ func question(t testing.TB, r upstreamtest.Recorded) string {
 	return endpoint + "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
 }
 
-// asked collects the addresses that an upstream is asked for, each answered in turn. The last answer stands for all
+// asked collects the URLs that an upstream is asked for, each answered in turn. The last response stands for all
 // that follow.
 type asked struct {
 	mu   sync.Mutex
@@ -95,7 +95,7 @@ func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
 	return a
 }
 
-func results(t *testing.T, a mapstest.Answer) string {
+func results(t *testing.T, a mapstest.Response) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(a.Body, `"results":`)
 	if a.Status != http.StatusOK || !ok {

@@ -19,7 +19,7 @@ import (
 // A proxy or another server that speaks its protocol may say the same with 404.
 const nothingFound = "Unable to geocode"
 
-// document is an answer in the format jsonv2 (src/nominatim_api/v1/format_json.py). Coordinates are strings. So is
+// document is a response in the format jsonv2 (src/nominatim_api/v1/format_json.py). Coordinates are strings. So is
 // the id in the examples of docs/api/Reverse.md; today's servers send a number.
 type document struct {
 	problem  string // that it reports instead
@@ -28,9 +28,9 @@ type document struct {
 	found    geocoding.Found
 }
 
-// parse reads an answer: one object or none. The error is one of package upstream. Where Nominatim refuses the question
-// (400), it says why, in JSON (src/nominatim_api/server/asgi_adaptor.py); where it takes too long (503) or fails (500),
-// in plain text (server/falcon/server.py and server/starlette/server.py).
+// parse reads a response: one object or none. The error is one of package upstream. Where Nominatim refuses the
+// question (400), it says why, in JSON (src/nominatim_api/server/asgi_adaptor.py); where it takes too long (503) or
+// fails (500), in plain text (server/falcon/server.py and server/starlette/server.py).
 func parse(status int, body []byte) ([]geocoding.Found, error) {
 	switch status {
 	case http.StatusOK, http.StatusNotFound, http.StatusBadRequest:
@@ -43,13 +43,13 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	r.End()
 	switch {
 	case r.Err() != nil:
-		return nil, upstream.Nonsense("status %d: %v", status, r.Err())
+		return nil, upstream.InvalidResponse("status %d: %v", status, r.Err())
 	case err != nil:
-		return nil, upstream.Nonsense("geojson: %v", err)
+		return nil, upstream.InvalidResponse("geojson: %v", err)
 	case d.problem == nothingFound && status != http.StatusBadRequest:
 		return nil, nil
 	case d.problem != "":
-		return nil, upstream.Nonsense("status %d: it reports %.200q", status, d.problem)
+		return nil, upstream.InvalidResponse("status %d: it reports %.200q", status, d.problem)
 	case status != http.StatusOK:
 		return nil, upstream.Unexpected(status)
 	}
@@ -61,10 +61,10 @@ func (d *document) result() ([]geocoding.Found, error) {
 	lat, hasLat := jsontext.ParseNumber([]byte(d.lat))
 	lon, hasLon := jsontext.ParseNumber([]byte(d.lon))
 	if !hasLat || !hasLon || lat < -90 || lat > 90 || lon < -180 || lon > 180 {
-		return nil, upstream.Nonsense("an object at %.20q, %.20q", d.lat, d.lon)
+		return nil, upstream.InvalidResponse("an object at %.20q, %.20q", d.lat, d.lon)
 	}
 	if d.found.Category == "" || d.found.Type == "" {
-		return nil, upstream.Nonsense("an object without category and type")
+		return nil, upstream.InvalidResponse("an object without category and type")
 	}
 	var known bool
 	if d.found.Kind, known = kinds[d.kind]; !known {
@@ -75,7 +75,7 @@ func (d *document) result() ([]geocoding.Found, error) {
 	const maxID = 1 << 53
 	id, ok := jsontext.ParseNumber([]byte(d.id))
 	if !ok || id < 1 || id > maxID || id != float64(int64(id)) {
-		return nil, upstream.Nonsense("an object with the id %.20q", d.id)
+		return nil, upstream.InvalidResponse("an object with the id %.20q", d.id)
 	}
 	d.found.ID = int64(id)
 	if d.found.Geometry == nil {
@@ -88,7 +88,7 @@ var kinds = map[string]mapdata.Kind{
 	"node": mapdata.KindNode, "way": mapdata.KindWay, "relation": mapdata.KindRelation,
 }
 
-// read reads a whole answer.
+// read reads a whole response.
 func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
 	r.Expect('{')
 	for first := true; err == nil && r.More('}', &first); {

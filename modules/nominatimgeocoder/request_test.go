@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-// A category restricts always, and says what is asked. The last answer stands for all that follow.
+// A category restricts always, and says what is asked. The last response stands for all that follow.
 func TestCategory(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
@@ -85,7 +85,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// What is sent: the languages go along, credentials and addresses do not.
+// What is sent: the languages go along, credentials and IP addresses do not.
 func TestRequests(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`

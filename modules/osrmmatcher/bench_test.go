@@ -24,7 +24,7 @@ import (
 // another, without keep-alive, at 39 points on average.
 const osrmPoint = 145 * time.Microsecond
 
-// What `matcher osrm` costs beside a server with OSRM's sockets, which plays back an answer as OSRM sends it to us.
+// What `matcher osrm` costs beside a server with OSRM's sockets, which plays back a response as OSRM sends it to us.
 //
 // `working`: requests/s on one connection by `matcher osrm` and by a plain reverse_proxy, in turn, so that they meet
 // the same conditions, where the server works as long on the points as OSRM does.

@@ -14,7 +14,7 @@ func TestBadDays(t *testing.T) {
 	s := start(t, u.URL, "")
 	r := upstreamtest.Read(t, "testdata/match_ok_1.json")
 	target, _ := question(t, r)
-	ask := func(s *mapstest.Server) mapstest.Answer { return s.Do(http.MethodGet, target, "", "") }
+	ask := func(s *mapstest.Server) mapstest.Response { return s.Do(http.MethodGet, target, "", "") }
 	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
 	for name, body := range map[string]string{
 		"no tracepoints": `{"code":"Ok","matchings":[{"geometry":{"coordinates":[[1,2],[1,3]]}}],"tracepoints":[]}`,

@@ -18,15 +18,15 @@ type inquiry struct {
 	req   *matching.Request
 	first matchservice.Terms
 
-	last   upstream.Request // with its answer, and error
-	answer *matchservice.Answer
+	last   upstream.Request // with its response, and error
+	answer *matchservice.Matchings
 	err    error
 }
 
 // ask asks for the points in use. A radius that is more than OSRM takes is the client's business only if the client
 // named it; otherwise what the client said is asked for, and OSRM has its own where that is nothing. That is less than
 // before, so a second search that OSRM does not take is left alone. The error is errRadius then.
-func (i *inquiry) ask(ctx context.Context, used []int, terms matchservice.Terms) (*matchservice.Answer, error) {
+func (i *inquiry) ask(ctx context.Context, used []int, terms matchservice.Terms) (*matchservice.Matchings, error) {
 	question, asked := i.question(i.req, used, terms)
 	if !i.limit.refuses(asked) {
 		a, err := i.send(ctx, question, asked, used)
@@ -62,9 +62,9 @@ func (i *inquiry) refused() error {
 	return &trace.InputError{Parameter: parameter, Point: -1, Problem: "is more than the matching service takes"}
 }
 
-// send sends a question in which the largest radius is asked. Where it is the one before, so is its answer.
+// send sends a question in which the largest radius is asked. Where it is the one before, so is its response.
 func (i *inquiry) send(ctx context.Context, question *upstream.Request, asked float64, used []int) (
-	*matchservice.Answer, error) {
+	*matchservice.Matchings, error) {
 	if question.Path == i.last.Path && question.Query == i.last.Query {
 		return i.answer, i.err
 	}
@@ -72,7 +72,7 @@ func (i *inquiry) send(ctx context.Context, question *upstream.Request, asked fl
 	i.err = i.Ask(ctx, question, func(status int, body []byte) (err error) {
 		i.answer, err = parse(status, body, used)
 		if asked == 0 && errors.Is(err, errRadius) {
-			return upstream.Nonsense("OSRM refuses radiuses, and was sent none")
+			return upstream.InvalidResponse("OSRM refuses radiuses, and was sent none")
 		}
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-// An answer for which there is no memory is not asked for again.
+// A response for which there is no memory is not asked for again.
 func TestNoMemoryForAnswer(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := mapstest.Start(t, mapstest.Config{Maps: "max_bodies_in_flight 1MiB", Site: fmt.Sprintf(`
@@ -29,8 +29,8 @@ func TestNoMemoryForAnswer(t *testing.T) {
 		asked.Add(1)
 		fmt.Fprint(w, `{"code":"Ok","padding":"`+strings.Repeat("x", 2<<20)+`"}`)
 	})
-	s.Hang(address, "", 1<<20)
-	a := s.Do(http.MethodGet, address+"?path=[{41,-8},{41,-8.001}]", "", "")
+	s.Hang(matchPath, "", 1<<20)
+	a := s.Do(http.MethodGet, matchPath+"?path=[{41,-8},{41,-8.001}]", "", "")
 	if a.Status != http.StatusServiceUnavailable || asked.Load() != 1 {
 		t.Errorf("%d %s, asked %d times", a.Status, a.Body, asked.Load())
 	}
@@ -59,7 +59,7 @@ func TestCalls(t *testing.T) {
 	for i := range 12 {
 		path = append(path, fmt.Sprintf("{41,%v}", -8-float64(i)/1000))
 	}
-	target := address + "?path=[" + strings.Join(path, ",") + "]"
+	target := matchPath + "?path=[" + strings.Join(path, ",") + "]"
 	for options, most := range map[string]int64{
 		"":                                   4,
 		"lb_retries 9":                       4,
@@ -96,12 +96,12 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// What an answer can do without is not asked for beyond max_calls, and that is nothing to warn of.
+// What a response can do without is not asked for beyond max_calls, and that is nothing to warn of.
 func TestCallsSpared(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "max_calls 1")
 	u.Send(400, `{"code":"NoSegment"}`)
-	check(t, u, s.Do(http.MethodGet, address+"?path=[{41,-8},{41,-8.001}]", "", ""), 404, "NoRoute")
+	check(t, u, s.Do(http.MethodGet, matchPath+"?path=[{41,-8},{41,-8.001}]", "", ""), 404, "NoRoute")
 	if strings.Contains(s.Log(), "too often") {
 		t.Error("it warns that the request asks too often")
 	}

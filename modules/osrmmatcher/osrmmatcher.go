@@ -28,7 +28,7 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 type Matcher struct {
 	upstream.Service
 
-	// The profile that OSRM was prepared for, as it stands in the address of its service. The usual names tell which
+	// The profile that OSRM was prepared for, as it stands in the path of its service. The usual names tell which
 	// requests it answers: `driving` and `car` those of cars, `cycling`, `bicycle` and `bike` those of bicycles, `walking`
 	// and `foot` those of people on foot. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
@@ -89,7 +89,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	search := matchservice.Search{
 		Request: req, Sigma: near, CanWiden: true,
 		Pause: m.pause(req), MayAsk: func() bool { return m.MayAsk(ctx) },
-		Ask: func(used []int, terms matchservice.Terms) (*matchservice.Answer, error) {
+		Ask: func(used []int, terms matchservice.Terms) (*matchservice.Matchings, error) {
 			return i.ask(ctx, used, terms)
 		},
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-const address = "/api/route/matching/"
+const matchPath = "/api/route/matching/"
 
 func start(t testing.TB, upstreams, options string) *mapstest.Server {
 	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
@@ -48,10 +48,10 @@ func question(t testing.TB, r upstreamtest.Recorded) (query string, points int) 
 		lon, lat, _ := strings.Cut(pair, ",")
 		pairs = append(pairs, "{"+lat+","+lon+"}")
 	}
-	return address + "?path=" + url.QueryEscape("["+strings.Join(pairs, ",")+"]"), len(pairs)
+	return matchPath + "?path=" + url.QueryEscape("["+strings.Join(pairs, ",")+"]"), len(pairs)
 }
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, status int, code string) {
+func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, status int, code string) {
 	t.Helper()
 	if a.Status != status || !strings.Contains(a.Body, `"code":"`+code+`"`) {
 		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, code)
@@ -59,7 +59,8 @@ func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, status int
 	upstreamtest.CheckSilent(t, u, a)
 }
 
-// What is sent: hints widen to the limit of the request, accuracy and times go along, credentials and addresses do not.
+// What is sent: hints widen to the limit of the request, accuracy and times go along, credentials and IP addresses do
+// not.
 func TestRequests(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
@@ -95,7 +96,7 @@ func TestRequests(t *testing.T) {
 	})
 	body := `{"path":[{"lat":41,"lng":-8,"time":100.7,"accuracy":4},{"lat":41.1,"lng":-8.1,"time":160,"accuracy":70}],` +
 		`"radius":20}`
-	if a := s.Do(http.MethodPost, address, token, body, "Cookie", "a=b", "X-Forwarded-For", "1.2.3.4"); a.Status != 404 {
+	if a := s.Do(http.MethodPost, matchPath, token, body, "Cookie", "a=b", "X-Forwarded-For", "1.2.3.4"); a.Status != 404 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	const where = "/osrm/match/v1/car/-8,41;-8.1,41.1?overview=full&geometries=polyline6&generate_hints=false" +

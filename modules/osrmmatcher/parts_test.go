@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-// made makes an answer of OSRM: parts tells the matching of each point, -1 for none.
+// made makes a response of OSRM: parts tells the matching of each point, -1 for none.
 func made(parts []int) string {
 	count := 0
 	var points []string
@@ -32,7 +32,7 @@ func made(parts []int) string {
 		strings.Join(matchings, ","), strings.Join(points, ","))
 }
 
-// An answer in parts loses the smaller ones, as ours does, and says NoRoute where too little is left.
+// A response in parts loses the smaller ones, as ours does, and says NoRoute where too little is left.
 func TestParts(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
@@ -53,7 +53,7 @@ func TestParts(t *testing.T) {
 		{"too little left", [][]int{{0, 0, 1, 1, -1}}, 404, 0, ""},
 		{"joined without the one between", [][]int{{0, 0, 1, 2, 2, 2}, {0, 0, 0, 0, 0}}, 200, 1, "110111"},
 		{"not joined", [][]int{{0, 0, 1, 2, 2, 2}, {0, 0, 1, 1, 1}}, 200, 2, "000111"},
-		{"nonsense when asked again", [][]int{{0, 0, 1, 2, 2, 2}}, 200, 3, "000111"},
+		{"an invalid response when asked again", [][]int{{0, 0, 1, 2, 2, 2}}, 200, 3, "000111"},
 		{"never joined", [][]int{{0, 0, 1, 2, 3, 4}, {0, 0, 1, 2, 3}, {0, 0, 1, 2}, {0, 0, 1}}, 404, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestParts(t *testing.T) {
 			for i := range tt.answers[0] {
 				path = append(path, fmt.Sprintf(`{"lat":41,"lng":%v}`, -8-float64(i)/1000))
 			}
-			a := s.With(t).Do(http.MethodPost, address, "", `{"path":[`+strings.Join(path, ",")+`],"details":true}`)
+			a := s.With(t).Do(http.MethodPost, matchPath, "", `{"path":[`+strings.Join(path, ",")+`],"details":true}`)
 			if a.Status != tt.status {
 				t.Fatalf("%d %s", a.Status, a.Body)
 			}

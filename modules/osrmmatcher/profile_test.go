@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-// A profile's name stands in the address, and says whose requests the matcher answers.
+// A profile's name stands in the path of OSRM, and says whose requests the matcher answers.
 func TestProfiles(t *testing.T) {
 	u := upstreamtest.New(t)
 	var asked string
@@ -45,7 +45,7 @@ func TestProfiles(t *testing.T) {
 			continue
 		}
 		asked = ""
-		s.Do(http.MethodGet, address+"?path=[{41,-8},{41.1,-8.1}]", "", "")
+		s.Do(http.MethodGet, matchPath+"?path=[{41,-8},{41.1,-8.1}]", "", "")
 		if asked != tc.asked {
 			t.Errorf("%q: %s was asked, want %s", tc.profile, asked, tc.asked)
 		}

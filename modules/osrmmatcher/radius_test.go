@@ -64,7 +64,7 @@ func TestMaxRadius(t *testing.T) {
 					}
 					path = append(path, fmt.Sprintf(`{"lat":41,"lng":%.6f%s}`, -8-float64(k)/1000, more))
 				}
-				a := s.Do(http.MethodPost, address, "", `{"path":[`+strings.Join(path, ",")+`]`+r.text+`}`)
+				a := s.Do(http.MethodPost, matchPath, "", `{"path":[`+strings.Join(path, ",")+`]`+r.text+`}`)
 				asked := ""
 				for _, query := range tt.engine.take() {
 					radiuses := append(option(query, "radiuses"), "_")
@@ -86,6 +86,6 @@ func TestMaxRadius(t *testing.T) {
 	t.Run("refuses what was not sent", func(t *testing.T) {
 		s := start(t, u.URL, "")
 		u.Send(400, `{"code":"TooBig","message":"Radius search size is too large for map matching."}`)
-		check(t, u, s.Do(http.MethodGet, address+"?path=[{41,-8},{41,-8.001}]", "", ""), 502, "BadGateway")
+		check(t, u, s.Do(http.MethodGet, matchPath+"?path=[{41,-8},{41,-8.001}]", "", ""), 502, "BadGateway")
 	})
 }

@@ -26,7 +26,7 @@ func TestPolyline(t *testing.T) {
 			fmt.Fprintf(w, `{"code":"Ok","matchings":[{"geometry":%q}],"tracepoints":[`+
 				`{"matchings_index":0,"location":[-12.02,3.85]},{"matchings_index":0,"location":[-12.6453,4.3252]}]}`, text)
 		})
-		a := s.Do(http.MethodGet, address+"?path=[{3.85,-12.02},{4.3252,-12.6453}]", "", "")
+		a := s.Do(http.MethodGet, matchPath+"?path=[{3.85,-12.02},{4.3252,-12.6453}]", "", "")
 		if !strings.HasPrefix(a.Body, want) {
 			t.Errorf("%q: %d %s, want %s", text, a.Status, a.Body, want)
 		}

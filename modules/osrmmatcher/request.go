@@ -15,17 +15,17 @@ const (
 	// leastSigma is the spread of points, in metres, that a smaller radius stands for too: the radius of a request says
 	// where a search begins, and a receiver in a street is not better than this.
 	leastSigma = 10.0
-	// reach is how far OSRM looks for roads around a point, in its spread.
-	reach = 3.0
+	// searchSigmas is how far OSRM looks for roads around a point, in its spread.
+	searchSigmas = 3.0
 )
 
 // farthest is the largest sigma of points, in metres, that keeps OSRM's search within a request's limit. OSRM calls one
 // sigma of a point its radius.
 func farthest(req *matching.Request) float64 {
 	if req.MaxRadius > 0 {
-		return req.MaxRadius / reach
+		return req.MaxRadius / searchSigmas
 	}
-	return matching.DefaultMaxRadius / reach
+	return matching.DefaultMaxRadius / searchSigmas
 }
 
 // asNamed stands for the sigmas that a request names itself; OSRM has its own for points for which it names none.

@@ -33,7 +33,7 @@ func TestSockets(t *testing.T) {
 	for _, tt := range []struct {
 		name, transport string
 		keepAlive       bool
-		givesUp         bool // after a second without an answer
+		givesUp         bool // after a second without a response
 	}{
 		{"nothing said", "", false, false},
 		{"off", "transport http {\nkeepalive off\n}", false, false},

@@ -41,7 +41,7 @@ func TestSplit(t *testing.T) {
 		for i, at := range []int{0, 2, 4, 30, 32, 34, 36, 38} { // a pause behind the third
 			path = append(path, fmt.Sprintf(`{"lat":41,"lng":%.6f,"time":%d}`, -8-float64(i)/1000, at))
 		}
-		a := s.Do(http.MethodPost, address, "", `{"path":[`+strings.Join(path, ",")+`]}`)
+		a := s.Do(http.MethodPost, matchPath, "", `{"path":[`+strings.Join(path, ",")+`]}`)
 		if n := asked.Load(); a.Status != http.StatusOK || n != tt.asked {
 			t.Errorf("%v: %d %s, asked %d times, want %d", tt.parts, a.Status, a.Body, n, tt.asked)
 		}
@@ -74,7 +74,7 @@ func TestTimes(t *testing.T) {
 			for i, at := range tt.times {
 				path = append(path, fmt.Sprintf(`{"lat":41,"lng":%.6f,"time":%v}`, -8-float64(i)/1000, at))
 			}
-			a := s.With(t).Do(http.MethodPost, address, "", `{"path":[`+strings.Join(path, ",")+`],"details":true}`)
+			a := s.With(t).Do(http.MethodPost, matchPath, "", `{"path":[`+strings.Join(path, ",")+`],"details":true}`)
 			asked := e.take()
 			if a.Status != http.StatusOK || len(asked) != 1 {
 				t.Fatalf("%d %s, asked %q", a.Status, a.Body, asked)

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, status int, message string) {
+func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, status int, message string) {
 	t.Helper()
 	if want := `{"error":"` + message + `"}`; a.Status != status || strings.TrimSpace(a.Body) != want {
 		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, want)
@@ -22,7 +22,7 @@ func TestBadDays(t *testing.T) {
 	s := start(t, u.URL, "")
 	r := read(t, "near")
 	target := question(t, r)
-	ask := func(s *mapstest.Server) mapstest.Answer { return s.Do(http.MethodGet, target, "", "") }
+	ask := func(s *mapstest.Server) mapstest.Response { return s.Do(http.MethodGet, target, "", "") }
 	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
 	const feature = `{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}`
 	for name, body := range map[string]string{

@@ -43,7 +43,7 @@ func read(t testing.TB, name string) upstreamtest.Recorded {
 	return upstreamtest.Read(t, "testdata/reverse_"+name+".json")
 }
 
-// sent is the address of a documented request.
+// sent is the URL of a documented request.
 func sent(t testing.TB, r upstreamtest.Recorded) string {
 	t.Helper()
 	var line string
@@ -63,7 +63,7 @@ func question(t testing.TB, r upstreamtest.Recorded) string {
 	return endpoint + "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
 }
 
-// asked collects the addresses that an upstream is asked for, each answered in turn. The last answer stands for all
+// asked collects the URLs that an upstream is asked for, each answered in turn. The last response stands for all
 // that follow.
 type asked struct {
 	mu       sync.Mutex
@@ -92,7 +92,7 @@ func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
 	return a
 }
 
-func results(t *testing.T, a mapstest.Answer) string {
+func results(t *testing.T, a mapstest.Response) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(a.Body, `"results":`)
 	if a.Status != http.StatusOK || !ok {
@@ -101,8 +101,8 @@ func results(t *testing.T, a mapstest.Answer) string {
 	return strings.TrimSuffix(rest, "}}")
 }
 
-// short is what an answer says of each place: its id, category, type and distance.
-func short(t *testing.T, a mapstest.Answer) (list []string) {
+// short is what a response says of each place: its id, category, type and distance.
+func short(t *testing.T, a mapstest.Response) (list []string) {
 	t.Helper()
 	var places []struct {
 		ID, Category, Type string
@@ -168,7 +168,7 @@ func TestGeometry(t *testing.T) {
 	}
 }
 
-// Where nothing is near, the answer is the nearest settlement of the same country; at sea there is none.
+// Where nothing is near, the response is the nearest settlement of the same country; at sea there is none.
 func TestSettlement(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")

@@ -12,14 +12,14 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
-// parse reads an answer, a FeatureCollection (searcher/GeoJsonFormatter.java). The error is one of package upstream.
+// parse reads a response, a FeatureCollection (searcher/GeoJsonFormatter.java). The error is one of package upstream.
 // The status is 400 for a question that Photon refuses, and for all that goes wrong in it too, such as a database that
 // does not answer (App.java).
 func parse(status int, body []byte) ([]geocoding.Found, error) {
 	switch status {
 	case http.StatusOK:
 	case http.StatusBadRequest:
-		return nil, upstream.Nonsense("status %d: it says %.200q", status, message(body))
+		return nil, upstream.InvalidResponse("status %d: it says %.200q", status, message(body))
 	default:
 		return nil, upstream.Unexpected(status)
 	}
@@ -28,16 +28,16 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	d.End()
 	switch {
 	case d.Err() != nil:
-		return nil, upstream.Nonsense("%v", d.Err())
+		return nil, upstream.InvalidResponse("%v", d.Err())
 	case d.err != nil:
-		return nil, upstream.Nonsense("%v", d.err)
+		return nil, upstream.InvalidResponse("%v", d.err)
 	case !d.collection:
-		return nil, upstream.Nonsense("an answer without features")
+		return nil, upstream.InvalidResponse("a response without features")
 	}
 	return d.found, nil
 }
 
-// message is what Photon says instead of an answer, for the log: of geometries that it does not have, for example.
+// message is what Photon says instead of a response, for the log: of geometries that it does not have, for example.
 func message(body []byte) (said string) {
 	r := jsontext.NewReader(body)
 	r.Expect('{')
@@ -51,7 +51,7 @@ func message(body []byte) (said string) {
 	return said
 }
 
-// document is an answer that is being read.
+// document is a response that is being read.
 type document struct {
 	*jsontext.Reader
 	body       []byte
@@ -96,7 +96,7 @@ func (d *document) feature() {
 		return
 	}
 	if p.found.Geometry == nil {
-		d.err = upstream.Nonsense("a feature without a geometry")
+		d.err = upstream.InvalidResponse("a feature without a geometry")
 		return
 	}
 	var known bool

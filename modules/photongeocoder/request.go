@@ -19,7 +19,7 @@ const (
 	// minRadius is the smallest radius that is asked for, in metres. Photon refuses 0 (query/ReverseRequestFactory.java),
 	// to which a smaller one would be rounded, and takes any up to 5,000 km.
 	minRadius = 1
-	// settlementRadius is how far the settlement may be that is the answer where nothing is near, in metres.
+	// settlementRadius is how far the settlement may be that is the response where nothing is near, in metres.
 	settlementRadius = 30_000
 	// maxTags bounds the part of an address that filters, in bytes.
 	maxTags = 4096
@@ -27,8 +27,8 @@ const (
 
 // tagsOf returns the part of a query that makes Photon look only for objects whose key or value is one of the terms,
 // and whether there is a filter. It is written "key" or ":value" (searcher/TagFilter.java), and any of several will do
-// (opensearch/OsmTagFilter.java). Terms that cannot be written so leave the filter to be applied to the answer, as does
-// a very long list.
+// (opensearch/OsmTagFilter.java). Terms that cannot be written so leave the filter to be applied to the response, as
+// does a very long list.
 func tagsOf(terms []string) (query string, asked bool) {
 	var q strings.Builder
 	exact := true

@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
-// A category is Photon's osm_tag where that can say it, and is compared with the answer in any case.
+// A category is Photon's osm_tag where that can say it, and is compared with the response in any case.
 func TestCategory(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")

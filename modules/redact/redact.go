@@ -1,4 +1,4 @@
-// Package redact is the log filter `maps_redact`: what Caddy logs of a request, without the tokens in its addresses,
+// Package redact is the log filter `maps_redact`: what Caddy logs of a request, without the tokens in its URLs,
 // and never longer than a few kilobytes.
 package redact
 
@@ -17,13 +17,13 @@ import (
 func init() { caddy.RegisterModule(new(Filter)) }
 
 // Filter is a filter of the log encoder `filter`. It replaces the values of query parameters by REDACTED, and cuts what
-// is long, because a client decides how much of a log it fills with one request: Caddy logs the whole of an address and
+// is long, because a client decides how much of a log it fills with one request: Caddy logs the whole of a URL and
 // of all headers.
 //
-// On the field `request` it works on the address, the method, the host and all headers, and on `resp_headers` on all
-// headers; any other field that it stands on has to be text, or a list of texts, and is treated like an address. A
-// parameter is found wherever it stands in an address or a header, a Referer say, with its name percent-encoded or in
-// another case, and also in what is no well-formed address.
+// On the field `request` it works on the URL, the method, the host and all headers, and on `resp_headers` on all
+// headers; any other field that it stands on has to be text, or a list of texts, and is treated like a URL. A
+// parameter is found wherever it stands in a URL or a header, a Referer say, with its name percent-encoded or in
+// another case, and also in what is no well-formed URL.
 //
 // It stands on `request` as a whole, beside which Caddy has no use for filters of fields in it, such as
 // `request>remote_ip`: put those into another `filter`, which this one wraps.

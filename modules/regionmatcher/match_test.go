@@ -75,7 +75,8 @@ func TestForms(t *testing.T) {
 	}{
 		{"reverse inside", reverse + "?lat=39.15&lon=-75.52", "", "", true},
 		{"reverse outside", reverse + "?lat=42.5&lon=1.5", "", "", false},
-		{"reverse with other parameters", reverse + "?size=5&lon=-75.52&category=a&apiKey=x&lat=39.15&path=x&origin=1,1", "", "", true},
+		{"reverse with other parameters", reverse + "?size=5&lon=-75.52&category=a&apiKey=x&lat=39.15&path=x&origin=1,1", "",
+			"", true},
 		{"reverse with encoded names and numbers", reverse + "?l%61t=%2B39.15&lon=-75%2E52", "", "", true},
 		{"reverse below a prefix", "/maps" + reverse + "?lat=39.15&lon=-75.52", "", "", true},
 		{"reverse without lon", reverse + "?lat=39.15", "", "", false},
@@ -86,7 +87,8 @@ func TestForms(t *testing.T) {
 		{"path inside", match + "?path=" + esc("[{39.15,-75.52},{39.16,-75.53}]"), "", "", true},
 		{"path outside", match + "?path=" + esc("[{42.5,1.5},{42.51,1.5}]"), "", "", false},
 		{"path without the last slash", "/api/route/matching?path=" + esc("[{39.15,-75.52},{39.16,-75.53}]"), "", "", true},
-		{"path of objects", match + "?radius=20&path=" + esc(`[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]`), "", "", true},
+		{"path of objects", match + "?radius=20&path=" + esc(`[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]`), "",
+			"", true},
 		{"path raw, with spaces", match + "?path=[{39.15,+-75.52},%20{39.16,-75.53}]", "", "", true},
 		{"path of one point", match + "?path=" + esc("[{39.15,-75.52}]"), "", "", false},
 		{"path not closed", match + "?path=" + esc("[{39.15,-75.52},{39.16,-75.53}"), "", "", false},
@@ -97,14 +99,20 @@ func TestForms(t *testing.T) {
 
 		{"JSON inside", match, jsonType, `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}],"radius":5}`, true},
 		{"JSON outside", match, jsonType, `{"path":[{"lat":42.5,"lng":1.5},{"lat":42.51,"lng":1.5}]}`, false},
-		{"JSON with a charset", match, jsonType + "; charset=utf-8", `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, true},
-		{"JSON in another charset", match, jsonType + "; charset=utf-16", `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, false},
+		{"JSON with a charset", match, jsonType + "; charset=utf-8",
+			`{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, true},
+		{"JSON in another charset", match, jsonType + "; charset=utf-16",
+			`{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, false},
 		{"JSON broken", match, jsonType, `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}`, false},
-		{"a path in the address of a POST", match + "?path=" + esc("[{39.15,-75.52},{39.16,-75.53}]"), jsonType, `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, false},
-		{"GPX inside", match, gpxType, `<gpx><trk><trkseg><trkpt lat="39.15" lon="-75.52"/><trkpt lat="39.16" lon="-75.53"/></trkseg></trk></gpx>`, true},
-		{"GPX outside", match, gpxType, `<gpx><rte><rtept lat="42.5" lon="1.5"/><rtept lat="42.6" lon="1.5"/></rte></gpx>`, false},
+		{"a path in the query of a POST", match + "?path=" + esc("[{39.15,-75.52},{39.16,-75.53}]"), jsonType,
+			`{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, false},
+		{"GPX inside", match, gpxType,
+			`<gpx><trk><trkseg><trkpt lat="39.15" lon="-75.52"/><trkpt lat="39.16" lon="-75.53"/></trkseg></trk></gpx>`, true},
+		{"GPX outside", match, gpxType, `<gpx><rte><rtept lat="42.5" lon="1.5"/><rtept lat="42.6" lon="1.5"/></rte></gpx>`,
+			false},
 		{"GeoJSON inside", match, geoType, `{"type":"LineString","coordinates":[[-75.52,39.15],[-75.53,39.16]]}`, true},
-		{"GeoJSON outside", match, geoType, `{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1.5,42.5],[1.5,42.6]]}}`, false},
+		{"GeoJSON outside", match, geoType,
+			`{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1.5,42.5],[1.5,42.6]]}}`, false},
 		{"GeoJSON collection", match, geoType,
 			`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"LineString",` +
 				`"coordinates":[[-75.52,39.15],[-75.53,39.16]]}}]}`, true},
@@ -124,7 +132,8 @@ func TestForms(t *testing.T) {
 		{"origin too long", route + "?origin=39.15" + strings.Repeat("0", 2000) + ",-75.52", "", "", false},
 		{"another service by lat and lon", "/tiles?lat=39.15&lon=-75.52", "", "", true},
 		{"another service without a position", "/tiles/1/2/3", "", "", false},
-		{"another service by a body", "/upload", jsonType, `{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, false},
+		{"another service by a body", "/upload", jsonType,
+			`{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			method := http.MethodGet
@@ -155,7 +164,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// However a trace is cut by the edge, it belongs to whoever has half of it, also where only some of its points are asked for.
+// However a trace is cut by the edge, it belongs to whoever has half of it, also where only some of its points are
+// asked for.
 func TestHalfOfATrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 300).Draw(t, "points")
@@ -213,7 +223,8 @@ func TestBodyIsLeft(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = m.Cleanup() })
 			got, _ := m.MatchWithError(r)
-			if known := string(body) == good && (media == jsonType || media == "") && !breaks; got != (known && limit >= int64(len(body))) {
+			if known := string(body) == good && (media == jsonType || media == "") &&
+				!breaks; got != (known && limit >= int64(len(body))) {
 				t.Errorf("a body of %d bytes with a limit of %d matched: %v", len(body), limit, got)
 			}
 		}
@@ -299,7 +310,8 @@ func FuzzMatch(f *testing.F) {
 	f.Add("/v2/search/reverse-geocoding", "lat=39.15&lon=-75.52", "", []byte(nil))
 	f.Add("/api/route/matching/", "path=[{39.15,-75.52},{39.16,-75.53}]", "", []byte(nil))
 	f.Add("/api/route/matching", "", jsonType, []byte(`{"path":[{"lat":39.15,"lng":-75.52},{"lat":39.16,"lng":-75.53}]}`))
-	f.Add("/api/route/matching/", "", gpxType, []byte(`<gpx><trk><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="2"/></trkseg></trk></gpx>`))
+	f.Add("/api/route/matching/", "", gpxType,
+		[]byte(`<gpx><trk><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="2"/></trkseg></trk></gpx>`))
 	f.Add("/api/route/matching/", "", geoType, []byte(`{"type":"LineString","coordinates":[[1,2],[3,4]]}`))
 	f.Add("/api/v1/route", "origin=39.15,-75.52", "", []byte(nil))
 	f.Add("/api/v1/route", "origin=%", "", []byte(nil))

@@ -33,7 +33,7 @@ func TestBodiesInFlight(t *testing.T) {
 			}`, upstream.URL),
 	})
 	large := inside[:len(inside)-1] + `,"padding":"` + strings.Repeat("x", 200<<10) + `"}`
-	first := make(chan mapstest.Answer, 1)
+	first := make(chan mapstest.Response, 1)
 	go func() { first <- s.Do(http.MethodPost, match, "", large) }()
 	wait := func() {
 		select {
@@ -48,11 +48,11 @@ func TestBodiesInFlight(t *testing.T) {
 		time.Since(began) < 200*time.Millisecond {
 		t.Errorf("a second body: %d %s after %v", a.Status, a.Body, time.Since(began))
 	}
-	small := make(chan mapstest.Answer, 1)
+	small := make(chan mapstest.Response, 1)
 	go func() { small <- s.Do(http.MethodPost, match, "", inside) }()
 	wait() // it is let through
 	close(release)
-	for _, a := range []mapstest.Answer{<-first, <-small} {
+	for _, a := range []mapstest.Response{<-first, <-small} {
 		if a.Status != http.StatusOK || a.Body != "answered" {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

@@ -15,8 +15,8 @@ import (
 
 // The ends of the paths that the endpoints of this service answer at; a slash may follow matching's.
 const (
-	reverseAddress  = "/v2/search/reverse-geocoding"
-	matchingAddress = "/api/route/matching"
+	reversePath  = "/v2/search/reverse-geocoding"
+	matchingPath = "/api/route/matching"
 )
 
 // parameters are the names that are looked for in a query, in the order of the values.
@@ -36,13 +36,13 @@ type query [4]urlquery.Value
 // error is that of body.
 func (m *Matcher) positions(r *http.Request) ([]orb.Point, error) {
 	switch {
-	case strings.HasSuffix(r.URL.Path, reverseAddress):
+	case strings.HasSuffix(r.URL.Path, reversePath):
 		q, ok := scan(r, lat, lon)
 		if !ok {
 			return nil, nil
 		}
 		return one(q.coordinates()), nil
-	case strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), matchingAddress):
+	case strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), matchingPath):
 		return m.trace(r)
 	}
 	q, ok := scan(r, lat, lon, origin)
@@ -55,7 +55,8 @@ func (m *Matcher) positions(r *http.Request) ([]orb.Point, error) {
 	return one(q.coordinates()), nil
 }
 
-// scan reads the parameters with these numbers; ok is false where one of them is repeated, which every endpoint refuses.
+// scan reads the parameters with these numbers; ok is false where one of them is repeated, which every endpoint
+// refuses.
 func scan(r *http.Request, wanted ...int) (q query, ok bool) {
 	names := make([]string, len(wanted), len(parameters))
 	var values query

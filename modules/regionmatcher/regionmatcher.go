@@ -14,13 +14,14 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches requests by the positions that they are about. Which these are is told by the request's address:
+// Matcher matches requests by the positions that they are about. Which these are is told by the path of the request:
 //
 //   - `…/v2/search/reverse-geocoding`: `lat` and `lon`.
 //   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST as JSON, GPX or GeoJSON.
@@ -53,7 +54,7 @@ type Matcher struct {
 	// The largest number of points of a trace that is understood, 2 to 1000000. Default: 10000, as that of `maps_match`.
 	MaxPoints int `json:"max_points,omitempty"`
 
-	regions   []*mapsapp.Region
+	regions   []*regions.Region
 	bounds    []bounds
 	admission mapsapp.Admission
 	release   func() // of admission

@@ -4,27 +4,27 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/response"
 )
 
 // regional is what a geocoder implements that answers from regions of this server.
 type regional interface {
 	// Sources are its regions, in the order in which they are asked.
-	Sources() []*mapsapp.Region
+	Sources() []*regions.Region
 }
 
 // serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is
 // no answer: a list without it would say that nothing is known there.
 func (h *Handler) serveCoverage(w http.ResponseWriter) {
-	var regions []answer.Region
+	var list []response.Region
 	for _, g := range h.geocoders {
 		local, ok := g.(regional)
 		if !ok {
 			continue
 		}
 		for _, source := range local.Sources() {
-			if slices.ContainsFunc(regions, func(r answer.Region) bool { return r.Name == source.Name() }) {
+			if slices.ContainsFunc(list, func(r response.Region) bool { return r.Name == source.Name() }) {
 				continue
 			}
 			described, err := source.Describe()
@@ -32,11 +32,11 @@ func (h *Handler) serveCoverage(w http.ResponseWriter) {
 				h.fail(w, err)
 				return
 			}
-			regions = append(regions, described)
+			list = append(list, described)
 		}
 	}
-	buf := answer.GetBuffer()
+	buf := response.GetBuffer()
 	defer buf.Free()
-	buf.Bytes = answer.AppendCoverage(buf.Bytes, regions)
-	answer.Write(w, answer.JSON, buf.Bytes)
+	buf.Bytes = response.AppendCoverage(buf.Bytes, list)
+	response.Write(w, response.JSON, buf.Bytes)
 }

@@ -32,7 +32,7 @@ type coveredRegion struct {
 	Attribution string             `json:"attribution"`
 }
 
-func parseCoverage(t *testing.T, a mapstest.Answer) []coveredRegion {
+func parseCoverage(t *testing.T, a mapstest.Response) []coveredRegion {
 	t.Helper()
 	var r regions
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -92,7 +92,7 @@ func TestCoverage(t *testing.T) {
 	}
 	if got := parseCoverage(t, s.Do(http.MethodGet, "/known", "", "", "Moved", "1")); len(got) != 1 ||
 		got[0].Name != "village" {
-		t.Errorf("at another address: %+v", got)
+		t.Errorf("at another path: %+v", got)
 	}
 	head := s.Do(http.MethodHead, coverage, "", "")
 	if length := head.Header.Get("Content-Length"); head.Status != 200 || head.Body != "" || length == "" ||
@@ -139,7 +139,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// The two addresses cannot be the same.
+// The two paths cannot be the same.
 func TestCoverageAddress(t *testing.T) {
 	s, region := start(t)
 	for option, says := range map[string]string{

@@ -15,11 +15,11 @@ import (
 	"github.com/paulmach/orb"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -149,16 +149,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		h.fail(w, err)
 		return nil
 	}
-	buf := answer.GetBuffer()
+	buf := response.GetBuffer()
 	defer buf.Free()
-	buf.Bytes = answer.AppendPlaces(buf.Bytes, req.Point, result)
-	answer.Write(w, answer.JSON, buf.Bytes)
+	buf.Bytes = response.AppendPlaces(buf.Bytes, req.Point, result)
+	response.Write(w, response.JSON, buf.Bytes)
 	return nil
 }
 
-// isAt reports whether a request is for exactly this address.
-func isAt(address endpoint.Prefix, r *http.Request) bool {
-	rest, ok := address.Below(r.URL)
+// isAt reports whether a request is for exactly this path.
+func isAt(path endpoint.Prefix, r *http.Request) bool {
+	rest, ok := path.Below(r.URL)
 	return ok && rest == ""
 }
 
@@ -183,7 +183,7 @@ func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
 }
 
 func (h *Handler) fail(w http.ResponseWriter, err error) {
-	if answer.WriteFailure(w, apierror.Platform, err) {
+	if response.WriteFailure(w, apierror.Platform, err) {
 		h.logger.Error("reverse geocoding failed", zap.Error(err))
 	}
 }

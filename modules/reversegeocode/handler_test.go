@@ -59,7 +59,7 @@ type result struct {
 	} `json:"data"`
 }
 
-func parse(t *testing.T, a mapstest.Answer) result {
+func parse(t *testing.T, a mapstest.Response) result {
 	t.Helper()
 	var r result
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -72,7 +72,7 @@ func parse(t *testing.T, a mapstest.Answer) result {
 
 func TestReverseGeocoding(t *testing.T) {
 	s, _ := start(t)
-	get := func(query string) mapstest.Answer {
+	get := func(query string) mapstest.Response {
 		t.Helper()
 		return s.Do(http.MethodGet, endpoint+"?"+query, "", "")
 	}
@@ -87,7 +87,8 @@ func TestReverseGeocoding(t *testing.T) {
 			t.Fatalf("%s", a.Body)
 		}
 		want := place{
-			ID: "node:100", Name: "Crossing Café", DisplayName: got.Data.Results[0].DisplayName, Category: "amenity", Type: "cafe",
+			ID: "node:100", Name: "Crossing Café", DisplayName: got.Data.Results[0].DisplayName, Category: "amenity",
+			Type:     "cafe",
 			Location: map[string]float64{"lat": 39.1601, "lng": -75.5201}, Address: got.Data.Results[0].Address,
 		}
 		if diff := cmp.Diff(want, got.Data.Results[0]); diff != "" {
@@ -106,7 +107,8 @@ func TestReverseGeocoding(t *testing.T) {
 
 	// The size bounds the results, which come by distance.
 	t.Run("size", func(t *testing.T) {
-		for query, want := range map[string]int{"": 1, "&size=1": 1, "&size=2": 2, "&size=5": 5, "&size=%2B3": 3, "&size=2.0": 2} {
+		for query, want := range map[string]int{"": 1, "&size=1": 1, "&size=2": 2, "&size=5": 5, "&size=%2B3": 3,
+			"&size=2.0": 2} {
 			got := parse(t, get(crossing+query)).Data.Results
 			if len(got) != want {
 				t.Errorf("%q: %d results", query, len(got))
@@ -146,7 +148,8 @@ func TestReverseGeocoding(t *testing.T) {
 	// A house has its number and street for a name.
 	t.Run("house", func(t *testing.T) {
 		got := parse(t, get("lat=39.1601&lon=-75.5150")).Data.Results
-		if len(got) != 1 || got[0].ID != "node:102" || !strings.Contains(got[0].Name, "5") || got[0].Address["house_number"] != "5" ||
+		if len(got) != 1 || got[0].ID != "node:102" || !strings.Contains(got[0].Name, "5") ||
+			got[0].Address["house_number"] != "5" ||
 			got[0].Address["street"] != "Main Street" || got[0].Address["postcode"] != "19901" {
 			t.Errorf("%+v", got)
 		}
@@ -212,7 +215,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		a := s.Do(http.MethodGet, endpoint+"?"+tc.query, "", "")
 		var body struct{ Error, Code string }
-		if err := json.Unmarshal([]byte(a.Body), &body); err != nil || a.Status != http.StatusBadRequest || body.Code != validation ||
+		if err := json.Unmarshal([]byte(a.Body), &body); err != nil || a.Status != http.StatusBadRequest ||
+			body.Code != validation ||
 			!strings.HasPrefix(body.Error, tc.names+":") || a.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%.60q: %d %s, want a 400 that names %s", tc.query, a.Status, a.Body, tc.names)
 		}
@@ -231,7 +235,8 @@ func TestRefusals(t *testing.T) {
 		{http.MethodPost, "/", `{"error":"not found"}`, "", 404},
 	} {
 		a := s.Do(tc.method, tc.path, "", "")
-		if a.Status != tc.status || a.Body != tc.body || a.Header.Get("Allow") != tc.allow || a.Header.Get("Content-Type") != "application/json" {
+		if a.Status != tc.status || a.Body != tc.body || a.Header.Get("Allow") != tc.allow ||
+			a.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s: %d %v %s", tc.method, tc.path, a.Status, a.Header, a.Body)
 		}
 	}
@@ -239,7 +244,8 @@ func TestRefusals(t *testing.T) {
 	get := s.Do(http.MethodGet, endpoint+"?"+crossing, "", "")
 	head := s.Do(http.MethodHead, endpoint+"?"+crossing, "", "")
 	for _, name := range []string{"Content-Type", "Content-Length"} {
-		if head.Status != 200 || head.Body != "" || head.Header.Get(name) != get.Header.Get(name) || get.Header.Get(name) == "" {
+		if head.Status != 200 || head.Body != "" || head.Header.Get(name) != get.Header.Get(name) ||
+			get.Header.Get(name) == "" {
 			t.Errorf("HEAD: %d, %s %q, GET has %q", head.Status, name, head.Header.Get(name), get.Header.Get(name))
 		}
 	}
@@ -325,7 +331,8 @@ func TestChain(t *testing.T) {
 	dir := t.TempDir()
 	village, far := filepath.Join(dir, "village.region"), filepath.Join(dir, "far.region")
 	mapstest.BuildRegion(t, village, mapstest.Village)
-	mapstest.BuildRegion(t, far, `<osm version="0.6"><node id="7" version="1" lat="10" lon="20"><tag k="name" v="Far"/><tag k="amenity" v="bar"/></node></osm>`)
+	mapstest.BuildRegion(t, far, `<osm version="0.6"><node id="7" version="1" lat="10" lon="20">
+		<tag k="name" v="Far"/><tag k="amenity" v="bar"/></node></osm>`)
 	s := mapstest.Start(t, mapstest.Config{
 		Maps: "region village " + village + "\nregion far " + far,
 		Site: `

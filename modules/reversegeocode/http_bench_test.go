@@ -13,10 +13,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/build/compile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/response"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
@@ -27,10 +27,10 @@ import (
 // dover is a position in the middle of Dover, Delaware.
 var dover = orb.Point{-75.5197, 39.1573}
 
-// BenchmarkBesideRespond measures what a whole request costs beside the web server: requests per second of `respond` with a body
-// of the same size, over those of reverse geocoding behind maps_auth, over loopback HTTP with keep-alive on one core. Both are
-// sent the same token and the same query. It alternates short rounds and reports medians: "ratio", and "bare-ratio" against
-// `respond` without a token.
+// BenchmarkBesideRespond measures what a whole request costs beside the web server: requests per second of `respond`
+// with a body of the same size, over those of reverse geocoding behind maps_auth, over loopback HTTP with keep-alive
+// on one core. Both are sent the same token and the same query. It alternates short rounds and reports medians:
+// "ratio", and "bare-ratio" against `respond` without a token.
 func BenchmarkBesideRespond(b *testing.B) {
 	for _, size := range []string{"1", "5"} {
 		b.Run("size="+size, func(b *testing.B) { besideRespond(b, size) })
@@ -40,7 +40,8 @@ func BenchmarkBesideRespond(b *testing.B) {
 func besideRespond(b *testing.B, size string) {
 	query := fmt.Sprintf("?lat=%g&lon=%g&size=%s", dover[1], dover[0], size)
 	path := filepath.Join(b.TempDir(), "delaware.region")
-	if _, err := compile.Build(b.Context(), compile.Options{Inputs: []string{delawareExtract(b)}, Output: path}); err != nil {
+	if _, err := compile.Build(b.Context(),
+		compile.Options{Inputs: []string{delawareExtract(b)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	length := len(answerOf(b, path, size))
@@ -108,7 +109,7 @@ func answerOf(b *testing.B, path, size string) []byte {
 	if err != nil || len(result.Places) != n {
 		b.Fatalf("%+v, %v", result, err)
 	}
-	return answer.AppendPlaces(nil, dover, result)
+	return response.AppendPlaces(nil, dover, result)
 }
 
 // delawareExtract is the map data that the osm module ships for its own tests.

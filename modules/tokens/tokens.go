@@ -1,5 +1,5 @@
-// Package tokens is the Caddy handler `maps_tokens`: it exchanges, refreshes and revokes tokens and publishes the keys that
-// access tokens are signed with.
+// Package tokens is the Caddy handler `maps_tokens`: it exchanges, refreshes and revokes tokens and publishes the
+// keys that access tokens are signed with.
 package tokens
 
 import (
@@ -22,14 +22,14 @@ import (
 
 func init() { caddy.RegisterModule(new(Tokens)) }
 
-// Tokens serves the addresses below `/api/v1/external/`, and answers 404 to all others:
+// Tokens serves the endpoints below `/api/v1/external/`, and answers 404 to everything else:
 //
 // - `POST auth` takes `client_token` and `server_token` and gives an access token and a refresh token.
 // - `POST refresh` takes `refresh_token` and gives a new access token.
 // - `POST revoke` takes `refresh_token` and ends its grant, with every access token of the same exchange.
 // - `GET jwks.json` serves the public keys of access tokens.
 type Tokens struct {
-	// The path below which the addresses are, as this handler sees it: `/` behind a `handle_path` that strips all of it.
+	// The path below which the endpoints are, as this handler sees it: `/` behind a `handle_path` that strips all of it.
 	// Default: `/api/v1/external`.
 	Prefix string `json:"prefix,omitempty"`
 
@@ -165,7 +165,8 @@ func write(w http.ResponseWriter, tokens credential.Tokens) {
 	httpjson.Write(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
 }
 
-func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object, session *mapsapp.Session) error {
+func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object,
+	session *mapsapp.Session) error {
 	given, err := required(body, "client_token", "server_token")
 	if err != nil {
 		return err
@@ -186,7 +187,8 @@ func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Re
 	return err
 }
 
-func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object, session *mapsapp.Session) error {
+func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object,
+	session *mapsapp.Session) error {
 	names := []string{"refresh_token"}
 	if t.RefreshRequiresServerToken {
 		names = append(names, "server_token")
@@ -209,7 +211,8 @@ func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return nil
 }
 
-func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object, session *mapsapp.Session) error {
+func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object,
+	session *mapsapp.Session) error {
 	given, err := required(body, "refresh_token")
 	if err != nil {
 		return err

@@ -51,8 +51,10 @@ func TestExchange(t *testing.T) {
 	user := s.UserToken("acme")
 	client := s.CreateAccount(user, "TILE DIRECTION ONM", "")
 	server := s.CreateAccount(user, "ONM TILE MATRIX", "")
-	a := s.Do(http.MethodPost, authPath, "", mapstest.JSON("client_token", client.ClientToken, "server_token", server.ServerToken))
-	if a.Status != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Content-Type") != "application/json" {
+	a := s.Do(http.MethodPost, authPath, "",
+		mapstest.JSON("client_token", client.ClientToken, "server_token", server.ServerToken))
+	if a.Status != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" ||
+		a.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %v %s", a.Status, a.Header, a.Body)
 	}
 	var pair mapstest.Pair
@@ -79,7 +81,8 @@ func TestExchange(t *testing.T) {
 	}
 	var claims jwt.MapClaims
 	parsed, err := jwt.NewParser(
-		jwt.WithValidMethods([]string{"EdDSA"}), jwt.WithIssuer("https://maps.example.com"), jwt.WithAudience("maps.example.com"),
+		jwt.WithValidMethods([]string{"EdDSA"}), jwt.WithIssuer("https://maps.example.com"),
+		jwt.WithAudience("maps.example.com"),
 	).ParseWithClaims(pair.AccessToken, &claims, func(*jwt.Token) (any, error) { return ed25519.PublicKey(x), nil })
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +113,8 @@ func TestRefusals(t *testing.T) {
 	disjoint := s.CreateAccount(user, "ONM", "")
 	suspended := s.CreateAccount(user, "TILE", `"status":"SUSPENDED"`)
 	revoked := s.CreateAccount(user, "TILE", "")
-	if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+revoked.ID, user, `{"status":"REVOKED"}`); a.Status != http.StatusOK {
+	if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+revoked.ID, user,
+		`{"status":"REVOKED"}`); a.Status != http.StatusOK {
 		t.Fatal(a)
 	}
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
@@ -127,15 +131,16 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"unknown client", "POST", authPath, exchange(acc.ServerToken, acc.ServerToken), nil, 401, unauthorized},
 		{"unknown server", "POST", authPath, exchange(acc.ClientToken, acc.ClientToken), nil, 401, unauthorized},
-		{"mistyped", "POST", authPath, exchange(acc.ClientToken[:len(acc.ClientToken)-1], acc.ServerToken), nil, 401, unauthorized},
+		{"mistyped", "POST", authPath, exchange(acc.ClientToken[:len(acc.ClientToken)-1], acc.ServerToken), nil, 401,
+			unauthorized},
 		{"empty strings", "POST", authPath, exchange("", ""), nil, 401, unauthorized},
 		{"two organizations", "POST", authPath, exchange(acc.ClientToken, foreign.ServerToken), nil, 401, unauthorized},
 		{"suspended", "POST", authPath, exchange(acc.ClientToken, suspended.ServerToken), nil, 401, unauthorized},
 		{"revoked", "POST", authPath, exchange(revoked.ClientToken, acc.ServerToken), nil, 401, unauthorized},
 		{"no scope in common", "POST", authPath, exchange(acc.ClientToken, disjoint.ServerToken), nil, 403,
 			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`},
-		{"unknown fields are left alone", "POST", authPath, `{"client_token":"` + acc.ClientToken + `","server_token":"` + acc.ServerToken + `","x":1}`,
-			nil, 200, ""},
+		{"unknown fields are left alone", "POST", authPath,
+			`{"client_token":"` + acc.ClientToken + `","server_token":"` + acc.ServerToken + `","x":1}`, nil, 200, ""},
 		{"no server token", "POST", authPath, mapstest.JSON("client_token", "x"), nil, 400,
 			`{"error":"server_token: missing","code":"FAILED_VALIDATION"}`},
 		{"client token is a number", "POST", authPath, `{"client_token":1,"server_token":"x"}`, nil, 400,
@@ -148,29 +153,41 @@ func TestRefusals(t *testing.T) {
 			`{"error":"client_token: appears more than once","code":"FAILED_VALIDATION"}`},
 		{"no body", "POST", authPath, "", nil, 400, `{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
 		{"array", "POST", authPath, `[]`, nil, 400, `{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
-		{"broken", "POST", authPath, `{"client_token":`, nil, 400, `{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
-		{"more after it", "POST", authPath, `{} {}`, nil, 400, `{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
-		{"not UTF-8", "POST", authPath, "{\"client_token\":\"\xff\"}", nil, 400, `{"error":"body: must be UTF-8","code":"FAILED_VALIDATION"}`},
+		{"broken", "POST", authPath, `{"client_token":`, nil, 400,
+			`{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
+		{"more after it", "POST", authPath, `{} {}`, nil, 400,
+			`{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
+		{"not UTF-8", "POST", authPath, "{\"client_token\":\"\xff\"}", nil, 400,
+			`{"error":"body: must be UTF-8","code":"FAILED_VALIDATION"}`},
 		{"large", "POST", authPath, large, nil, 413, `{"error":"request body too large"}`},
-		{"form", "POST", authPath, "client_token=x", []string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
+		{"form", "POST", authPath, "client_token=x",
+			[]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
 			`{"error":"unsupported media type"}`},
-		{"Latin-1", "POST", authPath, "{}", []string{"Content-Type", "", "Content-Type", "application/json; charset=latin1"}, 415,
+		{"Latin-1", "POST", authPath, "{}", []string{"Content-Type", "", "Content-Type", "application/json; charset=latin1"},
+			415,
 			`{"error":"unsupported media type"}`},
-		{"compressed", "POST", authPath, "{}", []string{"Content-Encoding", "gzip"}, 415, `{"error":"unsupported media type"}`},
-		{"without a Content-Type", "POST", authPath, exchange(acc.ClientToken, acc.ServerToken), []string{"Content-Type", ""}, 200, ""},
+		{"compressed", "POST", authPath, "{}", []string{"Content-Encoding", "gzip"}, 415,
+			`{"error":"unsupported media type"}`},
+		{"without a Content-Type", "POST", authPath, exchange(acc.ClientToken, acc.ServerToken),
+			[]string{"Content-Type", ""}, 200, ""},
 		{"JSON with a charset", "POST", authPath, exchange(acc.ClientToken, acc.ServerToken),
 			[]string{"Content-Type", "", "Content-Type", "Application/JSON; charset=UTF-8"}, 200, ""},
 		{"GET", "GET", authPath, "", nil, 405, `{"error":"method not allowed"}`},
-		{"OPTIONS", "OPTIONS", refreshPath, "", []string{"Origin", "https://x.example"}, 405, `{"error":"method not allowed"}`},
-		{"refresh: unknown", "POST", refreshPath, mapstest.JSON("refresh_token", pair.RefreshToken[:len(pair.RefreshToken)-1]), nil, 401, unauthorized},
-		{"refresh: another kind of token", "POST", refreshPath, mapstest.JSON("refresh_token", pair.AccessToken), nil, 401, unauthorized},
-		{"refresh: missing", "POST", refreshPath, `{}`, nil, 400, `{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
+		{"OPTIONS", "OPTIONS", refreshPath, "", []string{"Origin", "https://x.example"}, 405,
+			`{"error":"method not allowed"}`},
+		{"refresh: unknown", "POST", refreshPath,
+			mapstest.JSON("refresh_token", pair.RefreshToken[:len(pair.RefreshToken)-1]), nil, 401, unauthorized},
+		{"refresh: another kind of token", "POST", refreshPath, mapstest.JSON("refresh_token", pair.AccessToken), nil, 401,
+			unauthorized},
+		{"refresh: missing", "POST", refreshPath, `{}`, nil, 400,
+			`{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
 		{"revoke: unknown", "POST", revokePath, mapstest.JSON("refresh_token", "mpr_x"), nil, 204, ""},
-		{"revoke: missing", "POST", revokePath, `{}`, nil, 400, `{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
+		{"revoke: missing", "POST", revokePath, `{}`, nil, 400,
+			`{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
 		{"revoke: DELETE", "DELETE", revokePath, "", nil, 405, `{"error":"method not allowed"}`},
 		{"jwks: POST", "POST", jwksPath, "{}", nil, 405, `{"error":"method not allowed"}`},
-		{"unknown address", "GET", "/api/v1/external/nothing", "", nil, 404, `{"error":"not found"}`},
-		{"no address", "POST", "/api/v1/external/", "{}", nil, 404, `{"error":"not found"}`},
+		{"unknown path", "GET", "/api/v1/external/nothing", "", nil, 404, `{"error":"not found"}`},
+		{"no path", "POST", "/api/v1/external/", "{}", nil, 404, `{"error":"not found"}`},
 		{"one slash more", "POST", authPath + "/", "{}", nil, 404, `{"error":"not found"}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -211,7 +228,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func refresh(t *testing.T, s *mapstest.Server, pairs ...string) (mapstest.Answer, mapstest.Pair) {
+func refresh(t *testing.T, s *mapstest.Server, pairs ...string) (mapstest.Response, mapstest.Pair) {
 	t.Helper()
 	var pair mapstest.Pair
 	a := s.Do(http.MethodPost, refreshPath, "", mapstest.JSON(pairs...))
@@ -231,7 +248,8 @@ func TestRefresh(t *testing.T) {
 	acc := s.CreateAccount(user, "TILE", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
 	a, next := refresh(t, s, "refresh_token", pair.RefreshToken)
-	if a.Status != http.StatusOK || next.RefreshToken != "" || next.ExpiresIn != 900 || strings.Contains(a.Body, "refreshToken") {
+	if a.Status != http.StatusOK || next.RefreshToken != "" || next.ExpiresIn != 900 ||
+		strings.Contains(a.Body, "refreshToken") {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	if got := guarded(s, next.AccessToken); got != http.StatusOK {
@@ -245,7 +263,8 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("%v: scope %v", err, claims["scope"])
 	}
 	// revoking ends the grant and all its access tokens
-	if a := s.Do(http.MethodPost, revokePath, "", mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusNoContent || a.Body != "" {
+	if a := s.Do(http.MethodPost, revokePath, "",
+		mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusNoContent || a.Body != "" {
 		t.Errorf("revoke: %d %s", a.Status, a.Body)
 	}
 	for _, token := range []string{pair.AccessToken, next.AccessToken} {
@@ -253,7 +272,8 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("an access token of the grant that ended: %d", got)
 		}
 	}
-	if a, _ := refresh(t, s, "refresh_token", pair.RefreshToken); a.Status != http.StatusUnauthorized || a.Body != unauthorized {
+	if a, _ := refresh(t, s, "refresh_token", pair.RefreshToken); a.Status != http.StatusUnauthorized ||
+		a.Body != unauthorized {
 		t.Errorf("refresh after revoke: %d %s", a.Status, a.Body)
 	}
 	// a refresh token dies with its account's activity
@@ -292,7 +312,8 @@ func TestRefreshRotation(t *testing.T) {
 	if a.Status != http.StatusOK || second.RefreshToken == "" || second.RefreshToken == first.RefreshToken {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	if a, _ := refresh(t, s, "refresh_token", first.RefreshToken); a.Status != http.StatusUnauthorized || a.Body != unauthorized {
+	if a, _ := refresh(t, s, "refresh_token", first.RefreshToken); a.Status != http.StatusUnauthorized ||
+		a.Body != unauthorized {
 		t.Errorf("a rotated token: %d %s", a.Status, a.Body)
 	}
 	// one of the two who hold it is a thief: nothing of the grant lives on
@@ -322,20 +343,22 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_tokens {\nprefix /api/*\n}":                   "is not a plain path",
 	} {
 		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
-		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) || !strings.Contains(err.Error(), "Caddyfile:") {
+		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) ||
+			!strings.Contains(err.Error(), "Caddyfile:") {
 			t.Errorf("%q: got %v, want %q with file and line", directive, err, want)
 		}
 	}
 }
 
-// FuzzBody sends any body to every address that takes one: no panic, no 5xx, and always the service's own JSON.
+// FuzzBody sends any body to every endpoint that takes one: no panic, no 5xx, and always the service's own JSON.
 func FuzzBody(f *testing.F) {
 	s := mapstest.Start(f, mapstest.Config{Site: site(""), Level: "ERROR"})
 	acc := s.CreateAccount(s.UserToken("acme"), "TILE", "")
 	good := mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)
 	for _, seed := range []string{
 		"", "{}", "[]", "null", `"x"`, good, good[:len(good)-1], good + good, `{"refresh_token":"mpr_x"}`,
-		`{"client_token":"a","client_token":"b"}`, `{"client_token":{"a":[1,2,{}]},"server_token":1e999}`, "{\"refresh_token\":\"\xff\"}",
+		`{"client_token":"a","client_token":"b"}`, `{"client_token":{"a":[1,2,{}]},"server_token":1e999}`,
+		"{\"refresh_token\":\"\xff\"}",
 		strings.Repeat("[", 10000), `{"refresh_token":"` + strings.Repeat("a", 20000) + `"}`, `{"a\u0000":"\ud800"}`,
 	} {
 		f.Add(seed)

@@ -42,7 +42,7 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, own func(option string)
 			continue
 		}
 		if strings.HasPrefix(option, "@") || option == "handle_response" || option == "replace_status" {
-			return d.Errf("%s cannot be used with %s: its answers are read here", option, name)
+			return d.Errf("%s cannot be used with %s: its responses are read here", option, name)
 		}
 		tokens = append(tokens, d.NextSegment()...)
 	}

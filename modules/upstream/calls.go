@@ -33,7 +33,7 @@ func (s *Service) callsOf(ctx context.Context) *calls {
 	return s.newCalls()
 }
 
-// MayAsk reports whether one more question is allowed, for what an answer can do without.
+// MayAsk reports whether one more question is allowed, for what a response can do without.
 func (s *Service) MayAsk(ctx context.Context) bool {
 	c, ok := ctx.Value(callsKey{}).(*calls)
 	return !ok || c.made.Load() < c.max

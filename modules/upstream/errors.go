@@ -11,18 +11,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 )
 
-// nonsense is an answer that cannot be understood.
-type nonsense struct{ reason string }
+// invalidResponse is a response that cannot be understood.
+type invalidResponse struct{ reason string }
 
-func (n *nonsense) Error() string { return n.reason }
+func (i *invalidResponse) Error() string { return i.reason }
 
-var errBrokenOff = Nonsense("the answer broke off")
+var errBrokenOff = InvalidResponse("the response broke off")
 
-// Nonsense is what a reader of answers returns for one that makes no sense. The reason goes to the log, never to the
-// client.
-func Nonsense(format string, args ...any) error { return &nonsense{fmt.Sprintf(format, args...)} }
+// InvalidResponse is what a reader of responses returns for one that breaks the protocol of its service. The reason
+// goes to the log, never to the client.
+func InvalidResponse(format string, args ...any) error {
+	return &invalidResponse{fmt.Sprintf(format, args...)}
+}
 
-// Unexpected is what a reader of answers returns for a status that has no meaning of its own in the service's protocol.
+// Unexpected is what a reader of responses returns for a status that has no meaning of its own in the service's
+// protocol.
 func Unexpected(status int) error {
 	switch status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
@@ -30,7 +33,7 @@ func Unexpected(status int) error {
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return apierror.Timeout()
 	}
-	return Nonsense("status %d", status)
+	return InvalidResponse("status %d", status)
 }
 
 // failure is the API's error for an error of the proxy.

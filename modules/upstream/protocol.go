@@ -33,8 +33,8 @@ func check(h *reverseproxy.Handler) error {
 // maxRequestBuffer is the size of the largest body that can be sent again.
 const maxRequestBuffer = 64 << 20
 
-// brokenOffAgain is how often an exchange is repeated whose answer breaks off, where retries are configured.
-// reverse_proxy does not do that: it passes an answer on as it comes. Here nobody has seen any of it, and a question
+// brokenOffAgain is how often an exchange is repeated whose response breaks off, where retries are configured.
+// reverse_proxy does not do that: it passes a response on as it comes. Here nobody has seen any of it, and a question
 // can always be asked again.
 const brokenOffAgain = 2
 

@@ -11,15 +11,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
-// recorder keeps an answer of limited size in memory.
+// recorder keeps a response of limited size in memory.
 type recorder struct {
 	header   http.Header
 	status   int
 	body     *bytes.Buffer
 	limit    int64
-	overflow bool // the answer is larger than the limit
+	overflow bool // the response is larger than the limit
 	memory   admission.Hold
-	refused  bool // there is no memory for the answer
+	refused  bool // there is no memory for the response
 }
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -27,21 +27,21 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxPooledBody is the size of the largest buffer that is kept for the next answer.
 const maxPooledBody = 1 << 20
 
-// answerCost is the memory that a byte of an answer counts for: for itself, and for what it takes to understand it.
+// answerCost is the memory that a byte of a response counts for: for itself, and for what it takes to understand it.
 const answerCost = 2
 
 func newRecorder(limit int64, memory admission.Hold) *recorder {
 	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit, memory: memory}
 }
 
-// reset forgets an answer that broke off.
+// reset forgets a response that broke off.
 func (r *recorder) reset() {
 	clear(r.header)
 	r.status, r.overflow, r.refused = 0, false, false
 	r.body.Reset()
 }
 
-// brokeOff reports whether an exchange ended before its answer did, and not because that was refused here.
+// brokeOff reports whether an exchange ended before its response did, and not because that was refused here.
 func (r *recorder) brokeOff(err error) bool {
 	return errors.Is(err, errBrokenOff) && !r.overflow && !r.refused
 }
@@ -61,7 +61,7 @@ func (r *recorder) Header() http.Header { return r.header }
 // WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	if r.status != 0 || status < http.StatusOK {
-		return // 1xx goes before the answer
+		return // 1xx goes before the response
 	}
 	r.status = status
 	length, err := strconv.ParseInt(r.header.Get("Content-Length"), 10, 64)
@@ -69,8 +69,8 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 var (
-	errTooLarge = errors.New("the answer is larger than max_response")
-	errNoMemory = errors.New("there is no memory for the answer")
+	errTooLarge = errors.New("the response is larger than max_response")
+	errNoMemory = errors.New("there is no memory for the response")
 )
 
 // Write implements http.ResponseWriter. Its error ends the exchange.

@@ -41,7 +41,7 @@ const (
 // module's.
 type Service struct {
 	// The upstreams and how they are used: the options of Caddy's `reverse_proxy` handler, such as `upstreams`,
-	// `load_balancing`, `health_checks` and `transport`. `handle_response` is refused: the answer is read here.
+	// `load_balancing`, `health_checks` and `transport`. `handle_response` is refused: the response is read here.
 	// Required.
 	ProxyRaw json.RawMessage `json:"reverse_proxy,omitempty"`
 
@@ -49,7 +49,7 @@ type Service struct {
 	// before that, give the transport a `response_header_timeout`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
-	// The largest answer that is read, in bytes. Default: 16 MiB.
+	// The largest response that is read, in bytes. Default: 16 MiB.
 	MaxResponse int64 `json:"max_response,omitempty"`
 
 	// How many exchanges may be under way at once. An account has at most as many as it leaves free: half of them where
@@ -62,7 +62,7 @@ type Service struct {
 	MaxCalls int `json:"max_calls,omitempty"`
 
 	proxy    caddyhttp.MiddlewareHandler
-	again    int // how often an exchange is repeated whose answer breaks off
+	again    int // how often an exchange is repeated whose response breaks off
 	inFlight *admission.Pool
 	app      *mapsapp.App
 	logger   *zap.Logger
@@ -136,14 +136,14 @@ type Request struct {
 	Languages   []string // BCP 47 tags that answers are wanted in, the most wanted first
 }
 
-// Ask sends a request, and has the answer read, which is valid only until read returns. It returns what read returns,
+// Ask sends a request, and has the response read, which is valid only until read returns. It returns what read returns,
 // the error of ctx, an *admission.OverloadError where too many others ask already, or an apierror.Error: 503 where no
-// upstream can be reached, 504 where the answer takes too long, 502 where it is incomplete, too large or nonsense, or
+// upstream can be reached, 504 where the response takes too long, 502 where it is incomplete, too large or invalid, or
 // where WithCalls allows no more.
 //
-// Nothing else of the client's request goes along, neither its headers nor its address; what goes along is the trace
+// Nothing else of the client's request goes along, neither its headers nor its IP; what goes along is the trace
 // that Caddy's `tracing` has begun or continued for it.
-func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, answer []byte) error) error {
+func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, body []byte) error) error {
 	calls := s.callsOf(ctx)
 	if calls.used() {
 		return s.tooManyCalls()
@@ -180,7 +180,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case late.Load():
-		s.logger.Warn("no answer in time", zap.Duration("timeout", time.Duration(s.Timeout)))
+		s.logger.Warn("no response in time", zap.Duration("timeout", time.Duration(s.Timeout)))
 		return apierror.Timeout()
 	case rec.refused:
 		s.app.Metrics().CountOverload()
@@ -188,17 +188,17 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	case calls.over.Load():
 		return s.tooManyCalls()
 	case rec.overflow:
-		err = Nonsense("an answer of more than %d bytes", s.MaxResponse)
+		err = InvalidResponse("a response of more than %d bytes", s.MaxResponse)
 	case err != nil:
 		s.logger.Warn("asking the upstreams failed", zap.Error(err))
 		return failure(err)
 	case rec.status == 0:
-		err = Nonsense("no answer")
+		err = InvalidResponse("no response")
 	default:
 		err = s.understand(ctx, caller, rec, read)
 	}
-	if bad := (*nonsense)(nil); errors.As(err, &bad) {
-		s.logger.Warn("an upstream answered with nonsense", zap.Error(err))
+	if bad := (*invalidResponse)(nil); errors.As(err, &bad) {
+		s.logger.Warn("an upstream sent an invalid response", zap.Error(err))
 		return apierror.BadGateway()
 	}
 	return err
@@ -209,7 +209,7 @@ func (s *Service) tooManyCalls() error {
 	return apierror.BadGateway()
 }
 
-// understand has an answer read, which takes a processor.
+// understand has a response read, which takes a processor.
 func (s *Service) understand(ctx context.Context, caller string, rec *recorder, read func(int, []byte) error) error {
 	var work admission.Work
 	if err := work.Begin(ctx, s.app.Processors(), caller); err != nil {
@@ -225,7 +225,7 @@ func (s *Service) understand(ctx context.Context, caller string, rec *recorder, 
 // Remote says that the work is done elsewhere (matching.Remote).
 func (s *Service) Remote() {}
 
-// exchange runs the proxy. It panics like any proxy when an answer breaks off, and means nothing else by it.
+// exchange runs the proxy. It panics like any proxy when a response breaks off, and means nothing else by it.
 func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {
 	defer func() {
 		switch p := recover(); p {

@@ -35,7 +35,7 @@ type fake struct {
 // recording is a trace and what is answered.
 type recording struct {
 	shape  []position
-	radius float64 // metres, how far away it must be looked for roads for this answer
+	radius float64 // metres, how far away it must be looked for roads for this response
 	answer document
 }
 
@@ -216,7 +216,7 @@ func (f *fake) find(shape []position, radius float64) *document {
 	return found
 }
 
-// only returns the answer for some of the points; nil where there are others among them.
+// only returns the response for some of the points; nil where there are others among them.
 func (r *recording) only(shape []position) *document {
 	a := &document{Code: r.answer.Code, Matchings: r.answer.Matchings}
 	for i := 0; i < len(r.shape) && len(a.Tracepoints) < len(shape); i++ {

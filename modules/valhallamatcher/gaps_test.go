@@ -26,7 +26,7 @@ func joined(t *testing.T, radius float64) recording {
 	return sea
 }
 
-// Recorded traces whose first answer of Valhalla 3.5.1 has a gap. What is answered is on the roads of one drive, with
+// Recorded traces whose first response of Valhalla 3.5.1 has a gap. What is answered is on the roads of one drive, with
 // no line across the gap.
 func TestRecordedGaps(t *testing.T) {
 	silent, ok := read(t, "silent_split_route_osrm"), read(t, "ok_route_osrm")
@@ -117,7 +117,7 @@ func TestGaps(t *testing.T) {
 			if tt.answers[0] != "NoSegment" {
 				points = len(tt.answers[0])
 			}
-			a := s.With(t).Do(http.MethodPost, address, "", rowOf(points, 0).question(""))
+			a := s.With(t).Do(http.MethodPost, matchPath, "", rowOf(points, 0).question(""))
 			if n := asked.Load(); n != tt.asked {
 				t.Errorf("asked %d times, want %d", n, tt.asked)
 			}

@@ -108,6 +108,6 @@ func TestCalls(t *testing.T) {
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	good := upstreamtest.Recorded{Status: 200, Body: []byte(upstreamtest.Matchings("aa"))}
-	upstreamtest.CheckKilled(t, good, address+"?path=[{41,-8},{41,-8.001}]",
+	upstreamtest.CheckKilled(t, good, matchPath+"?path=[{41,-8},{41,-8.001}]",
 		func(upstreams, options string) *mapstest.Server { return start(t, upstreams, options) })
 }

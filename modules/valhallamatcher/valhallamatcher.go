@@ -91,7 +91,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
 		MayAsk:   func() bool { return m.MayAsk(ctx) },
 		GapSigma: q.gapSigma(sigma),
-		Ask: func(used []int, terms matchservice.Terms) (*matchservice.Answer, error) {
+		Ask: func(used []int, terms matchservice.Terms) (*matchservice.Matchings, error) {
 			return m.ask(ctx, q, used, terms)
 		},
 	}
@@ -115,7 +115,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 
 // ask asks for the points in use, with less where that is beyond the service's limits.
 func (m *Matcher) ask(ctx context.Context, q *question, used []int, terms matchservice.Terms) (
-	*matchservice.Answer, error) {
+	*matchservice.Matchings, error) {
 	limit := m.limit.get()
 	a, asked, err := m.send(ctx, q, used, terms, limit)
 	for errors.Is(err, errOption) {
@@ -134,7 +134,7 @@ func (m *Matcher) ask(ctx context.Context, q *question, used []int, terms matchs
 
 // send sends a request of trace_route for the points in use. asked is how far it asks for roads, in metres.
 func (m *Matcher) send(ctx context.Context, q *question, used []int, terms matchservice.Terms, limit float64) (
-	a *matchservice.Answer, asked float64, err error) {
+	a *matchservice.Matchings, asked float64, err error) {
 	body, asked := q.body(m.costing(q.Profile), used, terms, limit)
 	err = m.Ask(ctx, &upstream.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
 		a, err = parse(status, body, used)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	address    = "/api/route/matching/"
+	matchPath  = "/api/route/matching/"
 	route      = "/trace_route"
 	attributes = "/trace_attributes"
 )
@@ -40,9 +40,9 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 }
 
 // post asks for details of a trace.
-func post(t testing.TB, s *mapstest.Server, r *recording, more string) mapstest.Answer {
+func post(t testing.TB, s *mapstest.Server, r *recording, more string) mapstest.Response {
 	t.Helper()
-	return s.With(t).Do(http.MethodPost, address, "", r.question(more))
+	return s.With(t).Do(http.MethodPost, matchPath, "", r.question(more))
 }
 
 // The recorded drive of Valhalla 3.5.1.
@@ -81,11 +81,11 @@ func TestRecordedDrive(t *testing.T) {
 	if n := len(f.requests(route)); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
-	if a := s.Do(http.MethodGet, address+"?path=[{41.159826,-8.639847},{41.170671,-8.66574}]", "", ""); a.Status != 200 {
+	if a := s.Do(http.MethodGet, matchPath+"?path=[{41.159826,-8.639847},{41.170671,-8.66574}]", "", ""); a.Status != 200 {
 		t.Errorf("without details: %d %s", a.Status, a.Body)
 	}
 	if n := len(f.requests(attributes)); n != 0 {
-		t.Errorf("asked for ways of an answer without details %d times", n)
+		t.Errorf("asked for ways of a response without details %d times", n)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
-	const noRoute, invalid, nonsense = "NoRoute", "InvalidInput", "BadGateway"
+	const noRoute, invalid, badGateway = "NoRoute", "InvalidInput", "BadGateway"
 	for _, tt := range []struct {
 		status int
 		body   string
@@ -104,8 +104,8 @@ func TestErrors(t *testing.T) {
 		{400, osrmError("BreakageDistanceExceeded"), noRoute},
 		{400, osrmError("DistanceExceeded"), invalid},
 		{400, osrmError("InvalidValue"), invalid},
-		{400, osrmError("InvalidUrl"), nonsense},
-		{400, osrmError("Ok"), nonsense},
+		{400, osrmError("InvalidUrl"), badGateway},
+		{400, osrmError("Ok"), badGateway},
 		{400, ownError(171), noRoute},
 		{400, ownError(442), noRoute},
 		{400, ownError(444), noRoute},
@@ -113,11 +113,11 @@ func TestErrors(t *testing.T) {
 		{400, ownError(153), invalid},
 		{400, ownError(154), invalid},
 		{400, ownError(158), invalid},
-		{400, ownError(999), nonsense},
+		{400, ownError(999), badGateway},
 		{413, "", invalid},
-		{500, osrmError("NoRoute"), nonsense},
-		{200, osrmError("Ok"), nonsense},
-		{200, `{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U"}],"tracepoints":[{"matchings_index":1}]}`, nonsense},
+		{500, osrmError("NoRoute"), badGateway},
+		{200, osrmError("Ok"), badGateway},
+		{200, `{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U"}],"tracepoints":[{"matchings_index":1}]}`, badGateway},
 	} {
 		t.Run(fmt.Sprint(tt.status, tt.body), func(t *testing.T) {
 			u.Send(tt.status, tt.body)
@@ -126,7 +126,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Answer, code string) {
+func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, code string) {
 	t.Helper()
 	status := map[string]int{"NoRoute": 404, "InvalidInput": 422, "BadGateway": 502}[code]
 	if a.Status != status || !strings.Contains(a.Body, `"code":"`+code+`"`) {
@@ -143,8 +143,8 @@ func TestBadDays(t *testing.T) {
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
 	good := string(upstreamtest.Read(t, "testdata/ok_route_osrm.json").Body)
-	upstreamtest.CheckBadDays(t, s, u, good, func(s *mapstest.Server) mapstest.Answer {
-		return s.Do(http.MethodPost, address, "", r.question(""))
+	upstreamtest.CheckBadDays(t, s, u, good, func(s *mapstest.Server) mapstest.Response {
+		return s.Do(http.MethodPost, matchPath, "", r.question(""))
 	})
 	u.Send(200, strings.Replace(good, `"geometry":"`, `"geometry":" `, 1))
 	check(t, u, post(t, s, &r, ""), "BadGateway")

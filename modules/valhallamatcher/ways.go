@@ -17,8 +17,8 @@ import (
 // edge is a piece of a road.
 type edge struct {
 	name string
-	way  int64 // of OpenStreetMap; 0 where the answer does not say
-	// begin and end are where in the path it lies; -1 where the answer does not say.
+	way  int64 // of OpenStreetMap; 0 where the response does not say
+	// begin and end are where in the path it lies; -1 where the response does not say.
 	begin, end int
 }
 
@@ -45,7 +45,7 @@ func (m *Matcher) ways(ctx context.Context, profile matching.Profile, path orb.L
 	return ways
 }
 
-// readWays joins the edges of an answer into runs of ways; nil where it is about another line than was asked for, does
+// readWays joins the edges of a response into runs of ways; nil where it is about another line than was asked for, does
 // not say which ways they are, or where in the line.
 func readWays(body, line []byte, points int) (ways []matching.Way) {
 	var edges []edge

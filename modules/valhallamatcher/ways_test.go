@@ -90,7 +90,7 @@ func TestNoWays(t *testing.T) {
 		{"back", edges(`{"way_id":1,"begin_shape_index":0,"end_shape_index":57},` +
 			`{"way_id":2,"begin_shape_index":57,"end_shape_index":0}`), 0},
 		{"no way", edges(`{"begin_shape_index":0,"end_shape_index":57}`), 0},
-		{"half an answer", send(good[:len(good)/2]), 0},
+		{"half a response", send(good[:len(good)/2]), 0},
 		{"an error", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, ownError(443))

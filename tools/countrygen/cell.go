@@ -8,8 +8,8 @@ import (
 	"github.com/paulmach/orb/clip"
 )
 
-// outline is a country, or the part of it inside a cell, in the grid's units. Outer rings run counterclockwise, holes clockwise,
-// so that signed areas add up.
+// outline is a country, or the part of it inside a cell, in the grid's units. Outer rings run counterclockwise, holes
+// clockwise, so that signed areas add up.
 type outline struct {
 	number int // the country's position, plus one
 	over   bool
@@ -34,8 +34,8 @@ func toOutline(number int, t territory) outline {
 	return o
 }
 
-// within returns what of some outlines lies in a square or any other box.
-func within(outlines []outline, b orb.Bound) []outline {
+// clip returns what of some outlines lies in a square or any other box.
+func clip(outlines []outline, b orb.Bound) []outline {
 	var inside []outline
 	for _, o := range outlines {
 		var rings []orb.Ring
@@ -74,8 +74,8 @@ func (a *area) vertices() int {
 	return n
 }
 
-// quantise rounds outlines that were clipped to a cell, and drops those that round to nothing. The first area that contains a
-// position answers, so those that go over others come first.
+// quantise rounds outlines that were clipped to a cell, and drops those that round to nothing. The first area that
+// contains a position answers, so those that go over others come first.
 func quantise(outlines []outline, west, south int) []area {
 	var areas []area
 	for _, o := range outlines {

@@ -41,8 +41,8 @@ type builder struct {
 type stats struct{ leaves, vertices, largest, implied int }
 
 func (s stats) String() string {
-	return fmt.Sprintf("%d border cells, %d vertices, at most %d in a cell; %d cells imply a country", s.leaves, s.vertices,
-		s.largest, s.implied)
+	return fmt.Sprintf("%d border cells, %d vertices, at most %d in a cell; %d cells imply a country", s.leaves,
+		s.vertices, s.largest, s.implied)
 }
 
 // buildGrid compiles territories, sorted by code, into the grid.
@@ -53,7 +53,7 @@ func buildGrid(territories []territory) ([]byte, stats) {
 	}
 	b := &builder{nodes: make([]uint32, columns*rows)}
 	for row := range rows {
-		strip := within(outlines, orb.Bound{
+		strip := clip(outlines, orb.Bound{
 			Min: orb.Point{0, float64(row << cellShift)},
 			Max: orb.Point{columns << cellShift, float64((row + 1) << cellShift)},
 		})
@@ -77,7 +77,7 @@ func buildGrid(territories []territory) ([]byte, stats) {
 // build fills a node with the cell of a south-west corner and a width of 2^shift units.
 func (b *builder) build(node int, outlines []outline, west, south, shift int) {
 	size := 1 << shift
-	outlines = within(outlines, orb.Bound{
+	outlines = clip(outlines, orb.Bound{
 		Min: orb.Point{float64(west), float64(south)},
 		Max: orb.Point{float64(west + size), float64(south + size)},
 	})
@@ -111,9 +111,10 @@ func (b *builder) build(node int, outlines []outline, west, south, shift int) {
 	}
 }
 
-// implied takes one country out of areas that fill their cell, the one with the most vertices, and returns its number: it is what
-// lies in none of the others. That halves the borders on land, and closes the slivers that rounding opens between neighbours. Areas
-// count as filling the cell when all that is missing is as narrow as rounding can make it. Where there is sea it returns 0.
+// implied takes one country out of areas that fill their cell, the one with the most vertices, and returns its
+// number: it is what lies in none of the others. That halves the borders on land, and closes the slivers that
+// rounding opens between neighbours. Areas count as filling the cell when all that is missing is as narrow as
+// rounding can make it. Where there is sea it returns 0.
 func implied(areas *[]area, size int) int {
 	if len(*areas) == 0 {
 		return 0

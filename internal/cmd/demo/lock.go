@@ -28,11 +28,11 @@ func takeDirectory(s settings) (release func(), err error) {
 	// Where the system cannot lock files, the ports that are looked at next have to do.
 	if err := lockFile(file); errors.Is(err, errLocked) {
 		defer file.Close()
-		address, _ := io.ReadAll(io.LimitReader(file, 1000)) // for people: without it the rest is still true
+		url, _ := io.ReadAll(io.LimitReader(file, 1000)) // for people: without it the rest is still true
 		return nil, fmt.Errorf("a demo is running already, or being built: it serves at %s, and its files are in %s; "+
 			"end it, or give "+
 			"this one places of its own: make demo DEMO_DIR=.demo2 MAPS_PORT=8081 MAPS_ADMIN=127.0.0.1:2030",
-			strings.TrimSpace(string(address)), s.dir)
+			strings.TrimSpace(string(url)), s.dir)
 	}
 	if err := file.Truncate(0); err == nil {
 		_, _ = file.WriteAt([]byte(s.baseURL()+"\n"), 0)

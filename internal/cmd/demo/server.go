@@ -59,8 +59,8 @@ func startServer(s settings) (*server, error) {
 func (s settings) baseURL() string { return "http://127.0.0.1:" + s.port }
 
 // waitUntilReady returns when the server answers that it is healthy.
-func (srv *server) waitUntilReady(ctx context.Context, within time.Duration) error {
-	limit, cancel := context.WithTimeout(ctx, within)
+func (srv *server) waitUntilReady(ctx context.Context, patience time.Duration) error {
+	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	client := &http.Client{Timeout: 2 * time.Second}
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -73,7 +73,7 @@ func (srv *server) waitUntilReady(ctx context.Context, within time.Duration) err
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("the server did not answer within %v\n%s", within, srv.lastLines())
+			return fmt.Errorf("the server did not answer within %v\n%s", patience, srv.lastLines())
 		case <-tick.C:
 		}
 		if resp, err := client.Get(srv.baseURL() + "/healthz"); err == nil {

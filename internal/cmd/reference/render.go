@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// groups are the sections of the reference, in order, by the namespaces that they hold. Other namespaces come after them, under
-// their own names.
+// groups are the sections of the reference, in order, by the namespaces that they hold. Other namespaces come after
+// them, under their own names.
 var groups = []struct{ namespace, title string }{
 	{"", "The app"},
 	{"maps.stores", "Stores of accounts"},
@@ -41,12 +41,13 @@ const preface = `<!-- Made by "make docs" from the comments in the source. Chang
 
 # Reference of all modules
 
-Every module of caddy-maps, with its fields in Caddy's JSON and its syntax in a Caddyfile. ` + "[`Caddyfile.example`](../Caddyfile.example)" + `
-shows all directives in place, [configuration.md](configuration.md) how they work together.
+Every module of caddy-maps, with its fields in Caddy's JSON and its syntax in a Caddyfile.
+` + "[`Caddyfile.example`](../Caddyfile.example)" + ` shows all directives in place,
+[configuration.md](configuration.md) how they work together.
 
-Durations are written as in Caddy: ` + "`90s`, `15m`, `30d`" + `, in JSON also as a number of nanoseconds. Sizes in a Caddyfile are
-written as ` + "`8MiB`" + `, in JSON as a number of bytes. Relative paths begin at the working directory. Every directive has its
-place in Caddy's order, so no ` + "`order`" + ` line is needed.
+Durations are written as in Caddy: ` + "`90s`, `15m`, `30d`" + `, in JSON also as a number of nanoseconds. Sizes
+in a Caddyfile are written as ` + "`8MiB`" + `, in JSON as a number of bytes. Relative paths begin at the working
+directory. Every directive has its place in Caddy's order, so no ` + "`order`" + ` line is needed.
 
 | Module | |
 |---|---|
@@ -112,7 +113,7 @@ func writeBlocks(b *bytes.Buffer, all []block) {
 // cell makes text fit for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// anchor is the address that GitHub gives to a heading.
+// anchor is the fragment of a URL that GitHub gives to a heading.
 func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

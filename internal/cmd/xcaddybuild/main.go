@@ -35,7 +35,7 @@ func run(xcaddy, manifest string) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(filepath.Dir(within(dir, m.Output)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(resolve(dir, m.Output)), 0o755); err != nil {
 		return err
 	}
 	args := m.Arguments(dir)

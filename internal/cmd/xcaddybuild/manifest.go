@@ -31,7 +31,8 @@ type Module struct {
 	Replacement string `json:"replacement,omitempty"`
 }
 
-// What xcaddy splits its arguments at ("@" and "=") must not get in through a value, nor may a value pass for an option.
+// What xcaddy splits its arguments at ("@" and "=") must not get in through a value, nor may a value pass for an
+// option.
 var (
 	caddyVersion  = regexp.MustCompile(`^v2\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 	modulePath    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~/-]*$`)
@@ -86,14 +87,14 @@ func (m *Manifest) Arguments(dir string) []string {
 			with += "@" + mod.Version
 		}
 		if mod.Replacement != "" {
-			with += "=" + within(dir, mod.Replacement)
+			with += "=" + resolve(dir, mod.Replacement)
 		}
 		args = append(args, "--with", with)
 	}
-	return append(args, "--output", within(dir, m.Output))
+	return append(args, "--output", resolve(dir, m.Output))
 }
 
-func within(dir, path string) string {
+func resolve(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

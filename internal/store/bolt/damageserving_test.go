@@ -21,8 +21,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// within fails the test if a function takes too long.
-func within(t *testing.T, limit time.Duration, what string, do func()) {
+// endsIn fails the test if a function takes too long.
+func endsIn(t *testing.T, limit time.Duration, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -110,7 +110,7 @@ func TestDamagedWhileServing(t *testing.T) {
 				changed := bytes.Clone(content[page*pageSize : (page+1)*pageSize])
 				harm.do(r, changed, content)
 				writeAt(t, path, changed, int64(page)*pageSize)
-				within(t, 20*time.Second, what, func() {
+				endsIn(t, 20*time.Second, what, func() {
 					for question, answer := range d.ask(s) {
 						switch answer {
 						case want[question]:
@@ -180,7 +180,7 @@ func TestCutWhileServing(t *testing.T) {
 		if err := os.Truncate(path, int64(size)); err != nil {
 			t.Fatal(err)
 		}
-		within(t, 20*time.Second, fmt.Sprint("cut to ", size), func() {
+		endsIn(t, 20*time.Second, fmt.Sprint("cut to ", size), func() {
 			got := d.ask(s)
 			maps.DeleteFunc(got, func(question, answer string) bool {
 				return answer == "unavailable" ||

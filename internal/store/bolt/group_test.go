@@ -242,7 +242,7 @@ func TestPanicInCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, 20*time.Second, "a commit that panics", func() {
+	endsIn(t, 20*time.Second, "a commit that panics", func() {
 		err := s.write(context.Background(), func(tx *writeTx) error {
 			if err := tx.remove(accountsBucket, []byte("sa_00100")); err != nil {
 				return err

@@ -50,12 +50,12 @@ func (l limits) hold(key []byte) bool {
 }
 
 // tree walks a page and all below it. The tree of the buckets itself has no name.
-func (w *walk) tree(bucket []byte, id uint64, within limits, depth int) {
+func (w *walk) tree(bucket []byte, id uint64, keys limits, depth int) {
 	p, err := w.once(id, depth)
 	if w.fault(err) {
 		return
 	}
-	if n := p.Len(); n > 0 && (!within.hold(p.Key(0)) || !within.hold(p.Key(n-1))) {
+	if n := p.Len(); n > 0 && (!keys.hold(p.Key(0)) || !keys.hold(p.Key(n-1))) {
 		w.fault(fmt.Errorf("page %d: its keys belong elsewhere", id))
 		return
 	}
@@ -67,7 +67,7 @@ func (w *walk) tree(bucket []byte, id uint64, within limits, depth int) {
 		return
 	}
 	for i := 0; i < p.Len() && !w.over; i++ {
-		below := limits{p.Key(i), within.before}
+		below := limits{p.Key(i), keys.before}
 		if i+1 < p.Len() {
 			below.before = p.Key(i + 1)
 		}

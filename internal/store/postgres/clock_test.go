@@ -142,8 +142,8 @@ func TestStoreClock(t *testing.T) {
 			if _, _, err := jwt.NewParser().ParseUnverified(tokens.Access, &claims); err != nil {
 				t.Fatal(err)
 			}
-			if apart := time.Until(claims.IssuedAt.Time) - off; apart.Abs() > 5*time.Second {
-				t.Errorf("the token was made %v from the store's time", apart)
+			if difference := time.Until(claims.IssuedAt.Time) - off; difference.Abs() > 5*time.Second {
+				t.Errorf("the token was made %v from the store's time", difference)
 			}
 			if _, err := n.VerifyAccess(t.Context(), tokens.Access); err != nil {
 				t.Errorf("the access token: %v", err)
@@ -159,8 +159,8 @@ func TestStoreClock(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, k := range keys {
-				if apart := time.Until(k.CreatedAt) - off; apart.Abs() > 30*time.Second {
-					t.Errorf("a key was made %v from the store's time", apart)
+				if difference := time.Until(k.CreatedAt) - off; difference.Abs() > 30*time.Second {
+					t.Errorf("a key was made %v from the store's time", difference)
 				}
 			}
 

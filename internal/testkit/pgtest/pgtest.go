@@ -17,7 +17,7 @@ import (
 )
 
 // Variable names the environment variable with the connection string of a PostgreSQL in which tests may make schemas
-// and end connections. It is an address (postgres://…).
+// and end connections. It is a URL (postgres://…).
 const Variable = "MAPS_TEST_POSTGRES"
 
 // shared is the server of this process.
@@ -58,7 +58,7 @@ func With(t testing.TB, dsn, name, value string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatalf("%s is no address: it begins with postgres://", Variable)
+		t.Fatalf("%s is no URL: it begins with postgres://", Variable)
 	}
 	q := u.Query()
 	q.Set(name, value)

@@ -38,7 +38,7 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	t.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil || u.Hostname() == "" {
-		t.Fatalf("%s is no address of a host", Variable)
+		t.Fatalf("%s is no URL with a host", Variable)
 	}
 	port := u.Port()
 	if port == "" {

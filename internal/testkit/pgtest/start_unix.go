@@ -142,13 +142,13 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 			<-exited
 		}
 	}
-	address := url.URL{Scheme: "postgres", User: url.User("maps"), Host: host, Path: "/postgres",
+	server := url.URL{Scheme: "postgres", User: url.User("maps"), Host: host, Path: "/postgres",
 		RawQuery: "sslmode=disable"}
-	if err := await(address.String(), exited); err != nil {
+	if err := await(server.String(), exited); err != nil {
 		stop()
 		return "", nil, fmt.Errorf("%w\n%s", err, log)
 	}
-	return address.String(), stop, nil
+	return server.String(), stop, nil
 }
 
 func await(dsn string, exited chan struct{}) error {

@@ -41,8 +41,8 @@ func (s *Server) DialPost(target, token string, bodies [][]byte) *Client {
 	c := s.Dial(target, token)
 	c.requests = nil
 	for _, body := range bodies {
-		head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-			target, strings.TrimPrefix(s.URL, "http://"), token, len(body))
+		head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\n\r\n", target, strings.TrimPrefix(s.URL, "http://"), token, len(body))
 		c.Add(append([]byte(head), body...))
 	}
 	return c
@@ -91,7 +91,7 @@ func (s *Server) get(target, token string) []byte {
 // Add lets the client send one more request after those that it sends already.
 func (c *Client) Add(request []byte) { c.requests = append(c.requests, request) }
 
-// Run sends n requests, each after the answer to the one before, which must be 200, and returns how long that took.
+// Run sends n requests, each after the response to the one before, which must be 200, and returns how long that took.
 func (c *Client) Run(n int) time.Duration {
 	start := time.Now()
 	for range n {

@@ -31,7 +31,7 @@ type Pair struct {
 	ExpiresIn    int    `json:"expiresIn"`
 }
 
-// AccountsPath is the address of the service accounts.
+// AccountsPath is the path of the service accounts.
 const AccountsPath = "/api/v1/service-accounts"
 
 // UserToken mints a user token by the admin API.
@@ -47,7 +47,8 @@ func (s *Server) UserToken(organization string) string {
 	return minted.Token
 }
 
-// CreateAccount makes an account with the given scopes, separated by spaces; more is further fields of the body, as JSON.
+// CreateAccount makes an account with the given scopes, separated by spaces; more is further fields of the body, as
+// JSON.
 func (s *Server) CreateAccount(userToken, scopes, more string) Account {
 	s.t.Helper()
 	body := `{"platform":"WEB","scopes":["` + strings.ReplaceAll(scopes, " ", `","`) + `"]`

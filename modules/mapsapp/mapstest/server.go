@@ -36,7 +36,7 @@ type Config struct {
 	Level string
 	// NoAccessLog leaves the access log out.
 	NoAccessLog bool
-	// Format is the default log's format, as a line of its block; one that hides apiKey in addresses where it is empty.
+	// Format is the default log's format, as a line of its block; one that hides apiKey in URLs where it is empty.
 	Format string
 }
 
@@ -202,15 +202,15 @@ func (s *Server) Log() string {
 	return string(text)
 }
 
-// Answer is an answer that has been read to its end.
-type Answer struct {
+// Response is a response that has been read to its end.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// Data unmarshals the answer's "data".
-func (a Answer) Data(t testing.TB, into any) {
+// Data unmarshals the response's "data".
+func (a Response) Data(t testing.TB, into any) {
 	t.Helper()
 	body := struct {
 		Data any `json:"data"`
@@ -222,13 +222,13 @@ func (a Answer) Data(t testing.TB, into any) {
 
 // Do sends a request. A token goes into the Authorization header, unless it is empty; a body is JSON unless header says
 // otherwise, in pairs of names and values.
-func (s *Server) Do(method, path, token, body string, header ...string) Answer {
+func (s *Server) Do(method, path, token, body string, header ...string) Response {
 	s.t.Helper()
 	return s.do(s.URL+path, method, token, body, header)
 }
 
 // Raw sends a request's text, as it is, on a connection of its own.
-func (s *Server) Raw(request string) Answer {
+func (s *Server) Raw(request string) Response {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
@@ -249,35 +249,35 @@ func (s *Server) Raw(request string) Answer {
 	if err != nil {
 		s.t.Fatalf("%.200s: %v", request, err)
 	}
-	return Answer{resp.StatusCode, resp.Header, string(body)}
+	return Response{resp.StatusCode, resp.Header, string(body)}
 }
 
 // AdminDo sends a request to the admin endpoint.
-func (s *Server) AdminDo(method, path, body string) Answer {
+func (s *Server) AdminDo(method, path, body string) Response {
 	s.t.Helper()
 	return s.do("http://"+s.Admin+path, method, "", body, nil)
 }
 
-// Try sends a GET and returns what went wrong on the way to an answer, which is no fault of the server while it
+// Try sends a GET and returns what went wrong on the way to a response, which is no fault of the server while it
 // reloads: Caddy gives every configuration a socket of its own, and the system resets connections that waited at the
 // old one.
-func (s *Server) Try(path, token string) (Answer, error) {
+func (s *Server) Try(path, token string) (Response, error) {
 	return s.try(s.URL+path, http.MethodGet, token, "", nil)
 }
 
-func (s *Server) do(url, method, token, body string, header []string) Answer {
+func (s *Server) do(url, method, token, body string, header []string) Response {
 	s.t.Helper()
-	answer, err := s.try(url, method, token, body, header)
+	resp, err := s.try(url, method, token, body, header)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return answer
+	return resp
 }
 
-func (s *Server) try(url, method, token, body string, header []string) (Answer, error) {
+func (s *Server) try(url, method, token, body string, header []string) (Response, error) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	if body == "" {
 		req.Body = http.NoBody
@@ -298,9 +298,9 @@ func (s *Server) try(url, method, token, body string, header []string) (Answer, 
 	req.Close = strings.HasPrefix(url, "http://"+s.Admin)
 	resp, err := s.HTTP.Do(req)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	return Answer{resp.StatusCode, resp.Header, strings.TrimSuffix(string(text), "\n")}, err
+	return Response{resp.StatusCode, resp.Header, strings.TrimSuffix(string(text), "\n")}, err
 }

@@ -21,9 +21,9 @@ type Timed struct {
 	Body                  string // JSON
 }
 
-// Alike checks that requests are answered with the same status, headers and body, and in the same time: their medians may
-// differ by 5%, over as many of each as MAPS_TIMING_ROUNDS says (10000 for the real measurement), and by 25% with the few of an
-// ordinary run, which has other tests beside it.
+// Alike checks that requests are answered with the same status, headers and body, and in the same time: their medians
+// may differ by 5%, over as many of each as MAPS_TIMING_ROUNDS says (10000 for the real measurement), and by 25% with
+// the few of an ordinary run, which has other tests beside it.
 func (s *Server) Alike(status int, all ...Timed) {
 	s.t.Helper()
 	rounds, limit := 300, 0.25
@@ -50,8 +50,8 @@ func (s *Server) Alike(status int, all ...Timed) {
 	}
 }
 
-// measure returns how far apart the medians are, as a share of the lowest. The requests are sent in turn and in a new order
-// each time, so that what slows the machine down slows all of them down.
+// measure returns how far apart the medians are, as a share of the lowest. The requests are sent in turn and in a new
+// order each time, so that what slows the machine down slows all of them down.
 func (s *Server) measure(w *wire, rounds, status int, all []Timed) (spread float64, report string) {
 	s.t.Helper()
 	requests, times := make([][]byte, len(all)), make([][]time.Duration, len(all))
@@ -123,7 +123,7 @@ func (s *Server) dialWire() *wire {
 	return &wire{conn, bufio.NewReader(conn)}
 }
 
-// ask sends a request and returns how long the first byte of the answer took, and the answer.
+// ask sends a request and returns how long the first byte of the response took, and the response.
 func (w *wire) ask(request []byte) (took time.Duration, resp *http.Response, body string, err error) {
 	begun := time.Now()
 	if _, err = w.conn.Write(request); err != nil {

@@ -34,7 +34,7 @@ func Read(body []byte, points int) (*Document, error) {
 	}
 	r.End()
 	if err := r.Err(); err != nil {
-		return nil, upstream.Nonsense("%v", err)
+		return nil, upstream.InvalidResponse("%v", err)
 	}
 	return d, nil
 }
@@ -120,7 +120,7 @@ func readTracepoints(r *jsontext.Reader, points []tracepoint, most int) []tracep
 	return points
 }
 
-// nowhere is a part that no answer has.
+// nowhere is a part that no response has.
 const nowhere = math.MaxInt32
 
 func readTracepoint(r *jsontext.Reader) tracepoint {

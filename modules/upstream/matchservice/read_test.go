@@ -20,7 +20,7 @@ func sent(n int) (used []int) {
 }
 
 // describe tells the part of each point, - for none.
-func describe(a *Answer) string {
+func describe(a *Matchings) string {
 	var parts []string
 	for i := range a.points {
 		text := "-"
@@ -46,10 +46,10 @@ func TestRead(t *testing.T) {
 	confidence := func(c string) string {
 		return answer(`{"geometry":"_p~iF~ps|U_ulLnnqC","duration":null,"confidence":`+c+`}`, first+`,`+first)
 	}
-	const nonsense = "nonsense"
+	const invalid = "invalid"
 	for _, tt := range []struct {
 		name, body string
-		points     string // or nonsense
+		points     string // or invalid
 		confidence float64
 	}{
 		{"no confidence", answer(line, first+`,`+first), "0 0", math.NaN()},
@@ -60,36 +60,36 @@ func TestRead(t *testing.T) {
 		{"an infinite one", confidence("1e999"), "0 0", math.NaN()},
 		{"points left out", answer(line, `null,`+first), "- 0", math.NaN()},
 		{"points without a part", index("null"), "0 -", math.NaN()},
-		{"a part that is not there", index("1"), nonsense, 0},
-		{"a negative one", index("-1"), nonsense, 0},
-		{"half a one", index("0.5"), nonsense, 0},
-		{"one that would not fit", index("2147483648"), nonsense, 0},
-		{"one that would wrap round", index("18446744073709551616"), nonsense, 0},
-		{"none", answer(line, first+`,{"location":[-8,41]}`), nonsense, 0},
-		{"a point nowhere", answer(line, first+`,{"matchings_index":0}`), nonsense, 0},
-		{"a point off the globe", answer(line, first+`,{"matchings_index":0,"location":[-8,141]}`), nonsense, 0},
+		{"a part that is not there", index("1"), invalid, 0},
+		{"a negative one", index("-1"), invalid, 0},
+		{"half a one", index("0.5"), invalid, 0},
+		{"one that would not fit", index("2147483648"), invalid, 0},
+		{"one that would wrap round", index("18446744073709551616"), invalid, 0},
+		{"none", answer(line, first+`,{"location":[-8,41]}`), invalid, 0},
+		{"a point nowhere", answer(line, first+`,{"matchings_index":0}`), invalid, 0},
+		{"a point off the globe", answer(line, first+`,{"matchings_index":0,"location":[-8,141]}`), invalid, 0},
 		{"a line as GeoJSON",
 			answer(`{"geometry":{"type":"LineString","coordinates":[[-8,41],[-8,42]]}}`, first+`,`+first), "0 0", math.NaN()},
-		{"a line of nothing", answer(`{"geometry":""}`, first+`,`+first), nonsense, 0},
-		{"a line off the globe", answer(`{"geometry":{"coordinates":[[-8,41],[-8,142]]}}`, first+`,`+first), nonsense, 0},
-		{"no parts", answer("", first+`,`+first), nonsense, 0},
+		{"a line of nothing", answer(`{"geometry":""}`, first+`,`+first), invalid, 0},
+		{"a line off the globe", answer(`{"geometry":{"coordinates":[[-8,41],[-8,142]]}}`, first+`,`+first), invalid, 0},
+		{"no parts", answer("", first+`,`+first), invalid, 0},
 		{"as many parts as points", answer(line+`,`+line, first+`,`+first), "0 0", math.NaN()},
-		{"too many parts", answer(strings.Repeat(line+`,`, 1000)+line, first+`,`+first), nonsense, 0},
-		{"too few points", answer(line, first), nonsense, 0},
-		{"too many points", answer(line, strings.Repeat(first+`,`, 1000)+first), nonsense, 0},
+		{"too many parts", answer(strings.Repeat(line+`,`, 1000)+line, first+`,`+first), invalid, 0},
+		{"too few points", answer(line, first), invalid, 0},
+		{"too many points", answer(line, strings.Repeat(first+`,`, 1000)+first), invalid, 0},
 		{"members of other names", answer(`{"legs":[{"steps":[[]]}],"geometry":"_p~iF~ps|U_ulLnnqC"}`, first+`,`+first),
 			"0 0", math.NaN()},
-		{"nested too deep", `{"a":` + strings.Repeat("[", 100000), nonsense, 0},
-		{"two documents", answer(line, first+`,`+first) + `{}`, nonsense, 0},
-		{"null", `null`, nonsense, 0},
+		{"nested too deep", `{"a":` + strings.Repeat("[", 100000), invalid, 0},
+		{"two documents", answer(line, first+`,`+first) + `{}`, invalid, 0},
+		{"null", `null`, invalid, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := Read([]byte(tt.body), 2)
-			var a *Answer
+			var a *Matchings
 			if err == nil {
-				a, err = d.Answer(sent(2))
+				a, err = d.Matchings(sent(2))
 			}
-			if tt.points == nonsense {
+			if tt.points == invalid {
 				if err == nil {
 					t.Errorf("read as %s", describe(a))
 				}
@@ -110,7 +110,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A member that an answer repeats costs as much memory as one.
+// A member that a response repeats costs as much memory as one.
 func TestReadRepeated(t *testing.T) {
 	const (
 		points = 10000

@@ -34,7 +34,7 @@ type Search struct {
 	// GapSigma is how exact the points of a drive with a gap are taken to be at least, in metres.
 	GapSigma float64
 	// Ask asks for the points with these indexes.
-	Ask func(used []int, terms Terms) (*Answer, error)
+	Ask func(used []int, terms Terms) (*Matchings, error)
 }
 
 const (
@@ -50,7 +50,7 @@ const (
 // two answers for all points it takes the one that has enough points on its largest part, then the one without a gap,
 // then the one with more points on that part; of those that follow, only one that has no fewer there. What was answered
 // before stands when the service fails later.
-func (s *Search) Run(ctx context.Context) (*Answer, error) {
+func (s *Search) Run(ctx context.Context) (*Matchings, error) {
 	used := make([]int, len(s.Request.Points))
 	for i := range used {
 		used[i] = i
@@ -89,8 +89,8 @@ func (s *Search) Run(ctx context.Context) (*Answer, error) {
 	return best, nil
 }
 
-// other returns how to ask for all points again after the first answer, or the same terms where that is not worth it.
-func (s *Search) other(terms Terms, a *Answer, err error) Terms {
+// other returns how to ask for all points again after the first response, or the same terms where that is not worth it.
+func (s *Search) other(terms Terms, a *Matchings, err error) Terms {
 	if err != nil {
 		terms.Wide = s.CanWiden && errors.Is(err, matching.ErrNoRoute)
 		return terms
@@ -106,7 +106,7 @@ func (s *Search) other(terms Terms, a *Answer, err error) Terms {
 }
 
 // cut reports whether the two parts of a drive are those before and behind a pause.
-func (s *Search) cut(a *Answer) bool {
+func (s *Search) cut(a *Matchings) bool {
 	if s.Pause == 0 || len(a.parts) != 2 {
 		return false
 	}
@@ -123,8 +123,8 @@ func (s *Search) cut(a *Answer) bool {
 	return false
 }
 
-// better reports whether an answer for all points is to be preferred to the one before.
-func (s *Search) better(a, before *Answer) bool {
+// better reports whether a response for all points is to be preferred to the one before.
+func (s *Search) better(a, before *Matchings) bool {
 	if enough := a.enough(s.Request); enough != before.enough(s.Request) {
 		return enough
 	}

@@ -18,10 +18,10 @@ import (
 
 const degreesPerMetre = 180 / math.Pi / roadgraph.EarthRadius
 
-// answerOf makes an answer of the part of each point, as describe tells them, that lies off metres beside the points.
-func answerOf(t *testing.T, parts string, used []int, off float64) *Answer {
+// answerOf makes a response of the part of each point, as describe tells them, that lies off metres beside the points.
+func answerOf(t *testing.T, parts string, used []int, off float64) *Matchings {
 	t.Helper()
-	a := &Answer{used: used}
+	a := &Matchings{used: used}
 	for n, text := range strings.Fields(parts) {
 		p := tracepoint{part: -1}
 		if text != "-" {
@@ -131,10 +131,10 @@ func TestSearch(t *testing.T) {
 			"0 0 0 0 at 0 1 4 5"},
 		{"a gap that stays", Search{},
 			[]step{{all, near, "0 0 0 0 1 1", 0, nil, false}}, "0 0 0 0 1 1 at " + all},
-		{"broken after an answer", Search{},
+		{"broken after a response", Search{},
 			[]step{{all, near, "0 0 0 1 1 1", 0, nil, false}, {"0 1 4 5", near, "", 0, broken, false}},
 			"0 0 0 1 1 1 at " + all},
-		{"gone after an answer", Search{},
+		{"gone after a response", Search{},
 			[]step{{all, near, "0 0 0 1 1 1", 0, nil, false}, {"0 1 4 5", near, "", 0, broken, true}}, "context canceled"},
 		{"fewer points, and less of them at first", Search{},
 			[]step{{all, near, "0 0 0 1 2 2", 0, nil, false}, {"0 1 2 4 5", near, "0 0 - 1 1", 0, nil, false},
@@ -176,7 +176,7 @@ func TestSearch(t *testing.T) {
 			}
 			s.Request, s.Sigma = &matching.Request{Points: line(len(strings.Fields(all)))}, near.Sigma
 			asked := 0
-			s.Ask = func(used []int, terms Terms) (*Answer, error) {
+			s.Ask = func(used []int, terms Terms) (*Matchings, error) {
 				if asked == len(tt.steps) {
 					t.Fatalf("asked once more, for %v, %+v", used, terms)
 				}
@@ -215,7 +215,7 @@ func TestGapSigma(t *testing.T) {
 		var asked []Terms
 		s := Search{Request: &matching.Request{Points: line(4)}, Sigma: 5, GapSigma: 10,
 			MayAsk: func() bool { return true }}
-		s.Ask = func(used []int, terms Terms) (*Answer, error) {
+		s.Ask = func(used []int, terms Terms) (*Matchings, error) {
 			asked = append(asked, terms)
 			if terms.Sigma > 5 {
 				return answerOf(t, "0 0 0 0", used, 0), nil

@@ -44,7 +44,7 @@ func named(req *matching.Request, usual float64) float64 {
 const medianSigmas = 0.6745
 
 // sigma is how exact the points are as their distances from the road tell, in metres; 0 where none is matched.
-func (a *Answer) sigma(req *matching.Request) float64 {
+func (a *Matchings) sigma(req *matching.Request) float64 {
 	distances := make([]float64, 0, len(a.points))
 	for i := range a.points {
 		if p := &a.points[i]; p.part >= 0 {

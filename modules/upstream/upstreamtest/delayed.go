@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Delayed is a server with the sockets of OSRM: TCP_NODELAY is off, and head and body of an answer are written one
+// Delayed is a server with the sockets of OSRM: TCP_NODELAY is off, and head and body of a response are written one
 // after the other. So the body waits until the client's kernel acknowledges the head. On a new connection it does so at
 // once, on one that is kept alive it waits for something to send along, on Linux for 40 ms.
 type Delayed struct {

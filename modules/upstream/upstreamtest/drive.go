@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
-// Drive is an answer of the map matching endpoint. Positions are latitude and longitude.
+// Drive is a response of the map matching endpoint. Positions are latitude and longitude.
 type Drive struct {
 	Coordinates        [][2]float64
 	Distance, Duration float64
@@ -31,8 +31,8 @@ type Drive struct {
 	}
 }
 
-// ReadDrive reads an answer that must be a drive.
-func ReadDrive(t testing.TB, a mapstest.Answer) *Drive {
+// ReadDrive reads a response that must be a drive.
+func ReadDrive(t testing.TB, a mapstest.Response) *Drive {
 	t.Helper()
 	d := new(Drive)
 	if err := json.Unmarshal([]byte(a.Body), d); err != nil || a.Status != 200 {
@@ -93,7 +93,7 @@ func Row(points int, metres float64) orb.LineString {
 
 func rounded(degrees float64) float64 { return math.Round(degrees*1e6) / 1e6 }
 
-// Matchings makes an answer of OSRM's match service for the points of Row. A letter tells the matching of each point,
+// Matchings makes a response of OSRM's match service for the points of Row. A letter tells the matching of each point,
 // `a` for the first one; `-` is a point that is left out. Each matching goes from its first point to its last.
 func Matchings(points string) string {
 	row := Row(len(points), 0)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/response"
 )
 
 var (
@@ -18,8 +18,8 @@ var (
 	countryCodes = regexp.MustCompile(`^([A-Z]{3})?$`)
 )
 
-// CheckFound checks the answers that are made of what a reader of a geocoder's answers returned: whatever that is, they
-// are answers of the API.
+// CheckFound checks the responses that are made of what a reader of a geocoder's answers returned: whatever that is,
+// they are answers of the API.
 func CheckFound(t *testing.T, found []geocoding.Found, query orb.Point, category string) {
 	t.Helper()
 	req := &geocoding.Request{Point: query, Size: geocoding.MaxSize, MaxDistance: 1e7}
@@ -42,7 +42,7 @@ func CheckFound(t *testing.T, found []geocoding.Found, query orb.Point, category
 				t.Errorf("%v m after %v m", p.Distance, result.Places[i-1].Distance)
 			}
 		}
-		if text := answer.AppendPlaces(nil, query, result); !json.Valid(text) {
+		if text := response.AppendPlaces(nil, query, result); !json.Valid(text) {
 			t.Errorf("not JSON: %s", text)
 		}
 	}

@@ -33,7 +33,7 @@ func Read(t testing.TB, file string) Recorded {
 		r.Body = r.Answer
 	}
 	if r.Body == nil {
-		t.Fatalf("%s has no answer", file)
+		t.Fatalf("%s has no response", file)
 	}
 	if r.Status == 0 {
 		r.Status = http.StatusOK

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A recording calls its answer `body` or `answer`, and what it does not say of the status is in there, or 200.
+// A recording calls its response `body` or `answer`, and what it does not say of the status is in there, or 200.
 func TestRead(t *testing.T) {
 	for _, tt := range []struct {
 		text, path string

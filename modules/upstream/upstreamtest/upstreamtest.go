@@ -1,5 +1,5 @@
-// Package upstreamtest has HTTP servers that behave as upstreams do on their bad days, and the answers that a client of
-// the API must get then, for the tests of every guest module.
+// Package upstreamtest has HTTP servers that behave as upstreams do on their bad days, and the responses that a
+// client of the API must get then, for the tests of every guest module.
 package upstreamtest
 
 import (
@@ -68,10 +68,10 @@ type Bad struct {
 	Answer http.HandlerFunc
 }
 
-// floodSize is the size of the answer that no client should have to keep.
+// floodSize is the size of the response that no client should have to keep.
 const floodSize = 100 << 20
 
-// BadDays are what can go wrong after a connection has been made; good is a good answer. A matcher or geocoder under
+// BadDays are what can go wrong after a connection has been made; good is a good response. A matcher or geocoder under
 // test must have a timeout of two seconds or less.
 func BadDays(good string) []Bad {
 	half := good[:len(good)/2]
@@ -134,7 +134,7 @@ func BadDays(good string) []Bad {
 
 // CheckBadDays sends a request on every bad day of an upstream, and checks status, body, time and memory.
 func CheckBadDays(t *testing.T, s *mapstest.Server, u *Upstream, good string,
-	ask func(s *mapstest.Server) mapstest.Answer) {
+	ask func(s *mapstest.Server) mapstest.Response) {
 	for _, day := range BadDays(good) {
 		t.Run(day.Name, func(t *testing.T) {
 			u.Answer(day.Answer)
@@ -158,7 +158,7 @@ func CheckBadDays(t *testing.T, s *mapstest.Server, u *Upstream, good string,
 }
 
 // CheckSilent checks that an error is JSON and tells nothing of the upstream.
-func CheckSilent(t *testing.T, u *Upstream, a mapstest.Answer) {
+func CheckSilent(t *testing.T, u *Upstream, a mapstest.Response) {
 	t.Helper()
 	if !json.Valid([]byte(a.Body)) {
 		t.Errorf("not JSON: %s", a.Body)
@@ -173,7 +173,7 @@ func CheckSilent(t *testing.T, u *Upstream, a mapstest.Answer) {
 	}
 }
 
-// Unreachable is the address of a port at which nobody listens.
+// Unreachable is the URL of a port at which nobody listens.
 func Unreachable(t testing.TB) string {
 	t.Helper()
 	address, release, err := testport.Reserve()
@@ -222,7 +222,7 @@ func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
 	}
 }
 
-// CheckKilled starts a server on two upstreams that play back a good answer, kills one of them under load, and checks
+// CheckKilled starts a server on two upstreams that play back a good response, kills one of them under load, and checks
 // that with the options that docs/fronting.md names no request fails.
 func CheckKilled(t *testing.T, good Recorded, target string, start func(upstreams, options string) *mapstest.Server) {
 	t.Helper()

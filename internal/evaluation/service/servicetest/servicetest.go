@@ -7,9 +7,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/answer"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -18,10 +18,10 @@ func Start(t testing.TB, m matching.Matcher) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result, details, err := match(m, r)
 		if err != nil {
-			answer.WriteFailure(w, apierror.Routing, err)
+			response.WriteFailure(w, apierror.Routing, err)
 			return
 		}
-		answer.Write(w, answer.JSON, answer.AppendMatch(nil, result, details))
+		response.Write(w, response.JSON, response.AppendMatch(nil, result, details))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

@@ -1,5 +1,0 @@
-//go:build !race
-
-package matching_test
-
-const raced = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package matching_test
-
-// raced: the race detector slows everything down several times, and allocates.
-const raced = true

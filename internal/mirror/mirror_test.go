@@ -1,0 +1,184 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+)
+
+// How long to wait after an attempt: never at the same moment as others, longer with each failure, and as long as the
+// server wants.
+func TestNext(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err      error
+		failures int
+		from, to time.Duration
+	}{
+		"success":                   {nil, 0, 54 * time.Minute, time.Hour},
+		"another process":           {errBusy, 0, busyRetry, busyRetry},
+		"first failure":             {errSilent, 1, time.Second, 2 * time.Second},
+		"fourth failure":            {errSilent, 4, 8 * time.Second, 16 * time.Second},
+		"hundredth failure":         {errSilent, 100, maxRetry / 2, maxRetry},
+		"failure with Retry-After":  {&statusError{503, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
+		"failure, wrapped in words": {errors.Join(&statusError{429, time.Hour}), 3, time.Hour, time.Hour},
+	} {
+		m := New(Options{URL: new(url.URL), Refresh: time.Hour})
+		m.failures = tc.failures
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			got := m.next(tc.err)
+			if seen[got] = true; got < tc.from || got > tc.to {
+				t.Errorf("%s: %v is not between %v and %v", name, got, tc.from, tc.to)
+			}
+		}
+		if tc.from < tc.to && len(seen) < 10 {
+			t.Errorf("%s: the same few times: %v", name, seen)
+		}
+	}
+	for value, want := range map[string]time.Duration{
+		"": 0, "soon": 0, "-1": 0, "120": 2 * time.Minute, "999999999": maxRetryAfter, "99999999999999999999": 0,
+		"Wed, 21 Oct 2015 07:28:00 GMT":                                          0,
+		time.Now().Add(time.Hour + 30*time.Second).UTC().Format(http.TimeFormat): time.Hour,
+	} {
+		if got := retryAfter(http.Header{"Retry-After": {value}}); got < want || got > want+time.Minute {
+			t.Errorf("Retry-After: %s is %v, want %v", value, got, want)
+		}
+	}
+}
+
+// A mirror fetches by itself what is new; who asks is answered at once, whatever it was to wait for.
+func TestKeeps(t *testing.T) {
+	first, second, third := content(t, 1, size), content(t, 2, size), content(t, 3, size)
+	s := newServer(t, status(500))
+	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+	f.Retry, f.Refresh = time.Millisecond, 50*time.Millisecond
+	f.Start()
+	defer f.Destruct()
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := f.Wait(short); err == nil || !strings.Contains(err.Error(), "answers 500") {
+		t.Errorf("there is no copy, and waiting for it ended with %v", err)
+	}
+	s.become(file(first, `"a"`, time.Time{}))
+	long, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := f.Wait(long); err != nil {
+		t.Fatal(err)
+	}
+	f.has(t, first)
+	s.become(file(second, `"b"`, time.Time{}))
+	for deadline := time.Now().Add(20 * time.Second); f.Status().Origin.ETag != `"b"`; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the second file was not noticed")
+		}
+	}
+	f.has(t, second)
+	if err := f.Destruct(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Ask(long); !errors.Is(err, ErrEnded) {
+		t.Errorf("asked after the end: %v", err)
+	}
+
+	// One that asks once an hour, or is told to wait for an hour, asks at once when it is told to.
+	s.become(status(503, "Retry-After", "3600"))
+	f = newFixture(t, s, f.Path)
+	f.Start()
+	defer f.Destruct()
+	if err := f.Ask(long); err == nil || !strings.Contains(err.Error(), "answers 503") {
+		t.Errorf("asked with %v", err)
+	}
+	if wait := time.Until(f.Status().Next); wait < 59*time.Minute {
+		t.Errorf("the server wants an hour, and is asked again in %v", wait)
+	}
+	s.become(file(third, `"c"`, time.Time{}))
+	if err := f.Ask(long); err != nil {
+		t.Fatal(err)
+	}
+	f.has(t, third)
+
+	// Who does not want to wait for a file on its way need not.
+	goOn := make(chan struct{})
+	defer close(goOn)
+	s.become(func(http.ResponseWriter, *http.Request) { <-goOn })
+	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := f.Ask(soon); !errors.Is(err, ErrUnderWay) {
+		t.Errorf("asked with %v", err)
+	}
+}
+
+// Several servers with a cache each, one origin that is replaced, cut off and spoiled all the time: no request is lost,
+// and in the end all have what the origin has.
+func TestSeveralServers(t *testing.T) {
+	const servers = 3
+	contents := [][]byte{content(t, 1, size), content(t, 2, size), content(t, 3, size)}
+	good := func(i int) http.HandlerFunc {
+		return file(contents[i%len(contents)], `"`+string(rune('a'+i))+`"`, time.Time{})
+	}
+	s := newServer(t, good(0))
+	var stop atomic.Bool
+	var group sync.WaitGroup
+	var served atomic.Int64
+	kept, mirrors := make([]*regions.Region, servers), make([]*fixture, servers)
+	for i := range servers {
+		path := filepath.Join(t.TempDir(), "x.region")
+		watched := regions.NewWatched(regions.Options{Path: path, Awaited: true, Logger: zap.NewNop()})
+		if err := watched.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer watched.Destruct()
+		f := newFixture(t, s, path)
+		f.Refresh, f.Retry, f.Replaced = 20*time.Millisecond, time.Millisecond, func() { _ = watched.Look(false) }
+		f.Start()
+		defer f.Destruct()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if err := f.Ask(ctx); err != nil {
+			t.Fatal(err)
+		}
+		kept[i], mirrors[i] = regions.New("x", watched), f
+		group.Go(func() {
+			for !stop.Load() {
+				covered, err := regions.Ask(kept[i].Pin, func(p *regions.Pinned) (bool, error) {
+					return p.Covers(testregion.Dover())
+				})
+				if served.Add(1); !covered || err != nil {
+					t.Errorf("server %d: %v, %v", i, covered, err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 12 {
+		s.become([]http.HandlerFunc{good(i), cut(good(i), size/3), status(200), status(503)}[i%4])
+		time.Sleep(60 * time.Millisecond)
+	}
+	s.become(good(1))
+	for i, f := range mirrors {
+		deadline := time.Now().Add(20 * time.Second)
+		for !kept[i].Status().Timestamp.Equal(day(2)) || f.Status().Problem != nil {
+			if time.Now().After(deadline) {
+				t.Fatalf("server %d has %+v, %+v", i, kept[i].Status(), f.Status())
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	stop.Store(true)
+	group.Wait()
+	if served.Load() < 100 {
+		t.Errorf("only %d requests were served", served.Load())
+	}
+}

@@ -1,0 +1,160 @@
+package regions
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/paulmach/orb"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Pinned is an open region file with the engines that read it. All requests that came while it was the current one
+// share it, and the last to Release it, after it has been replaced, unmaps the file.
+type Pinned struct {
+	// File is the file itself.
+	File *region.File
+	// Places answers reverse geocodings; a region without places answers with none.
+	Places geocoding.Geocoder
+	// Matcher matches traces; in a region without roads it finds no route.
+	Matcher matching.Matcher
+
+	watched  *Watched
+	identity fileIdentity
+	opened   time.Time
+	meta     region.Meta
+
+	overwritten atomic.Pointer[region.DamageError] // set when the file was changed in place
+	met         atomic.Pointer[region.DamageError] // the last damage that a request ran into
+	lastReport  atomic.Int64                       // Unix nanoseconds
+}
+
+// Release ends the use of the region. Nothing that was read from it by reference may be used after that.
+func (p *Pinned) Release() { p.File.Release() }
+
+// reportEvery is how often a damaged file is written to the log while requests keep running into it.
+const reportEvery = time.Minute
+
+// Report logs an error of an engine if it is about the file, and returns it.
+func (p *Pinned) Report(err error) error {
+	if err == nil {
+		return nil
+	}
+	var damage *region.DamageError
+	if !errors.As(err, &damage) {
+		return err
+	}
+	p.met.Store(damage)
+	now, last := time.Now().UnixNano(), p.lastReport.Load()
+	if (last != 0 && now-last < int64(reportEvery)) || !p.lastReport.CompareAndSwap(last, now) {
+		return err
+	}
+	fields := []zap.Field{zap.String("path", p.File.Path()), zap.Error(damage)}
+	if damage.Stack != nil {
+		fields = append(fields, zap.ByteString("stack", damage.Stack))
+	}
+	p.watched.Logger.Error("a region file is damaged; requests that need the damaged part are answered 503", fields...)
+	return err
+}
+
+// beingChanged is what is wrong with a file that was written over twice while one request read it.
+func (p *Pinned) beingChanged() error {
+	return &region.DamageError{Path: p.File.Path(), Problem: "it is being changed in place"}
+}
+
+// openPinned opens the region file at the path, and its engines.
+func (s *Watched) openPinned() (*Pinned, error) {
+	// Looked at before it is opened: a file that replaces this one in between is then seen as a change later.
+	identity, err := s.identify()
+	if err != nil {
+		return nil, err
+	}
+	p, err := openFile(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	p.watched, p.identity = s, identity
+	return p, nil
+}
+
+// openFile opens a region file and its engines.
+func openFile(path string) (p *Pinned, err error) {
+	file, err := region.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			file.Release()
+		}
+	}()
+	// engines may read the file while they open
+	defer region.Recover(&err, region.FaultsPanic())
+	info, err := file.Info()
+	if err != nil {
+		return nil, err
+	}
+	index, err := geocoding.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	networks, err := matching.OpenNetworks(file)
+	if err != nil {
+		return nil, err
+	}
+	return &Pinned{File: file, Places: index, Matcher: matching.NewLocal(networks, matching.Options{}),
+		opened: time.Now(), meta: info.Meta}, nil
+}
+
+// Check reports why a region file cannot be served: it is opened with its engines, and all of it is read and
+// compared with its checksums. The error is that of ctx where it ends before.
+func Check(ctx context.Context, path string) error {
+	p, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	return p.File.VerifyWhole(ctx)
+}
+
+// Covers reports whether a position lies in the region.
+func (p *Pinned) Covers(point orb.Point) (covered bool, err error) {
+	defer region.Recover(&err, region.FaultsPanic())
+	return p.File.Covers(point), nil
+}
+
+// Ask pins a region and asks it something. An answer that was read from a file while that was written over in place is
+// thrown away: the file is opened anew, which has all of its checksums compared again, and asked once more. ask must
+// not keep what it is given.
+func Ask[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, err error) {
+	for attempt := 1; ; attempt++ {
+		var changed *Pinned
+		if answer, changed, err = askOnce(pin, ask); changed == nil {
+			return answer, err
+		}
+		changed.watched.replace(changed)
+		if attempt == 2 {
+			var none T
+			return none, changed.Report(changed.beingChanged())
+		}
+	}
+}
+
+// askOnce returns the region if its file was changed, for which it holds no reference any more.
+func askOnce[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, changed *Pinned, err error) {
+	p, err := pin()
+	if err != nil {
+		return answer, nil, err
+	}
+	defer p.Release()
+	answer, err = ask(p)
+	if p.File.Changed() {
+		return answer, p, nil
+	}
+	return answer, nil, p.Report(err)
+}

@@ -1,0 +1,35 @@
+// Package testregion writes small region files for tests.
+package testregion
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Places that a test's region may cover.
+func Dover() orb.Point    { return orb.Point{-75.52, 39.16} }
+func Newcomer() orb.Point { return orb.Point{-75.0, 40.0} }
+
+// Write writes a region without places and roads that covers some positions, and renames it into place. Its coverage is
+// padded to the given number of tiles, each of 4 bytes, with tiles that are nowhere.
+func Write(t testing.TB, path string, data time.Time, tiles int, covers ...orb.Point) {
+	t.Helper()
+	var coverage []uint32
+	for _, p := range covers {
+		coverage = append(coverage, region.CoverageTile(p))
+	}
+	slices.Sort(coverage)
+	for i := len(coverage); i < tiles; i++ {
+		coverage = append(coverage, 1<<24+uint32(i)) // behind those that are somewhere
+	}
+	w := new(region.Writer)
+	region.AddCoverage(w, coverage)
+	if err := w.Commit(t.Context(), path, region.Meta{Timestamp: data}); err != nil {
+		t.Fatal(err)
+	}
+}

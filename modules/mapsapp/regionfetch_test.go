@@ -1,0 +1,258 @@
+package mapsapp_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+
+	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
+	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+)
+
+const place = "/v2/search/reverse-geocoding?lat=39.1601&lon=-75.5201"
+
+// fileServer is the server that regions are fetched from. It serves the file whose name is stored, or 503 without one.
+type fileServer struct {
+	*httptest.Server
+	name  atomic.Value // string
+	asked atomic.Int64
+	given atomic.Value // string: the Authorization of the last request
+}
+
+func newFileServer(t *testing.T) *fileServer {
+	t.Helper()
+	f := new(fileServer)
+	f.name.Store("")
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.asked.Add(1)
+		f.given.Store(r.Header.Get("Authorization"))
+		name := f.name.Load().(string)
+		if name == "" {
+			http.Error(w, "s1gnature hunter2", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("ETag", `"`+filepath.Base(name)+`"`)
+		http.ServeFile(w, r, name)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// town is what a server calls the place, or else what is wrong with its answer.
+func town(s *mapstest.Server) string {
+	a, err := s.Try(place, "")
+	switch {
+	case err != nil:
+		return err.Error()
+	case a.Status != http.StatusOK:
+		return http.StatusText(a.Status)
+	}
+	for _, name := range []string{"Oldtown", "Newtown"} {
+		if strings.Contains(a.Body, name) {
+			return name
+		}
+	}
+	return "no town in " + a.Body
+}
+
+// detail is what the admin endpoint says of the one region.
+func detail(t *testing.T, a mapstest.Response) mapsapp.RegionDetail {
+	t.Helper()
+	var list struct{ Regions []mapsapp.RegionDetail }
+	if err := json.Unmarshal([]byte(a.Body), &list); err != nil || len(list.Regions) != 1 {
+		t.Fatalf("%d %s: %v", a.Status, a.Body, err)
+	}
+	return list.Regions[0]
+}
+
+// A region that is fetched: the server starts without it, serves it when it is there, and another when it is told so,
+// without losing a request; after a restart it serves what it has, whatever has become of the origin.
+func TestFetchedRegion(t *testing.T) {
+	dir := t.TempDir()
+	oldtown, newtown, bad := filepath.Join(dir, "old"), filepath.Join(dir, "new"), filepath.Join(dir, "bad")
+	mapstest.BuildRegion(t, oldtown, mapstest.Renamed("Oldtown"))
+	mapstest.BuildRegion(t, newtown, mapstest.Renamed("Newtown"))
+	if err := os.WriteFile(bad, []byte("<html>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	origin := newFileServer(t)
+	t.Setenv("MAPS_TEST_ORIGIN", strings.Replace(origin.URL, "://", "://ann:hunter2@", 1))
+	cache := filepath.Join(dir, "cache", "regions")
+	config := mapstest.Config{
+		Maps: `region village {env.MAPS_TEST_ORIGIN}/village.region?X-Amz-Signature=s1gnature {
+			cache_dir ` + cache + `
+		}`,
+		Site: site + `
+		handle ` + strings.Split(place, "?")[0] + ` {
+			maps_reverse_geocode {
+				geocoder local village
+			}
+		}`,
+	}
+	s := mapstest.Start(t, config)
+	reload := func(status int) mapsapp.RegionDetail {
+		t.Helper()
+		a := s.AdminDo(http.MethodPost, "/maps/regions/reload", "")
+		if a.Status != status {
+			t.Fatalf("reload: %d %s", a.Status, a.Body)
+		}
+		return detail(t, s.AdminDo(http.MethodGet, "/maps/regions", ""))
+	}
+	stands := func(d mapsapp.RegionDetail, health int, status, problem string) {
+		t.Helper()
+		if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != health || strings.Contains(a.Body, "origin") {
+			t.Errorf("health: %d %s", a.Status, a.Body)
+		}
+		if d.Status.Status != status || !strings.Contains(d.Problem, problem) || (d.Problem == "") != (problem == "") ||
+			d.Origin.URL != origin.URL+"/village.region" {
+			t.Errorf("the region is %+v of %+v", d, d.Origin)
+		}
+	}
+
+	stands(reload(http.StatusInternalServerError), 503, "unavailable", "answers 503")
+	if got := town(s); got != "Service Unavailable" {
+		t.Errorf("without a file: %s", got)
+	}
+	origin.name.Store(oldtown)
+	d := reload(http.StatusOK)
+	stands(d, 200, "ok", "")
+	if d.Origin.ETag != `"old"` || time.Since(d.Origin.Fetched) > time.Minute || !strings.HasPrefix(d.Path, cache) {
+		t.Errorf("the region is %+v of %+v", d, d.Origin)
+	}
+	if got := town(s); got != "Oldtown" {
+		t.Errorf("the first file: %s", got)
+	}
+	origin.name.Store(bad)
+	stands(reload(http.StatusInternalServerError), 200, "stale", "is not a region file")
+
+	// While requests come in.
+	origin.name.Store(newtown)
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for last := "Oldtown"; ; {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				got := town(s)
+				if got != "Newtown" && got != last {
+					t.Errorf("%s after %s", got, last)
+					return
+				}
+				last = got
+			}
+		})
+	}
+	stands(reload(http.StatusOK), 200, "ok", "")
+	close(stop)
+	clients.Wait()
+	if got := town(s); got != "Newtown" {
+		t.Errorf("the second file: %s", got)
+	}
+
+	// A reload of the configuration does not ask again; a restart serves what is there.
+	asked := origin.asked.Load()
+	if err := s.Load(config); err != nil {
+		t.Fatal(err)
+	}
+	if n := origin.asked.Load(); n != asked {
+		t.Errorf("the origin was asked %d times for a reload", n-asked)
+	}
+	if err := caddy.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	origin.name.Store("")
+	if err := s.Load(config); err != nil {
+		t.Fatal(err)
+	}
+	if got := town(s); got != "Newtown" {
+		t.Errorf("after a restart: %s", got)
+	}
+	stands(reload(http.StatusInternalServerError), 200, "stale", "answers 503")
+	for _, secret := range []string{"hunter2", "s1gnature"} {
+		if strings.Contains(s.Log(), secret) {
+			t.Errorf("the log shows %s", secret)
+		}
+	}
+}
+
+// wait lets a start go on after a while, and has a reload refused that would serve nothing.
+func TestWaitForRegion(t *testing.T) {
+	origin := newFileServer(t)
+	t.Setenv("MAPS_TEST_TOKEN", "t0ken")
+	dir := t.TempDir()
+	config := func(name string) mapstest.Config {
+		return mapstest.Config{Site: site, Maps: `region ` + name + ` ` + origin.URL + `/x.region {
+			cache_dir ` + dir + `
+			header Authorization "Bearer {env.MAPS_TEST_TOKEN}"
+			wait 300ms
+		}`}
+	}
+	s := mapstest.Start(t, config("first"))
+	if !strings.Contains(s.Log(), "no file of a region has come yet") {
+		t.Error("no word about the region that is missing")
+	}
+	err := s.Load(config("second"))
+	if err == nil || !strings.Contains(err.Error(), "region second: "+origin.URL+"/x.region: no file has come in 300ms") ||
+		!strings.Contains(err.Error(), "answers 503") {
+		t.Errorf("a reload without a file: %v", err)
+	}
+	path := filepath.Join(dir, "built")
+	mapstest.BuildRegion(t, path, mapstest.Village)
+	origin.name.Store(path)
+	long := config("second")
+	long.Maps = strings.Replace(long.Maps, "300ms", "1m", 1)
+	if err := s.Load(long); err != nil {
+		t.Fatal(err)
+	}
+	if d := detail(t, s.AdminDo(http.MethodGet, "/maps/regions", "")); d.Name != "second" || d.Status.Status != "ok" {
+		t.Errorf("after the reload: %+v", d)
+	}
+	if got := origin.given.Load(); got != "Bearer t0ken" {
+		t.Errorf("the origin was asked with %q", got)
+	}
+}
+
+// The metric follows the data of the running configuration's regions, also after a reload.
+func TestRegionTimestampMetric(t *testing.T) {
+	dir := t.TempDir()
+	dated := filepath.Join(dir, "dated.region")
+	osm := strings.Replace(mapstest.Village, `<node id="1" version="1"`,
+		`<node id="1" version="1" timestamp="2025-01-02T00:00:00Z"`, 1)
+	mapstest.BuildRegion(t, dated, osm)
+	undated := filepath.Join(dir, "undated.region")
+	mapstest.BuildRegion(t, undated, mapstest.Village)
+	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "region first " + dated})
+	for _, tc := range []struct{ region, path, want string }{
+		{"first", dated, "1.735776e+09"}, {"second", dated, "1.735776e+09"}, {"third", undated, "0"},
+	} {
+		if err := s.Load(mapstest.Config{Site: site, Maps: "region " + tc.region + " " + tc.path}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(s.AdminDo(http.MethodGet, "/metrics", "").Body) {
+			if strings.HasPrefix(line, "caddy_maps_region_timestamp_seconds{") {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		want := `caddy_maps_region_timestamp_seconds{region="` + tc.region + `"} ` + tc.want
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
