@@ -9,17 +9,22 @@ import (
 // A region has one road network for each mode of travel, each complete in itself: were there one network for all, every
 // footpath that meets a street would cut the street in two, and cars would search several times as many arcs. Only names
 // are shared.
-const namesSection = "roads.names"
+//
+// NamesSection is the section of the names.
+const NamesSection = "roads.names"
 
-// sections are the names of a network's sections.
-type sections struct{ segments, points, ways, arcs, turns, copies, leaves, boxes string }
+// Sections are the names of a network's sections.
+type Sections struct{ Segments, Points, Ways, Arcs, Turns, Copies, Leaves, Boxes string }
 
-func sectionsOf(mode mapdata.Modes) sections {
-	prefix := map[mapdata.Modes]string{mapdata.Car: "roads.car.", mapdata.Bicycle: "roads.bicycle.", mapdata.Foot: "roads.foot."}[mode]
-	return sections{
-		segments: prefix + "segments", points: prefix + "points", ways: prefix + "ways",
-		arcs: prefix + "arcs", turns: prefix + "turns",
-		copies: prefix + "copies", leaves: prefix + "leaves", boxes: prefix + "boxes",
+// SectionsOf returns the names of the sections of the network for one mode of travel.
+func SectionsOf(mode mapdata.Modes) Sections {
+	prefix := map[mapdata.Modes]string{
+		mapdata.Car: "roads.car.", mapdata.Bicycle: "roads.bicycle.", mapdata.Foot: "roads.foot.",
+	}[mode]
+	return Sections{
+		Segments: prefix + "segments", Points: prefix + "points", Ways: prefix + "ways",
+		Arcs: prefix + "arcs", Turns: prefix + "turns",
+		Copies: prefix + "copies", Leaves: prefix + "leaves", Boxes: prefix + "boxes",
 	}
 }
 
@@ -63,19 +68,21 @@ type Point struct {
 	Offset   uint32 // millimetres from the segment's first point, along the shape
 }
 
-// wayRun says of which OpenStreetMap way the shapes are from a point on, up to the next run: a segment may be of
+// WayRun says of which OpenStreetMap way the shapes are from a point on, up to the next run: a segment may be of
 // several ways that continue each other, so its number alone does not tell. Runs are in the order of their points, and
 // the first begins at point 0.
-type wayRun struct {
-	point     uint32
+type WayRun struct {
+	Point     uint32
 	low, high uint32 // of the way's id
 }
 
-func newWayRun(point uint32, way int64) wayRun {
-	return wayRun{point: point, low: uint32(way), high: uint32(uint64(way) >> 32)}
+// NewWayRun returns the run of a way from a point on.
+func NewWayRun(point uint32, way int64) WayRun {
+	return WayRun{Point: point, low: uint32(way), high: uint32(uint64(way) >> 32)}
 }
 
-func (r *wayRun) way() int64 { return int64(uint64(r.high)<<32 | uint64(r.low)) }
+// Way is the id of the run's OpenStreetMap way.
+func (r *WayRun) Way() int64 { return int64(uint64(r.high)<<32 | uint64(r.low)) }
 
 // Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward; both exist even where only one
 // is open. After them come copies: an arc that is part of a turn restriction over ways is there once more for each
@@ -104,19 +111,19 @@ type Turn struct {
 // TurningBack is the angle of turning round on the same road.
 const TurningBack = math.MinInt8
 
-// box is a bounding box in 1e-7 degrees.
-type box struct{ minLat, minLon, maxLat, maxLon int32 }
+// Box is a bounding box in 1e-7 degrees.
+type Box struct{ MinLat, MinLon, MaxLat, MaxLon int32 }
 
-// leaf is an entry of the snapping index: up to leafPieces pieces of a segment's shape.
-type leaf struct {
-	box
-	segment uint32
-	point   uint32 // where the first piece begins
+// Leaf is an entry of the snapping index: up to LeafPieces pieces of a segment's shape.
+type Leaf struct {
+	Box
+	Segment uint32
+	Point   uint32 // where the first piece begins
 }
 
 const (
-	// leafPieces: a street of a few pieces is one leaf, while a long winding road is several with boxes that are still small.
-	leafPieces = 8
-	// fanOut is the number of boxes below one box of the index.
-	fanOut = 16
+	// LeafPieces: a street of a few pieces is one leaf, while a long winding road is several with boxes that are still small.
+	LeafPieces = 8
+	// FanOut is the number of boxes below one box of the index.
+	FanOut = 16
 )

@@ -6,10 +6,9 @@ import "math"
 const EarthRadius = 6371008.8
 
 const (
-	unit           = math.Pi / 180 * 1e-7 // radians in 1e-7 degrees
-	metresPerUnit  = unit * EarthRadius
-	millimetres    = 1000.0
-	maxMillimetres = math.MaxUint32
+	unit          = math.Pi / 180 * 1e-7 // radians in 1e-7 degrees
+	metresPerUnit = unit * EarthRadius
+	millimetres   = 1000.0
 )
 
 // Distance is the great-circle distance in metres between two positions in degrees.
@@ -22,11 +21,6 @@ func Distance(lat1, lon1, lat2, lon2 float64) float64 {
 		return 2 * EarthRadius * math.Sqrt(a) * (1 + a/6)
 	}
 	return 2 * EarthRadius * math.Asin(min(1, math.Sqrt(a)))
-}
-
-// pointDistance is the same between two points of a shape.
-func pointDistance(a, b *Point) float64 {
-	return Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
 }
 
 // plane is a flat map of the surroundings of a position, in metres east and north of it. Within the hundreds of metres it
@@ -53,10 +47,4 @@ func nearest(ax, ay, bx, by float64) (share, squared float64) {
 	}
 	x, y := ax+share*dx, ay+share*dy
 	return share, x*x + y*y
-}
-
-// bearing is the direction from a to b in radians, clockwise from north, on the flat map around a.
-func bearing(a, b *Point) float64 {
-	dx := float64(b.Lon-a.Lon) * math.Cos(float64(a.Lat)*unit)
-	return math.Atan2(dx, float64(b.Lat-a.Lat))
 }

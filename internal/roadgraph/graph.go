@@ -1,5 +1,5 @@
 // Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds the
-// roads near a position, and shortest paths. It is written once by Write, and read in place from the mapped region file.
+// roads near a position, and shortest paths. It is written once by package build/roads, and read in place from the mapped region file.
 //
 // Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
 // restrictions, barriers, no turning back), and the list of an arc's turns says exactly that.
@@ -18,14 +18,14 @@ type Graph struct {
 	path     string
 	segments region.View[Segment]
 	points   region.View[Point]
-	ways     region.View[wayRun]
+	ways     region.View[WayRun]
 	arcs     region.View[Arc]
 	turns    region.View[Turn]
 	copies   region.View[uint32]
-	leaves   region.View[leaf]
-	boxes    region.View[box]
+	leaves   region.View[Leaf]
+	boxes    region.View[Box]
 	names    region.View[byte]
-	levels   []level // of the index, from the top down
+	levels   []Level // of the index, from the top down
 }
 
 // Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without roads
@@ -34,20 +34,20 @@ func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
-	names := sectionsOf(mode)
+	names := SectionsOf(mode)
 	g := &Graph{path: f.Path()}
 	for _, err := range []error{
-		open(f, names.segments, &g.segments), open(f, names.points, &g.points), open(f, names.ways, &g.ways),
-		open(f, names.arcs, &g.arcs), open(f, names.turns, &g.turns), open(f, names.copies, &g.copies),
-		open(f, names.leaves, &g.leaves),
-		open(f, names.boxes, &g.boxes), open(f, namesSection, &g.names),
+		open(f, names.Segments, &g.segments), open(f, names.Points, &g.points), open(f, names.Ways, &g.ways),
+		open(f, names.Arcs, &g.arcs), open(f, names.Turns, &g.turns), open(f, names.Copies, &g.copies),
+		open(f, names.Leaves, &g.leaves),
+		open(f, names.Boxes, &g.boxes), open(f, NamesSection, &g.names),
 	} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	g.levels = levelsOf(g.leaves.Len())
-	if n := boxCount(g.levels); n != g.boxes.Len() {
+	g.levels = LevelsOf(g.leaves.Len())
+	if n := BoxCount(g.levels); n != g.boxes.Len() {
 		return nil, fmt.Errorf("%s is damaged: its road index has %d boxes, not %d", f.Path(), g.boxes.Len(), n)
 	}
 	if g.Segments() > 0 && g.arcs.Len() < 2*g.Segments()+1 {
@@ -79,14 +79,14 @@ func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
 	return base >> 1, base&1 == 0
 }
 
-// What Write makes no more of. A file that has more was not made by it, whatever its checksums say.
+// What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
 const (
-	maxShape  = 4096    // points of a segment
-	maxTurns  = 1 << 20 // of an arc
-	maxCopies = 4096    // of an arc
+	MaxShape  = 4096    // points of a segment
+	MaxTurns  = 1 << 20 // of an arc
+	MaxCopies = 4096    // of an arc
 )
 
-// foreign ends the reading of a file that Write has not made.
+// foreign ends the reading of a file that the compiler has not made.
 func (g *Graph) foreign(problem string) {
 	panic(&region.DamageError{Path: g.path, Problem: problem})
 }
@@ -94,7 +94,7 @@ func (g *Graph) foreign(problem string) {
 // Turns are the ways to go on at an arc's end.
 func (g *Graph) Turns(arc uint32) []Turn {
 	first, end := int(g.arcs.At(int(arc)).FirstTurn), int(g.arcs.At(int(arc)+1).FirstTurn)
-	if end-first > maxTurns {
+	if end-first > MaxTurns {
 		g.foreign("an arc has too many turns")
 	}
 	return g.turns.Range(first, end)
@@ -103,7 +103,7 @@ func (g *Graph) Turns(arc uint32) []Turn {
 // Shape is the line of a segment, from its first end to its last; at least two points.
 func (g *Graph) Shape(segment uint32) []Point {
 	first, end := int(g.segments.At(int(segment)).FirstPoint), int(g.segments.At(int(segment)+1).FirstPoint)
-	if end-first > maxShape {
+	if end-first > MaxShape {
 		g.foreign("a segment has too many points")
 	}
 	return g.points.Range(first, end)
@@ -121,7 +121,7 @@ func (g *Graph) Copies(base uint32) (first, last uint32) {
 		}
 	}
 	for j < g.copies.Len() && *g.copies.At(j) == base {
-		if j++; j-i > maxCopies {
+		if j++; j-i > MaxCopies {
 			g.foreign("an arc has too many copies")
 		}
 	}

@@ -7,100 +7,50 @@ import (
 )
 
 // The snapping index is a packed Hilbert R-tree: the leaves in the order of the curve, and above them levels of bounding
-// boxes, each over fanOut of the level below, the topmost level first in the file.
+// boxes, each over FanOut of the level below, the topmost level first in the file.
 
-// level is a level of boxes.
-type level struct{ first, count int }
+// Level is a level of boxes: the number of its first box, and how many it has.
+type Level struct{ First, Count int }
 
-// levelsOf is the layout of the boxes above a number of leaves, from the top down. The lowest level has a box for every
-// fanOut leaves.
-func levelsOf(leaves int) []level {
-	var levels []level
+// LevelsOf is the layout of the boxes above a number of leaves, from the top down. The lowest level has a box for every
+// FanOut leaves.
+func LevelsOf(leaves int) []Level {
+	var levels []Level
 	for n := leaves; n > 0; {
-		n = (n + fanOut - 1) / fanOut
-		levels = append(levels, level{count: n})
+		n = (n + FanOut - 1) / FanOut
+		levels = append(levels, Level{Count: n})
 		if n == 1 {
 			break
 		}
 	}
 	slices.Reverse(levels)
 	for i := 1; i < len(levels); i++ {
-		levels[i].first = levels[i-1].first + levels[i-1].count
+		levels[i].First = levels[i-1].First + levels[i-1].Count
 	}
 	return levels
 }
 
-func boxCount(levels []level) int {
+// BoxCount is the number of boxes on all levels.
+func BoxCount(levels []Level) int {
 	if len(levels) == 0 {
 		return 0
 	}
 	last := levels[len(levels)-1]
-	return last.first + last.count
+	return last.First + last.Count
 }
 
-// writeIndex fills leaves and boxes.
-func writeIndex(t *tables, c curve) {
-	type item struct {
-		leaf
-		at uint64
-	}
-	var items []item
-	for i := range len(t.segments) - 1 {
-		first, end := t.segments[i].FirstPoint, t.segments[i+1].FirstPoint
-		for p := first; p+1 < end; p += leafPieces {
-			b := emptyBox
-			for q := p; q < end && q <= p+leafPieces; q++ {
-				b.add(t.points[q].Lat, t.points[q].Lon)
-			}
-			mid := c.at((float64(b.minLat)+float64(b.maxLat))/2, (float64(b.minLon)+float64(b.maxLon))/2)
-			items = append(items, item{leaf{b, uint32(i), p}, mid})
-		}
-	}
-	slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.point, y.point)) })
-	t.leaves = make([]leaf, len(items))
-	for i := range items {
-		t.leaves[i] = items[i].leaf
-	}
-
-	levels := levelsOf(len(t.leaves))
-	t.boxes = make([]box, boxCount(levels))
-	for l := len(levels) - 1; l >= 0; l-- {
-		for i := range levels[l].count {
-			b := emptyBox
-			for k := i * fanOut; k < (i+1)*fanOut; k++ {
-				switch {
-				case l == len(levels)-1 && k < len(t.leaves):
-					b.join(&t.leaves[k].box)
-				case l < len(levels)-1 && k < levels[l+1].count:
-					b.join(&t.boxes[levels[l+1].first+k])
-				}
-			}
-			t.boxes[levels[l].first+i] = b
-		}
-	}
-}
-
-var emptyBox = box{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}
-
-func (b *box) add(lat, lon int32) { b.join(&box{lat, lon, lat, lon}) }
-
-func (b *box) join(o *box) {
-	b.minLat, b.minLon = min(b.minLat, o.minLat), min(b.minLon, o.minLon)
-	b.maxLat, b.maxLon = max(b.maxLat, o.maxLat), max(b.maxLon, o.maxLon)
-}
-
-func (b *box) overlaps(o *box) bool {
-	return b.minLat <= o.maxLat && b.maxLat >= o.minLat && b.minLon <= o.maxLon && b.maxLon >= o.minLon
+func (b *Box) overlaps(o *Box) bool {
+	return b.MinLat <= o.MaxLat && b.MaxLat >= o.MinLat && b.MinLon <= o.MaxLon && b.MaxLon >= o.MinLon
 }
 
 // around is the box that holds all positions within a number of metres of a position in degrees.
-func around(lat, lon, radius float64) box {
+func around(lat, lon, radius float64) Box {
 	dLat := radius/metresPerUnit + 1
 	dLon := 1.8e9
 	if farthest := math.Abs(lat) + dLat*1e-7; farthest < 90 {
 		dLon = min(dLon, dLat/math.Cos(farthest*math.Pi/180))
 	}
-	return box{
+	return Box{
 		int32(max(lat*1e7-dLat, -0.9e9)), int32(max(lon*1e7-dLon, -1.8e9)),
 		int32(min(lat*1e7+dLat, 0.9e9)), int32(min(lon*1e7+dLon, 1.8e9)),
 	}
@@ -154,7 +104,7 @@ func (g *Graph) near(lat, lon, radius float64, hits []Hit, most int) (all []Hit,
 type snapper struct {
 	g     *Graph
 	plane plane
-	query box
+	query Box
 	limit float64 // metres, squared
 	hits  []Hit
 	first int
@@ -168,17 +118,17 @@ func (s *snapper) descend(depth, group int) {
 		return
 	}
 	l := s.g.levels[depth]
-	boxes := s.g.boxes.Range(l.first+group*fanOut, l.first+min((group+1)*fanOut, l.count))
+	boxes := s.g.boxes.Range(l.First+group*FanOut, l.First+min((group+1)*FanOut, l.Count))
 	for i := range boxes {
 		if !boxes[i].overlaps(&s.query) {
 			continue
 		}
-		child := group*fanOut + i
+		child := group*FanOut + i
 		if depth+1 < len(s.g.levels) {
 			s.descend(depth+1, child)
 			continue
 		}
-		leaves := s.g.leaves.Range(child*fanOut, min((child+1)*fanOut, s.g.leaves.Len()))
+		leaves := s.g.leaves.Range(child*FanOut, min((child+1)*FanOut, s.g.leaves.Len()))
 		for k := range leaves {
 			if leaves[k].overlaps(&s.query) {
 				s.look(&leaves[k])
@@ -188,10 +138,10 @@ func (s *snapper) descend(depth, group int) {
 }
 
 // look measures the pieces of a leaf.
-func (s *snapper) look(l *leaf) {
+func (s *snapper) look(l *Leaf) {
 	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
-	end := min(int(l.point)+leafPieces+1, int(s.g.segments.At(int(l.segment)+1).FirstPoint))
-	points := s.g.points.Range(int(l.point), end)
+	end := min(int(l.Point)+LeafPieces+1, int(s.g.segments.At(int(l.Segment)+1).FirstPoint))
+	points := s.g.points.Range(int(l.Point), end)
 	best, piece, share := s.limit, -1, 0.0
 	ax, ay := s.plane.xy(&points[0])
 	for i := 1; i < len(points); i++ {
@@ -206,14 +156,14 @@ func (s *snapper) look(l *leaf) {
 	}
 	a, b := &points[piece], &points[piece+1]
 	hit := Hit{
-		Segment:  l.segment,
+		Segment:  l.Segment,
 		Offset:   a.Offset + uint32(math.Round(share*float64(b.Offset-a.Offset))),
 		Lat:      (float64(a.Lat) + share*float64(b.Lat-a.Lat)) * 1e-7,
 		Lon:      (float64(a.Lon) + share*float64(b.Lon-a.Lon)) * 1e-7,
 		Distance: best,
 	}
 	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
-		if s.hits[i].Segment == l.segment {
+		if s.hits[i].Segment == l.Segment {
 			if best < s.hits[i].Distance {
 				s.hits[i] = hit
 			}

@@ -11,22 +11,22 @@ func (g *Graph) Way(segment uint32, i int) (id int64, first, last int) {
 	at := begin + uint32(i)
 	low, high := 0, g.ways.Len() // the run begins at or behind low and before high
 	for high-low > 1 {
-		if h := int(uint(low+high) >> 1); g.ways.At(h).point <= at {
+		if h := int(uint(low+high) >> 1); g.ways.At(h).Point <= at {
 			low = h
 		} else {
 			high = h
 		}
 	}
 	run := g.ways.At(low)
-	if run.point > begin {
-		first = int(run.point - begin)
+	if run.Point > begin {
+		first = int(run.Point - begin)
 	}
 	if high < g.ways.Len() {
-		end = min(end, g.ways.At(high).point+1) // its first point is the last one of the piece before
+		end = min(end, g.ways.At(high).Point+1) // its first point is the last one of the piece before
 	}
 	last = int(end-begin) - 1
 	if first > i || last <= i {
 		g.foreign("the ways of a segment are not in order")
 	}
-	return run.way(), first, last
+	return run.Way(), first, last
 }

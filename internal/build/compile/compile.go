@@ -14,10 +14,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/build/roads"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // What OpenStreetMap asks for: its licence, and to be named.
@@ -162,7 +162,7 @@ func (o *Options) tell(stage string, done, total int64) {
 
 // compile adds roads and places, side by side. When ctx ends, it returns at once; what still runs then touches no file.
 func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data) error {
-	steps := map[string]func(*region.Writer, *extract.Data) error{"roads": roadgraph.Write, "places": geocoding.Write}
+	steps := map[string]func(*region.Writer, *extract.Data) error{"roads": roads.Write, "places": geocoding.Write}
 	results := make(chan error, len(steps))
 	for name, step := range steps {
 		go func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/roads"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -97,7 +98,7 @@ func Compile(tb testing.TB, d *extract.Data) *region.File {
 
 func compile(d *extract.Data, path string) (*region.File, error) {
 	w := &region.Writer{}
-	if err := roadgraph.Write(w, d); err != nil {
+	if err := roads.Write(w, d); err != nil {
 		return nil, err
 	}
 	if err := w.Commit(context.Background(), path, region.Meta{}); err != nil {

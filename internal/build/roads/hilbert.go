@@ -1,4 +1,4 @@
-package roadgraph
+package roads
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package roadgraph
+package roads
 
 import (
 	"cmp"
@@ -7,13 +7,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 )
 
-// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds their memory.
+// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds the automaton that knows them.
 //
 // An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
 // been taken. A restriction whose members do not meet end to end, or that leads where the mode may not go, is left out:
 // it cannot be told what was meant.
-func (w *turner) restrictions(firstCopy uint32) (*memory, error) {
-	m := &memory{roots: map[uint32]int32{}, first: firstCopy}
+func (w *turnBuilder) restrictions(firstCopy uint32) (*automaton, error) {
+	m := &automaton{roots: map[uint32]int32{}, first: firstCopy}
 	cost := w.b.data.Cost
 	for i := range w.b.data.Restrictions {
 		r := &w.b.data.Restrictions[i]
@@ -53,7 +53,7 @@ func (w *turner) restrictions(firstCopy uint32) (*memory, error) {
 
 // beginnings are the sequences of arcs on which a restriction is about to act: an arc of its from member that ends at the
 // via node, or one that is followed by the via ways from end to end.
-func (w *turner) beginnings(r *extract.Restriction) ([][]uint32, error) {
+func (w *turnBuilder) beginnings(r *extract.Restriction) ([][]uint32, error) {
 	if r.ViaNode >= 0 {
 		var found [][]uint32
 		for _, arc := range w.entering(r.From, r.ViaNode) {
@@ -86,7 +86,7 @@ func (w *turner) beginnings(r *extract.Restriction) ([][]uint32, error) {
 }
 
 // entering are the open arcs that reach a node on a way that ends there.
-func (w *turner) entering(way int64, node int32) []uint32 {
+func (w *turnBuilder) entering(way int64, node int32) []uint32 {
 	var found []uint32
 	for _, arc := range w.ending[node] {
 		if road := w.roadIn(arc); w.b.data.Roads[road].Way == way && w.endsAt(road, node) {
@@ -97,7 +97,7 @@ func (w *turner) entering(way int64, node int32) []uint32 {
 }
 
 // endsAt reports whether a node is the first or the last of a road.
-func (w *turner) endsAt(road, node int32) bool {
+func (w *turnBuilder) endsAt(road, node int32) bool {
 	nodes := w.b.data.Roads[road].Nodes
 	return nodes[0] == node || nodes[len(nodes)-1] == node
 }
@@ -110,7 +110,7 @@ const maxVia = 32
 
 // along are the arcs that follow ways, each from one end to the other, beginning at a node; nil where they do not connect
 // or the mode may not travel them, or where they are more than maxVia.
-func (w *turner) along(ways []int64, node int32) ([]uint32, error) {
+func (w *turnBuilder) along(ways []int64, node int32) ([]uint32, error) {
 	var arcs []uint32
 	for _, way := range ways {
 		road := w.b.road(way)
@@ -141,7 +141,7 @@ func (w *turner) along(ways []int64, node int32) ([]uint32, error) {
 }
 
 // covering is the open arc that travels the first nodes of a list, and the number of its pieces; 0 where there is none.
-func (w *turner) covering(nodes []int32) (arc uint32, pieces int, err error) {
+func (w *turnBuilder) covering(nodes []int32) (arc uint32, pieces int, err error) {
 	for _, arc := range w.leaving[nodes[0]] {
 		s := w.b.segments[arc>>1].nodes
 		if len(s) > len(nodes) {
@@ -165,10 +165,10 @@ func (w *turner) covering(nodes []int32) (arc uint32, pieces int, err error) {
 	return 0, 0, nil
 }
 
-// memory is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
+// automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
 // longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for letters.
 // States of one arc are no more than the arc itself; each deeper one becomes a copy of its arc in the graph.
-type memory struct {
+type automaton struct {
 	roots  map[uint32]int32 // the states of one arc
 	states []state
 	ofCopy []int32 // the states that are copies, in the order of the copies
@@ -184,13 +184,13 @@ type state struct {
 	forbidden map[uint32]bool
 }
 
-func (m *memory) add(arc uint32, depth int32) int32 {
+func (m *automaton) add(arc uint32, depth int32) int32 {
 	m.states = append(m.states, state{arc: arc, depth: depth, shorter: -1, next: map[uint32]int32{}, forbidden: map[uint32]bool{}})
 	return int32(len(m.states) - 1)
 }
 
 // forbid adds sequences of at least two arcs that begin alike.
-func (m *memory) forbid(arcs, last []uint32) {
+func (m *automaton) forbid(arcs, last []uint32) {
 	if len(last) == 0 {
 		return
 	}
@@ -213,7 +213,7 @@ func (m *memory) forbid(arcs, last []uint32) {
 }
 
 // root is the state of a route that remembers nothing but the arc it is on; -1 where no sequence begins with it.
-func (m *memory) root(arc uint32) int32 {
+func (m *automaton) root(arc uint32) int32 {
 	if at, ok := m.roots[arc]; ok {
 		return at
 	}
@@ -221,7 +221,7 @@ func (m *memory) root(arc uint32) int32 {
 }
 
 // link finds the shorter state of each, from the short ones to the long ones, and numbers the copies.
-func (m *memory) link() {
+func (m *automaton) link() {
 	order := make([]int32, len(m.states))
 	for i := range order {
 		order[i] = int32(i)
@@ -246,7 +246,7 @@ func (m *memory) link() {
 }
 
 // follow is the state after one more arc.
-func (m *memory) follow(at int32, arc uint32) int32 {
+func (m *automaton) follow(at int32, arc uint32) int32 {
 	for ; at >= 0; at = m.states[at].shorter {
 		if next, ok := m.states[at].next[arc]; ok {
 			return next
@@ -256,7 +256,7 @@ func (m *memory) follow(at int32, arc uint32) int32 {
 }
 
 // copies are the arcs of which there are copies, sorted: one entry a copy.
-func (m *memory) copies() []uint32 {
+func (m *automaton) copies() []uint32 {
 	arcs := make([]uint32, len(m.ofCopy))
 	for i, at := range m.ofCopy {
 		arcs[i] = m.states[at].arc
@@ -265,7 +265,7 @@ func (m *memory) copies() []uint32 {
 }
 
 // step is the arc, or the copy of it, that a route in a state gets on to when it goes on to an arc, and whether it may.
-func (m *memory) step(at int32, arc uint32) (to uint32, allowed bool) {
+func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
 	for s := at; s >= 0; s = m.states[s].shorter {
 		if m.states[s].forbidden[arc] {
 			return 0, false

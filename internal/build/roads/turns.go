@@ -1,14 +1,16 @@
-package roadgraph
+package roads
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// turner makes the lists of turns from the segments and the restrictions.
-type turner struct {
+// turnBuilder makes the lists of turns from the segments and the restrictions.
+type turnBuilder struct {
 	b       *builder
 	t       *tables
 	leaving [][]uint32 // for each node, the open arcs that begin there
@@ -17,45 +19,45 @@ type turner struct {
 
 // writeTurns fills the turns, adds the copies of arcs that restrictions over ways need, and closes the list of arcs.
 func (b *builder) writeTurns(t *tables) error {
-	w := &turner{b: b, t: t}
+	w := &turnBuilder{b: b, t: t}
 	if err := w.collect(); err != nil {
 		return err
 	}
 	base := len(t.arcs)
-	memory, err := w.restrictions(uint32(base))
+	states, err := w.restrictions(uint32(base))
 	if err != nil {
 		return err
 	}
-	t.copies = memory.copies()
+	t.copies = states.copies()
 	for _, arc := range t.copies {
 		t.arcs = append(t.arcs, t.arcs[arc])
-		t.segments[arc>>1].Flags |= HasCopies
+		t.segments[arc>>1].Flags |= roadgraph.HasCopies
 	}
 	for i := range t.arcs {
 		t.arcs[i].FirstTurn = uint32(len(t.turns))
-		state := memory.root(t.arcs[i].Base)
+		state := states.root(t.arcs[i].Base)
 		if i >= base {
-			state = memory.ofCopy[i-base]
+			state = states.ofCopy[i-base]
 		}
-		w.addTurns(t.arcs[i].Base, state, memory)
+		w.addTurns(t.arcs[i].Base, state, states)
 		if len(t.turns) > math.MaxUint32 {
 			return fmt.Errorf("the extract has too many turns")
 		}
 	}
-	t.arcs = append(t.arcs, Arc{FirstTurn: uint32(len(t.turns))})
+	t.arcs = append(t.arcs, roadgraph.Arc{FirstTurn: uint32(len(t.turns))})
 	return nil
 }
 
 // open reports whether the mode may travel an arc.
-func (w *turner) open(arc uint32) bool {
+func (w *turnBuilder) open(arc uint32) bool {
 	if arc&1 == 0 {
-		return w.b.segments[arc>>1].properties.flags.Has(Forward)
+		return w.b.segments[arc>>1].properties.flags.Has(roadgraph.Forward)
 	}
-	return w.b.segments[arc>>1].properties.flags.Has(Backward)
+	return w.b.segments[arc>>1].properties.flags.Has(roadgraph.Backward)
 }
 
 // tail and head are the nodes at which an arc begins and ends.
-func (w *turner) tail(arc uint32) int32 {
+func (w *turnBuilder) tail(arc uint32) int32 {
 	nodes := w.b.segments[arc>>1].nodes
 	if arc&1 == 0 {
 		return nodes[0]
@@ -63,12 +65,12 @@ func (w *turner) tail(arc uint32) int32 {
 	return nodes[len(nodes)-1]
 }
 
-func (w *turner) head(arc uint32) int32 { return w.tail(arc ^ 1) }
+func (w *turnBuilder) head(arc uint32) int32 { return w.tail(arc ^ 1) }
 
 // roadIn is the road on which an arc reaches its head, roadOut the one on which it leaves its tail.
-func (w *turner) roadIn(arc uint32) int32 { return w.roadOut(arc ^ 1) }
+func (w *turnBuilder) roadIn(arc uint32) int32 { return w.roadOut(arc ^ 1) }
 
-func (w *turner) roadOut(arc uint32) int32 {
+func (w *turnBuilder) roadOut(arc uint32) int32 {
 	if arc&1 == 0 {
 		return w.b.segments[arc>>1].first
 	}
@@ -77,7 +79,7 @@ func (w *turner) roadOut(arc uint32) int32 {
 
 // collect lists the open arcs at each node. Each of those that end there may go on to all that begin there, so a node
 // of very many roads would cost more than all others.
-func (w *turner) collect() error {
+func (w *turnBuilder) collect() error {
 	n := uint32(2 * len(w.b.segments))
 	group := func(place func(arc uint32) int32) [][]uint32 {
 		counts := make([]int32, len(w.b.data.Nodes))
@@ -103,7 +105,7 @@ func (w *turner) collect() error {
 	w.leaving, w.ending = group(w.tail), group(w.head)
 	turns := int64(0)
 	for node := range w.leaving {
-		if n := len(w.leaving[node]); n > maxTurns {
+		if n := len(w.leaving[node]); n > roadgraph.MaxTurns {
 			return fmt.Errorf("%d roads meet at node %d", n, w.b.data.Nodes[node].ID)
 		}
 		turns += int64(len(w.ending[node])) * int64(len(w.leaving[node]))
@@ -114,12 +116,12 @@ func (w *turner) collect() error {
 // What parts of the network cost while they are made, in bytes.
 const (
 	costTurn  = 16
-	costState = 512 // of the restrictions' memory, with the copy of an arc that it becomes
+	costState = 512 // of the automaton, with the copy of an arc that it becomes
 )
 
 // onward yields the arcs that may follow an arc as far as restrictions do not matter: none over a barrier, and never back
 // along the same segment.
-func (w *turner) onward(arc uint32, yield func(to uint32)) {
+func (w *turnBuilder) onward(arc uint32, yield func(to uint32)) {
 	head := w.head(arc)
 	if w.b.data.Nodes[head].Barrier&w.b.mode != 0 {
 		return
@@ -131,29 +133,29 @@ func (w *turner) onward(arc uint32, yield func(to uint32)) {
 	}
 }
 
-// addTurns appends the turns of an arc in a state of the restrictions' memory. Turning back is one of them wherever the
+// addTurns appends the turns of an arc in a state of the automaton of restrictions. Turning back is one of them wherever the
 // road is open both ways: at a dead end it is the only one.
-func (w *turner) addTurns(arc uint32, state int32, memory *memory) {
+func (w *turnBuilder) addTurns(arc uint32, state int32, states *automaton) {
 	if !w.open(arc) {
 		return
 	}
 	first := len(w.t.turns)
 	w.onward(arc, func(to uint32) {
-		if next, allowed := memory.step(state, to); allowed {
-			w.t.turns = append(w.t.turns, Turn{To: next, Angle: w.angle(arc, to), Enters: w.enters(arc, to)})
+		if next, allowed := states.step(state, to); allowed {
+			w.t.turns = append(w.t.turns, roadgraph.Turn{To: next, Angle: w.angle(arc, to), Enters: w.enters(arc, to)})
 		}
 	})
 	if back := arc ^ 1; w.open(back) {
-		if next, allowed := memory.step(state, back); allowed {
-			w.t.turns = append(w.t.turns, Turn{To: next, Angle: TurningBack, Enters: w.enters(arc, back)})
+		if next, allowed := states.step(state, back); allowed {
+			w.t.turns = append(w.t.turns, roadgraph.Turn{To: next, Angle: roadgraph.TurningBack, Enters: w.enters(arc, back)})
 		}
 	}
-	slices.SortFunc(w.t.turns[first:], func(x, y Turn) int { return cmp.Compare(x.To, y.To) })
+	slices.SortFunc(w.t.turns[first:], func(x, y roadgraph.Turn) int { return cmp.Compare(x.To, y.To) })
 }
 
 // enters is 1 where a turn leads into a road that is only for those who have a destination there, from one that is for
 // all; see Turn.
-func (w *turner) enters(from, to uint32) uint8 {
+func (w *turnBuilder) enters(from, to uint32) uint8 {
 	if w.destination(to) && !w.destination(from) {
 		return 1
 	}
@@ -161,13 +163,13 @@ func (w *turner) enters(from, to uint32) uint8 {
 }
 
 // destination reports whether an arc is only for those who have a destination there.
-func (w *turner) destination(arc uint32) bool {
+func (w *turnBuilder) destination(arc uint32) bool {
 	flags := w.b.segments[arc>>1].properties.flags
-	return arc&1 == 0 && flags.Has(DestinationForward) || arc&1 == 1 && flags.Has(DestinationBackward)
+	return arc&1 == 0 && flags.Has(roadgraph.DestinationForward) || arc&1 == 1 && flags.Has(roadgraph.DestinationBackward)
 }
 
 // angle is the change of direction from one arc to the next; see Turn.
-func (w *turner) angle(from, to uint32) int8 {
+func (w *turnBuilder) angle(from, to uint32) int8 {
 	if len(w.b.at(w.head(from))) == 2 {
 		return 0 // no junction: the road goes on with another name or speed
 	}
@@ -183,10 +185,10 @@ func (w *turner) angle(from, to uint32) int8 {
 	return int8(min(max(math.Round(change/math.Pi*128), -127), 127))
 }
 
-func samePlace(a, b *Point) bool { return a.Lat == b.Lat && a.Lon == b.Lon }
+func samePlace(a, b *roadgraph.Point) bool { return a.Lat == b.Lat && a.Lon == b.Lon }
 
 // shape is the line of an arc in its direction.
-func (w *turner) shape(arc uint32) []Point {
+func (w *turnBuilder) shape(arc uint32) []roadgraph.Point {
 	line := w.t.points[w.t.segments[arc>>1].FirstPoint:w.t.segments[arc>>1+1].FirstPoint]
 	if arc&1 == 0 {
 		return line

@@ -1,4 +1,4 @@
-package roadgraph
+package roads
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // builder compiles the network of one mode from the ways of an extract.
@@ -46,7 +47,7 @@ type change struct {
 type properties struct {
 	name, ref                   string
 	class                       mapdata.RoadClass
-	flags                       Flags
+	flags                       roadgraph.Flags
 	layer                       int8
 	speedForward, speedBackward uint8
 }
@@ -152,11 +153,11 @@ func (b *builder) properties(e int32, along bool) properties {
 	}
 	for _, f := range []struct {
 		set  bool
-		flag Flags
+		flag roadgraph.Flags
 	}{
-		{forward, Forward}, {backward, Backward}, {r.Roundabout, Roundabout}, {r.Link, Link}, {r.Tunnel, Tunnel},
-		{r.Bridge, Bridge}, {r.Toll, Toll}, {r.Ferry, Ferry},
-		{destinationForward, DestinationForward}, {destinationBackward, DestinationBackward},
+		{forward, roadgraph.Forward}, {backward, roadgraph.Backward}, {r.Roundabout, roadgraph.Roundabout}, {r.Link, roadgraph.Link}, {r.Tunnel, roadgraph.Tunnel},
+		{r.Bridge, roadgraph.Bridge}, {r.Toll, roadgraph.Toll}, {r.Ferry, roadgraph.Ferry},
+		{destinationForward, roadgraph.DestinationForward}, {destinationBackward, roadgraph.DestinationBackward},
 	} {
 		if f.set {
 			p.flags |= f.flag
@@ -201,7 +202,7 @@ func (b *builder) trace(node, e int32) {
 			next = ed.from
 		}
 		s.nodes = append(s.nodes, next)
-		if len(s.nodes) == maxShape {
+		if len(s.nodes) == roadgraph.MaxShape {
 			b.junction[next] = true
 		}
 		if b.junction[next] {

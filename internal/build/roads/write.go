@@ -1,4 +1,5 @@
-package roadgraph
+// Package roads compiles the roads of an extract into the networks that package roadgraph reads.
+package roads
 
 import (
 	"fmt"
@@ -7,6 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // Write compiles the roads of an extract and adds them to a region file: a network each for cars, bicycles and people on
@@ -18,30 +20,30 @@ func Write(w *region.Writer, d *extract.Data) error {
 		if err != nil {
 			return err
 		}
-		names := sectionsOf(mode)
-		region.Add(w, names.segments, t.segments)
-		region.Add(w, names.points, t.points)
-		region.Add(w, names.ways, t.ways)
-		region.Add(w, names.arcs, t.arcs)
-		region.Add(w, names.turns, t.turns)
-		region.Add(w, names.copies, t.copies)
-		region.Add(w, names.leaves, t.leaves)
-		region.Add(w, names.boxes, t.boxes)
+		names := roadgraph.SectionsOf(mode)
+		region.Add(w, names.Segments, t.segments)
+		region.Add(w, names.Points, t.points)
+		region.Add(w, names.Ways, t.ways)
+		region.Add(w, names.Arcs, t.arcs)
+		region.Add(w, names.Turns, t.turns)
+		region.Add(w, names.Copies, t.copies)
+		region.Add(w, names.Leaves, t.leaves)
+		region.Add(w, names.Boxes, t.boxes)
 	}
-	region.Add(w, namesSection, texts.data)
+	region.Add(w, roadgraph.NamesSection, texts.data)
 	return nil
 }
 
 // tables are the arrays of one network.
 type tables struct {
-	segments []Segment
-	points   []Point
-	ways     []wayRun
-	arcs     []Arc
-	turns    []Turn
+	segments []roadgraph.Segment
+	points   []roadgraph.Point
+	ways     []roadgraph.WayRun
+	arcs     []roadgraph.Arc
+	turns    []roadgraph.Turn
 	copies   []uint32
-	leaves   []leaf
-	boxes    []box
+	leaves   []roadgraph.Leaf
+	boxes    []roadgraph.Box
 }
 
 // build makes the network of one mode.
@@ -73,13 +75,13 @@ func (b *builder) writeSegments(t *tables, texts *texts) error {
 	if total > math.MaxUint32 || len(b.segments) > math.MaxInt32/2 {
 		return fmt.Errorf("the extract has too many roads: %d points in %d segments", total, len(b.segments))
 	}
-	t.points = make([]Point, 0, total)
-	t.segments = make([]Segment, 0, len(b.segments)+1)
-	t.arcs = make([]Arc, 0, 2*len(b.segments)+1)
+	t.points = make([]roadgraph.Point, 0, total)
+	t.segments = make([]roadgraph.Segment, 0, len(b.segments)+1)
+	t.arcs = make([]roadgraph.Arc, 0, 2*len(b.segments)+1)
 	for i := range b.segments {
 		s := &b.segments[i]
 		p := &s.properties
-		segment := Segment{FirstPoint: uint32(len(t.points)), Name: texts.add(p.name), Ref: texts.add(p.ref), Class: p.class,
+		segment := roadgraph.Segment{FirstPoint: uint32(len(t.points)), Name: texts.add(p.name), Ref: texts.add(p.ref), Class: p.class,
 			Flags: p.flags, Layer: p.layer}
 		t.addWay(len(t.points), b.data.Roads[s.first].Way)
 		for _, c := range s.changes {
@@ -88,7 +90,7 @@ func (b *builder) writeSegments(t *tables, texts *texts) error {
 		length := 0.0
 		for k, node := range s.nodes {
 			n := &b.data.Nodes[node]
-			point := Point{Lat: n.Lat, Lon: n.Lon}
+			point := roadgraph.Point{Lat: n.Lat, Lon: n.Lon}
 			if k > 0 {
 				length += pointDistance(&t.points[len(t.points)-1], &point) * millimetres
 			}
@@ -97,15 +99,15 @@ func (b *builder) writeSegments(t *tables, texts *texts) error {
 		}
 		segment.Length = t.points[len(t.points)-1].Offset
 		t.segments = append(t.segments, segment)
-		ends := [2]*Point{&t.points[len(t.points)-1], &t.points[segment.FirstPoint]}
+		ends := [2]*roadgraph.Point{&t.points[len(t.points)-1], &t.points[segment.FirstPoint]}
 		for dir, speed := range [2]uint8{p.speedForward, p.speedBackward} {
-			t.arcs = append(t.arcs, Arc{
+			t.arcs = append(t.arcs, roadgraph.Arc{
 				Length: segment.Length, Duration: duration(segment.Length, speed), Base: uint32(2*i + dir),
 				EndLat: ends[dir].Lat, EndLon: ends[dir].Lon,
 			})
 		}
 	}
-	t.segments = append(t.segments, Segment{FirstPoint: uint32(len(t.points))})
+	t.segments = append(t.segments, roadgraph.Segment{FirstPoint: uint32(len(t.points))})
 	return nil
 }
 
@@ -116,8 +118,8 @@ func duration(length uint32, speed uint8) uint32 {
 
 // addWay begins a run of a way at a point, unless that is of the same way as the points before.
 func (t *tables) addWay(point int, way int64) {
-	if n := len(t.ways); n == 0 || t.ways[n-1].way() != way {
-		t.ways = append(t.ways, newWayRun(uint32(point), way))
+	if n := len(t.ways); n == 0 || t.ways[n-1].Way() != way {
+		t.ways = append(t.ways, roadgraph.NewWayRun(uint32(point), way))
 	}
 }
 
