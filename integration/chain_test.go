@@ -106,7 +106,10 @@ func chainPlaces(random *rand.Rand, n int, roads ...*roadgraph.Graph) []chainPla
 		if kind := i % 7; kind < 2*len(roads) {
 			g := roads[kind%len(roads)]
 			for {
-				segment := uint32(random.IntN(g.Segments()))
+				segment := uint32(random.IntN(g.Edges()))
+				if !g.Begins(segment) {
+					continue
+				}
 				if length := float64(g.Segment(segment).Length) / 1000; length > 25 {
 					p.here, p.there, p.onRoad = g.At(segment, 1), g.At(segment, min(length-1, 80)), true
 					if !g.Segment(segment).Flags.Has(roadgraph.Forward) { // nobody drives it in that direction

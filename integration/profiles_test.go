@@ -12,6 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	regionfile "github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // profileTraces are traces on real roads, with whom they fit.
@@ -83,7 +84,10 @@ func (p *profileTraces) along(g *roadgraph.Graph, line []orb.Point) bool {
 
 // collect makes up to n traces of segments that wanted likes, each from the end of the segment to its beginning.
 func (p *profileTraces) collect(g *roadgraph.Graph, n int, wanted func(*roadgraph.Segment, []orb.Point) *profileTrace) {
-	for i := uint32(0); int(i) < g.Segments() && n > 0; i++ {
+	for i := range g.Segments() {
+		if n == 0 {
+			return
+		}
 		s := g.Segment(i)
 		length := float64(s.Length) / 1000
 		if length < shortTrace || length > longTrace {
@@ -93,7 +97,7 @@ func (p *profileTraces) collect(g *roadgraph.Graph, n int, wanted func(*roadgrap
 		for at := length - 10; at > 0; at -= 25 {
 			line = append(line, g.At(i, at))
 		}
-		trace := wanted(s, line)
+		trace := wanted(&s, line)
 		if trace == nil {
 			continue
 		}
@@ -168,7 +172,7 @@ func TestProfiles(t *testing.T) {
 
 // isDrive reports whether an answer is the trace itself.
 func (p *profileTrace) isDrive(line [][2]float64, distance float64) bool {
-	near := func(a, b [2]float64) bool { return roadgraph.Distance(a[0], a[1], b[0], b[1]) < 3 }
+	near := func(a, b [2]float64) bool { return sphere.Distance(a[0], a[1], b[0], b[1]) < 3 }
 	return near(line[0], p.line[0]) && near(line[len(line)-1], p.line[len(p.line)-1]) &&
 		math.Abs(distance-p.length) < 0.05*p.length
 }

@@ -24,8 +24,8 @@ const cell = 0.01 // degrees
 func densest(g *roadgraph.Graph) orb.Point {
 	counts := map[[2]int]int{}
 	var best [2]int
-	for i := range uint32(g.Segments()) {
-		for _, p := range g.Shape(i) {
+	for i := range g.Segments() {
+		for _, p := range g.Shape(i, nil) {
 			l := p.Location()
 			at := [2]int{int(math.Floor(l.Lon() / cell)), int(math.Floor(l.Lat() / cell))}
 			if counts[at]++; counts[at] > counts[best] {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -28,9 +28,9 @@ type course struct {
 	before orb.Point // the last one of these
 	offset float64   // of the last coordinate, in metres from the beginning of its piece
 
-	segment     uint32 // of the way that was asked for last
-	first, last int    // pieces of its shape that are of the same way; none before the first question
-	name        roadName
+	segment, road uint32 // of the edge that was entered last, which is an edge of the drive
+	known         bool   // whether there is one
+	name          roadName
 }
 
 // course gives a result its geometry, length and ways, and each of its tracepoints a coordinate.
@@ -69,7 +69,8 @@ func (s *scratch) inOrder() []int32 {
 // travel adds a piece of the drive.
 func (c *course) travel(number int32) {
 	p := &c.s.drive[number]
-	shape := c.s.graph.Shape(p.base >> 1)
+	c.s.shape = c.s.graph.Shape(p.base>>1, c.s.shape[:0])
+	shape := c.s.shape
 	// The edge of a shape is what lies between its point of this number and the next one.
 	edge, step, ahead, last := 0, 1, 1, len(shape)-2
 	offset := func(i int) float64 { return float64(shape[i].Offset) / 1000 }
@@ -82,22 +83,22 @@ func (c *course) travel(number int32) {
 		edge += step
 	}
 	c.offset = p.from
-	c.stop(number, p.from, c.s.at(p.base, p.from), edge)
+	c.stop(number, p.from, c.s.at(p.base, p.from), shape[edge].Road)
 	for edge != last && offset(edge+ahead) < p.to {
-		c.stop(number, offset(edge+ahead), shape[edge+ahead].Location(), edge)
+		c.stop(number, offset(edge+ahead), shape[edge+ahead].Location(), shape[edge].Road)
 		edge += step
 	}
-	c.stop(number, p.to, c.s.at(p.base, p.to), edge)
+	c.stop(number, p.to, c.s.at(p.base, p.to), shape[edge].Road)
 	// Beyond the piece's end by more than rounding, if there is any.
 	for len(c.order) > 0 && c.s.located[c.order[0]].piece <= number {
 		c.snap()
 	}
 }
 
-// stop goes on along an edge to a coordinate of the drive, by way of the points of the trace before it.
-func (c *course) stop(piece int32, offset float64, at orb.Point, edge int) {
+// stop goes on along a road to a coordinate of the drive, by way of the points of the trace before it.
+func (c *course) stop(piece int32, offset float64, at orb.Point, road uint32) {
 	base := c.s.drive[piece].base
-	c.enter(base>>1, edge)
+	c.enter(base>>1, road)
 	for len(c.order) > 0 {
 		next := c.s.located[c.order[0]]
 		if next.piece > piece || next.offset >= offset-atCoordinate {
@@ -110,7 +111,7 @@ func (c *course) stop(piece int32, offset float64, at orb.Point, edge int) {
 		c.snap()
 	}
 	if len(c.line) > 0 {
-		c.metres += roadgraph.Distance(c.before.Lat(), c.before.Lon(), at.Lat(), at.Lon())
+		c.metres += sphere.Distance(c.before.Lat(), c.before.Lon(), at.Lat(), at.Lon())
 	}
 	c.line, c.before, c.offset = appendPoint(c.line, at), at, offset
 	for len(c.order) > 0 {
@@ -132,15 +133,14 @@ func (c *course) snap() {
 	c.order = c.order[1:]
 }
 
-// enter notes the way of which an edge is that the drive takes from the last coordinate on.
-func (c *course) enter(segment uint32, edge int) {
-	if !c.s.graph.HasWays() || segment == c.segment && edge >= c.first && edge < c.last {
+// enter notes the way that the drive takes from the last coordinate on, where it has come to another road.
+func (c *course) enter(segment, road uint32) {
+	if c.known && segment == c.segment && road == c.road {
 		return
 	}
-	var id int64
-	c.segment = segment
-	id, c.first, c.last = c.s.graph.Way(segment, edge)
-	c.ways.enter(id, max(len(c.line)-1, 0), func() string { return c.name.of(c.s.graph, segment) })
+	c.segment, c.road, c.known = segment, road, true
+	name := func() string { return c.name.of(c.s.graph, segment) }
+	c.ways.enter(c.s.graph.Way(road), max(len(c.line)-1, 0), name)
 }
 
 // runs are ways in the making. The last one's end is not known yet.

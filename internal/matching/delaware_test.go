@@ -17,11 +17,13 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 	tb.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))
 	var s roadgraph.Search
+	segments := roadgraphtest.Segments(g)
+	random := func() uint32 { return 2*segments[r.IntN(len(segments))] + uint32(r.IntN(2)) }
 	for tries := 0; len(all) < n; tries++ {
 		if tries > 1000*n {
 			tb.Fatalf("only %d routes are found", len(all))
 		}
-		from, to := uint32(r.IntN(2*g.Segments())), uint32(r.IntN(2*g.Segments()))
+		from, to := random(), random()
 		spacing := distance(g.At(from>>1, 0), g.At(to>>1, 0))
 		if spacing < 3000 || spacing > 8000 || !isOpen(g, from) || !isOpen(g, to) {
 			continue

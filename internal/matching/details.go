@@ -6,6 +6,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -146,7 +147,7 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 		middle[half][1] += p[1] * share
 		sigma = max(sigma, s.sigma[i])
 	}
-	moved := roadgraph.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
+	moved := sphere.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
 	return moved > driven+mostStill*sigma
 }
 
@@ -204,7 +205,7 @@ func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 
 // pointDistance is the distance between two points in metres.
 func pointDistance(a, b *trace.Point) float64 {
-	return roadgraph.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
+	return sphere.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
 }
 
 // duration is the time in seconds that the drive takes at the roads' free speed.

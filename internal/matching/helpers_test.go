@@ -13,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -42,7 +43,7 @@ func (n noise) at(x, y float64) trace.Point {
 }
 
 func (n noise) on(p orb.Point) trace.Point {
-	const degree = math.Pi / 180 * roadgraph.EarthRadius
+	const degree = math.Pi / 180 * sphere.Radius
 	return trace.At(p.Lat()+n.NormFloat64()*n.sigma/degree,
 		p.Lon()+n.NormFloat64()*n.sigma/degree/math.Cos(p.Lat()*math.Pi/180))
 }
@@ -94,7 +95,7 @@ func fromFirst(g *roadgraph.Graph, arc uint32, offset float64) float64 {
 // whole is the drive over arcs from end to end.
 func whole(g *roadgraph.Graph, arcs []uint32) (drive []stretch) {
 	for _, arc := range arcs {
-		drive = append(drive, stretch{g.Arc(arc).Base, 0, lengthOf(g, arc)})
+		drive = append(drive, stretch{g.Base(arc), 0, lengthOf(g, arc)})
 	}
 	return drive
 }

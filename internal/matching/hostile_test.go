@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -19,25 +21,18 @@ import (
 
 // network is the sections of a road network, as they are in a region file.
 type network struct {
-	segments []roadgraph.Segment
-	points   []roadgraph.Point
-	arcs     []roadgraph.Arc
-	turns    []roadgraph.Turn
-	copies   []uint32
-	leaves   []hostileLeaf
-	boxes    []hostileBox
-	names    []byte
-}
-
-type hostileBox struct{ minLat, minLon, maxLat, maxLon int32 }
-
-type hostileLeaf struct {
-	hostileBox
-	segment, point uint32
+	edges  []roadgraph.Edge
+	shape  []uint32
+	turns  []uint32
+	copies []roadgraph.Copy
+	roads  []roadgraph.Road
+	leaves []roadgraph.Leaf
+	boxes  []boxtree.Box
+	names  []byte
 }
 
 // everything is a box that holds all positions.
-var everything = hostileBox{math.MinInt32, math.MinInt32, math.MaxInt32, math.MaxInt32}
+var everything = boxtree.Box{MinX: math.MinInt32, MinY: math.MinInt32, MaxX: math.MaxInt32, MaxY: math.MaxInt32}
 
 func section[T any](tb testing.TB, f *region.File, name string) []T {
 	tb.Helper()
@@ -48,15 +43,15 @@ func section[T any](tb testing.TB, f *region.File, name string) []T {
 	return slices.Clone(v.All())
 }
 
-// networkOf copies the network for cars of a town.
+// networkOf copies the network of a town.
 func networkOf(tb testing.TB, d *extract.Data) *network {
 	tb.Helper()
 	f := roadgraphtest.Compile(tb, d)
 	return &network{
-		section[roadgraph.Segment](tb, f, "roads.car.segments"), section[roadgraph.Point](tb, f, "roads.car.points"),
-		section[roadgraph.Arc](tb, f, "roads.car.arcs"), section[roadgraph.Turn](tb, f, "roads.car.turns"),
-		section[uint32](tb, f, "roads.car.copies"), section[hostileLeaf](tb, f, "roads.car.leaves"),
-		section[hostileBox](tb, f, "roads.car.boxes"), section[byte](tb, f, "roads.names"),
+		section[roadgraph.Edge](tb, f, roadgraph.EdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
+		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.Copy](tb, f, roadgraph.CopiesSection),
+		section[roadgraph.Road](tb, f, roadgraph.RoadsSection), section[roadgraph.Leaf](tb, f, roadgraph.LeavesSection),
+		section[boxtree.Box](tb, f, roadgraph.BoxesSection), section[byte](tb, f, roadgraph.NamesSection),
 	}
 }
 
@@ -64,14 +59,14 @@ func networkOf(tb testing.TB, d *extract.Data) *network {
 func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
 	var w region.Writer
-	region.Add(&w, "roads.car.segments", n.segments)
-	region.Add(&w, "roads.car.points", n.points)
-	region.Add(&w, "roads.car.arcs", n.arcs)
-	region.Add(&w, "roads.car.turns", n.turns)
-	region.Add(&w, "roads.car.copies", n.copies)
-	region.Add(&w, "roads.car.leaves", n.leaves)
-	region.Add(&w, "roads.car.boxes", n.boxes)
-	region.Add(&w, "roads.names", n.names)
+	region.Add(&w, roadgraph.EdgesSection, n.edges)
+	region.Add(&w, roadgraph.ShapeSection, n.shape)
+	region.Add(&w, roadgraph.TurnsSection, n.turns)
+	region.Add(&w, roadgraph.CopiesSection, n.copies)
+	region.Add(&w, roadgraph.RoadsSection, n.roads)
+	region.Add(&w, roadgraph.LeavesSection, n.leaves)
+	region.Add(&w, roadgraph.BoxesSection, n.boxes)
+	region.Add(&w, roadgraph.NamesSection, n.names)
 	path := filepath.Join(tb.TempDir(), "hostile.region")
 	if err := w.Commit(tb.Context(), path, region.Meta{}); err != nil {
 		tb.Fatal(err)
@@ -88,13 +83,15 @@ func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	return g
 }
 
-// boxesOver is how many boxes an index has over a number of leaves.
-func boxesOver(leaves int) (n int) {
-	for leaves > 1 || n == 0 {
-		leaves = (leaves + 15) / 16
-		n += leaves
+// index has an index of leaves that are everywhere.
+func (n *network) index(leaves []roadgraph.Leaf) {
+	for i := range leaves {
+		l := &leaves[i]
+		l.MinX, l.MinY, l.MaxX, l.MaxY = 0, 0, roadgraph.BoxParts, roadgraph.BoxParts
 	}
-	return n
+	groups := (len(leaves) + boxtree.Fanout - 1) / boxtree.Fanout
+	tree := boxtree.New(uint32(groups))
+	n.leaves, n.boxes = leaves, slices.Repeat([]boxtree.Box{everything}, groups+tree.Boxes())
 }
 
 // TestHostileRegion matches on files that somebody made by hand, with all checksums as they should be: each request
@@ -103,86 +100,103 @@ func TestHostileRegion(t *testing.T) {
 	pace := testpace.Watch(t)
 	const many = 2_000_000
 	for name, change := range map[string]func(n *network){
-		"everything is near": func(n *network) {
-			n.leaves = slices.Repeat([]hostileLeaf{{everything, n.leaves[0].segment, n.leaves[0].point}}, many)
-			n.boxes = slices.Repeat([]hostileBox{everything}, boxesOver(many))
-		},
+		"everything is near": func(n *network) { n.index(slices.Repeat(n.leaves[:1], many)) },
 		"everything seems near, and is far": func(n *network) {
-			n.leaves = slices.Repeat([]hostileLeaf{{everything, n.leaves[0].segment, n.leaves[0].point}}, many)
-			n.boxes = slices.Repeat([]hostileBox{everything}, boxesOver(many))
-			for i := range n.points {
-				n.points[i].Lat = 0
+			n.index(slices.Repeat(n.leaves[:1], many))
+			for i := range n.edges {
+				n.edges[i].Lat = 0
 			}
 		},
 		"all roads at one place": func(n *network) {
-			first, last := n.segments[0], n.segments[len(n.segments)-1]
-			shape := n.points[:n.segments[1].FirstPoint]
-			n.segments, n.points, n.arcs, n.leaves = nil, nil, nil, nil
-			for i := range many / 10 {
-				first.FirstPoint = uint32(len(n.points))
-				n.segments, n.points = append(n.segments, first), append(n.points, shape...)
-				for k := range uint32(2) {
-					n.arcs = append(n.arcs, roadgraph.Arc{Length: first.Length, Duration: 1, Base: uint32(2*i) + k})
-				}
-				n.leaves = append(n.leaves, hostileLeaf{everything, uint32(i), first.FirstPoint})
+			last := len(n.edges) - 1
+			n.edges = append(slices.Repeat(n.edges[:1], many/10), n.edges[last])
+			n.shape = slices.Repeat(n.shape[:n.edges[1].FirstShape+1], many/10)
+			leaves := slices.Repeat(n.leaves[:1], many/10)
+			for i := range n.edges {
+				n.edges[i].FirstShape, n.edges[i].FirstTurn = uint32(i), 0
+				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
 			}
-			last.FirstPoint = uint32(len(n.points))
-			n.segments, n.arcs = append(n.segments, last), append(n.arcs, roadgraph.Arc{})
-			n.boxes = slices.Repeat([]hostileBox{everything}, boxesOver(len(n.leaves)))
+			for i := range leaves {
+				leaves[i].Edge, leaves[i].Skip, leaves[i].Pieces = uint32(i), 0, 1
+			}
+			n.index(leaves)
+		},
+		"segments without end": func(n *network) {
+			last := len(n.edges) - 1
+			n.edges = append(slices.Repeat(n.edges[:1], many/10), n.edges[last])
+			for i := range n.edges[:many/10] {
+				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+			}
+		},
+		"no segment begins": func(n *network) {
+			for i := range n.edges {
+				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+			}
 		},
 		"turns without end": func(n *network) {
-			arcs := uint32(len(n.arcs) - 1)
 			n.turns = nil
 			for i := range uint32(many) {
-				n.turns = append(n.turns, roadgraph.Turn{To: i % arcs})
+				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.edges)-2)}, mapdata.Car, false)
 			}
-			for i := range n.arcs {
-				n.arcs[i].FirstTurn = uint32(i * (many / len(n.arcs)))
+			for i := range n.edges {
+				n.edges[i].FirstTurn = uint32(i * (many / len(n.edges)))
 			}
 		},
 		"a million turns, around and around": func(n *network) {
-			arcs := uint32(len(n.arcs) - 1)
 			n.turns = nil
-			for i := range arcs {
-				n.arcs[i].FirstTurn = uint32(len(n.turns))
-				n.arcs[i].Length, n.arcs[i].Duration = 0, 0
-				for k := range arcs {
-					n.turns = append(n.turns, roadgraph.Turn{To: k})
+			edges := uint32(len(n.edges) - 1)
+			for i := range edges {
+				n.edges[i].FirstTurn, n.edges[i].Length = uint32(len(n.turns)), 0
+				for own := range uint32(2) {
+					for k := range min(edges, 600) {
+						turn := roadgraph.Turn{To: 2*k + own}
+						n.turns = roadgraph.AppendTurn(n.turns, 2*i+own, turn, mapdata.Car, false)
+					}
 				}
 			}
-			n.arcs[arcs].FirstTurn = uint32(len(n.turns))
+			n.edges[edges].FirstTurn = uint32(len(n.turns))
 		},
 		"copies without end": func(n *network) {
-			for i := range n.segments {
-				n.segments[i].Flags |= roadgraph.HasCopies
+			for i := range n.edges {
+				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mapdata.Car)
 			}
-			n.copies = make([]uint32, many)
-			n.arcs = append(n.arcs, slices.Repeat(n.arcs[:1], many)...)
+			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car)}}, many)
 		},
 		"copies of copies": func(n *network) {
-			for i := range n.arcs {
-				n.arcs[i].Base = uint32((i + 1) % (len(n.arcs) - 1))
+			arcs := uint32(2 * (len(n.edges) - 1))
+			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car), Arc: arcs}}, 4)
+			for i := range n.turns {
+				n.turns[i] = 0
 			}
+			n.turns = slices.Repeat(roadgraph.AppendTurn(nil, 0, roadgraph.Turn{To: arcs + 1}, mapdata.Car, false), len(n.turns))
 		},
 		"a shape without end": func(n *network) {
-			n.points = append(n.points, slices.Repeat(n.points, many/len(n.points))...)
-			for i := range n.segments {
-				n.segments[i].FirstPoint = uint32(i * (len(n.points) / len(n.segments)))
+			n.shape = append(n.shape, slices.Repeat(n.shape, many/len(n.shape))...)
+			for i := range n.edges {
+				n.edges[i].FirstShape = uint32(i * (len(n.shape) / len(n.edges)))
+				n.edges[i].EndNorth = roadgraph.FarEnd
+			}
+		},
+		"shapes that end in the middle": func(n *network) {
+			for i := range n.shape {
+				n.shape[i] = 0x8000_8000
 			}
 		},
 		"lengths without sense": func(n *network) {
-			for i := range n.arcs {
-				n.arcs[i].Length, n.arcs[i].Duration = math.MaxUint32, math.MaxUint32
-				n.arcs[i].EndLat, n.arcs[i].EndLon = math.MinInt32, math.MaxInt32
+			for i := range n.edges {
+				e := &n.edges[i]
+				e.Length, e.EndNorth, e.EndEast = math.MaxUint32, math.MaxInt16, math.MinInt16
 			}
-			for i := range n.points {
-				n.points[i].Offset = math.MaxUint32 - uint32(i)
+		},
+		"roads that are not there": func(n *network) {
+			for i := range n.edges {
+				n.edges[i].Road += uint32(i%2) * math.MaxInt32
 			}
 		},
 		"names without end": func(n *network) {
 			n.names = slices.Repeat([]byte{0xff}, 1<<20)
-			for i := range n.segments {
-				n.segments[i].Name = uint32(1 + 65537*(i%8))
+			for i := range n.roads {
+				n.roads[i].Name = uint32(1 + 65537*(i%8))
 			}
 		},
 	} {

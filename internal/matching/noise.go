@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -185,7 +185,7 @@ func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []f
 	return math.Sqrt(median(numbers) / (20 * 2 * math.Ln2)), step, numbers
 }
 
-const degree = math.Pi / 180 * roadgraph.EarthRadius // metres
+const degree = math.Pi / 180 * sphere.Radius // metres
 
 // median sorts numbers, of which there is at least one.
 func median(numbers []float64) float64 {

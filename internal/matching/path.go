@@ -5,7 +5,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // piece is a part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
@@ -27,7 +27,7 @@ func (s *scratch) travel() {
 
 // append adds the way to a step.
 func (s *scratch) append(drive []piece, step *step) []piece {
-	base, offset := s.graph.Arc(step.arc).Base, float64(step.offset)
+	base, offset := s.graph.Base(step.arc), float64(step.offset)
 	switch step.move {
 	case begin:
 		return append(drive, piece{base, offset, offset})
@@ -43,7 +43,7 @@ func (s *scratch) append(drive []piece, step *step) []piece {
 		last.to = s.length(last.base)
 		first := len(drive)
 		for node := step.route; node != 0; node = s.nodes[node].parent {
-			arc := s.graph.Arc(s.nodes[node].arc).Base
+			arc := s.graph.Base(s.nodes[node].arc)
 			drive = append(drive, piece{base: arc, to: s.length(arc)})
 		}
 		drive[first].to = offset
@@ -53,7 +53,7 @@ func (s *scratch) append(drive []piece, step *step) []piece {
 }
 
 // length of an arc in metres.
-func (s *scratch) length(arc uint32) float64 { return float64(s.graph.Arc(arc).Length) / 1000 }
+func (s *scratch) length(arc uint32) float64 { return float64(s.graph.Length(arc)) / 1000 }
 
 // maxPath is how many points the geometry of a drive may have: 64 MB of them, of a drive of some ten thousand
 // kilometres.
@@ -76,7 +76,8 @@ func (s *scratch) path() (orb.LineString, error) {
 // appendShape adds the geometry of a piece.
 func (s *scratch) appendShape(line orb.LineString, p *piece) orb.LineString {
 	line = appendPoint(line, s.at(p.base, p.from))
-	shape := s.graph.Shape(p.base >> 1)
+	s.shape = s.graph.Shape(p.base>>1, s.shape[:0])
+	shape := s.shape
 	if p.base&1 == 0 {
 		for i := range shape {
 			if at := float64(shape[i].Offset) / 1000; at > p.from && at < p.to {
@@ -114,7 +115,7 @@ func (s *scratch) at(base uint32, offset float64) orb.Point {
 func lengthOf(line orb.LineString) float64 {
 	length := 0.0
 	for i := 1; i < len(line); i++ {
-		length += roadgraph.Distance(line[i-1].Lat(), line[i-1].Lon(), line[i].Lat(), line[i].Lon())
+		length += sphere.Distance(line[i-1].Lat(), line[i-1].Lon(), line[i].Lat(), line[i].Lon())
 	}
 	return length
 }

@@ -72,12 +72,13 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 
 // wander drives over a number of arcs at random, never back on the same road. Where it cannot go on it ends sooner.
 func wander(g *roadgraph.Graph, r *rand.Rand, n int) (arcs []uint32) {
-	arc := uint32(r.IntN(2 * g.Segments()))
+	segments := roadgraphtest.Segments(g)
+	arc := 2*segments[r.IntN(len(segments))] + uint32(r.IntN(2))
 	for !isOpen(g, arc) {
 		arc ^= 1
 	}
 	for arcs = append(arcs, arc); len(arcs) < n; arcs = append(arcs, arc) {
-		turns := slices.DeleteFunc(slices.Clone(g.Turns(arc)),
+		turns := slices.DeleteFunc(g.Turns(arc, nil),
 			func(t roadgraph.Turn) bool { return t.Angle == roadgraph.TurningBack })
 		if len(turns) == 0 {
 			break

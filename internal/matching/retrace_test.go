@@ -8,6 +8,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // stretch is a part of an arc that a drive travels, in metres from the arc's beginning.
@@ -104,7 +105,7 @@ func goOn(g *roadgraph.Graph, places []place, first int) []place {
 			add(place{back, max(lengthOf(g, p.arc)-p.offset, 0), k})
 		}
 		if lengthOf(g, p.arc)-p.offset < exact {
-			for _, turn := range g.Turns(p.arc) {
+			for _, turn := range g.Turns(p.arc, nil) {
 				add(place{turn.To, 0, k})
 			}
 		}
@@ -123,7 +124,7 @@ func collect(g *roadgraph.Graph, places []place, end int) (drive []stretch) {
 		if last := len(drive) - 1; i > 0 && p.arc == chain[i-1].arc && p.offset >= drive[last].to {
 			drive[last].to = p.offset
 		} else {
-			drive = append(drive, stretch{g.Arc(p.arc).Base, p.offset, p.offset})
+			drive = append(drive, stretch{g.Base(p.arc), p.offset, p.offset})
 		}
 	}
 	return slices.DeleteFunc(drive, func(s stretch) bool { return s.to-s.from < exact })
@@ -179,11 +180,11 @@ func metres(drive []stretch) (total float64) {
 }
 
 // distance between two positions in metres.
-func distance(p, q orb.Point) float64 { return roadgraph.Distance(p.Lat(), p.Lon(), q.Lat(), q.Lon()) }
+func distance(p, q orb.Point) float64 { return sphere.Distance(p.Lat(), p.Lon(), q.Lat(), q.Lon()) }
 
 // toLine is the distance in metres of a position from a line.
 func toLine(p orb.Point, line orb.LineString) float64 {
-	const degree = math.Pi / 180 * roadgraph.EarthRadius
+	const degree = math.Pi / 180 * sphere.Radius
 	xy := func(q orb.Point) (x, y float64) {
 		return (q.Lon() - p.Lon()) * degree * math.Cos(p.Lat()*math.Pi/180), (q.Lat() - p.Lat()) * degree
 	}

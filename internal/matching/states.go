@@ -66,30 +66,29 @@ func (s *scratch) findStates(point int32, radius float64) {
 	for i := range s.hits {
 		h := &s.hits[i]
 		s.closest = min(s.closest, h.Distance)
-		flags := s.graph.Segment(h.Segment).Flags
+		segment := s.graph.Segment(h.Segment)
 		for direction, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
-			if flags.Has(open) {
-				s.addState(point, h, 2*h.Segment+uint32(direction), flags.Has(roadgraph.HasCopies))
+			if segment.Flags.Has(open) {
+				s.addState(point, h, 2*h.Segment+uint32(direction), &segment)
 			}
 		}
 	}
 }
 
 // addState appends the state of a place in one direction, and those of the arc's copies.
-func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, hasCopies bool) {
-	arc := s.graph.Arc(base)
+func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, segment *roadgraph.Segment) {
 	offset := h.Offset
 	if base&1 == 1 {
-		offset = arc.Length - offset
+		offset = segment.Length - offset
 	}
-	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(arc.Length) / 1000,
+	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(segment.Length) / 1000,
 		distance: h.Distance, cost: math.Inf(1), point: point}
-	if arc.Length > 0 {
-		st.perMetre = s.costs.Arc(arc) / st.length
-		st.pace = float64(arc.Duration) / float64(arc.Length)
+	if segment.Length > 0 {
+		st.pace = float64(segment.Durations[base&1]) / float64(segment.Length)
+		st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace
 	}
 	s.states = append(s.states, st)
-	if hasCopies {
+	if segment.Flags.Has(roadgraph.HasCopies) {
 		for copied, last := s.graph.Copies(base); copied < last; copied++ {
 			st.arc = copied
 			s.states = append(s.states, st)

@@ -30,8 +30,8 @@ func (s *scratch) connect(point int32, spacing float64) error {
 		turning: s.mode.turning(spacing), best: math.Inf(1)}
 	for i := range s.before {
 		st := &s.before[i]
-		if arc := s.graph.Arc(st.base); arc.Length > 0 {
-			st.perMetre = s.costs.Arc(arc) / st.length
+		if st.length > 0 {
+			st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace
 		}
 	}
 	c.alongRoads()

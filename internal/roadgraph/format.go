@@ -6,41 +6,91 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// A region has one road network for each mode of travel, each complete in itself: were there one network for all, every
-// footpath that meets a street would cut the street in two, and cars would search several times as many arcs. Only names
-// are shared.
-//
-// NamesSection is the section of the names.
-const NamesSection = "roads.names"
+// A region has one road network for all modes of travel. Its ways are cut into edges where the network of any mode has a
+// junction. Were edges all there is, each footpath that meets a street would cut the street in two, and cars would search
+// several times as many arcs; so each mode sees segments, runs of edges that follow one another in the file, and an edge
+// says for which modes a segment begins with it. The number of a segment is that of its first edge.
 
-// Sections are the names of a network's sections.
-type Sections struct{ Segments, Points, Ways, Arcs, Turns, Copies, Leaves, Boxes string }
+// The sections of a road network.
+const (
+	EdgesSection  = "roads.edges"  // of Edge, one more than there are
+	ShapeSection  = "roads.shape"  // of uint32; see AppendShape
+	TurnsSection  = "roads.turns"  // of uint32; see AppendTurn
+	CopiesSection = "roads.copies" // of Copy, one more than there are; by mode, then arc
+	RoadsSection  = "roads.ways"   // of Road
+	NamesSection  = "roads.names"  // of bytes; see Graph.Text
+	LeavesSection = "roads.leaves" // of Leaf
+	BoxesSection  = "roads.boxes"  // of boxtree.Box; of each boxtree.Fanout leaves, then of the levels above
+)
 
-// SectionsOf returns the names of the sections of the network for one mode of travel.
-func SectionsOf(mode mapdata.Modes) Sections {
-	prefix := map[mapdata.Modes]string{
-		mapdata.Car: "roads.car.", mapdata.Bicycle: "roads.bicycle.", mapdata.Foot: "roads.foot.",
-	}[mode]
-	return Sections{
-		Segments: prefix + "segments", Points: prefix + "points", Ways: prefix + "ways",
-		Arcs: prefix + "arcs", Turns: prefix + "turns",
-		Copies: prefix + "copies", Leaves: prefix + "leaves", Boxes: prefix + "boxes",
-	}
+// Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so that
+// shape and turns of edge i end where those of i+1 begin.
+type Edge struct {
+	Lat, Lon int32 // where it begins, in 1e-7 degrees
+	// EndNorth and EndEast are where it ends from there, in 1e-7 degrees; EndNorth is FarEnd where that does not fit.
+	EndNorth, EndEast int16
+	FirstShape        uint32
+	FirstTurn         uint32 // of those at its end first, then of those at its beginning
+	Length            uint32 // millimetres
+	Road              uint32
+	Flags             EdgeFlags
 }
 
-// Segment is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
-// properties. One more segment, empty, stands after the last, so that the points of segment i end where those of i+1 begin.
-type Segment struct {
-	FirstPoint uint32 // of its shape
-	Length     uint32 // millimetres
-	Name, Ref  uint32 // see Graph.Text
-	Class      mapdata.RoadClass
-	Flags      Flags
-	Layer      int8
-	_          uint8
+// FarEnd says that an edge's end is to be found by its shape.
+const FarEnd = math.MinInt16
+
+// EdgeFlags are sets of modes, of three bits each, and Reversed.
+type EdgeFlags uint32
+
+// Where each set of modes is in EdgeFlags.
+const (
+	OpenForward   = 3 * iota // those who may travel it forward
+	OpenBackward             // and backward
+	LocalForward             // those of them who may only where their way begins or ends there
+	LocalBackward            // the same backward
+	Begins                   // those whose segments begin with it
+	Copied                   // those for whom an arc of the segment that begins with it has copies
+	setBits
+)
+
+// Reversed says that an edge runs against its way.
+const Reversed EdgeFlags = 1 << setBits
+
+// FlagsOf returns flags with a set of modes in its place.
+func FlagsOf(set int, modes mapdata.Modes) EdgeFlags { return EdgeFlags(modes) << set }
+
+// Modes is a set of modes of an edge.
+func (f EdgeFlags) Modes(set int) mapdata.Modes { return mapdata.Modes(f>>set) & allModes }
+
+const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+
+// Open are the modes that may travel an edge at all.
+func (f EdgeFlags) Open() mapdata.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
+
+// Road is what the edges of one way have in common.
+type Road struct {
+	WayLow, WayHigh uint32 // of the way's id
+	Name, Ref       uint32 // see Graph.Text
+	Class           mapdata.RoadClass
+	Flags           uint8 // those of Flags from Roundabout to Ferry, shifted down to it
+	Layer           int8
+	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
+	Speeds [4]uint8
+	_      uint8
 }
 
-// Flags are properties of a segment.
+// Way is the id of the OpenStreetMap way.
+func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLow)) }
+
+// Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so that
+// which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all edges.
+type Copy struct {
+	Mode      uint32 // of mapdata.Modes
+	Arc       uint32 // the arc that it is a copy of
+	FirstTurn uint32 // its turns end where those of the next one begin
+}
+
+// Flags are properties of a segment for one mode.
 type Flags uint16
 
 // The flags. Forward and Backward say in which directions the network's mode may travel.
@@ -59,71 +109,77 @@ const (
 	DestinationBackward
 )
 
+// RoadFlags is the lowest of the flags that a Road has.
+const RoadFlags = 2
+
 // Has reports whether all of the given flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
-// Point is a point of a segment's shape.
-type Point struct {
-	Lat, Lon int32  // 1e-7 degrees
-	Offset   uint32 // millimetres from the segment's first point, along the shape
+// Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of its
+// group of boxtree.Fanout leaves, rounded outwards.
+type Leaf struct {
+	Edge                   uint32
+	Skip                   uint8 // words of the edge's shape before the first piece
+	Pieces                 uint8
+	Modes                  mapdata.Modes // who may travel the edge
+	_                      uint8
+	MinX, MinY, MaxX, MaxY uint8
 }
 
-// WayRun says of which OpenStreetMap way the shapes are from a point on, up to the next run: a segment may be of
-// several ways that continue each other, so its number alone does not tell. Runs are in the order of their points, and
-// the first begins at point 0.
-type WayRun struct {
-	Point     uint32
-	low, high uint32 // of the way's id
-}
+// What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
+const (
+	MaxEdgeShape = 64      // pieces of an edge's shape
+	MaxShape     = 4096    // points of a segment
+	MaxTurns     = 1 << 20 // of an arc
+	MaxCopies    = 4096    // of an arc
+	// LeafShape: a street of a few pieces is one leaf, while a long winding road is several with boxes that are small.
+	LeafShape = 8
+)
 
-// NewWayRun returns the run of a way from a point on.
-func NewWayRun(point uint32, way int64) WayRun {
-	return WayRun{Point: point, low: uint32(way), high: uint32(uint64(way) >> 32)}
-}
+// Box edges of leaves are this many parts of their group's.
+const BoxParts = 255
 
-// Way is the id of the run's OpenStreetMap way.
-func (r *WayRun) Way() int64 { return int64(uint64(r.high)<<32 | uint64(r.low)) }
-
-// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward; both exist even where only one
-// is open. After them come copies: an arc that is part of a turn restriction over ways is there once more for each
-// beginning of such a restriction, so that which copy a route stands on says what it may no longer do. One more arc,
-// empty, stands after the last, so that the turns of arc i end where those of i+1 begin.
-type Arc struct {
-	FirstTurn uint32
-	Length    uint32 // millimetres
-	Duration  uint32 // milliseconds, at the road's free speed
-	Base      uint32 // the arc that this one is a copy of; itself where it is none
-	// EndLat and EndLon, in 1e-7 degrees, are where the arc ends. The shape says so, too, but a search that is aimed at a
-	// position needs it for every arc.
-	EndLat, EndLon int32
-}
+// TurningBack is the angle of turning round on the same road.
+const TurningBack = math.MinInt8
 
 // Turn is a way to go on at an arc's end. What is not allowed is not there.
 type Turn struct {
 	To    uint32 // arc
 	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; TurningBack
-	// Enters is 1 where the turn leads into a road that is only for those who have a destination there, from one that
-	// is for all; else 0. It follows from the flags of the two segments, and spares a search to look at them.
-	Enters uint8
-	_      uint16
+	// Enters says that the turn leads into a road that is only for those who have a destination there, from one that is
+	// for all.
+	Enters bool
 }
 
-// TurningBack is the angle of turning round on the same road.
-const TurningBack = math.MinInt8
-
-// Box is a bounding box in 1e-7 degrees.
-type Box struct{ MinLat, MinLon, MaxLat, MaxLon int32 }
-
-// Leaf is an entry of the snapping index: up to LeafPieces pieces of a segment's shape.
-type Leaf struct {
-	Box
-	Segment uint32
-	Point   uint32 // where the first piece begins
-}
-
+// A turn is a word: from the lowest bit its angle, who may take it, whether it is at the beginning of its edge, Enters,
+// and its target less its own arc, both as numbers of arcs; or farTurn, and the target is the next word. Its own arc is
+// here that by which the edge itself is travelled, of whatever segment it is part. Turning round with a difference of 0
+// leads to the segment's other arc.
 const (
-	// LeafPieces: a street of a few pieces is one leaf, while a long winding road is several with boxes that are still small.
-	LeafPieces = 8
-	// FanOut is the number of boxes below one box of the index.
-	FanOut = 16
+	turnModes    = 8
+	turnBackward = 1 << 11
+	turnEnters   = 1 << 12
+	turnTarget   = 13
+	farTurn      = math.MinInt32 >> turnTarget
 )
+
+// AppendTurn appends the words of a turn that some modes may take. A turn to the segment's own other arc has back set; its
+// target does not matter.
+func AppendTurn(words []uint32, own uint32, t Turn, modes mapdata.Modes, back bool) []uint32 {
+	word := uint32(uint8(t.Angle)) | uint32(modes)<<turnModes
+	if own&1 == 1 {
+		word |= turnBackward
+	}
+	if t.Enters {
+		word |= turnEnters
+	}
+	by := int64(t.To) - int64(own)
+	switch {
+	case back:
+		return append(words, word)
+	case by <= farTurn || by >= -farTurn || by == 0 && t.Angle == TurningBack:
+		far := int32(farTurn) << turnTarget
+		return append(words, word|uint32(far), t.To)
+	}
+	return append(words, word|uint32(int32(by))<<turnTarget)
+}

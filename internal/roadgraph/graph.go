@@ -1,5 +1,6 @@
 // Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds the
-// roads near a position, and shortest paths. It is written once by package build/roads, and read in place from the mapped region file.
+// roads near a position, and shortest paths. It is written once by package build/roads, and read in place from the mapped
+// region file.
 //
 // Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
 // restrictions, barriers, no turning back), and the list of an arc's turns says exactly that.
@@ -7,7 +8,11 @@ package roadgraph
 
 import (
 	"fmt"
+	"iter"
+	"math"
+	"math/bits"
 
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -15,17 +20,19 @@ import (
 // Graph is the road network of a region for one mode of travel. It is safe for use by any number of goroutines. Its
 // methods read the region file: callers from outside the engines recover as package region says.
 type Graph struct {
-	path     string
-	segments region.View[Segment]
-	points   region.View[Point]
-	ways     region.View[WayRun]
-	arcs     region.View[Arc]
-	turns    region.View[Turn]
-	copies   region.View[uint32]
-	leaves   region.View[Leaf]
-	boxes    region.View[Box]
-	names    region.View[byte]
-	levels   []Level // of the index, from the top down
+	path string
+	mode mapdata.Modes
+	open EdgeFlags // of an edge that the mode may travel, any
+
+	edges  region.View[Edge]
+	shape  region.View[uint32]
+	turns  region.View[uint32]
+	copies region.View[Copy]
+	roads  region.View[Road]
+	names  region.View[byte]
+	leaves region.View[Leaf]
+	boxes  region.View[boxtree.Box]
+	tree   boxtree.Tree // over groups of leaves
 }
 
 // Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without roads
@@ -34,24 +41,20 @@ func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
-	names := SectionsOf(mode)
-	g := &Graph{path: f.Path()}
+	g := &Graph{path: f.Path(), mode: mode, open: FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode)}
 	for _, err := range []error{
-		open(f, names.Segments, &g.segments), open(f, names.Points, &g.points), open(f, names.Ways, &g.ways),
-		open(f, names.Arcs, &g.arcs), open(f, names.Turns, &g.turns), open(f, names.Copies, &g.copies),
-		open(f, names.Leaves, &g.leaves),
-		open(f, names.Boxes, &g.boxes), open(f, NamesSection, &g.names),
+		open(f, EdgesSection, &g.edges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
+		open(f, CopiesSection, &g.copies), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
+		open(f, LeavesSection, &g.leaves), open(f, BoxesSection, &g.boxes),
 	} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	g.levels = LevelsOf(g.leaves.Len())
-	if n := BoxCount(g.levels); n != g.boxes.Len() {
+	groups := (g.leaves.Len() + boxtree.Fanout - 1) / boxtree.Fanout
+	g.tree = boxtree.New(uint32(groups))
+	if n := groups + g.tree.Boxes(); n != g.boxes.Len() {
 		return nil, fmt.Errorf("%s is damaged: its road index has %d boxes, not %d", f.Path(), g.boxes.Len(), n)
-	}
-	if g.Segments() > 0 && g.arcs.Len() < 2*g.Segments()+1 {
-		return nil, fmt.Errorf("%s is damaged: %d arcs for %d segments", f.Path(), g.arcs.Len(), g.Segments())
 	}
 	return g, nil
 }
@@ -61,94 +64,111 @@ func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
 	return err
 }
 
-// Segments is the number of segments.
-func (g *Graph) Segments() int { return max(g.segments.Len()-1, 0) }
+// Edges is the number of edges of all modes. The numbers of segments are below it.
+func (g *Graph) Edges() int { return max(g.edges.Len()-1, 0) }
 
-// Arcs is the number of arcs, closed ones and copies included.
-func (g *Graph) Arcs() int { return max(g.arcs.Len()-1, 0) }
+// Arcs is a number that those of all arcs, copies included, are below.
+func (g *Graph) Arcs() int { return 2*g.Edges() + max(g.copies.Len()-1, 0) }
 
-// Segment returns a segment.
-func (g *Graph) Segment(i uint32) *Segment { return g.segments.At(int(i)) }
-
-// Arc returns an arc.
-func (g *Graph) Arc(i uint32) *Arc { return g.arcs.At(int(i)) }
-
-// SegmentOf is the segment that an arc travels, and whether it does so forward.
-func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
-	base := g.Arc(arc).Base
-	return base >> 1, base&1 == 0
+// Begins reports whether a segment begins with an edge.
+func (g *Graph) Begins(edge uint32) bool {
+	flags := g.edges.At(int(edge)).Flags
+	return flags&g.open != 0 && flags.Modes(Begins)&g.mode != 0
 }
 
-// What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
-const (
-	MaxShape  = 4096    // points of a segment
-	MaxTurns  = 1 << 20 // of an arc
-	MaxCopies = 4096    // of an arc
-)
+// Segments yields all segments in the order of their numbers.
+func (g *Graph) Segments() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for edge := range uint32(g.Edges()) {
+			if g.Begins(edge) && !yield(edge) {
+				return
+			}
+		}
+	}
+}
+
+// goesOn reports whether a segment goes on with the next edge after one of its edges.
+func (g *Graph) goesOn(segment, edge uint32) bool {
+	flags := g.edges.At(int(edge) + 1).Flags
+	if flags&g.open == 0 || flags.Modes(Begins)&g.mode != 0 {
+		return false
+	}
+	if edge-segment > MaxShape {
+		g.foreign("a segment has too many edges")
+	}
+	return true
+}
 
 // foreign ends the reading of a file that the compiler has not made.
 func (g *Graph) foreign(problem string) {
 	panic(&region.DamageError{Path: g.path, Problem: problem})
 }
 
-// Turns are the ways to go on at an arc's end.
-func (g *Graph) Turns(arc uint32) []Turn {
-	first, end := int(g.arcs.At(int(arc)).FirstTurn), int(g.arcs.At(int(arc)+1).FirstTurn)
-	if end-first > MaxTurns {
-		g.foreign("an arc has too many turns")
-	}
-	return g.turns.Range(first, end)
+// Segment is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
+// properties.
+type Segment struct {
+	Length    uint32 // millimetres
+	Name, Ref uint32 // see Graph.Text
+	Class     mapdata.RoadClass
+	Flags     Flags
+	Layer     int8
+	// Durations are the times in milliseconds that it takes forward and backward, at the road's free speed.
+	Durations [2]uint32
 }
 
-// Shape is the line of a segment, from its first end to its last; at least two points.
-func (g *Graph) Shape(segment uint32) []Point {
-	first, end := int(g.segments.At(int(segment)).FirstPoint), int(g.segments.At(int(segment)+1).FirstPoint)
-	if end-first > MaxShape {
-		g.foreign("a segment has too many points")
+// Segment returns a segment.
+func (g *Graph) Segment(i uint32) Segment {
+	first := g.edges.At(int(i))
+	_, _, length := g.run(i, first)
+	r := g.roads.At(int(first.Road))
+	s := Segment{Length: length, Name: r.Name, Ref: r.Ref, Class: r.Class, Layer: r.Layer,
+		Flags: Flags(r.Flags)<<RoadFlags | g.flags(first.Flags)}
+	for direction := range s.Durations {
+		s.Durations[direction] = duration(length, g.speed(r, direction == 0 != (first.Flags&Reversed != 0)))
 	}
-	return g.points.Range(first, end)
+	return s
 }
 
-// Copies are the copies of an arc that travels a segment with HasCopies; see Arc.
-func (g *Graph) Copies(base uint32) (first, last uint32) {
-	originals := uint32(2 * g.Segments())
-	i, j := 0, g.copies.Len()
-	for i < j {
-		if h := int(uint(i+j) >> 1); *g.copies.At(h) < base {
-			i = h + 1
-		} else {
-			j = h
+// flags are those of a segment that its first edge knows.
+func (g *Graph) flags(f EdgeFlags) (flags Flags) {
+	for _, of := range [...]struct {
+		set  int
+		flag Flags
+	}{
+		{OpenForward, Forward}, {OpenBackward, Backward},
+		{LocalForward, DestinationForward}, {LocalBackward, DestinationBackward}, {Copied, HasCopies},
+	} {
+		if f.Modes(of.set)&g.mode != 0 {
+			flags |= of.flag
 		}
 	}
-	for j < g.copies.Len() && *g.copies.At(j) == base {
-		if j++; j-i > MaxCopies {
-			g.foreign("an arc has too many copies")
-		}
-	}
-	return originals + uint32(i), originals + uint32(j)
+	return flags
 }
 
-// Text is a name or a reference number by the number that a segment has for it.
-func (g *Graph) Text(i uint32) string {
-	if i == 0 {
-		return ""
+// run goes through the edges of a segment: its last one, and the length of all in millimetres.
+func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, length uint32) {
+	last, edge = segment, first
+	sum := uint64(first.Length)
+	for g.goesOn(segment, last) {
+		last++
+		edge = g.edges.At(int(last))
+		sum += uint64(edge.Length)
 	}
-	n := g.names.Range(int(i), int(i)+2)
-	length := int(n[0]) | int(n[1])<<8
-	return string(g.names.Range(int(i)+2, int(i)+2+length))
+	return last, edge, clamp(sum)
 }
 
-// Name is what to call a segment: its name, or else its reference number; may be empty.
-func (g *Graph) Name(segment uint32) string {
-	s := g.Segment(segment)
-	if s.Name != 0 {
-		return g.Text(s.Name)
+// speed is the mode's free speed in km/h along a way or against it.
+func (g *Graph) speed(r *Road, along bool) uint8 {
+	if g.mode != mapdata.Car {
+		return r.Speeds[1+bits.TrailingZeros8(uint8(g.mode))]
 	}
-	return g.Text(s.Ref)
+	if along {
+		return r.Speeds[0]
+	}
+	return r.Speeds[1]
 }
 
-// SameName reports whether two segments have the same Name for the same reason.
-func (g *Graph) SameName(a, b uint32) bool {
-	s, t := g.Segment(a), g.Segment(b)
-	return s.Name == t.Name && (s.Name != 0 || s.Ref == t.Ref)
+// duration is the time in milliseconds for a length in millimetres at a speed in km/h.
+func duration(length uint32, speed uint8) uint32 {
+	return uint32(min(math.Round(float64(length)*3.6/float64(max(speed, 1))), math.MaxUint32))
 }

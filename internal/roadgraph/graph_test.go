@@ -14,11 +14,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // names lists the segments of a graph by name, sorted, and how many points each has.
 func names(g *roadgraph.Graph) (list []string) {
-	for i := range uint32(g.Segments()) {
+	for i := range g.Segments() {
 		list = append(list, g.Name(i))
 	}
 	slices.Sort(list)
@@ -164,13 +165,13 @@ func TestSegments(t *testing.T) {
 // checkGeometry compares what is written of each segment with its shape.
 func checkGeometry(t *testing.T, g *roadgraph.Graph) {
 	t.Helper()
-	for i := range uint32(g.Segments()) {
-		shape := g.Shape(i)
+	for i := range g.Segments() {
+		shape := g.Shape(i, nil)
 		length := 0.0
 		for k := 1; k < len(shape); k++ {
 			a, b := shape[k-1].Location(), shape[k].Location()
-			length += roadgraph.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
-			if diff := length - float64(shape[k].Offset)/1000; diff > 0.001 || diff < -0.001 {
+			length += sphere.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
+			if diff := length - float64(shape[k].Offset)/1000; diff > 0.002 || diff < -0.002 {
 				t.Fatalf("segment %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
 			}
 		}
@@ -199,8 +200,8 @@ func TestLongRoad(t *testing.T) {
 	town.Road("c", nodes[n-1], town.Node(n+100, 0))
 	g := town.Open(t)
 	checkGeometry(t, g)
-	if g.Segments() != 5 {
-		t.Fatalf("%d segments, want 3 and one at each end", g.Segments())
+	if n := len(roadgraphtest.Segments(g)); n != 5 {
+		t.Fatalf("%d segments, want 3 and one at each end", n)
 	}
 	var s roadgraph.Search
 	from, to := arcNamed(t, &town, g, "b", n), arcNamed(t, &town, g, "c", nodes[n-1])
@@ -217,8 +218,8 @@ func TestProperties(t *testing.T) {
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Roundabout, r.Bridge, r.Ferry = "B 2", true, true, true
 	g := town.Open(t)
-	if g.Segments() != 2 || g.Arcs() != 4 {
-		t.Fatalf("%d segments, %d arcs", g.Segments(), g.Arcs())
+	if n := len(roadgraphtest.Segments(g)); n != 2 || g.Arcs() != 4 {
+		t.Fatalf("%d segments, %d arcs", n, g.Arcs())
 	}
 	for i := range uint32(2) {
 		s := g.Segment(i)
@@ -246,19 +247,16 @@ func TestDelawareGeometry(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
 	checkGeometry(t, g)
 	copies := 0
-	for arc := range uint32(g.Arcs()) {
-		base := g.Arc(arc).Base
-		if base != arc {
-			copies++
-			if first, last := g.Copies(base); arc < first || arc >= last || !g.Segment(base>>1).Flags.Has(roadgraph.HasCopies) {
-				t.Errorf("arc %d is a copy of %d that is not in its list", arc, base)
+	for segment := range g.Segments() {
+		for _, base := range []uint32{2 * segment, 2*segment + 1} {
+			arcs := []uint32{base}
+			if g.Segment(segment).Flags.Has(roadgraph.HasCopies) {
+				for c, last := g.Copies(base); c < last; c++ {
+					arcs = append(arcs, c)
+				}
 			}
-		}
-		for _, turn := range g.Turns(arc) {
-			end, begin := ends(g, base), ends(g, g.Arc(turn.To).Base)
-			if end[1] != begin[0] {
-				t.Fatalf("arc %d ends at %v, and the next one begins at %v", arc, end[1], begin[0])
-			}
+			copies += len(arcs) - 1
+			checkTurns(t, g, base, arcs)
 		}
 	}
 	if copies == 0 {
@@ -266,9 +264,28 @@ func TestDelawareGeometry(t *testing.T) {
 	}
 }
 
+// checkTurns looks at where the turns of an arc and of its copies lead.
+func checkTurns(t *testing.T, g *roadgraph.Graph, base uint32, arcs []uint32) {
+	t.Helper()
+	for _, arc := range arcs {
+		if g.Base(arc) != base {
+			t.Errorf("arc %d is a copy of %d, and in the list of %d", arc, g.Base(arc), base)
+		}
+		for _, turn := range g.Turns(arc, nil) {
+			to := g.Base(turn.To)
+			if end, begin := ends(g, base), ends(g, to); end[1] != begin[0] || !isOpen(g, to) {
+				t.Fatalf("arc %d ends at %v, and the next one, %d, begins at %v", arc, end[1], to, begin[0])
+			}
+			if to != turn.To && !g.Segment(to>>1).Flags.Has(roadgraph.HasCopies) {
+				t.Errorf("arc %d is a copy of %d, which says that it has none", turn.To, to)
+			}
+		}
+	}
+}
+
 // ends are the two positions that an arc connects.
 func ends(g *roadgraph.Graph, base uint32) [2]orb.Point {
-	shape := g.Shape(base >> 1)
+	shape := g.Shape(base>>1, nil)
 	first, last := shape[0].Location(), shape[len(shape)-1].Location()
 	if base&1 == 1 {
 		first, last = last, first
@@ -294,7 +311,7 @@ func TestModes(t *testing.T) {
 		if diff := cmp.Diff(want, names(g)); diff != "" {
 			t.Errorf("mode %d: %s", mode, diff)
 		}
-		for i := range uint32(g.Segments()) {
+		for i := range g.Segments() {
 			both := g.Segment(i).Flags.Has(roadgraph.Forward | roadgraph.Backward)
 			if both == (mode == mapdata.Car) {
 				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Segment(i).Flags)
@@ -349,7 +366,7 @@ func TestOpenWithoutRoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(g.Near(45, 9, 1e6, nil)); g.Segments() != 0 || g.Arcs() != 0 || n != 0 {
-		t.Errorf("%d segments, %d arcs, %d hits", g.Segments(), g.Arcs(), n)
+	if n := len(g.Near(45, 9, 1e6, nil)); g.Edges() != 0 || g.Arcs() != 0 || n != 0 {
+		t.Errorf("%d edges, %d arcs, %d hits", g.Edges(), g.Arcs(), n)
 	}
 }

@@ -4,57 +4,13 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// The snapping index is a packed Hilbert R-tree: the leaves in the order of the curve, and above them levels of bounding
-// boxes, each over FanOut of the level below, the topmost level first in the file.
-
-// Level is a level of boxes: the number of its first box, and how many it has.
-type Level struct{ First, Count int }
-
-// LevelsOf is the layout of the boxes above a number of leaves, from the top down. The lowest level has a box for every
-// FanOut leaves.
-func LevelsOf(leaves int) []Level {
-	var levels []Level
-	for n := leaves; n > 0; {
-		n = (n + FanOut - 1) / FanOut
-		levels = append(levels, Level{Count: n})
-		if n == 1 {
-			break
-		}
-	}
-	slices.Reverse(levels)
-	for i := 1; i < len(levels); i++ {
-		levels[i].First = levels[i-1].First + levels[i-1].Count
-	}
-	return levels
-}
-
-// BoxCount is the number of boxes on all levels.
-func BoxCount(levels []Level) int {
-	if len(levels) == 0 {
-		return 0
-	}
-	last := levels[len(levels)-1]
-	return last.First + last.Count
-}
-
-func (b *Box) overlaps(o *Box) bool {
-	return b.MinLat <= o.MaxLat && b.MaxLat >= o.MinLat && b.MinLon <= o.MaxLon && b.MaxLon >= o.MinLon
-}
-
-// around is the box that holds all positions within a number of metres of a position in degrees.
-func around(lat, lon, radius float64) Box {
-	dLat := radius/metresPerUnit + 1
-	dLon := 1.8e9
-	if farthest := math.Abs(lat) + dLat*1e-7; farthest < 90 {
-		dLon = min(dLon, dLat/math.Cos(farthest*math.Pi/180))
-	}
-	return Box{
-		int32(max(lat*1e7-dLat, -0.9e9)), int32(max(lon*1e7-dLon, -1.8e9)),
-		int32(min(lat*1e7+dLat, 0.9e9)), int32(min(lon*1e7+dLon, 1.8e9)),
-	}
-}
+// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their edges. All modes have it in
+// common: a leaf says whose it is.
 
 // Hit is a place on a segment that is near a position.
 type Hit struct {
@@ -83,16 +39,18 @@ func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 }
 
 // usualLooks is above how many boxes and leaves are looked at where streets are dense.
-const usualLooks = 2000
+const usualLooks = 4000
 
 // near looks at no more than most boxes and leaves, and a few.
 func (g *Graph) near(lat, lon, radius float64, hits []Hit, most int) (all []Hit, looked int) {
 	if g.leaves.Len() == 0 {
 		return hits, 0
 	}
-	s := snapper{g: g, plane: newPlane(lat, lon), query: around(lat, lon, radius), limit: radius * radius, hits: hits,
-		first: len(hits), most: most}
-	s.descend(0, 0)
+	s := snapper{g: g, plane: newPlane(lat, lon), limit: radius * radius, hits: hits, first: len(hits), most: most}
+	boxes, n := around(lat, lon, radius)
+	for _, s.query = range boxes[:n] {
+		s.descend(g.tree.Height, 0, g.tree.Count[g.tree.Height])
+	}
 	s.compact()
 	for i := s.first; i < len(s.hits); i++ {
 		s.hits[i].Distance = math.Sqrt(s.hits[i].Distance)
@@ -100,11 +58,39 @@ func (g *Graph) near(lat, lon, radius float64, hits []Hit, most int) (all []Hit,
 	return s.hits, s.looked
 }
 
+// around is the box that holds all positions within a number of metres of a position in degrees; two boxes where it
+// crosses the antimeridian.
+func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
+	lat, lon = lat*1e7, lon*1e7
+	dLat := radius/sphere.MetresPerUnit + 1
+	dLon := 2.0 * halfTurn
+	if farthest := math.Abs(lat) + dLat; farthest < halfTurn/2 {
+		dLon = dLat / math.Cos(farthest*unit)
+	}
+	boxes[0] = boxtree.Box{
+		MinX: int32(max(lon-dLon, -halfTurn)), MinY: int32(max(lat-dLat, -halfTurn/2)),
+		MaxX: int32(min(lon+dLon, halfTurn)), MaxY: int32(min(lat+dLat, halfTurn/2)),
+	}
+	if dLon >= halfTurn || lon-dLon >= -halfTurn && lon+dLon <= halfTurn {
+		if dLon >= halfTurn {
+			boxes[0].MinX, boxes[0].MaxX = -halfTurn, halfTurn
+		}
+		return boxes, 1
+	}
+	boxes[1] = boxes[0]
+	if lon-dLon < -halfTurn {
+		boxes[1].MinX, boxes[1].MaxX = int32(max(lon-dLon+2*halfTurn, -halfTurn)), halfTurn
+	} else {
+		boxes[1].MinX, boxes[1].MaxX = -halfTurn, int32(min(lon+dLon-2*halfTurn, halfTurn))
+	}
+	return boxes, 2
+}
+
 // snapper is one search; its hits have squared distances.
 type snapper struct {
 	g     *Graph
 	plane plane
-	query Box
+	query boxtree.Box
 	limit float64 // metres, squared
 	hits  []Hit
 	first int
@@ -112,72 +98,136 @@ type snapper struct {
 	looked, most int // boxes and leaves
 }
 
-// descend looks at the boxes of one group of a level.
-func (s *snapper) descend(depth, group int) {
+// descend looks at some boxes of a level and at what is below them. Level 0 are the groups of leaves.
+func (s *snapper) descend(level int, from, to uint32) {
 	if s.looked++; s.looked > s.most {
 		return
 	}
-	l := s.g.levels[depth]
-	boxes := s.g.boxes.Range(l.First+group*FanOut, l.First+min((group+1)*FanOut, l.Count))
+	first := uint32(0)
+	if level > 0 {
+		first = s.g.tree.Count[0] + s.g.tree.First[level]
+	}
+	boxes := s.g.boxes.Range(int(first+from), int(first+to))
 	for i := range boxes {
-		if !boxes[i].overlaps(&s.query) {
-			continue
-		}
-		child := group*FanOut + i
-		if depth+1 < len(s.g.levels) {
-			s.descend(depth+1, child)
-			continue
-		}
-		leaves := s.g.leaves.Range(child*FanOut, min((child+1)*FanOut, s.g.leaves.Len()))
-		for k := range leaves {
-			if leaves[k].overlaps(&s.query) {
-				s.look(&leaves[k])
-			}
+		switch {
+		case !boxes[i].Overlaps(&s.query):
+		case level > 0:
+			below, end := s.g.tree.Children(level, from+uint32(i))
+			s.descend(level-1, below, end)
+		default:
+			s.group(from+uint32(i), &boxes[i])
 		}
 	}
 }
 
-// look measures the pieces of a leaf.
-func (s *snapper) look(l *Leaf) {
+// group looks at the leaves of a group. Those of other modes cost hardly anything.
+func (s *snapper) group(number uint32, box *boxtree.Box) {
+	first := int(number) * boxtree.Fanout
+	leaves := s.g.leaves.Range(first, min(first+boxtree.Fanout, s.g.leaves.Len()))
+	minX, maxX := parts(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
+	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
+	for i := range leaves {
+		l := &leaves[i]
+		if l.Modes&s.g.mode != 0 && int(l.MinX) <= maxX && int(l.MaxX) >= minX && int(l.MinY) <= maxY && int(l.MaxY) >= minY {
+			s.leaf(l)
+		}
+	}
+}
+
+// parts are the bounds of a query in parts of a box, a little too wide.
+func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
+	size := float64(boxMax) - float64(boxMin)
+	if size == 0 {
+		return 0, BoxParts
+	}
+	const slack = 1e-6
+	from = int(math.Ceil((float64(queryMin)-float64(boxMin))*BoxParts/size - slack))
+	to = int(math.Floor((float64(queryMax)-float64(boxMin))*BoxParts/size + slack))
+	return from, to
+}
+
+// leaf measures the pieces of a leaf.
+func (s *snapper) leaf(l *Leaf) {
 	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
-	end := min(int(l.Point)+LeafPieces+1, int(s.g.segments.At(int(l.Segment)+1).FirstPoint))
-	points := s.g.points.Range(int(l.Point), end)
+	e := s.g.edges.At(int(l.Edge))
+	words := s.g.words(l.Edge, e)
+	at := position{e.Lat, e.Lon}
+	rest := len(words) - int(l.Skip)
+	for len(words) > rest {
+		words = at.next(words)
+	}
+	start := len(words)
 	best, piece, share := s.limit, -1, 0.0
-	ax, ay := s.plane.xy(&points[0])
-	for i := 1; i < len(points); i++ {
-		bx, by := s.plane.xy(&points[i])
-		if at, d := nearest(ax, ay, bx, by); d < best || d == best && piece < 0 {
-			best, piece, share = d, i-1, at
+	ax, ay := s.plane.xy(at)
+	for range l.Pieces {
+		left := len(words)
+		words = at.next(words)
+		bx, by := s.plane.xy(at)
+		if part, d := closest(ax, ay, bx, by); d < best || d == best && piece < 0 {
+			best, piece, share = d, start-left, part
 		}
 		ax, ay = bx, by
 	}
-	if piece < 0 {
-		return
+	if piece >= 0 {
+		s.hit(l.Edge, e, int(l.Skip)+piece, share, best)
 	}
-	a, b := &points[piece], &points[piece+1]
-	hit := Hit{
-		Segment:  l.Segment,
-		Offset:   a.Offset + uint32(math.Round(share*float64(b.Offset-a.Offset))),
-		Lat:      (float64(a.Lat) + share*float64(b.Lat-a.Lat)) * 1e-7,
-		Lon:      (float64(a.Lon) + share*float64(b.Lon-a.Lon)) * 1e-7,
-		Distance: best,
-	}
+}
+
+// hit notes the place at a share of a piece of an edge's shape, which begins behind some of its words, unless there is a
+// nearer one on the same segment.
+func (s *snapper) hit(edge uint32, e *Edge, skip int, share, squared float64) {
+	segment := s.segment(edge)
+	known := -1
 	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
-		if s.hits[i].Segment == l.Segment {
-			if best < s.hits[i].Distance {
-				s.hits[i] = hit
+		if s.hits[i].Segment == segment {
+			if squared >= s.hits[i].Distance {
+				return
 			}
-			return
+			known = i
+			break
 		}
 	}
-	s.hits = append(s.hits, hit)
+	begin := uint64(0)
+	for before := segment; before < edge; before++ {
+		begin += uint64(s.g.edges.At(int(before)).Length)
+	}
+	from, at, metres := position{}, position{e.Lat, e.Lon}, 0.0
+	m := newRuler(e.Lat)
+	words := s.g.words(edge, e)
+	for rest := len(words) - skip; len(words) > rest; {
+		from = at
+		words = at.next(words)
+		metres += m.distance(from, at)
+	}
+	from = at
+	at.next(words)
+	h := Hit{Segment: segment, Offset: offsetAt(begin, metres+share*m.distance(from, at), e), Distance: squared}
+	h.Lat, h.Lon = between(from, at, share)
+	if known >= 0 {
+		s.hits[known] = h
+	} else {
+		s.hits = append(s.hits, h)
+	}
+}
+
+// segment is the one that an edge is part of.
+func (s *snapper) segment(edge uint32) uint32 {
+	segment := edge
+	for s.g.edges.At(int(segment)).Flags.Modes(Begins)&s.g.mode == 0 {
+		if segment == 0 || edge-segment > MaxShape {
+			s.g.foreign("a segment has no beginning")
+		}
+		segment--
+	}
+	s.looked += int(edge-segment) / 16
+	return segment
 }
 
 // compared is with how many hits before it a new one is compared. In all but the densest places these are all there
 // are.
 const compared = 256
 
-// compact leaves of each segment the nearest hit, where look may have left more.
+// compact leaves of each segment the nearest hit, where hit may have left more.
 func (s *snapper) compact() {
 	hits := s.hits[s.first:]
 	if len(hits) <= compared {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // TestNear compares the index with a look at every piece of every road.
@@ -42,8 +43,8 @@ func compareHits(t rapid.TB, g *roadgraph.Graph, at orb.Point, radius float64) {
 	hits := g.Near(at.Lat(), at.Lon(), radius, nil)
 	slices.SortFunc(hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Segment, b.Segment) })
 	next := 0
-	for segment := range uint32(g.Segments()) {
-		metres, distance := naiveNearest(g.Shape(segment), at)
+	for segment := range g.Segments() {
+		metres, distance := naiveNearest(g.Shape(segment, nil), at)
 		found := next < len(hits) && hits[next].Segment == segment
 		if !found {
 			if distance < radius-0.01 {
@@ -56,10 +57,10 @@ func compareHits(t rapid.TB, g *roadgraph.Graph, at orb.Point, radius float64) {
 		if math.Abs(h.Distance-distance) > 0.01 {
 			t.Fatalf("segment %d is %.3f m away, not %.3f m", segment, distance, h.Distance)
 		}
-		if there := roadgraph.Distance(at.Lat(), at.Lon(), h.Lat, h.Lon); math.Abs(there-h.Distance) > 0.01 {
+		if there := sphere.Distance(at.Lat(), at.Lon(), h.Lat, h.Lon); math.Abs(there-h.Distance) > 0.01 {
 			t.Fatalf("segment %d: the place found is %.3f m away, not %.3f m", segment, there, h.Distance)
 		}
-		if p := g.At(segment, float64(h.Offset)/1000); roadgraph.Distance(p.Lat(), p.Lon(), h.Lat, h.Lon) > 0.01 {
+		if p := g.At(segment, float64(h.Offset)/1000); sphere.Distance(p.Lat(), p.Lon(), h.Lat, h.Lon) > 0.01 {
 			t.Fatalf("segment %d: %d mm from its beginning is not the place found", segment, h.Offset)
 		}
 		whole := float64(g.Segment(segment).Length) / 1000
@@ -78,7 +79,7 @@ func naiveNearest(shape []roadgraph.Point, at orb.Point) (metres, distance float
 	for i := 1; i < len(shape); i++ {
 		a, b := shape[i-1].Location(), shape[i].Location()
 		away := func(share float64) float64 {
-			return roadgraph.Distance(at.Lat(), at.Lon(), a.Lat()+share*(b.Lat()-a.Lat()), a.Lon()+share*(b.Lon()-a.Lon()))
+			return sphere.Distance(at.Lat(), at.Lon(), a.Lat()+share*(b.Lat()-a.Lat()), a.Lon()+share*(b.Lon()-a.Lon()))
 		}
 		low, high := 0.0, 1.0 // the distance along a line has one minimum
 		for range 40 {
@@ -105,7 +106,7 @@ func TestNearDelaware(t *testing.T) {
 			t.Errorf("only %d roads near the middle of Wilmington", len(hits))
 		}
 		for _, h := range hits {
-			if d := roadgraph.Distance(at.Lat(), at.Lon(), h.Lat, h.Lon); h.Distance > 150 || math.Abs(d-h.Distance) > 0.01 {
+			if d := sphere.Distance(at.Lat(), at.Lon(), h.Lat, h.Lon); h.Distance > 150 || math.Abs(d-h.Distance) > 0.01 {
 				t.Errorf("a hit at %.2f m is %.2f m away", h.Distance, d)
 			}
 		}
@@ -115,11 +116,15 @@ func TestNearDelaware(t *testing.T) {
 func BenchmarkNear(b *testing.B) {
 	g := roadgraphtest.Delaware(b)
 	var hits []roadgraph.Hit
+	var places []orb.Point
+	for _, segment := range roadgraphtest.Segments(g) {
+		places = append(places, g.At(segment, 0))
+	}
 	for _, radius := range []float64{20, 100} {
 		b.Run(map[float64]string{20: "20m", 100: "100m"}[radius], func(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
-				p := g.Shape(uint32(i*7919) % uint32(g.Segments()))[0].Location()
+				p := places[i*7919%len(places)]
 				hits = g.Near(p.Lat(), p.Lon(), radius, hits[:0])
 			}
 		})

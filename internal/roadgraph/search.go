@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/mapsedge/caddy-maps/internal/admission"
+	"github.com/mapsedge/caddy-maps/internal/minheap"
 )
 
 // ErrWork is the end of a search whose allowance of work is used up, or that has reached maxLabels arcs.
@@ -53,7 +54,8 @@ type Search struct {
 	marks   []uint32
 	round   uint32
 	taken   int
-	heap    []entry
+	heap    minheap.Heap[int32] // of labels, by their cost with what is at least to come
+	turns   []Turn
 	targets int   // that have not been settled
 	told    int64 // of Work, to Meter
 	err     error
@@ -79,44 +81,6 @@ const noTarget = -1
 // usualTurns is how many turns of an arc are part of settling it.
 const usualTurns = 16
 
-type entry struct {
-	cost  float64 // with what at least is to come
-	label int32
-}
-
-// aim is where a search is going. The zero value is nowhere in particular.
-type aim struct {
-	plane    plane
-	radius   float64 // metres
-	perMetre float64 // what a metre costs at least
-}
-
-const (
-	// fastest is the speed in metres per second that no arc exceeds: extract takes no limit over 200 km/h.
-	fastest = 200 / 3.6
-	// flatness is a little more than the share by which the plane makes distances too long. It grows with the distance; up to
-	// flatReach metres it is less than this as far as flatLatitude north or south; nothing is said to be farther away than
-	// flatReach.
-	flatness     = 0.001
-	flatReach    = 20_000
-	flatLatitude = 70 // degrees
-)
-
-// rest is what a route costs at least from an arc's end to where the search is going.
-func (m *aim) rest(arc *Arc) float64 {
-	if m.perMetre == 0 {
-		return 0
-	}
-	dx := float64(arc.EndLon) - m.plane.lon
-	if math.Abs(dx) > 180e7 {
-		dx = 360e7 - math.Abs(dx) // across the antimeridian
-	}
-	dx *= m.plane.perLon
-	dy := (float64(arc.EndLat) - m.plane.lat) * metresPerUnit
-	apart := min(math.Sqrt(dx*dx+dy*dy), flatReach)
-	return max(0, apart*(1-flatness)-m.radius) * m.perMetre
-}
-
 // Reset prepares a search on a graph and forgets the one before.
 func (s *Search) Reset(g *Graph, costs Costs) {
 	s.graph, s.costs, s.Limit = g, costs, math.Inf(1)
@@ -127,18 +91,10 @@ func (s *Search) Reset(g *Graph, costs Costs) {
 	}
 }
 
-// Aim says, before any source is added, that all routes end within radius metres of a position: on a target, which may begin
-// farther away. The search then looks in that direction first, and Limit counts what is at least to come, too.
-func (s *Search) Aim(lat, lon, radius float64) {
-	if math.Abs(lat) < flatLatitude {
-		s.aim = aim{newPlane(lat, lon), radius, s.costs.PerMetre + s.costs.PerSecond/fastest}
-	}
-}
-
 // AddSource adds a place to start from: cost and seconds are from the place to the end of its arc.
 func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
 	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget})
-	s.push(entry{cost + s.aim.rest(s.graph.Arc(arc)), int32(len(s.labels) - 1)})
+	s.heap.Push(cost+s.rest(arc), int32(len(s.labels)-1))
 }
 
 // AddTarget adds an arc to find, once, with an id of at least 0. Next yields it when the cheapest route to its beginning is
@@ -153,7 +109,7 @@ func (s *Search) AddTarget(id int32, arc uint32) {
 
 // Memory is how many bytes the search keeps for the next one.
 func (s *Search) Memory() int {
-	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(entry{})) + 8*len(s.table)
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(minheap.Item[int32]{})) + 8*len(s.table)
 }
 
 // Label returns a label. It is valid until the next call of any other method.
@@ -173,7 +129,7 @@ func (s *Search) Rival(i int32, most float64) (excess, metres float64, ok bool) 
 			rival = s.labels[rival].Parent
 			continue
 		}
-		metres += float64(s.graph.Arc(s.labels[best].Arc).Length) / millimetres
+		metres += float64(s.graph.Length(s.labels[best].Arc)) / millimetres
 		best = s.labels[best].Parent
 	}
 	return excess, metres, true
@@ -188,12 +144,12 @@ func (s *Search) Err() error { return s.err }
 // others can be reached within Limit, or with Err.
 func (s *Search) Next(ctx context.Context) (int32, bool) {
 	for s.targets > 0 && len(s.heap) > 0 && s.err == nil {
-		e := s.pop()
-		l := &s.labels[e.label]
+		e := s.heap.Pop()
+		l := &s.labels[e.Value]
 		if l.settled {
 			continue
 		}
-		if e.cost > s.Limit {
+		if e.Key > s.Limit {
 			s.heap = s.heap[:0]
 			break
 		}
@@ -203,10 +159,10 @@ func (s *Search) Next(ctx context.Context) (int32, bool) {
 			s.err = ErrWork
 		}
 		target := l.Target != noTarget
-		s.relax(e.label)
+		s.relax(e.Value)
 		if target {
 			s.targets--
-			return e.label, true
+			return e.Value, true
 		}
 	}
 	return 0, false
@@ -250,36 +206,37 @@ func (s *Search) relax(at int32) {
 	cost, seconds := from.Cost, from.Time
 	arc := s.graph.Arc(from.Arc)
 	if from.Parent >= 0 {
-		cost += s.costs.Arc(arc)
+		cost += s.costs.Arc(&arc)
 		seconds += float64(arc.Duration) / 1000
 	}
-	rest := s.aim.rest(arc)
-	turns := s.graph.Turns(from.Arc)
-	s.Work += int64(max(0, len(turns)-usualTurns))
-	for i := range turns {
+	rest := s.aim.rest(&arc)
+	s.turns = s.graph.turnsOf(from.Arc, &arc, s.turns[:0])
+	s.Work += int64(max(0, len(s.turns)-usualTurns))
+	for i := range s.turns {
+		turn := &s.turns[i]
 		to := cost
 		if s.costs.Turn != nil {
-			to += s.costs.Turn[uint8(turns[i].Angle)]
+			to += s.costs.Turn[uint8(turn.Angle)]
 		}
-		if turns[i].Angle == TurningBack && len(turns) > 1 {
+		if turn.Angle == TurningBack && len(s.turns) > 1 {
 			if s.costs.TurnBack == 0 {
 				continue
 			}
 			to += s.costs.TurnBack
-		} else if turns[i].Angle == TurningBack {
+		} else if turn.Angle == TurningBack {
 			to += s.costs.DeadEnd
 		}
-		if turns[i].Enters != 0 {
+		if turn.Enters {
 			to += s.costs.Enter
 		}
 		if to+rest > s.Limit {
 			continue
 		}
-		place, found := s.find(turns[i].To)
+		place, found := s.find(turn.To)
 		if !found {
-			s.insert(place, Label{Arc: turns[i].To, Parent: at, Source: from.Source, Cost: to, Time: seconds, Target: noTarget,
-				rival: noRival})
-			s.push(entry{to + rest, int32(len(s.labels) - 1)})
+			s.insert(place, Label{Arc: turn.To, Parent: at, Source: from.Source, Cost: to, Time: seconds,
+				Target: noTarget, rival: noRival})
+			s.heap.Push(to+rest, int32(len(s.labels)-1))
 			continue
 		}
 		l := &s.labels[s.table[place]]
@@ -290,7 +247,7 @@ func (s *Search) relax(at int32) {
 		} else {
 			l.rival, l.rivalParent = float32(l.Cost), l.Parent
 			l.Cost, l.Time, l.Parent, l.Source = to, seconds, at, from.Source
-			s.push(entry{to + rest, s.table[place]})
+			s.heap.Push(to+rest, s.table[place])
 		}
 	}
 }
@@ -325,47 +282,4 @@ func (s *Search) insert(place uint32, l Label) {
 // resize empties the table.
 func (s *Search) resize(n int) {
 	s.table, s.marks, s.round = make([]int32, n), make([]uint32, n), 1
-}
-
-// The heap has four children to a node: fewer levels, and the children of one lie in one cache line.
-
-func (s *Search) push(e entry) {
-	s.heap = append(s.heap, e)
-	i := len(s.heap) - 1
-	for i > 0 {
-		up := (i - 1) / 4
-		if s.heap[up].cost <= e.cost {
-			break
-		}
-		s.heap[i] = s.heap[up]
-		i = up
-	}
-	s.heap[i] = e
-}
-
-func (s *Search) pop() entry {
-	top := s.heap[0]
-	last := len(s.heap) - 1
-	e := s.heap[last]
-	s.heap = s.heap[:last]
-	for i := 0; ; {
-		child := 4*i + 1
-		if child >= last {
-			if last > 0 {
-				s.heap[i] = e
-			}
-			return top
-		}
-		for k := child + 1; k < min(child+4, last); k++ {
-			if s.heap[k].cost < s.heap[child].cost {
-				child = k
-			}
-		}
-		if s.heap[child].cost >= e.cost {
-			s.heap[i] = e
-			return top
-		}
-		s.heap[i] = s.heap[child]
-		i = child
-	}
 }

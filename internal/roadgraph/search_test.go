@@ -48,7 +48,7 @@ func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost floa
 	}
 	cost = s.Label(label).Cost
 	for i := label; i >= 0; i = s.Label(i).Parent {
-		arcs = append(arcs, g.Arc(s.Label(i).Arc).Base)
+		arcs = append(arcs, g.Base(s.Label(i).Arc))
 	}
 	slices.Reverse(arcs)
 	return cost, arcs
@@ -58,8 +58,8 @@ func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost floa
 func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name string, node int32) uint32 {
 	t.Helper()
 	n := town.Data.Nodes[node]
-	for i := range uint32(g.Segments()) {
-		shape := g.Shape(i)
+	for i := range g.Segments() {
+		shape := g.Shape(i, nil)
 		if g.Name(i) == name {
 			if p := shape[0]; p.Lat == n.Lat && p.Lon == n.Lon {
 				return 2 * i
@@ -293,11 +293,12 @@ func TestTurnCosts(t *testing.T) {
 
 func TestSearchEnds(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
+	segments := roadgraphtest.Segments(g)
 	start := func(s *roadgraph.Search) {
 		s.Reset(g, byLength)
-		s.AddSource(0, 0, 0, 0)
-		for arc := uint32(1000); arc < uint32(g.Arcs()); arc += 1000 {
-			s.AddTarget(0, arc)
+		s.AddSource(0, 2*segments[0], 0, 0)
+		for i := 500; i < len(segments); i += 500 {
+			s.AddTarget(0, 2*segments[i])
 		}
 	}
 	drain := func(ctx context.Context, s *roadgraph.Search) (n int, farthest float64) {
@@ -349,14 +350,17 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		town := randomTown(rt)
 		g := town.Open(t)
-		if g.Segments() == 0 {
+		segments := roadgraphtest.Segments(g)
+		if len(segments) == 0 {
 			return
 		}
 		costs := roadgraph.Costs{PerMetre: 1, Enter: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
 		naive := newWalker(&town.Data)
 		naive.enter = costs.Enter
 		var s roadgraph.Search
-		arc := rapid.Custom(func(rt *rapid.T) uint32 { return uint32(rapid.IntRange(0, 2*g.Segments()-1).Draw(rt, "arc")) })
+		arc := rapid.Custom(func(rt *rapid.T) uint32 {
+			return 2*rapid.SampledFrom(segments).Draw(rt, "segment") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))
+		})
 		for range 8 {
 			from, to := arc.Draw(rt, "from"), arc.Draw(rt, "to")
 			if !isOpen(g, from) || !isOpen(g, to) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // walker finds routes over the ways of an extract as they are, without segments, turns or copies: it goes from piece to
@@ -47,12 +48,12 @@ func newWalker(d *extract.Data) *walker {
 
 func (w *walker) length(h hop) float64 {
 	a, b := w.data.Nodes[h.from], w.data.Nodes[h.to]
-	return roadgraph.Distance(float64(a.Lat)/1e7, float64(a.Lon)/1e7, float64(b.Lat)/1e7, float64(b.Lon)/1e7)
+	return sphere.Distance(float64(a.Lat)/1e7, float64(a.Lon)/1e7, float64(b.Lat)/1e7, float64(b.Lon)/1e7)
 }
 
 // pieces are the hops of an arc.
 func (w *walker) pieces(g *roadgraph.Graph, arc uint32) (hops []hop) {
-	shape := slices.Clone(g.Shape(arc >> 1))
+	shape := slices.Clone(g.Shape(arc>>1, nil))
 	if arc&1 == 1 {
 		slices.Reverse(shape)
 	}

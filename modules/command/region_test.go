@@ -336,8 +336,8 @@ func TestMatch(t *testing.T) {
 	want := (0.008*math.Cos(39.16*math.Pi/180) + 0.008) * metresPerDegree
 	var first string
 	for name, text := range map[string]string{
-		"JSON":    `{"radius":20,"path":[` + strings.Join(body, ",") + `]}`,
-		"GPX":     `<?xml version="1.0"?><gpx><trk><trkseg>` + strings.Join(gpx, "") + `</trkseg></trk></gpx>`,
+		"JSON": `{"radius":20,"path":[` + strings.Join(body, ",") + `]}`,
+		"GPX":  `<?xml version="1.0"?><gpx><trk><trkseg>` + strings.Join(gpx, "") + `</trkseg></trk></gpx>`,
 		"GeoJSON": `{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[` +
 			strings.Join(line, ",") + `]}}`,
 		"collection": `{"type":"FeatureCollection","features":[{"type":"Feature",` +

@@ -104,7 +104,7 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	began = time.Now()
 	o.tell(stageCompile, 0, 2)
 	region.AddCoverage(w, data.Tiles)
-	if err := o.compile(ctx, w, data); err != nil {
+	if err := o.compile(ctx, w, data, temp); err != nil {
 		return nil, err
 	}
 	report.Compile = time.Since(began)
@@ -161,12 +161,15 @@ func (o *Options) tell(stage string, done, total int64) {
 }
 
 // compile adds roads and places, side by side. When ctx ends, it returns at once; what still runs then touches no file.
-func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data) error {
-	steps := map[string]func(*region.Writer, *extract.Data) error{"roads": roads.Write, "places": geocoding.Write}
+func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
+	steps := map[string]func() error{
+		"roads":  func() error { return roads.Write(w, data, temp) },
+		"places": func() error { return geocoding.Write(w, data) },
+	}
 	results := make(chan error, len(steps))
 	for name, step := range steps {
 		go func() {
-			err := step(w, data)
+			err := step()
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 			}

@@ -2,22 +2,35 @@ package roads
 
 import (
 	"math"
+	"unsafe"
 
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-const (
-	millimetres    = 1000.0
-	maxMillimetres = math.MaxUint32
-)
-
-// pointDistance is the great-circle distance in metres between two points of a shape.
-func pointDistance(a, b *roadgraph.Point) float64 {
-	return roadgraph.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
+// distance is the great-circle distance in metres between two nodes.
+func distance(a, b node) float64 {
+	return sphere.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
 }
 
-// bearing is the direction from a to b in radians, clockwise from north, on the flat map around a.
-func bearing(a, b *roadgraph.Point) float64 {
-	dx := float64(b.Lon-a.Lon) * math.Cos(float64(a.Lat)*math.Pi/180*1e-7)
-	return math.Atan2(dx, float64(b.Lat-a.Lat))
+// bearing is the direction in which the great circle from a to b leaves a, in 2^24ths of a turn clockwise from north.
+func bearing(a, b node) uint32 {
+	const unit = math.Pi / 180 * 1e-7
+	sinA, cosA := math.Sincos(float64(a.Lat) * unit)
+	sinLon, cosLon := math.Sincos(float64(sphere.Eastward(a.Lon, b.Lon)) * unit)
+	sinB, cosB := math.Sincos(float64(b.Lat) * unit)
+	turn := math.Atan2(sinLon*cosB, cosA*sinB-sinA*cosB*cosLon) / (2 * math.Pi)
+	return uint32(int32(math.Round(turn*(1<<bearingBits)))) & bearingMask
+}
+
+// angle is the change of direction in units of 180/128 degrees, to the right, between two edges that leave a node at
+// these bearings, for who comes by the first of them.
+func angle(in, out uint32) int8 {
+	const turn = 1 << bearingBits
+	change := int32((out-in-turn/2)<<(32-bearingBits)) >> (32 - bearingBits) // in (-turn/2, turn/2]
+	return int8(min(max((change+1<<15)>>16, -127), 127))
+}
+
+func sizeOf[T any]() int {
+	var zero T
+	return int(unsafe.Sizeof(zero))
 }

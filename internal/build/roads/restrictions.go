@@ -7,43 +7,101 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 )
 
-// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds the automaton that knows them.
+// What restrictions cost while they are made.
+const (
+	// forbidSteps is what it takes to remember that an arc may not follow.
+	forbidSteps = 8
+	// costState is that of a state of the automaton, in bytes, with the copy of an arc that it becomes.
+	costState = 512
+)
+
+// maxVia is how many arcs the via ways of a restriction may have. Some have a dozen.
+const maxVia = 32
+
+// restrictedRoads is what restrictions need to know of edges: where the ends of edges are listed of the nodes at which
+// they act, and which edges the ways have over which they lead.
+type restrictedRoads struct {
+	nodes map[uint32]uint32 // to the first in builder.ends
+	roads map[uint32]bool
+	edges map[cursor]uint32 // by where an edge is entered, its end there as edgeEnd.End
+}
+
+// findRestricted lists the nodes and roads that restrictions are over.
+func (b *builder) findRestricted() {
+	r := &restrictedRoads{map[uint32]uint32{}, map[uint32]bool{}, map[cursor]uint32{}}
+	for i := range b.restrictions {
+		if at := b.restrictions[i].ViaNode; at >= 0 {
+			r.nodes[uint32(at)] = noEnds
+		}
+		for _, way := range b.restrictions[i].ViaWays {
+			if road, ok := b.find(way, allModes); ok && !r.roads[road] {
+				r.roads[road] = true
+				for _, node := range b.nodesOf(road) {
+					r.nodes[node] = noEnds
+				}
+			}
+		}
+	}
+	b.restricted = r
+}
+
+// noEnds stands for a node at which no edge ends.
+const noEnds = 1<<32 - 1
+
+// edge notes an edge of a number of nodes that begins at a place.
+func (r *restrictedRoads) edge(number uint32, at cursor, nodes int) {
+	if r.roads[at.road] {
+		r.edges[at] = 2 * number
+		r.edges[cursor{at.road, at.at + at.step*int32(nodes-1), -at.step}] = 2*number + 1
+	}
+}
+
+// meeting notes where the ends of edges at a node are listed.
+func (r *restrictedRoads) meeting(node, first uint32) {
+	if _, ok := r.nodes[node]; ok {
+		r.nodes[node] = first
+	}
+}
+
+// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds the automaton that
+// knows them.
 //
 // An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
 // been taken. A restriction whose members do not meet end to end, or that leads where the mode may not go, is left out:
 // it cannot be told what was meant.
-func (w *turnBuilder) restrictions(firstCopy uint32) (*automaton, error) {
+func (t *turnBuilder) restrictions(firstCopy uint32) (*automaton, error) {
 	m := &automaton{roots: map[uint32]int32{}, first: firstCopy}
-	cost := w.b.data.Cost
-	for i := range w.b.data.Restrictions {
-		r := &w.b.data.Restrictions[i]
-		if r.Modes&w.b.mode == 0 {
+	for i := range t.network.restrictions {
+		r := &t.network.restrictions[i]
+		if r.Modes&t.mode == 0 {
 			continue
 		}
-		beginnings, err := w.beginnings(r)
+		beginnings, err := t.beginnings(r)
 		if err != nil {
 			return nil, err
 		}
 		for _, begin := range beginnings {
-			last := begin[len(begin)-1]
-			err := cmp.Or(cost.Work(forbidSteps*int64(len(w.leaving[w.head(last)]))),
-				cost.TakeMemory(costState*int64(len(begin))))
+			ends := t.at(begin.head)
+			err := cmp.Or(t.cost.Work(forbidSteps*int64(len(ends))), t.cost.TakeMemory(costState*int64(len(begin.arcs))))
 			if err != nil {
 				return nil, err
 			}
 			var wanted, others []uint32
-			for _, to := range w.leaving[w.head(last)] {
-				if w.b.data.Roads[w.roadOut(to)].Way == r.To && w.endsAt(w.roadOut(to), w.head(last)) {
+			for _, end := range ends {
+				to, open := t.leaving(end.End, t.mode)
+				switch road := t.roadOf.Slice()[t.edges.Slice()[end.End>>1].Road]; {
+				case !open:
+				case t.roads[road].Way == r.To && t.endsAt(road, begin.head):
 					wanted = append(wanted, to)
-				} else if to != last^1 {
+				case to != begin.arcs[len(begin.arcs)-1]^1:
 					others = append(others, to)
 				}
 			}
 			switch {
 			case !r.Only:
-				m.forbid(begin, wanted)
+				m.forbid(begin.arcs, wanted)
 			case len(wanted) > 0:
-				m.forbid(begin, others)
+				m.forbid(begin.arcs, others)
 			}
 		}
 	}
@@ -51,228 +109,101 @@ func (w *turnBuilder) restrictions(firstCopy uint32) (*automaton, error) {
 	return m, nil
 }
 
-// beginnings are the sequences of arcs on which a restriction is about to act: an arc of its from member that ends at the
-// via node, or one that is followed by the via ways from end to end.
-func (w *turnBuilder) beginnings(r *extract.Restriction) ([][]uint32, error) {
+// at are the ends of edges at a node that restrictions are over.
+func (t *turnBuilder) at(node uint32) []edgeEnd {
+	if first, ok := t.restricted.nodes[node]; ok && first != noEnds {
+		return t.meeting(first)
+	}
+	return nil
+}
+
+// beginning is a sequence of arcs on which a restriction is about to act, and the node to which it leads.
+type beginning struct {
+	arcs []uint32
+	head uint32
+}
+
+// beginnings are an arc of its from member that ends at the via node, or one that is followed by the via ways from end to
+// end.
+func (t *turnBuilder) beginnings(r *extract.Restriction) ([]beginning, error) {
+	var found []beginning
 	if r.ViaNode >= 0 {
-		var found [][]uint32
-		for _, arc := range w.entering(r.From, r.ViaNode) {
-			found = append(found, []uint32{arc})
+		node := uint32(r.ViaNode)
+		for _, arc := range t.entering(r.From, node) {
+			found = append(found, beginning{[]uint32{arc}, node})
 		}
-		return found, w.b.data.Cost.Work(int64(len(w.ending[r.ViaNode])))
+		return found, t.cost.Work(int64(len(t.at(node))))
 	}
 	if len(r.ViaWays) == 0 {
 		return nil, nil
 	}
-	first := w.b.road(r.ViaWays[0])
-	if first == nil {
+	first, ok := t.find(r.ViaWays[0], t.mode)
+	if !ok {
 		return nil, nil
 	}
-	var found [][]uint32
-	ends := []int32{first.Nodes[0], first.Nodes[len(first.Nodes)-1]}
-	for _, start := range slices.Compact(ends) {
-		via, err := w.along(r.ViaWays, start)
+	nodes := t.nodesOf(first)
+	for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
+		via, err := t.along(r.ViaWays, start)
 		if err != nil {
 			return nil, err
 		}
-		if via == nil {
+		if via.arcs == nil {
 			continue
 		}
-		for _, arc := range w.entering(r.From, start) {
-			found = append(found, append([]uint32{arc}, via...))
+		for _, arc := range t.entering(r.From, start) {
+			found = append(found, beginning{append([]uint32{arc}, via.arcs...), via.head})
 		}
 	}
 	return found, nil
 }
 
 // entering are the open arcs that reach a node on a way that ends there.
-func (w *turnBuilder) entering(way int64, node int32) []uint32 {
-	var found []uint32
-	for _, arc := range w.ending[node] {
-		if road := w.roadIn(arc); w.b.data.Roads[road].Way == way && w.endsAt(road, node) {
+func (t *turnBuilder) entering(way int64, node uint32) (found []uint32) {
+	for _, end := range t.at(node) {
+		road := t.roadOf.Slice()[t.edges.Slice()[end.End>>1].Road]
+		if arc, open := t.arriving(end.End, t.mode); open && t.roads[road].Way == way && t.endsAt(road, node) {
 			found = append(found, arc)
 		}
 	}
 	return found
 }
 
-// endsAt reports whether a node is the first or the last of a road.
-func (w *turnBuilder) endsAt(road, node int32) bool {
-	nodes := w.b.data.Roads[road].Nodes
-	return nodes[0] == node || nodes[len(nodes)-1] == node
-}
-
-// forbidSteps is what it takes to remember that an arc may not follow.
-const forbidSteps = 8
-
-// maxVia is how many arcs the via ways of a restriction may have. Some have a dozen.
-const maxVia = 32
-
-// along are the arcs that follow ways, each from one end to the other, beginning at a node; nil where they do not connect
-// or the mode may not travel them, or where they are more than maxVia.
-func (w *turnBuilder) along(ways []int64, node int32) ([]uint32, error) {
-	var arcs []uint32
+// along are the arcs that follow ways, each from one end to the other, beginning at a node; none where they do not
+// connect or the mode may not travel them, or where they are more than maxVia.
+func (t *turnBuilder) along(ways []int64, node uint32) (b beginning, err error) {
+	flags := t.flags.Slice()
 	for _, way := range ways {
-		road := w.b.road(way)
-		if road == nil {
-			return nil, nil
-		}
-		if err := w.b.data.Cost.Work(4 * int64(len(road.Nodes))); err != nil {
-			return nil, err
-		}
-		nodes := slices.Compact(slices.Clone(road.Nodes))
-		if nodes[0] != node {
-			slices.Reverse(nodes)
-		}
-		if nodes[0] != node {
-			return nil, nil
-		}
-		for at := 0; at < len(nodes)-1; {
-			arc, n, err := w.covering(nodes[at:])
-			if n == 0 || len(arcs) == maxVia {
-				return nil, err
-			}
-			arcs = append(arcs, arc)
-			at += n
-		}
-		node = nodes[len(nodes)-1]
-	}
-	return arcs, nil
-}
-
-// covering is the open arc that travels the first nodes of a list, and the number of its pieces; 0 where there is none.
-func (w *turnBuilder) covering(nodes []int32) (arc uint32, pieces int, err error) {
-	for _, arc := range w.leaving[nodes[0]] {
-		s := w.b.segments[arc>>1].nodes
-		if len(s) > len(nodes) {
-			continue
-		}
-		if err := w.b.data.Cost.Work(int64(len(s))); err != nil {
-			return 0, 0, err
-		}
-		same := true
-		for i := 0; same && i < len(s); i++ {
-			if arc&1 == 0 {
-				same = s[i] == nodes[i]
-			} else {
-				same = s[len(s)-1-i] == nodes[i]
-			}
-		}
-		if same {
-			return arc, len(s) - 1, nil
-		}
-	}
-	return 0, 0, nil
-}
-
-// automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
-// longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for letters.
-// States of one arc are no more than the arc itself; each deeper one becomes a copy of its arc in the graph.
-type automaton struct {
-	roots  map[uint32]int32 // the states of one arc
-	states []state
-	ofCopy []int32 // the states that are copies, in the order of the copies
-	copyOf []int32 // for each state its place in ofCopy, or -1
-	first  uint32  // the number of the first copy
-}
-
-type state struct {
-	arc       uint32
-	depth     int32
-	shorter   int32 // the longest other state that is an end of this one; -1 where there is none
-	next      map[uint32]int32
-	forbidden map[uint32]bool
-}
-
-func (m *automaton) add(arc uint32, depth int32) int32 {
-	m.states = append(m.states, state{arc: arc, depth: depth, shorter: -1, next: map[uint32]int32{}, forbidden: map[uint32]bool{}})
-	return int32(len(m.states) - 1)
-}
-
-// forbid adds sequences of at least two arcs that begin alike.
-func (m *automaton) forbid(arcs, last []uint32) {
-	if len(last) == 0 {
-		return
-	}
-	at, ok := m.roots[arcs[0]]
-	if !ok {
-		at = m.add(arcs[0], 1)
-		m.roots[arcs[0]] = at
-	}
-	for i, arc := range arcs[1:] {
-		next, ok := m.states[at].next[arc]
+		road, ok := t.find(way, t.mode)
 		if !ok {
-			next = m.add(arc, int32(i)+2)
-			m.states[at].next[arc] = next
+			return beginning{}, nil
 		}
-		at = next
-	}
-	for _, arc := range last {
-		m.states[at].forbidden[arc] = true
-	}
-}
-
-// root is the state of a route that remembers nothing but the arc it is on; -1 where no sequence begins with it.
-func (m *automaton) root(arc uint32) int32 {
-	if at, ok := m.roots[arc]; ok {
-		return at
-	}
-	return -1
-}
-
-// link finds the shorter state of each, from the short ones to the long ones, and numbers the copies.
-func (m *automaton) link() {
-	order := make([]int32, len(m.states))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(m.states[a].depth, m.states[b].depth) })
-	for _, at := range order {
-		for arc, next := range m.states[at].next {
-			m.states[next].shorter = m.follow(m.states[at].shorter, arc)
+		nodes := t.nodesOf(road)
+		if err := t.cost.Work(4 * int64(len(nodes))); err != nil {
+			return beginning{}, err
 		}
-	}
-	m.copyOf = make([]int32, len(m.states))
-	for i := range m.states {
-		m.copyOf[i] = -1
-		if m.states[i].depth > 1 {
-			m.ofCopy = append(m.ofCopy, int32(i))
+		c, last := cursor{road, 0, 1}, int32(len(nodes)-1)
+		if nodes[0] != node {
+			c, last = cursor{road, last, -1}, 0
 		}
-	}
-	slices.SortStableFunc(m.ofCopy, func(a, b int32) int { return cmp.Compare(m.states[a].arc, m.states[b].arc) })
-	for place, at := range m.ofCopy {
-		m.copyOf[at] = int32(place)
-	}
-}
-
-// follow is the state after one more arc.
-func (m *automaton) follow(at int32, arc uint32) int32 {
-	for ; at >= 0; at = m.states[at].shorter {
-		if next, ok := m.states[at].next[arc]; ok {
-			return next
+		if nodes[c.at] != node {
+			return beginning{}, nil
 		}
-	}
-	return m.root(arc)
-}
-
-// copies are the arcs of which there are copies, sorted: one entry a copy.
-func (m *automaton) copies() []uint32 {
-	arcs := make([]uint32, len(m.ofCopy))
-	for i, at := range m.ofCopy {
-		arcs[i] = m.states[at].arc
-	}
-	return arcs
-}
-
-// step is the arc, or the copy of it, that a route in a state gets on to when it goes on to an arc, and whether it may.
-func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
-	for s := at; s >= 0; s = m.states[s].shorter {
-		if m.states[s].forbidden[arc] {
-			return 0, false
+		for c.at != last {
+			end, known := t.restricted.edges[c]
+			if !known {
+				return beginning{}, nil
+			}
+			arc, open := t.leaving(end, t.mode)
+			if !open || len(b.arcs) == maxVia {
+				return beginning{}, nil
+			}
+			b.arcs = append(b.arcs, arc)
+			for c.at += c.step; c.at != last && flags[nodes[c.at]].junction()&t.mode == 0; {
+				c.at += c.step
+			}
 		}
+		node = nodes[last]
 	}
-	if next := m.follow(at, arc); next >= 0 && m.copyOf[next] >= 0 {
-		return m.first + uint32(m.copyOf[next]), true
-	}
-	return arc, true
+	b.head = node
+	return b, nil
 }

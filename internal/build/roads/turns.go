@@ -1,199 +1,258 @@
 package roads
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// turnBuilder makes the lists of turns from the segments and the restrictions.
+// turnBuilder makes the lists of turns of one mode.
 type turnBuilder struct {
-	b       *builder
-	t       *tables
-	leaving [][]uint32 // for each node, the open arcs that begin there
-	ending  [][]uint32 // for each node, the open arcs that end there
+	*builder
+	mode   mapdata.Modes
+	states *automaton
 }
 
-// writeTurns fills the turns, adds the copies of arcs that restrictions over ways need, and closes the list of arcs.
-func (b *builder) writeTurns(t *tables) error {
-	w := &turnBuilder{b: b, t: t}
-	if err := w.collect(); err != nil {
+// costTurn is what a turn costs while it is made, in bytes.
+const costTurn = 16
+
+// meeting are the ends of edges at the node of one that is the first of them in the list.
+func (b *builder) meeting(first uint32) []edgeEnd {
+	ends := b.ends.Slice()[first:]
+	n := 0
+	for ends[n].About&lastEnd == 0 {
+		n++
+	}
+	return ends[:n+1]
+}
+
+// begins reports whether a segment of a mode begins with an edge, ends whether one ends with it.
+func (b *builder) begins(edge uint32, m mapdata.Modes) bool {
+	return b.edges.Slice()[edge].Flags.Modes(roadgraph.Begins)&m != 0
+}
+
+func (b *builder) endsWith(edge uint32, m mapdata.Modes) bool {
+	next := b.edges.Slice()[edge+1].Flags
+	return next.Open()&m == 0 || next.Modes(roadgraph.Begins)&m != 0
+}
+
+// leaving is the arc of a mode that leaves a node at the end of an edge. ok is false where there is none: where no
+// segment ends, or it is closed in that direction.
+func (b *builder) leaving(end uint32, m mapdata.Modes) (arc uint32, ok bool) {
+	return b.arc(end, m, [2]int{roadgraph.OpenForward, roadgraph.OpenBackward})
+}
+
+// arriving is the same for the arc that comes to the node.
+func (b *builder) arriving(end uint32, m mapdata.Modes) (arc uint32, ok bool) {
+	arc, ok = b.arc(end, m, [2]int{roadgraph.OpenBackward, roadgraph.OpenForward})
+	return arc ^ 1, ok
+}
+
+// arc is the arc that leaves a node, where it is open in the set of modes for the first or the last end of an edge.
+func (b *builder) arc(end uint32, m mapdata.Modes, open [2]int) (arc uint32, ok bool) {
+	edge := end >> 1
+	if b.edges.Slice()[edge].Flags.Modes(open[end&1])&m == 0 {
+		return 0, false
+	}
+	if end&1 == 0 {
+		return 2 * edge, b.begins(edge, m)
+	}
+	if !b.endsWith(edge, m) {
+		return 0, false
+	}
+	for !b.begins(edge, m) {
+		edge--
+	}
+	return 2*edge + 1, true
+}
+
+// local reports whether an edge, travelled forward or backward, is only for those of a mode who have a destination there.
+func (b *builder) local(edge uint32, backward bool, m mapdata.Modes) bool {
+	set := roadgraph.LocalForward
+	if backward {
+		set = roadgraph.LocalBackward
+	}
+	return b.edges.Slice()[edge].Flags.Modes(set)&m != 0
+}
+
+// makeTurns writes the turns of all edges, and the copies of arcs that restrictions over ways need.
+func (b *builder) makeTurns() error {
+	of := [len(modes)]*turnBuilder{}
+	var copies []roadgraph.Copy
+	arcs := uint32(2 * (b.edges.Len() - 1))
+	for i, mode := range modes {
+		t := &turnBuilder{builder: b, mode: mode}
+		var err error
+		if t.states, err = t.restrictions(arcs + uint32(len(copies))); err != nil {
+			return err
+		}
+		for _, arc := range t.states.copies() {
+			copies = append(copies, roadgraph.Copy{Mode: uint32(mode), Arc: arc})
+			b.edges.Slice()[arc>>1].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mode)
+		}
+		of[i] = t
+	}
+	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
+	w := &turnWriter{builder: b, of: of, out: out}
+	for edge := range b.edges.Len() - 1 {
+		b.edges.Slice()[edge].FirstTurn = w.count()
+		for end := range uint32(2) {
+			if err := w.turns(2*uint32(edge)+1-end, allModes, nil); err != nil {
+				return err
+			}
+		}
+	}
+	b.edges.Slice()[b.edges.Len()-1].FirstTurn = w.count()
+	for i := range copies {
+		c := &copies[i]
+		c.FirstTurn = w.count()
+		if err := w.copy(c, arcs+uint32(i)); err != nil {
+			return err
+		}
+	}
+	if len(copies) > 0 {
+		copies = append(copies, roadgraph.Copy{FirstTurn: w.count()})
+	}
+	if err := region.Append(out, w.words...); err != nil {
 		return err
 	}
-	base := len(t.arcs)
-	states, err := w.restrictions(uint32(base))
-	if err != nil {
+	if err := out.Close(); err != nil {
 		return err
 	}
-	t.copies = states.copies()
-	for _, arc := range t.copies {
-		t.arcs = append(t.arcs, t.arcs[arc])
-		t.segments[arc>>1].Flags |= roadgraph.HasCopies
-	}
-	for i := range t.arcs {
-		t.arcs[i].FirstTurn = uint32(len(t.turns))
-		state := states.root(t.arcs[i].Base)
-		if i >= base {
-			state = states.ofCopy[i-base]
+	return direct(b.w, roadgraph.CopiesSection, copies)
+}
+
+// turnWriter writes turns.
+type turnWriter struct {
+	*builder
+	of    [len(modes)]*turnBuilder
+	out   *region.SectionWriter
+	words []uint32
+}
+
+func (w *turnWriter) count() uint32 { return uint32(w.out.Len()/4) + uint32(len(w.words)) }
+
+// copy writes the turns of a copy of an arc, which is a state of the automaton.
+func (w *turnWriter) copy(c *roadgraph.Copy, number uint32) error {
+	mode := mapdata.Modes(c.Mode)
+	end := c.Arc ^ 1 // of the segment's first edge, for the arc that ends there
+	if c.Arc&1 == 0 {
+		edge := c.Arc >> 1
+		for !w.endsWith(edge, mode) {
+			edge++
 		}
-		w.addTurns(t.arcs[i].Base, state, states)
-		if len(t.turns) > math.MaxUint32 {
-			return fmt.Errorf("the extract has too many turns")
+		end = 2*edge + 1
+	}
+	for i := range modes {
+		if modes[i] == mode {
+			states := w.of[i].states
+			state := states.ofCopy[number-states.first]
+			return w.turns(end, mode, &state)
 		}
 	}
-	t.arcs = append(t.arcs, roadgraph.Arc{FirstTurn: uint32(len(t.turns))})
 	return nil
 }
 
-// open reports whether the mode may travel an arc.
-func (w *turnBuilder) open(arc uint32) bool {
-	if arc&1 == 0 {
-		return w.b.segments[arc>>1].properties.flags.Has(roadgraph.Forward)
-	}
-	return w.b.segments[arc>>1].properties.flags.Has(roadgraph.Backward)
+// arrival is how a mode comes to the end of an edge: by an arc, in a state of the automaton.
+type arrival struct {
+	mode  mapdata.Modes
+	arc   uint32
+	state int32
+	t     *turnBuilder
 }
 
-// tail and head are the nodes at which an arc begins and ends.
-func (w *turnBuilder) tail(arc uint32) int32 {
-	nodes := w.b.segments[arc>>1].nodes
-	if arc&1 == 0 {
-		return nodes[0]
+// turns writes the turns at an end of an edge for some modes. A state is that of a copy of their arc.
+func (w *turnWriter) turns(end uint32, m mapdata.Modes, state *int32) error {
+	at := w.firstEnd.Slice()[end]
+	if at == 0 {
+		return nil
 	}
-	return nodes[len(nodes)-1]
+	var buffer [len(modes)]arrival
+	arrivals := buffer[:0]
+	for i, mode := range modes {
+		if arc, ok := w.arriving(end, mode&m); ok {
+			a := arrival{mode, arc, 0, w.of[i]}
+			if a.state = w.of[i].states.root(arc); state != nil {
+				a.state = *state
+			}
+			arrivals = append(arrivals, a)
+		}
+	}
+	if len(arrivals) == 0 {
+		return nil
+	}
+	group := w.meeting(at - 1)
+	var own edgeEnd
+	for _, e := range group {
+		if e.End == end {
+			own = e
+		}
+	}
+	first := len(w.words)
+	for _, to := range group {
+		w.turn(own, to, arrivals)
+	}
+	if err := w.cost.TakeMemory(costTurn * int64(len(w.words)-first)); err != nil {
+		return err
+	}
+	if w.out.Len()/4+int64(len(w.words)) > math.MaxUint32-roadgraph.MaxTurns {
+		return fmt.Errorf("the extract has too many turns")
+	}
+	if len(w.words) > 1<<12 {
+		err := region.Append(w.out, w.words...)
+		w.words = w.words[:0]
+		return err
+	}
+	return nil
 }
 
-func (w *turnBuilder) head(arc uint32) int32 { return w.tail(arc ^ 1) }
+// otherArc stands for a segment's own other arc as the target of a turn.
+const otherArc = math.MaxUint32
 
-// roadIn is the road on which an arc reaches its head, roadOut the one on which it leaves its tail.
-func (w *turnBuilder) roadIn(arc uint32) int32 { return w.roadOut(arc ^ 1) }
-
-func (w *turnBuilder) roadOut(arc uint32) int32 {
-	if arc&1 == 0 {
-		return w.b.segments[arc>>1].first
-	}
-	return w.b.segments[arc>>1].last
-}
-
-// collect lists the open arcs at each node. Each of those that end there may go on to all that begin there, so a node
-// of very many roads would cost more than all others.
-func (w *turnBuilder) collect() error {
-	n := uint32(2 * len(w.b.segments))
-	group := func(place func(arc uint32) int32) [][]uint32 {
-		counts := make([]int32, len(w.b.data.Nodes))
-		total := 0
-		for arc := range n {
-			if w.open(arc) {
-				counts[place(arc)]++
-				total++
+// turn writes the turn from one end of an edge to another one at the same node, or back by the same. It is one for all
+// modes that it is the same for.
+func (w *turnWriter) turn(own, to edgeEnd, arrivals []arrival) {
+	var turns [len(modes)]roadgraph.Turn
+	var of [len(modes)]mapdata.Modes
+	n := 0
+	back := to.End == own.End
+	for i := range arrivals {
+		a := &arrivals[i]
+		arc, ok := w.leaving(to.End, a.mode)
+		if !ok || !back && own.blocked()&a.mode != 0 {
+			continue
+		}
+		next, allowed := a.t.states.step(a.state, arc)
+		if !allowed {
+			continue
+		}
+		turn := roadgraph.Turn{To: next, Enters: w.local(to.End>>1, to.End&1 == 1, a.mode) &&
+			!w.local(own.End>>1, own.End&1 == 0, a.mode)}
+		switch {
+		case back:
+			turn.Angle = roadgraph.TurningBack
+			if next == arc {
+				turn.To = otherArc
+			}
+		case own.two()&a.mode == 0:
+			turn.Angle = angle(own.About&bearingMask, to.About&bearingMask)
+		}
+		known := false
+		for k := range n {
+			if turns[k] == turn {
+				of[k] |= a.mode
+				known = true
 			}
 		}
-		all := make([]uint32, total)
-		groups := make([][]uint32, len(counts))
-		for node, count := range counts {
-			groups[node], all = all[:0:count], all[count:]
-		}
-		for arc := range n {
-			if w.open(arc) {
-				groups[place(arc)] = append(groups[place(arc)], arc)
-			}
-		}
-		return groups
-	}
-	w.leaving, w.ending = group(w.tail), group(w.head)
-	turns := int64(0)
-	for node := range w.leaving {
-		if n := len(w.leaving[node]); n > roadgraph.MaxTurns {
-			return fmt.Errorf("%d roads meet at node %d", n, w.b.data.Nodes[node].ID)
-		}
-		turns += int64(len(w.ending[node])) * int64(len(w.leaving[node]))
-	}
-	return w.b.data.Cost.TakeMemory(costTurn * turns)
-}
-
-// What parts of the network cost while they are made, in bytes.
-const (
-	costTurn  = 16
-	costState = 512 // of the automaton, with the copy of an arc that it becomes
-)
-
-// onward yields the arcs that may follow an arc as far as restrictions do not matter: none over a barrier, and never back
-// along the same segment.
-func (w *turnBuilder) onward(arc uint32, yield func(to uint32)) {
-	head := w.head(arc)
-	if w.b.data.Nodes[head].Barrier&w.b.mode != 0 {
-		return
-	}
-	for _, to := range w.leaving[head] {
-		if to != arc^1 {
-			yield(to)
+		if !known {
+			turns[n], of[n] = turn, a.mode
+			n++
 		}
 	}
-}
-
-// addTurns appends the turns of an arc in a state of the automaton of restrictions. Turning back is one of them wherever the
-// road is open both ways: at a dead end it is the only one.
-func (w *turnBuilder) addTurns(arc uint32, state int32, states *automaton) {
-	if !w.open(arc) {
-		return
+	for k := range n {
+		w.words = roadgraph.AppendTurn(w.words, own.End^1, turns[k], of[k], back && turns[k].To == otherArc)
 	}
-	first := len(w.t.turns)
-	w.onward(arc, func(to uint32) {
-		if next, allowed := states.step(state, to); allowed {
-			w.t.turns = append(w.t.turns, roadgraph.Turn{To: next, Angle: w.angle(arc, to), Enters: w.enters(arc, to)})
-		}
-	})
-	if back := arc ^ 1; w.open(back) {
-		if next, allowed := states.step(state, back); allowed {
-			w.t.turns = append(w.t.turns, roadgraph.Turn{To: next, Angle: roadgraph.TurningBack, Enters: w.enters(arc, back)})
-		}
-	}
-	slices.SortFunc(w.t.turns[first:], func(x, y roadgraph.Turn) int { return cmp.Compare(x.To, y.To) })
-}
-
-// enters is 1 where a turn leads into a road that is only for those who have a destination there, from one that is for
-// all; see Turn.
-func (w *turnBuilder) enters(from, to uint32) uint8 {
-	if w.destination(to) && !w.destination(from) {
-		return 1
-	}
-	return 0
-}
-
-// destination reports whether an arc is only for those who have a destination there.
-func (w *turnBuilder) destination(arc uint32) bool {
-	flags := w.b.segments[arc>>1].properties.flags
-	return arc&1 == 0 && flags.Has(roadgraph.DestinationForward) || arc&1 == 1 && flags.Has(roadgraph.DestinationBackward)
-}
-
-// angle is the change of direction from one arc to the next; see Turn.
-func (w *turnBuilder) angle(from, to uint32) int8 {
-	if len(w.b.at(w.head(from))) == 2 {
-		return 0 // no junction: the road goes on with another name or speed
-	}
-	in, out := w.shape(from), w.shape(to)
-	a, b := len(in)-2, 1
-	for a > 0 && samePlace(&in[a], &in[len(in)-1]) {
-		a--
-	}
-	for b < len(out)-1 && samePlace(&out[b], &out[0]) {
-		b++
-	}
-	change := math.Remainder(bearing(&out[0], &out[b])-bearing(&in[a], &in[len(in)-1]), 2*math.Pi)
-	return int8(min(max(math.Round(change/math.Pi*128), -127), 127))
-}
-
-func samePlace(a, b *roadgraph.Point) bool { return a.Lat == b.Lat && a.Lon == b.Lon }
-
-// shape is the line of an arc in its direction.
-func (w *turnBuilder) shape(arc uint32) []roadgraph.Point {
-	line := w.t.points[w.t.segments[arc>>1].FirstPoint:w.t.segments[arc>>1+1].FirstPoint]
-	if arc&1 == 0 {
-		return line
-	}
-	line = slices.Clone(line)
-	slices.Reverse(line)
-	return line
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 func TestFind(t *testing.T) {
@@ -17,7 +18,7 @@ func TestFind(t *testing.T) {
 	for _, c := range found {
 		byName[c.Name] = c
 		at := nearestTo(c.Truth, c.Center)
-		if d := roadgraph.Distance(c.Truth[at].Lat(), c.Truth[at].Lon(), c.Center.Lat(), c.Center.Lon()); d > 300 {
+		if d := sphere.Distance(c.Truth[at].Lat(), c.Truth[at].Lon(), c.Center.Lat(), c.Center.Lon()); d > 300 {
 			t.Errorf("the picture of %q is %.0f m from its drive", c.Name, d)
 		}
 	}
@@ -26,7 +27,7 @@ func TestFind(t *testing.T) {
 	}
 	near := func(c Case, metres float64) (n int) {
 		for _, p := range c.Trace {
-			if roadgraph.Distance(p.Lat(), p.Lon(), c.Center.Lat(), c.Center.Lon()) < metres {
+			if sphere.Distance(p.Lat(), p.Lon(), c.Center.Lat(), c.Center.Lon()) < metres {
 				n++
 			}
 		}

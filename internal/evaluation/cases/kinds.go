@@ -7,6 +7,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // crowded finds a place with many streets around.
@@ -89,7 +90,7 @@ func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
 	return orb.Point{}, false
 }
 
-func (f *finder) segmentOf(arc uint32) *roadgraph.Segment {
+func (f *finder) segmentOf(arc uint32) roadgraph.Segment {
 	segment, _ := f.graph.SegmentOf(arc)
 	return f.graph.Segment(segment)
 }
@@ -99,7 +100,7 @@ func (f *finder) lengthOf(arc uint32) float64 { return float64(f.graph.Arc(arc).
 // nearestTo is the index of the position nearest to a place.
 func nearestTo(line orb.LineString, p orb.Point) int {
 	best := 0
-	distance := func(i int) float64 { return roadgraph.Distance(line[i].Lat(), line[i].Lon(), p.Lat(), p.Lon()) }
+	distance := func(i int) float64 { return sphere.Distance(line[i].Lat(), line[i].Lon(), p.Lat(), p.Lon()) }
 	for i := range line {
 		if distance(i) < distance(best) {
 			best = i

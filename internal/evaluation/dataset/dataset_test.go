@@ -74,7 +74,7 @@ func around(g *roadgraph.Graph, east, north float64) map[string][4]int {
 	for _, h := range g.Near(middle.Lat()+north, middle.Lon()+east, 1000, nil) {
 		s := g.Segment(h.Segment)
 		streets[g.Name(h.Segment)] = [4]int{int(math.Round(float64(s.Length) / 10)), int(s.Flags),
-			len(g.Turns(2 * h.Segment)), len(g.Turns(2*h.Segment + 1))}
+			len(g.Turns(2*h.Segment, nil)), len(g.Turns(2*h.Segment+1, nil))}
 	}
 	return streets
 }

@@ -19,6 +19,7 @@ type Router struct {
 	parent  []int64   // the arc before; ^arc for the one that the route starts on
 	touched []uint32  // the arcs that have a cost
 	queue   queue
+	turns   []roadgraph.Turn
 	wander  float64 // see Recipe
 	mood    uint64  // of the driver: what makes each road so much slower
 }
@@ -81,13 +82,13 @@ func (r *Router) worth(arc uint32) float64 {
 	if r.wander == 0 {
 		return 1
 	}
-	mixed := (uint64(r.graph.Arc(arc).Base>>1) ^ r.mood) * 0x9E3779B97F4A7C15
+	mixed := (uint64(r.graph.Base(arc)>>1) ^ r.mood) * 0x9E3779B97F4A7C15
 	mixed = (mixed ^ mixed>>29) * 0xBF58476D1CE4E5B9
 	return 1 + r.wander*float64(mixed>>40)/(1<<24)
 }
 
 // length of an arc in metres.
-func (r *Router) length(arc uint32) float64 { return float64(r.graph.Arc(arc).Length) / 1000 }
+func (r *Router) length(arc uint32) float64 { return float64(r.graph.Length(arc)) / 1000 }
 
 // Fastest returns the fastest route from any of some spots to any of others. A route has at least one turn: it does not
 // find the way from a spot to another one ahead on the same arc. ok is false where there is no route.
@@ -101,7 +102,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	// Arcs that are copies, and differ only in what one may do at their end, lead to a spot as well.
 	targets := map[uint32]float64{}
 	for _, s := range to {
-		targets[r.graph.Arc(s.Arc).Base] = s.Offset
+		targets[r.graph.Base(s.Arc)] = s.Offset
 	}
 	best, last := math.Inf(1), uint32(0)
 	for len(r.queue) > 0 && r.queue[0].seconds < best {
@@ -110,7 +111,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 			continue // it was reached faster since
 		}
 		length := r.length(at.arc)
-		if offset, found := targets[r.graph.Arc(at.arc).Base]; found {
+		if offset, found := targets[r.graph.Base(at.arc)]; found {
 			if seconds := at.seconds + r.worth(at.arc)*r.seconds(at.arc, 0, offset); seconds < best {
 				best, last = seconds, at.arc
 			}
@@ -120,7 +121,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	if math.IsInf(best, 1) {
 		return Route{}, false
 	}
-	route.To = targets[r.graph.Arc(last).Base]
+	route.To = targets[r.graph.Base(last)]
 	route.Arcs = r.back(last)
 	route.From = starts[route.Arcs[0]]
 	return route, true
@@ -128,7 +129,8 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 
 // turn goes on from an arc's end, that is so many seconds from the start. A start has no arc before.
 func (r *Router) turn(arc uint32, seconds float64, start bool) {
-	turns := r.graph.Turns(arc)
+	r.turns = r.graph.Turns(arc, r.turns[:0])
+	turns := r.turns
 	for _, t := range turns {
 		if t.Angle == roadgraph.TurningBack && len(turns) > 1 {
 			continue // nobody turns round where the road goes on
@@ -227,7 +229,7 @@ func (r *Router) Line(route Route) (line orb.LineString, seconds []float64) {
 // offsets are the metres from an arc's beginning to the points of its shape between from and to, and those two.
 func (r *Router) offsets(arc uint32, from, to float64) []float64 {
 	segment, forward := r.graph.SegmentOf(arc)
-	shape, length := r.graph.Shape(segment), r.length(arc)
+	shape, length := r.graph.Shape(segment, nil), r.length(arc)
 	offsets := []float64{from}
 	for i := range shape {
 		offset := float64(shape[i].Offset) / 1000

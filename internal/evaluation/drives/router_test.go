@@ -170,7 +170,7 @@ func city(tb testing.TB) *roadgraph.Graph {
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}
 	g := town.Open(tb)
-	if g.Arcs() == 2*g.Segments() {
+	if g.Arcs() == 2*g.Edges() {
 		tb.Fatal("no restriction over a way acts in the city")
 	}
 	return g
@@ -228,7 +228,7 @@ func (r *Router) costOf(t *testing.T, route Route) float64 {
 		}
 		total += r.seconds(arc, from, to)
 		found := false
-		for _, turn := range r.graph.Turns(arc) {
+		for _, turn := range r.graph.Turns(arc, nil) {
 			if turn.To == route.Arcs[i+1] {
 				total, found = total+turnSeconds(turn.Angle), true
 			}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // What simulated drives are like.
@@ -140,7 +141,7 @@ func (recipe Recipe) disturb(d *Drive, random *rand.Rand) {
 
 // RandomRoute makes one attempt at a fastest route between random spots through some random via points.
 func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool) {
-	if r.graph.Segments() == 0 {
+	if r.graph.Edges() == 0 {
 		return Route{}, false
 	}
 	from := r.randomSpots(random)
@@ -165,7 +166,13 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 // randomSpots picks a random place on a road for such trips, and returns it on each arc that is open there: one or two.
 // None where the pick fell on another kind of road.
 func (r *Router) randomSpots(random *rand.Rand) []Spot {
-	segment := uint32(random.IntN(r.graph.Segments()))
+	segment := uint32(random.IntN(r.graph.Edges()))
+	for pick := 0; !r.graph.Begins(segment); pick++ { // most edges begin no segment of this mode
+		if pick == picks {
+			return nil
+		}
+		segment = uint32(random.IntN(r.graph.Edges()))
+	}
 	s := r.graph.Segment(segment)
 	length := float64(s.Length) / 1000
 	offset := random.Float64() * length
@@ -269,6 +276,6 @@ func moved(p orb.Point, north, east float64) orb.Point {
 	return orb.Point{math.Round(lon*1e6) / 1e6, math.Round(lat*1e6) / 1e6}
 }
 
-const degree = roadgraph.EarthRadius * math.Pi / 180 // metres
+const degree = sphere.Radius * math.Pi / 180 // metres
 
-func distance(a, b orb.Point) float64 { return roadgraph.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon()) }
+func distance(a, b orb.Point) float64 { return sphere.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon()) }

@@ -9,6 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // Match is a picture of a part of a map, with a trace, what was made of it, and the truth.
@@ -65,7 +66,7 @@ type canvas struct {
 
 // xy is the place of a position on the map.
 func (c *canvas) xy(p orb.Point) (x, y float64) {
-	const degree = roadgraph.EarthRadius * math.Pi / 180
+	const degree = sphere.Radius * math.Pi / 180
 	east := (p.Lon() - c.Center.Lon()) * degree * math.Cos(c.Center.Lat()*math.Pi/180)
 	north := (p.Lat() - c.Center.Lat()) * degree
 	return mapWidth/2 + east*c.scale, mapHeight/2 - north*c.scale
@@ -116,7 +117,7 @@ func (c *canvas) roads() {
 
 func (c *canvas) shape(segment uint32) orb.LineString {
 	var line orb.LineString
-	for _, p := range c.Graph.Shape(segment) {
+	for _, p := range c.Graph.Shape(segment, nil) {
 		line = append(line, p.Location())
 	}
 	return line

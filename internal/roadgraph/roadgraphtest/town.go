@@ -4,17 +4,21 @@ package roadgraphtest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/roads"
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // The middle of a town: 0, 0 in its metres.
@@ -24,8 +28,8 @@ const (
 )
 
 const (
-	degree = roadgraph.EarthRadius * math.Pi / 180 // metres
-	shrink = math.Sqrt2 / 2                        // of a degree of longitude at 45°
+	degree = sphere.Radius * math.Pi / 180 // metres
+	shrink = math.Sqrt2 / 2                // of a degree of longitude at 45°
 )
 
 // Town is a road network on a flat map, with coordinates in metres east and north of its middle.
@@ -74,6 +78,9 @@ func (t *Town) Street(name string, xy ...float64) *extract.Road {
 	return t.Road(name, nodes...)
 }
 
+// Segments are the numbers of all segments of a graph.
+func Segments(g *roadgraph.Graph) []uint32 { return slices.Collect(g.Segments()) }
+
 // Open compiles the town and opens its network for cars.
 func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
@@ -97,12 +104,23 @@ func Compile(tb testing.TB, d *extract.Data) *region.File {
 }
 
 func compile(d *extract.Data, path string) (*region.File, error) {
-	w := &region.Writer{}
-	if err := roads.Write(w, d); err != nil {
+	dir, err := scratch.Open(filepath.Dir(path), filepath.Base(path), memory)
+	if err != nil {
 		return nil, err
+	}
+	defer dir.Close()
+	w, err := region.Create(dir.Path(), func(name string) region.Spool { return scratch.NewStream(dir, name) })
+	if err != nil {
+		return nil, err
+	}
+	if err := roads.Write(w, d, dir); err != nil {
+		return nil, errors.Join(err, w.Discard())
 	}
 	if err := w.Commit(context.Background(), path, region.Meta{}); err != nil {
 		return nil, err
 	}
 	return region.Open(path)
 }
+
+// memory is how much compiling may take, in bytes.
+const memory = 64 << 20

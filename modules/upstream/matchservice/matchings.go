@@ -9,7 +9,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
@@ -210,7 +210,7 @@ func (a *Matchings) Result(req *matching.Request) (*matching.Result, error) {
 	return result, nil
 }
 
-func distance(a, b orb.Point) float64 { return roadgraph.Distance(a[1], a[0], b[1], b[0]) }
+func distance(a, b orb.Point) float64 { return sphere.Distance(a[1], a[0], b[1], b[0]) }
 
 // probability is a confidence between 0 and 1, or NaN.
 func probability(v float64) float64 {

@@ -13,10 +13,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-const degreesPerMetre = 180 / math.Pi / roadgraph.EarthRadius
+const degreesPerMetre = 180 / math.Pi / sphere.Radius
 
 // answerOf makes a response of the part of each point, as describe tells them, that lies off metres beside the points.
 func answerOf(t *testing.T, parts string, used []int, off float64) *Matchings {

@@ -1,0 +1,250 @@
+package roads
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/hilbert"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
+)
+
+// emitter makes the edges of all chains, with their shapes and the leaves of the index.
+type emitter struct {
+	*builder
+	shape  *region.SectionWriter
+	words  []uint32
+	leaves *leafWriter
+	names  *nameWriter
+	roads  *region.SectionWriter
+	meets  *scratch.Sorter[meeting]
+
+	metres float64 // of the chain so far
+	length uint64  // the same in whole millimetres
+}
+
+// meeting is an end of an edge at a junction.
+type meeting struct {
+	// Place is where on the curve the node is, roughly: what is near on the ground is then near in the list.
+	Place, Node uint32
+	edgeEnd
+}
+
+// edgeEnd is an end of an edge at a junction: twice the edge's number, and 1 where it is the last one. What stands with it
+// is the direction in which the edge leaves the node, in 2^24ths of a turn clockwise from north; above that the modes of
+// which exactly two pieces of road meet there, those that cannot pass the node, and whether it is the last at its node.
+type edgeEnd struct{ End, About uint32 }
+
+const (
+	bearingBits = 24
+	bearingMask = 1<<bearingBits - 1
+	twoAt       = bearingBits
+	blockedAt   = bearingBits + 3
+	lastEnd     = 1 << 30
+)
+
+func (e edgeEnd) two() mapdata.Modes     { return mapdata.Modes(e.About>>twoAt) & allModes }
+func (e edgeEnd) blocked() mapdata.Modes { return mapdata.Modes(e.About>>blockedAt) & allModes }
+
+// maxEdges is how many edges there may be: arcs have numbers of 32 bits, and copies need some.
+const maxEdges = 1<<31 - 1<<24
+
+// makeEdges makes the edges of chains in their order, and lists where they meet.
+func (b *builder) makeEdges(chains *scratch.Sorter[chain]) (err error) {
+	e := &emitter{builder: b, roads: b.w.Spool(roadgraph.RoadsSection, sizeOf[roadgraph.Road]())}
+	e.shape = b.w.Direct(roadgraph.ShapeSection, sizeOf[uint32]())
+	e.leaves = newLeafWriter(b.w, b.dir)
+	if e.names, err = newNameWriter(b); err != nil {
+		return err
+	}
+	if _, err := b.usedAs.Extend(b.count()); err != nil {
+		return err
+	}
+	e.meets = scratch.NewSorter(b.dir, "road-meetings", b.memory, func(x, y meeting) int {
+		return cmp.Or(cmp.Compare(x.Place, y.Place), cmp.Compare(x.Node, y.Node), cmp.Compare(x.End, y.End))
+	})
+	if err := chains.Each(e.chain); err != nil {
+		return err
+	}
+	if err := b.edges.Append(roadgraph.Edge{FirstShape: uint32(e.points())}); err != nil {
+		return err
+	}
+	if err := region.Append(e.shape, e.words...); err != nil {
+		return err
+	}
+	if err := e.shape.Close(); err != nil {
+		return err
+	}
+	if err := e.names.free(); err != nil {
+		return err
+	}
+	if err := e.leaves.finish(); err != nil {
+		return err
+	}
+	return b.listEnds(e.meets)
+}
+
+// points is how many words of shapes there are so far.
+func (e *emitter) points() uint64 { return uint64(e.shape.Len())/4 + uint64(len(e.words)) }
+
+// chain makes the edges of a chain.
+func (e *emitter) chain(chain *chain) error {
+	e.metres, e.length = 0, 0
+	c := chain.start()
+	begins := mapdata.Modes(allModes)
+	for {
+		line, next, on, _ := e.edge(c, e.line[:0])
+		e.line = line
+		if err := e.emit(c, line, begins&e.network.roads[c.road].modes()); err != nil {
+			return err
+		}
+		if on == 0 {
+			return nil
+		}
+		begins = allModes &^ on
+		c = next
+	}
+}
+
+// emit makes an edge of a road, through some nodes.
+func (e *emitter) emit(c cursor, line []uint32, begins mapdata.Modes) error {
+	number := e.edges.Len()
+	if e.points() > math.MaxUint32-3*roadgraph.MaxEdgeShape || number >= maxEdges {
+		return fmt.Errorf("the extract has too many roads: %d edges with %d points", number, e.points())
+	}
+	r := &e.network.roads[c.road]
+	used, err := e.use(c.road)
+	if err != nil {
+		return err
+	}
+	first, last := e.nodes[line[0]], e.nodes[line[len(line)-1]]
+	edge := roadgraph.Edge{Lat: first.Lat, Lon: first.Lon, FirstShape: uint32(e.points()), Road: used,
+		Flags: flagsOfEdge(r, c.step < 0) | roadgraph.FlagsOf(roadgraph.Begins, begins)}
+	edge.EndNorth, edge.EndEast = endOf(first, last)
+	for i := 1; i < len(line); i++ {
+		from, to := e.nodes[line[i-1]], e.nodes[line[i]]
+		e.metres += distance(from, to)
+		e.words = roadgraph.AppendShape(e.words, from.Lat, from.Lon, to.Lat, to.Lon)
+	}
+	before := e.length
+	e.length = uint64(math.Round(e.metres * 1000))
+	edge.Length = uint32(min(e.length-before, math.MaxUint32))
+	if err := e.edges.Append(edge); err != nil {
+		return err
+	}
+	if err := e.leaves.edge(uint32(number), r.modes(), line, e.nodes); err != nil {
+		return err
+	}
+	e.restricted.edge(uint32(number), c, len(line))
+	if len(e.words) > 1<<12 {
+		if err := region.Append(e.shape, e.words...); err != nil {
+			return err
+		}
+		e.words = e.words[:0]
+	}
+	return e.meet(uint32(number), r.modes(), line)
+}
+
+// use is the number of a road in the file: roads are there in the order in which edges are of them.
+func (e *emitter) use(road uint32) (uint32, error) {
+	at := &e.usedAs.Slice()[road]
+	if *at == 0 {
+		*at = uint32(e.roadOf.Len()) + 1
+		if err := e.roadOf.Append(road); err != nil {
+			return 0, err
+		}
+		r := &e.network.roads[road]
+		out := roadgraph.Road{WayLow: uint32(r.Way), WayHigh: uint32(uint64(r.Way) >> 32), Class: r.Class, Flags: r.Flags,
+			Layer: r.Layer, Speeds: r.Speeds}
+		var err error
+		if out.Name, err = e.names.add(r.Name); err != nil {
+			return 0, err
+		}
+		if out.Ref, err = e.names.add(r.Ref); err != nil {
+			return 0, err
+		}
+		if err := region.Append(e.roads, out); err != nil {
+			return 0, err
+		}
+	}
+	return *at - 1, nil
+}
+
+func flagsOfEdge(r *road, reversed bool) roadgraph.EdgeFlags {
+	forward, backward, localForward, localBackward := r.Forward, r.Backward, r.LocalForward, r.LocalBackward
+	flags := roadgraph.EdgeFlags(0)
+	if reversed {
+		forward, backward, localForward, localBackward = backward, forward, localBackward, localForward
+		flags = roadgraph.Reversed
+	}
+	return flags | roadgraph.FlagsOf(roadgraph.OpenForward, forward) | roadgraph.FlagsOf(roadgraph.OpenBackward, backward) |
+		roadgraph.FlagsOf(roadgraph.LocalForward, localForward) | roadgraph.FlagsOf(roadgraph.LocalBackward, localBackward)
+}
+
+// endOf is where an edge ends as roadgraph.Edge has it.
+func endOf(first, last node) (north, east int16) {
+	dLat, dLon := int64(last.Lat)-int64(first.Lat), sphere.Eastward(first.Lon, last.Lon)
+	if dLat != int64(int16(dLat)) || dLon != int32(int16(dLon)) || dLat == roadgraph.FarEnd {
+		return roadgraph.FarEnd, 0
+	}
+	return int16(dLat), int16(dLon)
+}
+
+// meet lists the ends of an edge that are junctions for its modes.
+func (e *emitter) meet(edge uint32, m mapdata.Modes, line []uint32) error {
+	last := len(line) - 1
+	for end, at := range [2]int{0, last} {
+		n := line[at]
+		flags := e.flags.Slice()[n]
+		if flags.junction()&m == 0 {
+			continue
+		}
+		next, step := at, 1-2*end
+		for next += step; next > 0 && next < last && e.nodes[line[next]] == e.nodes[n]; next += step {
+		}
+		about := bearing(e.nodes[n], e.nodes[line[next]]) | uint32(flags.two())<<twoAt
+		if flags&blockedBit != 0 {
+			about |= uint32(e.blocked(n)) << blockedAt
+		}
+		place := hilbert.OfPosition(e.nodes[n].Lon, e.nodes[n].Lat)
+		if err := e.meets.Add(meeting{uint32(place >> 32), n, edgeEnd{2*edge + uint32(end), about}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listEnds makes one list of the ends of edges, by node, and notes for each where those of its node begin.
+func (b *builder) listEnds(meets *scratch.Sorter[meeting]) error {
+	at, err := b.firstEnd.Extend(2 * b.edges.Len())
+	if err != nil {
+		return err
+	}
+	first, node := 0, uint32(0)
+	close := func() {
+		if n := b.ends.Len(); n > 0 {
+			b.ends.Slice()[n-1].About |= lastEnd
+		}
+	}
+	err = meets.Each(func(m *meeting) error {
+		if n := b.ends.Len(); n == 0 || m.Node != node {
+			close()
+			first, node = n, m.Node
+			b.restricted.meeting(node, uint32(first))
+		} else if n-first == maxMeeting {
+			return fmt.Errorf("more than %d roads meet at %v, %v", maxMeeting, float64(b.nodes[node].Lat)/1e7,
+				float64(b.nodes[node].Lon)/1e7)
+		}
+		at[m.End] = uint32(first) + 1
+		return b.ends.Append(m.edgeEnd)
+	})
+	close()
+	return err
+}
+
+// maxMeeting is how many ends of edges may be at one node: two words for each mode of each are at most what an edge has.
+const maxMeeting = roadgraph.MaxTurns / 12

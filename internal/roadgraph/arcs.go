@@ -1,0 +1,114 @@
+package roadgraph
+
+// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all edges come
+// copies; see Copy.
+type Arc struct {
+	Length   uint32 // millimetres
+	Duration uint32 // milliseconds, at the road's free speed
+	Base     uint32 // the arc that this one is a copy of; itself where it is none
+	// EndLat and EndLon, in 1e-7 degrees, are where the arc ends.
+	EndLat, EndLon int32
+
+	head uint32 // the edge at whose end, in the arc's direction, it ends
+}
+
+// Arc returns an arc.
+func (g *Graph) Arc(arc uint32) (a Arc) {
+	a.Base = g.Base(arc)
+	segment, backward := a.Base>>1, a.Base&1 == 1
+	first := g.edges.At(int(segment))
+	var last *Edge
+	a.head, last, a.Length = g.run(segment, first)
+	if backward {
+		a.head, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
+	} else {
+		end := g.end(a.head, last)
+		a.EndLat, a.EndLon = end.lat, end.lon
+	}
+	reversed := first.Flags&Reversed != 0
+	a.Duration = duration(a.Length, g.speed(g.roads.At(int(first.Road)), backward == reversed))
+	return a
+}
+
+// Base is the arc that an arc is a copy of, or the arc itself.
+func (g *Graph) Base(arc uint32) uint32 {
+	if edges := uint32(g.Edges()); arc>>1 >= edges {
+		return g.copies.At(int(arc - 2*edges)).Arc
+	}
+	return arc
+}
+
+// SegmentOf is the segment that an arc travels, and whether it does so forward.
+func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
+	base := g.Base(arc)
+	return base >> 1, base&1 == 0
+}
+
+// Turns appends the ways to go on at an arc's end.
+func (g *Graph) Turns(arc uint32, turns []Turn) []Turn {
+	a := g.Arc(arc)
+	return g.turnsOf(arc, &a, turns)
+}
+
+// turnsOf is Turns for an arc that is known.
+func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
+	var first, end uint32
+	if arc == a.Base {
+		first, end = g.edges.At(int(a.head)).FirstTurn, g.edges.At(int(a.head)+1).FirstTurn
+	} else {
+		i := int(arc) - 2*g.Edges()
+		first, end = g.copies.At(i).FirstTurn, g.copies.At(i+1).FirstTurn
+	}
+	if end-first > MaxTurns {
+		g.foreign("an arc has too many turns")
+	}
+	own := a.head<<1 | a.Base&1
+	wanted := uint32(g.mode)<<turnModes | own&1*turnBackward
+	words := g.turns.Range(int(first), int(end))
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		by := int32(word) >> turnTarget
+		if by == farTurn {
+			i++
+		}
+		if word&wanted&^turnBackward == 0 || (word^wanted)&turnBackward != 0 {
+			continue
+		}
+		t := Turn{To: own + uint32(by), Angle: int8(word), Enters: word&turnEnters != 0}
+		if by == farTurn {
+			t.To = words[i]
+		} else if by == 0 && t.Angle == TurningBack {
+			t.To = a.Base ^ 1
+		}
+		turns = append(turns, t)
+	}
+	return turns
+}
+
+// Copies are the copies of an arc that travels a segment with HasCopies; see Copy.
+func (g *Graph) Copies(base uint32) (first, last uint32) {
+	end := max(g.copies.Len()-1, 0)
+	i, j := 0, end
+	for i < j {
+		h := int(uint(i+j) >> 1)
+		if c := g.copies.At(h); c.Mode < uint32(g.mode) || c.Mode == uint32(g.mode) && c.Arc < base {
+			i = h + 1
+		} else {
+			j = h
+		}
+	}
+	for j < end && g.copies.At(j).Arc == base && g.copies.At(j).Mode == uint32(g.mode) {
+		if j++; j-i > MaxCopies {
+			g.foreign("an arc has too many copies")
+		}
+	}
+	originals := uint32(2 * g.Edges())
+	return originals + uint32(i), originals + uint32(j)
+}
+
+// Length is that of an arc in millimetres.
+func (g *Graph) Length(arc uint32) uint32 {
+	segment := g.Base(arc) >> 1
+	_, _, length := g.run(segment, g.edges.At(int(segment)))
+	return length
+}

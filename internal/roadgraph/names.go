@@ -1,0 +1,31 @@
+package roadgraph
+
+// Way is the id of the OpenStreetMap way of a road, by the number that a point of a shape has for it.
+func (g *Graph) Way(road uint32) int64 { return g.roads.At(int(road)).Way() }
+
+// Text is a name or a reference number by the number that a segment has for it.
+func (g *Graph) Text(i uint32) string {
+	if i == 0 {
+		return ""
+	}
+	n := g.names.Range(int(i), int(i)+2)
+	length := int(n[0]) | int(n[1])<<8
+	return string(g.names.Range(int(i)+2, int(i)+2+length))
+}
+
+// Name is what to call a segment: its name, or else its reference number; may be empty.
+func (g *Graph) Name(segment uint32) string {
+	r := g.road(segment)
+	if r.Name != 0 {
+		return g.Text(r.Name)
+	}
+	return g.Text(r.Ref)
+}
+
+// SameName reports whether two segments have the same Name for the same reason.
+func (g *Graph) SameName(a, b uint32) bool {
+	r, s := g.road(a), g.road(b)
+	return r.Name == s.Name && (r.Name != 0 || r.Ref == s.Ref)
+}
+
+func (g *Graph) road(segment uint32) *Road { return g.roads.At(int(g.edges.At(int(segment)).Road)) }
