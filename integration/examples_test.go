@@ -33,6 +33,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	t.Setenv("MAPS_DATABASE_URL", "postgres://maps@127.0.0.1/maps")
+	t.Setenv("MAPS_FILES_TOKEN", "token")
 	proxies := 0
 	for _, e := range examples {
 		t.Run(e.where, func(t *testing.T) {

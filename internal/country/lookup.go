@@ -15,6 +15,18 @@ func Lookup(p orb.Point) (Country, bool) {
 	return Country{}, false
 }
 
+// territorialSea is how far from land a position still belongs to a country: 12 nautical miles, in metres.
+const territorialSea = 22_224
+
+// LookupOffshore is Lookup with the territorial sea: at sea it returns the nearest country, within 12 nautical miles.
+func LookupOffshore(p orb.Point) (Country, bool) {
+	if c, ok := Lookup(p); ok {
+		return c, true
+	}
+	c, _, ok := Nearest(p, territorialSea)
+	return c, ok
+}
+
 // number returns the country at a position in units, plus one; 0 for none.
 func number(x, y float64) int {
 	ix, iy := uint32(x), uint32(y)

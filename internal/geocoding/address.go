@@ -3,52 +3,63 @@ package geocoding
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
-// How far, in metres, the settlement may be that stands for the city, or the suburb and the hamlet, of a point that no
-// polygon contains.
-const (
-	maxCityDistance = 30_000
-	// maxCityDistanceUnproven is for points whose state no polygon tells: another state may begin anywhere.
-	maxCityDistanceUnproven = 5_000
-	maxSuburbDistance       = 1_000
-)
-
-// surroundings is where a point is, as far as polygons, borders and the nearest settlements tell. Strings of the region
-// are given by number.
-type surroundings struct {
+// location is where a point is, as far as polygons, borders and the nearest settlements tell. Texts are parts of the
+// file.
+type location struct {
 	country              country.Country
 	countryLabel         label // no name: country.Name
 	suburb, hamlet, city label
 	county, state        label
-	postcode             uint32
-	within               within
+	postcode             []byte
+	jurisdiction         placefile.Jurisdiction
 }
 
-// surroundings works out where the search's origin is, after enclose.
-func (s *search) surroundings(p orb.Point) surroundings {
-	c := &s.context
-	a := surroundings{suburb: c.label(roleSuburb), hamlet: c.label(roleHamlet), city: c.label(roleCity),
-		county: c.label(roleCounty), state: c.label(roleState), countryLabel: c.label(roleCountry), postcode: c.PostcodeText}
+// locate works out where the search's origin is, after enclose.
+func (s *search) locate(p orb.Point) location {
+	e := &s.around.Enclosing
+	a := location{suburb: s.label(placefile.RoleSuburb), hamlet: s.label(placefile.RoleHamlet),
+		city: s.label(placefile.RoleCity), county: s.label(placefile.RoleCounty), state: s.label(placefile.RoleState),
+		countryLabel: s.label(placefile.RoleCountry), postcode: s.x.text.String(e.PostcodeText)}
 	if a.county.feature == a.city.feature {
 		a.county = label{}
 	}
-	if code := c.code(); code != ([3]byte{}) {
+	if code := e.Code(); code != ([3]byte{}) {
 		a.country = s.x.countryByCode(code)
-	} else if found, ok := countryAt(p); ok {
+	} else if found, ok := country.LookupOffshore(p); ok {
 		a.country = found
 	}
-	a.within = within{settlements: true, state: a.state.feature, city: a.city.feature}
-	copy(a.within.country[:], a.country.Code)
+	a.jurisdiction = placefile.Jurisdiction{Settlements: true, State: a.state.feature, City: a.city.feature}
+	copy(a.jurisdiction.Country[:], a.country.Code)
 	return a
 }
 
 // label is a feature + 1, 0 for none, and its name.
-type label struct{ feature, name uint32 }
+type label struct {
+	feature uint32
+	name    []byte
+}
 
-func (e *enclosing) label(role int) label { return label{e.Feature[role], e.Name[role]} }
+// label is that of the area with a role around the search's origin.
+func (s *search) label(role int) label {
+	e := &s.around.Enclosing
+	return label{e.Feature[role], s.x.text.String(e.Name[role])}
+}
+
+// labelOf is that of a feature.
+func (x *Index) labelOf(n uint32) label {
+	f := x.feature(n)
+	r := x.details(&f, placefile.DetailBytes)
+	d := f.ReadDetails(&r, &x.text)
+	return label{n + 1, d.Name}
+}
 
 // countryByCode returns the country of an alpha-3 code of the region.
 func (x *Index) countryByCode(code [3]byte) country.Country {
@@ -63,84 +74,84 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 }
 
 // settle names the nearest settlements as the city, the suburb and the hamlet where no polygon does.
-func (s *search) settle(a *surroundings, c *cell) {
-	known := c.flags&cellContext != 0
+func (s *search) settle(a *location, c *cell) {
+	known := c.Flags&placefile.CellContext != 0
 	if a.city.feature == 0 {
 		s.settleCity(a, c, known)
 	}
-	near := a.within
-	near.sameCity = true
+	near := a.jurisdiction
+	near.SameCity = true
 	if a.suburb.feature == 0 {
 		if known {
-			a.suburb = s.nearestOf(c.suburbs, maxSuburbDistance, c.flags&cellOneSub != 0)
+			a.suburb = s.nearestOf(s.around.Suburbs, placefile.MaxSuburbDistance, s.around.OneSuburb)
 		} else {
-			a.suburb = s.nearest(treeSuburbs, maxSuburbDistance, near)
+			a.suburb = s.nearest(placefile.TreeSuburbs, placefile.MaxSuburbDistance, near)
 		}
 	}
 	if a.hamlet.feature == 0 {
 		if known {
-			a.hamlet = s.nearestOf(c.hamlets, maxSuburbDistance, c.flags&cellOneHam != 0)
+			a.hamlet = s.nearestOf(s.around.Hamlets, placefile.MaxSuburbDistance, s.around.OneHamlet)
 		} else {
-			a.hamlet = s.nearest(treeHamlets, maxSuburbDistance, near)
+			a.hamlet = s.nearest(placefile.TreeHamlets, placefile.MaxSuburbDistance, near)
 		}
 	}
 }
 
 // settleCity names the nearest city, town or village as the city. Where there is none, a hamlet stands for it, and
 // where there is none of these either, the nearest farm.
-func (s *search) settleCity(a *surroundings, c *cell, known bool) {
-	reach := a.cityReach()
+func (s *search) settleCity(a *location, c *cell, known bool) {
+	farthest := a.cityDistance()
 	if known {
-		a.city = s.nearestOf(c.cities, reach, c.flags&cellOneCity != 0)
+		a.city = s.nearestOf(s.around.Cities, farthest, s.around.OneCity)
 	} else {
-		a.city = s.nearestWithin(treeCities, reach, a.within)
+		a.city = s.nearestIn(placefile.TreeCities, farthest, a.jurisdiction)
 	}
-	for _, tree := range [...]uint32{treeHamlets, treeDwellings} {
+	for _, tree := range [...]uint32{placefile.TreeHamlets, placefile.TreeDwellings} {
 		if a.city.feature == 0 {
-			a.city = s.nearestWithin(tree, reach, a.within)
+			a.city = s.nearestIn(tree, farthest, a.jurisdiction)
 		}
 	}
 }
 
-// nearestWithin returns the nearest settlement of a tree, which it looks for near by first.
-func (s *search) nearestWithin(tree uint32, reach float64, in within) label {
-	found := s.nearest(tree, maxCityDistanceUnproven, in)
-	if found.feature == 0 && reach > maxCityDistanceUnproven {
-		found = s.nearest(tree, reach, in)
+// nearestIn returns the nearest settlement of a tree, which it looks for near by first.
+func (s *search) nearestIn(tree uint32, farthest float64, in placefile.Jurisdiction) label {
+	found := s.nearest(tree, placefile.MaxCityDistanceUnproven, in)
+	if found.feature == 0 && farthest > placefile.MaxCityDistanceUnproven {
+		found = s.nearest(tree, farthest, in)
 	}
 	return found
 }
 
-// cityReach is how far the settlement may be that stands for the city: not far where no polygon tells the state and
-// there may be another one.
-func (a *surroundings) cityReach() float64 {
-	if a.state.feature != 0 || len(levelsOf(a.country.Alpha2).state) == 0 {
-		return maxCityDistance
+// cityDistance is how far, in metres, the settlement may be that stands for the city: not far where no polygon tells
+// the state and there may be another one.
+func (a *location) cityDistance() float64 {
+	if a.state.feature != 0 || len(tagging.LevelsOf(a.country.Alpha2).State) == 0 {
+		return placefile.MaxCityDistance
 	}
-	return maxCityDistanceUnproven
+	return placefile.MaxCityDistanceUnproven
 }
 
 // nearest returns the nearest settlement of a tree.
-func (s *search) nearest(tree uint32, reach float64, in within) label {
+func (s *search) nearest(tree uint32, farthest float64, in placefile.Jurisdiction) label {
 	near := s.x.scratch.Get().(*search)
 	defer near.release()
-	near.reset(s.x, s.o, 1, reach*100)
-	near.within = in
+	near.reset(s.x, s.o, 1, farthest*100)
+	near.jurisdiction = in
 	near.open(tree)
 	return s.firstOf(near)
 }
 
 // nearestOf returns the nearest settlement of a cell's list, all of which are where the search may find them.
-func (s *search) nearestOf(list []uint32, reach float64, one bool) label {
+func (s *search) nearestOf(list []uint32, farthest float64, one bool) label {
 	switch {
 	case len(list) == 0:
 		return label{}
 	case one:
-		return label{list[0] + 1, s.x.features.At(int(list[0])).Name}
+		return s.x.labelOf(list[0])
 	}
 	near := s.x.scratch.Get().(*search)
 	defer near.release()
-	near.reset(s.x, s.o, 1, reach*100)
+	near.reset(s.x, s.o, 1, farthest*100)
 	near.openList(list)
 	return s.firstOf(near)
 }
@@ -148,7 +159,7 @@ func (s *search) nearestOf(list []uint32, reach float64, one bool) label {
 // firstOf runs a search that is a part of this one, and returns its first hit.
 func (s *search) firstOf(near *search) label {
 	found := near.first()
-	s.o.left = near.o.left
+	s.o.Left = near.o.Left
 	return found
 }
 
@@ -158,25 +169,25 @@ func (s *search) first() label {
 	if len(hits) == 0 {
 		return label{}
 	}
-	n := hits[0].feature
-	return label{n + 1, s.x.features.At(int(n)).Name}
+	return s.x.labelOf(hits[0].feature)
 }
 
 // fallback answers where no feature is near: with the smallest named place or administrative area around the point,
 // else, on land, with the nearest place.
-func (s *search) fallback(p orb.Point, a *surroundings) []hit {
-	if n := s.context.Feature[roleAnswer]; n != 0 {
-		f := s.x.features.At(int(n - 1))
-		s.hits = append(s.hits[:0], hit{0, f.Extent, n - 1, f.Ref, position{}})
+func (s *search) fallback(p orb.Point, a *location) []hit {
+	if n := s.around.Enclosing.Feature[placefile.RoleAnswer]; n != 0 {
+		f := s.x.feature(n - 1)
+		r := s.x.details(&f, placefile.DetailBytes)
+		s.hits = append(s.hits[:0], hit{0, f.Extent, n - 1, f, f.ReadRef(&r), geometry.Offset{}})
 		return s.hits
 	}
 	if _, ok := country.Lookup(p); !ok {
 		return nil
 	}
-	for _, reach := range [...]float64{10_000, 100_000, math.Ceil(math.Pi * earthRadius)} {
-		s.reset(s.x, s.o, 1, reach*100)
-		s.within = a.within
-		s.open(treeSettlements)
+	for _, farthest := range [...]float64{10_000, 100_000, math.Ceil(math.Pi * geometry.EarthRadius)} {
+		s.reset(s.x, s.o, 1, farthest*100)
+		s.jurisdiction = a.jurisdiction
+		s.open(placefile.TreeSettlements)
 		if hits := s.run(); len(hits) > 0 {
 			return hits
 		}

@@ -1,31 +1,18 @@
-package geocoding
+package geocoding_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/paulmach/orb"
+	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 )
 
-// delawarePoints returns positions on land all over Delaware's extract.
-func delawarePoints(n int) []orb.Point {
-	rng := rand.New(rand.NewPCG(39, 75))
-	var points []orb.Point
-	for len(points) < n {
-		p := orb.Point{-75.79 + rng.Float64()*0.75, 38.45 + rng.Float64()*1.39}
-		if _, ok := country.Lookup(p); ok {
-			points = append(points, p)
-		}
-	}
-	return points
-}
-
 func BenchmarkReverse(b *testing.B) {
-	x := build(b, readExtract(b, delaware))
-	points := delawarePoints(10_000)
+	x := geocodingtest.Build(b, placestest.Read(b, placestest.Delaware))
+	points := placestest.DelawarePoints(10_000)
 	for _, c := range []struct {
 		name       string
 		size       int
@@ -39,7 +26,7 @@ func BenchmarkReverse(b *testing.B) {
 		{"nothing", 5, []string{"no such thing"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			req := Request{Size: c.size, Categories: c.categories, Into: new(Result)} // as the handler asks
+			req := geocoding.Request{Size: c.size, Categories: c.categories, Into: new(geocoding.Result)} // as the handler asks
 			times := make([]time.Duration, 0, len(points))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

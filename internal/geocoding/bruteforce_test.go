@@ -1,4 +1,4 @@
-package geocoding
+package geocoding_test
 
 import (
 	"math/rand/v2"
@@ -6,19 +6,21 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 )
 
-// compareWithBruteForce asks for positions and compares every answer with that of the search over everything, with each size in
-// turn.
-func compareWithBruteForce(t *testing.T, x *Index, d *extract.Data, points []orb.Point, terms []string) {
+// compareWithBruteForce asks for positions and compares every answer with that of the search over everything, with each
+// size in turn.
+func compareWithBruteForce(t *testing.T, x *geocodingtest.Index, d *placestest.World, points []orb.Point, terms []string) {
 	t.Helper()
-	features := bruteforce.Features(d)
+	features := bruteforce.Features(d.AllFeatures, d.AllInterpolations)
 	const reach = 1000.0
 	for i, p := range points {
 		term := terms[i%len(terms)]
-		req := Request{Point: p, Size: MaxSize - i%3, MaxDistance: reach}
+		req := geocoding.Request{Point: p, Size: geocoding.MaxSize - i%3, MaxDistance: reach}
 		if term != "" {
 			req.Categories = []string{term}
 		}
@@ -41,31 +43,32 @@ func compareWithBruteForce(t *testing.T, x *Index, d *extract.Data, points []orb
 }
 
 func TestDelawareEqualsBruteForce(t *testing.T) {
-	d := readExtract(t, delaware)
-	compareWithBruteForce(t, build(t, d), d, delawarePoints(fewer(1200)),
+	d := placestest.Read(t, placestest.Delaware)
+	compareWithBruteForce(t, geocodingtest.Build(t, d), d, placestest.DelawarePoints(fewer(1200)),
 		[]string{"", "", "", "restaurant", "school", "highway", "building", "boundary", "place", "house"})
 }
 
 func TestAndorraEqualsBruteForce(t *testing.T) {
-	d := readExtract(t, andorra)
+	d := placestest.Read(t, placestest.Andorra)
 	rng := rand.New(rand.NewPCG(1, 42))
 	var points []orb.Point
 	for range fewer(600) {
 		points = append(points, orb.Point{1.41 + rng.Float64()*0.37, 42.43 + rng.Float64()*0.22})
 	}
-	compareWithBruteForce(t, build(t, d), d, points, []string{"", "", "hotel", "Peak", "highway", "place", "natural"})
+	compareWithBruteForce(t, geocodingtest.Build(t, d), d, points, []string{"", "", "hotel", "Peak", "highway", "place",
+		"natural"})
 }
 
 // TestNearFeaturesEqualsBruteForce asks at and around vertices, where answers are close to one another.
 func TestNearFeaturesEqualsBruteForce(t *testing.T) {
-	d := readExtract(t, delaware)
+	d := placestest.Read(t, placestest.Delaware)
 	rng := rand.New(rand.NewPCG(3, 5))
 	var points []orb.Point
 	for range fewer(900) {
 		b := d.Features[rng.IntN(len(d.Features))].Geometry.Bound()
 		points = append(points, orb.Point{b.Min[0] + (rng.Float64()-0.5)*1e-3, b.Max[1] + (rng.Float64()-0.5)*1e-3})
 	}
-	compareWithBruteForce(t, build(t, d), d, points, []string{"", "", "highway", "amenity"})
+	compareWithBruteForce(t, geocodingtest.Build(t, d), d, points, []string{"", "", "highway", "amenity"})
 }
 
 // fewer is how many of n things a test looks at: all of them, or under the race detector a fifth.

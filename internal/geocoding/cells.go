@@ -1,152 +1,137 @@
 package geocoding
 
-import "math"
+import (
+	"math"
 
-// A region file divides what it covers into cells: squares on the plane of longitude and latitude, halved until few features can
-// be among the nearest of any position in them, and until the areas around them are the same everywhere in them. A cell holds
-// all that matters in it, so that most requests look at some dozens of boxes instead of at a tree, and at no polygon at all.
-// What a cell does not know is searched for in the trees.
-
-const (
-	// rootBits is the logarithm of the width of the largest cells in 1e-7 degrees: 0.105°, 11.7 km.
-	rootBits = 20
-	// leafBits is that of the smallest: 91 m.
-	leafBits = 13
-	// cellReach is how far, in metres, the features of a cell are known where there are fewer than MaxSize.
-	cellReach = DefaultMaxDistance
-)
-
-// root is one of the largest cells.
-type root struct {
-	Key  uint32 // row<<16 | column, counted from the south pole and from the antimeridian
-	Node uint32
-}
-
-// A node is 0 where nothing is known, else the index of the first of its four children (south-west, south-east, north-west,
-// north-east) shifted left by one, or where its cell begins, shifted left by one, plus one.
-const nodeIsCell = 1
-
-// cellHead is how many words each cell begins with: its counts and flags, its context, and how far it is from its middle to the
-// last of its nearest features, in metres as a float32.
-const cellHead = 3
-
-// The first word of a cell has how many features, open areas, and settlements that may be its city, its suburb and its
-// hamlet it lists, and flags.
-const (
-	cellFeatureMask                 = 1<<8 - 1
-	cellAreaShift, cellAreaMask     = 8, 1<<4 - 1
-	cellCityShift, cellCityMask     = 12, 1<<4 - 1
-	cellSuburbShift, cellSuburbMask = 16, 1<<4 - 1
-	cellHamletShift, cellHamletMask = 20, 1<<4 - 1
-
-	cellCovered  = 1 << 24 // all of it is covered by the region
-	cellFeatures = 1 << 25 // its features are known
-	cellEnough   = 1 << 26 // they are MaxSize or more: none is missing, however far one looks
-	cellContext  = 1 << 27 // the areas around it and its settlements are known
-	cellOneCity  = 1 << 28 // there is one city only, near enough to all of it
-	cellOneSub   = 1 << 29 // there is one suburb only, near enough to all of it
-	cellOneHam   = 1 << 30 // there is one hamlet only, near enough to all of it
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // cell is what is known around a position. The zero value knows nothing.
 type cell struct {
-	flags    uint32
-	context  uint32
-	middle   position // from the origin
-	reach    float64  // metres from the middle to the last of its nearest features
-	features []uint32
-	areas    []uint32 // items of the tree of areas: those that may or may not contain the position
-
-	cities, suburbs, hamlets []uint32 // features
+	placefile.Cell
+	root   *placefile.Root
+	middle geometry.Offset // from the origin
 }
 
 // cellAt returns the cell of an origin.
-func (x *Index) cellAt(o *origin) (c cell) {
-	px, py := math.Floor(o.x)+halfTurn, math.Floor(o.y)+halfTurn/2
-	if !(px >= 0 && px < fullTurn && py >= 0 && py <= halfTurn) {
+func (x *Index) cellAt(o *geometry.Origin) (c cell) {
+	px, py := math.Floor(o.X)+geometry.HalfTurn, math.Floor(o.Y)+geometry.HalfTurn/2
+	if !(px >= 0 && px < geometry.FullTurn && py >= 0 && py <= geometry.HalfTurn) {
 		return c
 	}
 	cx, cy := uint32(px), uint32(py)
-	v, ok := x.rootNode(cy>>rootBits<<16 | cx>>rootBits)
-	if !ok {
+	root := x.root(placefile.RootKey(cx>>placefile.RootBits, cy>>placefile.RootBits))
+	if root == nil {
 		return c
 	}
-	bits := rootBits
-	for v != 0 && v&nodeIsCell == 0 {
-		if bits--; bits < leafBits {
+	at, end := int(root.At)+int(root.Surroundings), int(root.At)+int(root.Length)
+	size := placefile.RootBits
+	kind := *x.cells.At(at)
+	for at++; kind == placefile.ChildNode; {
+		if size--; size < placefile.LeafBits {
 			return c
 		}
-		v = *x.nodes.At(int(v>>1 + (cy>>bits&1)<<1 + cx>>bits&1))
+		var below int
+		data := x.cells.Range(at, min(at+placefile.NodeBytes, end))
+		kind, below = placefile.ReadNode(data, uint(cy>>size&1)<<1+uint(cx>>size&1))
+		at += below
 	}
-	if v == 0 {
+	if kind != placefile.ChildCell {
 		return c
 	}
-	at := int(v >> 1)
-	head := x.cells.Range(at, at+cellHead)
-	c.flags, c.context, c.reach = head[0], head[1], float64(math.Float32frombits(head[2]))
-	half := float64(uint32(1) << bits / 2)
-	c.middle = position{float64(cx>>bits<<bits) + half - halfTurn - o.x, float64(cy>>bits<<bits) + half - halfTurn/2 - o.y}
-	n := int(c.flags & cellFeatureMask)
-	areas, cities := int(c.flags>>cellAreaShift&cellAreaMask), int(c.flags>>cellCityShift&cellCityMask)
-	suburbs, hamlets := int(c.flags>>cellSuburbShift&cellSuburbMask), int(c.flags>>cellHamletShift&cellHamletMask)
-	list := x.cells.Range(at+cellHead, at+cellHead+n+areas+cities+suburbs+hamlets)
-	c.features, list = list[:n], list[n:]
-	c.areas, list = list[:areas], list[areas:]
-	c.cities, list = list[:cities], list[cities:]
-	c.suburbs, c.hamlets = list[:suburbs], list[suburbs:]
+	c.Cell, c.root = placefile.ReadCell(x.cells.Range(at, min(at+placefile.CellBytes, end))), root
+	half := float64(uint32(1) << size / 2)
+	c.middle = geometry.Offset{
+		Dx: float64(cx>>size<<size) + half - geometry.HalfTurn - o.X,
+		Dy: float64(cy>>size<<size) + half - geometry.HalfTurn/2 - o.Y,
+	}
 	return c
 }
 
-// rootNode finds the node of a root.
-func (x *Index) rootNode(key uint32) (node uint32, ok bool) {
+// root finds a root, nil where there is none.
+func (x *Index) root(key uint32) *placefile.Root {
 	from, to := 0, x.roots.Len()
 	for from < to {
 		middle := int(uint(from+to) / 2)
 		switch r := x.roots.At(middle); {
 		case r.Key == key:
-			return r.Node, true
+			return r
 		case r.Key < key:
 			from = middle + 1
 		default:
 			to = middle
 		}
 	}
-	return 0, false
+	return nil
 }
 
-// serves tells whether the features of a cell are all that can be within some centimetres.
-func (c *cell) serves(reach float64) bool {
-	return c.flags&cellFeatures != 0 && (c.flags&cellEnough != 0 || reach <= cellReach*100)
+// knows reports whether the features of a cell are all that can be within some centimetres.
+func (c *cell) knows(distance float64) bool {
+	return c.Flags&placefile.CellFeatures != 0 &&
+		(c.Flags&placefile.CellEnough != 0 || distance <= placefile.CellDistance*100)
+}
+
+// surroundings reads what is known of all of a cell.
+func (x *Index) surroundings(c *cell, s *placefile.Surroundings) {
+	at, end := int(c.root.At), int(c.root.At)+int(c.root.Surroundings)
+	from := min(at+int(c.Surroundings), end)
+	enclosing := placefile.ReadSurroundings(x.cells.Range(from, min(from+placefile.SurroundingBytes, end)), s)
+	from = min(at+int(enclosing), end)
+	s.Enclosing = placefile.ReadEnclosing(x.cells.Range(from, min(from+placefile.EnclosingBytes, end)))
 }
 
 // openCell adds the features of a cell to a search.
 func (s *search) openCell(c *cell) {
-	if c.flags&cellEnough != 0 {
-		// From the middle, MaxSize features are no farther than the cell's reach.
-		away := metres(s.o.haversine(c.middle.dx, c.middle.dy))
-		s.limit = min(s.limit, haversineWithin(c.reach+away+cellMargin))
+	if c.Flags&placefile.CellEnough != 0 {
+		// From the middle, MaxSize features are no farther than the cell's radius.
+		away := geometry.Metres(s.o.Haversine(c.middle.Dx, c.middle.Dy))
+		s.limit = min(s.limit, geometry.HaversineWithin(c.Radius+away+placefile.CellMargin))
 	}
-	s.openList(c.features)
+	var b batch
+	c.Runs(c.root.Base, func(from, to uint32) {
+		for n := from; n != to; n++ {
+			s.add(&b, n)
+		}
+	})
+	s.flush(&b)
 }
 
 // openList adds some features to a search.
 func (s *search) openList(features []uint32) {
-	var boxes [fanout]box
-	var bounds [fanout]float64
-	for len(features) > 0 {
-		n := min(len(features), fanout)
-		for i, f := range features[:n] {
-			boxes[i] = *s.x.boxes.At(int(f))
-		}
-		s.o.bounds(&bounds, boxes[:n])
-		for i, h := range bounds[:n] {
-			if h <= s.limit {
-				s.push(candidate{h, features[i], 0, 0})
-			}
-		}
-		features = features[n:]
+	var b batch
+	for _, n := range features {
+		s.add(&b, n)
 	}
+	s.flush(&b)
 }
 
-// cellMargin, in metres, is more than distances are rounded by.
-const cellMargin = 0.1
+// batch is features on their way into a search.
+type batch struct {
+	n        int
+	features [boxtree.Fanout]uint32
+	boxes    [boxtree.Fanout]boxtree.Box
+}
+
+func (s *search) add(b *batch, feature uint32) {
+	if b.n == len(b.boxes) {
+		s.flush(b)
+	}
+	block := s.x.blocks.At(int(feature / placefile.Fanout))
+	b.features[b.n], b.boxes[b.n] = feature, block.Box(int(feature%placefile.Fanout))
+	b.n++
+}
+
+// flush puts the features that may be near enough into the queue.
+func (s *search) flush(b *batch) {
+	var bounds [boxtree.Fanout]float64
+	s.o.Spend(b.n)
+	s.o.Bounds(&bounds, b.boxes[:b.n])
+	for i, h := range bounds[:b.n] {
+		if h <= s.limit {
+			s.queue.Push(h, candidate{node: b.features[i]})
+		}
+	}
+	b.n = 0
+}

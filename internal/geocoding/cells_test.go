@@ -1,4 +1,4 @@
-package geocoding
+package geocoding_test
 
 import (
 	"math/rand/v2"
@@ -7,22 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 )
 
-// TestCellsAgreeWithTrees compares answers that a cell's lists give with those of an index that has no cells: everything about
-// them, for each size and reach.
+// TestCellsAgreeWithTrees compares answers that a cell's lists give with those of an index that has no cells:
+// everything about them, for each size and reach.
 func TestCellsAgreeWithTrees(t *testing.T) {
-	for _, name := range []string{delaware, andorra} {
-		d := readExtract(t, name)
-		x := build(t, d)
-		plain, err := Open(x.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain.roots = region.View[root]{}
-		points := delawarePoints(fewer(3000))
-		if name == andorra {
+	for _, name := range []string{placestest.Delaware, placestest.Andorra} {
+		d := placestest.Read(t, name)
+		x := geocodingtest.Build(t, d)
+		plain := x.WithoutCells(t)
+		points := placestest.DelawarePoints(fewer(3000))
+		if name == placestest.Andorra {
 			rng := rand.New(rand.NewPCG(8, 8))
 			for i := range points {
 				points[i] = orb.Point{1.41 + rng.Float64()*0.37, 42.43 + rng.Float64()*0.22}
@@ -30,11 +28,10 @@ func TestCellsAgreeWithTrees(t *testing.T) {
 		}
 		known := 0
 		for i, p := range points {
-			o := newOrigin(p)
-			if c := x.cellAt(&o); c.flags&(cellFeatures|cellContext|cellCovered) == cellFeatures|cellContext|cellCovered {
+			if x.KnowsAll(p) {
 				known++
 			}
-			req := Request{Point: p, Size: 1 + i%MaxSize, MaxDistance: []float64{1000, 1000, 50, 5000}[i%4]}
+			req := geocoding.Request{Point: p, Size: 1 + i%geocoding.MaxSize, MaxDistance: []float64{1000, 1000, 50, 5000}[i%4]}
 			got, err := x.Reverse(t.Context(), &req)
 			want, wantErr := plain.Reverse(t.Context(), &req)
 			if err != nil || wantErr != nil {

@@ -2,11 +2,14 @@ package geocoding
 
 import (
 	"bytes"
-	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // describe turns hits into places. All their text is one string, cut into parts.
-func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
+func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 	s.text.reset()
 	around := s.writeSurroundings(a, req.Languages)
 	var spans [MaxSize]placeSpans
@@ -20,8 +23,8 @@ func (s *search) describe(hits []hit, req *Request, a *surroundings) *Result {
 		p.ID, p.Name, p.DisplayName = from.id.of(text), from.name.of(text), from.display.of(text)
 		p.Category, p.Type = from.category.of(text), from.kind.of(text)
 		p.Location, p.Distance = req.Point, hits[i].centimetres/100
-		if hits[i].at != (position{}) {
-			p.Location = s.o.location(hits[i].at)
+		if hits[i].at != (geometry.Offset{}) {
+			p.Location = s.o.Location(hits[i].at)
 		}
 		p.Address = Address{
 			HouseNumber: from.houseNumber.of(text), Street: from.street.of(text), Suburb: from.suburb.of(text),
@@ -41,24 +44,24 @@ type placeSpans struct {
 	county, state, country            span
 }
 
-// surroundingSpans are what the places of an answer have in common: most of their addresses, and the end of most of their
-// display names.
+// surroundingSpans are what the places of an answer have in common: most of their addresses, and the end of most of
+// their display names.
 type surroundingSpans struct {
 	placeSpans
 	end span
 }
 
 // writeSurroundings writes what all places of an answer have in common.
-func (s *search) writeSurroundings(a *surroundings, languages []string) surroundingSpans {
-	x, t := s.x, &s.text
+func (s *search) writeSurroundings(a *location, languages []string) surroundingSpans {
+	t := &s.text
 	var p surroundingSpans
 	p.suburb = t.add(s.nameOf(a.suburb, languages))
 	p.hamlet = t.add(s.nameOf(a.hamlet, languages))
 	p.city = t.add(s.nameOf(a.city, languages))
 	p.county = t.add(s.nameOf(a.county, languages))
 	p.state = t.add(s.nameOf(a.state, languages))
-	p.postcode = t.add(x.bytes(a.postcode))
-	if a.countryLabel.name != 0 {
+	p.postcode = t.add(a.postcode)
+	if len(a.countryLabel.name) > 0 {
 		p.country = t.add(s.nameOf(a.countryLabel, languages))
 	} else {
 		p.country = t.addString(a.country.Name)
@@ -68,43 +71,42 @@ func (s *search) writeSurroundings(a *surroundings, languages []string) surround
 }
 
 // write writes the text of a place.
-func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundingSpans) placeSpans {
+func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpans) placeSpans {
 	x, t := s.x, &s.text
 	p := around.placeSpans
-	run := x.features.Range(int(h.feature), int(h.feature)+2)
-	f, next := &run[0], &run[1]
-	p.id = t.id(f.Ref)
-	kind := f.Kind
-	if len(req.Categories) > 0 {
-		if next.Pairs-f.Pairs > maxKinds {
-			foreign("a feature is too many things")
-		}
-		kind = s.matching(x.pairs.Range(int(f.Pairs), int(next.Pairs)), req.Categories)
-	}
-	key, value := x.bytes(kind.Key), x.bytes(kind.Value)
+	f := &h.record
+	r := x.details(f, placefile.DetailBytes)
+	d := f.ReadDetails(&r, &x.text)
+	p.id = t.id(d.Ref)
+	key, value := x.presented(d.Kinds, req.Categories)
 	p.category, p.kind = t.add(key), t.add(value)
 	usual := true // the display name ends as most do
-	if f.Address != 0 {
-		own := x.addresses.At(int(f.Address - 1))
-		p.houseNumber, p.street = t.add(x.bytes(own.HouseNumber)), t.add(x.bytes(own.Street))
-		t.replace(&p.postcode, x.bytes(own.Postcode))
-		t.replace(&p.hamlet, x.bytes(own.Hamlet))
-		t.replace(&p.county, x.bytes(own.County))
-		usual = !t.replace(&p.suburb, x.bytes(own.Suburb))
-		usual = !t.replace(&p.city, x.bytes(own.City)) && usual
+	p.houseNumber, p.street = t.add(d.HouseNumber), span{}
+	if d.Address != 0 {
+		r := placefile.Reader{Data: slice(&x.addresses, int(d.Address), placefile.AddressBytes)}
+		own := placefile.ReadAddress(&r, &x.text)
+		p.street = t.add(own.Street)
+		t.replace(&p.postcode, own.Postcode)
+		t.replace(&p.hamlet, own.Hamlet)
+		t.replace(&p.county, own.County)
+		usual = !t.replace(&p.suburb, own.Suburb)
+		usual = !t.replace(&p.city, own.City) && usual
 		if p.state.from == p.state.to { // addr:state is an abbreviation more often than not: the polygon knows better
-			usual = !t.replace(&p.state, x.bytes(own.State)) && usual
+			usual = !t.replace(&p.state, own.State) && usual
 		}
 	}
-	name := x.bytes(f.Name)
-	p.name = t.add(name)
-	if f.IsStreet != 0 {
+	if len(d.Name) > 0 {
+		p.name = t.add(d.Name)
+	} else {
+		p.name = t.words(p.houseNumber, p.street)
+	}
+	if f.IsStreet() {
 		p.street = p.name // as it is on the ground
 	}
 	if len(req.Languages) > 0 {
-		name = s.translated(f, next, req.Languages)
-		p.name = t.add(name)
+		t.replace(&p.name, x.translated(f, &d, req.Languages))
 	}
+	name := t.bytes[p.name.from:p.name.to]
 	within := s.unitOf(h, a, key, value)
 	if usual && within == unitNone && !bytes.Contains(name, comma) {
 		if !t.same(p.name, p.suburb) && !t.same(p.name, p.city) && !t.same(p.name, p.state) && !t.same(p.name, p.country) {
@@ -121,23 +123,31 @@ func (s *search) write(h *hit, req *Request, a *surroundings, around *surroundin
 	return p
 }
 
-// matching returns the pair that a feature is presented as: the first that a filter asks for.
-func (s *search) matching(pairs []pair, categories []string) pair {
-	for _, p := range pairs {
-		key, value := s.x.bytes(p.Key), s.x.bytes(p.Value)
+// presented returns the key and the value that a feature is presented with: the first that a filter asks for.
+func (x *Index) presented(kinds uint64, categories []string) (key, value []byte) {
+	n := placefile.KindBytes
+	if len(categories) > 0 {
+		n *= tagging.MaxKinds
+	}
+	r := placefile.Reader{Data: slice(&x.kinds, int(kinds), n)}
+	for i := range min(r.Uint(), tagging.MaxKinds) {
+		k, v := r.String(&x.text), r.String(&x.text)
+		if i == 0 {
+			key, value = k, v
+		}
+		if len(categories) == 0 {
+			break
+		}
 		for _, c := range categories {
-			if c = normalize(c); c != "" && (isWord(key, c) || isWord(value, c)) {
-				return p
+			if c = tagging.Normalize(c); c != "" && (isWord(k, c) || isWord(v, c)) {
+				return k, v
 			}
 		}
 	}
-	return pairs[0]
+	return key, value
 }
-
-// normalize is the form that terms are compared in.
-func normalize(term string) string { return strings.ToLower(strings.TrimSpace(term)) }
 
 // isWord tells whether a key or value is a term in its normal form.
 func isWord(s []byte, term string) bool {
-	return string(s) == term || normalize(string(s)) == term
+	return string(s) == term || tagging.Normalize(string(s)) == term
 }

@@ -1,4 +1,4 @@
-package geocoding
+package geocoding_test
 
 import (
 	"context"
@@ -7,46 +7,54 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // TestDistance measures one object from one position. A thousandth of a degree is 111.2 m of latitude, and 87.02 m of
 // longitude at 38.5° north.
 func TestDistance(t *testing.T) {
-	hole := orb.Polygon{square(0, 0, 4), reversed(square(0, 0, 2))}
+	hole := orb.Polygon{placestest.Square(0, 0, 4), placestest.Reversed(placestest.Square(0, 0, 2))}
 	for name, c := range map[string]struct {
 		geometry orb.Geometry
 		from     orb.Point
 		distance float64
 		location orb.Point
 	}{
-		"point":                 {at(0, 1), kansas, 111.2, at(0, 1)},
-		"at the point":          {kansas, kansas, 0, kansas},
-		"line, from its side":   {line(-5, 1, 5, 1), kansas, 111.2, at(0, 1)},
-		"line, from its end":    {line(1, 0, 5, 0), kansas, 87.02, at(1, 0)},
-		"line, at a bend":       {line(-5, -4, 0, 1, 5, -4), at(0, 2), 111.2, at(0, 1)},
-		"on the line":           {line(-5, 0, 5, 0), kansas, 0, kansas},
-		"line without length":   {line(0, 1, 0, 1), kansas, 111.2, at(0, 1)},
-		"ring that is a line":   {orb.LineString(square(0, 0, 1)), kansas, 87.02, at(1, 0)},
-		"inside an area":        {orb.Polygon{square(0, 0, 4)}, at(1, 1), 0, at(1, 1)},
-		"outside an area":       {orb.Polygon{square(0, 0, 4)}, at(5, 0), 87.02, at(4, 0)},
-		"corner of an area":     {orb.Polygon{square(0, 0, 4)}, at(5, 5), 141.2, at(4, 4)},
-		"in the hole":           {hole, at(0, 1), 111.2, at(0, 2)},
-		"beside the hole":       {hole, at(0, 3), 0, at(0, 3)},
-		"part of several":       {orb.MultiPolygon{{square(-8, 0, 1)}, {square(3, 0, 2)}}, kansas, 87.02, at(1, 0)},
-		"inside one of several": {orb.MultiPolygon{{square(-8, 0, 1)}, {square(3, 0, 2)}}, at(3, 1), 0, at(3, 1)},
-		"between several":       {orb.MultiPolygon{{square(-3, 0, 1)}, {square(3, 0, 1)}}, at(0.5, 0), 130.53, at(2, 0)},
-		"island in the hole":    {orb.MultiPolygon{hole, {square(0, 0, 1)}}, kansas, 0, kansas},
+		"point":               {placestest.At(0, 1), placestest.Kansas, 111.2, placestest.At(0, 1)},
+		"at the point":        {placestest.Kansas, placestest.Kansas, 0, placestest.Kansas},
+		"line, from its side": {placestest.Line(-5, 1, 5, 1), placestest.Kansas, 111.2, placestest.At(0, 1)},
+		"line, from its end":  {placestest.Line(1, 0, 5, 0), placestest.Kansas, 87.02, placestest.At(1, 0)},
+		"line, at a bend":     {placestest.Line(-5, -4, 0, 1, 5, -4), placestest.At(0, 2), 111.2, placestest.At(0, 1)},
+		"on the line":         {placestest.Line(-5, 0, 5, 0), placestest.Kansas, 0, placestest.Kansas},
+		"line without length": {placestest.Line(0, 1, 0, 1), placestest.Kansas, 111.2, placestest.At(0, 1)},
+		"ring that is a line": {orb.LineString(placestest.Square(0, 0, 1)), placestest.Kansas, 87.02, placestest.At(1, 0)},
+		"inside an area":      {orb.Polygon{placestest.Square(0, 0, 4)}, placestest.At(1, 1), 0, placestest.At(1, 1)},
+		"outside an area":     {orb.Polygon{placestest.Square(0, 0, 4)}, placestest.At(5, 0), 87.02, placestest.At(4, 0)},
+		"corner of an area":   {orb.Polygon{placestest.Square(0, 0, 4)}, placestest.At(5, 5), 141.2, placestest.At(4, 4)},
+		"in the hole":         {hole, placestest.At(0, 1), 111.2, placestest.At(0, 2)},
+		"beside the hole":     {hole, placestest.At(0, 3), 0, placestest.At(0, 3)},
+		"part of several": {orb.MultiPolygon{{placestest.Square(-8, 0, 1)}, {placestest.Square(3, 0, 2)}},
+			placestest.Kansas, 87.02, placestest.At(1, 0)},
+		"inside one of several": {orb.MultiPolygon{{placestest.Square(-8, 0, 1)}, {placestest.Square(3, 0, 2)}},
+			placestest.At(3, 1), 0, placestest.At(3, 1)},
+		"between several": {orb.MultiPolygon{{placestest.Square(-3, 0, 1)}, {placestest.Square(3, 0, 1)}},
+			placestest.At(0.5, 0), 130.53, placestest.At(2, 0)},
+		"island in the hole": {orb.MultiPolygon{hole, {placestest.Square(0, 0, 1)}}, placestest.Kansas, 0,
+			placestest.Kansas},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var w world
-			w.add(1, 7, c.geometry, "leisure=park, name=Park")
-			got := ask(t, w.build(t), c.from, 5)
+			var w placestest.World
+			w.Add(1, 7, c.geometry, "leisure=park, name=Park")
+			got := geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), c.from, 5)
 			if len(got) != 1 || got[0].Distance != c.distance {
 				t.Fatalf("got %+v, want the distance %g", got, c.distance)
 			}
-			if diff := cmp.Diff(c.location, got[0].Location, approximate); diff != "" {
+			if diff := cmp.Diff(c.location, got[0].Location, placestest.Approximate); diff != "" {
 				t.Error("location:", diff)
 			}
 		})
@@ -59,17 +67,17 @@ func TestLargeOutlines(t *testing.T) {
 		var r orb.Ring
 		for i := range n {
 			a := 2 * math.Pi * float64(i) / float64(n)
-			r = append(r, at(radius/87.02*math.Cos(a), radius/111.19*math.Sin(a)))
+			r = append(r, placestest.At(radius/87.02*math.Cos(a), radius/111.19*math.Sin(a)))
 		}
 		return append(r, r[0])
 	}
-	var w world
-	w.area(1, "leisure=park, name=Ring", circle(2000, 50_000), reversed(circle(1000, 3_000)))
-	x := w.build(t)
+	var w placestest.World
+	w.Area(1, "leisure=park, name=Ring", circle(2000, 50_000), placestest.Reversed(circle(1000, 3_000)))
+	x := geocodingtest.Build(t, w.Cover())
 	for metres, want := range map[float64]float64{0: 1000, 300: 700, 990: 10, 1010: 0, 1990: 0, 2010: 10, 2100: 100} {
 		for i := range 16 {
 			a := 2 * math.Pi * (float64(i) + 0.3) / 16
-			got := ask(t, x, at(metres/87.02*math.Cos(a), metres/111.19*math.Sin(a)), 1)
+			got := geocodingtest.Ask(t, x, placestest.At(metres/87.02*math.Cos(a), metres/111.19*math.Sin(a)), 1)
 			if len(got) != 1 || math.Abs(got[0].Distance-want) > 2 {
 				t.Errorf("%g m from the middle: %+v, want about %g m", metres, got, want)
 			}
@@ -78,40 +86,45 @@ func TestLargeOutlines(t *testing.T) {
 }
 
 func TestOrderOfWhatIsEquallyFar(t *testing.T) {
-	var w world
-	w.area(1, "leisure=park, name=Large", square(0, 0, 5))
-	w.area(2, "building=yes, name=Small", square(0, 0, 1))
-	w.area(3, "landuse=retail, name=Middle", square(0, 0, 3))
-	w.way(4, line(-5, 0, 5, 0), "highway=residential, name=Long")
-	w.way(5, line(0, -1, 0, 1), "highway=residential, name=Short")
-	w.node(7, kansas, "amenity=cafe, name=Second")
-	w.node(6, kansas, "amenity=cafe, name=First")
-	x := w.build(t)
-	if got, want := ids(ask(t, x, kansas, 5)), "node:6 node:7 way:5 way:4 way:2"; got != want {
+	var w placestest.World
+	w.Area(1, "leisure=park, name=Large", placestest.Square(0, 0, 5))
+	w.Area(2, "building=yes, name=Small", placestest.Square(0, 0, 1))
+	w.Area(3, "landuse=retail, name=Middle", placestest.Square(0, 0, 3))
+	w.Way(4, placestest.Line(-5, 0, 5, 0), "highway=residential, name=Long")
+	w.Way(5, placestest.Line(0, -1, 0, 1), "highway=residential, name=Short")
+	w.Node(7, placestest.Kansas, "amenity=cafe, name=Second")
+	w.Node(6, placestest.Kansas, "amenity=cafe, name=First")
+	x := geocodingtest.Build(t, w.Cover())
+	if got, want := geocodingtest.Ids(geocodingtest.Ask(t, x, placestest.Kansas, 5)),
+		"node:6 node:7 way:5 way:4 way:2"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := ids(ask(t, x, kansas, 5, "building", "landuse", "leisure")), "way:2 way:3 way:1"; got != want {
+	if got, want := geocodingtest.Ids(geocodingtest.Ask(t, x, placestest.Kansas, 5, "building", "landuse", "leisure")),
+		"way:2 way:3 way:1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	// Two centimetres matter, two millimetres do not.
-	if got := ask(t, x, at(0.00002, 0), 2, "cafe"); ids(got) != "node:6 node:7" || got[0].Distance != 0 {
+	if got := geocodingtest.Ask(t, x, placestest.At(0.00002, 0), 2, "cafe"); geocodingtest.Ids(got) != "node:6 node:7" ||
+		got[0].Distance != 0 {
 		t.Errorf("2 mm beside: %+v", got)
 	}
 }
 
 func TestSizeAndReach(t *testing.T) {
-	var w world
+	var w placestest.World
 	for i := range 8 {
-		w.node(int64(i+1), at(0, float64(i+1)), "amenity=bench, name=Bench")
+		w.Node(int64(i+1), placestest.At(0, float64(i+1)), "amenity=bench, name=Bench")
 	}
-	x := w.build(t)
+	x := geocodingtest.Build(t, w.Cover())
 	for size, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3, 5: 5, 6: 5} {
-		if got := len(ask(t, x, kansas, size)); got != want {
+		if got := len(geocodingtest.Ask(t, x, placestest.Kansas, size)); got != want {
 			t.Errorf("size %d: %d results, want %d", size, got, want)
 		}
 	}
-	for reach, want := range map[float64]int{111.19: 0, 111.2: 1, 222.38: 1, 222.39: 2, 400: 3, 0: 5, math.NaN(): 5, 1e9: 5} {
-		r, err := x.Reverse(t.Context(), &Request{Point: kansas, Size: 5, MaxDistance: reach, Categories: []string{"bench"}})
+	for reach, want := range map[float64]int{111.19: 0, 111.2: 1, 222.38: 1, 222.39: 2, 400: 3, 0: 5, math.NaN(): 5,
+		1e9: 5} {
+		r, err := x.Reverse(t.Context(), &geocoding.Request{Point: placestest.Kansas, Size: 5, MaxDistance: reach,
+			Categories: []string{"bench"}})
 		if err != nil || len(r.Places) != want {
 			t.Errorf("within %g m: %d results, want %d; %v", reach, len(r.Places), want, err)
 		}
@@ -119,14 +132,14 @@ func TestSizeAndReach(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	var w world
-	w.node(1, kansas, "amenity=bench, name=Bench")
-	x := w.build(t)
-	if got := ask(t, x, at(1, 1), 1); ids(got) != "node:1" {
+	var w placestest.World
+	w.Node(1, placestest.Kansas, "amenity=bench, name=Bench")
+	x := geocodingtest.Build(t, w.Cover())
+	if got := geocodingtest.Ask(t, x, placestest.At(1, 1), 1); geocodingtest.Ids(got) != "node:1" {
 		t.Errorf("inside: %v", got)
 	}
-	for _, p := range []orb.Point{at(120, 0), at(0, 120), {0, 0}, {180, 90}, {-180, -90}} {
-		r, err := x.Reverse(t.Context(), &Request{Point: p, Size: 5, MaxDistance: 1e7})
+	for _, p := range []orb.Point{placestest.At(120, 0), placestest.At(0, 120), {0, 0}, {180, 90}, {-180, -90}} {
+		r, err := x.Reverse(t.Context(), &geocoding.Request{Point: p, Size: 5, MaxDistance: 1e7})
 		if err != nil || len(r.Places) != 0 {
 			t.Errorf("outside, at %v: %v, %v", p, r, err)
 		}
@@ -134,17 +147,18 @@ func TestCoverage(t *testing.T) {
 }
 
 func TestBadRequests(t *testing.T) {
-	var w world
-	w.node(1, kansas, "amenity=bench, name=Bench")
-	x := w.build(t)
-	for _, p := range []orb.Point{{math.NaN(), 0}, {0, math.NaN()}, {math.Inf(1), 0}, {0, math.Inf(-1)}, {181, 0}, {0, 91}} {
-		if _, err := x.Reverse(t.Context(), &Request{Point: p}); err == nil {
+	var w placestest.World
+	w.Node(1, placestest.Kansas, "amenity=bench, name=Bench")
+	x := geocodingtest.Build(t, w.Cover())
+	for _, p := range []orb.Point{{math.NaN(), 0}, {0, math.NaN()}, {math.Inf(1), 0}, {0, math.Inf(-1)}, {181, 0}, {0,
+		91}} {
+		if _, err := x.Reverse(t.Context(), &geocoding.Request{Point: p}); err == nil {
 			t.Errorf("%v is a position", p)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Reverse(ctx, &Request{Point: kansas}); !errors.Is(err, context.Canceled) {
+	if _, err := x.Reverse(ctx, &geocoding.Request{Point: placestest.Kansas}); !errors.Is(err, context.Canceled) {
 		t.Errorf("with an ended context: %v", err)
 	}
 }
@@ -161,11 +175,13 @@ func TestAntimeridian(t *testing.T) {
 		distance float64
 		location orb.Point
 	}{
-		"point":                 {east, west, 109.51, east},
-		"point from the east":   {west, east, 109.51, west},
-		"line that ends there":  {orb.LineString{{179, 10}, {180, 10}}, west, 54.75, orb.Point{180, 10}},
-		"line across":           {orb.LineString{{179.9, 10.001}, {-179.9, 10.001}}, west, 111.2, orb.Point{-179.9995, 10.001}},
-		"line across, east":     {orb.LineString{{179.9, 10.001}, {-179.9, 10.001}}, east, 111.2, orb.Point{179.9995, 10.001}},
+		"point":                {east, west, 109.51, east},
+		"point from the east":  {west, east, 109.51, west},
+		"line that ends there": {orb.LineString{{179, 10}, {180, 10}}, west, 54.75, orb.Point{180, 10}},
+		"line across": {orb.LineString{{179.9, 10.001}, {-179.9, 10.001}}, west, 111.2, orb.Point{-179.9995,
+			10.001}},
+		"line across, east": {orb.LineString{{179.9, 10.001}, {-179.9, 10.001}}, east, 111.2, orb.Point{179.9995,
+			10.001}},
 		"inside an area, east":  {orb.Polygon{box(179.9, -179.9)}, east, 0, east},
 		"inside an area, west":  {orb.Polygon{box(179.9, -179.9)}, west, 0, west},
 		"outside an area":       {orb.Polygon{box(179.9, -179.9)}, orb.Point{179.899, 10}, 109.51, orb.Point{179.9, 10}},
@@ -174,16 +190,17 @@ func TestAntimeridian(t *testing.T) {
 		"area, exactly on edge": {orb.Polygon{box(179, 180)}, orb.Point{-180, 10}, 0, orb.Point{-180, 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var w world
-			w.add(1, 7, c.geometry, "leisure=park, name=Park")
-			w.node(8, east, "place=sea, name=East") // so that both sides are covered
-			w.node(9, west, "place=sea, name=West")
-			w.node(10, c.from, "place=sea, name=From")
-			got := ask(t, w.build(t), c.from, 1, "park")
+			var w placestest.World
+			w.Add(1, 7, c.geometry, "leisure=park, name=Park")
+			w.Node(8, east, "place=sea, name=East") // so that both sides are covered
+			w.Node(9, west, "place=sea, name=West")
+			w.Node(10, c.from, "place=sea, name=From")
+			got := geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), c.from, 1, "park")
 			if len(got) != 1 || got[0].Distance != c.distance {
 				t.Fatalf("got %+v, want the distance %g", got, c.distance)
 			}
-			if diff := cmp.Diff(c.location, got[0].Location, approximate); diff != "" && math.Abs(got[0].Location[0]) != 180 {
+			if diff := cmp.Diff(c.location, got[0].Location, placestest.Approximate); diff != "" &&
+				math.Abs(got[0].Location[0]) != 180 {
 				t.Error("location:", diff)
 			}
 		})
@@ -193,17 +210,18 @@ func TestAntimeridian(t *testing.T) {
 // TestPoles looks from the poles, where all longitudes meet.
 func TestPoles(t *testing.T) {
 	for _, side := range []float64{1, -1} {
-		var w world
-		w.node(1, orb.Point{120, 89.999 * side}, "natural=peak, name=Node")
-		w.way(2, orb.LineString{{-90, 89.998 * side}, {90, 89.998 * side}}, "highway=ice_road, name=Way")
-		w.node(3, orb.Point{0, 90 * side}, "natural=pole, name=Pole")
+		var w placestest.World
+		w.Node(1, orb.Point{120, 89.999 * side}, "natural=peak, name=Node")
+		w.Way(2, orb.LineString{{-90, 89.998 * side}, {90, 89.998 * side}}, "highway=ice_road, name=Way")
+		w.Node(3, orb.Point{0, 90 * side}, "natural=pole, name=Pole")
 		for x := range uint32(1 << region.CoverageZoom) {
 			w.Tiles = append(w.Tiles, region.CoverageTile(orb.Point{float64(x)/(1<<region.CoverageZoom)*360 - 180, 90 * side}))
 		}
-		x := w.build(t)
+		x := geocodingtest.Build(t, w.Cover())
 		for _, lon := range []float64{-180, -45, 0, 120, 180} {
-			got := ask(t, x, orb.Point{lon, 90 * side}, 5)
-			if ids(got) != "node:3 node:1 way:2" || got[0].Distance != 0 || got[1].Distance != 111.2 || got[2].Distance != 222.39 {
+			got := geocodingtest.Ask(t, x, orb.Point{lon, 90 * side}, 5)
+			if geocodingtest.Ids(got) != "node:3 node:1 way:2" || got[0].Distance != 0 || got[1].Distance != 111.2 ||
+				got[2].Distance != 222.39 {
 				t.Errorf("at %g, %g: %+v", lon, 90*side, got)
 			}
 		}

@@ -1,13 +1,15 @@
-// Package geocoding tells what is at a position: the nearest named things by their own geometry, their addresses, and the
-// areas that contain them, from the places of a region file.
+// Package geocoding tells what is at a position: the nearest named things by their own geometry, their addresses, and
+// the areas that contain them, from the places of a region file.
 package geocoding
 
 import (
 	"context"
-	"errors"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"unsafe"
 
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // Geocoder is what a local engine and a remote service have in common.
@@ -24,13 +26,13 @@ type Request struct {
 	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty: no
 	// restriction.
 	Categories []string
-	// Languages are BCP 47 tags, the most wanted first: names are given in the first that they are known in, else as they are
-	// on the ground. See ParseLanguages.
+	// Languages are BCP 47 tags, the most wanted first: names are given in the first that they are known in, else as they
+	// are on the ground. See ParseLanguages.
 	Languages []string
 	// MaxDistance is how far a feature may be, in metres.
 	MaxDistance float64
-	// Into, if set, is memory for the answer, which a geocoder may use and return: what an answer before had in it, strings
-	// included, is then gone.
+	// Into, if set, is memory for the answer, which a geocoder may use and return: what an answer before had in it,
+	// strings included, is then gone.
 	Into *Result
 }
 
@@ -91,12 +93,12 @@ type Address struct {
 	CountryCode string // assigned ISO 3166-1 alpha-3; XKX for Kosovo
 }
 
-// ErrOverloaded: the request needs more work than one request may cost, because too much lies at one place.
-var ErrOverloaded = errors.New("the request exceeds the work limit")
-
 // Limits of a request.
 const (
 	MinSize            = 1
-	MaxSize            = 5
+	MaxSize            = placefile.CellNearest
 	DefaultMaxDistance = 1000.0 // metres
 )
+
+// ErrOverloaded: the request needs more work than one request may cost, because too much lies at one place.
+var ErrOverloaded = geometry.ErrOverloaded

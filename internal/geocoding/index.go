@@ -5,57 +5,53 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Index answers reverse geocoding from the places of a region file. It is safe for concurrent use; whoever uses it holds a
-// reference to the file. What it returns is no part of the file and outlives it.
+// Index answers reverse geocoding from the places of a region file. It is safe for concurrent use; whoever uses it
+// holds a reference to the file. What it returns is no part of the file and outlives it.
 type Index struct {
 	file      *region.File
-	features  region.View[feature]
-	boxes     region.View[box]
-	coords    region.View[coord]
-	chunks    region.View[chunk]
-	pairs     region.View[pair]
-	names     region.View[translation]
-	addresses region.View[ownAddress]
-	places    region.View[place]
-	areas     region.View[area]
-	trees     region.View[tree]
-	items     region.View[uint32]
-	branches  region.View[box]
-	terms     region.View[term]
-	roots     region.View[root]
-	nodes     region.View[uint32]
-	cells     region.View[uint32]
-	contexts  region.View[enclosing]
-	text      region.View[byte]
+	blocks    region.View[placefile.Block]
+	records   region.View[byte]
+	kinds     region.View[byte]
+	addresses region.View[byte]
+	text      placefile.Text
+	trees     region.View[placefile.Tree]
+	terms     region.View[placefile.Term]
+	leaves    region.View[placefile.Leaf]
+	items     region.View[byte]
+	levels    region.View[boxtree.Box]
+	roots     region.View[placefile.Root]
+	cells     region.View[byte]
 
 	scratch sync.Pool                       // *search
 	country atomic.Pointer[country.Country] // the one that was looked up last: a region has few
 }
 
-// Open finds the places in a region file. It reads no more than the section table, so that it costs the same whatever the
-// file's size. A file without places opens too: it knows countries only, and answers with no results.
+// Open finds the places in a region file. It reads no more than the section table, so that it costs the same whatever
+// the file's size. A file without places opens too: it knows countries only, and answers with no results.
 func Open(f *region.File) (*Index, error) {
 	x := &Index{file: f}
 	x.scratch.New = func() any { return new(search) }
 	for _, err := range []error{
-		open(f, &x.features, sectionFeatures), open(f, &x.boxes, sectionBoxes), open(f, &x.coords, sectionCoords),
-		open(f, &x.chunks, sectionChunks), open(f, &x.pairs, sectionPairs), open(f, &x.names, sectionNames), open(f, &x.addresses, sectionAddresses),
-		open(f, &x.places, sectionPlaces), open(f, &x.areas, sectionAreas), open(f, &x.trees, sectionTrees),
-		open(f, &x.items, sectionItems), open(f, &x.branches, sectionBranches), open(f, &x.terms, sectionTerms),
-		open(f, &x.text, sectionText),
-		open(f, &x.roots, sectionRoots), open(f, &x.nodes, sectionNodes), open(f, &x.cells, sectionCells),
-		open(f, &x.contexts, sectionContexts),
+		open(f, &x.blocks, placefile.SectionBlocks), open(f, &x.records, placefile.SectionRecords),
+		open(f, &x.kinds, placefile.SectionKinds), open(f, &x.addresses, placefile.SectionAddresses),
+		open(f, &x.text.View, placefile.SectionText), open(f, &x.trees, placefile.SectionTrees),
+		open(f, &x.terms, placefile.SectionTerms), open(f, &x.leaves, placefile.SectionLeaves),
+		open(f, &x.items, placefile.SectionItems), open(f, &x.levels, placefile.SectionLevels),
+		open(f, &x.roots, placefile.SectionRoots), open(f, &x.cells, placefile.SectionCells),
 	} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	if n := x.trees.Len(); n > 0 && n < fixedTrees {
-		return nil, fmt.Errorf("%s: the places have %d search trees, not %d or more", f.Path(), n, fixedTrees)
+	if n := x.trees.Len(); n > 0 && n < placefile.FixedTrees {
+		return nil, fmt.Errorf("%s: the places have %d search trees, not %d or more", f.Path(), n, placefile.FixedTrees)
 	}
 	return x, nil
 }
@@ -68,22 +64,34 @@ func open[T any](f *region.File, v *region.View[T], section string) (err error) 
 // empty tells that the region has no places.
 func (x *Index) empty() bool { return x.trees.Len() == 0 }
 
+// feature is a feature of the file as far as every visit needs it.
+type feature struct {
+	placefile.Head
+	at  int // of its record
+	box boxtree.Box
+}
+
+// feature reads the beginning of a feature's record.
+func (x *Index) feature(n uint32) (f feature) {
+	b := x.blocks.At(int(n / placefile.Fanout))
+	i := int(n % placefile.Fanout)
+	f.at, f.box = int(b.At)+int(b.Offsets[i])<<b.Unit, b.Box(i)
+	f.Head = placefile.ReadHead(slice(&x.records, f.at, placefile.HeadBytes), b.Shift)
+	f.box.MinX, f.box.MinY = f.box.MinX+int32(f.Dx), f.box.MinY+int32(f.Dy)
+	return f
+}
+
 // geometry returns what a feature looks like.
-func (x *Index) geometry(i uint32) geometry {
-	run := x.features.Range(int(i), int(i)+2)
-	f, next := &run[0], &run[1]
-	g := geometry{shape: f.Shape, box: *x.boxes.At(int(i))}
-	if f.Shape == shapePoint {
-		return g
-	}
-	g.coords = x.coords.Range(int(f.Coords), int(next.Coords))
-	if f.Chunks >= next.Chunks && len(g.coords) > chunkSegments+1 {
-		foreign("a line is too long")
-	}
-	if f.Chunks < next.Chunks {
-		g.chunks = x.chunks.Range(int(f.Chunks), int(next.Chunks))
-		boxes := x.branches.Range(int(f.Branches), int(next.Branches))
-		g.boxes, g.branches = boxes[:len(g.chunks)], boxes[len(g.chunks):]
-	}
-	return g
+func (x *Index) geometry(f *feature) geometry.Geometry {
+	return geometry.Of(f.Shape(), f.box, &x.records, f.at+f.Geometry)
+}
+
+// details reads at least n bytes of the details of a feature, if there are so many.
+func (x *Index) details(f *feature, n int) placefile.Reader {
+	return placefile.Reader{Data: slice(&x.records, f.at+f.Details, n)}
+}
+
+// slice returns up to n bytes of a section from some position on.
+func slice(v *region.View[byte], from, n int) []byte {
+	return v.Range(from, min(from+n, v.Len()))
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // Limits of a list of languages.
@@ -14,9 +17,9 @@ const (
 	maxLanguageText = 512
 )
 
-// ParseLanguages reads a list of languages as the header Accept-Language has it: BCP 47 tags, each with a weight or without,
-// such as "de-AT, de;q=0.9, en;q=0.5". It returns the tags, the best first; "*", which any name will do for, ends the
-// list. The error says what is wrong.
+// ParseLanguages reads a list of languages as the header Accept-Language has it: BCP 47 tags, each with a weight or
+// without, such as "de-AT, de;q=0.9, en;q=0.5". It returns the tags, the best first; "*", which any name will do for,
+// ends the list. The error says what is wrong.
 func ParseLanguages(text string) (languages []string, err error) {
 	if len(text) > maxLanguageText {
 		return nil, fmt.Errorf("is longer than %d characters", maxLanguageText)
@@ -74,36 +77,42 @@ func isLanguageTag(tag string) bool {
 
 // nameOf returns the name of a label in the first of some languages that it has one in, else its own.
 func (s *search) nameOf(l label, languages []string) []byte {
-	if len(languages) == 0 || l.feature == 0 {
-		return s.x.bytes(l.name)
+	if len(languages) > 0 && l.feature != 0 {
+		f := s.x.feature(l.feature - 1)
+		r := s.x.details(&f, placefile.DetailBytes)
+		d := f.ReadDetails(&r, &s.x.text)
+		if name := s.x.translated(&f, &d, languages); len(name) > 0 {
+			return name
+		}
 	}
-	run := s.x.features.Range(int(l.feature-1), int(l.feature)+1)
-	return s.translated(&run[0], &run[1], languages)
+	return l.name
 }
 
-// translated returns the name of a feature, given with the one after it, in the first of some languages that it has one in, else
-// its own. As RFC 4647 looks languages up, what has no name in de-AT may have one in de.
-func (s *search) translated(f, next *feature, languages []string) []byte {
-	if f.Names < next.Names {
-		if next.Names-f.Names > maxNames {
-			foreign("a feature has too many names")
-		}
-		names := s.x.names.Range(int(f.Names), int(next.Names))
-		for _, language := range languages {
-			for tag := language; tag != ""; tag = shorter(tag) {
-				for _, n := range names {
-					if strings.EqualFold(string(s.x.bytes(n.Language)), tag) {
-						return s.x.bytes(n.Name)
-					}
+// translated returns the name of a feature in the first of some languages that it has one in, nothing where it has
+// none. As RFC 4647 looks languages up, what has no name in de-AT may have one in de.
+func (x *Index) translated(f *feature, d *placefile.Details, languages []string) []byte {
+	if d.Names == 0 {
+		return nil
+	}
+	r := x.details(f, d.Names+placefile.NameBytes)
+	r.At = d.Names
+	length := r.Uint()
+	if length > placefile.MaxNames*placefile.NameBytes {
+		geometry.Foreign("a feature has too many names")
+	}
+	r = x.details(f, r.At+int(length))
+	from := len(r.Data) - int(length)
+	for _, language := range languages {
+		for tag := language; tag != ""; tag = shorter(tag) {
+			for r.At = from; r.At < len(r.Data); {
+				if l, name := r.String(&x.text), r.String(&x.text); strings.EqualFold(string(l), tag) {
+					return name
 				}
 			}
 		}
 	}
-	return s.x.bytes(f.Name)
+	return nil
 }
-
-// maxNames is how many names in other languages a feature may have: extracts keep no more tags of an object.
-const maxNames = 1000
 
 // shorter returns a tag without its last subtag, and without a single letter that would then be the last.
 func shorter(tag string) string {

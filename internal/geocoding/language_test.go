@@ -1,4 +1,4 @@
-package geocoding
+package geocoding_test
 
 import (
 	"strings"
@@ -6,6 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 )
 
 func TestParseLanguages(t *testing.T) {
@@ -20,14 +24,15 @@ func TestParseLanguages(t *testing.T) {
 		"fr;q=0, de":                      {"de"},
 		",,de,":                           {"de"},
 	} {
-		got, err := ParseLanguages(text)
+		got, err := geocoding.ParseLanguages(text)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s", text, err, diff)
 		}
 	}
-	for _, bad := range []string{"d", "de_AT", "de-", "-de", "1e", "de;q=2", "de;q=-1", "de;q=x", "de;q=NaN", "de;x=1", ";q=1", "german-deutschland-x1234567890",
+	for _, bad := range []string{"d", "de_AT", "de-", "-de", "1e", "de;q=2", "de;q=-1", "de;q=x", "de;q=NaN", "de;x=1",
+		";q=1", "german-deutschland-x1234567890",
 		strings.Repeat("de,", 20), strings.Repeat("x", 600), "de\x00"} {
-		if got, err := ParseLanguages(bad); err == nil {
+		if got, err := geocoding.ParseLanguages(bad); err == nil {
 			t.Errorf("%q was read as %q", bad, got)
 		}
 	}
@@ -38,8 +43,8 @@ func FuzzParseLanguages(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		languages, err := ParseLanguages(text)
-		if err != nil && languages != nil || len(languages) > maxLanguages {
+		languages, err := geocoding.ParseLanguages(text)
+		if err != nil && languages != nil || len(languages) > geocoding.MaxLanguages {
 			t.Errorf("%q, %v", languages, err)
 		}
 		for _, tag := range languages {
@@ -47,19 +52,21 @@ func FuzzParseLanguages(f *testing.F) {
 				if n > 300 {
 					t.Fatalf("%q does not end", tag)
 				}
-				tag = shorter(tag)
+				tag = geocoding.Shorter(tag)
 			}
 		}
 	})
 }
 
 func TestNamesInOtherLanguages(t *testing.T) {
-	var w world
-	w.multi(1, "ISO3166-1=BE, admin_level=2, boundary=administrative, name=Belgique / België, name:de=Belgien, name:en=Belgium", orb.Polygon{square(0, 0, 100)})
-	w.multi(2, "admin_level=4, boundary=administrative, name=Bruxelles - Brussel, name:fr=Bruxelles, name:nl=Brussel", orb.Polygon{square(0, 0, 90)})
-	w.multi(3, "admin_level=8, boundary=administrative, name=Ixelles, name:nl=Elsene, name:zh-Hant=伊克塞爾", orb.Polygon{square(0, 0, 80)})
-	w.node(4, at(0, 0), "amenity=cafe, name=Le Coin, name:nl=De Hoek, name:nl-BE=Den Hoek")
-	x := w.build(t)
+	var w placestest.World
+	w.Multi(1, "ISO3166-1=BE, admin_level=2, boundary=administrative, name=Belgique / België, name:de=Belgien, name:en=Belgium", orb.Polygon{placestest.Square(0, 0, 100)})
+	w.Multi(2, "admin_level=4, boundary=administrative, name=Bruxelles - Brussel, name:fr=Bruxelles, name:nl=Brussel",
+		orb.Polygon{placestest.Square(0, 0, 90)})
+	w.Multi(3, "admin_level=8, boundary=administrative, name=Ixelles, name:nl=Elsene, name:zh-Hant=伊克塞爾",
+		orb.Polygon{placestest.Square(0, 0, 80)})
+	w.Node(4, placestest.At(0, 0), "amenity=cafe, name=Le Coin, name:nl=De Hoek, name:nl-BE=Den Hoek")
+	x := geocodingtest.Build(t, w.Cover())
 	for _, c := range []struct{ languages, want string }{
 		{"", "Le Coin, Ixelles, Bruxelles - Brussel, Belgique / België"},
 		{"nl", "De Hoek, Elsene, Brussel, Belgique / België"},
@@ -70,11 +77,11 @@ func TestNamesInOtherLanguages(t *testing.T) {
 		{"en", "Le Coin, Ixelles, Bruxelles - Brussel, Belgium"},
 		{"ja", "Le Coin, Ixelles, Bruxelles - Brussel, Belgique / België"},
 	} {
-		languages, err := ParseLanguages(c.languages)
+		languages, err := geocoding.ParseLanguages(c.languages)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := x.Reverse(t.Context(), &Request{Point: at(0, 0), Size: 1, Languages: languages})
+		r, err := x.Reverse(t.Context(), &geocoding.Request{Point: placestest.At(0, 0), Size: 1, Languages: languages})
 		if err != nil || len(r.Places) != 1 || r.Places[0].DisplayName != c.want {
 			t.Errorf("%q: %+v, %v, want %q", c.languages, r, err, c.want)
 		}

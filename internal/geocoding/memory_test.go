@@ -1,6 +1,6 @@
 //go:build linux
 
-package geocoding
+package geocoding_test
 
 import (
 	"bytes"
@@ -12,22 +12,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // memoryEnv names the region that the child process of TestOpeningAndMemory opens.
 const memoryEnv = "GEOCODING_TEST_REGION"
 
-// TestOpeningAndMemory opens Delaware in a process of its own and looks up 10,000 positions all over it. What is resident then is
-// all there is: the program with the countries, the heap, and the pages of the region file that were touched.
+// TestOpeningAndMemory opens Delaware in a process of its own and looks up 10,000 positions all over it. What is
+// resident then is all there is: the program with the countries, the heap, and the pages of the region file that were
+// touched.
 func TestOpeningAndMemory(t *testing.T) {
 	if path := os.Getenv(memoryEnv); path != "" {
 		lookUpMany(t, path)
 		return
 	}
-	x := build(t, readExtract(t, delaware))
+	x := geocodingtest.Build(t, placestest.Read(t, placestest.Delaware))
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOpeningAndMemory$", "-test.v")
-	cmd.Env = append(os.Environ(), memoryEnv+"="+x.file.Path())
+	cmd.Env = append(os.Environ(), memoryEnv+"="+x.File.Path())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -62,13 +66,13 @@ func lookUpMany(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer f.Release()
-	x, err := Open(f)
+	x, err := geocoding.Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println("opening", time.Since(start))
-	for _, p := range delawarePoints(10_000) {
-		ask(t, x, p, MaxSize)
+	for _, p := range placestest.DelawarePoints(10_000) {
+		geocodingtest.Ask(t, x, p, geocoding.MaxSize)
 	}
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -8,8 +8,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -19,9 +21,10 @@ type Found struct {
 	ID   int64  // of OpenStreetMap
 	Name string // empty where it has none; its house number and street stand for it then
 
-	// Category and Type are the OSM key and value that the other geocoder presents it with. Tags, if known, say what else it is.
+	// Category and Type are the OSM key and value that the other geocoder presents it with. Tags, if known, say what else
+	// it is.
 	Category, Type string
-	Tags           extract.Tags
+	Tags           map[string]string
 
 	// Geometry is what is known of it; at least a point.
 	Geometry orb.Geometry
@@ -30,22 +33,23 @@ type Found struct {
 	Address Address
 }
 
-// Answer makes the answer to a request out of what another geocoder found: what has a name or a house number, is what the request
-// asks for, and is near enough; nearest first.
+// Answer makes the answer to a request out of what another geocoder found: what has a name or a house number, is what
+// the request asks for, and is near enough; nearest first.
 func (req *Request) Answer(found []Found) *Result {
-	reach := reachOfRequest(req.MaxDistance)
-	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return normalize(c) != "" })
+	farthest := farthestOf(req.MaxDistance)
+	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return tagging.Normalize(c) != "" })
 	return req.remoteResult(found, min(max(req.Size, MinSize), MaxSize), func(f *remote) bool {
-		return f.centimetres <= reach && (asked && f.matches(req.Categories) || !asked && f.general())
+		return f.centimetres <= farthest && (asked && f.matches(req.Categories) || !asked && f.general())
 	})
 }
 
-// Fallback makes the answer where no feature is near and no category is asked for, out of what another geocoder found: the smallest
-// settlement or administrative area around the position, else, on land, the nearest settlement.
+// Fallback makes the answer where no feature is near and no category is asked for, out of what another geocoder found:
+// the smallest settlement or administrative area around the position, else, on land, the nearest settlement.
 func (req *Request) Fallback(found []Found) *Result {
 	_, land := country.Lookup(req.Point)
 	return req.remoteResult(found, 1, func(f *remote) bool {
-		return f.Name != "" && (f.centimetres == 0 && f.kind.key == "place" || f.unit() != unitNone && (land || f.centimetres == 0))
+		return f.Name != "" && (f.centimetres == 0 && f.kind.Key == "place" || f.unit() != unitNone && (land ||
+			f.centimetres == 0))
 	})
 }
 
@@ -66,26 +70,26 @@ func (f *Found) title() string {
 type remote struct {
 	*Found
 	measure
-	kinds []keyValue
-	kind  keyValue // that it is presented as
+	kinds []tagging.Kind
+	kind  tagging.Kind // that it is presented as
 }
 
 // remoteResult is the answer of the objects that are to be kept, at most some.
 func (req *Request) remoteResult(found []Found, size int, keep func(*remote) bool) *Result {
 	result := new(Result)
-	if !finite(req.Point) {
+	if !geometry.Finite(req.Point) {
 		return result
 	}
-	o := newOrigin(req.Point)
+	o := geometry.NewOrigin(req.Point)
 	var hits []remote
 	for i := range found {
 		f := remote{Found: &found[i]}
 		var known bool
-		if f.measure, known = o.measure(f.Geometry); !known || f.title() == "" || f.Category == "" {
+		if f.measure, known = measureFrom(&o, f.Geometry); !known || f.title() == "" || f.Category == "" {
 			continue
 		}
-		f.kinds = appendKinds(nil, extract.Tags{{Key: f.Category, Value: f.Type}}, []string{f.Category})
-		f.kinds = appendKinds(f.kinds, f.Tags, mainKeys)
+		f.kinds = tagging.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
+		f.kinds = tagging.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, tagging.MainKeys)
 		if len(f.kinds) == 0 {
 			continue
 		}
@@ -94,7 +98,8 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b remote) int {
-		return cmp.Or(cmp.Compare(a.centimetres, b.centimetres), cmp.Compare(a.extent, b.extent), cmp.Compare(a.ref(), b.ref()))
+		return cmp.Or(cmp.Compare(a.centimetres, b.centimetres), cmp.Compare(a.extent, b.extent), cmp.Compare(a.ref(),
+			b.ref()))
 	})
 	seen := make(map[uint64]bool, size)
 	for i := range hits {
@@ -106,13 +111,14 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	return result
 }
 
-func (f *Found) ref() uint64 { return newRef(f.Kind, f.ID) }
+func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
 
-// matches tells whether a filter asks for an object, and presents it as the first of what it is that the filter asks for.
+// matches tells whether a filter asks for an object, and presents it as the first of what it is that the filter asks
+// for.
 func (f *remote) matches(categories []string) bool {
 	for _, k := range f.kinds {
 		for _, c := range categories {
-			if c = normalize(c); c != "" && (normalize(k.key) == c || normalize(k.value) == c) {
+			if c = tagging.Normalize(c); c != "" && (tagging.Normalize(k.Key) == c || tagging.Normalize(k.Value) == c) {
 				f.kind = k
 				return true
 			}
@@ -121,13 +127,16 @@ func (f *remote) matches(categories []string) bool {
 	return false
 }
 
-// general tells whether an object is found without a category. Areas tagged boundary or place are not, unless a house number is
-// all that they have.
+// general tells whether an object is found without a category. Areas tagged boundary or place are not, unless a house
+// number is all that they have.
 func (f *remote) general() bool {
 	if f.Name == "" || !f.isArea() {
 		return true
 	}
-	return !slices.ContainsFunc(f.kinds, func(k keyValue) bool { return k.key == "boundary" || k.key == "place" && k.value != "house" })
+	return !slices.ContainsFunc(f.kinds, func(k tagging.Kind) bool {
+		return k.Key == "boundary" || k.Key == "place" &&
+			k.Value != "house"
+	})
 }
 
 // isArea tells whether an object is an area. What is no node, and of which only a point is known, is taken for one.
@@ -143,11 +152,11 @@ func (f *remote) isArea() bool {
 
 // unit tells what part of a country an object is.
 func (f *remote) unit() unit {
-	switch f.kind.key {
+	switch f.kind.Key {
 	case "place":
-		return unitOfPlace(f.kind.value)
+		return unitOfPlace(f.kind.Value)
 	case "boundary":
-		if f.kind.value != "administrative" && f.kind.value != "census" {
+		if f.kind.Value != "administrative" && f.kind.Value != "census" {
 			return unitNone
 		}
 		// The address of a unit has its own name and those of larger ones.
@@ -169,28 +178,30 @@ func (f *remote) unit() unit {
 }
 
 // place is what the client is told of an object.
-func (f *remote) place(o *origin, query orb.Point) Place {
-	p := Place{Name: f.title(), Category: f.kind.key, Type: f.kind.value, Location: query, Distance: f.centimetres / 100, Address: f.Address}
-	if f.at != (position{}) {
-		p.Location = o.location(f.at)
+func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
+	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: query, Distance: f.centimetres / 100,
+		Address: f.Address}
+	if f.at != (geometry.Offset{}) {
+		p.Location = o.Location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != mapdata.KindNode && f.kind.key == "highway" && roadKindOf(f.kind.value) != noStreet {
+	if f.Kind != mapdata.KindNode && f.kind.Key == "highway" && tagging.RoadKindOf(f.kind.Value) != tagging.NoStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer
 	id := t.id(f.ref())
 	within := f.unit()
 	name := t.addString(p.Name)
-	display := t.join(name, within.outside(t.addString(f.Address.Suburb), unitSuburb), within.outside(t.addString(f.Address.City), unitCity),
+	display := t.join(name, within.outside(t.addString(f.Address.Suburb), unitSuburb),
+		within.outside(t.addString(f.Address.City), unitCity),
 		within.outside(t.addString(f.Address.State), unitState), t.addString(p.Address.Country))
 	text := string(t.bytes)
 	p.ID, p.DisplayName = id.of(text), display.of(text)
 	return p
 }
 
-// countryOf is the name and the alpha-3 code of the country of an address: what its alpha-2 code says, unless the worldwide borders
-// know a territory there with a code of its own; else what these say.
+// countryOf is the name and the alpha-3 code of the country of an address: what its alpha-2 code says, unless the
+// worldwide borders know a territory there with a code of its own; else what these say.
 func countryOf(a *Address, p orb.Point) (name, code string) {
 	upper := strings.ToUpper(strings.TrimSpace(a.CountryCode))
 	c, ok := country.ByAlpha2(upper)
@@ -200,7 +211,7 @@ func countryOf(a *Address, p orb.Point) (name, code string) {
 	case ok:
 		return at.Name, at.Code
 	default:
-		if c, ok = countryAt(p); !ok {
+		if c, ok = country.LookupOffshore(p); !ok {
 			return a.Country, ""
 		}
 	}
@@ -214,11 +225,11 @@ func countryOf(a *Address, p orb.Point) (name, code string) {
 type measure struct {
 	centimetres float64 // rounded
 	extent      float64
-	at          position // its point nearest to the origin
+	at          geometry.Offset // its point nearest to the origin
 }
 
 // measure measures a geometry, of several the nearest; false where nothing is known of it.
-func (o *origin) measure(g orb.Geometry) (m measure, ok bool) {
+func measureFrom(o *geometry.Origin, g orb.Geometry) (m measure, ok bool) {
 	var parts []orb.Geometry
 	switch g := g.(type) {
 	case nil:
@@ -234,21 +245,21 @@ func (o *origin) measure(g orb.Geometry) (m measure, ok bool) {
 	case orb.Collection:
 		parts = g
 	default:
-		shape, ok := newGeometry(g)
+		shape, ok := geometry.New(g)
 		if !ok {
 			return m, false
 		}
-		m.extent = shape.extent()
-		if !shape.contains(o) {
+		m.extent = shape.Extent()
+		if !shape.Contains(o) {
 			var h float64
-			h, m.at = shape.nearest(o, math.Inf(1))
-			m.centimetres = math.Round(metres(h) * 100)
+			h, m.at = shape.Closest(o, math.Inf(1))
+			m.centimetres = math.Round(geometry.Metres(h) * 100)
 		}
 		return m, true
 	}
 	extent := 0.0
 	for _, part := range parts {
-		p, known := o.measure(part)
+		p, known := measureFrom(o, part)
 		if !known {
 			continue
 		}

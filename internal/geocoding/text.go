@@ -37,6 +37,21 @@ func (t *textBuffer) same(a, b span) bool {
 	return a.to-a.from == b.to-b.from && bytes.EqualFold(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
 }
 
+// words writes parts with spaces between them, but none around what is empty.
+func (t *textBuffer) words(parts ...span) span {
+	from := len(t.bytes)
+	for _, p := range parts {
+		if p.from == p.to {
+			continue
+		}
+		if len(t.bytes) > from {
+			t.bytes = append(t.bytes, ' ')
+		}
+		t.bytes = append(t.bytes, t.bytes[p.from:p.to]...)
+	}
+	return span{from, len(t.bytes)}
+}
+
 func (t *textBuffer) addString(s string) span {
 	from := len(t.bytes)
 	t.bytes = append(t.bytes, s...)

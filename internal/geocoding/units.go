@@ -1,9 +1,14 @@
 package geocoding
 
-import "slices"
+import (
+	"slices"
 
-// unit is a part of a country that a place may be. The parts of a place are no part of where it is: what is a city has no suburb
-// after its name.
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+// unit is a part of a country that a place may be. The parts of a place are no part of where it is: what is a city has
+// no suburb after its name.
 type unit uint8
 
 const (
@@ -19,11 +24,11 @@ const (
 var (
 	statePlaces  = []string{"state", "province", "region", "archipelago"}
 	countyPlaces = []string{"county", "district"}
-	townPlaces   = append(slices.Clone(cityPlaces), "isolated_dwelling", "farm")
+	townPlaces   = append(slices.Clone(tagging.CityPlaces), "isolated_dwelling", "farm")
 )
 
 // unitOf tells what a feature is that an answer presents with a key and a value.
-func (s *search) unitOf(h *hit, a *surroundings, key, value []byte) unit {
+func (s *search) unitOf(h *hit, a *location, key, value []byte) unit {
 	switch string(key) {
 	case "place":
 		return unitOfPlace(string(value))
@@ -32,7 +37,7 @@ func (s *search) unitOf(h *hit, a *surroundings, key, value []byte) unit {
 			return unitNone
 		}
 		switch h.feature + 1 {
-		case s.context.Feature[roleCountry]:
+		case s.around.Enclosing.Feature[placefile.RoleCountry]:
 			return unitCountry
 		case a.state.feature:
 			return unitState
@@ -42,7 +47,8 @@ func (s *search) unitOf(h *hit, a *surroundings, key, value []byte) unit {
 			return unitSuburb
 		}
 		// A county, or a part of a city: the larger one is around the other.
-		if city := s.context.Feature[roleCity]; city == 0 || h.extent > s.context.Extent[roleCity] {
+		if city := s.around.Enclosing.Feature[placefile.RoleCity]; city == 0 ||
+			h.extent > s.around.Enclosing.Extent[placefile.RoleCity] {
 			return unitCounty
 		}
 		return unitSuburb
@@ -61,7 +67,7 @@ func unitOfPlace(place string) unit {
 		return unitCounty
 	case place == "country" || place == "continent":
 		return unitCountry
-	case slices.Contains(suburbPlaces, place):
+	case slices.Contains(tagging.SuburbPlaces, place):
 		return unitSuburb
 	}
 	return unitNone

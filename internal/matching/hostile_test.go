@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -44,14 +43,14 @@ func section[T any](tb testing.TB, f *region.File, name string) []T {
 }
 
 // networkOf copies the network of a town.
-func networkOf(tb testing.TB, d *extract.Data) *network {
+func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 	tb.Helper()
 	f := roadgraphtest.Compile(tb, d)
 	return &network{
 		section[roadgraph.Edge](tb, f, roadgraph.EdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
 		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.Copy](tb, f, roadgraph.CopiesSection),
-		section[roadgraph.Road](tb, f, roadgraph.RoadsSection), section[roadgraph.Leaf](tb, f, roadgraph.LeavesSection),
-		section[boxtree.Box](tb, f, roadgraph.BoxesSection), section[byte](tb, f, roadgraph.NamesSection),
+		section[roadgraph.Road](tb, f, roadgraph.RoadsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
+		section[boxtree.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
 	}
 }
 
@@ -64,8 +63,8 @@ func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	region.Add(&w, roadgraph.TurnsSection, n.turns)
 	region.Add(&w, roadgraph.CopiesSection, n.copies)
 	region.Add(&w, roadgraph.RoadsSection, n.roads)
-	region.Add(&w, roadgraph.LeavesSection, n.leaves)
-	region.Add(&w, roadgraph.BoxesSection, n.boxes)
+	region.Add(&w, roadgraph.Indexes[0].Leaves, n.leaves)
+	region.Add(&w, roadgraph.Indexes[0].Boxes, n.boxes)
 	region.Add(&w, roadgraph.NamesSection, n.names)
 	path := filepath.Join(tb.TempDir(), "hostile.region")
 	if err := w.Commit(tb.Context(), path, region.Meta{}); err != nil {
@@ -248,9 +247,9 @@ func crossed(town *roadgraphtest.Town) {
 		}
 	}
 	for i := range side {
-		var street, avenue []int32
+		var street, avenue []uint32
 		for k := range side {
-			street, avenue = append(street, int32(i*side+k)), append(avenue, int32(k*side+i))
+			street, avenue = append(street, uint32(i*side+k)), append(avenue, uint32(k*side+i))
 		}
 		town.Road("Street", street...)
 		town.Road("Avenue", avenue...)

@@ -20,8 +20,8 @@ func TestTenThousandPointsInADenseTown(t *testing.T) {
 			town.Node(float64(i)*block, float64(k)*block)
 		}
 	}
-	for i := range int32(n) {
-		for k := range int32(n) {
+	for i := range uint32(n) {
+		for k := range uint32(n) {
 			if i+1 < n {
 				town.Road(fmt.Sprint("east ", k), i*n+k, (i+1)*n+k)
 			}

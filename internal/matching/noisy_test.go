@@ -16,7 +16,7 @@ import (
 
 // long is a street of 2 km with a side street every 100 m on both of its sides.
 func long(town *roadgraphtest.Town) {
-	var nodes []int32
+	var nodes []uint32
 	for x := 0.0; x <= 2000; x += 100 {
 		nodes = append(nodes, town.Node(x, 0))
 	}

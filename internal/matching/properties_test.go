@@ -25,13 +25,13 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 	var town roadgraphtest.Town
 	columns, rows := rapid.IntRange(3, 6).Draw(rt, "columns"), rapid.IntRange(3, 6).Draw(rt, "rows")
 	shift := rapid.IntRange(-20, 20)
-	node := make([][]int32, columns)
+	node := make([][]uint32, columns)
 	for i := range node {
 		for k := range rows {
 			node[i] = append(node[i], town.Node(float64(100*i+shift.Draw(rt, "east")), float64(100*k+shift.Draw(rt, "north"))))
 		}
 	}
-	piece := func(kind int, name string, a, b int32) {
+	piece := func(kind int, name string, a, b uint32) {
 		if rapid.IntRange(0, 9).Draw(rt, "missing") == 0 {
 			return
 		}

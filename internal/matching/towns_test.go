@@ -20,7 +20,7 @@ func cross(town *roadgraphtest.Town) {
 // block is four streets around a square of 200 m, with one street that leads to its lower left corner and one that goes
 // on from the upper left one.
 func block(town *roadgraphtest.Town) {
-	corner := []int32{town.Node(0, 0), town.Node(200, 0), town.Node(200, 200), town.Node(0, 200)}
+	corner := []uint32{town.Node(0, 0), town.Node(200, 0), town.Node(200, 200), town.Node(0, 200)}
 	for i, name := range []string{"bottom", "right", "top", "left"} {
 		town.Road(name, corner[i], corner[(i+1)%4])
 	}
@@ -30,8 +30,8 @@ func block(town *roadgraphtest.Town) {
 
 // forbidTurn forbids to turn from a street to another one at the node that both have.
 func forbidTurn(town *roadgraphtest.Town, from, to string) {
-	find := func(name string) *extract.Road {
-		i := slices.IndexFunc(town.Data.Roads, func(r extract.Road) bool { return r.Name == name })
+	find := func(name string) *roadgraphtest.Road {
+		i := slices.IndexFunc(town.Data.Roads, func(r roadgraphtest.Road) bool { return r.Name == name })
 		return &town.Data.Roads[i]
 	}
 	a, b := find(from), find(to)
@@ -61,7 +61,7 @@ func around(town *roadgraphtest.Town) {
 
 // ladder is two streets a number of metres apart, joined at both ends and halfway.
 func ladder(town *roadgraphtest.Town, spacing float64) {
-	var lower, upper []int32
+	var lower, upper []uint32
 	for x := 0.0; x <= 1000; x += 500 {
 		lower, upper = append(lower, town.Node(x, 0)), append(upper, town.Node(x, spacing))
 	}
@@ -74,9 +74,9 @@ func ladder(town *roadgraphtest.Town, spacing float64) {
 
 // roundabout has four streets, 20 m from its middle to each of them. Traffic keeps to the right.
 func roundabout(town *roadgraphtest.Town) {
-	ring := []int32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
+	ring := []uint32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
 	town.OneWay("ring", append(slices.Clone(ring), ring[0])...).Roundabout = true
-	far := []int32{town.Node(-200, 0), town.Node(0, -200), town.Node(200, 0), town.Node(0, 200)}
+	far := []uint32{town.Node(-200, 0), town.Node(0, -200), town.Node(200, 0), town.Node(0, 200)}
 	for i, name := range []string{"west", "south", "east", "north"} {
 		town.Road(name, ring[i], far[i])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,4 +208,15 @@ func TestRedirect(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What was asked for in secret is not fetched in the open.
+func TestRedirectToHTTP(t *testing.T) {
+	open := newServer(t, file(content(t, 1, 4096), "", time.Time{}))
+	secret := httptest.NewTLSServer(http.RedirectHandler(open.URL, http.StatusFound))
+	defer secret.Close()
+	f := newFixture(t, open, filepath.Join(t.TempDir(), "x.region"))
+	f.URL.Scheme, f.URL.Host = "https", secret.Listener.Addr().String()
+	f.client.Transport = secret.Client().Transport
+	f.asks(t, "redirects from https to http")
 }

@@ -24,6 +24,26 @@ func TestFullDisk(t *testing.T) {
 	f.has(t, second)
 }
 
+// A file that the disk has no room for is not begun.
+func TestNoRoom(t *testing.T) {
+	first := content(t, 1, size)
+	s := newServer(t, file(first, `"a"`, time.Time{}))
+	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+	if free, known := f.free(f.Path); !known || free <= 0 {
+		t.Fatalf("the disk has %d bytes left: %v", free, known)
+	}
+	room := int64(len(first)) - 1
+	f.free = func(string) (int64, bool) { return room, true }
+	f.asks(t, "make room")
+	if _, _, sent := s.last(t); sent >= size {
+		t.Errorf("%d bytes were sent", sent)
+	}
+	f.leaves(t, ".lock")
+	room++
+	f.asks(t, "")
+	f.has(t, first)
+}
+
 func limitFiles(t *testing.T, size uint64) {
 	t.Helper()
 	limit := unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	lock := flock.New(m.Path + lockSuffix)
 	switch locked, err := lock.TryLock(); {
 	case err != nil:
-		return fmt.Errorf("the cache cannot be written to; look at its directory: %w", err)
+		return explain(err)
 	case !locked:
 		return errBusy
 	}
@@ -32,17 +33,22 @@ func (m *Mirror) fetch(ctx context.Context) error {
 			m.found(have)
 		}
 		if done, err := m.ask(ctx, have); done || err != nil {
-			return m.explain(err)
+			return explain(err)
 		}
 	}
 	return errors.New("the server answers no question for a part of the file, nor for all of it; look at what is between")
 }
 
-// explain says what to do where the disk is at fault.
-func (m *Mirror) explain(err error) error {
-	var disk *fs.PathError
-	if errors.As(err, &disk) {
-		return fmt.Errorf("the cache cannot be written to; make room, or look at its directory: %w", err)
+// explain says what to do where the disk is at fault. The path is in the log, and not for everybody who sees the error.
+func explain(err error) error {
+	const advice = "the cache cannot be written to; make room, or look at its directory: %w"
+	var path *fs.PathError
+	var rename *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Errorf(advice, path.Err)
+	case errors.As(err, &rename):
+		return fmt.Errorf(advice, rename.Err)
 	}
 	return err
 }

@@ -33,6 +33,9 @@ func TestFetch(t *testing.T) {
 			s.become(file(first, tc.etags[0], tc.modified[0]))
 			f.asks(t, "")
 			header, requests, sent := s.last(t)
+			if user, password, _ := (&http.Request{Header: header}).BasicAuth(); user != "ann" || password != "hunter2" {
+				t.Errorf("asked as %s", user)
+			}
 			if requests != 1 || sent > size/2 || tc.condition != "" && (sent > 0 || header.Get(tc.condition) == "") {
 				t.Errorf("the same file again: %d requests, %d bytes, %v", requests, sent, header)
 			}
@@ -66,13 +69,16 @@ func TestResume(t *testing.T) {
 		problems    []string // of the attempts that follow, before one succeeds
 		atMost      int      // bytes that may be sent after the break
 		ranges      bool     // whether the rest alone is asked for
+		query       string   // what is added to the query of the URL
 	}{
 		"the rest alone": {begun: good, then: good, want: first, atMost: size/2 + 10_000, ranges: true},
 		"by Last-Modified": {begun: file(first, "", day(1)), then: file(first, "", day(1)), want: first,
 			atMost: size/2 + 10_000, ranges: true},
 		"without validators": {begun: file(first, "", time.Time{}), then: file(first, "", time.Time{}), want: first,
 			atMost: 2 * size},
-		"weak ETag": {begun: file(first, `W/"a"`, day(1)), then: file(first, `W/"a"`, day(1)), want: first, atMost: 2 * size},
+		"weak ETag": {begun: file(first, `W/"a"`, day(1)), then: file(first, `W/"a"`, day(1)), want: first,
+			atMost: 2 * size},
+		"another signature": {begun: good, then: good, want: first, atMost: size/2 + 10_000, ranges: true, query: "2"},
 		"range ignored": {begun: good, then: func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Del("Range")
 			good(w, r)
@@ -109,6 +115,7 @@ func TestResume(t *testing.T) {
 
 			s.become(tc.then)
 			f = newFixture(t, s, f.Path)
+			f.URL.RawQuery += tc.query
 			for _, problem := range tc.problems {
 				f.asks(t, problem)
 				f.has(t, nil)

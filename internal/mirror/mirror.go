@@ -49,7 +49,7 @@ type Status struct {
 	Origin *Origin
 	// URL is what is asked, without userinfo and query.
 	URL string
-	// Asked is when the server last said what it has, and Next when it will be asked again.
+	// Asked is when the copy was last found to be what the server has, and Next when that will be asked again.
 	Asked, Next time.Time
 	// Received of Size bytes have come while a file is being fetched; 0 of 0 otherwise.
 	Received, Size int64
@@ -75,6 +75,7 @@ const (
 type Mirror struct {
 	Options
 	client *http.Client
+	free   func(path string) (bytes int64, known bool) // freeSpace, but for tests
 	asks   chan chan error
 	ctx    context.Context // ends with Destruct
 	cancel context.CancelFunc
@@ -96,7 +97,7 @@ func New(o Options) *Mirror {
 	if o.Retry == 0 {
 		o.Retry = defaultRetry
 	}
-	m := &Mirror{Options: o, client: newClient(o.Header), asks: make(chan chan error), ended: make(chan struct{}),
+	m := &Mirror{Options: o, client: newClient(o.Header), free: freeSpace, asks: make(chan chan error), ended: make(chan struct{}),
 		copied: make(chan struct{})}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.status.URL = Redact(o.URL)

@@ -58,6 +58,26 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// Who has no file asks at once; who has one waits for a moment, which is another for each of many.
+func TestFirstDelay(t *testing.T) {
+	s := newServer(t, file(content(t, 1, 4096), `"a"`, time.Time{}))
+	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+	if got := f.firstDelay(); got != 0 {
+		t.Errorf("without a copy: %v", got)
+	}
+	f.asks(t, "")
+	seen := map[time.Duration]bool{}
+	for range 50 {
+		got := f.firstDelay()
+		if seen[got] = true; got < 0 || got > maxFirstDelay {
+			t.Errorf("with a copy: %v", got)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("with a copy, the same few times: %v", seen)
+	}
+}
+
 // A mirror fetches by itself what is new; who asks is answered at once, whatever it was to wait for.
 func TestKeeps(t *testing.T) {
 	first, second, third := content(t, 1, size), content(t, 2, size), content(t, 3, size)

@@ -185,6 +185,9 @@ func (f *fixture) keepsSecrets(t *testing.T) {
 	texts = append(texts, s.URL)
 	if s.Problem != nil {
 		texts = append(texts, s.Problem.Error())
+		if strings.Contains(s.Problem.Error(), filepath.Dir(f.Path)) {
+			t.Errorf("the path is shown in %v", s.Problem)
+		}
 	}
 	files, _ := filepath.Glob(f.Path + "*")
 	for _, name := range files {

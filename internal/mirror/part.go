@@ -64,10 +64,11 @@ func (m *Mirror) openPart() (*part, error) {
 	return p, nil
 }
 
-// resume reports whether what is there is the beginning of what the URL leads to, and can be asked to be continued.
+// resume reports whether what is there is the beginning of what the URL leads to, and can be asked to be continued. The
+// query may be another, such as a new signature: that the parts belong together is checked when all have come.
 func (m *Mirror) resume(p *part) bool {
 	origin, err := readOriginFile(p.path + originSuffix)
-	if err != nil || !origin.isOf(m.URL) || origin.rangeValidator() == "" {
+	if err != nil || origin.URL != Redact(m.URL) || origin.rangeValidator() == "" {
 		return false
 	}
 	page := make([]byte, region.AnnouncementSize)
@@ -75,7 +76,7 @@ func (m *Mirror) resume(p *part) bool {
 		return false
 	}
 	announced, err := region.ReadAnnouncement(page)
-	if err != nil || announced.Checksum != origin.Checksum {
+	if err != nil {
 		return false
 	}
 	end, err := p.file.Seek(0, io.SeekEnd)

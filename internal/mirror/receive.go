@@ -74,7 +74,7 @@ func (m *Mirror) receiveFirstPage(ctx context.Context, have *localCopy, p *part,
 		return false, &refusedError{fmt.Errorf("has %s, more than the %s of max_size",
 			humanize.IBytes(uint64(announced.Size)), humanize.IBytes(uint64(m.MaxSize)))}
 	}
-	if free, known := freeSpace(m.Path); known && free < announced.Size {
+	if free, known := m.free(m.Path); known && free < announced.Size {
 		return false, fmt.Errorf("the file has %s, and the disk of the cache has %s left; make room, or set cache_dir",
 			humanize.IBytes(uint64(announced.Size)), humanize.IBytes(uint64(free)))
 	}
@@ -101,8 +101,12 @@ func describe(err error, h http.Header) error {
 // take checks a part that is whole, and lets it take the place of the copy.
 func (m *Mirror) take(ctx context.Context, p *part) error {
 	if err := m.Check(ctx, p.path); err != nil {
-		if ctx.Err() != nil {
+		var unread *fs.PathError
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err() // it can be checked when there is time
+		case errors.As(err, &unread):
+			return err // it says nothing of what is in the file
 		}
 		if !m.refused.isOf(p.origin.Checksum, p.origin) {
 			m.refused = refusal{origin: *p.origin}

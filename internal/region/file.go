@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 
 	"github.com/edsrzf/mmap-go"
-	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/maptile"
 
 	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
@@ -142,26 +140,6 @@ func (f *File) Path() string { return f.path }
 
 // Has reports whether the file has a section.
 func (f *File) Has(name string) bool { _, ok := f.entries[name]; return ok }
-
-// Covers reports whether a position lies in one of the tiles of zoom 12 that hold any of the region's data.
-func (f *File) Covers(p orb.Point) bool {
-	_, found := Search(&f.coverage, CoverageTile(p))
-	return found
-}
-
-// CoverageZoom is the zoom level of the tiles that a region's coverage is counted in.
-const CoverageZoom = 12
-
-// CoverageTile is the number of the coverage tile of a position: x<<12 | y. Positions beyond Web Mercator's 85.05° belong
-// to the outermost tiles.
-func CoverageTile(p orb.Point) uint32 {
-	t := maptile.At(p, CoverageZoom)
-	last := uint32(1)<<CoverageZoom - 1
-	return min(t.X, last)<<CoverageZoom | min(t.Y, last)
-}
-
-// AddCoverage adds the coverage: sorted numbers as of CoverageTile.
-func AddCoverage(w *Writer, tiles []uint32) { Add(w, coverageSection, tiles) }
 
 // Info is what `maps info` shows.
 type Info struct {

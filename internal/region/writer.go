@@ -79,9 +79,9 @@ func (w *Writer) create(open func() (*os.File, error)) error {
 	return nil
 }
 
-// add takes a name for a section. One that is there already panics, since section names are constants of the packages that
-// write them.
-func (w *Writer) add(s *SectionWriter) {
+// add takes a name for a section, and has it in a list. A name that is there already panics, since section names are
+// constants of the packages that write them.
+func (w *Writer) add(s *SectionWriter, list *[]*SectionWriter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(s.name) == 0 || len(s.name) > nameSize || w.names[s.name] {
@@ -91,7 +91,7 @@ func (w *Writer) add(s *SectionWriter) {
 		w.names = map[string]bool{}
 	}
 	w.names[s.name] = true
-	w.waiting = append(w.waiting, s)
+	*list = append(*list, s)
 }
 
 // Add adds a section whole: elements that hold no pointers and no padding that is not zero. The data is not copied and must not
@@ -99,14 +99,15 @@ func (w *Writer) add(s *SectionWriter) {
 func Add[T any](w *Writer, name string, data []T) {
 	var zero T
 	raw := rawBytes(data)
-	w.add(&SectionWriter{entry: entry{name: name, elemSize: uint32(unsafe.Sizeof(zero))}, data: raw, bytes: uint64(len(raw))})
+	w.add(&SectionWriter{entry: entry{name: name, elemSize: uint32(unsafe.Sizeof(zero))}, data: raw, bytes: uint64(len(raw))},
+		&w.waiting)
 }
 
 // Spool begins a section that waits for Commit in a temporary file.
 func (w *Writer) Spool(name string, elemSize int) *SectionWriter {
 	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, spool: w.spool(name)}
 	s.out = s.spool
-	w.add(s)
+	w.add(s, &w.waiting)
 	return s
 }
 
@@ -115,12 +116,8 @@ func (w *Writer) Spool(name string, elemSize int) *SectionWriter {
 // are in the order of their names.
 func (w *Writer) Direct(name string, elemSize int) *SectionWriter {
 	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, out: w.body, w: w}
-	w.add(s)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting = w.waiting[:len(w.waiting)-1]
-	w.written = append(w.written, s)
 	s.offset = w.body.offset
+	w.add(s, &w.written)
 	return s
 }
 

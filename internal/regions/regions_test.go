@@ -299,11 +299,5 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	testregion.Write(t, path, secondData, 2, dover)
-	deadline := time.Now().Add(3 * lookEvery)
-	for !s.status().Timestamp.Equal(secondData) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not noticed: %+v", s.status())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	awaitData(t, s, secondData)
 }

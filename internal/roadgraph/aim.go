@@ -19,7 +19,7 @@ const (
 	// flatness is a little more than the share by which the plane makes distances too long. It grows with the distance; up to
 	// flatReach metres it is less than this as far as flatLatitude north or south; nothing is said to be farther away than
 	// flatReach.
-	flatness     = 0.001
+	flatness     = 0.002
 	flatReach    = 20_000
 	flatLatitude = 70 // degrees
 )
@@ -45,13 +45,4 @@ func (s *Search) Aim(lat, lon, radius float64) {
 	if math.Abs(lat) < flatLatitude {
 		s.aim = aim{newPlane(lat, lon), radius, s.costs.PerMetre + s.costs.PerSecond/fastest}
 	}
-}
-
-// rest is the same for an arc by its number.
-func (s *Search) rest(arc uint32) float64 {
-	if s.aim.perMetre == 0 {
-		return 0
-	}
-	a := s.graph.Arc(arc)
-	return s.aim.rest(&a)
 }

@@ -52,37 +52,77 @@ func (g *Graph) Turns(arc uint32, turns []Turn) []Turn {
 
 // turnsOf is Turns for an arc that is known.
 func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
+	own, words := a.own(), g.turnWords(arc, a)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		t := turnOf(word, own, a)
+		if int32(word)>>turnTarget == farTurn {
+			i++
+			t.To = words[i]
+		}
+		if word>>turnModes&uint32(g.mode) != 0 {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// own is the arc by which the last edge of an arc is travelled.
+func (a *Arc) own() uint32 { return a.head<<1 | a.Base&1 }
+
+// turnOf is the turn of a word of an arc; where it is farTurn, its target is still to be read.
+func turnOf(word, own uint32, a *Arc) Turn {
+	by := int32(word) >> turnTarget
+	t := Turn{To: own + uint32(by), Angle: int8(word), Enters: word&turnEnters != 0}
+	if by == 0 && t.Angle == TurningBack {
+		t.To = a.Base ^ 1
+	}
+	return t
+}
+
+// turnWords are the turns of an arc, those of other modes among them.
+func (g *Graph) turnWords(arc uint32, a *Arc) []uint32 {
 	var first, end uint32
-	if arc == a.Base {
-		first, end = g.edges.At(int(a.head)).FirstTurn, g.edges.At(int(a.head)+1).FirstTurn
-	} else {
+	if arc != a.Base {
 		i := int(arc) - 2*g.Edges()
 		first, end = g.copies.At(i).FirstTurn, g.copies.At(i+1).FirstTurn
+	} else {
+		e := g.edges.At(int(a.head))
+		first, end = e.FirstTurn, g.edges.At(int(a.head)+1).FirstTurn
+		split := first + uint32(e.Flags>>wordsAt)
+		if e.Flags>>wordsAt == ManyWords {
+			split = g.countWords(first, end)
+		}
+		if split > end {
+			g.foreign("an edge has more turns at its end than it has")
+		}
+		if a.Base&1 == 0 {
+			end = split
+		} else {
+			first = split
+		}
 	}
 	if end-first > MaxTurns {
 		g.foreign("an arc has too many turns")
 	}
-	own := a.head<<1 | a.Base&1
-	wanted := uint32(g.mode)<<turnModes | own&1*turnBackward
+	return g.turns.Range(int(first), int(end))
+}
+
+// countWords finds where the turns at the beginning of an edge begin.
+func (g *Graph) countWords(first, end uint32) uint32 {
+	if end-first > 2*MaxTurns {
+		g.foreign("an edge has too many turns")
+	}
 	words := g.turns.Range(int(first), int(end))
 	for i := 0; i < len(words); i++ {
-		word := words[i]
-		by := int32(word) >> turnTarget
-		if by == farTurn {
+		if words[i]&turnBackward != 0 {
+			return first + uint32(i)
+		}
+		if int32(words[i])>>turnTarget == farTurn {
 			i++
 		}
-		if word&wanted&^turnBackward == 0 || (word^wanted)&turnBackward != 0 {
-			continue
-		}
-		t := Turn{To: own + uint32(by), Angle: int8(word), Enters: word&turnEnters != 0}
-		if by == farTurn {
-			t.To = words[i]
-		} else if by == 0 && t.Angle == TurningBack {
-			t.To = a.Base ^ 1
-		}
-		turns = append(turns, t)
 	}
-	return turns
+	return end
 }
 
 // Copies are the copies of an arc that travels a segment with HasCopies; see Copy.

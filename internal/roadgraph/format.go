@@ -19,9 +19,17 @@ const (
 	CopiesSection = "roads.copies" // of Copy, one more than there are; by mode, then arc
 	RoadsSection  = "roads.ways"   // of Road
 	NamesSection  = "roads.names"  // of bytes; see Graph.Text
-	LeavesSection = "roads.leaves" // of Leaf
-	BoxesSection  = "roads.boxes"  // of boxtree.Box; of each boxtree.Fanout leaves, then of the levels above
 )
+
+// Index is the names of the sections of an index to snap by.
+type Index struct {
+	Leaves string // of Leaf
+	Boxes  string // of boxtree.Box: of each boxtree.Fanout leaves, then of the levels above
+}
+
+// Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are in a
+// car do not look at them.
+var Indexes = [2]Index{{"roads.leaves", "roads.boxes"}, {"roads.paths.leaves", "roads.paths.boxes"}}
 
 // Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so that
 // shape and turns of edge i end where those of i+1 begin.
@@ -39,7 +47,8 @@ type Edge struct {
 // FarEnd says that an edge's end is to be found by its shape.
 const FarEnd = math.MinInt16
 
-// EdgeFlags are sets of modes, of three bits each, and Reversed.
+// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest byte how many words of the turns are those
+// at the edge's end; ManyWords where they are as many or more, and are to be counted.
 type EdgeFlags uint32
 
 // Where each set of modes is in EdgeFlags.
@@ -55,6 +64,15 @@ const (
 
 // Reversed says that an edge runs against its way.
 const Reversed EdgeFlags = 1 << setBits
+
+// ManyWords is in EdgeFlags where words are to be counted.
+const (
+	ManyWords = 0xff
+	wordsAt   = 24
+)
+
+// WithWords adds how many words of an edge's turns are those at its end.
+func (f EdgeFlags) WithWords(n int) EdgeFlags { return f | EdgeFlags(min(n, ManyWords))<<wordsAt }
 
 // FlagsOf returns flags with a set of modes in its place.
 func FlagsOf(set int, modes mapdata.Modes) EdgeFlags { return EdgeFlags(modes) << set }

@@ -58,6 +58,14 @@ func closest(ax, ay, bx, by float64) (share, squared float64) {
 	return share, x*x + y*y
 }
 
+// mayBeNearer reports whether a line may come as near to the origin as a squared distance: whether all of the straight
+// line that it is a part of does. It spares closest, which divides.
+func mayBeNearer(ax, ay, bx, by, squared float64) bool {
+	dx, dy := bx-ax, by-ay
+	cross := ax*dy - ay*dx
+	return cross*cross <= squared*(dx*dx+dy*dy)*1.000001
+}
+
 // between is the position in degrees at a share of the line from one place to another. The ends are exact.
 func between(a, b position, share float64) (lat, lon float64) {
 	if max(a.lat, b.lat) > polar || min(a.lat, b.lat) < -polar {
@@ -90,11 +98,14 @@ func betweenAtPole(a, b position, share float64) (lat, lon float64) {
 }
 
 // ruler measures the pieces of shapes around a latitude: the distance of package sphere, with a fraction of its work.
-type ruler struct{ lat, sin, cos float64 }
+type ruler struct {
+	lat, sin, cos float64
+	polar         bool
+}
 
 func newRuler(lat int32) ruler {
 	sin, cos := math.Sincos(float64(lat) * unit)
-	return ruler{float64(lat), sin, cos}
+	return ruler{float64(lat), sin, cos, max(lat, -lat) > polar}
 }
 
 const (
@@ -114,4 +125,29 @@ func (r *ruler) distance(a, b position) float64 {
 	cos := r.cos - d*(r.sin+d/2*(r.cos-d/3*r.sin))
 	half := north * unit / 2
 	return sphere.MetresPerUnit * math.Sqrt(north*north+(cos*cos-half*half)*east*east)
+}
+
+// along measures a shape from its first point on: the pieces of its first words, and the one that follows them.
+func (r *ruler) along(at position, words []uint32, skip int) (metres, piece float64) {
+	for rest := len(words) - skip; ; {
+		w := words[0]
+		d := (float64(at.lat) - r.lat) * unit
+		if w == farPoint || math.Abs(d) > rulerReach || r.polar {
+			from := at
+			words = at.next(words)
+			piece = r.distance(from, at)
+		} else {
+			// As distance does it, of a piece whose steps are known to be short.
+			north, east := float64(int16(w)), float64(int32(w)>>16)
+			d += north / 2 * unit
+			east *= r.cos - d*(r.sin+d/2*r.cos)
+			piece = sphere.MetresPerUnit * math.Sqrt(north*north+east*east)
+			at.lat, at.lon = at.lat+int32(int16(w)), at.lon+int32(w)>>16
+			words = words[1:]
+		}
+		if len(words) < rest {
+			return metres, piece
+		}
+		metres += piece
+	}
 }

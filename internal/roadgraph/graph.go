@@ -7,9 +7,9 @@
 package roadgraph
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
-	"math"
 	"math/bits"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
@@ -22,7 +22,9 @@ import (
 type Graph struct {
 	path string
 	mode mapdata.Modes
-	open EdgeFlags // of an edge that the mode may travel, any
+	bit  int // of it in a set of modes
+	// open are the flags of which an edge has any that the mode may travel, begins the flag of one that begins a segment.
+	open, begins EdgeFlags
 
 	edges  region.View[Edge]
 	shape  region.View[uint32]
@@ -30,6 +32,11 @@ type Graph struct {
 	copies region.View[Copy]
 	roads  region.View[Road]
 	names  region.View[byte]
+	index  []index // of its edges
+}
+
+// index is an index to snap by.
+type index struct {
 	leaves region.View[Leaf]
 	boxes  region.View[boxtree.Box]
 	tree   boxtree.Tree // over groups of leaves
@@ -41,22 +48,42 @@ func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
-	g := &Graph{path: f.Path(), mode: mode, open: FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode)}
+	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)), open: FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
+		begins: FlagsOf(Begins, mode)}
 	for _, err := range []error{
 		open(f, EdgesSection, &g.edges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
 		open(f, CopiesSection, &g.copies), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
-		open(f, LeavesSection, &g.leaves), open(f, BoxesSection, &g.boxes),
 	} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	groups := (g.leaves.Len() + boxtree.Fanout - 1) / boxtree.Fanout
-	g.tree = boxtree.New(uint32(groups))
-	if n := groups + g.tree.Boxes(); n != g.boxes.Len() {
-		return nil, fmt.Errorf("%s is damaged: its road index has %d boxes, not %d", f.Path(), g.boxes.Len(), n)
+	for i := range Indexes {
+		if i > 0 && mode == mapdata.Car {
+			break
+		}
+		if err := g.addIndex(f, &Indexes[i]); err != nil {
+			return nil, err
+		}
 	}
 	return g, nil
+}
+
+func (g *Graph) addIndex(f *region.File, names *Index) error {
+	var x index
+	if err := cmp.Or(open(f, names.Leaves, &x.leaves), open(f, names.Boxes, &x.boxes)); err != nil {
+		return err
+	}
+	if x.leaves.Len() == 0 {
+		return nil
+	}
+	groups := (x.leaves.Len() + boxtree.Fanout - 1) / boxtree.Fanout
+	x.tree = boxtree.New(uint32(groups))
+	if n := groups + x.tree.Boxes(); n != x.boxes.Len() {
+		return fmt.Errorf("%s is damaged: its road index has %d boxes, not %d", f.Path(), x.boxes.Len(), n)
+	}
+	g.index = append(g.index, x)
+	return nil
 }
 
 func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
@@ -72,8 +99,7 @@ func (g *Graph) Arcs() int { return 2*g.Edges() + max(g.copies.Len()-1, 0) }
 
 // Begins reports whether a segment begins with an edge.
 func (g *Graph) Begins(edge uint32) bool {
-	flags := g.edges.At(int(edge)).Flags
-	return flags&g.open != 0 && flags.Modes(Begins)&g.mode != 0
+	return g.begin(g.edges.At(int(edge)).Flags)
 }
 
 // Segments yields all segments in the order of their numbers.
@@ -87,10 +113,11 @@ func (g *Graph) Segments() iter.Seq[uint32] {
 	}
 }
 
+func (g *Graph) begin(f EdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
+
 // goesOn reports whether a segment goes on with the next edge after one of its edges.
 func (g *Graph) goesOn(segment, edge uint32) bool {
-	flags := g.edges.At(int(edge) + 1).Flags
-	if flags&g.open == 0 || flags.Modes(Begins)&g.mode != 0 {
+	if !g.on(g.edges.At(int(edge) + 1).Flags) {
 		return false
 	}
 	if edge-segment > MaxShape {
@@ -98,6 +125,9 @@ func (g *Graph) goesOn(segment, edge uint32) bool {
 	}
 	return true
 }
+
+// on reports whether an edge goes on with the segment of the edge before it.
+func (g *Graph) on(f EdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
 
 // foreign ends the reading of a file that the compiler has not made.
 func (g *Graph) foreign(problem string) {
@@ -112,46 +142,43 @@ type Segment struct {
 	Class     mapdata.RoadClass
 	Flags     Flags
 	Layer     int8
-	// Durations are the times in milliseconds that it takes forward and backward, at the road's free speed.
-	Durations [2]uint32
+	Arcs      [2]Arc // forward and backward
 }
 
 // Segment returns a segment.
 func (g *Graph) Segment(i uint32) Segment {
 	first := g.edges.At(int(i))
-	_, _, length := g.run(i, first)
+	head, last, length := g.run(i, first)
 	r := g.roads.At(int(first.Road))
-	s := Segment{Length: length, Name: r.Name, Ref: r.Ref, Class: r.Class, Layer: r.Layer,
-		Flags: Flags(r.Flags)<<RoadFlags | g.flags(first.Flags)}
-	for direction := range s.Durations {
-		s.Durations[direction] = duration(length, g.speed(r, direction == 0 != (first.Flags&Reversed != 0)))
+	end := g.end(head, last)
+	along := first.Flags&Reversed == 0
+	return Segment{
+		Length: length, Name: r.Name, Ref: r.Ref, Class: r.Class, Layer: r.Layer,
+		Flags: Flags(r.Flags)<<RoadFlags | g.flags(first.Flags),
+		Arcs: [2]Arc{
+			{length, duration(length, g.speed(r, along)), 2 * i, end.lat, end.lon, head},
+			{length, duration(length, g.speed(r, !along)), 2*i + 1, first.Lat, first.Lon, i},
+		},
 	}
-	return s
 }
 
 // flags are those of a segment that its first edge knows.
-func (g *Graph) flags(f EdgeFlags) (flags Flags) {
-	for _, of := range [...]struct {
-		set  int
-		flag Flags
-	}{
-		{OpenForward, Forward}, {OpenBackward, Backward},
-		{LocalForward, DestinationForward}, {LocalBackward, DestinationBackward}, {Copied, HasCopies},
-	} {
-		if f.Modes(of.set)&g.mode != 0 {
-			flags |= of.flag
-		}
-	}
-	return flags
+func (g *Graph) flags(f EdgeFlags) Flags {
+	f >>= g.bit
+	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
+	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasCopies) |
+		is(LocalForward, DestinationForward) | is(LocalBackward, DestinationBackward)
 }
 
 // run goes through the edges of a segment: its last one, and the length of all in millimetres.
 func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, length uint32) {
 	last, edge = segment, first
 	sum := uint64(first.Length)
-	for g.goesOn(segment, last) {
-		last++
-		edge = g.edges.At(int(last))
+	for next := g.edges.At(int(last) + 1); g.on(next.Flags); next = g.edges.At(int(last) + 1) {
+		if last++; last-segment > MaxShape {
+			g.foreign("a segment has too many edges")
+		}
+		edge = next
 		sum += uint64(edge.Length)
 	}
 	return last, edge, clamp(sum)
@@ -160,7 +187,7 @@ func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, lengt
 // speed is the mode's free speed in km/h along a way or against it.
 func (g *Graph) speed(r *Road, along bool) uint8 {
 	if g.mode != mapdata.Car {
-		return r.Speeds[1+bits.TrailingZeros8(uint8(g.mode))]
+		return r.Speeds[1+g.bit]
 	}
 	if along {
 		return r.Speeds[0]
@@ -168,7 +195,15 @@ func (g *Graph) speed(r *Road, along bool) uint8 {
 	return r.Speeds[1]
 }
 
+// pace is how many milliseconds a millimetre takes at each speed.
+var pace = func() (table [256]float64) {
+	for speed := range table {
+		table[speed] = 3.6 / float64(max(speed, 1))
+	}
+	return table
+}()
+
 // duration is the time in milliseconds for a length in millimetres at a speed in km/h.
 func duration(length uint32, speed uint8) uint32 {
-	return uint32(min(math.Round(float64(length)*3.6/float64(max(speed, 1))), math.MaxUint32))
+	return clamp(uint64(float64(length)*pace[speed] + 0.5))
 }

@@ -191,7 +191,7 @@ func checkGeometry(t *testing.T, g *roadgraph.Graph) {
 func TestLongRoad(t *testing.T) {
 	var town roadgraphtest.Town
 	const n = 10_000
-	var nodes []int32
+	var nodes []uint32
 	for i := range n {
 		nodes = append(nodes, town.Node(float64(i), 0))
 	}
@@ -346,7 +346,7 @@ func TestModesOfTheirOwn(t *testing.T) {
 }
 
 func TestSameInputSameBytes(t *testing.T) {
-	first, second := roadgraphtest.DelawareFile(t), roadgraphtest.Compile(t, roadgraphtest.DelawareData(t))
+	first, second := roadgraphtest.DelawareFile(t), roadgraphtest.CompileDelaware(t)
 	if first.Checksum() != second.Checksum() {
 		t.Error("the same roads gave two different files")
 	}

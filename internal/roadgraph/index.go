@@ -16,25 +16,33 @@ import (
 type Hit struct {
 	Segment  uint32
 	Offset   uint32  // millimetres from the segment's first point
-	Lat, Lon float64 // degrees
 	Distance float64 // metres
 }
 
 // Near appends to hits the nearest place of each segment within radius metres of a position, in no particular order.
 func (g *Graph) Near(lat, lon, radius float64, hits []Hit) []Hit {
-	hits, _ = g.near(lat, lon, radius, hits, math.MaxInt)
-	return hits
+	s := snapper{g: g, most: math.MaxInt, offsets: true}
+	return s.near(lat, lon, radius, hits)
 }
 
 // Near does the same for a search, and counts as its work what it looks at beyond what is usual. When more is done
 // than MaxWork, it returns what it has found until then.
 func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
-	most := math.MaxInt
+	return s.near(g, lat, lon, radius, hits, true)
+}
+
+// NearSegments does the same for who needs no Offset, which is then 0.
+func (s *Search) NearSegments(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
+	return s.near(g, lat, lon, radius, hits, false)
+}
+
+func (s *Search) near(g *Graph, lat, lon, radius float64, hits []Hit, offsets bool) []Hit {
+	n := snapper{g: g, most: math.MaxInt, offsets: offsets}
 	if s.MaxWork > 0 {
-		most = usualLooks + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
+		n.most = usualLooks + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
 	}
-	hits, looked := g.near(lat, lon, radius, hits, most)
-	s.Work += int64(max(0, looked-usualLooks))
+	hits = n.near(lat, lon, radius, hits)
+	s.Work += int64(max(0, n.looked-usualLooks))
 	return hits
 }
 
@@ -42,20 +50,21 @@ func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 const usualLooks = 4000
 
 // near looks at no more than most boxes and leaves, and a few.
-func (g *Graph) near(lat, lon, radius float64, hits []Hit, most int) (all []Hit, looked int) {
-	if g.leaves.Len() == 0 {
-		return hits, 0
-	}
-	s := snapper{g: g, plane: newPlane(lat, lon), limit: radius * radius, hits: hits, first: len(hits), most: most}
+func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
+	s.plane, s.ruler, s.limit = newPlane(lat, lon), newRuler(int32(lat*1e7)), radius*radius
+	s.hits, s.first = hits, len(hits)
 	boxes, n := around(lat, lon, radius)
-	for _, s.query = range boxes[:n] {
-		s.descend(g.tree.Height, 0, g.tree.Count[g.tree.Height])
+	for i := range s.g.index {
+		s.index = &s.g.index[i]
+		for _, s.query = range boxes[:n] {
+			s.descend(s.index.tree.Height, 0, s.index.tree.Count[s.index.tree.Height])
+		}
 	}
 	s.compact()
 	for i := s.first; i < len(s.hits); i++ {
 		s.hits[i].Distance = math.Sqrt(s.hits[i].Distance)
 	}
-	return s.hits, s.looked
+	return s.hits
 }
 
 // around is the box that holds all positions within a number of metres of a position in degrees; two boxes where it
@@ -89,13 +98,16 @@ func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
 // snapper is one search; its hits have squared distances.
 type snapper struct {
 	g     *Graph
+	index *index
 	plane plane
+	ruler ruler
 	query boxtree.Box
 	limit float64 // metres, squared
 	hits  []Hit
 	first int
 
-	looked, most int // boxes and leaves
+	looked, most int  // boxes and leaves
+	offsets      bool // whether those of the hits are wanted
 }
 
 // descend looks at some boxes of a level and at what is below them. Level 0 are the groups of leaves.
@@ -105,14 +117,14 @@ func (s *snapper) descend(level int, from, to uint32) {
 	}
 	first := uint32(0)
 	if level > 0 {
-		first = s.g.tree.Count[0] + s.g.tree.First[level]
+		first = s.index.tree.Count[0] + s.index.tree.First[level]
 	}
-	boxes := s.g.boxes.Range(int(first+from), int(first+to))
+	boxes := s.index.boxes.Range(int(first+from), int(first+to))
 	for i := range boxes {
 		switch {
 		case !boxes[i].Overlaps(&s.query):
 		case level > 0:
-			below, end := s.g.tree.Children(level, from+uint32(i))
+			below, end := s.index.tree.Children(level, from+uint32(i))
 			s.descend(level-1, below, end)
 		default:
 			s.group(from+uint32(i), &boxes[i])
@@ -123,7 +135,7 @@ func (s *snapper) descend(level int, from, to uint32) {
 // group looks at the leaves of a group. Those of other modes cost hardly anything.
 func (s *snapper) group(number uint32, box *boxtree.Box) {
 	first := int(number) * boxtree.Fanout
-	leaves := s.g.leaves.Range(first, min(first+boxtree.Fanout, s.g.leaves.Len()))
+	leaves := s.index.leaves.Range(first, min(first+boxtree.Fanout, s.index.leaves.Len()))
 	minX, maxX := parts(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
 	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
 	for i := range leaves {
@@ -150,33 +162,41 @@ func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 func (s *snapper) leaf(l *Leaf) {
 	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
 	e := s.g.edges.At(int(l.Edge))
-	words := s.g.words(l.Edge, e)
+	shape := s.g.words(l.Edge, e)
+	words := shape
 	at := position{e.Lat, e.Lon}
-	rest := len(words) - int(l.Skip)
-	for len(words) > rest {
+	for rest := len(words) - int(l.Skip); len(words) > rest; {
 		words = at.next(words)
 	}
 	start := len(words)
 	best, piece, share := s.limit, -1, 0.0
 	ax, ay := s.plane.xy(at)
 	for range l.Pieces {
-		left := len(words)
-		words = at.next(words)
-		bx, by := s.plane.xy(at)
-		if part, d := closest(ax, ay, bx, by); d < best || d == best && piece < 0 {
-			best, piece, share = d, start-left, part
+		left, word := len(words), words[0]
+		var bx, by float64
+		if word == farPoint || s.plane.polar {
+			words = at.next(words)
+			bx, by = s.plane.xy(at)
+		} else {
+			words = words[1:]
+			bx, by = ax+float64(int32(word)>>16)*s.plane.perLon, ay+float64(int16(word))*sphere.MetresPerUnit
+		}
+		if mayBeNearer(ax, ay, bx, by, best) {
+			if part, d := closest(ax, ay, bx, by); d < best || d == best && piece < 0 {
+				best, piece, share = d, start-left, part
+			}
 		}
 		ax, ay = bx, by
 	}
 	if piece >= 0 {
-		s.hit(l.Edge, e, int(l.Skip)+piece, share, best)
+		s.hit(l.Edge, e, shape, int(l.Skip)+piece, share, best)
 	}
 }
 
 // hit notes the place at a share of a piece of an edge's shape, which begins behind some of its words, unless there is a
 // nearer one on the same segment.
-func (s *snapper) hit(edge uint32, e *Edge, skip int, share, squared float64) {
-	segment := s.segment(edge)
+func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squared float64) {
+	segment := s.segment(edge, e)
 	known := -1
 	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
 		if s.hits[i].Segment == segment {
@@ -187,22 +207,10 @@ func (s *snapper) hit(edge uint32, e *Edge, skip int, share, squared float64) {
 			break
 		}
 	}
-	begin := uint64(0)
-	for before := segment; before < edge; before++ {
-		begin += uint64(s.g.edges.At(int(before)).Length)
+	h := Hit{Segment: segment, Distance: squared}
+	if s.offsets {
+		h.Offset = s.offset(segment, edge, e, words, skip, share)
 	}
-	from, at, metres := position{}, position{e.Lat, e.Lon}, 0.0
-	m := newRuler(e.Lat)
-	words := s.g.words(edge, e)
-	for rest := len(words) - skip; len(words) > rest; {
-		from = at
-		words = at.next(words)
-		metres += m.distance(from, at)
-	}
-	from = at
-	at.next(words)
-	h := Hit{Segment: segment, Offset: offsetAt(begin, metres+share*m.distance(from, at), e), Distance: squared}
-	h.Lat, h.Lon = between(from, at, share)
 	if known >= 0 {
 		s.hits[known] = h
 	} else {
@@ -210,14 +218,25 @@ func (s *snapper) hit(edge uint32, e *Edge, skip int, share, squared float64) {
 	}
 }
 
+// offset is that of such a place on its segment.
+func (s *snapper) offset(segment, edge uint32, e *Edge, words []uint32, skip int, share float64) uint32 {
+	begin := uint64(0)
+	for before := segment; before < edge; before++ {
+		begin += uint64(s.g.edges.At(int(before)).Length)
+	}
+	metres, piece := s.ruler.along(position{e.Lat, e.Lon}, words, skip)
+	return offsetAt(begin, metres+share*piece, e)
+}
+
 // segment is the one that an edge is part of.
-func (s *snapper) segment(edge uint32) uint32 {
+func (s *snapper) segment(edge uint32, e *Edge) uint32 {
 	segment := edge
-	for s.g.edges.At(int(segment)).Flags.Modes(Begins)&s.g.mode == 0 {
+	for e.Flags&s.g.begins == 0 {
 		if segment == 0 || edge-segment > MaxShape {
 			s.g.foreign("a segment has no beginning")
 		}
 		segment--
+		e = s.g.edges.At(int(segment))
 	}
 	s.looked += int(edge-segment) / 16
 	return segment

@@ -55,7 +55,8 @@ type Search struct {
 	round   uint32
 	taken   int
 	heap    minheap.Heap[int32] // of labels, by their cost with what is at least to come
-	turns   []Turn
+	known   [knownArcs]knownArc
+	sources []Arc // of the labels of sources, which have their numbers as rivalParent
 	targets int   // that have not been settled
 	told    int64 // of Work, to Meter
 	err     error
@@ -81,10 +82,31 @@ const noTarget = -1
 // usualTurns is how many turns of an arc are part of settling it.
 const usualTurns = 16
 
+// knownArcs is how many arcs are kept that searches have looked up: those of a trace's next point are mostly the same.
+const knownArcs = 512
+
+// knownArc is an arc and its number, and 1.
+type knownArc struct {
+	number uint32
+	Arc
+}
+
+// arc looks an arc up.
+func (s *Search) arc(number uint32) *Arc {
+	k := &s.known[number*0x9E3779B1>>(32-9)]
+	if k.number != number+1 {
+		*k = knownArc{number + 1, s.graph.Arc(number)}
+	}
+	return &k.Arc
+}
+
 // Reset prepares a search on a graph and forgets the one before.
 func (s *Search) Reset(g *Graph, costs Costs) {
+	if g != s.graph {
+		s.known = [knownArcs]knownArc{}
+	}
 	s.graph, s.costs, s.Limit = g, costs, math.Inf(1)
-	s.labels, s.heap = s.labels[:0], s.heap[:0]
+	s.labels, s.heap, s.sources = s.labels[:0], s.heap[:0], s.sources[:0]
 	s.targets, s.taken, s.err, s.aim = 0, 0, nil, aim{}
 	if s.round++; s.round == 0 || s.table == nil {
 		s.resize(max(len(s.table), 256))
@@ -93,8 +115,16 @@ func (s *Search) Reset(g *Graph, costs Costs) {
 
 // AddSource adds a place to start from: cost and seconds are from the place to the end of its arc.
 func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
-	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget})
-	s.heap.Push(cost+s.rest(arc), int32(len(s.labels)-1))
+	a := s.graph.Arc(arc)
+	s.AddKnownSource(id, arc, &a, cost, seconds)
+}
+
+// AddKnownSource is AddSource for an arc that has been looked up before: it, or the one that it is a copy of.
+func (s *Search) AddKnownSource(id int32, arc uint32, a *Arc, cost, seconds float64) {
+	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget,
+		rivalParent: int32(len(s.sources))})
+	s.sources = append(s.sources, *a)
+	s.heap.Push(cost+s.aim.rest(a), int32(len(s.labels)-1))
 }
 
 // AddTarget adds an arc to find, once, with an id of at least 0. Next yields it when the cheapest route to its beginning is
@@ -204,27 +234,44 @@ func (s *Search) Begin(maxWork int64, meter admission.Meter) {
 func (s *Search) relax(at int32) {
 	from := s.labels[at]
 	cost, seconds := from.Cost, from.Time
-	arc := s.graph.Arc(from.Arc)
-	if from.Parent >= 0 {
-		cost += s.costs.Arc(&arc)
+	var arc *Arc
+	if from.Parent < 0 {
+		arc = &s.sources[from.rivalParent]
+	} else {
+		arc = s.arc(from.Arc)
+		cost += s.costs.Arc(arc)
 		seconds += float64(arc.Duration) / 1000
 	}
-	rest := s.aim.rest(&arc)
-	s.turns = s.graph.turnsOf(from.Arc, &arc, s.turns[:0])
-	s.Work += int64(max(0, len(s.turns)-usualTurns))
-	for i := range s.turns {
-		turn := &s.turns[i]
+	rest := s.aim.rest(arc)
+	words, own := s.graph.turnWords(from.Arc, arc), arc.own()
+	s.Work += int64(max(0, len(words)-usualTurns))
+	goesOn, mine := false, uint32(s.graph.mode)<<turnModes
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		far := int32(word)>>turnTarget == farTurn
+		if far {
+			i++
+		}
+		if word&mine == 0 {
+			continue
+		}
+		turn := turnOf(word, own, arc)
+		if far {
+			turn.To = words[i]
+		}
 		to := cost
 		if s.costs.Turn != nil {
 			to += s.costs.Turn[uint8(turn.Angle)]
 		}
-		if turn.Angle == TurningBack && len(s.turns) > 1 {
-			if s.costs.TurnBack == 0 {
-				continue
-			}
-			to += s.costs.TurnBack
-		} else if turn.Angle == TurningBack {
+		switch {
+		case turn.Angle != TurningBack:
+			goesOn = true
+		case !goesOn: // it is the last turn
 			to += s.costs.DeadEnd
+		case s.costs.TurnBack == 0:
+			continue
+		default:
+			to += s.costs.TurnBack
 		}
 		if turn.Enters {
 			to += s.costs.Enter

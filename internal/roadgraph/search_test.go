@@ -55,7 +55,7 @@ func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost floa
 }
 
 // arcNamed finds the arc of a segment of that name that begins at a node.
-func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name string, node int32) uint32 {
+func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name string, node uint32) uint32 {
 	t.Helper()
 	n := town.Data.Nodes[node]
 	for i := range g.Segments() {
@@ -77,15 +77,15 @@ func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name s
 // the end of n to the end of e. The route asked for begins on w and ends on e, n or s.
 func TestRoutes(t *testing.T) {
 	tests := map[string]struct {
-		change func(town *roadgraphtest.Town, mid int32)
+		change func(town *roadgraphtest.Town, mid uint32)
 		to     string
 		want   []string // the names of the arcs travelled; nil for no route
 	}{
 		"straight on":           {nil, "e", []string{"w", "e"}},
-		"a one-way street":      {func(town *roadgraphtest.Town, _ int32) { town.Data.Roads[1].Backward = 0 }, "e", []string{"w", "e"}},
-		"against a one-way":     {func(town *roadgraphtest.Town, _ int32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
-		"over a barrier":        {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = mapdata.Car }, "e", nil},
-		"a barrier for others":  {func(town *roadgraphtest.Town, mid int32) { town.Data.Nodes[mid].Barrier = mapdata.Foot }, "e", []string{"w", "e"}},
+		"a one-way street":      {func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Backward = 0 }, "e", []string{"w", "e"}},
+		"against a one-way":     {func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
+		"over a barrier":        {func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Car }, "e", nil},
+		"a barrier for others":  {func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Foot }, "e", []string{"w", "e"}},
 		"a forbidden turn":      {restrict(extract.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
 		"one for bicycles":      {restrict(extract.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}), "e", []string{"w", "e"}},
 		"from another street":   {restrict(extract.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
@@ -119,8 +119,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func restrict(r extract.Restriction) func(*roadgraphtest.Town, int32) {
-	return func(town *roadgraphtest.Town, mid int32) {
+func restrict(r extract.Restriction) func(*roadgraphtest.Town, uint32) {
+	return func(town *roadgraphtest.Town, mid uint32) {
 		r.ViaNode = mid
 		if r.Modes == 0 {
 			r.Modes = mapdata.Car
@@ -144,7 +144,7 @@ func TestRestrictionOverWay(t *testing.T) {
 			town.OneWay("other", west1, b)
 			via := town.Road("x", a, b).Way
 			off := town.Road("off", b, side).Way
-			r := extract.Restriction{From: from, To: back, ViaNode: -1, ViaWays: []int64{via}, Modes: mapdata.Car}
+			r := extract.Restriction{From: from, To: back, ViaNode: extract.NoNode, ViaWays: []int64{via}, Modes: mapdata.Car}
 			if only {
 				r.To, r.Only = off, true
 			}
@@ -169,10 +169,12 @@ func TestRestrictionOverWay(t *testing.T) {
 // TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long
 // in two pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
 func TestDestinationTraffic(t *testing.T) {
-	both := func(r *extract.Road, modes mapdata.Modes) { r.DestinationForward, r.DestinationBackward = modes, modes }
+	both := func(r *roadgraphtest.Road, modes mapdata.Modes) {
+		r.DestinationForward, r.DestinationBackward = modes, modes
+	}
 	tests := map[string]struct {
 		enter    float64
-		change   func(d *extract.Data) // roads: w, m, m2, e, r, s, p
+		change   func(d *roadgraphtest.Data) // roads: w, m, m2, e, r, s, p
 		from, to string
 		cost     float64
 		want     []string
@@ -185,16 +187,16 @@ func TestDestinationTraffic(t *testing.T) {
 		"within it":                              {1000, nil, "s", "m2", 0, []string{"s", "m2"}},
 		"in again":                               {1000, nil, "p", "m2", 1000, []string{"p", "m2"}},
 		"only there, and not back": {1000,
-			func(d *extract.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100,
+			func(d *roadgraphtest.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100,
 			[]string{"w", "m", "m2", "e"}},
 		"for those on bicycles": {1000,
-			func(d *extract.Data) { both(&d.Roads[1], mapdata.Bicycle); both(&d.Roads[2], mapdata.Bicycle) }, "w", "e", 100,
+			func(d *roadgraphtest.Data) { both(&d.Roads[1], mapdata.Bicycle); both(&d.Roads[2], mapdata.Bicycle) }, "w", "e", 100,
 			[]string{"w", "m", "m2", "e"}},
-		"where the first piece is open": {201, func(d *extract.Data) { both(&d.Roads[1], 0) }, "w", "e", 300,
+		"where the first piece is open": {201, func(d *roadgraphtest.Data) { both(&d.Roads[1], 0) }, "w", "e", 300,
 			[]string{"w", "r", "e"}},
-		"drawn the other way": {201, func(d *extract.Data) { reverse(&d.Roads[1]); reverse(&d.Roads[2]) },
+		"drawn the other way": {201, func(d *roadgraphtest.Data) { reverse(&d.Roads[1]); reverse(&d.Roads[2]) },
 			"w", "e", 300, []string{"w", "r", "e"}},
-		"drawn so, and open there": {201, func(d *extract.Data) {
+		"drawn so, and open there": {201, func(d *roadgraphtest.Data) {
 			for i := range d.Roads[1:3] {
 				reverse(&d.Roads[1+i])
 				d.Roads[1+i].DestinationBackward = 0
@@ -219,7 +221,7 @@ func TestDestinationTraffic(t *testing.T) {
 				test.change(&town.Data)
 			}
 			g := town.Open(t)
-			begins := map[string]int32{"w": 3, "s": 7, "p": 8, "e": east, "m2": mid}
+			begins := map[string]uint32{"w": 3, "s": 7, "p": 8, "e": east, "m2": mid}
 			if test.to == "s" {
 				begins["s"] = mid
 			}
@@ -238,12 +240,12 @@ func TestDestinationTraffic(t *testing.T) {
 	}
 }
 
-func reverse(r *extract.Road) { slices.Reverse(r.Nodes) }
+func reverse(r *roadgraphtest.Road) { slices.Reverse(r.Nodes) }
 
 // TestRoundabout: four exits, right-hand traffic; the third exit is reached past the first two, the one behind past all.
 func TestRoundabout(t *testing.T) {
 	var town roadgraphtest.Town
-	ring := []int32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
+	ring := []uint32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
 	circle := town.OneWay("ring", append(slices.Clone(ring), ring[0])...)
 	circle.Roundabout = true
 	for i, far := range [][2]float64{{-120, 0}, {0, -120}, {120, 0}, {0, 120}} {
@@ -274,7 +276,7 @@ func TestTurnCosts(t *testing.T) {
 	var s roadgraph.Search
 	for _, test := range []struct {
 		from     string
-		at       int32
+		at       uint32
 		to       string
 		min, max float64
 	}{{"w", west, "n", 63, 65}, {"n", north, "w", 191, 193}, {"w", west, "e", 127, 129}} {
@@ -392,12 +394,12 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 			town.Data.Nodes[i].Barrier = mapdata.Car
 		}
 	}
-	joined := map[[2]int32]bool{} // no two pieces between the same nodes, so that each is known by its ends
+	joined := map[[2]uint32]bool{} // no two pieces between the same nodes, so that each is known by its ends
 	for range rapid.IntRange(1, 12).Draw(rt, "ways") {
-		nodes := []int32{int32(rapid.IntRange(0, n-1).Draw(rt, "node"))}
+		nodes := []uint32{uint32(rapid.IntRange(0, n-1).Draw(rt, "node"))}
 		for range rapid.IntRange(1, 2).Draw(rt, "pieces") {
-			last, next := nodes[len(nodes)-1], int32(rapid.IntRange(0, n-1).Draw(rt, "node"))
-			if pair := [2]int32{min(last, next), max(last, next)}; last != next && !joined[pair] {
+			last, next := nodes[len(nodes)-1], uint32(rapid.IntRange(0, n-1).Draw(rt, "node"))
+			if pair := [2]uint32{min(last, next), max(last, next)}; last != next && !joined[pair] {
 				joined[pair] = true
 				nodes = append(nodes, next)
 			}
@@ -423,14 +425,14 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 	}
 	way := rapid.Int64Range(1, int64(ways))
 	for range rapid.IntRange(0, 6).Draw(rt, "restrictions") {
-		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: -1, Modes: mapdata.Car,
+		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: extract.NoNode, Modes: mapdata.Car,
 			Only: rapid.Bool().Draw(rt, "only")}
 		if rapid.Bool().Draw(rt, "over ways") {
 			for range rapid.IntRange(1, 2).Draw(rt, "via ways") {
 				r.ViaWays = append(r.ViaWays, way.Draw(rt, "via"))
 			}
 		} else {
-			r.ViaNode = int32(rapid.IntRange(0, n-1).Draw(rt, "via"))
+			r.ViaNode = uint32(rapid.IntRange(0, n-1).Draw(rt, "via"))
 		}
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}

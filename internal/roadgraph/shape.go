@@ -113,34 +113,40 @@ func (g *Graph) appendEdge(line []Point, first int, edge uint32, e *Edge, begin 
 // offsetAt is the offset on a segment, in millimetres, of a place on an edge of it: so many metres from where the edge
 // begins, which is at an offset itself.
 func offsetAt(begin uint64, metres float64, e *Edge) uint32 {
-	return clamp(begin + min(uint64(math.Round(metres*millimetres)), uint64(e.Length)))
+	return clamp(begin + min(uint64(metres*millimetres+0.5), uint64(e.Length)))
 }
 
 func clamp(offset uint64) uint32 { return uint32(min(offset, math.MaxUint32)) }
 
-// At is the position on a segment at a number of metres from its first point.
+// At is the position on a segment at a number of metres from its first point. At the offsets of its shape's points it is
+// exactly these.
 func (g *Graph) At(segment uint32, metres float64) orb.Point {
-	edge := segment
+	offset := metres * millimetres
+	edge, begin := segment, uint64(0)
 	e := g.edges.At(int(edge))
-	for metres > float64(e.Length)/millimetres && g.goesOn(segment, edge) {
-		metres -= float64(e.Length) / millimetres
+	for offset > float64(begin+uint64(e.Length)) && g.goesOn(segment, edge) {
+		begin += uint64(e.Length)
 		edge++
 		e = g.edges.At(int(edge))
 	}
-	at, m, begin := position{e.Lat, e.Lon}, newRuler(e.Lat), 0.0
+	at, m, length, a := position{e.Lat, e.Lon}, newRuler(e.Lat), 0.0, clamp(begin)
 	for words := g.words(edge, e); len(words) > 0; {
 		from := at
 		words = at.next(words)
-		length := m.distance(from, at)
-		if begin+length >= metres || len(words) == 0 {
+		length += m.distance(from, at)
+		b := offsetAt(begin, length, e)
+		if len(words) == 0 {
+			b = clamp(begin + uint64(e.Length))
+		}
+		if float64(b) >= offset || len(words) == 0 {
 			share := 0.0
-			if length > 0 {
-				share = min(max((metres-begin)/length, 0), 1)
+			if b > a {
+				share = min(max((offset-float64(a))/float64(b-a), 0), 1)
 			}
 			lat, lon := between(from, at, share)
 			return orb.Point{lon, lat}
 		}
-		begin += length
+		a = b
 	}
 	return orb.Point{float64(at.lon) / 1e7, float64(at.lat) / 1e7}
 }

@@ -9,15 +9,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // walker finds routes over the ways of an extract as they are, without segments, turns or copies: it goes from piece to
 // piece and looks at each restriction anew each time, with the pieces it has come by.
 type walker struct {
-	data *extract.Data
+	data *roadgraphtest.Data
 	all  []hop
-	from map[int32][]hop
+	from map[uint32][]hop
 
 	enter float64 // as Costs.Enter
 }
@@ -25,11 +26,11 @@ type walker struct {
 // hop is a piece of a way in one direction, open to cars.
 type hop struct {
 	way      int64
-	from, to int32
+	from, to uint32
 }
 
-func newWalker(d *extract.Data) *walker {
-	w := &walker{data: d, from: map[int32][]hop{}}
+func newWalker(d *roadgraphtest.Data) *walker {
+	w := &walker{data: d, from: map[uint32][]hop{}}
 	for _, r := range d.Roads {
 		for i := 1; i < len(r.Nodes); i++ {
 			if r.Forward&mapdata.Car != 0 {
@@ -171,7 +172,7 @@ func (w *walker) allowed(path []hop, next hop) bool {
 // applies reports whether a path ends with the from member of a restriction and all its via members.
 func (w *walker) applies(r *extract.Restriction, path []hop) bool {
 	last := path[len(path)-1]
-	if r.ViaNode >= 0 {
+	if r.ViaNode != extract.NoNode {
 		return last.way == r.From && last.to == r.ViaNode && w.endsAt(r.From, r.ViaNode)
 	}
 	if len(r.ViaWays) == 0 {
@@ -196,7 +197,7 @@ func (w *walker) applies(r *extract.Restriction, path []hop) bool {
 }
 
 // follows reports whether hops travel a way from one end to the other.
-func follows(hops []hop, way int64, nodes []int32, backward bool) bool {
+func follows(hops []hop, way int64, nodes []uint32, backward bool) bool {
 	nodes = slices.Clone(nodes)
 	if backward {
 		slices.Reverse(nodes)
@@ -209,7 +210,7 @@ func follows(hops []hop, way int64, nodes []int32, backward bool) bool {
 	return true
 }
 
-func (w *walker) endsAt(way int64, node int32) bool {
+func (w *walker) endsAt(way int64, node uint32) bool {
 	nodes := w.data.Roads[way-1].Nodes
 	return nodes[0] == node || nodes[len(nodes)-1] == node
 }

@@ -12,11 +12,21 @@ const MetresPerUnit = math.Pi / 180 * 1e-7 * Radius
 // Distance is the great-circle distance in metres between two positions in degrees, the short way round.
 func Distance(lat1, lon1, lat2, lon2 float64) float64 {
 	const degree = math.Pi / 180
-	sinLat := math.Sin((lat2 - lat1) * degree / 2)
-	sinLon := math.Sin((lon2 - lon1) * degree / 2)
-	a := sinLat*sinLat + math.Cos(lat1*degree)*math.Cos(lat2*degree)*sinLon*sinLon
+	sinLat := sine((lat2 - lat1) * degree / 2)
+	sinLon := sine((lon2 - lon1) * degree / 2)
+	a := sinLat * sinLat
+	// The product of the cosines of both latitudes, with only one to be worked out.
+	a += ((math.Cos((lat1+lat2)*degree)+1)/2 - a) * sinLon * sinLon
 	if a < 1e-6 { // up to 12 km the series of the arcsine is exact after two terms
 		return 2 * Radius * math.Sqrt(a) * (1 + a/6)
 	}
 	return 2 * Radius * math.Asin(min(1, math.Sqrt(a)))
+}
+
+// sine is that of an angle in radians, at once where it is small.
+func sine(x float64) float64 {
+	if square := x * x; square < 1e-4 { // the next term is less than what a float64 tells apart
+		return x * (1 - square/6*(1-square/20*(1-square/42)))
+	}
+	return math.Sin(x)
 }

@@ -27,8 +27,8 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
 // - `GET /maps/status` tells how the store and the regions stand.
 // - `GET /maps/regions` lists the regions, with their age, where they come from, and what is wrong with them.
-// - `POST /maps/regions/reload` opens region files that have changed, and has those fetched that others have changed. It
-// waits for them for a minute; the answer is 202 while one is still on its way.
+// - `POST /maps/regions/reload` opens region files that have changed, and has those fetched that have changed at their
+// origins. It waits for them for a minute; the answer is 202 while one is still on its way.
 //
 // A body is JSON (`Content-Type: application/json`). While the configuration is being started, a request waits for
 // it, for at most 10 seconds. The module needs no configuration: it is there wherever the app `maps` is. The commands

@@ -54,7 +54,7 @@ type RegionConfig struct {
 	MaxSize int64 `json:"max_size,omitempty"`
 
 	// How long a start or a reload waits for the first file from the URL. After that a start goes on, and a reload is
-	// refused, so that the configuration of before goes on. Default: neither waits.
+	// refused, so that the configuration of before goes on. Default: not at all.
 	Wait caddy.Duration `json:"wait,omitempty"`
 }
 

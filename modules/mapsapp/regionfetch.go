@@ -107,12 +107,8 @@ func (r *configuredRegion) status() regions.Status {
 // RegionDetail is what operators may know of a region.
 type RegionDetail struct {
 	regions.Status
-	// Path is that of the file which is served.
-	Path string `json:"path"`
 	// Age is how old the map data is, in seconds; it is left out where nobody knows.
 	Age float64 `json:"age,omitzero"`
-	// Problem is what is wrong with the region, and what to do.
-	Problem string `json:"problem,omitempty"`
 	// Origin is where the file comes from; nil where this server does not fetch it.
 	Origin *RegionOrigin `json:"origin,omitempty"`
 }
@@ -125,9 +121,12 @@ type RegionOrigin struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"lastModified,omitempty"`
 	Fetched      time.Time `json:"fetched,omitzero"`
-	// Asked is when the server last said what it has, and Next when it is asked again.
+	// Asked is when that was last found to be what the server has, and Next when it is asked again.
 	Asked time.Time `json:"asked,omitzero"`
 	Next  time.Time `json:"next,omitzero"`
+	// Problem is why what is served may be older than what the server has, and what to do. It names no file of this
+	// machine.
+	Problem string `json:"problem,omitempty"`
 	// Received of Size bytes have come, while a file is on its way.
 	Received int64 `json:"received,omitempty"`
 	Size     int64 `json:"size,omitempty"`
@@ -135,18 +134,18 @@ type RegionOrigin struct {
 
 func (r *configuredRegion) detail() RegionDetail {
 	status := r.status()
-	d := RegionDetail{Status: status, Path: status.Path}
+	d := RegionDetail{Status: status}
 	if !status.Timestamp.IsZero() {
 		d.Age = max(0, time.Since(status.Timestamp).Truncate(time.Second).Seconds())
-	}
-	if status.Problem != nil {
-		d.Problem = status.Problem.Error()
 	}
 	if r.fetched == nil {
 		return d
 	}
 	s := r.fetched.Mirror.Status()
 	d.Origin = &RegionOrigin{URL: s.URL, Asked: s.Asked, Next: s.Next, Received: s.Received, Size: s.Size}
+	if s.Problem != nil {
+		d.Origin.Problem = s.Problem.Error()
+	}
 	if s.Origin != nil {
 		d.Origin.ETag, d.Origin.LastModified, d.Origin.Fetched = s.Origin.ETag, s.Origin.LastModified, s.Origin.Fetched
 	}

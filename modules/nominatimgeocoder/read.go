@@ -7,7 +7,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
@@ -152,14 +151,15 @@ func text(r *jsontext.Reader) string {
 }
 
 // readTags reads the further tags of an object, null where it has none.
-func readTags(r *jsontext.Reader) (tags extract.Tags) {
+func readTags(r *jsontext.Reader) map[string]string {
 	if r.Null() {
 		return nil
 	}
+	tags := map[string]string{}
 	r.Expect('{')
 	for first := true; r.More('}', &first); {
 		key := string(r.Name())
-		tags = append(tags, extract.Tag{Key: key, Value: text(r)})
+		tags[key] = text(r)
 	}
 	return tags
 }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/build/places"
 	"github.com/mapsedge/caddy-maps/internal/build/roads"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
-	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -28,8 +28,9 @@ const (
 
 // The stages that follow those of reading.
 const (
-	stageCompile = "compile"
-	stageWrite   = "write"
+	stagePlaces = "compile places"
+	stageRoads  = "compile roads"
+	stageWrite  = "write"
 )
 
 // Options is what to compile.
@@ -94,7 +95,7 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir) (*Report, error) {
 	report := &Report{}
 	began := time.Now()
-	data, err := extract.Read(ctx, o.Inputs, o.Progress)
+	data, err := extract.Read(ctx, temp, o.Inputs, o.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +103,10 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	report.Read = time.Since(began)
 
 	began = time.Now()
-	o.tell(stageCompile, 0, 2)
-	region.AddCoverage(w, data.Tiles)
 	if err := o.compile(ctx, w, data, temp); err != nil {
 		return nil, err
 	}
+	region.AddCoverage(w, data.Tiles.Sorted()) // places have added to them
 	report.Compile = time.Since(began)
 
 	began = time.Now()
@@ -160,33 +160,31 @@ func (o *Options) tell(stage string, done, total int64) {
 	}
 }
 
-// compile adds roads and places, side by side. When ctx ends, it returns at once; what still runs then touches no file.
+// compile adds places, then roads: one after the other, since each has temporary files of its own. When ctx ends, it returns
+// at once; what still runs then touches no file that stays.
 func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
-	steps := map[string]func() error{
-		"roads":  func() error { return roads.Write(w, data, temp) },
-		"places": func() error { return geocoding.Write(w, data) },
+	steps := []struct {
+		stage string
+		run   func() error
+	}{
+		{stagePlaces, func() error { return errors.Join(places.Write(w, data, temp), data.Features.Free()) }},
+		{stageRoads, func() error { return roads.Write(w, data, temp) }},
 	}
-	results := make(chan error, len(steps))
-	for name, step := range steps {
-		go func() {
-			err := step()
-			if err != nil {
-				err = fmt.Errorf("%s: %w", name, err)
-			}
-			results <- err
-		}()
-	}
-	var failed error
-	for done := range len(steps) {
+	for _, s := range steps {
+		o.tell(s.stage, 0, 1)
+		result := make(chan error, 1)
+		go func() { result <- s.run() }()
 		select {
-		case err := <-results:
-			failed = errors.Join(failed, err)
-			o.tell(stageCompile, int64(done+1), int64(len(steps)))
+		case err := <-result:
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.stage, err)
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		o.tell(s.stage, 1, 1)
 	}
-	return failed
+	return nil
 }
 
 // meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the extracts
@@ -200,7 +198,7 @@ func (o *Options) meta(data *extract.Data) region.Meta {
 		Counts: map[string]int64{
 			"nodes": data.Counts.Nodes, "ways": data.Counts.Ways, "relations": data.Counts.Relations,
 			"roads": data.Counts.Roads, "restrictions": int64(len(data.Restrictions)), "features": data.Counts.Features,
-			"addresses": data.Counts.Addresses, "interpolations": int64(len(data.Interpolations)),
+			"addresses": data.Counts.Addresses, "interpolations": int64(data.Interpolations.Len()),
 			"missingNodes": data.Counts.MissingNodes, "brokenAreas": data.Counts.BrokenAreas,
 			"repairedRings": data.Counts.RepairedRings, "skippedRestrictions": data.Counts.SkippedRestrictions,
 		},

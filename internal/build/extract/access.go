@@ -47,10 +47,27 @@ var accessKeys = []struct {
 	mode mapdata.Modes
 	keys []string
 	own  int
+	// forward and backward are the same keys in their forms for one direction.
+	forward, backward []string
 }{
-	{mapdata.Car, []string{"motorcar", "motor_vehicle", "vehicle", "access"}, 3},
-	{mapdata.Bicycle, []string{"bicycle", "vehicle", "access"}, 1},
-	{mapdata.Foot, []string{"foot", "access"}, 1},
+	{mapdata.Car, carKeys, 3, directed(carKeys, ":forward"), directed(carKeys, ":backward")},
+	{mapdata.Bicycle, bicycleKeys, 1, directed(bicycleKeys, ":forward"), directed(bicycleKeys, ":backward")},
+	{mapdata.Foot, footKeys, 1, directed(footKeys, ":forward"), directed(footKeys, ":backward")},
+}
+
+var (
+	carKeys     = []string{"motorcar", "motor_vehicle", "vehicle", "access"}
+	bicycleKeys = []string{"bicycle", "vehicle", "access"}
+	footKeys    = []string{"foot", "access"}
+)
+
+// directed returns keys in their forms for one direction.
+func directed(keys []string, direction string) []string {
+	forms := make([]string, len(keys))
+	for i, key := range keys {
+		forms[i] = key + direction
+	}
+	return forms
 }
 
 // access returns who may travel along a road of a kind in each direction.
@@ -60,10 +77,10 @@ func access(tags osm.Tags, h highway) (forward, backward rights) {
 			continue
 		}
 		oneway := onewayOf(tags, a.mode, h)
-		if v, forced := permits(tags, a.keys, a.own, a.mode, h, ":forward"); oneway >= 0 || forced {
+		if v, forced := permits(tags, a.keys, a.forward, a.own, a.mode, h); oneway >= 0 || forced {
 			forward.add(a.mode, v)
 		}
-		if v, forced := permits(tags, a.keys, a.own, a.mode, h, ":backward"); oneway <= 0 || forced {
+		if v, forced := permits(tags, a.keys, a.backward, a.own, a.mode, h); oneway <= 0 || forced {
 			backward.add(a.mode, v)
 		}
 	}
@@ -114,15 +131,15 @@ func isAllHOV(lanes string) bool {
 
 // permits says whether a mode may use a road in a direction: closed, destination or open. forced means that a tag for
 // this very direction says so, which is stronger than oneway.
-func permits(tags osm.Tags, keys []string, own int, mode mapdata.Modes, h highway, direction string) (v verdict, forced bool) {
+func permits(tags osm.Tags, keys, directed []string, own int, mode mapdata.Modes, h highway) (v verdict, forced bool) {
 	usual := forbidden
 	if opensByDefault(tags, mode, h) {
 		usual = allowed
 	}
 	for i, key := range keys {
-		value, directed := tags.Find(key+direction), true
+		value, isDirected := tags.Find(directed[i]), true
 		if value == "" {
-			value, directed = tags.Find(key), false
+			value, isDirected = tags.Find(key), false
 		}
 		if value == "" {
 			continue
@@ -132,7 +149,7 @@ func permits(tags osm.Tags, keys []string, own int, mode mapdata.Modes, h highwa
 		case v == forbidden, h.class == mapdata.Service && mode == mapdata.Car && v == destination && isPrivate(value):
 			return forbidden, false
 		case v == invited, v == allowed && i < own:
-			return allowed, directed && i < own
+			return allowed, isDirected && i < own
 		case v == allowed && (mode == mapdata.Car && h.class == mapdata.Track || h == unknownHighway):
 			return allowed, false
 		case v == destination && usual == allowed:

@@ -186,7 +186,8 @@ func TestAccess(t *testing.T) {
 func TestOnewayReversed(t *testing.T) {
 	turned := map[string]string{"yes": "-1", "-1": "yes", "no": "no", "reversible": "reversible"}
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom([]string{"primary", "residential", "service", "cycleway", "path", "track"}).Draw(t, "highway")
+		kind := rapid.SampledFrom([]string{"primary", "residential", "service", "cycleway", "path", "track"}).Draw(t,
+			"highway")
 		oneway := rapid.SampledFrom([]string{"yes", "-1", "no", "reversible"}).Draw(t, "oneway")
 		closed := rapid.SampledFrom([]string{"motor_vehicle", "bicycle", "access", "vehicle"}).Draw(t, "key")
 		there := tagsOf("highway=" + kind + " oneway=" + oneway + " " + closed + ":forward=no")

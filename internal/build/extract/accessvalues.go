@@ -51,9 +51,11 @@ const otherTraffic = `
 // to walkers and to nobody else.
 var vehicleClasses = func() map[string]mapdata.Modes {
 	classes := map[string]mapdata.Modes{
-		"foot": mapdata.Foot, "pedestrian": mapdata.Foot, "pedestrians": mapdata.Foot, "wheelchair": mapdata.Foot, "bicycle": mapdata.Bicycle,
+		"foot": mapdata.Foot, "pedestrian": mapdata.Foot, "pedestrians": mapdata.Foot, "wheelchair": mapdata.Foot,
+		"bicycle":  mapdata.Bicycle,
 		"bicycles": mapdata.Bicycle,
-		"motorcar": mapdata.Car, "car": mapdata.Car, "cars": mapdata.Car, "motor_vehicle": mapdata.Car, "motor_vehicles": mapdata.Car, "vehicle": mapdata.Car | mapdata.Bicycle,
+		"motorcar": mapdata.Car, "car": mapdata.Car, "cars": mapdata.Car, "motor_vehicle": mapdata.Car,
+		"motor_vehicles": mapdata.Car, "vehicle": mapdata.Car | mapdata.Bicycle,
 	}
 	for value := range strings.FieldsSeq(otherTraffic) {
 		classes[value] = 0

@@ -1,18 +1,21 @@
 package extract
 
 import (
+	"context"
+	"encoding/binary"
 	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 )
 
-// areaRelation is a multipolygon or boundary relation that is a feature, or whose ways may be: in the old style, the tags
-// are on the outer ways, and the relation has none of its own.
+// areaRelation is a multipolygon or boundary relation that is a feature, or whose ways may be: in the old style, the
+// tags are on the outer ways, and the relation has none of its own.
 type areaRelation struct {
-	id      int64
-	version int
-	tags    Tags
+	id   int64
+	tags []TagNumbers
 	// oldStyle says that the tags do not tell what the area is: its ways may.
 	oldStyle bool
 	members  []areaMember
@@ -23,37 +26,89 @@ type areaMember struct {
 	inner bool
 }
 
-// addArea notes a relation whose area is needed.
-func (c *collector) addArea(r *osm.Relation) error {
-	a := areaRelation{id: int64(r.ID), version: r.Version, oldStyle: !hasMainKey(r.Tags) && !isFeature(r.Tags)}
-	if !a.oldStyle && !isFeature(r.Tags) {
+// areaIsOldStyle is a flag of the record of an area.
+const areaIsOldStyle recordFlags = 1
+
+// addArea notes a relation whose area is needed. Its record has the tags, and the ways with their roles.
+func (c *collector) addArea(r *foundRelation, members []member) error {
+	oldStyle := !hasMainKey(r.tags) && !isFeature(r.tags)
+	if !oldStyle && !isFeature(r.tags) {
 		return nil // an area without a name
 	}
-	a.tags = c.strings.keep(r.Tags)
-	for _, m := range r.Members {
-		if m.Type == osm.TypeWay {
-			a.members = append(a.members, areaMember{way: m.Ref, inner: m.Role == "inner"})
+	isWay := func(m *member) bool { return m.kind == mapdata.KindWay }
+	n := 0
+	for i := range members {
+		if isWay(&members[i]) {
+			n++
 		}
 	}
-	if len(a.members) == 0 {
+	if n == 0 {
 		return nil
 	}
-	c.areas = append(c.areas, a)
-	return c.cost.TakeMemory(costArea + a.tags.cost() + costMember*int64(len(a.members)))
+	tags := appendKept(nil, r.tags)
+	row, err := appendTags(c.areas.begin(r.version), c.texts, tags)
+	if err != nil {
+		return err
+	}
+	row = binary.AppendUvarint(row, uint64(n))
+	last := int64(0)
+	for i := range members {
+		m := &members[i]
+		if !isWay(m) {
+			continue
+		}
+		role := byte(0)
+		if m.role == "inner" {
+			role = 1
+		}
+		row = append(binary.AppendVarint(row, m.id-last), role)
+		last = m.id
+		if err := c.memberWays.Append(m.id); err != nil {
+			return err
+		}
+	}
+	flags := recordFlags(0)
+	if oldStyle {
+		flags = areaIsOldStyle
+	}
+	if err := c.areas.end(r.id, flags, row); err != nil {
+		return err
+	}
+	return c.cost.TakeMemory(costArea + tags.cost() + costMember*int64(n))
+}
+
+// readArea reads the i-th area.
+func (c *collector) readArea(i int) *areaRelation {
+	d := c.areas.read(i)
+	a := &areaRelation{id: c.areas.id(i), oldStyle: c.areas.flags(i)&areaIsOldStyle != 0, tags: d.tags(nil)}
+	a.members = make([]areaMember, d.uvarint())
+	last := int64(0)
+	for k := range a.members {
+		last += d.varint()
+		a.members[k] = areaMember{way: last, inner: d.byte() == 1}
+	}
+	return a
 }
 
 // area is what became of an areaRelation.
 type area struct {
+	relation *areaRelation
 	polygons orb.MultiPolygon
 	// outer is for each polygon the ways of its outer ring, without those whose role is inner. It may be empty.
-	outer    [][]int64
-	repaired int
-	broken   bool // some of it could not be closed
+	outer     [][]int64
+	repaired  int
+	broken    bool        // some of it could not be closed
+	entrances []orb.Point // of a building, or of what may be one
 }
 
 // assembleArea puts a relation's ways together. It reads c only, so that areas can be assembled side by side.
-func (c *collector) assembleArea(a *areaRelation) (area, error) {
+func (c *collector) assembleArea(i int) (*area, error) {
+	a := c.readArea(i)
+	result := &area{relation: a}
 	j := joiner{at: c.locations.point, cost: c.cost}
+	building := a.oldStyle || valueOf(a.tags, c.keys.building) != 0
+	var entrances entranceFinder
+	var w way
 	listed := make(map[int64]bool, len(a.members))
 	for _, m := range a.members {
 		if listed[m.way] {
@@ -61,44 +116,52 @@ func (c *collector) assembleArea(a *areaRelation) (area, error) {
 			continue
 		}
 		listed[m.way] = true
-		w := c.find(m.way)
-		if w == nil {
+		if !c.findWay(m.way, &w) {
 			j.partial = true
 			continue
 		}
 		// One way may be part of many areas.
-		if err := c.cost.TakeMemory(costAreaNode * int64(w.end-w.start)); err != nil {
-			return area{}, err
+		if err := c.cost.TakeMemory(costAreaNode * int64(len(w.nodes))); err != nil {
+			return nil, err
 		}
-		nodes, missing := c.nodesOf(w)
-		if missing > 0 || len(nodes) < 2 {
+		if building {
+			entrances.look(c, w.nodes)
+		}
+		nodes := w.known()
+		if w.missing > 0 || len(nodes) < 2 {
 			j.partial = true
 			continue
 		}
 		j.pieces = append(j.pieces, piece{way: m.way, nodes: nodes, inner: m.inner})
 	}
 	j.join()
-	result := area{broken: j.broken}
+	result.broken, result.entrances = j.broken, entrances.points
 	rings, err := j.nest()
 	if err != nil {
-		return area{}, err
+		return nil, err
 	}
+	result.build(&j, rings)
+	result.repaired = j.repaired
+	return result, nil
+}
+
+// build makes polygons of rings that have been nested.
+func (a *area) build(j *joiner, rings []ring) {
 	polygonOf := make([]int, len(rings)) // of outer rings
 	for i := range rings {
 		r := &rings[i]
 		switch {
 		case r.depth%2 == 1:
-			p := polygonOf[r.parent]
-			if p >= 0 {
-				result.polygons[p] = append(result.polygons[p], oriented(r.points, false))
+			if p := polygonOf[r.parent]; p >= 0 {
+				a.polygons[p] = append(a.polygons[p], oriented(r.points, false))
 			}
 		case r.depth == 0 && r.inner:
 			// A hole in nothing: its outer ring is missing.
 			polygonOf[i] = -1
-			result.broken = true
+			a.broken = true
 		default:
-			polygonOf[i] = len(result.polygons)
-			result.polygons = append(result.polygons, orb.Polygon{oriented(r.points, true)})
+			polygonOf[i] = len(a.polygons)
+			a.polygons = append(a.polygons, orb.Polygon{oriented(r.points, true)})
 			var ways []int64
 			for _, p := range r.chain.pieces {
 				// A hole that shares a part of the outer ring makes a dent in it.
@@ -107,28 +170,42 @@ func (c *collector) assembleArea(a *areaRelation) (area, error) {
 				}
 			}
 			slices.Sort(ways)
-			result.outer = append(result.outer, slices.Compact(ways))
+			a.outer = append(a.outer, slices.Compact(ways))
 		}
 	}
-	result.repaired = j.repaired
-	return result, nil
 }
 
-// resolve returns the tags and the polygons of a relation in the old style, whose outer ways carry the tags or some of them.
-// What is a feature by the tags of one way alone is that way's: override gives it the relation's outline with its holes.
-func (c *collector) resolve(a *areaRelation, built *area, override map[int64]orb.Geometry) (Tags, orb.MultiPolygon) {
+// assembleAreas puts the areas together that are wanted, on all cores, and yields them by id.
+func (c *collector) assembleAreas(ctx context.Context, want func(i int) bool, yield func(*area) error) error {
+	return inOrder(ctx, func(give func(i int) bool) {
+		for i := range c.areas.len() {
+			if want(i) && !give(i) {
+				return
+			}
+		}
+	}, c.assembleArea, yield)
+}
+
+// resolve returns the tags and the polygons of a relation in the old style, whose outer ways carry the tags or some of
+// them. What is a feature by the tags of one way alone is that way's: override is told the relation's outline with its
+// holes for it. For ways that are no features of their own, since they are a part of the outline, it is told nil.
+func (c *collector) resolve(a *area, override func(way int64, g orb.Geometry) error) (Tags, orb.MultiPolygon, error) {
 	var tags Tags
 	var polygons orb.MultiPolygon
-	for i, ways := range built.outer {
+	own := c.names.tags(nil, a.relation.tags)
+	var w way
+	for i, ways := range a.outer {
 		if len(ways) == 0 {
 			continue
 		}
 		shared := c.sharedTags(ways)
-		if w := c.find(ways[0]); len(ways) == 1 && w.feature && w.areal {
-			override[w.id] = built.polygons[i]
+		if c.findWay(ways[0], &w); len(ways) == 1 && w.is(wayIsFeature) && w.is(wayIsAreal) {
+			if err := override(ways[0], a.polygons[i]); err != nil {
+				return nil, nil, err
+			}
 			continue
 		}
-		for _, t := range a.tags {
+		for _, t := range own {
 			if shared.Get(t.Key) == "" {
 				shared = shared.with(t)
 			}
@@ -137,29 +214,31 @@ func (c *collector) resolve(a *areaRelation, built *area, override map[int64]orb
 			continue
 		}
 		tags = shared
-		polygons = append(polygons, built.polygons[i])
+		polygons = append(polygons, a.polygons[i])
 		for _, id := range ways {
-			override[id] = nil // no feature of its own: it is a part of the outline
+			if err := override(id, nil); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	return tags, polygons
+	return tags, polygons, nil
 }
 
 // sharedTags returns the tags that all of the ways have, if those are of areas.
 func (c *collector) sharedTags(ways []int64) Tags {
-	var shared Tags
+	var shared []TagNumbers
+	var w way
 	for i, id := range ways {
-		w := c.find(id)
-		if !w.areal {
+		if c.findWay(id, &w); !w.is(wayIsAreal) {
 			return nil
 		}
 		if i == 0 {
 			shared = slices.Clone(w.tags)
 			continue
 		}
-		shared = slices.DeleteFunc(shared, func(t Tag) bool { return !slices.Contains(w.tags, t) })
+		shared = slices.DeleteFunc(shared, func(t TagNumbers) bool { return !slices.Contains(w.tags, t) })
 	}
-	return shared
+	return c.names.tags(nil, shared)
 }
 
 func (t Tags) osm() osm.Tags {

@@ -2,13 +2,14 @@ package extract
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 )
 
-// Budget bounds what extracts may cost to compile by how large they are. No map costs much for each of its bytes; but
-// a file can be made that does, of a few kilobytes: a block that unpacks to a thousand times its size, a way that is
-// the border of a thousand areas, ten thousand roads that meet at one node. It is counted where something grows
-// faster than the file does, and roughly.
+// Budget bounds what extracts may cost to compile by how large they are, in memory and temporary files together. No map
+// costs much for each of its bytes; but a file can be made that does, of a few kilobytes: a block that unpacks to a
+// thousand times its size, a way that is the border of a thousand areas, ten thousand roads that meet at one node. It
+// is counted where something grows faster than the file does, and roughly.
 //
 // A nil Budget bounds nothing. It is safe for use by any number of goroutines.
 type Budget struct {
@@ -76,10 +77,18 @@ func (b *Budget) Work(steps int64) error {
 	return nil
 }
 
+// Share is how many steps there are for each of n parts of some work, where no part may depend on what the others take.
+func (b *Budget) Share(n int) int64 {
+	if b == nil {
+		return math.MaxInt64 / 2
+	}
+	return (workSlack + workPerByte*b.size) / int64(n)
+}
+
 // CostFeature is what a feature costs beside its tags and its nodes, in bytes; so does each house of an interpolation.
 const CostFeature = 1536
 
-// What other things cost: what is kept of them, and what becomes of them in the region while it is compiled.
+// What other things cost: what is kept of them, and what becomes of them while the region is compiled.
 const (
 	costTile     = 64
 	costRef      = 128 // a node of a way
@@ -90,9 +99,10 @@ const (
 	costTurn     = 512 // a restriction
 	costAreaNode = 96  // a node of a way that is part of an area
 
-	// Of XML, all is kept that was read.
-	costPlainNode = 32
-	costTagged    = 320
+	costNode = 24 // a node, whatever it is
+
+	// An object of XML with tags, on top of what else it costs: reading it takes long.
+	costTagged = 320
 )
 
 func (t Tags) cost() int64 {

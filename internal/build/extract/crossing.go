@@ -75,22 +75,13 @@ func parsePeriod(value string) (seconds float64, ok bool) {
 
 // timeCrossing gives a road of which the tags tell how long it takes the speed that comes to. The duration is that of
 // the whole way, so one of which the extract lacks a part keeps the usual speed.
-func (c *collector) timeCrossing(w *wayRecord) {
-	if w.road == nil || w.takes == 0 {
-		return
-	}
-	nodes, missing := c.nodesOf(w)
-	if missing > 0 {
+func (w *way) timeCrossing(at func(node uint64) orb.Point) {
+	if w.takes == 0 || w.missing > 0 {
 		return
 	}
 	length := 0.0
-	var last orb.Point
-	for i, node := range nodes {
-		at := c.locations.point(node)
-		if i > 0 {
-			length += geo.DistanceHaversine(last, at)
-		}
-		last = at
+	for i := range w.nodes[1:] {
+		length += geo.DistanceHaversine(at(w.nodes[i]), at(w.nodes[i+1]))
 	}
 	speed := uint8(math.Round(min(max(length/float64(w.takes)*3.6, 1), maxSpeed)))
 	w.road.SpeedForward, w.road.SpeedBackward, w.road.BicycleSpeed, w.road.FootSpeed = speed, speed, speed, speed

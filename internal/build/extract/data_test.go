@@ -11,12 +11,9 @@ import (
 func checkData(t interface {
 	Helper()
 	Errorf(string, ...any)
-}, d *Data) {
+}, d *content) {
 	t.Helper()
-	if !slices.IsSortedFunc(d.Nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) }) {
-		t.Errorf("nodes are not sorted")
-	}
-	if !slices.IsSortedFunc(d.Roads, func(a, b Road) int { return cmp.Compare(a.Way, b.Way) }) {
+	if !slices.IsSortedFunc(d.Roads, func(a, b road) int { return cmp.Compare(a.Way, b.Way) }) {
 		t.Errorf("roads are not sorted")
 	}
 	if !slices.IsSorted(d.Tiles) {
@@ -30,13 +27,14 @@ func checkData(t interface {
 			t.Errorf("road %+v", r)
 		}
 		for i, n := range r.Nodes {
-			if n < 0 || int(n) >= len(d.Nodes) || i > 0 && n == r.Nodes[i-1] {
+			if int(n) >= len(d.Nodes) || i > 0 && n == r.Nodes[i-1] {
 				t.Errorf("way %d: node %d", r.Way, n)
 			}
 		}
 	}
 	for _, r := range d.Restrictions {
-		if (r.ViaNode < 0) == (len(r.ViaWays) == 0) || int(r.ViaNode) >= len(d.Nodes) || r.Modes == 0 {
+		if (r.ViaNode == NoNode) == (len(r.ViaWays) == 0) || r.ViaNode != NoNode && int(r.ViaNode) >= len(d.Nodes) ||
+			r.Modes == 0 {
 			t.Errorf("restriction %+v", r)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // entrance is a node where people enter a building.
 type entrance struct {
-	node int32 // index into collector.locations
+	node int64 // its id, and its number from numberEntrances on
 	kind entranceKind
 }
 
@@ -33,36 +33,49 @@ func entranceOf(tags osm.Tags) entranceKind {
 	return otherEntrance
 }
 
-// endEntrances prepares for looking up.
-func (c *collector) endEntrances() {
-	slices.SortFunc(c.entrances, func(a, b entrance) int {
-		return cmp.Or(cmp.Compare(a.node, b.node), -cmp.Compare(a.kind, b.kind))
-	})
-	c.entrances = slices.CompactFunc(c.entrances, func(a, b entrance) bool { return a.node == b.node })
-}
-
-// entrancesOf returns where people enter what has these ways as its outline: by its main entrances, if it has any.
-func (c *collector) entrancesOf(ways ...*wayRecord) []orb.Point {
-	if len(c.entrances) == 0 {
-		return nil
-	}
-	best := noEntrance
-	var points []orb.Point
-	for _, w := range ways {
-		for _, ref := range c.refs[w.start:w.end] {
-			i, ok := slices.BinarySearchFunc(c.entrances, int32(ref), func(e entrance, node int32) int {
-				return cmp.Compare(e.node, node)
-			})
-			if !ok || c.entrances[i].kind < best {
-				continue
-			}
-			if c.entrances[i].kind > best {
-				best, points = c.entrances[i].kind, points[:0]
-			}
-			if at := c.locations.point(int32(ref)); !slices.Contains(points, at) {
-				points = append(points, at)
-			}
+// numberEntrances prepares for looking up: by the numbers of the nodes, of which each is there once.
+func (c *collector) numberEntrances() error {
+	all := c.entrances.Slice()
+	kept := all[:0]
+	for _, e := range all {
+		if n, ok := c.locations.find(e.node, 0); ok {
+			kept = append(kept, entrance{int64(n), e.kind})
 		}
 	}
-	return points
+	slices.SortFunc(kept, func(a, b entrance) int {
+		return cmp.Or(cmp.Compare(a.node, b.node), -cmp.Compare(a.kind, b.kind))
+	})
+	kept = slices.CompactFunc(kept, func(a, b entrance) bool { return a.node == b.node })
+	c.entrances.Truncate(len(kept))
+	return nil
+}
+
+// entranceFinder gathers where people enter what has some ways as its outline: by its main entrances, if it has any.
+type entranceFinder struct {
+	best   entranceKind
+	points []orb.Point
+}
+
+// look looks at the nodes of one of the ways.
+func (f *entranceFinder) look(c *collector, nodes []uint64) {
+	for _, n := range nodes {
+		if n == noNode {
+			continue
+		}
+		at := c.locations.place(n)
+		if at&specialNode == 0 {
+			continue
+		}
+		all := c.entrances.Slice()
+		i, ok := slices.BinarySearchFunc(all, int64(n), func(e entrance, node int64) int { return cmp.Compare(e.node, node) })
+		if !ok || all[i].kind < f.best {
+			continue
+		}
+		if all[i].kind > f.best {
+			f.best, f.points = all[i].kind, f.points[:0]
+		}
+		if p := at.point(); !slices.Contains(f.points, p) {
+			f.points = append(f.points, p)
+		}
+	}
 }

@@ -1,185 +1,217 @@
 package extract
 
 import (
+	"cmp"
 	"context"
-	"runtime"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
-
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// assemble makes Data of what was gathered.
-func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) {
-	data := &Data{Tiles: c.coverage.tiles(), Bounds: c.coverage.bounds(), Counts: c.counts, Cost: c.cost}
-	data.Counts.Nodes, data.Counts.Ways = c.nodeCount.Load(), c.wayCount.Load()
-	if err := c.cost.TakeMemory(costTile * int64(len(data.Tiles))); err != nil {
-		return nil, err
+// keyNumbers are the numbers of the keys that are asked for while features are put together.
+type keyNumbers struct{ name, building, street, place, house, conscription, streetNumber uint32 }
+
+func newKeyNumbers(texts *scratch.Texts) (k keyNumbers, err error) {
+	for _, key := range []struct {
+		number *uint32
+		text   string
+	}{
+		{&k.name, "name"}, {&k.building, "building"}, {&k.street, "addr:street"}, {&k.place, "addr:place"},
+		{&k.house, "addr:housenumber"}, {&k.conscription, "addr:conscriptionnumber"},
+		{&k.streetNumber, "addr:streetnumber"},
+	} {
+		if *key.number, err = texts.Add(key.text); err != nil {
+			return k, err
+		}
 	}
-	c.assembleRoads(data)
-	if err := c.assembleRestrictions(data); err != nil {
-		return nil, err
+	return k, nil
+}
+
+// onStreet tells whether an address says where its house number belongs.
+func (k *keyNumbers) onStreet(tags []TagNumbers) bool {
+	return slices.ContainsFunc(tags, func(t TagNumbers) bool { return t.Key == k.street || t.Key == k.place })
+}
+
+// hasHouseNumber says whether an object has a house number, be it that of the land register or that of the street.
+func (k *keyNumbers) hasHouseNumber(tags []TagNumbers) bool {
+	return slices.ContainsFunc(tags, func(t TagNumbers) bool {
+		return t.Key == k.house || t.Key == k.conscription || t.Key == k.streetNumber
+	})
+}
+
+// valueOf returns the value of a key, 0 where there is none.
+func valueOf(tags []TagNumbers, key uint32) uint32 {
+	for _, t := range tags {
+		if t.Key == key {
+			return t.Value
+		}
 	}
-	areas, err := c.assembleAreas(ctx, bar)
+	return 0
+}
+
+// with returns tags and one more. They are sorted by the texts of their keys.
+func (c *collector) with(tags []TagNumbers, tag TagNumbers) []TagNumbers {
+	key := c.names.text(tag.Key)
+	i, _ := slices.BinarySearchFunc(tags, key, func(t TagNumbers, key string) int {
+		return cmp.Compare(c.names.text(t.Key), key)
+	})
+	return slices.Insert(slices.Clone(tags), i, tag)
+}
+
+// onItsStreet returns the tags of an object with the street that a relation says it is on, if they name none.
+func (c *collector) onItsStreet(kind mapdata.Kind, id int64, tags []TagNumbers) []TagNumbers {
+	if street := c.streetOf(kind, id); street != 0 && !c.keys.onStreet(tags) {
+		return c.with(tags, TagNumbers{c.keys.street, street})
+	}
+	return tags
+}
+
+// addFeature adds a feature, with the street that a relation says it is on.
+func (c *collector) addFeature(data *Data, kind mapdata.Kind, id int64, tags []TagNumbers, g orb.Geometry,
+	entrances []orb.Point) error {
+	if c.keys.hasHouseNumber(tags) {
+		data.Counts.Addresses++
+	}
+	data.Counts.Features++
+	return data.Features.add(kind, id, c.onItsStreet(kind, id, tags), g, entrances)
+}
+
+// assembleFeatures fills Features. The nodes come first, then the ways, then the relations; but what relations of the
+// old style make of their ways has to be known before.
+func (c *collector) assembleFeatures(ctx context.Context, bar *progress, data *Data) error {
+	bar.start(stageFeatures, int64(c.nodeFeatures.len()+c.ways.len()+c.areas.len()))
+	outlines, err := c.assembleOutlines(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.endEntrances()
-	override := make(map[int64]orb.Geometry)
-	relations := make([]Feature, 0, len(areas))
-	for i := range c.areas {
-		rel, built := &c.areas[i], &areas[i]
-		tags, polygons := rel.tags, built.polygons
-		if rel.oldStyle {
-			tags, polygons = c.resolve(rel, built, override)
-		}
-		data.Counts.RepairedRings += int64(built.repaired)
-		if built.broken && !rel.oldStyle {
-			data.Counts.BrokenAreas++
-		}
-		if len(polygons) > 0 {
-			f := Feature{Kind: mapdata.KindRelation, ID: rel.id, Tags: tags, Geometry: polygons}
-			if tags.Get("building") != "" {
-				f.Entrances = c.entrancesOf(c.outlineOf(rel)...)
-			}
-			relations = append(relations, f)
-		}
+	if err := c.addNodes(ctx, bar, data); err != nil {
+		return err
 	}
-
-	c.nodeFeatures = newest(c.nodeFeatures, func(n *nodeRecord) (int64, int) { return n.id, n.version })
-	data.Features = make([]Feature, 0, len(c.nodeFeatures)+len(c.ways)/2+len(relations))
-	for i := range c.nodeFeatures {
-		n := &c.nodeFeatures[i]
-		data.Features = append(data.Features, Feature{Kind: mapdata.KindNode, ID: n.id, Tags: n.tags, Geometry: toPoint(n.lat, n.lon)})
+	if err := c.addWays(ctx, bar, data, outlines); err != nil {
+		return err
 	}
-	for i := range c.ways {
-		w := &c.ways[i]
-		if !w.feature {
-			continue
-		}
-		g, ok := override[w.id]
-		if !ok {
-			g = c.shape(w, &data.Counts)
-		}
-		if g != nil {
-			f := Feature{Kind: mapdata.KindWay, ID: w.id, Tags: w.tags, Geometry: g}
-			if w.areal {
-				f.Entrances = c.entrancesOf(w)
-			}
-			data.Features = append(data.Features, f)
-		}
+	if err := freeAll(c.nodeFeatures, outlines); err != nil {
+		return err
 	}
-	data.Features = append(data.Features, relations...)
-	streets := c.assembleStreets()
-	for i := range data.Features {
-		f := &data.Features[i]
-		if f.Tags.hasHouseNumber() {
-			data.Counts.Addresses++
-		}
-		if street := streets[member{f.Kind, f.ID}]; street != "" && !f.Tags.onStreet() {
-			f.Tags = f.Tags.with(Tag{"addr:street", c.strings.intern(street)})
-		}
-	}
-	data.Counts.Features = int64(len(data.Features))
-	c.assembleInterpolations(data, streets)
-	return data, ctx.Err()
-}
-
-// with returns the tags and one more.
-func (t Tags) with(tag Tag) Tags {
-	i, _ := slices.BinarySearchFunc(t, tag.Key, func(t Tag, key string) int { return strings.Compare(t.Key, key) })
-	return slices.Insert(slices.Clone(t), i, tag)
-}
-
-// outlineOf returns the ways of an area.
-func (c *collector) outlineOf(a *areaRelation) (ways []*wayRecord) {
-	for _, m := range a.members {
-		if w := c.find(m.way); w != nil {
-			ways = append(ways, w)
-		}
-	}
-	return ways
-}
-
-// assembleAreas puts all areas together, on all cores.
-func (c *collector) assembleAreas(ctx context.Context, bar *progress) ([]area, error) {
-	areas := make([]area, len(c.areas))
-	bar.start(stageAreas, int64(len(areas)))
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(areas) {
-					return
-				}
-				var err error
-				if areas[i], err = c.assembleArea(&c.areas[i]); err != nil {
-					fail(err)
-				}
-				bar.add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
+	err = c.assembleAreas(ctx, func(int) bool { return true }, func(a *area) error {
+		bar.add(1)
+		return c.addAssembled(data, a)
+	})
+	if err != nil {
+		return err
 	}
 	bar.finish()
-	return areas, nil
+	if err := freeAll(c.areas, c.memberWays, c.entrances, c.houses); err != nil {
+		return err
+	}
+	return trimAll(data.Features.bytes, data.Interpolations.bytes)
+}
+
+func (c *collector) addNodes(ctx context.Context, bar *progress, data *Data) error {
+	var tags []TagNumbers
+	number := uint64(0)
+	return loop(ctx, bar, c.nodeFeatures.len(), func(i int) error {
+		id := c.nodeFeatures.id(i)
+		d := c.nodeFeatures.read(i)
+		tags = d.tags(tags[:0])
+		number, _ = c.locations.find(id, number) // it was added with the feature
+		return c.addFeature(data, mapdata.KindNode, id, tags, c.locations.point(number), nil)
+	})
+}
+
+func (c *collector) addWays(ctx context.Context, bar *progress, data *Data, outlines *outlines) error {
+	var w way
+	return loop(ctx, bar, c.ways.len(), func(i int) error {
+		if c.ways.flags(i)&wayIsFeature == 0 {
+			return nil
+		}
+		c.readWay(i, &w)
+		g, ok := outlines.of(w.id)
+		if !ok {
+			g = c.shape(&w, &data.Counts)
+		}
+		if g == nil {
+			return nil
+		}
+		var entrances entranceFinder
+		if w.is(wayIsAreal) {
+			entrances.look(c, w.nodes)
+		}
+		return c.addFeature(data, mapdata.KindWay, w.id, w.tags, g, entrances.points)
+	})
+}
+
+// addAssembled adds a relation, if it became an area.
+func (c *collector) addAssembled(data *Data, a *area) error {
+	tags, polygons := a.relation.tags, a.polygons
+	if a.relation.oldStyle {
+		shared, outer, err := c.resolve(a, func(int64, orb.Geometry) error { return nil })
+		if err != nil {
+			return err
+		}
+		if tags, err = numberTags(nil, c.texts, shared); err != nil {
+			return err
+		}
+		polygons = outer
+	} else if a.broken {
+		data.Counts.BrokenAreas++
+	}
+	data.Counts.RepairedRings += int64(a.repaired)
+	if len(polygons) == 0 {
+		return nil
+	}
+	var entrances []orb.Point
+	if valueOf(tags, c.keys.building) != 0 {
+		entrances = a.entrances
+	}
+	return c.addFeature(data, mapdata.KindRelation, a.relation.id, tags, polygons, entrances)
 }
 
 // shape returns the geometry of a way: a polygon if it is closed and an area, else a line; nil if the extract has not
 // enough of it.
-func (c *collector) shape(w *wayRecord, counts *Counts) orb.Geometry {
-	nodes, missing := c.nodesOf(w)
-	closed := c.refs[w.start] == c.refs[w.end-1]
-	if w.areal && closed {
-		if missing > 0 {
+func (c *collector) shape(w *way, counts *Counts) orb.Geometry {
+	if w.is(wayIsAreal) && w.is(wayIsClosed) {
+		if w.missing > 0 {
 			// Without some of its corners an area is another one.
-			counts.MissingNodes += int64(missing)
+			counts.MissingNodes += int64(w.missing)
 			counts.BrokenAreas++
 			return nil
 		}
-		ring := make(orb.Ring, len(nodes))
-		for i, node := range nodes {
-			ring[i] = c.locations.point(node)
-		}
-		if len(ring) > 3 && signedArea(ring) != 0 {
+		if ring := orb.Ring(c.pointsOf(w.known())); len(ring) > 3 && signedArea(ring) != 0 {
 			return orb.Polygon{oriented(ring, true)}
 		}
 	}
-	if missing > 0 {
-		counts.MissingNodes += int64(missing)
-		nodes = c.longestRun(w)
+	nodes := w.known()
+	if w.missing > 0 {
+		counts.MissingNodes += int64(w.missing)
+		nodes = w.longestRun()
 	}
 	if len(nodes) < 2 {
 		return nil
 	}
-	line := make(orb.LineString, len(nodes))
-	for i, node := range nodes {
-		line[i] = c.locations.point(node)
+	return orb.LineString(c.pointsOf(nodes))
+}
+
+func (c *collector) pointsOf(nodes []uint64) []orb.Point {
+	points := make([]orb.Point, len(nodes))
+	for i, n := range nodes {
+		points[i] = c.locations.point(n)
 	}
-	return line
+	return points
 }
 
 // longestRun returns the longest part of a way without missing nodes; the first of several.
-func (c *collector) longestRun(w *wayRecord) []int32 {
-	var longest, run []int32
-	for _, ref := range c.refs[w.start:w.end] {
-		i := int32(ref)
+func (w *way) longestRun() []uint64 {
+	var longest, run []uint64
+	for _, n := range w.nodes {
 		switch {
-		case !c.locations.known(i):
+		case n == noNode:
 			run = nil
-		case len(run) == 0 || run[len(run)-1] != i:
-			run = append(run, i)
+		case len(run) == 0 || run[len(run)-1] != n:
+			run = append(run, n)
 		}
 		if len(run) > len(longest) {
 			longest = slices.Clone(run)

@@ -40,11 +40,12 @@ func TestIsFeature(t *testing.T) {
 }
 
 func TestKeptTags(t *testing.T) {
-	in := interner{}
-	got := in.keep(tagsOf("source=survey name:fr=Ville name=Town place=town addr:city=X population=5 tiger:cfcc=A41 place=village " +
+	got := appendKept(nil, tagsOf("source=survey name:fr=Ville name=Town place=town addr:city=X population=5 "+
+		"tiger:cfcc=A41 place=village "+
 		"is_in:state=DE ISO3166-2=US-DE note= wikipedia=en:Town highway= bridge=yes"))
 	want := Tags{
-		{"ISO3166-2", "US-DE"}, {"addr:city", "X"}, {"bridge", "yes"}, {"is_in:state", "DE"}, {"name", "Town"}, {"name:fr", "Ville"},
+		{"ISO3166-2", "US-DE"}, {"addr:city", "X"}, {"bridge", "yes"}, {"is_in:state", "DE"}, {"name", "Town"},
+		{"name:fr", "Ville"},
 		{"place", "town"}, {"population", "5"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -77,7 +78,8 @@ func TestFeatures(t *testing.T) {
 	s := sketch{
 		nodes: grid(),
 		nodeTags: map[int64]string{
-			5: "name=Cafe amenity=cafe", 6: "amenity=bench", 7: "addr:housenumber=3 addr:street=Side+Street", 8: "addr:housenumber=4",
+			5: "name=Cafe amenity=cafe", 6: "amenity=bench", 7: "addr:housenumber=3 addr:street=Side+Street",
+			8: "addr:housenumber=4",
 			9: "addr:housenumber=5 addr:place=Hamlet",
 		},
 		ways: []sketchWay{
@@ -98,13 +100,15 @@ func TestFeatures(t *testing.T) {
 		{mapdata.KindNode, 9, Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}, orb.Point{0.09, 0}, nil},
 		{mapdata.KindWay, 1, Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}},
 			orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}}, nil},
-		{mapdata.KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
+		{mapdata.KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02},
+			{0.02, 0.02}},
 			nil},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
 		t.Error(diff)
 	}
-	if d.Counts.Features != 6 || d.Counts.Addresses != 4 || d.Counts.Nodes != 100 || d.Counts.Ways != 3 || d.Counts.Relations != 2 {
+	if d.Counts.Features != 6 || d.Counts.Addresses != 4 || d.Counts.Nodes != 100 || d.Counts.Ways != 3 ||
+		d.Counts.Relations != 2 {
 		t.Errorf("counts: %+v", d.Counts)
 	}
 }

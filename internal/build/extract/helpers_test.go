@@ -13,7 +13,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/paulmach/orb"
@@ -40,13 +42,82 @@ func realExtract(t testing.TB, name string) string {
 	return filepath.Join(dir, "testdata", name)
 }
 
-func mustRead(t testing.TB, paths ...string) *Data {
+// openScratch makes a directory for the files of one reading, with little memory, so that what can be sorted on disk
+// is.
+func openScratch(t testing.TB) *scratch.Dir {
 	t.Helper()
-	d, err := Read(context.Background(), paths, nil)
+	dir, err := scratch.Open(t.TempDir(), "test", 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
+
+func mustRead(t testing.TB, paths ...string) *content {
+	t.Helper()
+	d, err := Read(t.Context(), openScratch(t), paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contentOf(d)
+}
+
+// content is Data out of its files.
+type content struct {
+	Nodes          []roadNode
+	Roads          []road
+	Restrictions   []Restriction
+	Features       []Feature
+	Interpolations []Interpolation
+	Bounds         orb.Bound
+	Tiles          []uint32
+	Timestamp      time.Time
+	Counts         Counts
+}
+
+// roadNode is a node of roads with what it stops.
+type roadNode struct {
+	Node
+	Barrier mapdata.Modes
+}
+
+// id is what the node is called in a grid.
+func (n roadNode) id() int64 { return int64(n.Lat/100_000*10 + n.Lon/100_000) }
+
+// road is a road with its names and its nodes. Those of the road itself are left out.
+type road struct {
+	Road
+	Name, Ref string
+	Nodes     []uint32
+}
+
+func contentOf(d *Data) *content {
+	c := &content{Restrictions: d.Restrictions, Bounds: d.Bounds, Tiles: d.Tiles.Sorted(), Timestamp: d.Timestamp,
+		Counts: d.Counts}
+	for _, n := range d.Nodes.Slice() {
+		c.Nodes = append(c.Nodes, roadNode{Node: n})
+	}
+	for _, b := range d.Barriers.Slice() {
+		c.Nodes[b.Node].Barrier |= b.Stops
+	}
+	for i, r := range d.Roads.Slice() {
+		full := road{Road: r, Name: d.Texts.Text(r.Name), Ref: d.Texts.Text(r.Ref), Nodes: slices.Clone(d.NodesOf(i))}
+		full.Road.Name, full.Road.Ref, full.FirstNode = 0, 0, 0
+		c.Roads = append(c.Roads, full)
+	}
+	for f := range d.Features.All {
+		one := *f
+		one.Tags = slices.Clone(f.Tags)
+		c.Features = append(c.Features, one)
+	}
+	for line := range d.Interpolations.All {
+		one := *line
+		one.Line, one.Nodes, one.Numbers = slices.Clone(line.Line), slices.Clone(line.Nodes), slices.Clone(line.Numbers)
+		one.Tags = slices.Clone(line.Tags)
+		c.Interpolations = append(c.Interpolations, one)
+	}
+	return c
 }
 
 // progressReport is one call of a progress function.
@@ -58,14 +129,24 @@ type progressReport struct {
 var delawareProgress []progressReport
 
 // readDelaware reads Delaware once for all tests, and notes the progress.
-var readDelaware = sync.OnceValues(func() (*Data, error) {
-	dir, err := osmModule()
+var readDelaware = sync.OnceValues(func() (*content, error) {
+	module, err := osmModule()
 	if err != nil {
 		return nil, err
 	}
-	return Read(context.Background(), []string{filepath.Join(dir, "testdata", delaware)}, func(stage string, done, total int64) {
-		delawareProgress = append(delawareProgress, progressReport{stage, done, total})
-	})
+	dir, err := scratch.Open(os.TempDir(), "extract-test", 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	d, err := Read(context.Background(), dir, []string{filepath.Join(module, "testdata", delaware)},
+		func(stage string, done, total int64) {
+			delawareProgress = append(delawareProgress, progressReport{stage, done, total})
+		})
+	if err != nil {
+		return nil, err
+	}
+	return contentOf(d), nil
 })
 
 // tagsOf reads "key=value key=value"; a plus stands for a space.
@@ -144,7 +225,7 @@ func (s *sketch) xml() string {
 	return b.String()
 }
 
-func (s *sketch) read(t testing.TB) *Data {
+func (s *sketch) read(t testing.TB) *content {
 	t.Helper()
 	return mustRead(t, writeFile(t, "sketch.osm", []byte(s.xml())))
 }
@@ -159,7 +240,7 @@ func writeFile(t testing.TB, name string, content []byte) string {
 }
 
 // feature returns a feature by kind and id, or nil.
-func (d *Data) feature(kind mapdata.Kind, id int64) *Feature {
+func (d *content) feature(kind mapdata.Kind, id int64) *Feature {
 	i, ok := slices.BinarySearchFunc(d.Features, Feature{Kind: kind, ID: id}, func(a, b Feature) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})

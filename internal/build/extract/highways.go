@@ -21,6 +21,9 @@ type highway struct {
 
 const everyone = mapdata.Car | mapdata.Bicycle | mapdata.Foot
 
+// slowly are those who travel where no cars do.
+const slowly = mapdata.Bicycle | mapdata.Foot
+
 // How fast people ride and walk on a way that is good to ride and to walk on, in km/h.
 const (
 	riding  = 18
@@ -45,11 +48,11 @@ var highways = map[string]highway{
 	"residential":    {mapdata.Residential, false, everyone, 30, riding, walking, false},
 	"living_street":  {mapdata.LivingStreet, false, everyone, 12, 15, walking, false},
 	"service":        {mapdata.Service, false, everyone, 18, 16, walking, false},
-	"track":          {mapdata.Track, false, mapdata.Bicycle | mapdata.Foot, 15, 14, walking, false},
+	"track":          {mapdata.Track, false, slowly, 15, 14, walking, false},
 	"busway":         {mapdata.BusWay, false, 0, 30, riding, walking, false},
 	"bus_guideway":   {mapdata.BusWay, false, 0, 30, riding, walking, false},
-	"cycleway":       {mapdata.Cycleway, false, mapdata.Bicycle | mapdata.Foot, 10, riding, walking, false},
-	"path":           {mapdata.Footway, false, mapdata.Bicycle | mapdata.Foot, 10, 14, walking, false},
+	"cycleway":       {mapdata.Cycleway, false, slowly, 10, riding, walking, false},
+	"path":           {mapdata.Footway, false, slowly, 10, 14, walking, false},
 	"footway":        {mapdata.Footway, false, mapdata.Foot, 10, 12, walking, false},
 	"pedestrian":     {mapdata.Footway, false, mapdata.Foot, 10, 10, walking, false},
 	"bridleway":      {mapdata.Footway, false, mapdata.Foot, 10, 10, walking, false},
@@ -68,7 +71,7 @@ var routes = map[string]highway{
 
 // walkable are ways without highway=* that people walk on all the same.
 var walkable = map[osm.Tag]highway{
-	{Key: "man_made", Value: "pier"}:             {mapdata.Footway, false, mapdata.Bicycle | mapdata.Foot, 5, 10, walking, false},
+	{Key: "man_made", Value: "pier"}:             {mapdata.Footway, false, slowly, 5, 10, walking, false},
 	{Key: "railway", Value: "platform"}:          {mapdata.Footway, false, mapdata.Foot, 5, 6, walking, false},
 	{Key: "public_transport", Value: "platform"}: {mapdata.Footway, false, mapdata.Foot, 5, 6, walking, false},
 	{Key: "leisure", Value: "track"}:             {mapdata.Footway, false, mapdata.Foot, 5, 10, walking, false},

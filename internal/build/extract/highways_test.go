@@ -19,7 +19,7 @@ func TestNoRoads(t *testing.T) {
 		"route=ferry construction=yes", "highway=proposed proposed=secondary", "highway=residential impassable=yes",
 		"highway=path status=impassable",
 	} {
-		if r := newCollector(nil).road(1, tagsOf(tags)); r != nil {
+		if r, ok := roadOf(tagsOf(tags)); ok {
 			t.Errorf("%s: %+v", tags, r)
 		}
 	}
@@ -28,7 +28,7 @@ func TestNoRoads(t *testing.T) {
 		"highway=primary winter_road=no ice_road=no", "highway=primary proposed=no",
 		"highway=primary proposed=yes", "highway=tertiary proposed=secondary", "highway=primary status=passable",
 	} {
-		if r := newCollector(nil).road(1, tagsOf(tags)); r == nil || r.Forward != everyone || r.Backward != everyone {
+		if r, ok := roadOf(tagsOf(tags)); !ok || r.Forward != everyone || r.Backward != everyone {
 			t.Errorf("%s: %+v", tags, r)
 		}
 	}
@@ -40,14 +40,18 @@ func TestRoadClasses(t *testing.T) {
 		class mapdata.RoadClass
 		link  bool
 	}{
-		{"highway=motorway", mapdata.Motorway, false}, {"highway=motorway_link", mapdata.Motorway, true}, {"highway=trunk_link", mapdata.Trunk, true},
+		{"highway=motorway", mapdata.Motorway, false}, {"highway=motorway_link", mapdata.Motorway, true},
+		{"highway=trunk_link", mapdata.Trunk, true},
 		{"highway=primary", mapdata.Primary, false}, {"highway=secondary_link", mapdata.Secondary, true},
 		{"highway=tertiary", mapdata.Tertiary, false},
 		{"highway=road", mapdata.Unclassified, false}, {"highway=residential", mapdata.Residential, false},
-		{"highway=living_street", mapdata.LivingStreet, false}, {"highway=service", mapdata.Service, false}, {"highway=track", mapdata.Track, false},
-		{"highway=bus_guideway", mapdata.BusWay, false}, {"highway=cycleway", mapdata.Cycleway, false}, {"highway=steps", mapdata.Footway, false},
+		{"highway=living_street", mapdata.LivingStreet, false}, {"highway=service", mapdata.Service, false},
+		{"highway=track", mapdata.Track, false},
+		{"highway=bus_guideway", mapdata.BusWay, false}, {"highway=cycleway", mapdata.Cycleway, false},
+		{"highway=steps", mapdata.Footway, false},
 		{"highway=path", mapdata.Footway, false}, {"route=ferry", mapdata.Ferry, false},
-		{"route=shuttle_train", mapdata.Ferry, false}, {"man_made=pier", mapdata.Footway, false}, {"railway=platform", mapdata.Footway, false},
+		{"route=shuttle_train", mapdata.Ferry, false}, {"man_made=pier", mapdata.Footway, false},
+		{"railway=platform", mapdata.Footway, false},
 		{"highway=runway", mapdata.Unclassified, false},
 	}
 	for _, test := range tests {

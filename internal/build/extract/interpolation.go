@@ -1,9 +1,10 @@
 package extract
 
 import (
-	"cmp"
+	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -53,6 +54,12 @@ var sharedKeys = []string{
 // onStreet tells whether an address says where its house number belongs.
 func (t Tags) onStreet() bool { return t.Get("addr:street") != "" || t.Get("addr:place") != "" }
 
+// with returns the tags and one more.
+func (t Tags) with(tag Tag) Tags {
+	i, _ := slices.BinarySearchFunc(t, tag.Key, func(t Tag, key string) int { return strings.Compare(t.Key, key) })
+	return slices.Insert(slices.Clone(t), i, tag)
+}
+
 // completed returns the tags of an address with those of another one that it lacks. A street or a place is not added
 // where either is there.
 func (t Tags) completed(from Tags) Tags {
@@ -91,49 +98,56 @@ func agreed(addresses []Tags) Tags {
 
 // assembleInterpolations fills Interpolations: the lines with house numbers at two nodes at least. The houses at these
 // nodes get what they lack of the line's address.
-func (c *collector) assembleInterpolations(data *Data, streets map[member]string) {
-	for i := range c.ways {
-		w := &c.ways[i]
-		step, parity, ok := parseInterpolation(w.interpolates)
-		if !ok {
-			continue
+func (c *collector) assembleInterpolations(ctx context.Context, data *Data) error {
+	var w way
+	return loop(ctx, &progress{}, c.ways.len(), func(i int) error {
+		if c.ways.flags(i)&wayInterpolates == 0 {
+			return nil
 		}
-		line := Interpolation{Way: w.id, Step: step, Parity: parity}
-		own := Tags(nil).completed(w.tags)
-		if street := streets[member{mapdata.KindWay, w.id}]; street != "" && !own.onStreet() {
-			own = own.with(Tag{"addr:street", c.strings.intern(street)})
-		}
-		var houses []*Feature
-		var addresses []Tags
-		nodes, _ := c.nodesOf(w)
-		for _, node := range nodes {
-			id, number := c.locations.ids[node], int32(NoNumber)
-			if f := nodeFeature(data.Features, id); f != nil {
-				if number = parseHouseNumber(f.Tags.Get("addr:housenumber")); number != NoNumber {
-					houses, addresses = append(houses, f), append(addresses, f.Tags)
-				}
-			}
-			line.Line, line.Nodes = append(line.Line, c.locations.point(node)), append(line.Nodes, id)
-			line.Numbers = append(line.Numbers, number)
-		}
-		if len(houses) < 2 {
-			continue
-		}
-		line.Tags = own.completed(agreed(addresses))
-		for _, f := range houses {
-			f.Tags = f.Tags.completed(line.Tags)
-		}
-		data.Interpolations = append(data.Interpolations, line)
-	}
+		c.readWay(i, &w)
+		return c.interpolate(&w, data)
+	})
 }
 
-// nodeFeature returns a node that is a feature, or nil.
-func nodeFeature(features []Feature, id int64) *Feature {
-	i, ok := slices.BinarySearchFunc(features, id, func(f Feature, id int64) int {
-		return cmp.Or(cmp.Compare(f.Kind, mapdata.KindNode), cmp.Compare(f.ID, id))
-	})
-	if !ok {
+// interpolate adds the line of a way.
+func (c *collector) interpolate(w *way, data *Data) error {
+	line := Interpolation{Way: w.id, Step: w.step, Parity: w.parity}
+	var houses []int // of nodeFeatures
+	var addresses []Tags
+	for _, node := range w.known() {
+		id, number := c.locations.id(node), int32(NoNumber)
+		if i, ok := c.nodeFeatures.find(id); ok {
+			tags := c.nodeTags(i)
+			if number = parseHouseNumber(tags.Get("addr:housenumber")); number != NoNumber {
+				houses, addresses = append(houses, i), append(addresses, tags)
+			}
+		}
+		line.Line, line.Nodes = append(line.Line, c.locations.point(node)), append(line.Nodes, id)
+		line.Numbers = append(line.Numbers, number)
+	}
+	if len(houses) < 2 {
 		return nil
 	}
-	return &features[i]
+	own := Tags(nil).completed(c.names.tags(nil, c.onItsStreet(mapdata.KindWay, w.id, w.tags)))
+	line.Tags = own.completed(agreed(addresses))
+	for k, i := range houses {
+		tags := addresses[k].completed(line.Tags)
+		if len(tags) == len(addresses[k]) {
+			continue
+		}
+		row, err := appendTags(c.nodeFeatures.begin(0), c.texts, tags)
+		if err != nil {
+			return err
+		}
+		if err := c.nodeFeatures.replace(i, row); err != nil {
+			return err
+		}
+	}
+	return data.Interpolations.Add(&line)
+}
+
+// nodeTags returns the tags of a node, with the street that a relation says it is on.
+func (c *collector) nodeTags(i int) Tags {
+	d := c.nodeFeatures.read(i)
+	return c.names.tags(nil, c.onItsStreet(mapdata.KindNode, c.nodeFeatures.id(i), d.tags(nil)))
 }

@@ -27,7 +27,7 @@ func (j *joiner) nest() ([]ring, error) {
 		c := &j.rings[i]
 		r := ring{points: make(orb.Ring, 0, len(c.nodes)), chain: c, parent: -1, inner: true}
 		for _, node := range c.nodes {
-			// Two nodes may lie at one place, where a gap was mended.
+			// Two nodes may lie at one place, where a gap was closed.
 			if p := j.at(node); len(r.points) == 0 || r.points[len(r.points)-1] != p {
 				r.points = append(r.points, p)
 			}
@@ -66,7 +66,7 @@ func (j *joiner) nest() ([]ring, error) {
 const coversSteps = 4
 
 // sameRing says whether two closed rings have the same nodes.
-func sameRing(a, b []int32) bool {
+func sameRing(a, b []uint64) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -194,8 +194,8 @@ func (b *bands) span(points orb.Ring, i int) (from, to int) {
 	return min(from, to), max(from, to)
 }
 
-// signedArea is positive for rings that run counter-clockwise. Relative to the first point, so that small rings far from
-// the origin keep their digits.
+// signedArea is positive for rings that run counter-clockwise. Relative to the first point, so that small rings far
+// from the origin keep their digits.
 func signedArea(r orb.Ring) float64 {
 	sum := 0.0
 	for i := 1; i < len(r); i++ {

@@ -3,26 +3,24 @@ package extract
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"time"
 
-	"github.com/paulmach/osm"
-	"github.com/paulmach/osm/osmpbf"
+	"golang.org/x/sync/semaphore"
 )
 
-// maxDecoders bounds the goroutines that decode blocks: beyond it the reading of one file is the limit.
-const maxDecoders = 8
-
-// pbf is a .osm.pbf file. The first pass notes which kinds of objects each block holds, so that later ones skip the rest.
+// pbf is a .osm.pbf file. The first pass notes which kinds of objects each block holds, so that later ones skip the
+// rest.
 type pbf struct {
 	f      readerAtCloser
 	size   int64
 	bar    *progress
 	blocks []block // nil before the first pass
 	time   time.Time
-	// maxWeight is how much the decoder may make of one block, in bytes.
-	maxWeight int64
 }
 
 type readerAtCloser interface {
@@ -30,8 +28,14 @@ type readerAtCloser interface {
 	io.Closer
 }
 
+// block is a block of objects of a PBF file.
+type block struct {
+	offset, length int64
+	kinds          kinds
+}
+
 func newPBF(f readerAtCloser, size int64, bar *progress) *pbf {
-	return &pbf{f: f, size: size, bar: bar, maxWeight: maxWeight}
+	return &pbf{f: f, size: size, bar: bar}
 }
 
 // isPBF tells a PBF file by its first block's header: four bytes of length, then the type "OSMHeader".
@@ -39,84 +43,239 @@ func isPBF(head []byte) bool {
 	return len(head) > 15 && head[0] == 0 && head[1] == 0 && bytes.Equal(head[4:15], []byte("\x0a\x09OSMHeader"))
 }
 
-func (p *pbf) relations(ctx context.Context, each func(*osm.Relation) error) error {
-	return p.scan(ctx, relationBlock, func(s *osmpbf.Scanner) {
-		s.SkipNodes, s.SkipWays = true, true
-	}, func(o osm.Object) error {
-		if r, ok := o.(*osm.Relation); ok {
-			return each(r)
-		}
-		return nil
-	})
-}
-
-func (p *pbf) ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way) error) error {
-	return p.scan(ctx, wayBlock, func(s *osmpbf.Scanner) {
-		s.SkipNodes, s.SkipRelations = true, true
-		s.FilterWay = want
-	}, func(o osm.Object) error {
-		if w, ok := o.(*osm.Way); ok {
-			return each(w)
-		}
-		return nil
-	})
-}
-
-func (p *pbf) nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node) error) error {
-	return p.scan(ctx, nodeBlock, func(s *osmpbf.Scanner) {
-		s.SkipWays, s.SkipRelations = true, true
-		s.FilterNode = want
-	}, func(o osm.Object) error {
-		if n, ok := o.(*osm.Node); ok {
-			return each(n)
-		}
-		return nil
-	})
-}
-
 func (p *pbf) timestamp() time.Time { return p.time }
 
-func (p *pbf) remaining(stage string) int64 {
+func (p *pbf) close() error { return p.f.Close() }
+
+func (p *pbf) remaining(wanted kinds) int64 {
 	if p.blocks == nil {
 		return p.size // what is in it is not known yet
 	}
-	kinds := map[string]blockKinds{stageRelations: relationBlock, stageWays: wayBlock, stageNodes: nodeBlock}[stage]
 	var sum int64
 	for _, b := range p.blocks {
-		if b.kinds&(kinds|headerBlock) != 0 {
+		if b.kinds&wanted != 0 {
 			sum += b.length
 		}
 	}
 	return sum
 }
 
-func (p *pbf) close() error { return p.f.Close() }
+// What is in hand at a time: blocks that are being worked on or wait for their turn beyond one for each worker, and
+// bytes that these unpack to.
+const (
+	maxWorkers   = 16 // beyond it the reading of one file is the limit
+	waitingJobs  = 4
+	unpackedOnce = 4 * maxBlob
+)
 
-func (p *pbf) scan(ctx context.Context, kinds blockKinds, prepare func(*osmpbf.Scanner),
-	each func(osm.Object) error) error {
+// job is a block on its way through the workers.
+type job struct {
+	blob     blob
+	packed   []byte
+	start    int64
+	length   int64
+	weight   int64 // of the memory that it takes
+	kinds    kinds // that were found
+	err      error
+	finished chan *batch // closed at the block's end
+}
+
+// scan goes through the blocks that hold a wanted kind of objects, each in one of several goroutines, and takes what is
+// made of them in the order of the file.
+func (p *pbf) scan(ctx context.Context, wanted kinds, visit visitor, each func(*batch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	guard := newGuard(ctx, p, kinds)
-	defer guard.close() // when nobody reads from it any more
-	s := osmpbf.New(ctx, guard, min(runtime.GOMAXPROCS(0), maxDecoders))
-	prepare(s)
-	// Close waits for the decoder's goroutines, which read on until the guard refuses: cancel comes first.
-	defer s.Close()
+	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
+	s := &pbfScan{file: p, wanted: wanted, visit: visit, ctx: ctx, memory: semaphore.NewWeighted(unpackedOnce),
+		jobs: make(chan *job, workers), order: make(chan *job, workers+waitingJobs)}
+	var wg sync.WaitGroup
+	defer wg.Wait()
 	defer cancel()
-	if header, err := s.Header(); err != nil {
-		return err
-	} else if header != nil {
-		p.time = header.ReplicationTimestamp
+	for range workers {
+		wg.Go(s.work)
 	}
-	for s.Scan() {
-		if err := each(s.Object()); err != nil {
-			return err
+	wg.Go(s.read)
+	var found []block
+	for j := range s.order {
+		for b := range j.finished {
+			if err := each(b); err != nil {
+				return err
+			}
+			s.recycle(b)
 		}
+		if j.err != nil {
+			return fmt.Errorf("block at byte %d: %w", j.start, j.err)
+		}
+		found = append(found, block{offset: j.start, length: j.length, kinds: j.kinds})
+		p.bar.add(j.length)
 	}
-	if err := s.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if p.blocks == nil {
-		p.blocks = guard.found
+		p.blocks = found
+	}
+	return nil
+}
+
+// pbfScan is one pass over a file.
+type pbfScan struct {
+	file   *pbf
+	wanted kinds
+	visit  visitor
+	ctx    context.Context
+	memory *semaphore.Weighted
+	jobs   chan *job // for the workers
+	order  chan *job // the same, for whoever takes the results
+	free   sync.Pool // of batches
+}
+
+func (s *pbfScan) recycle(b *batch) {
+	b.reset()
+	s.free.Put(b)
+}
+
+// read reads the blocks, and gives them to the workers.
+func (s *pbfScan) read() {
+	defer close(s.order)
+	defer close(s.jobs)
+	r := &blobReader{f: s.file.f, size: s.file.size}
+	for next := 0; ; next++ {
+		if known := s.file.blocks; known != nil {
+			for next < len(known) && known[next].kinds&s.wanted == 0 {
+				next++
+			}
+			if next == len(known) {
+				return
+			}
+			r.offset = known[next].offset
+		} else if r.offset == r.size {
+			return
+		}
+		j := &job{start: r.offset, finished: make(chan *batch, 1)}
+		j.blob, j.err = r.next(&j.packed)
+		j.length = r.offset - j.start
+		switch {
+		case j.err != nil:
+		case j.start == 0 && j.blob.kind == "OSMHeader":
+			j.err = s.file.readHeader(j.blob)
+		case j.start == 0 || j.blob.kind != "OSMData":
+			j.err = fmt.Errorf("unexpected type %.40q", j.blob.kind)
+		default:
+			if !s.start(j) {
+				return
+			}
+			continue
+		}
+		close(j.finished)
+		if !send(s.ctx, s.order, j) || j.err != nil {
+			return
+		}
+	}
+}
+
+// start gives a job to the workers as soon as there is memory for it.
+func (s *pbfScan) start(j *job) bool {
+	j.weight = min(int64(len(j.packed))+j.blob.rawSize, unpackedOnce)
+	return s.memory.Acquire(s.ctx, j.weight) == nil && send(s.ctx, s.order, j) && send(s.ctx, s.jobs, j)
+}
+
+// send sends, unless the context ends before.
+func send[T any](ctx context.Context, to chan<- T, v T) bool {
+	select {
+	case to <- v:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// work works on one block after the other.
+func (s *pbfScan) work() {
+	w := &pbfWorker{scan: s, decoder: blockDecoder{want: s.wanted}}
+	w.decoder.visit = w.take
+	for j := range s.jobs {
+		w.job = j
+		if j.err = w.run(); j.err == nil {
+			j.kinds = w.decoder.found
+		}
+		j.blob, j.packed = blob{}, nil
+		s.memory.Release(j.weight)
+		close(j.finished)
+	}
+}
+
+// pbfWorker works on one block at a time.
+type pbfWorker struct {
+	scan     *pbfScan
+	unpacker unpacker
+	decoder  blockDecoder
+	job      *job
+	batch    *batch
+}
+
+func (w *pbfWorker) run() error {
+	if err := w.scan.ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := w.unpacker.unpack(w.job.blob)
+	if err != nil {
+		return err
+	}
+	if err := w.decoder.decode(raw); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// take looks at an object.
+func (w *pbfWorker) take(o *object) error {
+	if w.batch == nil {
+		if w.batch, _ = w.scan.free.Get().(*batch); w.batch == nil {
+			w.batch = new(batch)
+			w.batch.reset()
+		}
+	}
+	if w.scan.visit(o, w.batch); w.batch.full() {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *pbfWorker) flush() error {
+	b := w.batch
+	if w.batch = nil; b != nil && !send(w.scan.ctx, w.job.finished, b) {
+		return w.scan.ctx.Err()
+	}
+	return nil
+}
+
+// readHeader reads the first block.
+func (p *pbf) readHeader(b blob) error {
+	if b.rawSize > maxHeader {
+		return fmt.Errorf("a header of %d bytes", b.rawSize)
+	}
+	raw, err := new(unpacker).unpack(b)
+	if err != nil {
+		return err
+	}
+	const requiredFeatures, replicationTimestamp = 4, 32
+	for header := message(raw); len(header) > 0; {
+		num, v, text, err := header.next()
+		if err != nil {
+			return err
+		}
+		switch num {
+		case replicationTimestamp:
+			p.time = time.Unix(int64(v), 0).UTC()
+		case requiredFeatures:
+			switch feature := string(text); feature {
+			case "OsmSchema-V0.6", "DenseNodes":
+			case "HistoricalInformation":
+				return errors.New("a history file, not an extract of one moment: cut one out with osmium time-filter")
+			default:
+				return fmt.Errorf("needs the unknown feature %.40q", feature)
+			}
+		}
 	}
 	return nil
 }

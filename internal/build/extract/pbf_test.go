@@ -2,9 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -13,28 +10,87 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract/extracttest"
 )
 
+// TestSamplePBF: a map is the same in each form of blocks and of nodes.
 func TestSamplePBF(t *testing.T) {
-	for _, compressed := range []bool{false, true} {
-		d := mustRead(t, writeFile(t, "sample.osm.pbf", extracttest.Sample(compressed)))
-		if len(d.Roads) != 1 || d.Roads[0].Name != "Sample Street" || len(d.Roads[0].Nodes) != 3 {
-			t.Fatalf("roads: %+v", d.Roads)
+	packed := func(field protowire.Number, pack func(raw []byte) []byte) func([]byte) []byte {
+		return func(raw []byte) []byte {
+			blob := extracttest.Message(nil).Number(2, uint64(len(raw))).Bytes(field, pack(raw))
+			return extracttest.Frame("OSMData", blob)
 		}
-		if want := (Node{ID: 2, Lat: 10010000, Lon: 20000000}); d.Nodes[1] != want {
-			t.Errorf("node 2: %+v", d.Nodes[1])
+	}
+	blocks := map[string]func(raw []byte) []byte{
+		"raw":  func(raw []byte) []byte { return extracttest.Block("OSMData", raw, false) },
+		"zlib": func(raw []byte) []byte { return extracttest.Block("OSMData", raw, true) },
+		"lz4": packed(6, func(raw []byte) []byte {
+			out := make([]byte, lz4.CompressBlockBound(len(raw)))
+			n, err := lz4.CompressBlock(raw, out, nil)
+			if err != nil || n == 0 {
+				t.Fatal(n, err)
+			}
+			return out[:n]
+		}),
+		"zstd": packed(7, func(raw []byte) []byte {
+			w, err := zstd.NewWriter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.EncodeAll(raw, nil)
+		}),
+	}
+	for form, nodes := range map[string]extracttest.Nodes{"dense": extracttest.DenseNodes,
+		"plain": extracttest.PlainNodes} {
+		for name, block := range blocks {
+			t.Run(form+" "+name, func(t *testing.T) {
+				d := mustRead(t, writeFile(t, "sample.osm.pbf", extracttest.SampleOf(nodes, block)))
+				if len(d.Roads) != 1 || d.Roads[0].Name != "Sample Street" || len(d.Roads[0].Nodes) != 3 {
+					t.Fatalf("roads: %+v", d.Roads)
+				}
+				if want := (Node{Lat: 10010000, Lon: 20000000}); d.Nodes[1].Node != want {
+					t.Errorf("node 2: %+v", d.Nodes[1])
+				}
+				if f := d.feature(mapdata.KindNode, 1); f == nil || f.Tags.Get("amenity") != "cafe" {
+					t.Errorf("node 1: %+v", f)
+				}
+				if d.feature(mapdata.KindWay, 7) == nil || len(d.Restrictions) != 1 {
+					t.Errorf("features: %+v, restrictions: %+v", d.Features, d.Restrictions)
+				}
+				if c := d.Counts; c.Nodes != 3 || c.Ways != 1 || c.Relations != 1 {
+					t.Errorf("counts: %+v", c)
+				}
+				if !d.Timestamp.Equal(time.Unix(1500000000, 0)) {
+					t.Errorf("timestamp %v", d.Timestamp)
+				}
+			})
 		}
-		if f := d.feature(mapdata.KindNode, 1); f == nil || f.Tags.Get("amenity") != "cafe" {
-			t.Errorf("node 1: %+v", f)
-		}
-		if d.feature(mapdata.KindWay, 7) == nil || d.Counts.Nodes != 3 || d.Counts.Ways != 1 || d.Counts.Relations != 1 {
-			t.Errorf("features: %+v, counts: %+v", d.Features, d.Counts)
-		}
-		if !d.Timestamp.Equal(time.Unix(1500000000, 0)) {
-			t.Errorf("timestamp %v", d.Timestamp)
+	}
+}
+
+// TestGranularity: positions may be given in other units, and beside an offset.
+func TestGranularity(t *testing.T) {
+	for name, c := range map[string]struct {
+		granularity, latOffset, lat uint64
+		want                        int32
+	}{
+		"usual":      {100, 0, 5, 5},
+		"coarse":     {1000, 0, 5, 50},
+		"fine, up":   {1, 0, 50, 1},
+		"fine, down": {1, 0, 49, 0},
+		"offset":     {100, 1_000_000_000, 5, 10_000_005},
+	} {
+		table := extracttest.StringTable("", "name", "A", "shop", "kiosk")
+		nodes := extracttest.DenseNodes([]int64{1}, []int64{int64(c.lat)}, []int64{0}, [][]uint64{{1, 2, 3, 4}})
+		block := extracttest.Primitive(table, nodes).Number(17, c.granularity).Number(19, c.latOffset)
+		file := append(extracttest.Header(0), extracttest.Block("OSMData", block, true)...)
+		f := mustRead(t, writeFile(t, "units.osm.pbf", file)).feature(mapdata.KindNode, 1)
+		if want := toPoint(c.want, 0); f == nil || f.Geometry != want {
+			t.Errorf("%s: %+v, want %v", name, f, want)
 		}
 	}
 }
@@ -47,7 +103,7 @@ func TestLocationsOnWays(t *testing.T) {
 	file := append(extracttest.Header(0, "OsmSchema-V0.6"),
 		extracttest.Block("OSMData", extracttest.Primitive(table, way), true)...)
 	d := mustRead(t, writeFile(t, "located.osm.pbf", file))
-	want := []Node{{ID: 1, Lat: 10000000, Lon: 20000000}, {ID: 2, Lat: 10010000, Lon: 20010000}}
+	want := []roadNode{{Node: Node{Lat: 10000000, Lon: 20000000}}, {Node: Node{Lat: 10010000, Lon: 20010000}}}
 	if diff := cmp.Diff(want, d.Nodes); diff != "" {
 		t.Error(diff)
 	}
@@ -71,7 +127,7 @@ func TestHostilePBF(t *testing.T) {
 		data extracttest.Message
 		want string
 	}{
-		{"plain nodes", group(1, extracttest.Message(nil).Number(1, 1)), "not dense"},
+		{"a plain node with a list as latitude", group(1, extracttest.Message(nil).Bytes(8, []byte{1})), "malformed"},
 		{"no string table", extracttest.Message(nil).Bytes(2, extracttest.Message(nil).Bytes(2, dense)), "malformed"},
 		{"two string tables", append(extracttest.Primitive(table, nil), extracttest.Primitive(table, nil)...), "malformed"},
 		{"a number as string table", extracttest.Message(nil).Number(1, 5), "malformed"},
@@ -105,14 +161,15 @@ func TestHostilePBF(t *testing.T) {
 		{"more members than roles", group(4, relation.List(8, 1).Deltas(9, 1, 2).List(10, 1, 1)), "malformed"},
 		{"roles beyond the string table", group(4, relation.List(8, 3).Deltas(9, 1).List(10, 1)), "string 3 of 3"},
 		{"role of many bits", group(4, relation.List(8, 1<<63).Deltas(9, 1).List(10, 1)), "malformed"},
-		{"fixed-width fields", group(3, protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), 1)), "malformed"},
+		{"fixed-width fields", group(3, protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), 1)),
+			"malformed"},
 		{"truncated message", group(3, way)[:12], "malformed"},
 		{"a way of many nodes", group(3, way.Bytes(8, make([]byte, maxRefs+1))), "a way of 65537 nodes"},
 		{"a relation of many members", group(4, relation.Bytes(8, many).Bytes(9, many).Bytes(10, many)),
 			"a relation of 131073 members"},
-		{"a way of many tags", group(3, way.List(2, tags...).List(3, tags...)), "an object of 16385 tags"},
+		{"a way of many tags", group(3, way.List(2, tags...).List(3, tags...)), "an object of more than 16384 tags"},
 		{"a node of many tags", group(2, extracttest.Message(nil).Deltas(1, 1).Deltas(8, 1).Deltas(9, 1).
-			List(10, append(slices.Concat(tags, tags), 0)...)), "a node of 16385 tags"},
+			List(10, append(slices.Concat(tags, tags), 0)...)), "an object of more than 16384 tags"},
 		{"a long text", extracttest.Primitive(extracttest.StringTable("", strings.Repeat("x", maxText+1)), nil),
 			"a text of 65537 bytes"},
 		{"many texts", extracttest.Primitive(bytes.Repeat([]byte{0x0a, 0}, maxStrings+1), nil), "more than 1048576 texts"},
@@ -148,13 +205,22 @@ func TestHostileBlocks(t *testing.T) {
 			extracttest.Message(nil).Number(2, 30<<20).Bytes(3, deflate([]byte{1})))), "1 bytes uncompressed"},
 		{"no data", after(extracttest.Frame("OSMData", extracttest.Message(nil).Number(2, 5))), "no data"},
 		{"lzma", after(extracttest.Frame("OSMData", extracttest.Message(nil).Number(2, 5).Bytes(4, []byte("lzma")))),
-			"another method than zlib"},
+			"compressed with lzma"},
+		{"bad lz4", after(extracttest.Frame("OSMData", extracttest.Message(nil).Number(2, 5).Bytes(6, []byte("no lz4")))),
+			"lz4"},
+		{"an lz4 bomb", after(extracttest.Frame("OSMData", extracttest.Message(nil).Number(2, 30<<20).Bytes(6,
+			[]byte("lz4")))),
+			"3 bytes cannot hold"},
+		{"bad zstd", after(extracttest.Frame("OSMData", extracttest.Message(nil).Number(2, 5).Bytes(7, []byte("no zstd")))),
+			"zstd"},
 		{"bad zlib", after(extracttest.Frame("OSMData", extracttest.Message(nil).Number(2, 5).Bytes(3, []byte("no zlib")))),
 			"zlib"},
 		{"unknown type", after(extracttest.Block("Surprise", nil, false)), `unexpected type "Surprise"`},
 		{"second header", after(header), `unexpected type "OSMHeader"`},
-		{"block of 2 GB", after([]byte("\x00\x00\x00\x0f\x0a\x07OSMData\x18\xff\xff\xff\xff\x07")), "more than the format allows"},
-		{"block of -1 bytes", after([]byte("\x00\x00\x00\x14\x0a\x07OSMData\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")), "more than the format allows"},
+		{"block of 2 GB", after([]byte("\x00\x00\x00\x0f\x0a\x07OSMData\x18\xff\xff\xff\xff\x07")),
+			"more than the format allows"},
+		{"block of -1 bytes", after([]byte("\x00\x00\x00\x14\x0a\x07OSMData\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")),
+			"more than the format allows"},
 		{"header of 2 GB", after([]byte("\x7f\xff\xff\xff")), "more than the format allows"},
 		{"history", extracttest.Header(0, "OsmSchema-V0.6", "HistoricalInformation"), "history"},
 		{"unknown feature", extracttest.Header(0, "OsmSchema-V0.7"), `"OsmSchema-V0.7"`},
@@ -186,11 +252,12 @@ func deflate(data []byte) []byte {
 func checkRefused(t *testing.T, name string, content []byte, want string) {
 	t.Helper()
 	path := writeFile(t, name, content)
-	d, err := Read(context.Background(), []string{path}, nil)
+	d, err := Read(t.Context(), openScratch(t), []string{path}, nil)
 	if err == nil {
 		t.Fatalf("accepted: %+v", d.Counts)
 	}
-	if text := err.Error(); !strings.HasPrefix(text, path+": ") || !strings.Contains(text, want) || strings.Contains(text, "\n") {
+	if text := err.Error(); !strings.HasPrefix(text, path+": ") || !strings.Contains(text, want) ||
+		strings.Contains(text, "\n") {
 		t.Errorf("%q, want %q", text, want)
 	}
 }
@@ -199,78 +266,3 @@ func checkRefused(t *testing.T, name string, content []byte, want string) {
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
-
-// FuzzPBF: whatever the blocks hold, reading them ends in an error or with objects, never in a panic, which no caller
-// could recover from, since it would be in the decoder's goroutines.
-func FuzzPBF(f *testing.F) {
-	f.Add(extracttest.Sample(false))
-	f.Add(extracttest.Sample(true))
-	f.Add(extracttest.Header(0, "OsmSchema-V0.6"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if !isPBF(data) {
-			return
-		}
-		p := newPBF(memoryFile{bytes.NewReader(data)}, int64(len(data)), &progress{})
-		c := newCollector(nil)
-		ctx := context.Background()
-		if err := p.relations(ctx, c.addRelation); err != nil {
-			if errors.Is(err, io.EOF) {
-				t.Errorf("an end that is not told as truncated: %v", err)
-			}
-			return
-		}
-		c.endRelations()
-		err := p.ways(ctx, c.wantsWay, c.addWay)
-		if err == nil {
-			err = c.endWays()
-		}
-		if err == nil {
-			err = p.nodes(ctx, c.wantsNode, c.addNode)
-		}
-		if err != nil {
-			t.Fatalf("the first pass accepted what a later one does not: %v", err)
-		}
-		d, err := c.assemble(ctx, &progress{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkData(t, d)
-	})
-}
-
-// FuzzXML does the same for XML.
-func FuzzXML(f *testing.F) {
-	s := sketch{nodes: map[int64][2]float64{1: {0, 0}, 2: {1, 1}, 3: {0, 1}}, nodeTags: map[int64]string{1: "name=A place=town"},
-		ways:      []sketchWay{{1, []int64{1, 2, 3, 1}, "highway=primary name=B"}},
-		relations: []sketchRelation{{1, "w1:outer", "type=multipolygon name=C leisure=park"}}}
-	f.Add(s.xml())
-	f.Add(`<osm><node id="1" lat="NaN" lon="1e300"/><way id="-1"><nd ref="1"/><nd ref="1"/><tag k="name" v="&#x10FFFF;"/></way></osm>`)
-	f.Add(`<osm><relation id="9"><member type="way" ref="9" role="outer"/><tag k="type" v="boundary"/></relation></osm>`)
-	f.Fuzz(func(t *testing.T, text string) {
-		root, err := rootOf([]byte(text))
-		if err != nil {
-			return
-		}
-		x := newXML(memoryFile{}, int64(len(text)), strings.NewReader(text), root, nil)
-		c := newCollector(nil)
-		ctx := context.Background()
-		if err := x.relations(ctx, c.addRelation); err != nil {
-			return
-		}
-		c.endRelations()
-		if err := x.ways(ctx, c.wantsWay, c.addWay); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.endWays(); err != nil {
-			t.Fatal(err)
-		}
-		if err := x.nodes(ctx, c.wantsNode, c.addNode); err != nil {
-			t.Fatal(err)
-		}
-		d, err := c.assemble(ctx, &progress{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkData(t, d)
-	})
-}

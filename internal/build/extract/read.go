@@ -5,24 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 )
 
 // The stages that Read reports.
 const (
-	stageRelations = "relations"
-	stageWays      = "ways"
-	stageNodes     = "nodes"
-	stageAreas     = "areas"
+	stageNodes    = "nodes"
+	stageWays     = "ways"
+	stageFeatures = "features"
+	stageRoads    = "roads"
 )
 
-// Read reads one or more extracts into one Data. An object that several of them have is in it once, in its newest version.
+// Read reads one or more extracts into one Data, whose files are in dir. An object that several of them have is in it
+// once, in its newest version. It takes some hundred bytes of memory for each restriction, and a part of dir.Memory for
+// the rest.
 //
-// It goes through the files three times (relations, ways, nodes), so that of a PBF file only what a region needs is ever
-// held in memory; of XML, which is read once, everything is. An error names the file.
+// It goes through the files twice: for the nodes and the relations, which tell what ways are needed for, and for the
+// ways. Of XML, which is read once, the ways are kept in dir in between. An error names the file.
 //
-// report may be nil. It is called from several goroutines, but never concurrently, with the stage's name and how much of
-// it (bytes or objects) is done; done equals total at the end of each stage.
-func Read(ctx context.Context, paths []string, report func(stage string, done, total int64)) (*Data, error) {
+// report may be nil. It is called from several goroutines, but never concurrently, with the stage's name and how much
+// of it (bytes or objects) is done; done equals total at the end of each stage.
+func Read(ctx context.Context, dir *scratch.Dir, paths []string,
+	report func(stage string, done, total int64)) (*Data, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no extract given")
 	}
@@ -39,61 +44,109 @@ func Read(ctx context.Context, paths []string, report func(stage string, done, t
 	cost := newBudget()
 	for i, path := range paths {
 		var err error
-		if files[i], err = open(path, bar, cost); err != nil {
+		if files[i], err = open(path, dir, bar, cost); err != nil {
 			return nil, named(path, err)
 		}
-		cost.grow(files[i].remaining(stageRelations)) // all of the file
+		cost.grow(files[i].remaining(nodes | relations)) // all of the file
 	}
-	c := newCollector(cost)
-	if err := pass(ctx, bar, stageRelations, files, paths, func(i int) error {
-		return files[i].relations(ctx, c.addRelation)
-	}); err != nil {
-		return nil, err
-	}
-	c.endRelations()
-	if err := pass(ctx, bar, stageWays, files, paths, func(i int) error {
-		return files[i].ways(ctx, c.wantsWay, c.addWay)
-	}); err != nil {
-		return nil, err
-	}
-	if err := c.endWays(); err != nil {
-		return nil, err
-	}
-	if err := pass(ctx, bar, stageNodes, files, paths, func(i int) error {
-		return files[i].nodes(ctx, c.wantsNode, c.addNode)
-	}); err != nil {
-		return nil, err
-	}
-	if c.nodeCount.Load()+c.wayCount.Load()+int64(c.counts.Relations) == 0 {
-		return nil, fmt.Errorf("%s: holds no map data", paths[0])
-	}
-	data, err := c.assemble(ctx, bar)
+	r := &reading{files: files, paths: paths, bar: bar}
+	return r.read(ctx, dir, cost)
+}
+
+// reading is the reading of some files.
+type reading struct {
+	files []source
+	paths []string
+	bar   *progress
+}
+
+func (r *reading) read(ctx context.Context, dir *scratch.Dir, cost *Budget) (*Data, error) {
+	c, err := newCollector(dir, cost, len(r.files) == 1)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	if err := r.pass(ctx, stageNodes, nodes|relations|located, c.look, c.take); err != nil {
+		return nil, err
+	}
+	if err := c.prepareWays(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.pass(ctx, stageWays, ways, c.lookAtWay, c.takeWays); err != nil {
+		return nil, err
+	}
+	if c.counts.Nodes+c.counts.Ways+c.counts.Relations == 0 {
+		return nil, fmt.Errorf("%s: holds no map data", r.paths[0])
+	}
+	data, err := c.assemble(ctx, r.bar)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.files {
 		data.Timestamp = later(data.Timestamp, f.timestamp())
 	}
 	return data, nil
 }
 
-// pass runs a stage over all files.
-func pass(ctx context.Context, bar *progress, stage string, files []source, paths []string, f func(i int) error) error {
+// pass goes through all files.
+func (r *reading) pass(ctx context.Context, stage string, wanted kinds, visit visitor, take func(*batch) error) error {
 	var total int64
-	for _, f := range files {
-		total += f.remaining(stage)
+	for _, f := range r.files {
+		total += f.remaining(wanted)
 	}
-	bar.start(stage, total)
-	for i, path := range paths {
-		if err := f(i); err != nil {
+	r.bar.start(stage, total)
+	for i, f := range r.files {
+		if err := f.scan(ctx, wanted, visit, take); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return named(path, err)
+			return named(r.paths[i], err)
 		}
 	}
-	bar.finish()
+	r.bar.finish()
 	return ctx.Err()
+}
+
+// assemble makes Data of what was gathered. What is not needed any more is freed on the way.
+func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) {
+	data := c.data
+	data.Bounds, data.Counts, data.Cost = c.bounds.bound(), c.counts, c.cost
+	if err := c.cost.TakeMemory(costTile * int64(data.Tiles.Len())); err != nil {
+		return nil, err
+	}
+	if err := c.ways.finish(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.assembleStreets(); err != nil {
+		return nil, err
+	}
+	if err := c.assembleInterpolations(ctx, data); err != nil {
+		return nil, err
+	}
+	if err := c.assembleFeatures(ctx, bar, data); err != nil {
+		return nil, err
+	}
+	if err := c.assembleRoads(ctx, bar, data); err != nil {
+		return nil, err
+	}
+	return data, ctx.Err()
+}
+
+// loop calls f with all numbers below n. It looks now and then whether somebody wants to end it, and reports progress.
+func loop(ctx context.Context, bar *progress, n int, f func(i int) error) error {
+	const steps = 1 << 12
+	for from := 0; from < n; from += steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+steps, n)
+		for i := from; i < to; i++ {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		bar.add(int64(to - from))
+	}
+	return nil
 }
 
 // named names the file of an error, unless it comes from package os and does so itself.

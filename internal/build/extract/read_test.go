@@ -3,12 +3,8 @@ package extract
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
-	"errors"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +12,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
-
-	"github.com/mapsedge/caddy-maps/internal/build/extract/extracttest"
 )
 
 func BenchmarkReadDelaware(b *testing.B) {
@@ -45,7 +39,8 @@ func TestDelaware(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkData(t, d)
-	if c := d.Counts; c.Nodes != 723870 || c.Ways != 73144 || c.Relations != 1644 || c.MissingNodes != 0 || c.RepairedRings != 0 {
+	if c := d.Counts; c.Nodes != 723870 || c.Ways != 73144 || c.Relations != 1644 || c.MissingNodes != 0 ||
+		c.RepairedRings != 0 {
 		t.Errorf("counts: %+v", c)
 	}
 	if want := time.Date(2016, 8, 10, 19, 28, 3, 0, time.UTC); !d.Timestamp.Equal(want) {
@@ -72,7 +67,8 @@ func TestDelaware(t *testing.T) {
 		}
 		mp := multi(f.Geometry)
 		if a := areaOf(mp); math.Abs(a-test.area) > 1e-9 || len(mp) != test.polygons {
-			t.Errorf("%s: %.10f square degrees in %d polygons, want %.10f in %d", test.name, a, len(mp), test.area, test.polygons)
+			t.Errorf("%s: %.10f square degrees in %d polygons, want %.10f in %d", test.name, a, len(mp), test.area,
+				test.polygons)
 		}
 	}
 	capitol := orb.Point{-75.5198, 39.1573}
@@ -89,7 +85,8 @@ func TestDelaware(t *testing.T) {
 	}
 }
 
-// TestRoadShare: nearly all roads of Delaware are open to cars, and those that are one-way are motorways, ramps and the like.
+// TestRoadShare: nearly all roads of Delaware are open to cars, and those that are one-way are motorways, ramps and the
+// like.
 func TestRoadShare(t *testing.T) {
 	d, err := readDelaware()
 	if err != nil {
@@ -136,7 +133,8 @@ func TestAndorra(t *testing.T) {
 		t.Errorf("timestamp %v", d.Timestamp)
 	}
 	country := d.feature(mapdata.KindRelation, 9407)
-	if country == nil || country.Tags.Get("admin_level") != "2" || !planar.MultiPolygonContains(multi(country.Geometry), orb.Point{1.5218, 42.5063}) {
+	if country == nil || country.Tags.Get("admin_level") != "2" || !planar.MultiPolygonContains(multi(country.Geometry),
+		orb.Point{1.5218, 42.5063}) {
 		t.Errorf("Andorra la Vella is not in Andorra: %+v", country)
 	}
 }
@@ -152,22 +150,24 @@ func TestFormats(t *testing.T) {
 	z.Reset(&zipped) // a second member, as parallel compressors write them
 	z.Write(text[200:])
 	z.Close()
+	zstandard, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := s.read(t)
 	if len(want.Roads) != 2 || len(want.Features) != 3 {
 		t.Fatalf("%+v", want)
 	}
 	for name, content := range map[string][]byte{
-		"map.osm.gz": zipped.Bytes(), "map.osm": append([]byte("\xef\xbb\xbf\n<!-- a comment -->"), bytes.TrimPrefix(text, []byte("<?xml version='1.0' encoding='UTF-8'?>"))...),
-		"misnamed.pbf": text, "misnamed": zipped.Bytes(),
+		"map.osm.gz": zipped.Bytes(), "map.osm": append([]byte("\xef\xbb\xbf\n<!-- a comment -->"),
+			bytes.TrimPrefix(text, []byte("<?xml version='1.0' encoding='UTF-8'?>"))...),
+		"map.osm.zst": zstandard.EncodeAll(text, nil), "misnamed.pbf": text, "misnamed": zipped.Bytes(),
 	} {
-		if diff := cmp.Diff(want, mustRead(t, writeFile(t, name, content)), withoutCost); diff != "" {
+		if diff := cmp.Diff(want, mustRead(t, writeFile(t, name, content))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
-
-// withoutCost compares what was read, not how large the file was.
-var withoutCost = cmpopts.IgnoreFields(Data{}, "Cost")
 
 // crossing is a small map with a bit of everything.
 func crossing() *sketch {
@@ -185,8 +185,8 @@ func crossing() *sketch {
 	}
 }
 
-// TestSeveralExtracts: neighbours that overlap give one map. What both have is there once, in its newest version; ways and
-// areas find their parts in either file.
+// TestSeveralExtracts: neighbours that overlap give one map. What both have is there once, in its newest version; ways
+// and areas find their parts in either file.
 func TestSeveralExtracts(t *testing.T) {
 	whole := crossing()
 	want := whole.read(t)
@@ -202,7 +202,8 @@ func TestSeveralExtracts(t *testing.T) {
 	}
 	west.relations, east.ways = whole.relations[:1], whole.ways[:1]
 	east.relations = whole.relations[1:]
-	newer := strings.Replace(east.xml(), `<way id="1" version="1">`, `<way id="1" version="2"><tag k="alt_name" v="Broadway"/>`, 1)
+	newer := strings.Replace(east.xml(), `<way id="1" version="1">`,
+		`<way id="1" version="2"><tag k="alt_name" v="Broadway"/>`, 1)
 	paths := []string{writeFile(t, "west.osm", []byte(west.xml())), writeFile(t, "east.osm", []byte(newer))}
 	got := mustRead(t, paths...)
 	if f := got.feature(mapdata.KindWay, 1); f == nil || f.Tags.Get("alt_name") != "Broadway" {
@@ -211,12 +212,44 @@ func TestSeveralExtracts(t *testing.T) {
 		f.Tags = want.feature(mapdata.KindWay, 1).Tags
 	}
 	got.Counts.Nodes, got.Counts.Ways = want.Counts.Nodes, want.Counts.Ways // those of both files
-	if diff := cmp.Diff(want, got, withoutCost); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	paths[0], paths[1] = paths[1], paths[0]
 	if f := mustRead(t, paths...).feature(mapdata.KindWay, 1); f == nil || f.Tags.Get("alt_name") != "Broadway" {
 		t.Errorf("way 1, files swapped: %+v", f)
+	}
+}
+
+// TestUnsorted: the order of the objects in a file makes no difference.
+func TestUnsorted(t *testing.T) {
+	text := crossing().xml()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Reverse(lines[2 : len(lines)-1]) // all but the XML declaration and the root element
+	reversed := strings.Join(lines, "\n")
+	want, got := mustRead(t, writeFile(t, "map.osm", []byte(text))), mustRead(t, writeFile(t, "map.osm", []byte(reversed)))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNewestNode: of a node that was moved, the newest place counts, for the node itself and for the roads over it.
+func TestNewestNode(t *testing.T) {
+	s := crossing()
+	s.ways = append(s.ways, sketchWay{4, []int64{5, 6}, "highway=path"})
+	old := s.xml()
+	s.nodes[5] = [2]float64{0.055, 0.002}
+	moved := strings.Replace(s.xml(), `<node id="5" version="1"`, `<node id="5" version="2"`, 1)
+	paths := []string{writeFile(t, "old.osm", []byte(old)), writeFile(t, "moved.osm", []byte(moved))}
+	for range 2 {
+		d := mustRead(t, paths...)
+		if f := d.feature(mapdata.KindNode, 5); f == nil || f.Geometry != (orb.Point{0.055, 0.002}) {
+			t.Errorf("the feature: %+v", f)
+		}
+		if n := d.Nodes[d.Roads[2].Nodes[0]]; n.Lat != 20_000 || n.Lon != 550_000 {
+			t.Errorf("the node of the road: %+v", n)
+		}
+		slices.Reverse(paths)
 	}
 }
 
@@ -226,168 +259,5 @@ func TestTimestampOfNewestObject(t *testing.T) {
 	d := mustRead(t, writeFile(t, "map.osm", []byte(text)))
 	if want := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC); !d.Timestamp.Equal(want) {
 		t.Errorf("timestamp %v", d.Timestamp)
-	}
-}
-
-func TestBrokenExtracts(t *testing.T) {
-	pbf, err := os.ReadFile(realExtract(t, delaware))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bz2, err := os.ReadFile(realExtract(t, andorra))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := crossing().xml()
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	io.WriteString(z, text)
-	z.Close()
-	damaged := bytes.Clone(pbf[:300_000])
-	for i := range 50 {
-		damaged[200_000+i] ^= 0x55
-	}
-	tests := []struct {
-		name    string
-		content []byte
-		want    string
-	}{
-		{"empty.osm.pbf", nil, "is empty"},
-		{"short.osm.pbf", pbf[:8], "not an OpenStreetMap extract"},
-		{"truncated.osm.pbf", pbf[:300_000], "truncated"},
-		{"damaged.osm.pbf", damaged, "block at byte"},
-		{"truncated.osm.bz2", bz2[:100_000], "truncated"},
-		{"start.osm.bz2", bz2[:3], "truncated"},
-		{"damaged.osm.bz2", append(append([]byte{}, bz2[:1000]...), bz2[2000:100_000]...), "bzip2"},
-		{"truncated.osm.gz", zipped.Bytes()[:zipped.Len()/2], "truncated"},
-		{"start.osm.gz", zipped.Bytes()[:5], "truncated"},
-		{"truncated.osm", []byte(text[:len(text)/2]), "truncated"},
-		{"malformed.osm", []byte(strings.Replace(text, "</way>", "</road>", 1)), "XML, line"},
-		{"number.osm", []byte(`<osm><node id="one" lat="0" lon="0"/></osm>`), `"one"`},
-		{"nothing.osm", []byte("<osm/>"), "no map data"},
-		{"page.osm", []byte("<!DOCTYPE html><html><body>404</body></html>"), "root element is <html>"},
-		{"change.osc", []byte("<osmChange version='0.6'/>"), "root element is <osmChange>"},
-		{"notes.txt", []byte("Dear diary"), "not an OpenStreetMap extract"},
-		{"picture.png", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00"), "not an OpenStreetMap extract"},
-		{"zeros.osm.pbf", make([]byte, 10_000), "not an OpenStreetMap extract"},
-		{"packed.osm.pbf.gz", gzipped(pbf[:20_000]), "unpack it first"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) { checkRefused(t, test.name, test.content, test.want) })
-	}
-	t.Run("missing", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "missing.osm.pbf")
-		if _, err := Read(t.Context(), []string{path}, nil); !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), path) != 1 {
-			t.Error(err)
-		}
-	})
-	t.Run("directory", func(t *testing.T) {
-		if _, err := Read(t.Context(), []string{t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(), "directory") {
-			t.Error(err)
-		}
-	})
-	t.Run("none", func(t *testing.T) {
-		if _, err := Read(t.Context(), nil, nil); err == nil {
-			t.Error("no error")
-		}
-	})
-	t.Run("second", func(t *testing.T) {
-		good, bad := writeFile(t, "good.osm", []byte(text)), writeFile(t, "bad.osm", []byte(text[:len(text)/2]))
-		if _, err := Read(t.Context(), []string{good, bad}, nil); err == nil || !strings.HasPrefix(err.Error(), bad) {
-			t.Error(err)
-		}
-	})
-}
-
-func gzipped(data []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(data)
-	z.Close()
-	return b.Bytes()
-}
-
-// endless is XML of one element that never ends.
-type endless struct{ head io.Reader }
-
-func (e *endless) Read(p []byte) (int, error) {
-	if n, err := e.head.Read(p); err == nil {
-		return n, nil
-	}
-	for i := range p {
-		p[i] = ' '
-	}
-	return len(p), nil
-}
-
-func TestEndlessElement(t *testing.T) {
-	root, err := rootOf([]byte("<osm>"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := newXML(memoryFile{}, 0, &endless{strings.NewReader("<osm><node id='1'>")}, root, nil)
-	x.maxElement = 1 << 20
-	if err := x.load(t.Context()); err == nil || !strings.Contains(err.Error(), "an element of more than 1048576 bytes") {
-		t.Error(err)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	if _, err := readDelaware(); err != nil {
-		t.Fatal(err)
-	}
-	checkProgress(t, delawareProgress)
-	if len(delawareProgress) < 8 {
-		t.Errorf("only %d reports", len(delawareProgress))
-	}
-	var small []progressReport
-	path := writeFile(t, "map.osm", []byte(crossing().xml()))
-	if _, err := Read(t.Context(), []string{path}, func(stage string, done, total int64) {
-		small = append(small, progressReport{stage, done, total})
-	}); err != nil {
-		t.Fatal(err)
-	}
-	checkProgress(t, small)
-}
-
-// checkProgress checks that all stages come, each from nothing to its end.
-func checkProgress(t *testing.T, reports []progressReport) {
-	t.Helper()
-	var stages []string
-	var last progressReport
-	for _, r := range append(reports, progressReport{}) {
-		if len(stages) == 0 || r.stage != last.stage {
-			if last.done != last.total {
-				t.Errorf("stage %s ended at %d of %d", last.stage, last.done, last.total)
-			}
-			stages = append(stages, r.stage)
-			last = progressReport{stage: r.stage}
-		}
-		if r.done < last.done || r.done > r.total {
-			t.Errorf("stage %s: %d of %d after %d", r.stage, r.done, r.total, last.done)
-		}
-		last = r
-	}
-	if diff := cmp.Diff([]string{"relations", "ways", "nodes", "areas", ""}, stages); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestCancel(t *testing.T) {
-	large, small := realExtract(t, delaware), writeFile(t, "sample.osm.pbf", extracttest.Sample(true))
-	text := writeFile(t, "map.osm", []byte(crossing().xml()))
-	for _, test := range []struct{ stage, path string }{
-		{"relations", large}, {"relations", small}, {"ways", small}, {"nodes", small}, {"areas", small}, {"relations", text}, {"nodes", text},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Read(ctx, []string{test.path}, func(stage string, _, _ int64) {
-			if stage == test.stage {
-				cancel()
-			}
-		})
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s cancelled in %s: %v", test.path, test.stage, err)
-		}
-		cancel()
 	}
 }

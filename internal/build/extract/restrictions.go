@@ -13,10 +13,11 @@ import (
 // turnRelation is a restriction relation as it was read: which of its members exist is not known yet.
 type turnRelation struct {
 	id       int64
-	version  int
+	version  int32
 	from, to []int64
 	viaNodes []int64
 	viaWays  []int64
+	via      uint32 // of viaNodes, the index of the first that a road uses in Data.Nodes, or NoNode
 	only     bool
 	// manyFrom and manyTo say that each of several members is meant (no_entry, no_exit).
 	manyFrom, manyTo bool
@@ -24,8 +25,8 @@ type turnRelation struct {
 	skipped          bool // not understood
 }
 
-// restrictionKeys are the keys that hold a restriction, and to whom each applies. The ones for other vehicles (hgv, bus)
-// do not concern any mode here.
+// restrictionKeys are the keys that hold a restriction, and to whom each applies. The ones for other vehicles (hgv,
+// bus) do not concern any mode here.
 var restrictionKeys = []struct {
 	key   string
 	modes mapdata.Modes
@@ -40,7 +41,8 @@ var restrictionKeys = []struct {
 
 // exceptions are the values of except=* that take a mode out of a restriction.
 var exceptions = map[string]mapdata.Modes{
-	"motorcar": mapdata.Car, "motor_vehicle": mapdata.Car, "vehicle": mapdata.Car | mapdata.Bicycle, "bicycle": mapdata.Bicycle, "foot": mapdata.Foot,
+	"motorcar": mapdata.Car, "motor_vehicle": mapdata.Car, "vehicle": mapdata.Car | mapdata.Bicycle,
+	"bicycle": mapdata.Bicycle, "foot": mapdata.Foot,
 }
 
 // turnKinds are the values of restriction=* that the field knows.
@@ -69,13 +71,13 @@ func turnKind(value string) (kind string) {
 }
 
 // addTurn notes a restriction. Those that hold at certain times only are left out: nobody knows when a trace was made.
-func (c *collector) addTurn(r *osm.Relation) error {
-	t := turnRelation{id: int64(r.ID), version: r.Version}
+func (c *collector) addTurn(r *foundRelation, members []member) error {
+	t := turnRelation{id: r.id, version: r.version}
 	var kind string
 	conditional := false
 	for _, k := range restrictionKeys {
-		value := turnKind(r.Tags.Find(k.key))
-		conditional = conditional || r.Tags.Find(k.key+":conditional") != ""
+		value := turnKind(r.tags.Find(k.key))
+		conditional = conditional || r.tags.Find(k.key+":conditional") != ""
 		if isTurn(value) && !isTurn(kind) {
 			kind, t.modes = value, 0 // instead of one that is not understood
 		}
@@ -85,34 +87,34 @@ func (c *collector) addTurn(r *osm.Relation) error {
 		kind = value
 		t.modes |= k.modes
 	}
-	for value := range strings.SplitSeq(r.Tags.Find("except"), ";") {
+	for value := range strings.SplitSeq(r.tags.Find("except"), ";") {
 		t.modes &^= exceptions[strings.TrimSpace(value)]
 	}
 	if kind == "" && !conditional || kind != "" && t.modes == 0 {
 		return nil // concerns none of the modes
 	}
-	if len(r.Members) > maxTurnMembers {
-		c.turns = append(c.turns, turnRelation{id: int64(r.ID), version: r.Version, skipped: true})
+	if len(members) > maxTurnMembers {
+		c.turns = append(c.turns, turnRelation{id: r.id, version: r.version, skipped: true})
 		return c.cost.TakeMemory(costTurn)
 	}
-	for _, m := range r.Members {
+	for _, m := range members {
 		switch {
-		case m.Role == "from" && m.Type == osm.TypeWay:
-			t.from = append(t.from, m.Ref)
-		case m.Role == "to" && m.Type == osm.TypeWay:
-			t.to = append(t.to, m.Ref)
-		case m.Role == "via" && m.Type == osm.TypeNode:
-			t.viaNodes = append(t.viaNodes, m.Ref)
-		case m.Role == "via" && m.Type == osm.TypeWay:
-			t.viaWays = append(t.viaWays, m.Ref)
+		case m.role == "from" && m.kind == mapdata.KindWay:
+			t.from = append(t.from, m.id)
+		case m.role == "to" && m.kind == mapdata.KindWay:
+			t.to = append(t.to, m.id)
+		case m.role == "via" && m.kind == mapdata.KindNode:
+			t.viaNodes = append(t.viaNodes, m.id)
+		case m.role == "via" && m.kind == mapdata.KindWay:
+			t.viaWays = append(t.viaWays, m.id)
 		}
 	}
 	t.only = strings.HasPrefix(kind, "only_")
 	t.manyFrom, t.manyTo = kind == "no_entry", kind == "no_exit"
-	t.skipped = !isTurn(kind) || isTimed(r.Tags) || len(t.viaNodes) > 1 ||
+	t.skipped = !isTurn(kind) || isTimed(r.tags) || len(t.viaNodes) > 1 ||
 		(len(t.viaNodes) == 1) == (len(t.viaWays) > 0)
 	c.turns = append(c.turns, t)
-	return c.cost.TakeMemory(costTurn + costMember*int64(len(r.Members)))
+	return c.cost.TakeMemory(costTurn + costMember*int64(len(members)))
 }
 
 // maxTurnMembers is how many members a restriction may have that is understood. OpenStreetMap's have three, and some
@@ -131,11 +133,7 @@ func (c *collector) assembleRestrictions(data *Data) error {
 		if err := c.cost.Work(data.steps(t)); err != nil {
 			return err
 		}
-		via := int32(-1)
-		if len(t.viaNodes) > 0 {
-			via = findNode(data.Nodes, t.viaNodes[0])
-		}
-		from, to := data.arms(t, via)
+		from, to := data.arms(t)
 		if len(from) == 0 || len(to) == 0 || len(from) > 1 && !t.manyFrom || len(to) > 1 && !t.manyTo {
 			data.Counts.SkippedRestrictions++
 			continue
@@ -143,11 +141,12 @@ func (c *collector) assembleRestrictions(data *Data) error {
 		for _, in := range from {
 			for _, out := range to {
 				data.Restrictions = append(data.Restrictions, Restriction{
-					Relation: t.id, From: in, To: out, ViaNode: via, ViaWays: t.viaWays, Only: t.only, Modes: t.modes,
+					Relation: t.id, From: in, To: out, ViaNode: t.via, ViaWays: t.viaWays, Only: t.only, Modes: t.modes,
 				})
 			}
 		}
 	}
+	c.turns = nil
 	return nil
 }
 
@@ -156,25 +155,25 @@ func (d *Data) steps(t *turnRelation) int64 {
 	nodes, parts := 0, 1 // parts: of the way that is in most
 	for _, ways := range [][]int64{t.from, t.to, t.viaWays} {
 		for _, way := range ways {
-			roads := d.roadsOf(way)
-			parts = max(parts, len(roads))
-			for i := range roads {
-				nodes += len(roads[i].Nodes)
+			from, to := d.roadsOf(way)
+			parts = max(parts, to-from)
+			for i := from; i < to; i++ {
+				nodes += len(d.NodesOf(i))
 			}
 		}
 	}
 	return 4 * int64(parts) * int64(nodes) // both ends of all parts, with the way before and the one behind
 }
 
-// arms returns the from and the to members that meet at what is between them. When a way is split, editors make both halves
-// members; the half that is elsewhere drops out here.
-func (d *Data) arms(t *turnRelation, via int32) (from, to []int64) {
+// arms returns the from and the to members that meet at what is between them. When a way is split, editors make both
+// halves members; the half that is elsewhere drops out here.
+func (d *Data) arms(t *turnRelation) (from, to []int64) {
 	if t.skipped {
 		return nil, nil
 	}
-	atStart := func(way int64) bool { return d.passes(way, via) }
+	atStart := func(way int64) bool { return d.passes(way, t.via) }
 	atEnd := atStart
-	if via < 0 {
+	if t.via == NoNode {
 		if len(t.viaWays) == 0 {
 			return nil, nil
 		}
@@ -199,32 +198,35 @@ func filter(ways []int64, keep func(int64) bool) []int64 {
 	return kept
 }
 
-// roadsOf returns the roads of a way: one, or several if the extract lacks some of its nodes.
-func (d *Data) roadsOf(way int64) []Road {
-	start, ok := slices.BinarySearchFunc(d.Roads, way, func(r Road, id int64) int { return cmp.Compare(r.Way, id) })
-	if !ok {
-		return nil
+// roadsOf returns the range of the roads of a way: one, or several if the extract lacks some of its nodes.
+func (d *Data) roadsOf(way int64) (from, to int) {
+	roads := d.Roads.Slice()
+	from, _ = slices.BinarySearchFunc(roads, way, func(r Road, id int64) int { return cmp.Compare(r.Way, id) })
+	for to = from; to < len(roads) && roads[to].Way == way; {
+		to++
 	}
-	end := start
-	for end < len(d.Roads) && d.Roads[end].Way == way {
-		end++
-	}
-	return d.Roads[start:end]
+	return from, to
 }
 
-func (d *Data) passes(way int64, node int32) bool {
-	return slices.ContainsFunc(d.roadsOf(way), func(r Road) bool { return slices.Contains(r.Nodes, node) })
-}
-
-func (d *Data) meet(a, b int64) bool {
-	for _, road := range d.roadsOf(a) {
-		// Ways of a restriction meet where one of them ends.
-		if d.passes(b, road.Nodes[0]) || d.passes(b, road.Nodes[len(road.Nodes)-1]) {
+func (d *Data) passes(way int64, node uint32) bool {
+	from, to := d.roadsOf(way)
+	for i := from; i < to; i++ {
+		if slices.Contains(d.NodesOf(i), node) {
 			return true
 		}
 	}
-	for _, road := range d.roadsOf(b) {
-		if d.passes(a, road.Nodes[0]) || d.passes(a, road.Nodes[len(road.Nodes)-1]) {
+	return false
+}
+
+// meet says whether two ways meet where one of them ends, as those of a restriction do.
+func (d *Data) meet(a, b int64) bool { return d.endsAt(a, b) || d.endsAt(b, a) }
+
+// endsAt says whether an end of a way's roads is a node of another way.
+func (d *Data) endsAt(way, other int64) bool {
+	from, to := d.roadsOf(way)
+	for i := from; i < to; i++ {
+		nodes := d.NodesOf(i)
+		if d.passes(other, nodes[0]) || d.passes(other, nodes[len(nodes)-1]) {
 			return true
 		}
 	}

@@ -1,9 +1,7 @@
 package extract
 
 import (
-	"cmp"
 	"hash/maphash"
-	"math"
 	"slices"
 
 	"github.com/paulmach/orb"
@@ -12,36 +10,36 @@ import (
 // piece is a way that is a member of an area, or a part of one, as indexes of its nodes.
 type piece struct {
 	way   int64
-	nodes []int32
+	nodes []uint64
 	inner bool // by its role
 }
 
-func (p *piece) first() int32 { return p.nodes[0] }
-func (p *piece) last() int32  { return p.nodes[len(p.nodes)-1] }
-func (p *piece) closed() bool { return len(p.nodes) > 1 && p.first() == p.last() }
+func (p *piece) first() uint64 { return p.nodes[0] }
+func (p *piece) last() uint64  { return p.nodes[len(p.nodes)-1] }
+func (p *piece) closed() bool  { return len(p.nodes) > 1 && p.first() == p.last() }
 
 // joiner puts the pieces of one area together to rings that enclose it by the even-odd rule.
 //
-// The pieces are cut wherever more than two lines meet, so that rings may touch themselves and each other in any way. What
-// is there twice encloses nothing and goes. At every meeting point the lines are paired with their neighbours by angle:
-// then no two rings cross. Each pair is a way through the point, and going on from pair to pair gives the rings.
+// The pieces are cut wherever more than two lines meet, so that rings may touch themselves and each other in any way.
+// What is there twice encloses nothing and goes. At every meeting point the lines are paired with their neighbours by
+// angle: then no two rings cross. Each pair is a way through the point, and going on from pair to pair gives the rings.
 type joiner struct {
 	pieces []piece
-	at     func(node int32) orb.Point
+	at     func(node uint64) orb.Point
 	cost   *Budget
-	// partial says that members are missing. Then a gap is theirs, and a ring of several ways may close by chance where the
-	// missing ones would have led on: only ways that are rings themselves are to be trusted.
+	// partial says that members are missing. Then a gap is theirs, and a ring of several ways may close by chance where
+	// the missing ones would have led on: only ways that are rings themselves are to be trusted.
 	partial bool
 
 	rings []chain
-	// repaired counts what had to be mended: pieces given twice, ends that do not quite meet.
+	// repaired counts what had to be repaired: pieces given twice, ends that do not quite meet.
 	repaired int
 	broken   bool // some of the pieces belong to no ring
 }
 
 // chain is a closed run of nodes, the last of which is the first, and for each but the last the piece that leads on.
 type chain struct {
-	nodes  []int32
+	nodes  []uint64
 	pieces []int32
 }
 
@@ -54,7 +52,7 @@ func (j *joiner) join() {
 	j.dropDuplicates()
 	j.cut()
 	j.cancel()
-	j.mend()
+	j.closeGaps()
 	j.prune()
 	j.dropUneven()
 	j.trace()
@@ -86,7 +84,7 @@ type pieceKey struct {
 	length int
 }
 
-func keyOf(nodes []int32) pieceKey {
+func keyOf(nodes []uint64) pieceKey {
 	k := pieceKey{length: len(nodes)}
 	if nodes[0] == nodes[len(nodes)-1] {
 		for _, n := range nodes[1:] {
@@ -108,7 +106,7 @@ var keySeed = maphash.MakeSeed()
 const keyFactor = 0x9E3779B97F4A7C15 // odd, and of no pattern
 
 // sameNodes compares two lists of nodes of one length, in either direction.
-func sameNodes(a, b []int32) bool {
+func sameNodes(a, b []uint64) bool {
 	if slices.Equal(a, b) {
 		return true
 	}
@@ -122,27 +120,17 @@ func sameNodes(a, b []int32) bool {
 
 // cut splits the pieces at the nodes where more than two lines meet.
 func (j *joiner) cut() {
-	lines := make(map[int32]int) // that end at a node
-	for i := range j.pieces {
-		p := &j.pieces[i]
-		for k, n := range p.nodes {
-			if k > 0 {
-				lines[n]++
-			}
-			if k < len(p.nodes)-1 {
-				lines[n]++
-			}
-		}
-	}
+	junctions := j.junctions()
+	is := func(node uint64) bool { return junctions[node] }
 	var parts []piece
 	for _, p := range j.pieces {
 		nodes := p.nodes
 		if p.closed() {
-			nodes = startAt(nodes, func(n int32) bool { return lines[n] > 2 })
+			nodes = startAt(nodes, is)
 		}
 		start := 0
 		for k := 1; k < len(nodes); k++ {
-			if k == len(nodes)-1 || lines[nodes[k]] > 2 {
+			if k == len(nodes)-1 || is(nodes[k]) {
 				parts = append(parts, piece{way: p.way, nodes: nodes[start : k+1], inner: p.inner})
 				start = k
 			}
@@ -151,8 +139,41 @@ func (j *joiner) cut() {
 	j.pieces = parts
 }
 
+// junctions returns the nodes where more than two lines meet. Most nodes are none, and borders have a million of them,
+// so the nodes are sorted rather than each kept in a map.
+func (j *joiner) junctions() map[uint64]bool {
+	total := 0
+	for i := range j.pieces {
+		total += len(j.pieces[i].nodes)
+	}
+	// A node stands there once for each piece that runs through it, and as often as one ends there with a mark.
+	const mark = 1
+	seen := make([]uint64, 0, total)
+	for i := range j.pieces {
+		for k, n := range j.pieces[i].nodes {
+			if k == 0 || k == len(j.pieces[i].nodes)-1 {
+				seen = append(seen, n<<1|mark)
+			} else {
+				seen = append(seen, n<<1)
+			}
+		}
+	}
+	slices.Sort(seen)
+	junctions := make(map[uint64]bool)
+	for i := 0; i < len(seen); {
+		node, lines := seen[i]>>1, 0
+		for ; i < len(seen) && seen[i]>>1 == node; i++ {
+			lines += 2 - int(seen[i]&mark)
+		}
+		if lines > 2 {
+			junctions[node] = true
+		}
+	}
+	return junctions
+}
+
 // startAt turns a closed ring so that it starts at a node of a kind, if it has one.
-func startAt(ring []int32, is func(int32) bool) []int32 {
+func startAt(ring []uint64, is func(uint64) bool) []uint64 {
 	i := slices.IndexFunc(ring, is)
 	if i <= 0 {
 		return ring
@@ -195,94 +216,12 @@ type end struct {
 }
 
 // ends returns the ends of pieces at each node.
-func (j *joiner) ends() map[int32][]end {
-	ends := make(map[int32][]end, len(j.pieces))
+func (j *joiner) ends() map[uint64][]end {
+	ends := make(map[uint64][]end, len(j.pieces))
 	for i := range j.pieces {
 		p := &j.pieces[i]
 		ends[p.first()] = append(ends[p.first()], end{int32(i), false})
 		ends[p.last()] = append(ends[p.last()], end{int32(i), true})
 	}
 	return ends
-}
-
-// trace goes along the pieces, of which an even number meets at every node, until all are in rings.
-func (j *joiner) trace() {
-	next := make([][2]end, len(j.pieces)) // where an end leads on, by piece and whether it is the last
-	for node, at := range j.ends() {
-		if len(at) > 2 {
-			j.sortByAngle(node, at)
-		}
-		for k := 0; k+1 < len(at); k += 2 {
-			next[at[k].piece][index(at[k].last)] = at[k+1]
-			next[at[k+1].piece][index(at[k+1].last)] = at[k]
-		}
-	}
-	used := make([]bool, len(j.pieces))
-	for i := range j.pieces {
-		if used[i] {
-			continue
-		}
-		var c chain
-		for from := (end{int32(i), false}); !used[from.piece]; {
-			used[from.piece] = true
-			nodes := j.pieces[from.piece].nodes
-			if from.last {
-				nodes = slices.Clone(nodes)
-				slices.Reverse(nodes)
-			}
-			for _, n := range nodes[:len(nodes)-1] {
-				c.nodes = append(c.nodes, n)
-				c.pieces = append(c.pieces, from.piece)
-			}
-			from = next[from.piece][index(!from.last)]
-		}
-		c.nodes = append(c.nodes, c.nodes[0])
-		j.split(c)
-	}
-}
-
-func index(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
-}
-
-// sortByAngle sorts ends around their node by the direction in which their pieces leave it.
-func (j *joiner) sortByAngle(node int32, ends []end) {
-	center := j.at(node)
-	angle := func(e end) float64 {
-		nodes := j.pieces[e.piece].nodes
-		to := nodes[1]
-		if e.last {
-			to = nodes[len(nodes)-2]
-		}
-		p := j.at(to)
-		return math.Atan2(p[1]-center[1], p[0]-center[0])
-	}
-	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(angle(a), angle(b)) })
-}
-
-// split takes a chain that comes back to nodes where it has been apart into rings that do not.
-func (j *joiner) split(c chain) {
-	position := make(map[int32]int, len(c.nodes))
-	var path chain
-	for i, node := range c.nodes {
-		if start, seen := position[node]; seen {
-			ring := chain{nodes: append(slices.Clone(path.nodes[start:]), node), pieces: slices.Clone(path.pieces[start:])}
-			if len(ring.nodes) > 3 {
-				j.rings = append(j.rings, ring)
-			}
-			for _, n := range path.nodes[start:] {
-				delete(position, n)
-			}
-			path.nodes, path.pieces = path.nodes[:start], path.pieces[:start]
-		}
-		if i == len(c.pieces) {
-			break
-		}
-		position[node] = len(path.nodes)
-		path.nodes = append(path.nodes, node)
-		path.pieces = append(path.pieces, c.pieces[i])
-	}
 }

@@ -1,26 +1,37 @@
 package extract
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/paulmach/osm"
 )
 
-// road returns a way of such tags as a road without its nodes, or nil if nobody may travel along it.
-func (c *collector) road(way int64, tags osm.Tags) *Road {
+// namedRoad is a road with its texts, which have no numbers yet.
+type namedRoad struct {
+	Road
+	name, ref string
+}
+
+// clone returns a road whose texts are its own, and no part of a block's.
+func (r namedRoad) clone() *namedRoad {
+	r.name, r.ref = strings.Clone(r.name), strings.Clone(r.ref)
+	return &r
+}
+
+// roadOf returns what a way of such tags is as a road, without its nodes; false if nobody may travel along it.
+func roadOf(tags osm.Tags) (r namedRoad, ok bool) {
 	h, ok := highwayOf(tags)
 	if !ok {
-		return nil
+		return r, false
 	}
 	forward, backward := access(tags, h)
 	if forward.open|backward.open == 0 {
-		return nil
+		return r, false
 	}
-	r := &Road{Way: way, Class: h.class, Link: h.link, Ferry: h.class == mapdata.Ferry,
+	r.Road = Road{Class: h.class, Link: h.link, Ferry: h.class == mapdata.Ferry,
 		Forward: forward.open, DestinationForward: forward.destination,
 		Backward: backward.open, DestinationBackward: backward.destination}
 	r.SpeedForward, r.SpeedBackward = speeds(tags, h)
@@ -29,9 +40,9 @@ func (c *collector) road(way int64, tags osm.Tags) *Road {
 		value := tags[i].Value
 		switch tags[i].Key {
 		case "name":
-			r.Name = c.strings.intern(value)
+			r.name = value
 		case "ref":
-			r.Ref = c.strings.intern(value)
+			r.ref = value
 		case "junction":
 			r.Roundabout = value == "roundabout" || value == "circular"
 		case "tunnel":
@@ -46,82 +57,5 @@ func (c *collector) road(way int64, tags osm.Tags) *Road {
 			}
 		}
 	}
-	return r
-}
-
-// assembleRoads fills Nodes and Roads. A road whose nodes are partly beyond the extract becomes several, each with the
-// nodes between two gaps, since nobody knows how it runs there.
-func (c *collector) assembleRoads(data *Data) {
-	used := make([]int32, len(c.locations.ids)) // 1 for the nodes of roads, then their index in data.Nodes
-	roads := 0
-	for i := range c.ways {
-		if w := &c.ways[i]; w.road != nil {
-			roads++
-			for _, ref := range c.refs[w.start:w.end] {
-				if c.locations.known(int32(ref)) {
-					used[ref] = 1
-				} else {
-					data.Counts.MissingNodes++
-				}
-			}
-		}
-	}
-	total := 0
-	for _, u := range used {
-		total += int(u)
-	}
-	data.Nodes = make([]Node, 0, total)
-	for i := range used {
-		if used[i] == 0 {
-			continue
-		}
-		used[i] = int32(len(data.Nodes))
-		lat, lon := c.locations.at(int32(i))
-		data.Nodes = append(data.Nodes, Node{ID: c.locations.ids[i], Lat: lat, Lon: lon})
-	}
-	for _, b := range c.barriers {
-		if i := findNode(data.Nodes, b.id); i >= 0 {
-			data.Nodes[i].Barrier |= b.stops
-		}
-	}
-	data.Roads = make([]Road, 0, roads)
-	for i := range c.ways {
-		w := &c.ways[i]
-		if w.road == nil {
-			continue
-		}
-		c.timeCrossing(w)
-		var run []int32
-		flush := func() {
-			if len(run) >= 2 {
-				r := *w.road
-				r.Nodes = run
-				data.Roads = append(data.Roads, r)
-			}
-			run = nil
-		}
-		for _, ref := range c.refs[w.start:w.end] {
-			if !c.locations.known(int32(ref)) {
-				flush()
-				continue
-			}
-			if run == nil {
-				run = make([]int32, 0, w.end-w.start)
-			}
-			if node := used[ref]; len(run) == 0 || run[len(run)-1] != node {
-				run = append(run, node)
-			}
-		}
-		flush()
-	}
-	data.Counts.Roads = int64(len(data.Roads))
-}
-
-// findNode returns the index of a node by its id, or -1.
-func findNode(nodes []Node, id int64) int32 {
-	i, ok := slices.BinarySearchFunc(nodes, id, func(n Node, id int64) int { return cmp.Compare(n.ID, id) })
-	if !ok {
-		return -1
-	}
-	return int32(i)
+	return r, true
 }

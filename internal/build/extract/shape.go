@@ -8,8 +8,8 @@ type areaRule struct {
 	except map[string]bool // all but these
 }
 
-// areaKeys is the convention of OpenStreetMap on closed ways that carry no area tag of their own: with these keys they are
-// areas, with all others (barrier, power lines, waterways, …) lines.
+// areaKeys is the convention of OpenStreetMap on closed ways that carry no area tag of their own: with these keys they
+// are areas, with all others (barrier, power lines, waterways, …) lines.
 var areaKeys = map[string]areaRule{
 	"addr:housenumber":        {},
 	"addr:conscriptionnumber": {},
@@ -49,8 +49,8 @@ var areaKeys = map[string]areaRule{
 	"waterway":         {only: valueSet("boatyard", "dam", "dock", "fuel", "riverbank")},
 }
 
-// describesArea says whether a way with these tags is an area where it is closed. A closed way with highway is a line, a
-// roundabout or a track, unless it says area=yes.
+// describesArea says whether a way with these tags is an area where it is closed. A closed way with highway is a line,
+// a roundabout or a track, unless it says area=yes.
 func describesArea(tags osm.Tags) bool {
 	areal := false
 	for i := range tags {

@@ -15,7 +15,8 @@ func TestDescribesArea(t *testing.T) {
 	}{
 		{"building=yes", true}, {"building=no", false}, {"building:part=yes", true}, {"addr:housenumber=5", true},
 		{"amenity=school", true}, {"amenity=school barrier=fence", true}, {"leisure=park", true}, {"leisure=track", true},
-		{"leisure=slipway", false}, {"shop=mall", true}, {"tourism=zoo", true}, {"historic=castle", true}, {"office=company", true},
+		{"leisure=slipway", false}, {"shop=mall", true}, {"tourism=zoo", true}, {"historic=castle", true},
+		{"office=company", true},
 		{"craft=brewery", true}, {"landuse=forest", true}, {"place=island", true}, {"boundary=administrative", true},
 		{"natural=water", true}, {"natural=coastline", false}, {"natural=cliff", false}, {"natural=tree_row", false},
 		{"highway=residential", false}, {"highway=pedestrian", false}, {"highway=pedestrian area=yes", true},

@@ -36,7 +36,9 @@ func sizeOf(tags osm.Tags, keys []string, fits float64) float64 {
 // (6'2").
 func metres(text string) (float64, bool) {
 	const foot, inch = 0.3048, 0.0254
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); text == "" {
+		return 0, false
+	}
 	if feet, inches, ok := strings.Cut(text, "'"); ok {
 		f, err := strconv.ParseFloat(strings.TrimSpace(feet), 64)
 		inches = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(inches), `"`))
@@ -47,11 +49,10 @@ func metres(text string) (float64, bool) {
 		return f*foot + i*inch, err == nil
 	}
 	unit := 1.0
-	for suffix, size := range map[string]float64{"ft": foot, "m": 1} {
-		if number, ok := strings.CutSuffix(text, suffix); ok {
-			text, unit = strings.TrimSpace(number), size
-			break
-		}
+	if number, ok := strings.CutSuffix(text, "ft"); ok {
+		text, unit = strings.TrimSpace(number), foot
+	} else if number, ok := strings.CutSuffix(text, "m"); ok {
+		text = strings.TrimSpace(number)
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	return number * unit, err == nil && number == number

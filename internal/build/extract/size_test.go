@@ -23,9 +23,9 @@ func TestTooSmall(t *testing.T) {
 		{"maxwidth:physical", "1.2m", true}, {"width", "1.8", true}, {"width", "3", false}, {"width", "narrow", false},
 		{"est_width", "1.5", true}, {"est_width", "3", false}, {"height", "1", false},
 	} {
-		c := newCollector(newBudget())
-		r := c.road(1, osm.Tags{{Key: "highway", Value: "primary"}, {Key: test.key, Value: test.value}})
-		if r == nil || r.Forward&(mapdata.Bicycle|mapdata.Foot) != mapdata.Bicycle|mapdata.Foot || r.Forward&mapdata.Car == 0 != test.closed ||
+		r, ok := roadOf(osm.Tags{{Key: "highway", Value: "primary"}, {Key: test.key, Value: test.value}})
+		if !ok || r.Forward&(mapdata.Bicycle|mapdata.Foot) != mapdata.Bicycle|mapdata.Foot ||
+			r.Forward&mapdata.Car == 0 != test.closed ||
 			r.Backward&mapdata.Car == 0 != test.closed {
 			t.Errorf("%s=%s: %+v", test.key, test.value, r)
 		}

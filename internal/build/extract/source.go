@@ -12,34 +12,37 @@ import (
 	"io"
 	"time"
 
-	"github.com/paulmach/osm"
+	"github.com/klauspost/compress/zstd"
 
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
 
-// source is one extract that can be gone through again and again. The objects handed over are valid during the call only.
-// The want functions tell which objects to hand over; they may be called concurrently and in any order, while the objects
-// themselves come one at a time in the order of the file. An error of an each function ends it.
+// source is one extract that is gone through twice: for nodes and relations, and for the ways that say where their
+// nodes are, and then for all ways.
 type source interface {
-	relations(ctx context.Context, each func(*osm.Relation) error) error
-	ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way) error) error
-	nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node) error) error
+	// scan has visit look at all objects of some kinds, in several goroutines and in any order, and hands over what it
+	// found in the order of the file. An error of each ends it.
+	scan(ctx context.Context, wanted kinds, visit visitor, each func(*batch) error) error
 	// timestamp is that of the extract itself, zero when it names none.
 	timestamp() time.Time
-	// remaining is how many bytes a stage will read.
-	remaining(stage string) int64
+	// remaining is how many bytes a scan will read.
+	remaining(wanted kinds) int64
 	close() error
 }
 
 // errFormat is the refusal of what is no extract at all.
-var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz or .osm.bz2)")
+var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst)")
 
 // sniffed is how much of a file is looked at to tell its format.
 const sniffed = 4096
 
+// maxWindow is how much memory a file in zstd may make its reader take: what zstd --long makes by itself.
+const maxWindow = 128 << 20
+
 // open tells the format of a file by its content. The ending of its name plays no part: downloads are often misnamed.
 // A pipe is no extract, since an extract is gone through several times.
-func open(path string, bar *progress, cost *Budget) (_ source, err error) {
+func open(path string, dir *scratch.Dir, bar *progress, cost *Budget) (_ source, err error) {
 	f, info, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -70,6 +73,14 @@ func open(path string, bar *progress, cost *Budget) (_ source, err error) {
 		}
 	case bytes.HasPrefix(head, []byte("BZh")):
 		unpacked = bzip2.NewReader(in)
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		unpacked = z
+	case bytes.HasPrefix(head, []byte("\xff\xe0\x04o5m2")):
+		return nil, errors.New("an .o5m file: rewrite it as .osm.pbf with osmconvert")
 	}
 	text := bufio.NewReaderSize(&unpacking{r: unpacked, size: info.Size()}, 1<<18)
 	head, err = text.Peek(sniffed)
@@ -80,7 +91,7 @@ func open(path string, bar *progress, cost *Budget) (_ source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return newXML(f, info.Size(), text, root, cost), nil
+	return newXML(f, info.Size(), text, root, dir, cost), nil
 }
 
 // rootOf returns the <osm> element that an XML extract starts with.

@@ -28,16 +28,19 @@ const (
 	withoutLimit = 130
 )
 
-// implicitLimits are what kinds of roads allow where a limit is given as country:kind; an entry with the country overrides
-// that for the kind alone.
+// implicitLimits are what kinds of roads allow where a limit is given as country:kind; an entry with the country
+// overrides that for the kind alone.
 var implicitLimits = map[string]float64{
-	"urban": 50, "rural": 90, "trunk": 100, "motorway": 130, "expressway": 100, "living_street": 15, "pedestrian_zone": walkingPace,
-	"bicycle_road": 30, "school": 30, "zone": 30, "nsl_restricted": 30 * kmPerMile, "nsl_single": 60 * kmPerMile,
+	"urban": 50, "rural": 90, "trunk": 100, "motorway": 130, "expressway": 100, "living_street": 15,
+	"pedestrian_zone": walkingPace,
+	"bicycle_road":    30, "school": 30, "zone": 30, "nsl_restricted": 30 * kmPerMile, "nsl_single": 60 * kmPerMile,
 	"nsl_dual": 70 * kmPerMile,
-	"at:rural": 100, "de:rural": 100, "be:motorway": 120, "ch:motorway": 120, "ch:rural": 80, "dk:rural": 80, "es:motorway": 120,
+	"at:rural": 100, "de:rural": 100, "be:motorway": 120, "ch:motorway": 120, "ch:rural": 80, "dk:rural": 80,
+	"es:motorway": 120,
 	"fi:motorway": 120, "fi:rural": 80, "fr:rural": 80, "gb:motorway": 70 * kmPerMile, "hu:trunk": 110, "ie:motorway": 120,
-	"it:trunk": 110, "nl:rural": 80, "no:motorway": 110, "no:rural": 80, "pl:motorway": 140, "pl:trunk": 120, "pt:motorway": 120,
-	"ro:trunk": 100, "ru:urban": 60, "ru:motorway": 110, "se:rural": 70, "se:motorway": 110, "ua:motorway": 130,
+	"it:trunk": 110, "nl:rural": 80, "no:motorway": 110, "no:rural": 80, "pl:motorway": 140, "pl:trunk": 120,
+	"pt:motorway": 120,
+	"ro:trunk":    100, "ru:urban": 60, "ru:motorway": 110, "se:rural": 70, "se:motorway": 110, "ua:motorway": 130,
 	"uk:motorway": 70 * kmPerMile, "us:rural": 55 * kmPerMile, "us:urban": 25 * kmPerMile,
 }
 
@@ -102,7 +105,8 @@ func parseNumericSpeed(v string) (kmh float64, ok bool) {
 // What a surface, its smoothness or a track's grade allow, in km/h, whatever the limit.
 var (
 	surfaceSpeeds = map[string]float64{
-		"cement": 80, "compacted": 80, "fine_gravel": 80, "paving_stones": 60, "metal": 60, "bricks": 60, "grass": 40, "wood": 40,
+		"cement": 80, "compacted": 80, "fine_gravel": 80, "paving_stones": 60, "metal": 60, "bricks": 60, "grass": 40,
+		"wood": 40,
 		"sett": 40, "grass_paver": 40, "gravel": 40, "unpaved": 40, "ground": 40, "dirt": 40, "pebblestone": 40, "tartan": 40,
 		"cobblestone": 30, "clay": 30, "earth": 30, "stone": 20, "rocky": 20, "sand": 20, "mud": 10,
 	}
@@ -116,8 +120,8 @@ var (
 	}
 )
 
-// speeds returns a car's free speed in km/h for both directions: the limit where there is one, else what the class suggests,
-// neither faster than the surface allows.
+// speeds returns a car's free speed in km/h for both directions: the limit where there is one, else what the class
+// suggests, neither faster than the surface allows.
 func speeds(tags osm.Tags, h highway) (forward, backward uint8) {
 	most := float64(maxSpeed)
 	usual := float64(h.speed)

@@ -8,12 +8,13 @@ import (
 	"github.com/paulmach/osm"
 )
 
-// mainKeys are the keys that say what an object is. The first fourteen are those that the service ranks; the others make a
-// named object worth finding too.
+// mainKeys are the keys that say what an object is. The first fourteen are those that the service ranks; the others
+// make a named object worth finding too.
 var mainKeys = setOf(
 	"amenity", "shop", "tourism", "leisure", "historic", "office", "craft", "highway", "railway", "natural", "landuse",
 	"place", "boundary", "building",
-	"aerialway", "aeroway", "attraction", "barrier", "bridge", "building:part", "cemetery", "club", "emergency", "geological",
+	"aerialway", "aeroway", "attraction", "barrier", "bridge", "building:part", "cemetery", "club", "emergency",
+	"geological",
 	"golf", "healthcare", "junction", "man_made", "military", "mountain_pass", "playground", "power", "public_transport",
 	"route", "ruins", "telecom", "tunnel", "waterway",
 )
@@ -48,8 +49,8 @@ func isKept(key string) bool {
 	return false
 }
 
-// isFeature says whether an object with these tags belongs into a region: it has a house number, or a name and something
-// that tells what it is, or it is a boundary that serves addresses without a name (postal codes, ISO codes).
+// isFeature says whether an object with these tags belongs into a region: it has a house number, or a name and
+// something that tells what it is, or it is a boundary that serves addresses without a name (postal codes, ISO codes).
 func isFeature(tags osm.Tags) bool {
 	var name, main, boundary, code bool
 	for i := range tags {
@@ -71,11 +72,6 @@ func isFeature(tags osm.Tags) bool {
 		}
 	}
 	return name && main || boundary && code
-}
-
-// hasHouseNumber says whether an object has a house number, be it that of the land register or that of the street.
-func (t Tags) hasHouseNumber() bool {
-	return t.Get("addr:housenumber") != "" || t.Get("addr:conscriptionnumber") != "" || t.Get("addr:streetnumber") != ""
 }
 
 // hasMainKey says whether the tags tell what an object is.
@@ -114,45 +110,20 @@ func trim(tags osm.Tags) osm.Tags {
 	return tags
 }
 
-// interner gives equal strings the same memory: a few thousand keys and values make up most of the tags.
-type interner map[string]string
+// valid makes text valid that is not, which PBF files do not exclude.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// maxInterned bounds the length of strings that are worth sharing; longer ones rarely repeat.
-const maxInterned = 40
-
-// It also makes text valid that is not, which PBF files do not exclude.
-func (in interner) intern(s string) string {
-	if have, ok := in[s]; ok {
-		return have
-	}
-	valid := strings.ToValidUTF8(s, "\uFFFD")
-	switch {
-	case len(s) <= maxInterned:
-		in[s] = valid
-	case len(s) > maxValue-utf8.UTFMax:
-		valid = strings.Clone(valid) // it may be the beginning of something long
-	}
-	return valid
-}
-
-// keep returns the tags that a region keeps, sorted by key. Of a key given twice, which only broken files have, the first
-// value stays.
-func (in interner) keep(tags osm.Tags) Tags {
-	n := 0
+// appendKept appends the tags that a region keeps, sorted by key. Of a key given twice, which only broken files have,
+// the first value stays.
+func appendKept(kept Tags, tags osm.Tags) Tags {
+	from := len(kept)
 	for i := range tags {
 		if tags[i].Value != "" && isKept(tags[i].Key) {
-			n++
+			kept = append(kept, Tag{Key: valid(tags[i].Key), Value: valid(tags[i].Value)})
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	kept := make(Tags, 0, n)
-	for i := range tags {
-		if tags[i].Value != "" && isKept(tags[i].Key) {
-			kept = append(kept, Tag{Key: in.intern(tags[i].Key), Value: in.intern(tags[i].Value)})
-		}
-	}
-	slices.SortStableFunc(kept, func(a, b Tag) int { return strings.Compare(a.Key, b.Key) })
-	return slices.CompactFunc(kept, func(a, b Tag) bool { return a.Key == b.Key })
+	own := kept[from:]
+	slices.SortStableFunc(own, func(a, b Tag) int { return strings.Compare(a.Key, b.Key) })
+	own = slices.CompactFunc(own, func(a, b Tag) bool { return a.Key == b.Key })
+	return kept[:from+len(own)]
 }

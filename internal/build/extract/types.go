@@ -1,31 +1,62 @@
-// Package extract reads OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2) into what a region is made of: roads
-// with their turn restrictions, and everything that has a name or an address.
+// Package extract reads OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2, .osm.zst) into what a region is made
+// of: roads with their turn restrictions, and everything that has a name or an address.
 package extract
 
 import (
+	"math"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/paulmach/orb"
 )
 
-// Data is the content of one or more extracts. Everything in it is in an order that depends on the input alone.
+// Data is the content of one or more extracts. Everything in it is in an order that depends on the input alone. What
+// grows with the input is in scratch files, apart from the restrictions; any number of goroutines may read.
 type Data struct {
-	Nodes        []Node // those that roads use, by id
-	Roads        []Road // by way id; several for a way of which the extract lacks nodes, one for each part without a gap
+	Nodes    *scratch.Array[Node]    // those that roads use, by id
+	Barriers *scratch.Array[Barrier] // by node
+	// Roads are by way id; several for a way of which the extract lacks nodes, one for each part without a gap.
+	Roads *scratch.Array[Road]
+	// RoadNodes are indexes into Nodes: those of each road, one road after the other. See NodesOf.
+	RoadNodes    *scratch.Array[uint32]
 	Restrictions []Restriction
-	Features     []Feature // by kind (node, way, relation), then id
-	// Interpolations are the lines of addr:interpolation.
-	Interpolations []Interpolation
+	// Texts are the names of roads and the tags of features and interpolations, by their numbers.
+	Texts    *scratch.Texts
+	Features *Features // by kind (node, way, relation), then id
+	// Interpolations are the lines of addr:interpolation, by way id.
+	Interpolations *Interpolations
 	Bounds         orb.Bound
-	// Tiles are the tiles of zoom 12 that hold any node of the extracts, as region.CoverageTile numbers them, sorted.
-	Tiles []uint32
+	// Tiles are the tiles of zoom 12 that hold any node of the extracts.
+	Tiles *Tiles
 	// Timestamp is that of the newest extract (replication time or newest object), zero when unknown.
 	Timestamp time.Time
 	Counts    Counts
 	// Cost is what may still be spent on compiling the data; nil where nobody counts.
 	Cost *Budget
+}
+
+// NewData makes Data of nothing, whose files are in dir.
+func NewData(dir *scratch.Dir) (*Data, error) {
+	texts, err := scratch.NewTexts(dir, "texts")
+	if err != nil {
+		return nil, err
+	}
+	return &Data{
+		Nodes: scratch.NewArray[Node](dir, "nodes"), Barriers: scratch.NewArray[Barrier](dir, "road-barriers"),
+		Roads: scratch.NewArray[Road](dir, "roads"), RoadNodes: scratch.NewArray[uint32](dir, "road-nodes"),
+		Texts: texts, Features: NewFeatures(dir, texts), Interpolations: NewInterpolations(dir, texts), Tiles: new(Tiles),
+	}, nil
+}
+
+// NodesOf returns the nodes of the i-th road as indexes into Nodes, at least two.
+func (d *Data) NodesOf(i int) []uint32 {
+	roads, nodes := d.Roads.Slice(), d.RoadNodes.Slice()
+	if i+1 < len(roads) {
+		return nodes[roads[i].FirstNode:roads[i+1].FirstNode]
+	}
+	return nodes[roads[i].FirstNode:]
 }
 
 // Counts is what was read and what had to be left out; `maps build` reports it.
@@ -40,19 +71,22 @@ type Counts struct {
 
 // Node is a node of a road.
 type Node struct {
-	ID       int64
 	Lat, Lon int32 // 1e-7 degrees
-	// Barrier says which modes cannot pass (a bollard stops cars).
-	Barrier mapdata.Modes
+}
+
+// Barrier is a node of a road that stops somebody (a bollard stops cars).
+type Barrier struct {
+	Node  uint32 // an index into Data.Nodes
+	Stops mapdata.Modes
 }
 
 // Road is one way that somebody may travel along.
 type Road struct {
-	Way   int64
-	Nodes []int32 // indexes into Data.Nodes, at least two
-	Name  string
-	Ref   string
-	Class mapdata.RoadClass
+	Way int64
+	// FirstNode is where the road's nodes begin in Data.RoadNodes; they end where the next road's begin.
+	FirstNode uint64
+	Name, Ref uint32 // numbers of Data.Texts
+	Class     mapdata.RoadClass
 	// Forward and Backward say who may travel along the way's own direction and against it.
 	Forward, Backward mapdata.Modes
 	// DestinationForward and DestinationBackward are those among them who may only if their way begins or ends there:
@@ -71,12 +105,15 @@ type Road struct {
 // Restriction is a turn restriction: from a way, over a node or ways, to a way.
 type Restriction struct {
 	Relation int64
-	From, To int64 // way ids
-	ViaNode  int32 // index into Data.Nodes, or -1 when ViaWays is set
+	From, To int64  // way ids
+	ViaNode  uint32 // an index into Data.Nodes, or NoNode when ViaWays is set
 	ViaWays  []int64
 	Only     bool          // only_…: the turn that must be made; otherwise the one that must not
 	Modes    mapdata.Modes // to whom it applies
 }
+
+// NoNode stands for no node: Data has one less than would be numbered so.
+const NoNode = math.MaxUint32
 
 // Feature is an object with a name, an address, or a part in administrative divisions.
 type Feature struct {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -9,10 +10,13 @@ import (
 
 	"github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmxml"
+
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// xmlFile is an extract in XML, perhaps compressed. Going through XML again and again would take long, so the first pass
-// keeps what it reads: nodes without tags in sixteen bytes each, references of ways in eight.
+// xmlFile is an extract in XML, perhaps compressed. Reading it again would take long, so the first pass keeps the ways
+// for the second in a scratch file.
 type xmlFile struct {
 	f    io.Closer
 	size int64 // of the file, in bytes
@@ -23,18 +27,13 @@ type xmlFile struct {
 	// maxElement is the longest single element in bytes that is read.
 	maxElement int
 
-	plainIDs  []int64 // nodes without tags
-	plainLats []int32
-	plainLons []int32
-	tagged    []*osm.Node
-	wayList   []*osm.Way // without Nodes
-	refs      []int64    // the nodes of all ways
-	refEnds   []int      // for each way the end of its part of refs
-	relList   []*osm.Relation
+	ways *scratch.Array[byte]
+	row  []byte
 }
 
-func newXML(f io.Closer, size int64, text io.Reader, root *xml.StartElement, cost *Budget) *xmlFile {
-	x := &xmlFile{f: f, size: size, text: text, cost: cost, maxElement: maxElement}
+func newXML(f io.Closer, size int64, text io.Reader, root *xml.StartElement, dir *scratch.Dir, cost *Budget) *xmlFile {
+	x := &xmlFile{f: f, size: size, text: text, cost: cost, maxElement: maxElement,
+		ways: scratch.NewArray[byte](dir, "xml-ways")}
 	for _, a := range root.Attr {
 		if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
 			// Not all programs write one, so a bad one is as good as none.
@@ -48,8 +47,8 @@ func newXML(f io.Closer, size int64, text io.Reader, root *xml.StartElement, cos
 
 func (x *xmlFile) timestamp() time.Time { return x.time }
 
-// remaining is nothing after the first stage, in which all is read.
-func (x *xmlFile) remaining(string) int64 {
+// remaining is nothing after the first pass, in which all is read.
+func (x *xmlFile) remaining(kinds) int64 {
 	if x.read {
 		return 0
 	}
@@ -58,69 +57,32 @@ func (x *xmlFile) remaining(string) int64 {
 
 func (x *xmlFile) close() error { return x.f.Close() }
 
-func (x *xmlFile) relations(ctx context.Context, each func(*osm.Relation) error) error {
-	if err := x.load(ctx); err != nil {
+// scan goes through nodes and relations at first, and then through the ways.
+func (x *xmlFile) scan(ctx context.Context, wanted kinds, visit visitor, each func(*batch) error) error {
+	b := new(batch)
+	b.reset()
+	take := func(o *object) error {
+		if visit(o, b); !b.full() {
+			return nil
+		}
+		err := each(b)
+		b.reset()
 		return err
 	}
-	for _, r := range x.relList {
-		if err := each(r); err != nil {
-			return err
-		}
+	var err error
+	if wanted&ways == 0 {
+		err = x.load(ctx, take)
+	} else {
+		err = x.replay(ctx, take)
 	}
-	return ctx.Err()
-}
-
-func (x *xmlFile) ways(ctx context.Context, want func(*osm.Way) bool, each func(*osm.Way) error) error {
-	if err := x.load(ctx); err != nil {
+	if err != nil {
 		return err
 	}
-	start := 0
-	var nodes osm.WayNodes // shared by all, one at a time
-	for i, w := range x.wayList {
-		nodes = nodes[:0]
-		for _, ref := range x.refs[start:x.refEnds[i]] {
-			nodes = append(nodes, osm.WayNode{ID: osm.NodeID(ref)})
-		}
-		w.Nodes = nodes
-		if want(w) {
-			if err := each(w); err != nil {
-				return err
-			}
-		}
-		start, w.Nodes = x.refEnds[i], nil
-	}
-	return ctx.Err()
+	return each(b)
 }
 
-func (x *xmlFile) nodes(ctx context.Context, want func(*osm.Node) bool, each func(*osm.Node) error) error {
-	if err := x.load(ctx); err != nil {
-		return err
-	}
-	plain := new(osm.Node) // stands for all of them, one at a time
-	for i, id := range x.plainIDs {
-		p := toPoint(x.plainLats[i], x.plainLons[i])
-		*plain = osm.Node{ID: osm.NodeID(id), Lat: p[1], Lon: p[0]}
-		if want(plain) {
-			if err := each(plain); err != nil {
-				return err
-			}
-		}
-	}
-	for _, n := range x.tagged {
-		if want(n) {
-			if err := each(n); err != nil {
-				return err
-			}
-		}
-	}
-	return ctx.Err()
-}
-
-// load reads the file on the first call.
-func (x *xmlFile) load(ctx context.Context) error {
-	if x.read {
-		return nil
-	}
+// load reads the file, hands over nodes and relations, and keeps the ways.
+func (x *xmlFile) load(ctx context.Context, take func(*object) error) error {
 	limit := &limiter{r: x.text, max: x.maxElement, left: x.maxElement}
 	s := osmxml.New(ctx, limit)
 	defer s.Close()
@@ -130,21 +92,23 @@ func (x *xmlFile) load(ctx context.Context) error {
 		if err := x.cost.TakeMemory(costObject(s.Object())); err != nil {
 			return err
 		}
+		var err error
 		switch o := s.Object().(type) {
 		case *osm.Node:
 			newest = later(newest, o.Timestamp)
-			x.addNode(o)
+			if lat, lon, ok := toFixed(o.Lat, o.Lon); ok {
+				err = take(&object{kind: mapdata.KindNode, id: int64(o.ID), version: int32(o.Version), tags: o.Tags,
+					lat: lat, lon: lon})
+			}
 		case *osm.Way:
 			newest = later(newest, o.Timestamp)
-			for _, n := range o.Nodes {
-				x.refs = append(x.refs, int64(n.ID))
-			}
-			o.Nodes = nil
-			x.refEnds = append(x.refEnds, len(x.refs))
-			x.wayList = append(x.wayList, o)
+			err = x.keep(o)
 		case *osm.Relation:
 			newest = later(newest, o.Timestamp)
-			x.relList = append(x.relList, o)
+			err = take(relationObject(o))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if err := s.Err(); err != nil {
@@ -157,32 +121,84 @@ func (x *xmlFile) load(ctx context.Context) error {
 	return nil
 }
 
-// costObject is what is kept of an object in memory, in bytes.
+func relationObject(r *osm.Relation) *object {
+	o := &object{kind: mapdata.KindRelation, id: int64(r.ID), version: int32(r.Version), tags: r.Tags,
+		members: make([]member, len(r.Members))}
+	for i, m := range r.Members {
+		o.members[i] = member{id: m.Ref, kind: kindOf(m.Type), role: m.Role}
+	}
+	return o
+}
+
+func kindOf(t osm.Type) mapdata.Kind {
+	switch t {
+	case osm.TypeNode:
+		return mapdata.KindNode
+	case osm.TypeWay:
+		return mapdata.KindWay
+	default:
+		return mapdata.KindRelation
+	}
+}
+
+// keep keeps a way for the second pass.
+func (x *xmlFile) keep(w *osm.Way) error {
+	row := binary.AppendVarint(x.row[:0], int64(w.ID))
+	row = binary.AppendVarint(row, int64(w.Version))
+	row = binary.AppendUvarint(row, uint64(len(w.Tags)))
+	for _, t := range w.Tags {
+		row = append(binary.AppendUvarint(row, uint64(len(t.Key))), t.Key...)
+		row = append(binary.AppendUvarint(row, uint64(len(t.Value))), t.Value...)
+	}
+	row = binary.AppendUvarint(row, uint64(len(w.Nodes)))
+	last := int64(0)
+	for _, n := range w.Nodes {
+		row = binary.AppendVarint(row, int64(n.ID)-last)
+		last = int64(n.ID)
+	}
+	x.row = row
+	return x.ways.Append(row...)
+}
+
+// replay hands over the ways that were kept.
+func (x *xmlFile) replay(ctx context.Context, take func(*object) error) error {
+	o := &object{kind: mapdata.KindWay}
+	for d := (spoolReader{bytes: x.ways.Slice()}); len(d.bytes) > 0; {
+		o.id, o.version = d.varint(), int32(d.varint())
+		o.tags = o.tags[:0]
+		for range d.uvarint() {
+			o.tags = append(o.tags, osm.Tag{Key: d.text(), Value: d.text()})
+		}
+		o.refs = o.refs[:0]
+		last := int64(0)
+		for range d.uvarint() {
+			last += d.varint()
+			o.refs = append(o.refs, last)
+		}
+		if err := take(o); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return x.ways.Free()
+}
+
+// costObject is what an object costs to read, and to keep if it is a way.
 func costObject(o osm.Object) int64 {
 	switch o := o.(type) {
 	case *osm.Node:
 		if len(o.Tags) == 0 {
-			return costPlainNode
+			return 0
 		}
 		return costTagged + costTag*int64(len(o.Tags))
 	case *osm.Way:
 		return costTagged + costTag*int64(len(o.Tags)) + 8*int64(len(o.Nodes))
 	case *osm.Relation:
-		return costTagged + costTag*int64(len(o.Tags)) + weightMember*int64(len(o.Members))
+		return costTagged + costTag*int64(len(o.Tags)) + costMember*int64(len(o.Members))
 	default:
 		return 0
-	}
-}
-
-func (x *xmlFile) addNode(n *osm.Node) {
-	if len(n.Tags) > 0 {
-		x.tagged = append(x.tagged, n)
-		return
-	}
-	if lat, lon, ok := toFixed(n.Lat, n.Lon); ok {
-		x.plainIDs = append(x.plainIDs, int64(n.ID))
-		x.plainLats = append(x.plainLats, lat)
-		x.plainLons = append(x.plainLons, lon)
 	}
 }
 

@@ -49,7 +49,7 @@ func (b *builder) next(c cursor) (next cursor, node uint32, ok bool) {
 // no road continues this one.
 func (b *builder) edge(c cursor, nodes []uint32) (_ []uint32, next cursor, on mapdata.Modes, ok bool) {
 	flags := b.flags.Slice()
-	m := b.roads[c.road].modes()
+	m := b.modes(c.road)
 	nodes = append(nodes, b.node(c))
 	for {
 		next, node, ok := b.next(c)
@@ -57,7 +57,7 @@ func (b *builder) edge(c cursor, nodes []uint32) (_ []uint32, next cursor, on ma
 		if !ok {
 			return nodes, next, 0, false
 		}
-		on := m & b.roads[next.road].modes() &^ flags[node].junction()
+		on := m & b.modes(next.road) &^ flags[node].junction()
 		if on != m || next.road != c.road || next.at != c.at+c.step || len(nodes) > roadgraph.MaxEdgeShape {
 			return nodes, next, on, true
 		}
@@ -130,7 +130,7 @@ func (b *builder) cutRing(start cursor) cursor {
 	flags := b.flags.Slice()
 	best, score := start, -1
 	for c := start; ; {
-		m := b.roads[c.road].modes()
+		m := b.modes(c.road)
 		if at := flags[b.node(c)].junction() & m; rank(at) > score {
 			best, score = c, rank(at)
 		}
@@ -139,7 +139,7 @@ func (b *builder) cutRing(start cursor) cursor {
 		}
 	}
 	node := b.node(best)
-	flags[node] |= nodeFlags(flags[node].two()&b.roads[best.road].modes()) << junctionBits
+	flags[node] |= nodeFlags(flags[node].two()&b.modes(best.road)) << junctionBits
 	return best
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/hilbert"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
@@ -18,9 +19,7 @@ type emitter struct {
 	*builder
 	shape  *region.SectionWriter
 	words  []uint32
-	leaves *leafWriter
-	names  *nameWriter
-	roads  *region.SectionWriter
+	leaves [len(roadgraph.Indexes)]*leafWriter
 	meets  *scratch.Sorter[meeting]
 
 	metres float64 // of the chain so far
@@ -54,12 +53,11 @@ func (e edgeEnd) blocked() mapdata.Modes { return mapdata.Modes(e.About>>blocked
 const maxEdges = 1<<31 - 1<<24
 
 // makeEdges makes the edges of chains in their order, and lists where they meet.
-func (b *builder) makeEdges(chains *scratch.Sorter[chain]) (err error) {
-	e := &emitter{builder: b, roads: b.w.Spool(roadgraph.RoadsSection, sizeOf[roadgraph.Road]())}
+func (b *builder) makeEdges(chains *scratch.Sorter[chain]) error {
+	e := &emitter{builder: b}
 	e.shape = b.w.Direct(roadgraph.ShapeSection, sizeOf[uint32]())
-	e.leaves = newLeafWriter(b.w, b.dir)
-	if e.names, err = newNameWriter(b); err != nil {
-		return err
+	for i := range e.leaves {
+		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
 	if _, err := b.usedAs.Extend(b.count()); err != nil {
 		return err
@@ -79,11 +77,10 @@ func (b *builder) makeEdges(chains *scratch.Sorter[chain]) (err error) {
 	if err := e.shape.Close(); err != nil {
 		return err
 	}
-	if err := e.names.free(); err != nil {
-		return err
-	}
-	if err := e.leaves.finish(); err != nil {
-		return err
+	for _, l := range e.leaves {
+		if err := l.finish(); err != nil {
+			return err
+		}
 	}
 	return b.listEnds(e.meets)
 }
@@ -99,7 +96,7 @@ func (e *emitter) chain(chain *chain) error {
 	for {
 		line, next, on, _ := e.edge(c, e.line[:0])
 		e.line = line
-		if err := e.emit(c, line, begins&e.network.roads[c.road].modes()); err != nil {
+		if err := e.emit(c, line, begins&e.network.modes(c.road)); err != nil {
 			return err
 		}
 		if on == 0 {
@@ -136,7 +133,11 @@ func (e *emitter) emit(c cursor, line []uint32, begins mapdata.Modes) error {
 	if err := e.edges.Append(edge); err != nil {
 		return err
 	}
-	if err := e.leaves.edge(uint32(number), r.modes(), line, e.nodes); err != nil {
+	leaves := e.leaves[0]
+	if e.modes(c.road)&mapdata.Car == 0 {
+		leaves = e.leaves[1]
+	}
+	if err := leaves.edge(uint32(number), e.modes(c.road), line, e.nodes); err != nil {
 		return err
 	}
 	e.restricted.edge(uint32(number), c, len(line))
@@ -146,7 +147,7 @@ func (e *emitter) emit(c cursor, line []uint32, begins mapdata.Modes) error {
 		}
 		e.words = e.words[:0]
 	}
-	return e.meet(uint32(number), r.modes(), line)
+	return e.meet(uint32(number), e.modes(c.road), line)
 }
 
 // use is the number of a road in the file: roads are there in the order in which edges are of them.
@@ -157,25 +158,34 @@ func (e *emitter) use(road uint32) (uint32, error) {
 		if err := e.roadOf.Append(road); err != nil {
 			return 0, err
 		}
-		r := &e.network.roads[road]
-		out := roadgraph.Road{WayLow: uint32(r.Way), WayHigh: uint32(uint64(r.Way) >> 32), Class: r.Class, Flags: r.Flags,
-			Layer: r.Layer, Speeds: r.Speeds}
-		var err error
-		if out.Name, err = e.names.add(r.Name); err != nil {
-			return 0, err
-		}
-		if out.Ref, err = e.names.add(r.Ref); err != nil {
-			return 0, err
-		}
-		if err := region.Append(e.roads, out); err != nil {
-			return 0, err
-		}
 	}
 	return *at - 1, nil
 }
 
-func flagsOfEdge(r *road, reversed bool) roadgraph.EdgeFlags {
-	forward, backward, localForward, localBackward := r.Forward, r.Backward, r.LocalForward, r.LocalBackward
+// writeRoads writes the roads that edges are of, and their names.
+func (b *builder) writeRoads() error {
+	names, err := newNameWriter(b)
+	if err != nil {
+		return err
+	}
+	out := b.w.Direct(roadgraph.RoadsSection, sizeOf[roadgraph.Road]())
+	for _, road := range b.roadOf.Slice() {
+		r := &b.roads[road]
+		record := roadgraph.Road{WayLow: uint32(r.Way), WayHigh: uint32(uint64(r.Way) >> 32), Class: r.Class,
+			Flags: flagsOf(r), Layer: r.Layer,
+			Speeds: [4]uint8{r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed}}
+		var failed [2]error
+		record.Name, failed[0] = names.add(r.Name)
+		record.Ref, failed[1] = names.add(r.Ref)
+		if err := cmp.Or(failed[0], failed[1], region.Append(out, record)); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(out.Close(), names.free())
+}
+
+func flagsOfEdge(r *extract.Road, reversed bool) roadgraph.EdgeFlags {
+	forward, backward, localForward, localBackward := r.Forward, r.Backward, r.DestinationForward, r.DestinationBackward
 	flags := roadgraph.EdgeFlags(0)
 	if reversed {
 		forward, backward, localForward, localBackward = backward, forward, localBackward, localForward
@@ -186,7 +196,7 @@ func flagsOfEdge(r *road, reversed bool) roadgraph.EdgeFlags {
 }
 
 // endOf is where an edge ends as roadgraph.Edge has it.
-func endOf(first, last node) (north, east int16) {
+func endOf(first, last extract.Node) (north, east int16) {
 	dLat, dLon := int64(last.Lat)-int64(first.Lat), sphere.Eastward(first.Lon, last.Lon)
 	if dLat != int64(int16(dLat)) || dLon != int32(int16(dLon)) || dLat == roadgraph.FarEnd {
 		return roadgraph.FarEnd, 0

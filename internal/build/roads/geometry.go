@@ -4,16 +4,17 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // distance is the great-circle distance in metres between two nodes.
-func distance(a, b node) float64 {
+func distance(a, b extract.Node) float64 {
 	return sphere.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
 }
 
 // bearing is the direction in which the great circle from a to b leaves a, in 2^24ths of a turn clockwise from north.
-func bearing(a, b node) uint32 {
+func bearing(a, b extract.Node) uint32 {
 	const unit = math.Pi / 180 * 1e-7
 	sinA, cosA := math.Sincos(float64(a.Lat) * unit)
 	sinLon, cosLon := math.Sincos(float64(sphere.Eastward(a.Lon, b.Lon)) * unit)

@@ -2,6 +2,7 @@ package roads
 
 import (
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -13,19 +14,20 @@ import (
 // in the index are then neighbours in the list of edges, too.
 type leafWriter struct {
 	w      *region.Writer
+	names  *roadgraph.Index
 	leaves *region.SectionWriter
 	boxes  *scratch.Array[boxtree.Box] // of the groups
 	group  []roadgraph.Leaf
 	parts  []boxtree.Box // of the group's leaves
 }
 
-func newLeafWriter(w *region.Writer, dir *scratch.Dir) *leafWriter {
-	return &leafWriter{w: w, leaves: w.Spool(roadgraph.LeavesSection, sizeOf[roadgraph.Leaf]()),
+func newLeafWriter(w *region.Writer, dir *scratch.Dir, names *roadgraph.Index) *leafWriter {
+	return &leafWriter{w: w, names: names, leaves: w.Spool(names.Leaves, sizeOf[roadgraph.Leaf]()),
 		boxes: scratch.NewArray[boxtree.Box](dir, "road-boxes")}
 }
 
 // edge adds the leaves of an edge. A piece that crosses the antimeridian has a leaf at either side of it.
-func (l *leafWriter) edge(number uint32, m mapdata.Modes, line []uint32, nodes []node) error {
+func (l *leafWriter) edge(number uint32, m mapdata.Modes, line []uint32, nodes []extract.Node) error {
 	leaf, box := roadgraph.Leaf{Edge: number, Modes: m}, boxtree.Empty
 	add := func() (err error) {
 		if leaf.Pieces > 0 {
@@ -119,7 +121,7 @@ func (l *leafWriter) finish() error {
 	if err := l.boxes.Append(above...); err != nil {
 		return err
 	}
-	if err := direct(l.w, roadgraph.BoxesSection, l.boxes.Slice()); err != nil {
+	if err := direct(l.w, l.names.Boxes, l.boxes.Slice()); err != nil {
 		return err
 	}
 	return l.boxes.Free()

@@ -3,6 +3,7 @@ package roads
 import (
 	"cmp"
 
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -67,12 +68,12 @@ func (b *builder) markJunctions() error {
 	}
 	for _, x := range b.barriers {
 		flags[x.Node] |= blockedBit
-		mark(flags, x.Node, x.Modes)
+		mark(flags, x.Node, x.Stops)
 	}
 	for i := range b.restrictions {
 		r := &b.restrictions[i]
-		if r.ViaNode >= 0 {
-			mark(flags, uint32(r.ViaNode), r.Modes)
+		if r.ViaNode != extract.NoNode {
+			mark(flags, r.ViaNode, r.Modes)
 			continue
 		}
 		for _, way := range r.ViaWays {
@@ -103,9 +104,9 @@ func (b *builder) countDegrees(flags []nodeFlags) {
 			more[d][m] = nodeFlags(d.more(m))
 		}
 	}
-	for i := range b.count() {
-		m := b.roads[i].modes()
-		nodes := b.nodesOf(uint32(i))
+	for i := range uint32(b.count()) {
+		m := b.modes(i)
+		nodes := b.nodesOf(i)
 		for k := 1; k < len(nodes); k++ {
 			if from, to := nodes[k-1], nodes[k]; from != to {
 				flags[from] = more[flags[from]&63][m&7]
@@ -135,7 +136,7 @@ func (b *builder) linkRoads(flags []nodeFlags) error {
 		return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.End, y.End))
 	})
 	for i := range uint32(b.count()) {
-		nodes, m := b.nodesOf(i), b.roads[i].modes()
+		nodes, m := b.nodesOf(i), b.modes(i)
 		for end, node := range [2]uint32{nodes[0], nodes[len(nodes)-1]} {
 			if flags[node].two()&m != 0 {
 				if err := ends.Add(roadEnd{node, 2*i + uint32(end)}); err != nil {
@@ -173,7 +174,7 @@ func (b *builder) link(partners, ends []uint32, mode mapdata.Modes) bool {
 	pair := [2]uint32{}
 	n := 0
 	for _, end := range ends {
-		if b.roads[end>>1].modes()&mode != 0 && n < 2 {
+		if b.modes(end>>1)&mode != 0 && n < 2 {
 			pair[n] = end
 			n++
 		}
@@ -183,7 +184,7 @@ func (b *builder) link(partners, ends []uint32, mode mapdata.Modes) bool {
 	}
 	x, y := pair[0], pair[1]
 	// One travels x's road along where that ends here, and y's where it begins here.
-	if x>>1 != y>>1 && b.roads[x>>1].properties(mode, x&1 == 1) != b.roads[y>>1].properties(mode, y&1 == 0) {
+	if x>>1 != y>>1 && b.properties(x>>1, mode, x&1 == 1) != b.properties(y>>1, mode, y&1 == 0) {
 		return false
 	}
 	if partners[x] == noPartner && partners[y] == noPartner {

@@ -7,57 +7,46 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
-
-// node is where a node of a road is, in 1e-7 degrees.
-type node struct{ Lat, Lon int32 }
-
-// road is a way that somebody may travel along.
-type road struct {
-	Way       int64
-	FirstNode uint64 // in the list of nodes; they end where the next road's begin
-	Name, Ref uint32 // numbers of texts
-	// Forward and Backward say who may travel along the way and against it, LocalForward and LocalBackward who of them
-	// may only where their way begins or ends there.
-	Forward, Backward, LocalForward, LocalBackward mapdata.Modes
-	Class                                          mapdata.RoadClass
-	Flags                                          uint8 // as roadgraph.Road has them
-	Layer                                          int8
-	Speeds                                         [4]uint8 // as roadgraph.Road has them
-}
-
-// modes are those that may travel a road at all.
-func (r *road) modes() mapdata.Modes { return r.Forward | r.Backward }
-
-// barrier is a node that some modes cannot pass.
-type barrier struct {
-	Node  uint32
-	Modes mapdata.Modes
-}
 
 // network is what an extract has of roads, in flat arrays.
 type network struct {
-	nodes        []node // by id
-	roads        []road // by way; one more, without nodes, stands at the end
-	refs         []uint32
-	barriers     []barrier // by node
+	nodes        []extract.Node // by id
+	roads        []extract.Road // by way
+	refs         []uint32       // nodes of all roads
+	barriers     []extract.Barrier
 	texts        *scratch.Texts
 	restrictions []extract.Restriction
 	cost         *extract.Budget
 }
 
+func newNetwork(d *extract.Data) *network {
+	return &network{nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), refs: d.RoadNodes.Slice(),
+		barriers: d.Barriers.Slice(), texts: d.Texts, restrictions: d.Restrictions, cost: d.Cost}
+}
+
 // count is the number of roads.
-func (n *network) count() int { return len(n.roads) - 1 }
+func (n *network) count() int { return len(n.roads) }
 
 // nodesOf are the nodes of a road.
 func (n *network) nodesOf(road uint32) []uint32 {
-	return n.refs[n.roads[road].FirstNode:n.roads[road+1].FirstNode]
+	first := n.roads[road].FirstNode
+	if int(road)+1 < len(n.roads) {
+		return n.refs[first:n.roads[road+1].FirstNode]
+	}
+	return n.refs[first:]
 }
 
 // find returns the first road of a way, if the mode may travel it.
 func (n *network) find(way int64, mode mapdata.Modes) (uint32, bool) {
-	i, ok := slices.BinarySearchFunc(n.roads[:n.count()], way, func(r road, way int64) int { return cmp.Compare(r.Way, way) })
-	return uint32(i), ok && n.roads[i].modes()&mode != 0
+	i, ok := slices.BinarySearchFunc(n.roads, way, func(r extract.Road, way int64) int { return cmp.Compare(r.Way, way) })
+	return uint32(i), ok && n.modes(uint32(i))&mode != 0
+}
+
+// modes are those that may travel a road at all.
+func (n *network) modes(road uint32) mapdata.Modes {
+	return n.roads[road].Forward | n.roads[road].Backward
 }
 
 // endsAt reports whether a node is the first or the last of a road.
@@ -68,11 +57,13 @@ func (n *network) endsAt(road, node uint32) bool {
 
 // blocked are the modes that cannot pass a node.
 func (n *network) blocked(node uint32) mapdata.Modes {
-	i, ok := slices.BinarySearchFunc(n.barriers, node, func(b barrier, node uint32) int { return cmp.Compare(b.Node, node) })
+	i, ok := slices.BinarySearchFunc(n.barriers, node, func(b extract.Barrier, node uint32) int {
+		return cmp.Compare(b.Node, node)
+	})
 	if !ok {
 		return 0
 	}
-	return n.barriers[i].Modes
+	return n.barriers[i].Stops
 }
 
 // modes are all of them, in the order in which they have their say where they differ.
@@ -90,17 +81,18 @@ type properties struct {
 }
 
 // properties of a road for a mode, travelled along it or against it.
-func (r *road) properties(mode mapdata.Modes, along bool) properties {
-	p := properties{name: r.Name, ref: r.Ref, class: r.Class, flags: r.Flags, layer: r.Layer,
+func (n *network) properties(road uint32, mode mapdata.Modes, along bool) properties {
+	r := &n.roads[road]
+	p := properties{name: r.Name, ref: r.Ref, class: r.Class, flags: flagsOf(r), layer: r.Layer,
 		forward: r.Forward&mode != 0, backward: r.Backward&mode != 0,
-		localForward: r.LocalForward&mode != 0, localBackward: r.LocalBackward&mode != 0}
+		localForward: r.DestinationForward&mode != 0, localBackward: r.DestinationBackward&mode != 0}
 	switch mode {
 	case mapdata.Car:
-		p.speed = [2]uint8{r.Speeds[0], r.Speeds[1]}
+		p.speed = [2]uint8{r.SpeedForward, r.SpeedBackward}
 	case mapdata.Bicycle:
-		p.speed = [2]uint8{r.Speeds[2], r.Speeds[2]}
+		p.speed = [2]uint8{r.BicycleSpeed, r.BicycleSpeed}
 	case mapdata.Foot:
-		p.speed = [2]uint8{r.Speeds[3], r.Speeds[3]}
+		p.speed = [2]uint8{r.FootSpeed, r.FootSpeed}
 	}
 	if !along {
 		p.forward, p.backward = p.backward, p.forward
@@ -108,4 +100,21 @@ func (r *road) properties(mode mapdata.Modes, along bool) properties {
 		p.speed[0], p.speed[1] = p.speed[1], p.speed[0]
 	}
 	return p
+}
+
+// flagsOf are the flags of a road as roadgraph.Road has them.
+func flagsOf(r *extract.Road) uint8 {
+	flags := roadgraph.Flags(0)
+	for _, f := range [...]struct {
+		set  bool
+		flag roadgraph.Flags
+	}{
+		{r.Roundabout, roadgraph.Roundabout}, {r.Link, roadgraph.Link}, {r.Tunnel, roadgraph.Tunnel},
+		{r.Bridge, roadgraph.Bridge}, {r.Toll, roadgraph.Toll}, {r.Ferry, roadgraph.Ferry},
+	} {
+		if f.set {
+			flags |= f.flag
+		}
+	}
+	return uint8(flags >> roadgraph.RoadFlags)
 }

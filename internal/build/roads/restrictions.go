@@ -30,8 +30,8 @@ type restrictedRoads struct {
 func (b *builder) findRestricted() {
 	r := &restrictedRoads{map[uint32]uint32{}, map[uint32]bool{}, map[cursor]uint32{}}
 	for i := range b.restrictions {
-		if at := b.restrictions[i].ViaNode; at >= 0 {
-			r.nodes[uint32(at)] = noEnds
+		if at := b.restrictions[i].ViaNode; at != extract.NoNode {
+			r.nodes[at] = noEnds
 		}
 		for _, way := range b.restrictions[i].ViaWays {
 			if road, ok := b.find(way, allModes); ok && !r.roads[road] {
@@ -127,8 +127,8 @@ type beginning struct {
 // end.
 func (t *turnBuilder) beginnings(r *extract.Restriction) ([]beginning, error) {
 	var found []beginning
-	if r.ViaNode >= 0 {
-		node := uint32(r.ViaNode)
+	if r.ViaNode != extract.NoNode {
+		node := r.ViaNode
 		for _, arc := range t.entering(r.From, node) {
 			found = append(found, beginning{[]uint32{arc}, node})
 		}

@@ -99,10 +99,14 @@ func (b *builder) makeTurns() error {
 	w := &turnWriter{builder: b, of: of, out: out}
 	for edge := range b.edges.Len() - 1 {
 		b.edges.Slice()[edge].FirstTurn = w.count()
-		for end := range uint32(2) {
-			if err := w.turns(2*uint32(edge)+1-end, allModes, nil); err != nil {
-				return err
-			}
+		first := w.count()
+		if err := w.turns(2*uint32(edge)+1, allModes, nil); err != nil {
+			return err
+		}
+		e := &b.edges.Slice()[edge]
+		e.Flags = e.Flags.WithWords(int(w.count() - first))
+		if err := w.turns(2*uint32(edge), allModes, nil); err != nil {
+			return err
 		}
 	}
 	b.edges.Slice()[b.edges.Len()-1].FirstTurn = w.count()
@@ -193,8 +197,11 @@ func (w *turnWriter) turns(end uint32, m mapdata.Modes, state *int32) error {
 	}
 	first := len(w.words)
 	for _, to := range group {
-		w.turn(own, to, arrivals)
+		if to.End != end {
+			w.turn(own, to, arrivals)
+		}
 	}
+	w.turn(own, own, arrivals) // last: by then readers know whether the road goes on
 	if err := w.cost.TakeMemory(costTurn * int64(len(w.words)-first)); err != nil {
 		return err
 	}

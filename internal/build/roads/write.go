@@ -37,10 +37,7 @@ type builder struct {
 
 // Write compiles the roads of an extract and adds them to a region file. The same input gives the same bytes.
 func Write(w *region.Writer, d *extract.Data, dir *scratch.Dir) error {
-	n, err := newNetwork(d, dir)
-	if err != nil {
-		return err
-	}
+	n := newNetwork(d)
 	if n.count() == 0 {
 		return nil
 	}
@@ -74,11 +71,14 @@ func (b *builder) write() error {
 	if err := b.makeTurns(); err != nil {
 		return err
 	}
-	return direct(b.w, roadgraph.EdgesSection, b.edges.Slice())
+	if err := errors.Join(b.ends.Free(), b.firstEnd.Free(), b.flags.Free()); err != nil {
+		return err
+	}
+	return errors.Join(direct(b.w, roadgraph.EdgesSection, b.edges.Slice()), b.edges.Free(), b.writeRoads())
 }
 
 // free removes the temporary files.
 func (b *builder) free() error {
 	return errors.Join(b.flags.Free(), b.partners.Free(), b.edges.Free(), b.usedAs.Free(), b.roadOf.Free(), b.ends.Free(),
-		b.firstEnd.Free(), b.texts.Free())
+		b.firstEnd.Free())
 }

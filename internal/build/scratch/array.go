@@ -9,8 +9,9 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// Array is a growable array in a mapped temporary file, of elements that hold no pointers. Room on the disk is set aside
-// when it grows, so that a full disk is an error of Append and not a fault later. The zero Array is empty and cannot grow.
+// Array is a growable array in a mapped temporary file, of elements that hold no pointers. Room on the disk is set
+// aside when it grows, so that a full disk is an error of Append and not a fault later. The zero Array is empty and
+// cannot grow.
 type Array[T any] struct {
 	dir    *Dir
 	name   string
@@ -66,7 +67,8 @@ func (a *Array[T]) Append(v ...T) error {
 	return nil
 }
 
-// Extend adds elements that are zero, for the caller to fill, and returns them. What Slice returned before is no longer valid.
+// Extend adds elements that are zero, for the caller to fill, and returns them. What Slice returned before is no longer
+// valid.
 func (a *Array[T]) Extend(n int) ([]T, error) {
 	if a.n+n > len(a.data) {
 		if err := a.reserve(a.n + n); err != nil {
@@ -77,6 +79,14 @@ func (a *Array[T]) Extend(n int) ([]T, error) {
 	added := a.data[a.n-n : a.n : a.n]
 	clear(added) // what Truncate cut off may have been there
 	return added, nil
+}
+
+// Reserve makes room for so many elements in all, and no more than that, where it is known how many will come.
+func (a *Array[T]) Reserve(n int) error {
+	if n <= len(a.data) {
+		return nil
+	}
+	return a.reserve(n)
 }
 
 // Truncate cuts the array down to n elements. Their room stays set aside.
@@ -102,12 +112,18 @@ func (a *Array[T]) reserve(n int) error {
 	if err := a.unmap(); err != nil {
 		return err
 	}
+	return a.remap(bytes)
+}
+
+// remap maps the file, which has some bytes.
+func (a *Array[T]) remap(bytes int64) error {
+	var zero T
 	mapped, err := mmap.MapRegion(a.file, int(bytes), mmap.RDWR, 0, 0)
 	if err != nil {
 		return fmt.Errorf("temporary files: %w", err)
 	}
 	a.mapped = mapped
-	a.data = unsafe.Slice((*T)(unsafe.Pointer(&mapped[0])), int(bytes/size))
+	a.data = unsafe.Slice((*T)(unsafe.Pointer(&mapped[0])), int(bytes/int64(unsafe.Sizeof(zero))))
 	return nil
 }
 
@@ -120,6 +136,27 @@ func (a *Array[T]) unmap() error {
 		return fmt.Errorf("temporary files: %w", err)
 	}
 	return nil
+}
+
+// Trim gives the room back that is set aside beyond the content. What Slice returned before is no longer valid.
+func (a *Array[T]) Trim() error {
+	var zero T
+	before := int64(len(a.mapped))
+	bytes := (int64(a.n)*int64(unsafe.Sizeof(zero)) + pageBytes - 1) / pageBytes * pageBytes
+	if bytes >= before {
+		return nil
+	}
+	if bytes == 0 {
+		return a.Free()
+	}
+	if err := a.unmap(); err != nil {
+		return err
+	}
+	if err := a.file.Truncate(bytes); err != nil {
+		return fmt.Errorf("temporary files: %w", err)
+	}
+	a.dir.grow(bytes - before)
+	return a.remap(bytes)
 }
 
 // Free removes the file. The array is empty then, and may grow again.

@@ -89,7 +89,7 @@ func TestArray(t *testing.T) {
 		var want [][3]uint32
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			n := rapid.IntRange(0, 5000).Draw(t, "n")
-			switch rapid.IntRange(0, 2).Draw(t, "step") {
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
 			case 0:
 				v := make([][3]uint32, n)
 				for i := range v {
@@ -108,6 +108,18 @@ func TestArray(t *testing.T) {
 			case 2:
 				a.Truncate(n)
 				want = want[:min(n, len(want))]
+			case 3:
+				if err := a.Trim(); err != nil || d.Size() >= int64(len(want))*12+pageBytes {
+					t.Fatalf("%d bytes for %d elements, %v", d.Size(), len(want), err)
+				}
+			case 4:
+				before := d.Size()
+				if err := a.Reserve(n); err != nil || d.Size() < int64(n)*12 {
+					t.Fatalf("%d bytes for %d elements, %v", d.Size(), n, err)
+				}
+				if n <= len(want) && d.Size() != before {
+					t.Fatalf("%d elements took %d bytes more", n, d.Size()-before)
+				}
 			}
 			if !slices.Equal(a.Slice(), want) || a.Len() != len(want) {
 				t.Fatalf("%d elements that differ from %d", a.Len(), len(want))

@@ -38,33 +38,48 @@ func (t *Texts) Len() int { return t.ends.Len() }
 
 // Add returns the number of a text.
 func (t *Texts) Add(text string) (uint32, error) {
-	if text == "" {
-		return 0, nil
+	number, at, hash := t.find(text)
+	if number != 0 || text == "" {
+		return number, nil
 	}
-	hash := uint32(maphash.String(t.seed, text))
 	slots := t.table.Slice()
-	mask := uint32(len(slots) - 1)
-	at := hash & mask
-	for ; slots[at].number != 0; at = (at + 1) & mask {
-		if slots[at].hash == hash && string(t.Bytes(slots[at].number)) == text {
-			return slots[at].number, nil
-		}
-	}
-	number := t.ends.Len()
-	if number > math.MaxUint32 {
+	count := t.ends.Len()
+	if count > math.MaxUint32 {
 		return 0, fmt.Errorf("the extract has more than %d different names", uint32(math.MaxUint32))
 	}
-	slots[at] = textSlot{hash, uint32(number)}
+	slots[at] = textSlot{hash, uint32(count)}
 	if err := t.bytes.Append(unsafe.Slice(unsafe.StringData(text), len(text))...); err != nil {
 		return 0, err
 	}
 	if err := t.ends.Append(uint64(t.bytes.Len())); err != nil {
 		return 0, err
 	}
-	if 3*number > 2*len(slots) && len(slots) < 1<<32 {
-		return uint32(number), t.double()
+	if 3*count > 2*len(slots) && len(slots) < 1<<32 {
+		return uint32(count), t.double()
 	}
-	return uint32(number), nil
+	return uint32(count), nil
+}
+
+// Find returns the number of a text, and 0 for one that is not there. Several goroutines may call it at a time.
+func (t *Texts) Find(text string) uint32 {
+	number, _, _ := t.find(text)
+	return number
+}
+
+// find returns the number of a text and its slot, or 0 and the slot for it.
+func (t *Texts) find(text string) (number, at, hash uint32) {
+	if text == "" {
+		return 0, 0, 0
+	}
+	hash = uint32(maphash.String(t.seed, text))
+	slots := t.table.Slice()
+	mask := uint32(len(slots) - 1)
+	for at = hash & mask; slots[at].number != 0; at = (at + 1) & mask {
+		if slots[at].hash == hash && string(t.Bytes(slots[at].number)) == text {
+			return slots[at].number, at, hash
+		}
+	}
+	return 0, at, hash
 }
 
 // double makes the table twice as large. A slot moves to its place in the second half or stays before the free ones, so the

@@ -19,8 +19,8 @@ type field struct {
 	about    string // one line
 }
 
-// fieldsOf lists the JSON fields of a type, those of objects of this repository within it included. path is what stands before
-// their names. The fields of embedded structs are the type's own.
+// fieldsOf lists the JSON fields of a type, those of objects of this repository within it included. path is what
+// stands before their names. The fields of embedded structs are the type's own.
 func fieldsOf(c *comments, typ reflect.Type, path string) (fields []field, err error) {
 	if typ.Kind() != reflect.Struct {
 		return nil, nil
@@ -144,13 +144,17 @@ func kindOf(typ reflect.Type, caddyTag string) string {
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "integer"
 	case reflect.Slice, reflect.Array:
-		element := kindOf(typ.Elem(), "")
-		if rest, nested := strings.CutPrefix(element, "list "); nested {
-			return "list of lists " + rest
-		}
-		return "list of " + element + "s"
+		return "list of " + plural(kindOf(typ.Elem(), ""))
 	case reflect.Map:
-		return "map of " + kindOf(typ.Elem(), "") + "s by name"
+		return "map of " + plural(kindOf(typ.Elem(), "")) + " by name"
 	}
 	return "object"
+}
+
+// plural is what several of a kind are called.
+func plural(kind string) string {
+	if rest, list := strings.CutPrefix(kind, "list "); list {
+		return "lists " + rest
+	}
+	return kind + "s"
 }

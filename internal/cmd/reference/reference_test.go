@@ -69,6 +69,7 @@ func TestDescribe(t *testing.T) {
 			{"parts", "map of objects by name", "", "Objects."},
 			{"parts.<name>.counts", "list of lists of integers", "0", "How many."},
 			{"raw", "module of `some.where`, named by `kind`", "none", "Modules | of an app."},
+			{"header", "map of lists of strings by name", "none", "Lists."},
 		},
 		syntax:  "sample <text> {\n    wait <duration>\n\n    part <name>\n}",
 		notes:   []block{{"Parts may be many.", false}},
@@ -79,7 +80,8 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
-	const rendered = "\n### some.where.sample\n\n`sample` does nothing. It has every kind of field.\n\nIt has a second paragraph.\n\n" +
+	const rendered = "\n### some.where.sample\n\n`sample` does nothing. It has every kind of field.\n\n" +
+		"It has a second paragraph.\n\n" +
 		"Syntax:\n\n```\nsample <text> {\n\twait <duration>\n\n\tpart <name>\n}\n```\n\nParts may be many.\n\n" +
 		"Example:\n\n```caddyfile\nsample a {\n\twait 5s\n}\n```\n\n| JSON field | Type | Default | |\n|---|---|---|---|\n" +
 		"| `wait` | duration | 10s | How long. |\n"
@@ -109,7 +111,8 @@ func TestDescribeOtherThanObject(t *testing.T) {
 	if diff := cmp.Diff(want, m, cmp.AllowUnexported(module{}, block{}, field{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := string(render([]module{m})); !strings.Contains(got, "```sh\ncurl localhost\n```\n\nJSON: list of strings.\n") {
+	const jsonKind = "```sh\ncurl localhost\n```\n\nJSON: list of strings.\n"
+	if got := string(render([]module{m})); !strings.Contains(got, jsonKind) {
 		t.Error(got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // ladder is two long streets with a crossing every 200 m.
 func ladder(t *testing.T) *matching.Local {
 	town := &roadgraphtest.Town{}
-	var south, north []int32
+	var south, north []uint32
 	for x := 0.0; x <= 1000; x += 200 {
 		south, north = append(south, town.Node(x, 0)), append(north, town.Node(x, 150))
 	}

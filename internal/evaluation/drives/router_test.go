@@ -104,7 +104,7 @@ func TestFastestKeepsToOneWays(t *testing.T) {
 func TestFastestRoundTheBlock(t *testing.T) {
 	town := &roadgraphtest.Town{}
 	a, b, c, d := town.Node(0, 0), town.Node(1000, 0), town.Node(1000, 500), town.Node(0, 500)
-	for _, side := range [][2]int32{{a, b}, {b, c}, {c, d}, {d, a}} {
+	for _, side := range [][2]uint32{{a, b}, {b, c}, {c, d}, {d, a}} {
 		town.OneWay("", side[0], side[1])
 	}
 	town.Road("Spur", a, town.Node(0, -400))
@@ -133,13 +133,13 @@ func city(tb testing.TB) *roadgraph.Graph {
 	const size, block = 25, 250.0
 	random := rand.New(rand.NewPCG(5, 6))
 	town := &roadgraphtest.Town{}
-	var nodes [size][size]int32
+	var nodes [size][size]uint32
 	for x := range size {
 		for y := range size {
 			nodes[x][y] = town.Node(float64(x-size/2)*block+random.Float64()*80, float64(y-size/2)*block+random.Float64()*80)
 		}
 	}
-	street := func(a, b int32) {
+	street := func(a, b uint32) {
 		lay := town.Road
 		if random.IntN(5) == 0 {
 			lay = town.OneWay
@@ -165,7 +165,7 @@ func city(tb testing.TB) *roadgraph.Graph {
 		}
 		r := extract.Restriction{Relation: int64(i + 1), From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: mapdata.Car}
 		if slices.Contains(c.Nodes, b.Nodes[1]) {
-			r.To, r.ViaNode, r.ViaWays = c.Way, -1, []int64{b.Way}
+			r.To, r.ViaNode, r.ViaWays = c.Way, extract.NoNode, []int64{b.Way}
 		}
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}

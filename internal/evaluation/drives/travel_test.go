@@ -66,7 +66,7 @@ func TestWhatTravellersTake(t *testing.T) {
 	east := town.Node(400, 60)
 	town.Road("Zig", north, east)
 	town.Road("Back", east, b)
-	for _, n := range []int32{corner, north, east} { // so that each corner is a junction
+	for _, n := range []uint32{corner, north, east} { // so that each corner is a junction
 		town.Road("Spur", n, town.Node(float64(n)*100, -300))
 	}
 	town.Road("Arc", a, town.Node(200, -190), b)

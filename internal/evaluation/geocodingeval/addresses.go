@@ -2,6 +2,7 @@ package geocodingeval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/places"
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -55,26 +58,33 @@ func (s *subject) hidden(ctx context.Context, t *table) error {
 // hide compiles the extract with tags hidden from one of some parts of the houses, and asks for each of these.
 func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) error {
 	data := *s.data
-	data.Features = slices.Clone(data.Features)
-	var houses []int
+	data.Features = extract.NewFeatures(s.dir, s.data.Texts)
+	defer data.Features.Free()
+	var houses []extract.Feature
 	n := 0
-	for i := range data.Features {
-		f := &data.Features[i]
-		if f.Tags.Get("addr:housenumber") == "" {
-			continue
+	for f := range s.data.Features.All {
+		house := *f
+		if f.Tags.Get("addr:housenumber") != "" {
+			if n++; n%parts == part {
+				house.Tags = slices.Clone(f.Tags)
+				houses = append(houses, house)
+				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t extract.Tag) bool {
+					return slices.ContainsFunc(tags, func(h *hiddenTag) bool { return h.key == t.Key })
+				})
+			}
 		}
-		if n++; n%parts == part {
-			houses = append(houses, i)
-			f.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t extract.Tag) bool {
-				return slices.ContainsFunc(tags, func(h *hiddenTag) bool { return h.key == t.Key })
-			})
+		if err := data.Features.Add(&house); err != nil {
+			return err
 		}
 	}
-	var w region.Writer
-	if err := geocoding.Write(&w, &data); err != nil {
+	w, err := region.Create(s.dir.Path(), func(name string) region.Spool { return scratch.NewStream(s.dir, name) })
+	if err != nil {
 		return err
 	}
-	region.AddCoverage(&w, data.Tiles)
+	if err := places.Write(w, &data, s.dir); err != nil {
+		return errors.Join(err, w.Discard())
+	}
+	region.AddCoverage(w, data.Tiles.Sorted())
 	path := filepath.Join(s.temporary, "hidden.region")
 	if err := w.Commit(ctx, path, region.Meta{}); err != nil {
 		return err
@@ -88,8 +98,8 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 	if err != nil {
 		return err
 	}
-	for _, i := range houses {
-		h := &s.data.Features[i]
+	for i := range houses {
+		h := &houses[i]
 		r, err := index.Reverse(ctx, &geocoding.Request{Point: middle(h.Geometry), Size: geocoding.MaxSize})
 		if err != nil {
 			return err

@@ -153,9 +153,12 @@ func (s *subject) containment(ctx context.Context, t *table) error {
 	}
 	levels := append([]string{s.state, "2"}, s.cities...)
 	var areas []extract.Feature
-	for _, f := range s.data.Features {
-		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" && slices.Contains(levels, f.Tags.Get("admin_level")) {
-			areas = append(areas, f)
+	for f := range s.data.Features.All {
+		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" &&
+			slices.Contains(levels, f.Tags.Get("admin_level")) {
+			area := *f
+			area.Tags = slices.Clone(f.Tags)
+			areas = append(areas, area)
 		}
 	}
 	var cities, states, countries, codes share

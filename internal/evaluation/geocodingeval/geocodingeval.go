@@ -5,6 +5,7 @@ package geocodingeval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/build/compile"
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -91,6 +94,7 @@ func Run(ctx context.Context, w io.Writer, o Options) error {
 type subject struct {
 	place
 	data     *extract.Data
+	dir      *scratch.Dir // of data
 	features []bruteforce.Feature
 	index    *geocoding.Index
 	points   []orb.Point
@@ -117,10 +121,10 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 	if s.index, err = geocoding.Open(f); err != nil {
 		return 0, err
 	}
-	if s.data, err = extract.Read(ctx, []string{p.path}, nil); err != nil {
+	if err := s.read(ctx, p.path); err != nil {
 		return 0, err
 	}
-	s.features = bruteforce.Features(s.data)
+	defer s.dir.Close()
 	rng := rand.New(rand.NewPCG(o.Seed, 4))
 	for b := s.data.Bounds; len(s.points) < o.Points; {
 		at := orb.Point{b.Min[0] + rng.Float64()*(b.Max[0]-b.Min[0]), b.Min[1] + rng.Float64()*(b.Max[1]-b.Min[1])}
@@ -138,6 +142,18 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 		}
 	}
 	return t.missed, nil
+}
+
+// read reads what the extract holds; the caller closes dir.
+func (s *subject) read(ctx context.Context, path string) (err error) {
+	if s.dir, err = scratch.Open(s.temporary, "eval", memory.Default()); err != nil {
+		return err
+	}
+	if s.data, err = extract.Read(ctx, s.dir, []string{path}, nil); err != nil {
+		return errors.Join(err, s.dir.Close())
+	}
+	s.features = bruteforce.Features(s.data.Features.All, s.data.Interpolations.All)
+	return nil
 }
 
 // openTime is how long it takes to open a region with its places.

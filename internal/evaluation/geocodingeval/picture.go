@@ -14,7 +14,6 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/build/compile"
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -43,14 +42,14 @@ func Draw(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Release()
-	s := subject{}
+	s := subject{temporary: directory}
 	if s.index, err = geocoding.Open(f); err != nil {
 		return nil, err
 	}
-	if s.data, err = extract.Read(ctx, []string{path}, nil); err != nil {
+	if err := s.read(ctx, path); err != nil {
 		return nil, err
 	}
-	s.features = bruteforce.Features(s.data)
+	defer s.dir.Close()
 	at, places, err := s.hardCase(ctx)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,12 @@
-// Package bruteforce answers reverse geocodings by looking at everything, with other means than package geocoding has: the
-// planar point-in-polygon test of orb, the textbook's haversine in degrees, and a ternary search along every edge that could
-// matter. Tests and the evaluation compare the two.
+// Package bruteforce answers reverse geocodings by looking at everything, with other means than package geocoding has:
+// the planar point-in-polygon test of orb, the textbook's haversine in degrees, and a ternary search along every edge
+// that could matter. Tests and the evaluation compare the two.
 package bruteforce
 
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -38,15 +39,17 @@ func ID(kind mapdata.Kind, id int64) string { return kinds[kind] + ":" + strconv
 
 var mainKeys = strings.Fields("amenity shop tourism leisure historic office craft highway railway natural landuse place boundary building")
 
-// Features returns all that can be found under a main key or as an address.
-func Features(d *extract.Data) []Feature {
+// Features returns all that can be found under a main key or as an address, of the features and the interpolations of an
+// extract.
+func Features(all iter.Seq[*extract.Feature], lines iter.Seq[*extract.Interpolation]) []Feature {
 	var features []Feature
-	for _, f := range d.Features {
+	for f := range all {
 		house := f.Tags.Get("addr:housenumber")+f.Tags.Get("addr:conscriptionnumber")+f.Tags.Get("addr:streetnumber") != ""
 		if f.Tags.Get("name") == "" && !house {
 			continue
 		}
-		b := Feature{ID: ID(f.Kind, f.ID), Geometry: f.Geometry, bound: f.Geometry.Bound(), OwnCity: f.Tags.Get("addr:city") != ""}
+		b := Feature{ID: ID(f.Kind, f.ID), Geometry: f.Geometry, bound: f.Geometry.Bound(),
+			OwnCity: f.Tags.Get("addr:city") != ""}
 		for _, key := range mainKeys {
 			if value := f.Tags.Get(key); value != "" {
 				for _, v := range strings.Split(value, ";") {
@@ -62,8 +65,8 @@ func Features(d *extract.Data) []Feature {
 			features = append(features, b)
 		}
 	}
-	for i := range d.Interpolations {
-		features = append(features, houses(&d.Interpolations[i])...)
+	for line := range lines {
+		features = append(features, houses(line)...)
 	}
 	return features
 }
@@ -141,7 +144,8 @@ func Search(features []Feature, p orb.Point, term string, reach float64) []Hit {
 	wide := margin / math.Max(math.Cos((math.Abs(p[1])+margin)*math.Pi/180), 0.01)
 	for i := range features {
 		f := &features[i]
-		if p[1] < f.bound.Min[1]-margin || p[1] > f.bound.Max[1]+margin || p[0] < f.bound.Min[0]-wide || p[0] > f.bound.Max[0]+wide {
+		if p[1] < f.bound.Min[1]-margin || p[1] > f.bound.Max[1]+margin || p[0] < f.bound.Min[0]-wide ||
+			p[0] > f.bound.Max[0]+wide {
 			continue
 		}
 		if term == "" && f.Silent || term != "" && !slices.ContainsFunc(f.Kinds, func(k [2]string) bool {
@@ -194,7 +198,8 @@ func lineDistance(line orb.LineString, p orb.Point, reach float64) float64 {
 	wide := margin / math.Cos((math.Abs(p[1])+margin)*math.Pi/180)
 	for i := 1; i < len(line); i++ {
 		a, b := line[i-1], line[i]
-		if min(a[1], b[1]) > p[1]+margin || max(a[1], b[1]) < p[1]-margin || min(a[0], b[0]) > p[0]+wide || max(a[0], b[0]) < p[0]-wide {
+		if min(a[1], b[1]) > p[1]+margin || max(a[1], b[1]) < p[1]-margin || min(a[0], b[0]) > p[0]+wide || max(a[0],
+			b[0]) < p[0]-wide {
 			continue
 		}
 		// What is farther east or north by more than the best so far needs no closer look.
@@ -202,7 +207,8 @@ func lineDistance(line orb.LineString, p orb.Point, reach float64) float64 {
 		if min(a[1], b[1]) > p[1]+degrees || max(a[1], b[1]) < p[1]-degrees {
 			continue
 		}
-		if e := degrees / math.Cos((math.Abs(p[1])+margin)*math.Pi/180); min(a[0], b[0]) > p[0]+e || max(a[0], b[0]) < p[0]-e {
+		if e := degrees / math.Cos((math.Abs(p[1])+margin)*math.Pi/180); min(a[0], b[0]) > p[0]+e || max(a[0],
+			b[0]) < p[0]-e {
 			continue
 		}
 		at := func(t float64) float64 {
@@ -242,8 +248,8 @@ func Contains(g orb.Geometry, p orb.Point) bool {
 	return false
 }
 
-// Equal compares an answer of at most size hits with all that is within reach: the same distances to the centimetre, and the same
-// features but for the order of those that are equally far. It returns what is wrong, or "".
+// Equal compares an answer of at most size hits with all that is within reach: the same distances to the centimetre,
+// and the same features but for the order of those that are equally far. It returns what is wrong, or "".
 func Equal(got, all []Hit, size int) string {
 	const centimetre = 0.0051
 	if len(got) != min(len(all), size) {
@@ -253,7 +259,10 @@ func Equal(got, all []Hit, size int) string {
 		if math.Abs(g.Distance-all[i].Distance) > centimetre {
 			return fmt.Sprintf("result %d is %s at %g m, want %s at %.3f m", i, g.ID, g.Distance, all[i].ID, all[i].Distance)
 		}
-		if !slices.ContainsFunc(all, func(h Hit) bool { return h.ID == g.ID && math.Abs(h.Distance-g.Distance) < centimetre }) {
+		if !slices.ContainsFunc(all, func(h Hit) bool {
+			return h.ID == g.ID &&
+				math.Abs(h.Distance-g.Distance) < centimetre
+		}) {
 			return fmt.Sprintf("result %d, %s at %g m, is not what looking at everything finds", i, g.ID, g.Distance)
 		}
 	}

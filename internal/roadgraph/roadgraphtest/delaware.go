@@ -10,41 +10,34 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-var delawareData = sync.OnceValues(func() (*extract.Data, error) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
+func readDelaware(dir *scratch.Dir) (*extract.Data, error) {
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(strings.TrimSpace(string(dir)), "testdata", "delaware-latest.osm.pbf")
-	return extract.Read(context.Background(), []string{path}, nil)
-})
+	path := filepath.Join(strings.TrimSpace(string(module)), "testdata", "delaware-latest.osm.pbf")
+	return extract.Read(context.Background(), dir, []string{path}, nil)
+}
 
 // delawareFile stays mapped until the tests end. The file itself goes at once where the system lets it.
 var delawareFile = sync.OnceValues(func() (*region.File, error) {
-	d, err := delawareData()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := os.MkdirTemp("", "delaware")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	return compile(d, filepath.Join(dir, "delaware.region"))
+	return compile(dir, readDelaware)
 })
 
-// DelawareData is the extract of Delaware. All tests of a package share it, and none may change it.
-func DelawareData(tb testing.TB) *extract.Data {
+// CompileDelaware compiles the roads of Delaware anew.
+func CompileDelaware(tb testing.TB) *region.File {
 	tb.Helper()
-	d, err := delawareData()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return d
+	return compiled(tb, readDelaware)
 }
 
 // DelawareFile is a region file of Delaware's roads alone. All tests of a package share it.

@@ -2,7 +2,6 @@ package roadgraphtest
 
 import (
 	"cmp"
-	"context"
 	"encoding/xml"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/paulmach/osm"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -40,18 +40,20 @@ type Drawn struct {
 // Draw compiles a sketch and opens its network for cars.
 func (s Sketch) Draw(tb testing.TB) *Drawn {
 	tb.Helper()
-	data, places := s.Read(tb)
-	g, err := roadgraph.Open(Compile(tb, data))
+	path, places := s.Write(tb)
+	g, err := roadgraph.Open(compiled(tb, func(dir *scratch.Dir) (*extract.Data, error) {
+		return extract.Read(tb.Context(), dir, []string{path}, nil)
+	}))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return &Drawn{g, places}
 }
 
-// Read is what an extract with the sketch in it holds, and where its letters and digits are.
-func (s Sketch) Read(tb testing.TB) (*extract.Data, map[rune]orb.Point) {
+// Write writes an extract with the sketch in it, and tells where its letters and digits are.
+func (s Sketch) Write(tb testing.TB) (path string, places map[rune]orb.Point) {
 	tb.Helper()
-	places := s.places()
+	places = s.places()
 	document, err := s.document(places)
 	if err != nil {
 		tb.Fatal(err)
@@ -60,15 +62,11 @@ func (s Sketch) Read(tb testing.TB) (*extract.Data, map[rune]orb.Point) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	path := filepath.Join(tb.TempDir(), "sketch.osm")
+	path = filepath.Join(tb.TempDir(), "sketch.osm")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	data, err := extract.Read(context.Background(), []string{path}, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data, places
+	return path, places
 }
 
 // At is the position of a letter or a digit.

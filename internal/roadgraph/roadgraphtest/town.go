@@ -33,7 +33,27 @@ const (
 )
 
 // Town is a road network on a flat map, with coordinates in metres east and north of its middle.
-type Town struct{ Data extract.Data }
+type Town struct{ Data Data }
+
+// Data are the roads of an extract, to be written down by hand.
+type Data struct {
+	Nodes        []Node
+	Roads        []Road
+	Restrictions []extract.Restriction
+}
+
+// Node is a node of a road, with the modes that cannot pass it.
+type Node struct {
+	extract.Node
+	Barrier mapdata.Modes
+}
+
+// Road is a road with its nodes, as indexes, and its names.
+type Road struct {
+	extract.Road
+	Nodes     []uint32
+	Name, Ref string
+}
 
 // At is the position of a place.
 func At(x, y float64) orb.Point { return orb.Point{lon + x/(degree*shrink), lat + y/degree} }
@@ -44,34 +64,33 @@ func XY(p orb.Point) (x, y float64) {
 }
 
 // Node adds a node.
-func (t *Town) Node(x, y float64) int32 {
+func (t *Town) Node(x, y float64) uint32 {
 	p := At(x, y)
-	t.Data.Nodes = append(t.Data.Nodes, extract.Node{ID: int64(len(t.Data.Nodes) + 1),
-		Lat: int32(math.Round(p.Lat() * 1e7)), Lon: int32(math.Round(p.Lon() * 1e7))})
-	t.Data.Bounds = orb.Bound{Min: At(-5000, -5000), Max: At(5000, 5000)}
-	return int32(len(t.Data.Nodes) - 1)
+	t.Data.Nodes = append(t.Data.Nodes, Node{Node: extract.Node{
+		Lat: int32(math.Round(p.Lat() * 1e7)), Lon: int32(math.Round(p.Lon() * 1e7))}})
+	return uint32(len(t.Data.Nodes) - 1)
 }
 
 // Road adds a residential street for everybody in both directions, 50 km/h, and returns it to be changed; it is valid
 // until the next one is added.
-func (t *Town) Road(name string, nodes ...int32) *extract.Road {
-	t.Data.Roads = append(t.Data.Roads, extract.Road{Way: int64(len(t.Data.Roads) + 1), Nodes: nodes, Name: name,
-		Class: mapdata.Residential, Forward: mapdata.Car | mapdata.Bicycle | mapdata.Foot,
-		Backward: mapdata.Car | mapdata.Bicycle | mapdata.Foot, SpeedForward: 50, SpeedBackward: 50,
-		BicycleSpeed: 18, FootSpeed: 5})
+func (t *Town) Road(name string, nodes ...uint32) *Road {
+	everybody := mapdata.Car | mapdata.Bicycle | mapdata.Foot
+	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: extract.Road{
+		Way: int64(len(t.Data.Roads) + 1), Class: mapdata.Residential, Forward: everybody, Backward: everybody,
+		SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
 
 // OneWay adds a street that cars may only take in its direction.
-func (t *Town) OneWay(name string, nodes ...int32) *extract.Road {
+func (t *Town) OneWay(name string, nodes ...uint32) *Road {
 	r := t.Road(name, nodes...)
 	r.Backward = mapdata.Foot
 	return r
 }
 
 // Street adds a street through places given as x, y, x, y, …
-func (t *Town) Street(name string, xy ...float64) *extract.Road {
-	var nodes []int32
+func (t *Town) Street(name string, xy ...float64) *Road {
+	var nodes []uint32
 	for i := 0; i+1 < len(xy); i += 2 {
 		nodes = append(nodes, t.Node(xy[i], xy[i+1]))
 	}
@@ -92,10 +111,42 @@ func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 }
 
 // Compile writes a region file of roads alone and opens it until the test ends.
-func Compile(tb testing.TB, d *extract.Data) *region.File {
+func Compile(tb testing.TB, d *Data) *region.File {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "test.region")
-	f, err := compile(d, path)
+	return compiled(tb, d.extract)
+}
+
+// extract is the data as an extract has it.
+func (d *Data) extract(dir *scratch.Dir) (*extract.Data, error) {
+	out, err := extract.NewData(dir)
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Nodes {
+		err = errors.Join(err, out.Nodes.Append(d.Nodes[i].Node))
+		if stops := d.Nodes[i].Barrier; stops != 0 {
+			err = errors.Join(err, out.Barriers.Append(extract.Barrier{Node: uint32(i), Stops: stops}))
+		}
+	}
+	for i := range d.Roads {
+		r := d.Roads[i].Road
+		r.FirstNode = uint64(out.RoadNodes.Len())
+		var failed [2]error
+		r.Name, failed[0] = out.Texts.Add(d.Roads[i].Name)
+		r.Ref, failed[1] = out.Texts.Add(d.Roads[i].Ref)
+		err = errors.Join(err, failed[0], failed[1], out.Roads.Append(r))
+		for _, node := range d.Roads[i].Nodes {
+			err = errors.Join(err, out.RoadNodes.Append(node))
+		}
+	}
+	out.Restrictions = d.Restrictions
+	return out, err
+}
+
+// compiled compiles the roads of an extract that read fills, and opens them until the test ends.
+func compiled(tb testing.TB, read func(*scratch.Dir) (*extract.Data, error)) *region.File {
+	tb.Helper()
+	f, err := compile(tb.TempDir(), read)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -103,12 +154,17 @@ func Compile(tb testing.TB, d *extract.Data) *region.File {
 	return f
 }
 
-func compile(d *extract.Data, path string) (*region.File, error) {
-	dir, err := scratch.Open(filepath.Dir(path), filepath.Base(path), memory)
+func compile(parent string, read func(*scratch.Dir) (*extract.Data, error)) (f *region.File, err error) {
+	path := filepath.Join(parent, "test.region")
+	dir, err := scratch.Open(parent, filepath.Base(path), 64<<20)
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	d, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
 	w, err := region.Create(dir.Path(), func(name string) region.Spool { return scratch.NewStream(dir, name) })
 	if err != nil {
 		return nil, err
@@ -121,6 +177,3 @@ func compile(d *extract.Data, path string) (*region.File, error) {
 	}
 	return region.Open(path)
 }
-
-// memory is how much compiling may take, in bytes.
-const memory = 64 << 20

@@ -16,15 +16,15 @@ func Dover() orb.Point    { return orb.Point{-75.52, 39.16} }
 func Newcomer() orb.Point { return orb.Point{-75.0, 40.0} }
 
 // Write writes a region without places and roads that covers some positions, and renames it into place. Its coverage is
-// padded to the given number of tiles, each of 4 bytes, with tiles that are nowhere.
-func Write(t testing.TB, path string, data time.Time, tiles int, covers ...orb.Point) {
+// padded to about the given number of words, each of 4 bytes, with tiles that are nowhere.
+func Write(t testing.TB, path string, data time.Time, words int, covers ...orb.Point) {
 	t.Helper()
 	var coverage []uint32
 	for _, p := range covers {
 		coverage = append(coverage, region.CoverageTile(p))
 	}
 	slices.Sort(coverage)
-	for i := len(coverage); i < tiles; i++ {
+	for i := 2 * len(coverage); i < words; i += 2 { // a tile that is beside no other takes two words
 		coverage = append(coverage, 1<<24+uint32(i)) // behind those that are somewhere
 	}
 	w := new(region.Writer)

@@ -90,20 +90,49 @@ func Primitive(table, group Message) Message {
 	return Message(nil).Bytes(1, table).Bytes(2, group)
 }
 
+// Nodes is a group of nodes of a block.
+type Nodes func(ids, lats, lons []int64, tags [][]uint64) Message
+
+// DenseNodes is what all programs write: one list for each property.
+func DenseNodes(ids, lats, lons []int64, tags [][]uint64) Message {
+	var all []uint64
+	for _, own := range tags {
+		all = append(append(all, own...), 0)
+	}
+	return Message(nil).Bytes(2, Message(nil).Deltas(1, ids...).Deltas(8, lats...).Deltas(9, lons...).List(10, all...))
+}
+
+// PlainNodes is a message for each node.
+func PlainNodes(ids, lats, lons []int64, tags [][]uint64) (group Message) {
+	for i := range ids {
+		var keys, values []uint64
+		for k := 0; k < len(tags[i]); k += 2 {
+			keys, values = append(keys, tags[i][k]), append(values, tags[i][k+1])
+		}
+		group = group.Bytes(1, Message(nil).Number(1, protowire.EncodeZigZag(ids[i])).List(2, keys...).List(3, values...).
+			Number(8, protowire.EncodeZigZag(lats[i])).Number(9, protowire.EncodeZigZag(lons[i])))
+	}
+	return group
+}
+
 // Sample is a small extract: a road of three nodes, the first with a name, and a restriction.
 func Sample(compressed bool) []byte {
+	return SampleOf(DenseNodes, func(data []byte) []byte { return Block("OSMData", data, compressed) })
+}
+
+// SampleOf is Sample with its nodes in a form, and its blocks made by a function.
+func SampleOf(nodes Nodes, block func(data []byte) []byte) []byte {
 	table := StringTable("", "name", "Corner", "amenity", "cafe", "highway", "residential", "type", "restriction",
 		"no_u_turn",
 		"from", "via", "to", "Sample Street")
-	nodes := Message(nil).Bytes(2, Message(nil).Deltas(1, 1, 2, 3).Deltas(8, 10000000, 10010000, 10020000).
-		Deltas(9, 20000000, 20000000, 20010000).
-		List(10, 1, 2, 3, 4, 0, 0, 0))
+	corners := nodes([]int64{1, 2, 3}, []int64{10000000, 10010000, 10020000}, []int64{20000000, 20000000, 20010000},
+		[][]uint64{{1, 2, 3, 4}, nil, nil})
 	way := Message(nil).Bytes(3, Message(nil).Number(1, 7).List(2, 5, 1).List(3, 6, 13).Deltas(8, 1, 2, 3))
 	relation := Message(nil).Bytes(4, Message(nil).Number(1, 9).List(2, 7, 8).List(3, 8, 9).List(8, 10, 11, 12).
 		Deltas(9, 7, 2, 7).List(10, 1, 0, 1))
 	out := Header(1500000000, "OsmSchema-V0.6", "DenseNodes")
-	for _, group := range []Message{nodes, way, relation} {
-		out = append(out, Block("OSMData", Primitive(table, group), compressed)...)
+	for _, group := range []Message{corners, way, relation} {
+		out = append(out, block(Primitive(table, group))...)
 	}
 	return out
 }

@@ -21,6 +21,9 @@ type Sample struct {
 	// Modules | of an app. Default: none.
 	Raw []caddy.ModuleMap `json:"raw,omitempty" caddy:"namespace=some.where inline_key=kind"`
 
+	// Lists. Default: none.
+	Header map[string][]string `json:"header,omitempty"`
+
 	// What is not configuration needs no name.
 	hidden int
 }

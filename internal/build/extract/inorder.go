@@ -1,0 +1,52 @@
+package extract
+
+import (
+	"context"
+	"runtime"
+	"sync"
+)
+
+// inOrder works on what give is called with, on all cores, and yields the results in the order of these calls. No more
+// than some for each core are in hand at a time. The first error of work, in that order, or of yield ends it.
+func inOrder[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
+	yield func(Out) error) error {
+	type task struct {
+		in   In
+		out  Out
+		err  error
+		done chan struct{}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	workers := runtime.GOMAXPROCS(0)
+	tasks, order := make(chan *task, workers), make(chan *task, workers)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for range workers {
+		wg.Go(func() {
+			for t := range tasks {
+				if t.err = ctx.Err(); t.err == nil {
+					t.out, t.err = work(t.in)
+				}
+				close(t.done)
+			}
+		})
+	}
+	wg.Go(func() {
+		defer close(order)
+		defer close(tasks)
+		source(func(in In) bool {
+			t := &task{in: in, done: make(chan struct{})}
+			return send(ctx, order, t) && send(ctx, tasks, t)
+		})
+	})
+	for t := range order {
+		if <-t.done; t.err != nil {
+			return t.err
+		}
+		if err := yield(t.out); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,77 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// outlines are the shapes that ways have as outlines of relations in the old style.
+type outlines struct {
+	shapes  *Features
+	entries *scratch.Array[outline] // by way
+	record  FeatureRecord
+}
+
+// outline is the shape of a way.
+type outline struct {
+	way int64
+	// order is that of the relations: the last one tells.
+	order int64
+	// shape is the offset in shapes, or noShape.
+	shape uint64
+}
+
+// noShape says that a way is no feature of its own: it is a part of an outline.
+const noShape = math.MaxUint64
+
+// assembleOutlines assembles the relations in the old style.
+func (c *collector) assembleOutlines(ctx context.Context) (*outlines, error) {
+	o := &outlines{shapes: NewFeatures(c.dir, c.texts), entries: scratch.NewArray[outline](c.dir, "outlines")}
+	isOld := func(i int) bool { return c.areas.flags(i)&areaIsOldStyle != 0 }
+	err := c.assembleAreas(ctx, isOld, func(a *area) error {
+		_, _, err := c.resolve(a, o.add)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries := o.entries.Slice()
+	slices.SortFunc(entries, func(a, b outline) int {
+		return cmp.Or(cmp.Compare(a.way, b.way), cmp.Compare(b.order, a.order))
+	})
+	entries = slices.CompactFunc(entries, func(a, b outline) bool { return a.way == b.way })
+	o.entries.Truncate(len(entries))
+	return o, nil
+}
+
+func (o *outlines) add(way int64, g orb.Geometry) error {
+	e := outline{way: way, order: int64(o.entries.Len()), shape: noShape}
+	if g != nil {
+		e.shape = uint64(o.shapes.bytes.Len())
+		if err := o.shapes.add(mapdata.KindWay, way, nil, g, nil); err != nil {
+			return err
+		}
+	}
+	return o.entries.Append(e)
+}
+
+// of returns the shape of a way, nil if it is no feature of its own; false if no relation tells.
+func (o *outlines) of(way int64) (g orb.Geometry, ok bool) {
+	entries := o.entries.Slice()
+	i, ok := slices.BinarySearchFunc(entries, way, func(e outline, id int64) int { return cmp.Compare(e.way, id) })
+	if !ok || entries[i].shape == noShape {
+		return nil, ok
+	}
+	o.shapes.Read(entries[i].shape, &o.record)
+	return o.record.geometry(), true
+}
+
+// Free removes the files.
+func (o *outlines) Free() error { return freeAll(o.shapes, o.entries) }

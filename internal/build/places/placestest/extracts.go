@@ -1,0 +1,83 @@
+package placestest
+
+import (
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// DelawarePoints returns positions on land all over Delaware's extract.
+func DelawarePoints(n int) []orb.Point {
+	rng := rand.New(rand.NewPCG(39, 75))
+	var points []orb.Point
+	for len(points) < n {
+		p := orb.Point{-75.79 + rng.Float64()*0.75, 38.45 + rng.Float64()*1.39}
+		if _, ok := country.Lookup(p); ok {
+			points = append(points, p)
+		}
+	}
+	return points
+}
+
+// extracts has what was read of the map data that the osm module ships for its own tests.
+var extracts = struct {
+	sync.Mutex
+	worlds map[string]*World
+}{worlds: map[string]*World{}}
+
+// Read reads map data that the osm module ships for its own tests, once each.
+func Read(t testing.TB, name string) *World {
+	t.Helper()
+	extracts.Lock()
+	defer extracts.Unlock()
+	if w := extracts.worlds[name]; w != nil {
+		return w
+	}
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
+	if err != nil {
+		t.Fatalf("where the osm module is: %v", err)
+	}
+	path := filepath.Join(strings.TrimSpace(string(module)), "testdata", name)
+	d, err := extract.Read(t.Context(), Scratch(t), []string{path}, nil) // what is mapped outlives the directory
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &World{data: d, Bounds: d.Bounds, Tiles: d.Tiles.Sorted()}
+	for f := range d.Features.All {
+		c := *f
+		c.Tags = slices.Clone(f.Tags)
+		w.Features = append(w.Features, c)
+	}
+	for line := range d.Interpolations.All {
+		c := *line
+		c.Line, c.Nodes, c.Numbers, c.Tags = slices.Clone(line.Line), slices.Clone(line.Nodes), slices.Clone(line.Numbers),
+			slices.Clone(line.Tags)
+		w.Interpolations = append(w.Interpolations, c)
+	}
+	extracts.worlds[name] = w
+	return w
+}
+
+const (
+	Delaware = "delaware-latest.osm.pbf"
+	Andorra  = "andorra-latest.osm.bz2"
+)
+
+// Commit writes sections into a file.
+func Commit(t testing.TB, path string, w *region.Writer, tiles []uint32) {
+	t.Helper()
+	region.AddCoverage(w, tiles)
+	if err := w.Commit(t.Context(), path, region.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+}

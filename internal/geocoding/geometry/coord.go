@@ -1,0 +1,19 @@
+package geometry
+
+import (
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+)
+
+func (c Coord) Box() boxtree.Box { return boxtree.Box{MinX: c.X, MinY: c.Y, MaxX: c.X, MaxY: c.Y} }
+
+// Coord is a position in 1e-7 degrees.
+type Coord struct{ X, Y int32 }
+
+// Shape says what a feature's geometry is.
+type Shape uint8
+
+const (
+	Point Shape = iota // the box's corner
+	Line
+	Area
+)

@@ -1,0 +1,281 @@
+// Package geometry has what the compiler of places and its reader know of shapes: how far they are from a position, on
+// the sphere, and whether they contain it.
+package geometry
+
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Geometry is what a feature looks like. Its lines are kept as bytes, see encode, so that the same code serves the
+// compiler and the region file.
+//
+// An edge between two vertices is straight on the plane of longitude and latitude, as everywhere in OpenStreetMap's
+// tools.
+type Geometry struct {
+	Shape Shape
+	// Box holds all of the geometry. Its south-west corner is exact: a position is there.
+	Box  boxtree.Box
+	data []byte
+	view *region.View[byte] // in place of data: that of a region file, from at on
+	at   int
+}
+
+// Offset is a place relative to an origin, in 1e-7 degrees.
+type Offset struct{ Dx, Dy float64 }
+
+// Steps is how many of its parts are looked at, at most, to compare a geometry with a position.
+func (g *Geometry) Steps() int64 {
+	if g.Shape == Point {
+		return 1
+	}
+	if data := g.bytes(0, partsHead); divided(data) {
+		p := readParts(data)
+		return MaxSegments * int64(p.levels.Count[0])
+	}
+	return 1 + MaxSegments
+}
+
+// Contains tells whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
+// belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
+func (g *Geometry) Contains(o *Origin) bool {
+	if g.Shape != Area || !Holds(&g.Box, o) {
+		return false
+	}
+	data := g.bytes(0, longestRun)
+	if divided(data) {
+		p := readParts(data)
+		return g.crossings(o, &p, p.levels.Height, 0, p.levels.Count[p.levels.Height])
+	}
+	var buffer runBuffer
+	return crossings(readRun(data, g.corner(), &buffer), o)
+}
+
+// Meets tells whether a line or outline may come within two units of a square, given by its south-west corner.
+func (g *Geometry) Meets(minX, minY, size float64) bool {
+	const margin = 2
+	minX, minY = minX-margin, minY-margin
+	maxX, maxY := minX+size+2*margin, minY+size+2*margin
+	square := boxtree.Box{MinX: int32(minX), MinY: int32(minY), MaxX: int32(maxX), MaxY: int32(maxY)}
+	for line := range g.LinesIn(&square) {
+		for j := 1; j < len(line); j++ {
+			a, b := line[j-1], line[j]
+			edge := boxtree.Box{MinX: min(a.X, b.X), MinY: min(a.Y, b.Y), MaxX: max(a.X, b.X), MaxY: max(a.Y, b.Y)}
+			if !edge.Overlaps(&square) {
+				continue
+			}
+			// All corners on one side of the edge's line, by more than the products can be wrong by: it passes by.
+			ax, ay, dx, dy := float64(a.X), float64(a.Y), float64(b.X)-float64(a.X), float64(b.Y)-float64(a.Y)
+			least, most := math.Inf(1), math.Inf(-1)
+			for _, corner := range [...][2]float64{{minX, minY}, {maxX, minY}, {minX, maxY}, {maxX, maxY}} {
+				side := dx*(corner[1]-ay) - dy*(corner[0]-ax)
+				least, most = min(least, side), max(most, side)
+			}
+			if wrong := 1e-15 * (math.Abs(dx) + math.Abs(dy)) * FullTurn; least <= wrong && most >= -wrong {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
+func crossings(line []Coord, o *Origin) bool {
+	o.Spend(len(line))
+	odd := false
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		ay, by := float64(a.Y), float64(b.Y)
+		if (ay > o.Y) == (by > o.Y) {
+			continue
+		}
+		ax, bx := float64(a.X), float64(b.X)
+		if ay > by { // from its lower end, so that neighbours who share the edge in opposite directions agree
+			ax, ay, bx, by = bx, by, ax, ay
+		}
+		if (o.X-ax)*(by-ay) < (o.Y-ay)*(bx-ax) {
+			odd = !odd
+		}
+	}
+	return odd
+}
+
+// misses tells that a ray from the origin to the east crosses nothing in a box.
+func misses(b *boxtree.Box, o *Origin) bool {
+	return float64(b.MinY) > o.Y || float64(b.MaxY) <= o.Y || float64(b.MaxX) < o.X
+}
+
+// crossings is that of the parts below the nodes from, … of a level.
+func (g *Geometry) crossings(o *Origin, p *parts, level int, from, to uint32) bool {
+	o.Spend(int(to - from))
+	var boxes [boxtree.Fanout]boxtree.Box
+	odd := false
+	for i := range g.boxes(p, level, from, to, &boxes) {
+		if misses(&boxes[i], o) {
+			continue
+		}
+		node := from + uint32(i)
+		if level > 0 {
+			first, last := p.levels.Children(level, node)
+			odd = odd != g.crossings(o, p, level-1, first, last)
+			continue
+		}
+		var buffer runBuffer
+		line := g.part(node, &boxes[i], &buffer)
+		if float64(boxes[i].MinX) > o.X {
+			// All of it is in the ray's way: only where it starts and ends matters.
+			odd = odd != ((float64(line[0].Y) > o.Y) != (float64(line[len(line)-1].Y) > o.Y))
+			continue
+		}
+		odd = odd != crossings(line, o)
+	}
+	return odd
+}
+
+// Closest returns the haversine from the origin to the nearest point of the line or outline, and that point. It looks
+// no farther than limit: where nothing is nearer it returns a haversine above it.
+func (g *Geometry) Closest(o *Origin, limit float64) (float64, Offset) {
+	if g.Shape == Point {
+		at := Offset{o.EastTo(g.Box.MinX), float64(g.Box.MinY) - o.Y}
+		return o.Haversine(at.Dx, at.Dy), at
+	}
+	n := pointSearch{o: o, h: math.Inf(1), limit: limit}
+	data := g.bytes(0, longestRun)
+	if divided(data) {
+		p := readParts(data)
+		n.descend(g, &p, p.levels.Height, 0, p.levels.Count[p.levels.Height])
+	} else {
+		var buffer runBuffer
+		n.line(readRun(data, g.corner(), &buffer))
+	}
+	return n.h, n.at
+}
+
+// pointSearch is a search for the nearest point of one geometry.
+type pointSearch struct {
+	o     *Origin
+	limit float64
+	h     float64
+	at    Offset
+}
+
+// descend visits the boxes from, … of a level, nearest first.
+func (n *pointSearch) descend(g *Geometry, p *parts, level int, from, to uint32) {
+	var boxes [boxtree.Fanout]boxtree.Box
+	var bounds [boxtree.Fanout]float64
+	n.o.Spend(int(to - from))
+	n.o.Bounds(&bounds, g.boxes(p, level, from, to, &boxes))
+	for range to - from {
+		best := uint32(0)
+		for i := uint32(1); i < to-from; i++ {
+			if bounds[i] < bounds[best] {
+				best = i
+			}
+		}
+		if bounds[best] > min(n.h, n.limit) {
+			return
+		}
+		bounds[best] = math.Inf(1)
+		if level == 0 {
+			var buffer runBuffer
+			n.line(g.part(from+best, &boxes[best], &buffer))
+			continue
+		}
+		first, last := p.levels.Children(level, from+best)
+		n.descend(g, p, level-1, first, last)
+	}
+}
+
+const (
+	// farHaversine is where the plane that touches the sphere at the origin is no longer good enough to find the nearest
+	// point: 2 km.
+	farHaversine = 2.5e-8
+	// PolarCosine is that of the latitude above which it never is: 75°.
+	PolarCosine = 0.26
+	// planeError, times its own haversine, is by how much of it the foot on the plane may be too far, up to planeHaversine
+	// (400 km): the error grows with the square of the distance and of the tangent of the latitude.
+	planeError     = 100
+	planeHaversine = 1e-3
+)
+
+// line looks for the nearest point of one line.
+func (n *pointSearch) line(line []Coord) {
+	o := n.o
+	o.Spend(len(line))
+	x0, y0 := o.EastTo(line[0].X), float64(line[0].Y)-o.Y
+	scale := o.Cos * o.Cos
+	for i := 1; i < len(line); i++ {
+		ex, ey := float64(line[i].X)-float64(line[i-1].X), float64(line[i].Y)-float64(line[i-1].Y)
+		if o.flat && o.beyond(x0, y0, ex, ey, min(n.h, n.limit)) {
+			x0, y0 = x0+ex, y0+ey
+			continue
+		}
+		// On the plane that touches the sphere at the origin, the foot of the perpendicular lies at t along the edge.
+		t := min(max(-(x0*ex*scale+y0*ey)/(ex*ex*scale+ey*ey+math.SmallestNonzeroFloat64), 0), 1)
+		at := Offset{x0 + t*ex, y0 + t*ey}
+		x0, y0 = x0+ex, y0+ey
+		h := o.Haversine(at.Dx, at.Dy)
+		if h > farHaversine || o.Cos < PolarCosine {
+			if h < planeHaversine && o.Cos >= PolarCosine && h*(1-planeError*h) > min(n.h, n.limit) {
+				continue
+			}
+			at = o.foot(x0-ex, y0-ey, ex, ey, t)
+			h = o.Haversine(at.Dx, at.Dy)
+		}
+		if h < n.h {
+			n.h, n.at = h, at
+		}
+	}
+}
+
+// beyond tells that all of an edge is farther than a haversine, by the plane that within prepared, on which nothing is
+// farther than on the sphere. It needs no division.
+func (o *Origin) beyond(x0, y0, ex, ey, limit float64) bool {
+	start := x0*x0*o.scaleX + y0*y0*o.scaleY
+	toFoot := -(x0*ex*o.scaleX + y0*ey*o.scaleY) // from the start, times the length
+	if toFoot <= 0 {
+		return start > limit
+	}
+	length := ex*ex*o.scaleX + ey*ey*o.scaleY
+	if toFoot >= length {
+		x1, y1 := x0+ex, y0+ey
+		return x1*x1*o.scaleX+y1*y1*o.scaleY > limit
+	}
+	return (start-limit)*length > toFoot*toFoot*(1+1e-9)
+}
+
+// foot is the point of an edge nearest to the origin, on the sphere, looked for from t along the edge.
+func (o *Origin) foot(x0, y0, ex, ey, t float64) Offset {
+	at := func(t float64) Offset { return Offset{x0 + t*ex, y0 + t*ey} }
+	best, h := at(t), math.Inf(1)
+	for range maxFootSteps {
+		p := at(t)
+		next := o.Haversine(p.Dx, p.Dy)
+		if next >= h {
+			break
+		}
+		best, h = p, next
+		// The haversine is, up to terms of the fourth order, that of a plane whose scale is the cosine of p's latitude, and
+		// the change of that cosine along the edge pulls the foot aside.
+		lat := (o.Y + p.Dy) * RadiansPerUnit
+		scale := o.Cos * math.Cos(lat)
+		b := p.Dx * RadiansPerUnit
+		pull := o.Cos * math.Sin(lat) * ey * b * b / 2 / RadiansPerUnit
+		length := ex*ex*scale + ey*ey
+		if length <= 0 {
+			break
+		}
+		t = min(max((pull-x0*ex*scale-y0*ey)/length, 0), 1)
+	}
+	for _, end := range [...]Offset{at(0), at(1)} {
+		if e := o.Haversine(end.Dx, end.Dy); e < h {
+			best, h = end, e
+		}
+	}
+	return best
+}
+
+// maxFootSteps is enough for the foot to settle to less than a millimetre within 500 km.
+const maxFootSteps = 6

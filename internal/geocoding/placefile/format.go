@@ -1,0 +1,107 @@
+// Package placefile is the format of the places in a region file: what the compiler writes and the geocoder reads.
+package placefile
+
+import (
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// The sections of a region file that hold its places. Features are numbered: the general ones first, then the special
+// ones, each along a Hilbert curve. What has no fixed size lies in sections of bytes, and is named by where it begins.
+const (
+	SectionBlocks    = "geo.blocks"    // []Block: of each Fanout features
+	SectionRecords   = "geo.records"   // bytes: of each feature, see AppendRecord
+	SectionKinds     = "geo.kinds"     // bytes: what features are, see AppendKinds
+	SectionAddresses = "geo.addresses" // bytes: what addresses have in common, see AppendAddress
+	SectionText      = "geo.text"      // bytes: strings, each with its length before it; the first is the empty one
+	SectionTrees     = "geo.trees"     // []Tree: the fixed ones, then one for each term
+	SectionTerms     = "geo.terms"     // []Term: sorted by their text
+	SectionLeaves    = "geo.leaves"    // []Leaf: of each Fanout items of a tree
+	SectionItems     = "geo.items"     // bytes: of each leaf the features, see AppendItems
+	SectionLevels    = "geo.levels"    // []boxtree.Box: over the blocks, then over the leaves of each tree
+	SectionRoots     = "geo.roots"     // []Root: the largest cells, sorted by their keys
+	SectionCells     = "geo.cells"     // bytes: how each root is divided, and what each cell knows
+)
+
+// Fanout is how many features share a block, and how many items a leaf.
+const Fanout = boxtree.Fanout
+
+// NewRef is the id of an object of OpenStreetMap with its kind.
+func NewRef(kind mapdata.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
+
+// Place is what a settlement belongs to, so that none is named for a point of another country or state.
+type Place struct {
+	State   uint32  // feature + 1 of the area of role state; 0 when unknown
+	City    uint32  // feature + 1 of the area of role city; 0 when unknown
+	Country [3]byte // alpha-3 code; zero when unknown
+}
+
+// Area is what an area means for the addresses in it. Ranks are 0 for a role that it has not, else the lower the
+// better.
+type Area struct {
+	Country  [3]byte // alpha-3 code of the country it belongs to; zero when unknown
+	Flags    areaFlags
+	State    uint8
+	City     uint8
+	Suburb   uint8
+	County   uint8
+	Postcode uint64 // string
+	Name     uint64 // string
+}
+
+type areaFlags uint8
+
+const (
+	AreaIsCountry areaFlags = 1 << iota // has an ISO 3166-1 code of its own
+	AreaIsHamlet                        // a polygon of place=hamlet
+	AreaAnswers                         // a named place or administrative area: an answer where no feature is near
+)
+
+// Tree is a packed R-tree: items in the order of a Hilbert curve, in leaves, under the boxes of each sixteen leaves, of
+// each sixteen of those and so on, down to sixteen or fewer. That of the general features has blocks for leaves.
+type Tree struct {
+	Items  uint64 // where those of its first leaf begin
+	Leaves uint32 // first of its leaves
+	Levels uint32 // first of its boxes over them
+	Count  uint32 // of its items
+	_      uint32
+}
+
+// LeafCount is how many leaves the tree has.
+func (t *Tree) LeafCount() uint32 { return uint32((uint64(t.Count) + Fanout - 1) / Fanout) }
+
+// Leaf is Fanout items of a tree.
+type Leaf struct {
+	Box boxtree.Box
+	At  uint32 // of its items, from where those of the tree begin
+}
+
+// The trees that every region has.
+const (
+	TreeGeneral     = iota // features that are found without a category
+	TreeAreas              // areas that serve addresses and the fallback
+	TreeCities             // settlements that can be an address's city
+	TreeSuburbs            // settlements that can be an address's suburb
+	TreeSettlements        // what the fallback may answer with
+	TreeHamlets            // settlements that can be an address's hamlet
+	TreeDwellings          // settlements that are less than a hamlet
+	FixedTrees
+)
+
+// Term is a word that a category filter can name: a key or a value in lower case.
+type Term struct {
+	Text uint64 // string
+	Tree uint32
+	_    uint32
+}
+
+const (
+	// MaxString is above the longest string, in bytes: a house number and a street, of 255 characters each.
+	MaxString = 1 << 14
+	// longString is above nearly all strings, in bytes. Longer ones are kept once.
+	longString = 80
+	// MaxNames is how many names in other languages a feature may have: extracts keep no more tags of an object.
+	MaxNames = 1000
+	// NameBytes is at least what a name with its language takes.
+	NameBytes = 2 * (longString + 2)
+)

@@ -1,0 +1,99 @@
+package placefile
+
+import (
+	"encoding/binary"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+// AppendKinds adds what a feature is: how many ways there are to say so, and for each the key and the value.
+func AppendKinds(data []byte, kinds []tagging.Kind, intern Intern) (_ []byte, err error) {
+	data = binary.AppendUvarint(data, uint64(len(kinds)))
+	for _, k := range kinds {
+		for _, s := range [...]string{k.Key, k.Value} {
+			if data, err = appendString(data, s, intern); err != nil {
+				return data, err
+			}
+		}
+	}
+	return data, nil
+}
+
+// KindBytes is at least what the first way to say what a feature is takes.
+const KindBytes = binary.MaxVarintLen64 + 2*(longString+1)
+
+// Address is what addresses have in common: that of a feature without its house number. On disk it is strings, the
+// street here and the others in the text, since nearly every address has a street of its own.
+type Address struct{ Street, Suburb, Hamlet, City, County, State, Postcode string }
+
+// AppendAddress adds an address: a byte with the fields that it has, and these.
+func AppendAddress(data []byte, a *Address, intern Intern) ([]byte, error) {
+	at, fields := len(data), byte(0)
+	data = append(data, 0)
+	var err error
+	if a.Street != "" {
+		fields = 1
+		if data, err = appendString(data, a.Street, intern); err != nil {
+			return data, err
+		}
+	}
+	for i, s := range [...]string{a.Suburb, a.Hamlet, a.City, a.County, a.State, a.Postcode} {
+		if s == "" {
+			continue
+		}
+		number, err := intern(s)
+		if err != nil {
+			return data, err
+		}
+		fields |= 2 << i
+		data = binary.AppendUvarint(data, number)
+	}
+	data[at] = fields
+	return data, nil
+}
+
+// AddressBytes is at least what an address takes.
+const AddressBytes = 1 + longString + 7*binary.MaxVarintLen64
+
+// Own is the address of a feature, as parts of the file.
+type Own struct{ Street, Suburb, Hamlet, City, County, State, Postcode []byte }
+
+// ReadAddress reads an address.
+func ReadAddress(r *Reader, text *Text) (o Own) {
+	fields := r.Byte()
+	if fields&1 != 0 {
+		o.Street = r.String(text)
+	}
+	next := func(field byte) []byte {
+		if fields&field == 0 {
+			return nil
+		}
+		return text.String(r.Uint())
+	}
+	o.Suburb, o.Hamlet, o.City = next(1<<1), next(1<<2), next(1<<3)
+	o.County, o.State, o.Postcode = next(1<<4), next(1<<5), next(1<<6)
+	return o
+}
+
+// AppendItems adds the features of a leaf, in ascending order: the first, and how far each is after the one before.
+func AppendItems(data []byte, items []uint32) []byte {
+	last := uint32(0)
+	for _, n := range items {
+		data = binary.AppendUvarint(data, uint64(n-last))
+		last = n
+	}
+	return data
+}
+
+// ItemBytes is at least what the features of a leaf take.
+const ItemBytes = Fanout * binary.MaxVarintLen32
+
+// ReadItems reads n features of a leaf.
+func ReadItems(data []byte, n int, items *[Fanout]uint32) []uint32 {
+	r, last := Reader{Data: data}, uint32(0)
+	for i := range items[:n] {
+		last += uint32(r.Uint())
+		items[i] = last
+	}
+	return items[:n]
+}

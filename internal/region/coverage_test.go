@@ -1,0 +1,57 @@
+package region
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/maptile"
+)
+
+// TestCoverage: of a block of tiles and its surroundings those are covered that were added, whatever runs they make.
+func TestCoverage(t *testing.T) {
+	number := func(x, y uint32) uint32 { return x<<CoverageZoom | y }
+	const last = 1<<CoverageZoom - 1
+	for name, c := range map[string]struct {
+		tiles []uint32
+		bytes int64
+	}{
+		"none":             {nil, 0},
+		"one":              {[]uint32{number(3, 3)}, 8},
+		"the first":        {[]uint32{0}, 8},
+		"the last":         {[]uint32{number(last, last)}, 8},
+		"a column":         {[]uint32{number(2, 1), number(2, 2), number(2, 3)}, 8},
+		"a row":            {[]uint32{number(1, 2), number(2, 2), number(3, 2)}, 24},
+		"a gap":            {[]uint32{number(2, 1), number(2, 3), number(2, 4)}, 16},
+		"around the edges": {[]uint32{number(1, last), number(2, 0)}, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.region")
+			var w Writer
+			AddCoverage(&w, c.tiles)
+			if err := w.Commit(t.Context(), path, testMeta); err != nil {
+				t.Fatal(err)
+			}
+			f, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Release()
+			for _, x := range []uint32{0, 1, 2, 3, 4, last - 1, last} {
+				for _, y := range []uint32{0, 1, 2, 3, 4, 5, last - 1, last} {
+					at := maptile.New(x, y, CoverageZoom).Center()
+					if got, want := f.Covers(at), slices.Contains(c.tiles, number(x, y)); got != want {
+						t.Errorf("%d/%d: %v, want %v", x, y, got, want)
+					}
+				}
+			}
+			if got := int64(f.coverage.Len() * 4); got != c.bytes {
+				t.Errorf("%d bytes, want %d", got, c.bytes)
+			}
+			if pole := (orb.Point{0, 90}); f.Covers(pole) {
+				t.Errorf("%v is covered", pole)
+			}
+		})
+	}
+}

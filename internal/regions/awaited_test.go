@@ -1,0 +1,87 @@
+package regions
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+)
+
+// A file that is awaited is served when it comes. Until then requests are answered 503, which costs neither a look at
+// the disk nor a line in the log.
+func TestAwaited(t *testing.T) {
+	for name, before := range map[string][]byte{"nothing": nil, "no region file": []byte("no region file")} {
+		path := filepath.Join(t.TempDir(), "x.region")
+		if before != nil {
+			if err := os.WriteFile(path, before, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		core, logs := observer.New(zapcore.InfoLevel)
+		s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.New(core)})
+		s.watching = true // by the test alone
+		if err := s.Start(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		defer s.Destruct()
+		for range 3 {
+			var answer apierror.Error
+			if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
+				t.Errorf("%s: a request: %v", name, err)
+			}
+			if err := s.Look(false); err == nil {
+				t.Errorf("%s: it was found", name)
+			}
+		}
+		if n, want := logs.Len(), min(len(before), 1); n != want {
+			t.Errorf("%s: %d lines in the log, want %d", name, n, want)
+		}
+		if got := s.status(); got.Status != Unavailable || !got.Unusable || got.Problem == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+		testregion.Write(t, path, firstData, 1, dover)
+		if err := s.Look(false); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		p := pinned(t, s)
+		if covered, err := p.Covers(dover); !covered || err != nil {
+			t.Errorf("%s: %v, %v", name, covered, err)
+		}
+		p.Release()
+		if got := s.status(); got.Status != OK || got.Unusable || got.Problem != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// The watcher finds an awaited file by itself.
+func TestWatchAwaited(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.region")
+	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Destruct()
+	testregion.Write(t, path, firstData, 1, dover)
+	awaitData(t, s, firstData)
+}
+
+// awaitData waits until the watcher has found a file with data of that time.
+func awaitData(t *testing.T, s *Watched, data time.Time) {
+	t.Helper()
+	deadline := time.Now().Add(3 * lookEvery)
+	for !s.status().Timestamp.Equal(data) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not noticed: %+v", s.status())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
