@@ -129,7 +129,8 @@ func (s *scratch) besideRoad(i int) orb.Point {
 
 // moves reports whether the matched points say that more was driven than so many metres, as far as their errors allow.
 func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) bool {
-	var middle [2]orb.Point
+	var middle [2]orb.Point // from the first of them, which may lie at the other side of the antimeridian
+	var first orb.Point
 	half, n, sigma := 0, 0, 0.0
 	for i := range s.points {
 		if s.located[i].piece < 0 {
@@ -139,11 +140,14 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 			half = 1
 		}
 		p := at(i)
+		if n == 1 {
+			first = p
+		}
 		share := 1 / float64(matched/2)
 		if half == 1 {
 			share = 1 / float64(matched-matched/2)
 		}
-		middle[half][0] += p[0] * share
+		middle[half][0] += sphere.LongitudeDegrees(p[0]-first[0]) * share
 		middle[half][1] += p[1] * share
 		sigma = max(sigma, s.sigma[i])
 	}

@@ -177,7 +177,9 @@ func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []f
 	numbers = numbers[:0]
 	for i := 3; i < n; i++ {
 		a, b, c, d := points[i-3].Location, points[i-2].Location, points[i-1].Location, points[i].Location
-		x := (a.Lon() - 3*b.Lon() + 3*c.Lon() - d.Lon()) * perLon
+		x := sphere.LongitudeDegrees(a.Lon()-b.Lon()) - 2*sphere.LongitudeDegrees(b.Lon()-c.Lon()) +
+			sphere.LongitudeDegrees(c.Lon()-d.Lon())
+		x *= perLon
 		y := (a.Lat() - 3*b.Lat() + 3*c.Lat() - d.Lat()) * degree
 		numbers = append(numbers, x*x+y*y)
 	}

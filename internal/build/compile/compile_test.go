@@ -151,7 +151,7 @@ func TestProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"relations", "ways", "nodes", "areas", "compile", "write"}, stages); diff != "" {
+	if diff := cmp.Diff([]string{"nodes", "ways", "features", "roads", "compile places", "compile roads", "write"}, stages); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -174,7 +174,7 @@ func TestNothingLeftBehind(t *testing.T) {
 			t.Errorf("%q, %v, %v", content, entries, err)
 		}
 	}
-	for _, stage := range []string{"relations", "ways", "nodes", "areas", "compile", "write"} {
+	for _, stage := range []string{"nodes", "ways", "features", "roads", "compile places", "compile roads", "write"} {
 		t.Run("cancelled in "+stage, func(t *testing.T) {
 			check(t, func(ctx context.Context, cancel func(), opts Options) error {
 				opts.Inputs = []string{writeFile(t, filepath.Join(t.TempDir(), "village.osm"), village)}

@@ -82,6 +82,9 @@ func (b *builder) makeEdges(chains *scratch.Sorter[chain]) error {
 			return err
 		}
 	}
+	if err := b.freeNodes(); err != nil {
+		return err
+	}
 	return b.listEnds(e.meets)
 }
 
@@ -246,8 +249,8 @@ func (b *builder) listEnds(meets *scratch.Sorter[meeting]) error {
 			first, node = n, m.Node
 			b.restricted.meeting(node, uint32(first))
 		} else if n-first == maxMeeting {
-			return fmt.Errorf("more than %d roads meet at %v, %v", maxMeeting, float64(b.nodes[node].Lat)/1e7,
-				float64(b.nodes[node].Lon)/1e7)
+			at := b.edges.Slice()[m.End>>1]
+			return fmt.Errorf("more than %d roads meet near %v, %v", maxMeeting, float64(at.Lat)/1e7, float64(at.Lon)/1e7)
 		}
 		at[m.End] = uint32(first) + 1
 		return b.ends.Append(m.edgeEnd)

@@ -19,11 +19,13 @@ type network struct {
 	texts        *scratch.Texts
 	restrictions []extract.Restriction
 	cost         *extract.Budget
+	freeNodes    func() error // where they are: edges know it then
 }
 
 func newNetwork(d *extract.Data) *network {
 	return &network{nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), refs: d.RoadNodes.Slice(),
-		barriers: d.Barriers.Slice(), texts: d.Texts, restrictions: d.Restrictions, cost: d.Cost}
+		barriers: d.Barriers.Slice(), texts: d.Texts, restrictions: d.Restrictions, cost: d.Cost,
+		freeNodes: d.Nodes.Free}
 }
 
 // count is the number of roads.

@@ -36,6 +36,7 @@ type builder struct {
 }
 
 // Write compiles the roads of an extract and adds them to a region file. The same input gives the same bytes.
+// The positions of nodes are freed when they are not needed any more.
 func Write(w *region.Writer, d *extract.Data, dir *scratch.Dir) error {
 	n := newNetwork(d)
 	if n.count() == 0 {

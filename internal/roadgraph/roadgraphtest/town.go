@@ -33,7 +33,12 @@ const (
 )
 
 // Town is a road network on a flat map, with coordinates in metres east and north of its middle.
-type Town struct{ Data Data }
+type Town struct {
+	Data Data
+	// Middle is where the town's middle is, if not where At has it: anywhere on Earth. Coordinates are then those of a
+	// plane that touches it there.
+	Middle *orb.Point
+}
 
 // Data are the roads of an extract, to be written down by hand.
 type Data struct {
@@ -63,9 +68,33 @@ func XY(p orb.Point) (x, y float64) {
 	return (p.Lon() - lon) * degree * shrink, (p.Lat() - lat) * degree
 }
 
+// At is the position of a place of the town.
+func (t *Town) At(x, y float64) orb.Point {
+	if t.Middle == nil {
+		return At(x, y)
+	}
+	sinLat, cosLat := math.Sincos(t.Middle.Lat() * math.Pi / 180)
+	x, y = x/sphere.Radius, y/sphere.Radius
+	up := math.Sqrt(1 - x*x - y*y)
+	out, north := up*cosLat-y*sinLat, up*sinLat+y*cosLat // from the Earth's axis, and along it
+	east := t.Middle.Lon() + math.Atan2(x, out)*180/math.Pi
+	return orb.Point{sphere.LongitudeDegrees(east), math.Asin(north) * 180 / math.Pi}
+}
+
+// XY are the coordinates of a position, as At has them.
+func (t *Town) XY(p orb.Point) (x, y float64) {
+	if t.Middle == nil {
+		return XY(p)
+	}
+	sin0, cos0 := math.Sincos(t.Middle.Lat() * math.Pi / 180)
+	sinLat, cosLat := math.Sincos(p.Lat() * math.Pi / 180)
+	sinLon, cosLon := math.Sincos((p.Lon() - t.Middle.Lon()) * math.Pi / 180)
+	return sphere.Radius * cosLat * sinLon, sphere.Radius * (cos0*sinLat - sin0*cosLat*cosLon)
+}
+
 // Node adds a node.
 func (t *Town) Node(x, y float64) uint32 {
-	p := At(x, y)
+	p := t.At(x, y)
 	t.Data.Nodes = append(t.Data.Nodes, Node{Node: extract.Node{
 		Lat: int32(math.Round(p.Lat() * 1e7)), Lon: int32(math.Round(p.Lon() * 1e7))}})
 	return uint32(len(t.Data.Nodes) - 1)
