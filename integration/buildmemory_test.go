@@ -27,8 +27,8 @@ func twoDelawares(t *testing.T) string {
 	return path
 }
 
-// TestBuildMemory: a build stays under the memory that it is given and under six times its extract of temporary files, and
-// makes the same bytes with little memory as with much.
+// TestBuildMemory: a build stays under the memory that it is given and under six times its extract of temporary
+// files, and makes the same bytes with little memory as with much.
 func TestBuildMemory(t *testing.T) {
 	extract, dir := twoDelawares(t), t.TempDir()
 	const limit = memory.Least

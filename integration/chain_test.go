@@ -77,11 +77,13 @@ func fakeOSRM(t *testing.T) (address string, asked *atomic.Int64) {
 		points := strings.Split(text, ";")
 		tracepoints := make([]string, len(points))
 		for i, p := range points {
-			tracepoints[i] = fmt.Sprintf(`{"matchings_index":0,"waypoint_index":%d,"alternatives_count":0,"location":[%s],"distance":0,"name":""}`, i, p)
+			tracepoints[i] = fmt.Sprintf(`{"matchings_index":0,"waypoint_index":%d,"alternatives_count":0,`+
+				`"location":[%s],"distance":0,"name":""}`, i, p)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"code":"Ok","matchings":[{"confidence":0.9,"distance":1,"duration":1,"legs":[],"geometry":{"type":"LineString",`+
-			`"coordinates":[[%s],[177.25,-11.5],[%s]]}}],"tracepoints":[%s]}`, points[0], points[len(points)-1], strings.Join(tracepoints, ","))
+		fmt.Fprintf(w, `{"code":"Ok","matchings":[{"confidence":0.9,"distance":1,"duration":1,"legs":[],"geometry":{`+
+			`"type":"LineString","coordinates":[[%s],[177.25,-11.5],[%s]]}}],"tracepoints":[%s]}`,
+			points[0], points[len(points)-1], strings.Join(tracepoints, ","))
 	}))
 	t.Cleanup(s.Close)
 	return s.URL, asked
@@ -130,7 +132,8 @@ func chainPlaces(random *rand.Rand, n int, roads ...*roadgraph.Graph) []chainPla
 	return places
 }
 
-// Of a chain, the first engine whose coverage contains the request answers, at 10,000 places inside and outside two regions.
+// Of a chain, the first engine whose coverage contains the request answers, at 10,000 places inside and outside two
+// regions.
 func TestChain(t *testing.T) {
 	const n = 10_000
 	andorraFile, err := andorraRegion()
@@ -169,7 +172,8 @@ func TestChain(t *testing.T) {
 	t.Setenv("MAPS_TEST_OSRM", osrm)
 	s := newServer(t)
 	s.quick = true
-	config := fmt.Sprintf("{\nadmin %s\nmaps {\nstore bolt %s\nregion delaware %s\nregion andorra %s\n}\n}\nhttp://127.0.0.1:%s {\nbind 127.0.0.1\n%s\n}\n",
+	config := fmt.Sprintf("{\nadmin %s\nmaps {\nstore bolt %s\nregion delaware %s\nregion andorra %s\n}\n}\n"+
+		"http://127.0.0.1:%s {\nbind 127.0.0.1\n%s\n}\n",
 		s.admin, s.store, region, andorraFile, s.port, chainSite)
 	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -236,7 +240,8 @@ func TestChain(t *testing.T) {
 		each(t, func(p *chainPlace) error {
 			engine := covering(p.here, p.there)
 			counts.add(engine)
-			path := fmt.Sprintf("%s?path=[{%.7f,%.7f},{%.7f,%.7f}]&radius=5", match, p.here[1], p.here[0], p.there[1], p.there[0])
+			path := fmt.Sprintf("%s?path=[{%.7f,%.7f},{%.7f,%.7f}]&radius=5", match,
+				p.here[1], p.here[0], p.there[1], p.there[0])
 			a, err := same(path, engine)
 			if err != nil {
 				return err

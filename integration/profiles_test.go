@@ -58,6 +58,9 @@ func newProfileTraces(t *testing.T, n int) *profileTraces {
 		return &profileTrace{kind: "against a one-way", fits: map[matching.Profile]bool{matching.Foot: true}}
 	})
 	p.collect(foot, n, func(s *roadgraph.Segment, line []orb.Point) *profileTrace {
+		if speed := float64(s.Length) / float64(s.Arcs[0].Duration) * 3.6; speed < 4.9 { // sand
+			return nil
+		}
 		for _, at := range line {
 			if len(car.Near(at.Lat(), at.Lon(), lonely, nil)) > 0 {
 				return nil

@@ -1,6 +1,6 @@
-// Package boxtree is the layout of packed R-trees: things in the order of a Hilbert curve (Kamel and Faloutsos 1993), the
-// boxes of each sixteen of them, of each sixteen of those and so on. Where the boxes of a node lie follows from its
-// number, so that there are no pointers, and the levels can be written one after the other.
+// Package boxtree is the layout of packed R-trees: things in the order of a Hilbert curve (Kamel and Faloutsos 1993),
+// the boxes of each sixteen of them, of each sixteen of those and so on. Where the boxes of a node lie follows from
+// its number, so that there are no pointers, and the levels can be written one after the other.
 package boxtree
 
 import (
@@ -46,8 +46,8 @@ func (b *Box) Order() uint64 {
 }
 
 // Tree is the layout of the boxes over a number of things: level 1 has one for each Fanout things, level 2 one for each
-// Fanout of those, up to the level that has at most Fanout. The levels follow one another in one array, the lowest first;
-// level 0 is the things.
+// Fanout of those, up to the level that has at most Fanout. The levels follow one another in one array, the lowest
+// first; level 0 is the things.
 type Tree struct {
 	First  [levels]uint32 // where each level begins in the array
 	Count  [levels]uint32 // how many nodes each level has

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestLayout: the levels that AppendLevels writes are those that New says, each node holds its children, and everything is
-// reached from the top.
+// TestLayout: the levels that AppendLevels writes are those that New says, each node holds its children, and
+// everything is reached from the top.
 func TestLayout(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 17, 255, 256, 257, 4096, 4097, 70_000} {
 		things := make([]Box, n)

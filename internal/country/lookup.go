@@ -2,8 +2,8 @@ package country
 
 import "github.com/paulmach/orb"
 
-// Lookup returns the country that contains a position (longitude and latitude in degrees), and whether there is one. There is none
-// at sea, nor for numbers that are no position. On a border exactly one of the neighbours answers.
+// Lookup returns the country that contains a position (longitude and latitude in degrees), and whether there is one.
+// There is none at sea, nor for numbers that are no position. On a border exactly one of the neighbours answers.
 func Lookup(p orb.Point) (Country, bool) {
 	x, y, ok := position(p)
 	if !ok {
@@ -60,9 +60,9 @@ func numberInLeaf(data []byte, x, y float64) int {
 	return otherwise
 }
 
-// ringContains reads a ring and tells whether a ray to the east crosses it an odd number of times. Vertices are whole numbers, so
-// comparing them with the position rounded down is as good as comparing with the position itself, and only edges that the position
-// might lie on either side of need arithmetic.
+// ringContains reads a ring and tells whether a ray to the east crosses it an odd number of times. Vertices are whole
+// numbers, so comparing them with the position rounded down is as good as comparing with the position itself, and only
+// edges that the position might lie on either side of need arithmetic.
 func ringContains(r *reader, x, y float64) bool {
 	ix, iy := int(x), int(y)
 	vertices := r.uint()

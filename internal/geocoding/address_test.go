@@ -59,7 +59,8 @@ func TestAddress(t *testing.T) {
 func TestOwnAddressFirst(t *testing.T) {
 	w := placestest.County()
 	w.Node(40, placestest.At(-12, 0),
-		"addr:city=Elsewhere, addr:housenumber=1, addr:postcode=99, addr:state=WE, addr:street=Elm Street, addr:suburb=Old Town")
+		"addr:city=Elsewhere, addr:housenumber=1, addr:postcode=99, addr:state=WE, "+
+			"addr:street=Elm Street, addr:suburb=Old Town")
 	got := geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), placestest.At(-12, 0), 1)
 	want := geocoding.Address{HouseNumber: "1", Street: "Elm Street", Suburb: "Old Town", City: "Elsewhere",
 		County: "Some County",

@@ -14,7 +14,13 @@ import (
 
 // compareWithBruteForce asks for positions and compares every answer with that of the search over everything, with each
 // size in turn.
-func compareWithBruteForce(t *testing.T, x *geocodingtest.Index, d *placestest.World, points []orb.Point, terms []string) {
+func compareWithBruteForce(
+	t *testing.T,
+	x *geocodingtest.Index,
+	d *placestest.World,
+	points []orb.Point,
+	terms []string,
+) {
 	t.Helper()
 	features := bruteforce.Features(d.AllFeatures, d.AllInterpolations)
 	const reach = 1000.0

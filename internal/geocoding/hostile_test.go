@@ -32,6 +32,8 @@ type placeSections struct {
 	terms                                         []placefile.Term
 	leaves                                        []placefile.Leaf
 	levels                                        []boxtree.Box
+	fixed                                         []placefile.FixedItem
+	places                                        []placefile.Place
 	roots                                         []placefile.Root
 }
 
@@ -40,14 +42,30 @@ func readSections(t testing.TB, w *placestest.World) *placeSections {
 	t.Helper()
 	f := geocodingtest.Build(t, w).File
 	return &placeSections{
-		blocks: section[placefile.Block](t, f, placefile.SectionBlocks), records: section[byte](t, f,
+		blocks: section[placefile.Block](t, f, placefile.SectionBlocks),
+		records: section[byte](t, f,
 			placefile.SectionRecords),
-		kinds: section[byte](t, f, placefile.SectionKinds), addresses: section[byte](t, f, placefile.SectionAddresses),
-		text: section[byte](t, f, placefile.SectionText), items: section[byte](t, f, placefile.SectionItems),
-		cells: section[byte](t, f, placefile.SectionCells), trees: section[placefile.Tree](t, f, placefile.SectionTrees),
-		terms: section[placefile.Term](t, f, placefile.SectionTerms), leaves: section[placefile.Leaf](t, f,
+		kinds:     section[byte](t, f, placefile.SectionKinds),
+		addresses: section[byte](t, f, placefile.SectionAddresses),
+		text:      section[byte](t, f, placefile.SectionText),
+		items:     section[byte](t, f, placefile.SectionItems),
+		cells: section[byte](
+			t,
+			f,
+			placefile.SectionCells,
+		),
+		trees: section[placefile.Tree](t, f, placefile.SectionTrees),
+		terms: section[placefile.Term](t, f, placefile.SectionTerms),
+		leaves: section[placefile.Leaf](t, f,
 			placefile.SectionLeaves),
-		levels: section[boxtree.Box](t, f, placefile.SectionLevels), roots: section[placefile.Root](t, f,
+		levels: section[boxtree.Box](
+			t,
+			f,
+			placefile.SectionLevels,
+		),
+		fixed:  section[placefile.FixedItem](t, f, placefile.SectionFixed),
+		places: section[placefile.Place](t, f, placefile.SectionPlaces),
+		roots: section[placefile.Root](t, f,
 			placefile.SectionRoots),
 	}
 }
@@ -71,6 +89,8 @@ func (s *placeSections) open(t testing.TB, tiles []uint32) *geocoding.Index {
 	region.Add(&w, placefile.SectionAddresses, s.addresses)
 	region.Add(&w, placefile.SectionText, s.text)
 	region.Add(&w, placefile.SectionItems, s.items)
+	region.Add(&w, placefile.SectionFixed, s.fixed)
+	region.Add(&w, placefile.SectionPlaces, s.places)
 	region.Add(&w, placefile.SectionCells, s.cells)
 	region.Add(&w, placefile.SectionTrees, s.trees)
 	region.Add(&w, placefile.SectionTerms, s.terms)
@@ -96,6 +116,7 @@ func (s *placeSections) change(section, word int, value uint32) {
 	set := []func(int, uint32){
 		change(s.blocks), change(s.records), change(s.kinds), change(s.addresses), change(s.text), change(s.items),
 		change(s.cells), change(s.trees), change(s.terms), change(s.leaves), change(s.levels), change(s.roots),
+		change(s.fixed), change(s.places),
 	}
 	set[uint(section)%uint(len(set))](word, value)
 }
@@ -159,6 +180,7 @@ func (s *placeSections) clone() *placeSections {
 		slices.Clone(s.trees)
 	c.terms, c.leaves, c.levels, c.roots = slices.Clone(s.terms), slices.Clone(s.leaves), slices.Clone(s.levels),
 		slices.Clone(s.roots)
+	c.fixed, c.places = slices.Clone(s.fixed), slices.Clone(s.places)
 	return &c
 }
 
@@ -223,7 +245,7 @@ func TestHostileRegion(t *testing.T) {
 		},
 		"a feature of many parts, all of them near": func(s *placeSections) {
 			at := uint32(6 + many*12 + 8*boxesOver(many))
-			s.nearAll(areaRecord(append(parts(many, at), 1<<4|1, 0, 0, 1, 0, 1, 0)...))
+			s.nearAll(areaRecord(append(parts(many, at), 1<<4, 0, 0, 1, 1)...))
 		},
 		"more parts than there are": func(s *placeSections) {
 			s.nearAll(areaRecord(parts(20, 0)[:6]...))

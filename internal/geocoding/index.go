@@ -25,6 +25,8 @@ type Index struct {
 	terms     region.View[placefile.Term]
 	leaves    region.View[placefile.Leaf]
 	items     region.View[byte]
+	fixed     region.View[placefile.FixedItem]
+	places    region.View[placefile.Place]
 	levels    region.View[boxtree.Box]
 	roots     region.View[placefile.Root]
 	cells     region.View[byte]
@@ -43,6 +45,7 @@ func Open(f *region.File) (*Index, error) {
 		open(f, &x.kinds, placefile.SectionKinds), open(f, &x.addresses, placefile.SectionAddresses),
 		open(f, &x.text.View, placefile.SectionText), open(f, &x.trees, placefile.SectionTrees),
 		open(f, &x.terms, placefile.SectionTerms), open(f, &x.leaves, placefile.SectionLeaves),
+		open(f, &x.fixed, placefile.SectionFixed), open(f, &x.places, placefile.SectionPlaces),
 		open(f, &x.items, placefile.SectionItems), open(f, &x.levels, placefile.SectionLevels),
 		open(f, &x.roots, placefile.SectionRoots), open(f, &x.cells, placefile.SectionCells),
 	} {
@@ -67,27 +70,35 @@ func (x *Index) empty() bool { return x.trees.Len() == 0 }
 // feature is a feature of the file as far as every visit needs it.
 type feature struct {
 	placefile.Head
-	at  int // of its record
-	box boxtree.Box
+	at   int    // of its record
+	data []byte // of the record, as much as most have
+	box  boxtree.Box
 }
+
+// recordBytes is more than most records take.
+const recordBytes = 320
 
 // feature reads the beginning of a feature's record.
 func (x *Index) feature(n uint32) (f feature) {
 	b := x.blocks.At(int(n / placefile.Fanout))
 	i := int(n % placefile.Fanout)
 	f.at, f.box = int(b.At)+int(b.Offsets[i])<<b.Unit, b.Box(i)
-	f.Head = placefile.ReadHead(slice(&x.records, f.at, placefile.HeadBytes), b.Shift)
+	f.data = slice(&x.records, f.at, recordBytes)
+	f.Head = placefile.ReadHead(f.data, b.Shift)
 	f.box.MinX, f.box.MinY = f.box.MinX+int32(f.Dx), f.box.MinY+int32(f.Dy)
 	return f
 }
 
 // geometry returns what a feature looks like.
 func (x *Index) geometry(f *feature) geometry.Geometry {
-	return geometry.Of(f.Shape(), f.box, &x.records, f.at+f.Geometry)
+	return geometry.Of(f.Shape(), f.box, &x.records, f.at+f.Geometry, f.data[min(f.Geometry, len(f.data)):])
 }
 
 // details reads at least n bytes of the details of a feature, if there are so many.
 func (x *Index) details(f *feature, n int) placefile.Reader {
+	if f.Details+n <= len(f.data) {
+		return placefile.Reader{Data: f.data[f.Details:]}
+	}
 	return placefile.Reader{Data: slice(&x.records, f.at+f.Details, n)}
 }
 

@@ -100,8 +100,9 @@ func (x *Index) translated(f *feature, d *placefile.Details, languages []string)
 	if length > placefile.MaxNames*placefile.NameBytes {
 		geometry.Foreign("a feature has too many names")
 	}
-	r = x.details(f, r.At+int(length))
-	from := len(r.Data) - int(length)
+	from, end := r.At, r.At+int(length)
+	r = x.details(f, end)
+	r.Data = r.Data[:min(end, len(r.Data))]
 	for _, language := range languages {
 		for tag := language; tag != ""; tag = shorter(tag) {
 			for r.At = from; r.At < len(r.Data); {

@@ -60,7 +60,11 @@ func FuzzParseLanguages(f *testing.F) {
 
 func TestNamesInOtherLanguages(t *testing.T) {
 	var w placestest.World
-	w.Multi(1, "ISO3166-1=BE, admin_level=2, boundary=administrative, name=Belgique / België, name:de=Belgien, name:en=Belgium", orb.Polygon{placestest.Square(0, 0, 100)})
+	w.Multi(
+		1,
+		"ISO3166-1=BE, admin_level=2, boundary=administrative, name=Belgique / België, name:de=Belgien, name:en=Belgium",
+		orb.Polygon{placestest.Square(0, 0, 100)},
+	)
 	w.Multi(2, "admin_level=4, boundary=administrative, name=Bruxelles - Brussel, name:fr=Bruxelles, name:nl=Brussel",
 		orb.Polygon{placestest.Square(0, 0, 90)})
 	w.Multi(3, "admin_level=8, boundary=administrative, name=Ixelles, name:nl=Elsene, name:zh-Hant=伊克塞爾",

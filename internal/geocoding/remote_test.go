@@ -24,7 +24,8 @@ func cafe(id int64, geometry orb.Geometry) geocoding.Found {
 func TestRemoteAnswerIsTheSame(t *testing.T) {
 	var w placestest.World
 	w.Node(42, placestest.At(0, 1),
-		"addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:state=Kansas, addr:street=Elm Street, addr:suburb=North, amenity=cafe, name=Bean")
+		"addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:state=Kansas, "+
+			"addr:street=Elm Street, addr:suburb=North, amenity=cafe, name=Bean")
 	w.Add(1, 7, placestest.Line(-5, 1, 5, 1), "highway=residential, name=Elm Street, addr:city=Salina, addr:state=Kansas")
 	w.Area(8, "leisure=park, name=Park, addr:city=Salina, addr:state=Kansas", placestest.Square(0, 0, 0.5))
 	want := geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), placestest.Kansas, 5)

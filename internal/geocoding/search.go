@@ -95,9 +95,6 @@ const visitSteps = 4
 func (s *search) visit(n uint32) {
 	s.o.Spend(visitSteps)
 	f := s.x.feature(n)
-	if s.jurisdiction.Settlements && !s.belongs(&f) {
-		return
-	}
 	g := s.x.geometry(&f)
 	var h float64
 	var at geometry.Offset
@@ -108,13 +105,6 @@ func (s *search) visit(n uint32) {
 	}
 	r := s.x.details(&f, placefile.DetailBytes)
 	s.keep(hit{math.Round(geometry.Metres(h) * 100), f.Extent, n, f, f.ReadRef(&r), at})
-}
-
-// belongs reports whether a settlement lies where the search may find it.
-func (s *search) belongs(f *feature) bool {
-	r := s.x.details(f, placefile.DetailBytes)
-	p, ok := f.ReadPlace(&r)
-	return ok && s.jurisdiction.Allows(&p)
 }
 
 // keep puts a hit in its place. Of several hits of one object (houses on one interpolation line, a feature that is in

@@ -11,7 +11,8 @@ import (
 type openTree struct {
 	placefile.Tree
 	layout  boxtree.Tree // over the leaves
-	general bool
+	general bool         // that of the general features
+	fixed   bool         // another one that every region has
 }
 
 // tree reads a tree, false where it has no items.
@@ -20,7 +21,8 @@ func (x *Index) tree(number uint32) (t openTree, ok bool) {
 	if tree.Count == 0 {
 		return t, false
 	}
-	return openTree{*tree, boxtree.New(tree.LeafCount()), number == placefile.TreeGeneral}, true
+	return openTree{*tree, boxtree.New(tree.LeafCount()), number == placefile.TreeGeneral,
+		number != placefile.TreeGeneral && number < placefile.FixedTrees}, true
 }
 
 // top is the level of a tree that a search begins with, and how many nodes it has.
@@ -44,9 +46,14 @@ func (x *Index) boxes(t *openTree, level int, from, to uint32, buffer *[boxtree.
 	return buffer[:to-from]
 }
 
-// leafItems returns the features of a leaf.
+// leafCount is how many items a leaf has.
+func (t *openTree) leafCount(leaf uint32) int {
+	return int(min(t.Count-leaf*placefile.Fanout, placefile.Fanout))
+}
+
+// leafItems returns the features of a leaf of the general tree or that of a term.
 func (x *Index) leafItems(t *openTree, leaf uint32, buffer *[placefile.Fanout]uint32) []uint32 {
-	n := int(min(t.Count-leaf*placefile.Fanout, placefile.Fanout))
+	n := t.leafCount(leaf)
 	if !t.general {
 		at := int(t.Items) + int(x.leaves.At(int(t.Leaves)+int(leaf)).At)
 		return placefile.ReadItems(slice(&x.items, at, placefile.ItemBytes), n, buffer)
@@ -55,6 +62,12 @@ func (x *Index) leafItems(t *openTree, leaf uint32, buffer *[placefile.Fanout]ui
 		buffer[i] = leaf*placefile.Fanout + uint32(i)
 	}
 	return buffer[:n]
+}
+
+// fixedItems returns the items of a leaf of another tree.
+func (x *Index) fixedItems(t *openTree, leaf uint32) []placefile.FixedItem {
+	first := (int(t.Leaves) + int(leaf)) * placefile.Fanout
+	return x.fixed.Range(first, first+t.leafCount(leaf))
 }
 
 // open adds a tree to the search.
@@ -90,8 +103,23 @@ func (s *search) descend(c candidate) {
 		s.expand(c.tree, int(c.level)-1, from, to)
 		return
 	}
-	var items [placefile.Fanout]uint32
-	s.openList(s.x.leafItems(t, c.node, &items))
+	if !t.fixed {
+		var items [placefile.Fanout]uint32
+		s.openList(s.x.leafItems(t, c.node, &items))
+		return
+	}
+	var b batch
+	items := s.x.fixedItems(t, c.node)
+	for i := range items {
+		item := &items[i]
+		if s.jurisdiction.Settlements &&
+			(item.Place == 0 || !s.jurisdiction.Allows(s.x.places.At(int(item.Place-1)))) {
+			continue
+		}
+		b.features[b.n], b.boxes[b.n] = item.Feature, item.Box
+		b.n++
+	}
+	s.flush(&b)
 }
 
 // enclose finds the areas that contain the search's origin.
@@ -125,9 +153,11 @@ func (s *search) encloseIn(t *openTree, level int, from, to uint32) {
 			s.encloseIn(t, level-1, below, end)
 			continue
 		}
-		var items [placefile.Fanout]uint32
-		for _, n := range s.x.leafItems(t, node, &items) {
-			s.encloseBy(n)
+		items := s.x.fixedItems(t, node)
+		for k := range items {
+			if geometry.Holds(&items[k].Box, &s.o) {
+				s.encloseBy(items[k].Feature)
+			}
 		}
 	}
 }
@@ -135,10 +165,6 @@ func (s *search) encloseIn(t *openTree, level int, from, to uint32) {
 // encloseBy takes an area into account if it contains the search's origin.
 func (s *search) encloseBy(n uint32) {
 	s.o.Spend(visitSteps)
-	block := s.x.blocks.At(int(n / placefile.Fanout))
-	if box := block.Box(int(n % placefile.Fanout)); !geometry.Holds(&box, &s.o) {
-		return
-	}
 	f := s.x.feature(n)
 	if g := s.x.geometry(&f); !g.Contains(&s.o) {
 		return

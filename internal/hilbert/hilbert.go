@@ -1,5 +1,5 @@
-// Package hilbert orders positions along a Hilbert curve over the whole Earth, so that what is near on the ground is near in
-// a file.
+// Package hilbert orders positions along a Hilbert curve over the whole Earth, so that what is near on the ground is
+// near in a file.
 package hilbert
 
 // Of is the place on the curve of a point of a square of 2^32 by 2^32.

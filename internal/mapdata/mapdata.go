@@ -1,5 +1,5 @@
-// Package mapdata holds the terms of OpenStreetMap and of roads that those who compile a region file and those who read it
-// have in common.
+// Package mapdata holds the terms of OpenStreetMap and of roads that those who compile a region file and those who
+// read it have in common.
 package mapdata
 
 // Kind is the kind of an OSM object.

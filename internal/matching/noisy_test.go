@@ -194,8 +194,8 @@ func TestOnePlace(t *testing.T) {
 	}
 }
 
-// TestAccuracy: two points that claim to be exact lie on the upper street, all others, that claim to be vague, midway to
-// the lower street. Without what they claim, they are all the same.
+// TestAccuracy: two points that claim to be exact lie on the upper street, all others, that claim to be vague, midway
+// to the lower street. Without what they claim, they are all the same.
 func TestAccuracy(t *testing.T) {
 	tests := map[string]struct {
 		vague, exact float64

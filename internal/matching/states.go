@@ -10,17 +10,17 @@ import (
 
 // state is a hypothesis: at the time of a point, the drive is at this place.
 type state struct {
-	arc, base uint32        // base is the arc that arc is a copy of, or arc itself
-	known     roadgraph.Arc // base, looked up
-	offset    float64       // metres from the arc's beginning
-	length    float64       // of the arc, metres
-	perMetre  float64       // what a metre of the arc costs a route
-	pace      float64       // seconds that a metre of the arc takes at its free speed
-	distance  float64       // metres from the point
-	cost      float64       // of the best drive up to here
-	slip      float64       // metres by which points have lain behind, at most, since it last moved on
-	straight  float64       // metres in a straight line from its point to the next, less what their errors add
-	point     int32         // the one the place was found by
+	arc, base uint32 // base is the arc that arc is a copy of, or arc itself
+	head      roadgraph.Head
+	point     int32   // the one the place was found by
+	offset    float64 // metres from the arc's beginning
+	length    float64 // of the arc, metres
+	perMetre  float64 // what a metre of the arc costs a route
+	pace      float64 // seconds that a metre of the arc takes at its free speed
+	distance  float64 // metres from the point
+	cost      float64 // of the best drive up to here
+	slip      float64 // metres by which points have lain behind, at most, since it last moved on
+	straight  float64 // metres in a straight line from its point to the next, less what their errors add
 	step      step
 }
 
@@ -83,7 +83,7 @@ func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, segment *
 		offset = segment.Length - offset
 	}
 	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(segment.Length) / 1000,
-		distance: h.Distance, cost: math.Inf(1), point: point, known: segment.Arcs[base&1]}
+		distance: h.Distance, cost: math.Inf(1), point: point, head: segment.Arcs[base&1].Head}
 	if segment.Length > 0 {
 		st.pace = float64(segment.Arcs[base&1].Duration) / float64(segment.Length)
 		st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace

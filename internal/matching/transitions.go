@@ -146,7 +146,7 @@ func (c *connection) byRoutes(spacing float64) error {
 		start := from.cost*c.mean - from.straight
 		lowest = min(lowest, start)
 		rest := from.length - from.offset
-		search.AddKnownSource(int32(i), from.arc, &from.known, start+rest*from.perMetre, rest*from.pace)
+		search.AddKnownSource(int32(i), from.arc, from.base, from.head, start+rest*from.perMetre, rest*from.pace)
 	}
 	for i := range c.states {
 		search.AddTarget(int32(i), c.states[i].arc)

@@ -7,8 +7,8 @@ type Item[V any] struct {
 	Value V
 }
 
-// Heap is a heap whose nodes have four children: there are fewer levels than with two, and the children of one node lie in
-// one cache line. The zero value is empty. Its memory is kept when items are taken out.
+// Heap is a heap whose nodes have four children: there are fewer levels than with two, and the children of one node
+// lie in one cache line. The zero value is empty. Its memory is kept when items are taken out.
 type Heap[V any] []Item[V]
 
 // Push adds a value.

@@ -97,8 +97,14 @@ func New(o Options) *Mirror {
 	if o.Retry == 0 {
 		o.Retry = defaultRetry
 	}
-	m := &Mirror{Options: o, client: newClient(o.Header), free: freeSpace, asks: make(chan chan error), ended: make(chan struct{}),
-		copied: make(chan struct{})}
+	m := &Mirror{
+		Options: o,
+		client:  newClient(o.Header),
+		free:    freeSpace,
+		asks:    make(chan chan error),
+		ended:   make(chan struct{}),
+		copied:  make(chan struct{}),
+	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.status.URL = Redact(o.URL)
 	return m

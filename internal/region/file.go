@@ -24,8 +24,8 @@ const (
 
 // File is an open region file, mapped into memory. It is safe for use by any number of goroutines.
 //
-// Reading a page after the file was unmapped kills the process, so whoever reads holds a reference: Open gives the first,
-// Acquire another, and the last Release unmaps.
+// Reading a page after the file was unmapped kills the process, so whoever reads holds a reference: Open gives the
+// first, Acquire another, and the last Release unmaps.
 type File struct {
 	path     string
 	stamp    stamp
@@ -130,9 +130,9 @@ func (f *File) Release() {
 	}
 }
 
-// Changed reports whether the file has been written to, or cut short, since it was opened. Checksums are compared once, so what was
-// read before a Changed that is true may be anything; what was read before one that is false is what Commit wrote. Whoever calls it holds
-// a reference. On Windows it is always false.
+// Changed reports whether the file has been written to, or cut short, since it was opened. Checksums are compared once,
+// so what was read before a Changed that is true may be anything; what was read before one that is false is what Commit
+// wrote. Whoever calls it holds a reference. On Windows it is always false.
 func (f *File) Changed() bool { return f.stamp.changed() }
 
 // Path is the path that the file was opened by.
@@ -187,6 +187,15 @@ func (f *File) Info() (info Info, err error) {
 	return info, nil
 }
 
+// Read is how many bytes of the sections have been read and compared with their checksums so far.
+func (f *File) Read() int64 {
+	blocks := int64(0)
+	for i := range f.checked {
+		blocks += int64(atomic.LoadUint32(&f.checked[i]))
+	}
+	return blocks * blockSize
+}
+
 // Verify checks every block of the file. It reads all of it.
 func (f *File) Verify(ctx context.Context) (err error) {
 	defer Recover(&err, FaultsPanic())
@@ -209,7 +218,8 @@ func (f *File) check(block uint64) {
 	f.stamp.fetch(sum, sum+4)
 	want := binary.LittleEndian.Uint32(f.mapped[sum:])
 	if crc32.Checksum(f.mapped[start:end], castagnoli) != want {
-		panic(&DamageError{Path: f.path, Problem: fmt.Sprintf("block %d (bytes %d to %d) does not match its checksum", block, start, end)})
+		panic(&DamageError{Path: f.path, Problem: fmt.Sprintf("block %d (bytes %d to %d) does not match its checksum", block,
+			start, end)})
 	}
 	atomic.StoreUint32(&f.checked[block], 1)
 }

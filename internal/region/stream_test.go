@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 )
 
-// TestStreams: sections that were streamed are read as those that were added whole, whatever their sizes, and streamed ones
-// come before the others whenever they were made.
+// TestStreams: sections that were streamed are read as those that were added whole, whatever their sizes, and
+// streamed ones come before the others whenever they were made.
 func TestStreams(t *testing.T) {
 	parent := t.TempDir()
 	dir, err := scratch.Open(parent, "a.region", 0)

@@ -33,8 +33,8 @@ type Bounds struct {
 	MaxLon float64 `json:"maxLon"`
 }
 
-// Writer writes a region file. Small sections are added whole, from any goroutine and in any order: the file is the same.
-// Large ones are streamed, straight into the file (Direct) or by way of a temporary file (Spool).
+// Writer writes a region file. Small sections are added whole, from any goroutine and in any order: the file is the
+// same. Large ones are streamed, straight into the file (Direct) or by way of a temporary file (Spool).
 //
 // The zero Writer has no temporary files: it keeps what is added in memory until Commit.
 type Writer struct {
@@ -53,7 +53,8 @@ type Spool interface {
 	Free() error
 }
 
-// SectionWriter is a section that is being written: an array of elements of one size. It is used by one goroutine at a time.
+// SectionWriter is a section that is being written: an array of elements of one size. It is used by one goroutine at
+// a time.
 type SectionWriter struct {
 	entry
 	out   io.Writer
@@ -63,8 +64,8 @@ type SectionWriter struct {
 	w     *Writer
 }
 
-// Create makes a Writer that writes into a directory, from where the file can be renamed to its place, and that takes its
-// temporary files from spool. The file stays where it is when nothing is committed.
+// Create makes a Writer that writes into a directory, from where the file can be renamed to its place, and that takes
+// its temporary files from spool. The file stays where it is when nothing is committed.
 func Create(dir string, spool func(name string) Spool) (*Writer, error) {
 	w := &Writer{spool: spool}
 	return w, w.create(func() (*os.File, error) { return os.Create(filepath.Join(dir, "region")) })
@@ -94,13 +95,13 @@ func (w *Writer) add(s *SectionWriter, list *[]*SectionWriter) {
 	*list = append(*list, s)
 }
 
-// Add adds a section whole: elements that hold no pointers and no padding that is not zero. The data is not copied and must not
-// change before Commit. Names have at most 24 bytes.
+// Add adds a section whole: elements that hold no pointers and no padding that is not zero. The data is not copied
+// and must not change before Commit. Names have at most 24 bytes.
 func Add[T any](w *Writer, name string, data []T) {
 	var zero T
 	raw := rawBytes(data)
-	w.add(&SectionWriter{entry: entry{name: name, elemSize: uint32(unsafe.Sizeof(zero))}, data: raw, bytes: uint64(len(raw))},
-		&w.waiting)
+	e := entry{name: name, elemSize: uint32(unsafe.Sizeof(zero))}
+	w.add(&SectionWriter{entry: e, data: raw, bytes: uint64(len(raw))}, &w.waiting)
 }
 
 // Spool begins a section that waits for Commit in a temporary file.
@@ -111,9 +112,9 @@ func (w *Writer) Spool(name string, elemSize int) *SectionWriter {
 	return s
 }
 
-// Direct begins a section that goes into the file as it is written; Close must end it before the next one begins. Only one
-// goroutine may use it. The file has these sections in the order in which they are written, before all others, which
-// are in the order of their names.
+// Direct begins a section that goes into the file as it is written; Close must end it before the next one begins.
+// Only one goroutine may use it. The file has these sections in the order in which they are written, before all
+// others, which are in the order of their names.
 func (w *Writer) Direct(name string, elemSize int) *SectionWriter {
 	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, out: w.body, w: w}
 	s.offset = w.body.offset
@@ -152,8 +153,8 @@ func rawBytes[T any](data []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
 }
 
-// Commit finishes the file, syncs it and renames it to path, so that whoever opens path finds the old file or the whole new
-// one. When it fails or ctx ends, nothing is left behind and the old file stands.
+// Commit finishes the file, syncs it and renames it to path, so that whoever opens path finds the old file or the
+// whole new one. When it fails or ctx ends, nothing is left behind and the old file stands.
 func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error) {
 	if w.body == nil {
 		if err := w.create(func() (*os.File, error) {

@@ -1,15 +1,18 @@
 package roadgraph
 
-// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all edges come
-// copies; see Copy.
+// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all edges
+// come copies; see Copy.
 type Arc struct {
 	Length   uint32 // millimetres
 	Duration uint32 // milliseconds, at the road's free speed
 	Base     uint32 // the arc that this one is a copy of; itself where it is none
-	// EndLat and EndLon, in 1e-7 degrees, are where the arc ends.
-	EndLat, EndLon int32
+	Head
+}
 
-	head uint32 // the edge at whose end, in the arc's direction, it ends
+// Head is where an arc ends.
+type Head struct {
+	EndLat, EndLon int32  // 1e-7 degrees
+	edge           uint32 // the arc's last one
 }
 
 // Arc returns an arc.
@@ -18,11 +21,11 @@ func (g *Graph) Arc(arc uint32) (a Arc) {
 	segment, backward := a.Base>>1, a.Base&1 == 1
 	first := g.edges.At(int(segment))
 	var last *Edge
-	a.head, last, a.Length = g.run(segment, first)
+	a.edge, last, a.Length = g.run(segment, first)
 	if backward {
-		a.head, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
+		a.edge, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
 	} else {
-		end := g.end(a.head, last)
+		end := g.end(a.edge, last)
 		a.EndLat, a.EndLon = end.lat, end.lon
 	}
 	reversed := first.Flags&Reversed != 0
@@ -68,7 +71,7 @@ func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
 }
 
 // own is the arc by which the last edge of an arc is travelled.
-func (a *Arc) own() uint32 { return a.head<<1 | a.Base&1 }
+func (a *Arc) own() uint32 { return a.edge<<1 | a.Base&1 }
 
 // turnOf is the turn of a word of an arc; where it is farTurn, its target is still to be read.
 func turnOf(word, own uint32, a *Arc) Turn {
@@ -87,8 +90,8 @@ func (g *Graph) turnWords(arc uint32, a *Arc) []uint32 {
 		i := int(arc) - 2*g.Edges()
 		first, end = g.copies.At(i).FirstTurn, g.copies.At(i+1).FirstTurn
 	} else {
-		e := g.edges.At(int(a.head))
-		first, end = e.FirstTurn, g.edges.At(int(a.head)+1).FirstTurn
+		e := g.edges.At(int(a.edge))
+		first, end = e.FirstTurn, g.edges.At(int(a.edge)+1).FirstTurn
 		split := first + uint32(e.Flags>>wordsAt)
 		if e.Flags>>wordsAt == ManyWords {
 			split = g.countWords(first, end)

@@ -6,10 +6,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// A region has one road network for all modes of travel. Its ways are cut into edges where the network of any mode has a
-// junction. Were edges all there is, each footpath that meets a street would cut the street in two, and cars would search
-// several times as many arcs; so each mode sees segments, runs of edges that follow one another in the file, and an edge
-// says for which modes a segment begins with it. The number of a segment is that of its first edge.
+// A region has one road network for all modes of travel. Its ways are cut into edges where the network of any mode
+// has a junction. Were edges all there is, each footpath that meets a street would cut the street in two, and cars
+// would search several times as many arcs; so each mode sees segments, runs of edges that follow one another in the
+// file, and an edge says for which modes a segment begins with it. The number of a segment is that of its first edge.
 
 // The sections of a road network.
 const (
@@ -27,12 +27,12 @@ type Index struct {
 	Boxes  string // of boxtree.Box: of each boxtree.Fanout leaves, then of the levels above
 }
 
-// Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are in a
-// car do not look at them.
+// Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are
+// in a car do not look at them.
 var Indexes = [2]Index{{"roads.leaves", "roads.boxes"}, {"roads.paths.leaves", "roads.paths.boxes"}}
 
-// Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so that
-// shape and turns of edge i end where those of i+1 begin.
+// Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so
+// that shape and turns of edge i end where those of i+1 begin.
 type Edge struct {
 	Lat, Lon int32 // where it begins, in 1e-7 degrees
 	// EndNorth and EndEast are where it ends from there, in 1e-7 degrees; EndNorth is FarEnd where that does not fit.
@@ -47,8 +47,8 @@ type Edge struct {
 // FarEnd says that an edge's end is to be found by its shape.
 const FarEnd = math.MinInt16
 
-// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest byte how many words of the turns are those
-// at the edge's end; ManyWords where they are as many or more, and are to be counted.
+// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest byte how many words of the turns are
+// those at the edge's end; ManyWords where they are as many or more, and are to be counted.
 type EdgeFlags uint32
 
 // Where each set of modes is in EdgeFlags.
@@ -100,8 +100,9 @@ type Road struct {
 // Way is the id of the OpenStreetMap way.
 func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLow)) }
 
-// Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so that
-// which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all edges.
+// Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so
+// that which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all
+// edges.
 type Copy struct {
 	Mode      uint32 // of mapdata.Modes
 	Arc       uint32 // the arc that it is a copy of
@@ -133,8 +134,8 @@ const RoadFlags = 2
 // Has reports whether all of the given flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
-// Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of its
-// group of boxtree.Fanout leaves, rounded outwards.
+// Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of
+// its group of boxtree.Fanout leaves, rounded outwards.
 type Leaf struct {
 	Edge                   uint32
 	Skip                   uint8 // words of the edge's shape before the first piece
@@ -181,8 +182,8 @@ const (
 	farTurn      = math.MinInt32 >> turnTarget
 )
 
-// AppendTurn appends the words of a turn that some modes may take. A turn to the segment's own other arc has back set; its
-// target does not matter.
+// AppendTurn appends the words of a turn that some modes may take. A turn to the segment's own other arc has back
+// set; its target does not matter.
 func AppendTurn(words []uint32, own uint32, t Turn, modes mapdata.Modes, back bool) []uint32 {
 	word := uint32(uint8(t.Angle)) | uint32(modes)<<turnModes
 	if own&1 == 1 {

@@ -15,8 +15,8 @@ const (
 	polar = 850_000_000
 )
 
-// plane is a flat map of the surroundings of a position, in metres east and north of it. Within the hundreds of metres it
-// is used for it is right to a millimetre or so; near the poles to a centimetre.
+// plane is a flat map of the surroundings of a position, in metres east and north of it. Within the hundreds of
+// metres it is used for it is right to a millimetre or so; near the poles to a centimetre.
 type plane struct {
 	lat, lon float64 // of the origin, 1e-7 degrees
 	perLon   float64 // metres in 1e-7 degrees of longitude; those of latitude are sphere.MetresPerUnit

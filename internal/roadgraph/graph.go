@@ -1,6 +1,6 @@
-// Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds the
-// roads near a position, and shortest paths. It is written once by package build/roads, and read in place from the mapped
-// region file.
+// Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds
+// the roads near a position, and shortest paths. It is written once by package build/roads, and read in place from
+// the mapped region file.
 //
 // Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
 // restrictions, barriers, no turning back), and the list of an arc's turns says exactly that.
@@ -42,13 +42,14 @@ type index struct {
 	tree   boxtree.Tree // over groups of leaves
 }
 
-// Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without roads
-// gives a graph without segments.
+// Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without
+// roads gives a graph without segments.
 func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
-	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)), open: FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
+	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)),
+		open:   FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
 		begins: FlagsOf(Begins, mode)}
 	for _, err := range []error{
 		open(f, EdgesSection, &g.edges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
@@ -156,8 +157,8 @@ func (g *Graph) Segment(i uint32) Segment {
 		Length: length, Name: r.Name, Ref: r.Ref, Class: r.Class, Layer: r.Layer,
 		Flags: Flags(r.Flags)<<RoadFlags | g.flags(first.Flags),
 		Arcs: [2]Arc{
-			{length, duration(length, g.speed(r, along)), 2 * i, end.lat, end.lon, head},
-			{length, duration(length, g.speed(r, !along)), 2*i + 1, first.Lat, first.Lon, i},
+			{length, duration(length, g.speed(r, along)), 2 * i, Head{end.lat, end.lon, head}},
+			{length, duration(length, g.speed(r, !along)), 2*i + 1, Head{first.Lat, first.Lon, i}},
 		},
 	}
 }

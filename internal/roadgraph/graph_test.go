@@ -214,7 +214,8 @@ func TestProperties(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("Main Street", 0, 0, 1000, 0)
 	r.DestinationBackward = mapdata.Car | mapdata.Foot
-	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll, r.SpeedForward, r.SpeedBackward = "A 1", mapdata.Trunk, true, true, -1, true, 100, 50
+	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll = "A 1", mapdata.Trunk, true, true, -1, true
+	r.SpeedForward, r.SpeedBackward = 100, 50
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Roundabout, r.Bridge, r.Ferry = "B 2", true, true, true
 	g := town.Open(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their edges. All modes have it in
-// common: a leaf says whose it is.
+// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their edges. All modes have
+// it in common: a leaf says whose it is.
 
 // Hit is a place on a segment that is near a position.
 type Hit struct {
@@ -193,8 +193,8 @@ func (s *snapper) leaf(l *Leaf) {
 	}
 }
 
-// hit notes the place at a share of a piece of an edge's shape, which begins behind some of its words, unless there is a
-// nearer one on the same segment.
+// hit notes the place at a share of a piece of an edge's shape, which begins behind some of its words, unless there
+// is a nearer one on the same segment.
 func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squared float64) {
 	segment := s.segment(edge, e)
 	known := -1

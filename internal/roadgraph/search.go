@@ -33,9 +33,10 @@ func (c *Costs) Arc(a *Arc) float64 {
 	return c.PerMetre*float64(a.Length)/millimetres + c.PerSecond*float64(a.Duration)/1000
 }
 
-// Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs, or, where the
-// targets lie together, with A* (Hart, Nilsson and Raphael 1968). Its memory and its work grow with the part of the network
-// that it looks at, not with the network. It may be used again after Reset, by one goroutine at a time.
+// Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs, or,
+// where the targets lie together, with A* (Hart, Nilsson and Raphael 1968). Its memory and its work grow with the
+// part of the network that it looks at, not with the network. It may be used again after Reset, by one goroutine at a
+// time.
 type Search struct {
 	// Limit is the cost beyond which nothing is looked for: of a route up to where it is going, see Aim. It may be lowered
 	// while the search runs.
@@ -82,24 +83,6 @@ const noTarget = -1
 // usualTurns is how many turns of an arc are part of settling it.
 const usualTurns = 16
 
-// knownArcs is how many arcs are kept that searches have looked up: those of a trace's next point are mostly the same.
-const knownArcs = 512
-
-// knownArc is an arc and its number, and 1.
-type knownArc struct {
-	number uint32
-	Arc
-}
-
-// arc looks an arc up.
-func (s *Search) arc(number uint32) *Arc {
-	k := &s.known[number*0x9E3779B1>>(32-9)]
-	if k.number != number+1 {
-		*k = knownArc{number + 1, s.graph.Arc(number)}
-	}
-	return &k.Arc
-}
-
 // Reset prepares a search on a graph and forgets the one before.
 func (s *Search) Reset(g *Graph, costs Costs) {
 	if g != s.graph {
@@ -116,19 +99,19 @@ func (s *Search) Reset(g *Graph, costs Costs) {
 // AddSource adds a place to start from: cost and seconds are from the place to the end of its arc.
 func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
 	a := s.graph.Arc(arc)
-	s.AddKnownSource(id, arc, &a, cost, seconds)
+	s.AddKnownSource(id, arc, a.Base, a.Head, cost, seconds)
 }
 
-// AddKnownSource is AddSource for an arc that has been looked up before: it, or the one that it is a copy of.
-func (s *Search) AddKnownSource(id int32, arc uint32, a *Arc, cost, seconds float64) {
+// AddKnownSource is AddSource for an arc of which the base and the end are known.
+func (s *Search) AddKnownSource(id int32, arc, base uint32, head Head, cost, seconds float64) {
 	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget,
 		rivalParent: int32(len(s.sources))})
-	s.sources = append(s.sources, *a)
-	s.heap.Push(cost+s.aim.rest(a), int32(len(s.labels)-1))
+	s.sources = append(s.sources, Arc{Base: base, Head: head})
+	s.heap.Push(cost+s.aim.rest(&head), int32(len(s.labels)-1))
 }
 
-// AddTarget adds an arc to find, once, with an id of at least 0. Next yields it when the cheapest route to its beginning is
-// known.
+// AddTarget adds an arc to find, once, with an id of at least 0. Next yields it when the cheapest route to its
+// beginning is known.
 func (s *Search) AddTarget(id int32, arc uint32) {
 	place, found := s.find(arc)
 	if !found {
@@ -139,7 +122,8 @@ func (s *Search) AddTarget(id int32, arc uint32) {
 
 // Memory is how many bytes the search keeps for the next one.
 func (s *Search) Memory() int {
-	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(minheap.Item[int32]{})) + 8*len(s.table)
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(minheap.Item[int32]{})) +
+		8*len(s.table)
 }
 
 // Label returns a label. It is valid until the next call of any other method.
@@ -242,7 +226,7 @@ func (s *Search) relax(at int32) {
 		cost += s.costs.Arc(arc)
 		seconds += float64(arc.Duration) / 1000
 	}
-	rest := s.aim.rest(arc)
+	rest := s.aim.rest(&arc.Head)
 	words, own := s.graph.turnWords(from.Arc, arc), arc.own()
 	s.Work += int64(max(0, len(words)-usualTurns))
 	goesOn, mine := false, uint32(s.graph.mode)<<turnModes
@@ -297,36 +281,4 @@ func (s *Search) relax(at int32) {
 			s.heap.Push(to+rest, s.table[place])
 		}
 	}
-}
-
-// find looks for an arc in the table: its place, or the one where it belongs.
-func (s *Search) find(arc uint32) (place uint32, found bool) {
-	mask := uint32(len(s.table) - 1)
-	for place = (arc * 0x9E3779B1) >> 7 & mask; s.marks[place] == s.round; place = (place + 1) & mask {
-		if s.labels[s.table[place]].Arc == arc {
-			return place, true
-		}
-	}
-	return place, false
-}
-
-// insert adds a label for an arc that has none, at the place that find gave.
-func (s *Search) insert(place uint32, l Label) {
-	s.labels = append(s.labels, l)
-	s.table[place], s.marks[place] = int32(len(s.labels)-1), s.round
-	if s.taken++; 2*s.taken > len(s.table) {
-		old, marks, round := s.table, s.marks, s.round
-		s.resize(2 * len(old))
-		for i, label := range old {
-			if marks[i] == round {
-				at, _ := s.find(s.labels[label].Arc)
-				s.table[at], s.marks[at] = label, s.round
-			}
-		}
-	}
-}
-
-// resize empties the table.
-func (s *Search) resize(n int) {
-	s.table, s.marks, s.round = make([]int32, n), make([]uint32, n), 1
 }

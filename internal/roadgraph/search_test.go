@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
@@ -20,7 +19,8 @@ import (
 var byLength = roadgraph.Costs{PerMetre: 1}
 
 // search finds the cheapest route from the end of an arc to the beginning of another, or of a copy of it.
-func search(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64, arcs []uint32) {
+func search(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from, to uint32) (cost float64,
+	arcs []uint32) {
 	s.Reset(g, costs)
 	return finish(g, s, from, to)
 }
@@ -73,30 +73,46 @@ func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name s
 	return 0
 }
 
-// TestRoutes: a cross of four streets around a middle, w (west), e, n, s, each 100 m long, and a longer way r around from
-// the end of n to the end of e. The route asked for begins on w and ends on e, n or s.
+// TestRoutes: a cross of four streets around a middle, w (west), e, n, s, each 100 m long, and a longer way r around
+// from the end of n to the end of e. The route asked for begins on w and ends on e, n or s.
 func TestRoutes(t *testing.T) {
 	tests := map[string]struct {
 		change func(town *roadgraphtest.Town, mid uint32)
 		to     string
 		want   []string // the names of the arcs travelled; nil for no route
 	}{
-		"straight on":           {nil, "e", []string{"w", "e"}},
-		"a one-way street":      {func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Backward = 0 }, "e", []string{"w", "e"}},
-		"against a one-way":     {func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
-		"over a barrier":        {func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Car }, "e", nil},
-		"a barrier for others":  {func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Foot }, "e", []string{"w", "e"}},
-		"a forbidden turn":      {restrict(extract.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
-		"one for bicycles":      {restrict(extract.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}), "e", []string{"w", "e"}},
-		"from another street":   {restrict(extract.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
-		"the only turn":         {restrict(extract.Restriction{From: 1, To: 3, Only: true}), "e", []string{"w", "n", "r", "e", "s", "s", "e"}},
+		"straight on": {nil, "e", []string{"w", "e"}},
+		"a one-way street": {
+			func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Backward = 0 },
+			"e", []string{"w", "e"},
+		},
+		"against a one-way": {func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
+		"over a barrier": {
+			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Car },
+			"e", nil,
+		},
+		"a barrier for others": {
+			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Foot },
+			"e", []string{"w", "e"},
+		},
+		"a forbidden turn": {restrict(extract.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
+		"one for bicycles": {
+			restrict(extract.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}),
+			"e", []string{"w", "e"},
+		},
+		"from another street": {restrict(extract.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
+		"the only turn": {
+			restrict(extract.Restriction{From: 1, To: 3, Only: true}),
+			"e", []string{"w", "n", "r", "e", "s", "s", "e"},
+		},
 		"an only turn kept":     {restrict(extract.Restriction{From: 1, To: 2, Only: true}), "e", []string{"w", "e"}},
 		"an only turn to where": {restrict(extract.Restriction{From: 1, To: 99, Only: true}), "e", []string{"w", "e"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var town roadgraphtest.Town
-			mid, west, east, north, south := town.Node(0, 0), town.Node(-100, 0), town.Node(100, 0), town.Node(0, 100), town.Node(0, -100)
+			mid, west, east := town.Node(0, 0), town.Node(-100, 0), town.Node(100, 0)
+			north, south := town.Node(0, 100), town.Node(0, -100)
 			town.Road("w", west, mid)
 			town.Road("e", mid, east)
 			town.Road("n", mid, north)
@@ -129,8 +145,8 @@ func restrict(r extract.Restriction) func(*roadgraphtest.Town, uint32) {
 	}
 }
 
-// TestRestrictionOverWay: one may not turn round on a dual carriageway by the short link x between its sides, but the link
-// may be used to turn off.
+// TestRestrictionOverWay: one may not turn round on a dual carriageway by the short link x between its sides, but the
+// link may be used to turn off.
 func TestRestrictionOverWay(t *testing.T) {
 	for name, only := range map[string]bool{"no turn": false, "only turn": true} {
 		t.Run(name, func(t *testing.T) {
@@ -190,8 +206,8 @@ func TestDestinationTraffic(t *testing.T) {
 			func(d *roadgraphtest.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100,
 			[]string{"w", "m", "m2", "e"}},
 		"for those on bicycles": {1000,
-			func(d *roadgraphtest.Data) { both(&d.Roads[1], mapdata.Bicycle); both(&d.Roads[2], mapdata.Bicycle) }, "w", "e", 100,
-			[]string{"w", "m", "m2", "e"}},
+			func(d *roadgraphtest.Data) { both(&d.Roads[1], mapdata.Bicycle); both(&d.Roads[2], mapdata.Bicycle) },
+			"w", "e", 100, []string{"w", "m", "m2", "e"}},
 		"where the first piece is open": {201, func(d *roadgraphtest.Data) { both(&d.Roads[1], 0) }, "w", "e", 300,
 			[]string{"w", "r", "e"}},
 		"drawn the other way": {201, func(d *roadgraphtest.Data) { reverse(&d.Roads[1]); reverse(&d.Roads[2]) },
@@ -242,7 +258,8 @@ func TestDestinationTraffic(t *testing.T) {
 
 func reverse(r *roadgraphtest.Road) { slices.Reverse(r.Nodes) }
 
-// TestRoundabout: four exits, right-hand traffic; the third exit is reached past the first two, the one behind past all.
+// TestRoundabout: four exits, right-hand traffic; the third exit is reached past the first two, the one behind past
+// all.
 func TestRoundabout(t *testing.T) {
 	var town roadgraphtest.Town
 	ring := []uint32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
@@ -344,97 +361,4 @@ func TestSearchEnds(t *testing.T) {
 	if n, _ := drain(context.Background(), &s); n != all {
 		t.Errorf("a search used again finds %d targets, not %d", n, all)
 	}
-}
-
-// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for
-// destination traffic included, with a search over the pieces of the ways that remembers every piece it came by.
-func TestSearchAgainstBruteForce(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		town := randomTown(rt)
-		g := town.Open(t)
-		segments := roadgraphtest.Segments(g)
-		if len(segments) == 0 {
-			return
-		}
-		costs := roadgraph.Costs{PerMetre: 1, Enter: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
-		naive := newWalker(&town.Data)
-		naive.enter = costs.Enter
-		var s roadgraph.Search
-		arc := rapid.Custom(func(rt *rapid.T) uint32 {
-			return 2*rapid.SampledFrom(segments).Draw(rt, "segment") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))
-		})
-		for range 8 {
-			from, to := arc.Draw(rt, "from"), arc.Draw(rt, "to")
-			if !isOpen(g, from) || !isOpen(g, to) {
-				continue
-			}
-			want := naive.route(naive.pieces(g, from), naive.pieces(g, to)[0])
-			for name, find := range map[string]func(*roadgraph.Graph, *roadgraph.Search, roadgraph.Costs, uint32, uint32) (
-				float64, []uint32){"Dijkstra": search, "A*": aimed} {
-				got, arcs := find(g, &s, costs, from, to)
-				if math.IsInf(want, 1) != math.IsInf(got, 1) || math.Abs(got-want) > 0.01*float64(len(arcs)+1) {
-					rt.Fatalf("%s from arc %d to arc %d: %.3f m by %v, want %.3f m", name, from, to, got, arcs, want)
-				}
-			}
-		}
-	})
-}
-
-func isOpen(g *roadgraph.Graph, arc uint32) bool {
-	flags := g.Segment(arc >> 1).Flags
-	return arc&1 == 0 && flags.Has(roadgraph.Forward) || arc&1 == 1 && flags.Has(roadgraph.Backward)
-}
-
-func randomTown(rt *rapid.T) *roadgraphtest.Town {
-	var town roadgraphtest.Town
-	n := rapid.IntRange(3, 9).Draw(rt, "nodes")
-	for i := range n {
-		town.Node(float64(i%3)*100+float64(i*i%7), float64(i/3)*100+float64(i*i%11))
-		if rapid.IntRange(0, 9).Draw(rt, "barrier") == 0 {
-			town.Data.Nodes[i].Barrier = mapdata.Car
-		}
-	}
-	joined := map[[2]uint32]bool{} // no two pieces between the same nodes, so that each is known by its ends
-	for range rapid.IntRange(1, 12).Draw(rt, "ways") {
-		nodes := []uint32{uint32(rapid.IntRange(0, n-1).Draw(rt, "node"))}
-		for range rapid.IntRange(1, 2).Draw(rt, "pieces") {
-			last, next := nodes[len(nodes)-1], uint32(rapid.IntRange(0, n-1).Draw(rt, "node"))
-			if pair := [2]uint32{min(last, next), max(last, next)}; last != next && !joined[pair] {
-				joined[pair] = true
-				nodes = append(nodes, next)
-			}
-		}
-		if len(nodes) < 2 {
-			continue
-		}
-		r := town.Road(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "name"), nodes...)
-		switch rapid.IntRange(0, 4).Draw(rt, "direction") {
-		case 0:
-			r.Backward = 0
-		case 1:
-			r.Forward = 0
-		}
-		if rapid.IntRange(0, 2).Draw(rt, "destination") == 0 {
-			r.DestinationForward = r.Forward & mapdata.Car
-			r.DestinationBackward = r.Backward & rapid.SampledFrom([]mapdata.Modes{0, mapdata.Car}).Draw(rt, "back")
-		}
-	}
-	ways := len(town.Data.Roads)
-	if ways == 0 {
-		return &town
-	}
-	way := rapid.Int64Range(1, int64(ways))
-	for range rapid.IntRange(0, 6).Draw(rt, "restrictions") {
-		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: extract.NoNode, Modes: mapdata.Car,
-			Only: rapid.Bool().Draw(rt, "only")}
-		if rapid.Bool().Draw(rt, "over ways") {
-			for range rapid.IntRange(1, 2).Draw(rt, "via ways") {
-				r.ViaWays = append(r.ViaWays, way.Draw(rt, "via"))
-			}
-		} else {
-			r.ViaNode = uint32(rapid.IntRange(0, n-1).Draw(rt, "via"))
-		}
-		town.Data.Restrictions = append(town.Data.Restrictions, r)
-	}
-	return &town
 }

@@ -118,8 +118,8 @@ func offsetAt(begin uint64, metres float64, e *Edge) uint32 {
 
 func clamp(offset uint64) uint32 { return uint32(min(offset, math.MaxUint32)) }
 
-// At is the position on a segment at a number of metres from its first point. At the offsets of its shape's points it is
-// exactly these.
+// At is the position on a segment at a number of metres from its first point. At the offsets of its shape's points it
+// is exactly these.
 func (g *Graph) At(segment uint32, metres float64) orb.Point {
 	offset := metres * millimetres
 	edge, begin := segment, uint64(0)

@@ -141,7 +141,8 @@ func (w *walker) onward(path []hop) (hops []hop) {
 			}
 		}
 	}
-	if back := (hop{last.way, last.to, last.from}); len(hops) == 0 && slices.Contains(w.all, back) && w.allowed(path, back) {
+	back := hop{last.way, last.to, last.from}
+	if len(hops) == 0 && slices.Contains(w.all, back) && w.allowed(path, back) {
 		hops = append(hops, back)
 	}
 	return hops

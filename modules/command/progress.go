@@ -13,8 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/memory"
 )
 
-// progress shows how far a long command has come, how much memory it takes and how much time the stage still needs: a bar
-// on a terminal, elsewhere a line every now and then and one at the end of each stage.
+// progress shows how far a long command has come, how much memory it takes and how much time the stage still needs: a
+// bar on a terminal, elsewhere a line every now and then and one at the end of each stage.
 type progress struct {
 	out   io.Writer
 	bars  bool

@@ -40,8 +40,9 @@ func init() { caddy.RegisterModule(new(Matcher)) }
 // behind `maps_auth` where strangers should not have that: `reverse_proxy @place …` after it in one block, not
 // `handle @place` around it.
 type Matcher struct {
-	// The names of regions of the maps app: their coverage, the map tiles of zoom 12 that hold any of their data. A region
-	// whose file cannot be read covers nothing. Default: none, where there are bounds.
+	// The names of regions of the maps app: their coverage, the map tiles of zoom 12 that hold any of their data or that
+	// an administrative area of theirs touches. A region whose file cannot be read covers nothing. Default: none, where
+	// there are bounds.
 	Regions []string `json:"regions,omitempty"`
 
 	// Rectangles, each as south, west, north and east in degrees, edges included. West is larger than east where a

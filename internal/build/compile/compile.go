@@ -35,8 +35,8 @@ const (
 
 // Options is what to compile.
 type Options struct {
-	// Inputs are extracts: .osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst, told by their content. Several become one region;
-	// what they share is in it once. At least one.
+	// Inputs are extracts: .osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst, told by their content. Several become one
+	// region; what they share is in it once. At least one.
 	Inputs []string
 	// Output is the region file. A file that is there is replaced, at once and only by a whole one.
 	Output string
@@ -160,8 +160,8 @@ func (o *Options) tell(stage string, done, total int64) {
 	}
 }
 
-// compile adds places, then roads: one after the other, since each has temporary files of its own. When ctx ends, it returns
-// at once; what still runs then touches no file that stays.
+// compile adds places, then roads: one after the other, since each has temporary files of its own. When ctx ends, it
+// returns at once; what still runs then touches no file that stays.
 func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
 	steps := []struct {
 		stage string

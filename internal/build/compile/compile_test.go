@@ -78,16 +78,28 @@ func TestDelaware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.License != "ODbL-1.0" || info.Attribution != "© OpenStreetMap contributors" || !slices.Equal(info.Sources, []string{delaware}) {
+	if info.License != "ODbL-1.0" || info.Attribution != "© OpenStreetMap contributors" ||
+		!slices.Equal(info.Sources, []string{delaware}) {
 		t.Errorf("meta: %+v", info.Meta)
 	}
-	if want := time.Date(2016, 8, 10, 19, 28, 3, 0, time.UTC); !info.Timestamp.Equal(want) || !report.Timestamp.Equal(want) {
+	if want := time.Date(
+		2016,
+		8,
+		10,
+		19,
+		28,
+		3,
+		0,
+		time.UTC,
+	); !info.Timestamp.Equal(want) ||
+		!report.Timestamp.Equal(want) {
 		t.Errorf("timestamp %v", info.Timestamp)
 	}
 	if info.Size != report.Size || info.Counts["roads"] != report.Counts.Roads || info.Counts["nodes"] != 723870 {
 		t.Errorf("info: %+v, report: %+v", info, report)
 	}
-	if b := info.Bounds; b.MinLat < 38 || b.MaxLat > 40 || b.MinLon < -76.2 || b.MaxLon > -74.4 || b.MinLat >= b.MaxLat {
+	if b := info.Bounds; b.MinLat < 38 || b.MaxLat > 40 || b.MinLon < -76.2 || b.MaxLon > -74.4 ||
+		b.MinLat >= b.MaxLat {
 		t.Errorf("bounds: %+v", b)
 	}
 	for name, test := range map[string]struct {
@@ -123,7 +135,10 @@ func TestElsewhere(t *testing.T) {
 	for i := range files {
 		dir := t.TempDir()
 		files[i] = filepath.Join(dir, "out.region")
-		inputs := []string{writeFile(t, filepath.Join(dir, "village.osm"), village), writeFile(t, filepath.Join(dir, "shop.osm"), shop)}
+		inputs := []string{
+			writeFile(t, filepath.Join(dir, "village.osm"), village),
+			writeFile(t, filepath.Join(dir, "shop.osm"), shop),
+		}
 		if _, err := Build(t.Context(), Options{Inputs: inputs, Output: files[i]}); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +152,10 @@ func TestProgress(t *testing.T) {
 	var stages []string
 	ended := true
 	_, err := Build(t.Context(), Options{
-		Inputs: []string{writeFile(t, filepath.Join(dir, "village.osm"), village)}, Output: filepath.Join(dir, "village.region"),
+		Inputs: []string{
+			writeFile(t, filepath.Join(dir, "village.osm"), village),
+		},
+		Output: filepath.Join(dir, "village.region"),
 		Progress: func(stage string, done, total int64) {
 			if len(stages) == 0 || stages[len(stages)-1] != stage {
 				if !ended {
@@ -151,7 +169,10 @@ func TestProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"nodes", "ways", "features", "roads", "compile places", "compile roads", "write"}, stages); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"nodes", "ways", "features", "roads", "compile places", "compile roads", "write"},
+		stages,
+	); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -277,7 +298,10 @@ func TestEmptyRegions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			out := filepath.Join(dir, "out.region")
-			if _, err := Build(t.Context(), Options{Inputs: []string{writeFile(t, filepath.Join(dir, "map.osm"), content)}, Output: out}); err != nil {
+			if _, err := Build(
+				t.Context(),
+				Options{Inputs: []string{writeFile(t, filepath.Join(dir, "map.osm"), content)}, Output: out},
+			); err != nil {
 				t.Fatal(err)
 			}
 			f, err := region.Open(out)

@@ -1,5 +1,5 @@
-// Package memory says how much memory a build may take, sees to it that the garbage collector knows, and measures what it
-// does take.
+// Package memory says how much memory a build may take, sees to it that the garbage collector knows, and measures
+// what it does take.
 package memory
 
 import (
@@ -21,7 +21,8 @@ const (
 	usual = 512 << 20
 )
 
-// Default is a quarter of the memory of the machine, or of the control group that the process is in, and at least 512 MiB.
+// Default is a quarter of the memory of the machine, or of the control group that the process is in, and at least 512
+// MiB.
 func Default() int64 {
 	total := uint64(0)
 	for _, source := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
@@ -47,8 +48,8 @@ func Parse(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// Limit has the garbage collector keep the heap small enough for a build that may take some bytes in all, and returns how to
-// undo that. What the runtime does not count, such as the threads' stacks of the system, is left some room.
+// Limit has the garbage collector keep the heap small enough for a build that may take some bytes in all, and returns
+// how to undo that. What the runtime does not count, such as the threads' stacks of the system, is left some room.
 func Limit(bytes int64) (undo func()) {
 	limit := bytes - bytes/16
 	if before := debug.SetMemoryLimit(-1); before < limit {
@@ -58,8 +59,8 @@ func Limit(bytes int64) (undo func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// Used is how much anonymous memory the process takes now, in bytes: what is not backed by a file. Where the system does not
-// tell, it is what the Go runtime has taken.
+// Used is how much anonymous memory the process takes now, in bytes: what is not backed by a file. Where the system
+// does not tell, it is what the Go runtime has taken.
 func Used() int64 {
 	if n := UsedBy(os.Getpid()); n > 0 {
 		return n

@@ -61,9 +61,9 @@ type rootJob struct {
 	done    chan *division
 }
 
-// divideAll divides the Earth into cells, and writes them in the order of the roots' keys. What can matter in a cell can
-// matter in the one that it is a part of, so each only looks at what the larger one has found. Where all that costs more
-// than a map of this size can need, the roots that are left have no cells: the trees know all that they do.
+// divideAll divides the Earth into cells, and writes them in the order of the roots' keys. What can matter in a cell
+// can matter in the one that it is a part of, so each only looks at what the larger one has found. Where all that
+// costs more than a map of this size can need, the roots that are left have no cells: the trees know all that they do.
 func (c *compiler) divideAll() error {
 	covered := newCoverage(c.data.Tiles.Sorted())
 	lists, err := c.cellLists()

@@ -58,8 +58,8 @@ func (c *coverage) of(s *square) int {
 	return coveredNowhere
 }
 
-// roots is the set of the roots that touch a covered tile, by their keys. Where the antimeridian or a pole is near, cells
-// would have to look across them: there are none.
+// roots is the set of the roots that touch a covered tile, by their keys. Where the antimeridian or a pole is near,
+// cells would have to look across them: there are none.
 func (c *coverage) roots() (roots []uint64, n int) {
 	roots = make([]uint64, 1<<(2*rootKeyBits-6))
 	for i, word := range c.words {

@@ -11,8 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// cover makes the region cover all tiles that an area touches which serves addresses or the fallback: whoever asks for a
-// point in a sea or a desert hears of the country that it is in. Where that costs more than a map of this size can
+// cover makes the region cover all tiles that an area touches which serves addresses or the fallback: whoever asks for
+// a point in a sea or a desert hears of the country that it is in. Where that costs more than a map of this size can
 // need, the areas that are left cover no more than their nodes do.
 func (c *compiler) cover() error {
 	f := &filler{edges: extract.TileEdges(), tiles: c.data.Tiles, left: c.data.Cost.Share(1)}
@@ -30,8 +30,8 @@ type filler struct {
 	tiles *extract.Tiles
 	left  int64 // steps that may still be taken
 
-	// Of the area that is filled: its columns and rows, the last ones included, and for each row the tiles whose middles are
-	// the last ones west of where the outline crosses the row's own middle.
+	// Of the area that is filled: its columns and rows, the last ones included, and for each row the tiles whose middles
+	// are the last ones west of where the outline crosses the row's own middle.
 	west, east, north, south int
 	crossed                  []uint64
 	words                    int // of a row

@@ -80,8 +80,8 @@ func TestFillEverywhere(t *testing.T) {
 		return orb.Polygon{orb.Bound{Min: orb.Point{west, south}, Max: orb.Point{east, north}}.ToRing()}
 	}
 	zigzag := orb.Ring{}
-	for i := range 100_000 {
-		zigzag = append(zigzag, orb.Point{float64(i)*3e-3 - 150, float64(i%2*140 - 70)})
+	for i := range 30_000 {
+		zigzag = append(zigzag, orb.Point{float64(i)*1e-2 - 150, float64(i%2*140 - 70)})
 	}
 	zigzag = append(zigzag, orb.Point{150, 75}, orb.Point{-150, 75}, zigzag[0])
 	for name, c := range map[string]struct {
@@ -101,7 +101,7 @@ func TestFillEverywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, _ := geometry.New(c.area)
-			f := &filler{edges: extract.TileEdges(), tiles: new(extract.Tiles), left: 1 << 30}
+			f := &filler{edges: extract.TileEdges(), tiles: new(extract.Tiles), left: 1 << 28}
 			began := time.Now()
 			f.fill(&g)
 			if took := time.Since(began); took > pace.AllowWork(c.atMostFor) {

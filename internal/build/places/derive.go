@@ -22,8 +22,8 @@ type deriver struct {
 	more bool  // there are some left
 }
 
-// deriveBlock is how many entries have their share of the work in common. What is beyond it in one block does not matter
-// to others, so that it is the same whoever comes first.
+// deriveBlock is how many entries have their share of the work in common. What is beyond it in one block does not
+// matter to others, so that it is the same whoever comes first.
 const deriveBlock = 4096
 
 // derive completes the addresses of all entries. Where that costs more than a map of this size can need, the rest
@@ -154,7 +154,8 @@ func (v *deriver) choose(o *outline, e *entry) (best streetCandidate, found bool
 		}
 		if nearest {
 			street := v.streets.streets.Slice()[own.street].number
-			list = streetCandidate{street, own.street, own.metres, own.metres + drivewayCost + drivewayShare*own.toStreet}.into(list)
+			cost := own.metres + drivewayCost + drivewayShare*own.toStreet
+			list = streetCandidate{street, own.street, own.metres, cost}.into(list)
 		}
 		v.candidates = list
 		v.work(v.survey.houses.support(list, e.middle))

@@ -11,7 +11,7 @@ import (
 
 // When a cell is small enough. Fewer features make larger files.
 const (
-	enoughFeatures = 28
+	enoughFeatures = 34
 	enoughAreas    = 2
 	enoughPlaces   = 4
 	placeBits      = 14 // cells no larger than that may have several settlements

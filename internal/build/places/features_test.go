@@ -112,7 +112,8 @@ func TestManyValues(t *testing.T) {
 func TestPlaceOfAllFields(t *testing.T) {
 	var w placestest.World
 	w.Node(42, placestest.At(0, 1),
-		"addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:state=KS, addr:street=Elm Street, addr:suburb=North, amenity=cafe, name=Bean")
+		"addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:state=KS, addr:street=Elm Street, "+
+			"addr:suburb=North, amenity=cafe, name=Bean")
 	got := geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), placestest.Kansas, 1)
 	want := []geocoding.Place{{
 		ID: "node:42", Name: "Bean", DisplayName: "Bean, North, Salina, KS, United States", Category: "amenity", Type: "cafe",

@@ -116,7 +116,8 @@ func (c *compiler) addHouses() error {
 			return err
 		}
 		for h := range interpolate(line) {
-			house := lineHouse{way: h.way, at: geometry.NewCoord(h.at), number: c.texts.add(strconv.Itoa(int(h.number))), line: n}
+			number := c.texts.add(strconv.Itoa(int(h.number)))
+			house := lineHouse{way: h.way, at: geometry.NewCoord(h.at), number: number, line: n}
 			err := cmp.Or(c.data.Cost.TakeMemory(extract.CostFeature), c.houses.Append(house), c.texts.err)
 			if err != nil {
 				return err

@@ -47,8 +47,8 @@ func (v *deriver) building(e *entry, n uint32) (uint32, bool) {
 }
 
 // smallest returns the smallest of some entries whose boxes hold a position and whose geometry is around it.
-func (v *deriver) smallest(x *entryIndex, at geometry.Coord, ask func(*entry) bool, around func(*geometry.Geometry) bool, cost int64) (
-	best uint32, found bool) {
+func (v *deriver) smallest(x *entryIndex, at geometry.Coord, ask func(*entry) bool,
+	around func(*geometry.Geometry) bool, cost int64) (best uint32, found bool) {
 	here := at.Box()
 	items, bounds := x.items.Slice(), v.store.bounds.Slice()
 	steps := x.each(&here, func(from, to int) {

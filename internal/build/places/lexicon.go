@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
-// otherKeys are looked at where a named object has none of the main keys and no house number: a river, a bridge. Such an
-// object is found only by a category that asks for it.
+// otherKeys are looked at where a named object has none of the main keys and no house number: a river, a bridge. Such
+// an object is found only by a category that asks for it.
 var otherKeys = []string{
 	"waterway", "man_made", "aeroway", "aerialway", "public_transport", "healthcare", "club", "emergency", "military",
 	"power", "telecom", "geological", "mountain_pass", "golf", "attraction", "playground", "cemetery", "barrier",
@@ -38,7 +38,8 @@ func keyOf(s string) key { return key(slices.Index(knownKeys, s)) }
 
 var (
 	keyHighway, keyPlace, keyBoundary, keyBuilding = keyOf("highway"), keyOf("place"), keyOf("boundary"), keyOf("building")
-	keyName, keyPostalCode, keyRef, keyLevel       = keyOf("name"), keyOf("postal_code"), keyOf("ref"), keyOf("admin_level")
+	keyName, keyPostalCode, keyRef                 = keyOf("name"), keyOf("postal_code"), keyOf("ref")
+	keyLevel                                       = keyOf("admin_level")
 	keySubdivision                                 = keyOf("ISO3166-2")
 
 	keyHouseNumber, keyRegister, keyStreetNumber = keyOf("addr:housenumber"), keyOf("addr:conscriptionnumber"),

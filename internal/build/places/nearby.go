@@ -157,8 +157,8 @@ func (b *nearestFew) add(ref uint64, distance float64) {
 }
 
 // features returns the features that can be among the nearest of any position in a cell, and how far the last of the
-// middle's own nearest is. By the triangle inequality these are all that are not farther from the middle than that
-// and twice the metres to the corners. Where there are fewer within reach, they are those within placefile.CellDistance.
+// middle's own nearest is. By the triangle inequality these are all that are not farther from the middle than that and
+// twice the metres to the corners. Where there are fewer within reach, they are those within placefile.CellDistance.
 // surelyMore says that there are too many for a cell; then some of them may be none that can be.
 func (f *finder) features(dst, of []nearby, sq *square) (kept []nearby, reach float64, surelyMore bool) {
 	most := placefile.CellDistance + f.radius + placefile.CellMargin

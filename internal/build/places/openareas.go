@@ -72,9 +72,7 @@ var nowhere = anchor{-2*geometry.HalfTurn - 1, -geometry.HalfTurn - 1}
 // whole takes on an area with all of its outline. The anchor is outside of it.
 func (s *openSet) whole(item uint32, g *geometry.Geometry) {
 	p := g.Parts()
-	for i := range p.Count[p.Height] {
-		s.parts = append(s.parts, outlinePart{i, int8(p.Height)})
-	}
+	s.parts = append(s.parts, outlinePart{0, int8(p.Top())})
 	s.areas = append(s.areas, openArea{item: item, to: uint32(len(s.parts)), endless: !closed(g)})
 }
 
@@ -226,8 +224,8 @@ func (v *outlineVisit) crossedIn(p outlinePart) (odd bool) {
 	return odd
 }
 
-// crosses tells whether the way to the anchor crosses an edge an odd number of times. A position on the edge counts as one
-// a little to the east of it, on both parts of the way.
+// crosses tells whether the way to the anchor crosses an edge an odd number of times. A position on the edge counts as
+// one a little to the east of it, on both parts of the way.
 func (v *outlineVisit) crosses(a, b geometry.Coord) (odd bool) {
 	acrossY, alongX := int32(v.from.y>>1), int32(v.to.x>>1)
 	across, along := (a.Y > acrossY) != (b.Y > acrossY), (a.X > alongX) != (b.X > alongX)

@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// boxes finds what lies in some box: a packed R-tree of things in the order in which they were added, which should be one
-// in which neighbours follow each other. Of the things it keeps no more than the boxes of each sixteen.
+// boxIndex finds what lies in some box: a packed R-tree of things in the order in which they were added, which should
+// be one in which neighbours follow each other. Of the things it keeps no more than the boxes of each sixteen.
 type boxIndex struct {
 	groups *scratch.Array[boxtree.Box]
 	levels []boxtree.Box
@@ -53,7 +53,8 @@ func (x *boxIndex) seal() error {
 	return nil
 }
 
-// each yields the runs of things that may touch a box: from one up to another. It returns how many boxes were looked at.
+// each yields the runs of things that may touch a box: from one up to another. It returns how many boxes were looked
+// at.
 func (x *boxIndex) each(b *boxtree.Box, yield func(from, to int)) (steps int64) {
 	return x.descend(b, x.layout.Height, 0, x.layout.Count[x.layout.Height], yield)
 }

@@ -99,8 +99,7 @@ func (d *divider) undominated(list []nearby, sq *square) []nearby {
 		}
 		return false
 	}
-	// What is dominated by one that is dominated itself is dominated by what dominates that: the list may shrink meanwhile
-	// from its end only.
+	// All of them are compared before any is dropped: one that is dominated may dominate another one.
 	drop := make([]bool, len(list))
 	for i := range list {
 		drop[i] = isPoint(&list[i]) && dominated(&list[i])

@@ -27,8 +27,8 @@ const (
 	neighbourShare, maxNeighbour = 1. / 3, 100
 )
 
-// tagging.RoadKind tells whether the object is a street or a square, and of what kind. Its name is then the street of its
-// address.
+// roadKind tells whether the object is a street or a square, and of what kind. Its name is then the street of
+// its address.
 func (l *lexicon) roadKind() tagging.RoadKind {
 	if kind := tagging.RoadKindOf(string(l.value(keyHighway))); kind != tagging.NoStreet {
 		return kind

@@ -4,8 +4,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 )
 
-// textTable has the texts of an extract, by their numbers, which others read as well, and after these some more. The zero
-// number is the empty text.
+// textTable has the texts of an extract, by their numbers, which others read as well, and after these some more. The
+// zero number is the empty text.
 type textTable struct {
 	first *scratch.Texts
 	more  *scratch.Texts

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
-// longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for letters.
-// States of one arc are no more than the arc itself; each deeper one becomes a copy of its arc in the graph.
+// automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence:
+// the longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for
+// letters. States of one arc are no more than the arc itself; each deeper one becomes a copy of its arc in the graph.
 type automaton struct {
 	roots  map[uint32]int32 // the states of one arc
 	states []state

@@ -44,9 +44,9 @@ func (b *builder) next(c cursor) (next cursor, node uint32, ok bool) {
 	return b.start(partner - 1), node, true
 }
 
-// edge goes along a road up to where an edge ends: at a junction for any of its modes, at its way's end, or after as many
-// pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there. ok is false where
-// no road continues this one.
+// edge goes along a road up to where an edge ends: at a junction for any of its modes, at its way's end, or after as
+// many pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there. ok
+// is false where no road continues this one.
 func (b *builder) edge(c cursor, nodes []uint32) (_ []uint32, next cursor, on mapdata.Modes, ok bool) {
 	flags := b.flags.Slice()
 	m := b.modes(c.road)
@@ -161,6 +161,7 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 		var on mapdata.Modes
 		var ok bool
 		b.line, c, on, ok = b.edge(c, b.line[:0])
+		b.edgeCount++
 		for _, n := range b.line {
 			box.ExtendTo(b.nodes[n].Lon, b.nodes[n].Lat)
 		}

@@ -2,6 +2,7 @@ package roads
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,6 +23,7 @@ type emitter struct {
 	leaves [len(roadgraph.Indexes)]*leafWriter
 	meets  *scratch.Sorter[meeting]
 
+	made   int     // edges
 	metres float64 // of the chain so far
 	length uint64  // the same in whole millimetres
 }
@@ -33,9 +35,10 @@ type meeting struct {
 	edgeEnd
 }
 
-// edgeEnd is an end of an edge at a junction: twice the edge's number, and 1 where it is the last one. What stands with it
-// is the direction in which the edge leaves the node, in 2^24ths of a turn clockwise from north; above that the modes of
-// which exactly two pieces of road meet there, those that cannot pass the node, and whether it is the last at its node.
+// edgeEnd is an end of an edge at a junction: twice the edge's number, and 1 where it is the last one. What stands
+// with it is the direction in which the edge leaves the node, in 2^24ths of a turn clockwise from north; above that
+// the modes of which exactly two pieces of road meet there, those that cannot pass the node, and whether it is the
+// last at its node.
 type edgeEnd struct{ End, About uint32 }
 
 const (
@@ -59,8 +62,12 @@ func (b *builder) makeEdges(chains *scratch.Sorter[chain]) error {
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
-	if _, err := b.usedAs.Extend(b.count()); err != nil {
-		return err
+	if b.count() >= maxEdges || b.edgeCount >= maxEdges {
+		return fmt.Errorf("the extract has too many roads: %d edges", b.edgeCount)
+	}
+	_, err := b.edges.Extend(b.edgeCount + 1)
+	if _, failed := b.usedAs.Extend(b.count()); err != nil || failed != nil {
+		return errors.Join(err, failed)
 	}
 	e.meets = scratch.NewSorter(b.dir, "road-meetings", b.memory, func(x, y meeting) int {
 		return cmp.Or(cmp.Compare(x.Place, y.Place), cmp.Compare(x.Node, y.Node), cmp.Compare(x.End, y.End))
@@ -68,9 +75,7 @@ func (b *builder) makeEdges(chains *scratch.Sorter[chain]) error {
 	if err := chains.Each(e.chain); err != nil {
 		return err
 	}
-	if err := b.edges.Append(roadgraph.Edge{FirstShape: uint32(e.points())}); err != nil {
-		return err
-	}
+	b.edges.Slice()[e.made] = roadgraph.Edge{FirstShape: uint32(e.points())}
 	if err := region.Append(e.shape, e.words...); err != nil {
 		return err
 	}
@@ -82,7 +87,8 @@ func (b *builder) makeEdges(chains *scratch.Sorter[chain]) error {
 			return err
 		}
 	}
-	if err := b.freeNodes(); err != nil {
+	// What is no longer needed goes before the lists of ends are made.
+	if err := errors.Join(b.freeNodes(), b.partners.Free(), b.usedAs.Free()); err != nil {
 		return err
 	}
 	return b.listEnds(e.meets)
@@ -112,9 +118,10 @@ func (e *emitter) chain(chain *chain) error {
 
 // emit makes an edge of a road, through some nodes.
 func (e *emitter) emit(c cursor, line []uint32, begins mapdata.Modes) error {
-	number := e.edges.Len()
-	if e.points() > math.MaxUint32-3*roadgraph.MaxEdgeShape || number >= maxEdges {
-		return fmt.Errorf("the extract has too many roads: %d edges with %d points", number, e.points())
+	number := e.made
+	e.made++
+	if e.points() > math.MaxUint32-3*roadgraph.MaxEdgeShape {
+		return fmt.Errorf("the extract has too many roads: %d points of %d edges", e.points(), e.edgeCount)
 	}
 	r := &e.network.roads[c.road]
 	used, err := e.use(c.road)
@@ -133,9 +140,7 @@ func (e *emitter) emit(c cursor, line []uint32, begins mapdata.Modes) error {
 	before := e.length
 	e.length = uint64(math.Round(e.metres * 1000))
 	edge.Length = uint32(min(e.length-before, math.MaxUint32))
-	if err := e.edges.Append(edge); err != nil {
-		return err
-	}
+	e.edges.Slice()[number] = edge
 	leaves := e.leaves[0]
 	if e.modes(c.road)&mapdata.Car == 0 {
 		leaves = e.leaves[1]
@@ -194,7 +199,8 @@ func flagsOfEdge(r *extract.Road, reversed bool) roadgraph.EdgeFlags {
 		forward, backward, localForward, localBackward = backward, forward, localBackward, localForward
 		flags = roadgraph.Reversed
 	}
-	return flags | roadgraph.FlagsOf(roadgraph.OpenForward, forward) | roadgraph.FlagsOf(roadgraph.OpenBackward, backward) |
+	return flags |
+		roadgraph.FlagsOf(roadgraph.OpenForward, forward) | roadgraph.FlagsOf(roadgraph.OpenBackward, backward) |
 		roadgraph.FlagsOf(roadgraph.LocalForward, localForward) | roadgraph.FlagsOf(roadgraph.LocalBackward, localBackward)
 }
 
@@ -237,15 +243,16 @@ func (b *builder) listEnds(meets *scratch.Sorter[meeting]) error {
 	if err != nil {
 		return err
 	}
-	first, node := 0, uint32(0)
-	close := func() {
-		if n := b.ends.Len(); n > 0 {
-			b.ends.Slice()[n-1].About |= lastEnd
-		}
+	ends, err := b.ends.Extend(meets.Len())
+	if err != nil {
+		return err
 	}
+	n, first, node := 0, 0, uint32(0)
 	err = meets.Each(func(m *meeting) error {
-		if n := b.ends.Len(); n == 0 || m.Node != node {
-			close()
+		if n == 0 || m.Node != node {
+			if n > 0 {
+				ends[n-1].About |= lastEnd
+			}
 			first, node = n, m.Node
 			b.restricted.meeting(node, uint32(first))
 		} else if n-first == maxMeeting {
@@ -253,11 +260,16 @@ func (b *builder) listEnds(meets *scratch.Sorter[meeting]) error {
 			return fmt.Errorf("more than %d roads meet near %v, %v", maxMeeting, float64(at.Lat)/1e7, float64(at.Lon)/1e7)
 		}
 		at[m.End] = uint32(first) + 1
-		return b.ends.Append(m.edgeEnd)
+		ends[n] = m.edgeEnd
+		n++
+		return nil
 	})
-	close()
+	if n > 0 {
+		ends[n-1].About |= lastEnd
+	}
 	return err
 }
 
-// maxMeeting is how many ends of edges may be at one node: two words for each mode of each are at most what an edge has.
+// maxMeeting is how many ends of edges may be at one node: two words for each mode of each are at most what an edge
+// has.
 const maxMeeting = roadgraph.MaxTurns / 12

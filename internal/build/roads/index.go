@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// leafWriter writes the snapping index. Its leaves lie in the order of the edges, which is that of the curve: neighbours
-// in the index are then neighbours in the list of edges, too.
+// leafWriter writes the snapping index. Its leaves lie in the order of the edges, which is that of the curve:
+// neighbours in the index are then neighbours in the list of edges, too.
 type leafWriter struct {
 	w      *region.Writer
 	names  *roadgraph.Index

@@ -168,8 +168,8 @@ func (b *builder) linkRoads(flags []nodeFlags) error {
 	return err
 }
 
-// link has the two of some ends of roads at a node that a mode may travel continue one another, and reports whether they
-// do. Where no such road ends, one of them leads over the node.
+// link has the two of some ends of roads at a node that a mode may travel continue one another, and reports whether
+// they do. Where no such road ends, one of them leads over the node.
 func (b *builder) link(partners, ends []uint32, mode mapdata.Modes) bool {
 	pair := [2]uint32{}
 	n := 0

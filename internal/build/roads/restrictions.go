@@ -123,8 +123,8 @@ type beginning struct {
 	head uint32
 }
 
-// beginnings are an arc of its from member that ends at the via node, or one that is followed by the via ways from end to
-// end.
+// beginnings are an arc of its from member that ends at the via node, or one that is followed by the via ways from
+// end to end.
 func (t *turnBuilder) beginnings(r *extract.Restriction) ([]beginning, error) {
 	var found []beginning
 	if r.ViaNode != extract.NoNode {

@@ -69,7 +69,8 @@ func (b *builder) arc(end uint32, m mapdata.Modes, open [2]int) (arc uint32, ok 
 	return 2*edge + 1, true
 }
 
-// local reports whether an edge, travelled forward or backward, is only for those of a mode who have a destination there.
+// local reports whether an edge, travelled forward or backward, is only for those of a mode who have a destination
+// there.
 func (b *builder) local(edge uint32, backward bool, m mapdata.Modes) bool {
 	set := roadgraph.LocalForward
 	if backward {

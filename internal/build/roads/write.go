@@ -1,7 +1,8 @@
 // Package roads compiles the roads of an extract into the network that package roadgraph reads.
 //
-// Roads are joined to chains where they continue one another, the chains are sorted along a curve over the Earth, and each
-// is cut into edges. Everything that grows with the extract is in flat arrays in temporary files; see package scratch.
+// Roads are joined to chains where they continue one another, the chains are sorted along a curve over the Earth, and
+// each is cut into edges. Everything that grows with the extract is in flat arrays in temporary files; see package
+// scratch.
 package roads
 
 import (
@@ -26,10 +27,12 @@ type builder struct {
 	flags    *scratch.Array[nodeFlags]
 	partners *scratch.Array[uint32] // of the ends of roads; see linkRoads
 	edges    *scratch.Array[roadgraph.Edge]
-	usedAs   *scratch.Array[uint32]  // for each road its number in the file, and 1
-	roadOf   *scratch.Array[uint32]  // for each road of the file its number
-	ends     *scratch.Array[edgeEnd] // of edges, by node
-	firstEnd *scratch.Array[uint32]  // for each end of an edge where those at its node begin in ends, and 1
+	// edgeCount is how many there will be.
+	edgeCount int
+	usedAs    *scratch.Array[uint32]  // for each road its number in the file, and 1
+	roadOf    *scratch.Array[uint32]  // for each road of the file its number
+	ends      *scratch.Array[edgeEnd] // of edges, by node
+	firstEnd  *scratch.Array[uint32]  // for each end of an edge where those at its node begin in ends, and 1
 
 	restricted *restrictedRoads
 	line       []uint32 // nodes of an edge
@@ -64,9 +67,6 @@ func (b *builder) write() error {
 	}
 	b.findRestricted()
 	if err := b.makeEdges(chains); err != nil {
-		return err
-	}
-	if err := errors.Join(b.partners.Free(), b.usedAs.Free()); err != nil {
 		return err
 	}
 	if err := b.makeTurns(); err != nil {

@@ -1,8 +1,9 @@
-// Package scratch keeps what a build cannot hold in memory in temporary files: arrays in mapped files, lists that are sorted
-// on disk, texts of which each is kept once.
+// Package scratch keeps what a build cannot hold in memory in temporary files: arrays in mapped files, lists that are
+// sorted on disk, texts of which each is kept once.
 //
-// The pages of a mapped file are the file's: the system writes them out and takes them back where memory is short, so they
-// do not count as memory that the build needs. What is on the heap is for the callers to bound; Dir.Memory says by how much.
+// The pages of a mapped file are the file's: the system writes them out and takes them back where memory is short, so
+// they do not count as memory that the build needs. What is on the heap is for the callers to bound; Dir.Memory says
+// by how much.
 package scratch
 
 import (
@@ -24,6 +25,7 @@ type Dir struct {
 	lock       *os.File
 	mu         sync.Mutex
 	files      int
+	closed     bool
 	size, peak int64
 }
 
@@ -140,10 +142,13 @@ func (d *Dir) grow(bytes int64) {
 // create makes a file for reading and writing.
 func (d *Dir) create(name string) (*os.File, error) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, os.ErrClosed
+	}
 	d.files++
-	number := d.files
-	d.mu.Unlock()
-	return os.OpenFile(filepath.Join(d.path, fmt.Sprintf("%s.%d", name, number)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	path := filepath.Join(d.path, fmt.Sprintf("%s.%d", name, d.files))
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // remove closes a file and removes it.
@@ -152,9 +157,12 @@ func (d *Dir) remove(f *os.File, size int64) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Close removes the directory with all that is in it. Nothing that was made in it may be used any more; mapped arrays that
-// were not freed stay readable to goroutines that have not ended yet.
+// Close removes the directory with all that is in it. Nothing that was made in it may be used any more; mapped arrays
+// that were not freed stay readable to goroutines that have not ended yet, which can make no new files.
 func (d *Dir) Close() error {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
 	err := os.RemoveAll(d.path)
 	return errors.Join(err, d.lock.Close())
 }

@@ -223,10 +223,16 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}
+	if number := texts.Find("elsewhere"); number != 0 || texts.Len() != n+1 {
+		t.Errorf("a text that is not there is found as %d; %d texts", number, texts.Len())
+	}
 	if number, err := texts.Add(""); number != 0 || err != nil || texts.Text(0) != "" {
 		t.Errorf("the empty text is %d, %v", number, err)
 	}
 	for i := range n {
+		if got := texts.Find(fmt.Sprintf("street %d", i)); got != uint32(i+1) {
+			t.Fatalf("street %d is found as %d", i, got)
+		}
 		if got := texts.Text(uint32(i + 1)); got != fmt.Sprintf("street %d", i) {
 			t.Fatalf("text %d is %q", i+1, got)
 		}

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Texts keeps texts, each once, and numbers them in the order in which they come: the empty one is 0. Table and texts are
-// in mapped files.
+// Texts keeps texts, each once, and numbers them in the order in which they come: the empty one is 0. Table and texts
+// are in mapped files.
 type Texts struct {
 	seed  maphash.Seed
 	bytes *Array[byte]
@@ -82,8 +82,8 @@ func (t *Texts) find(text string) (number, at, hash uint32) {
 	return 0, at, hash
 }
 
-// double makes the table twice as large. A slot moves to its place in the second half or stays before the free ones, so the
-// table is filled anew.
+// double makes the table twice as large. A slot moves to its place in the second half or stays before the free ones,
+// so the table is filled anew.
 func (t *Texts) double() error {
 	old := t.table
 	t.table = NewArray[textSlot](old.dir, old.name)

@@ -27,6 +27,7 @@ type settings struct {
 	pictures string // directory for pictures of hard cases, or ""
 	only     string // matching, profiles or geocoding; "" for all
 	service  string // URL of a running server's map matching, or "" for the engine here
+	region   string // file to look positions up in, and nothing else
 	check    bool
 }
 
@@ -55,6 +56,7 @@ func main() {
 	flag.StringVar(&s.only, "only", "", "evaluate one `part`: matching (by car), profiles (the others) or geocoding")
 	flag.StringVar(&s.service, "service", "", "evaluate map matching at this `URL` of a running server, on Porto, "+
 		"and nothing else")
+	flag.StringVar(&s.region, "region", "", "measure 10,000 first lookups in this `file`, and nothing else")
 	flag.BoolVar(&s.check, "check", false, "exit with status 1 where a bar is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -98,6 +100,9 @@ func run(ctx context.Context, s settings) error {
 	if s.service != "" {
 		return evaluateService(ctx, s, r, temporary)
 	}
+	if s.region != "" {
+		return r.count(geocodingeval.Lookups(ctx, os.Stdout, s.region, s.seed), s.check)
+	}
 	delaware, err := dataset.Delaware(ctx)
 	if err != nil {
 		return err
@@ -111,14 +116,18 @@ func run(ctx context.Context, s settings) error {
 		}
 	}
 	if s.only == "" || s.only == onlyGeocoding {
-		err := geocodingeval.Run(ctx, os.Stdout, geocodingeval.Options{Data: s.data, Seed: s.seed})
-		var missed geocodingeval.Missed
-		if err != nil && !errors.As(err, &missed) {
-			return err
-		}
-		r.missed += int(missed)
+		return r.count(geocodingeval.Run(ctx, os.Stdout, geocodingeval.Options{Data: s.data, Seed: s.seed}), s.check)
 	}
-	if s.check && r.missed > 0 {
+	return r.count(nil, s.check)
+}
+
+// count adds the bars that geocoding has missed, and is an error where any is missed and that is to be checked.
+func (r *report) count(err error, check bool) error {
+	var missed geocodingeval.Missed
+	if err != nil && !errors.As(err, &missed) {
+		return err
+	}
+	if r.missed += int(missed); check && r.missed > 0 {
 		return fmt.Errorf("%w: %d in all", errMissed, r.missed)
 	}
 	return nil

@@ -17,7 +17,8 @@ const (
 	p99Bar    = 5 * time.Millisecond // of a trip
 	memoryBar = 170e6                // bytes of tables
 	scaleBar  = 0.8                  // of the points per second on one copy
-	// Of a build, for each byte of the extract: bytes of the region file, seconds for a megabyte, bytes of temporary files.
+	// Of a build, for each byte of the extract: bytes of the region file, seconds for a megabyte, bytes of temporary
+	// files.
 	regionBar, processorBar, scratchBar = 6.5, 0.8, 6.0
 )
 
@@ -123,7 +124,8 @@ func (r *report) scaleTable(one, country speed.Scaled, marks bool) {
 		{"built in", seconds(a.Took), seconds(b.Took), ""},
 		{"processor time", slope(a), mark(slope(b), b.Processor.Seconds() <= processorBar*size(b)), fmt.Sprint(processorBar)},
 		{"anonymous memory", megabytes(a.Anonymous), megabytes(b.Anonymous), ""},
-		{"temporary files", times(a.Scratch, a), mark(times(b.Scratch, b), float64(b.Scratch) <= scratchBar*float64(b.Extract)),
+		{"temporary files", times(a.Scratch, a),
+			mark(times(b.Scratch, b), float64(b.Scratch) <= scratchBar*float64(b.Extract)),
 			fmt.Sprint(scratchBar)},
 		{"trips without an answer", fmt.Sprint(one.Failed), fmt.Sprint(country.Failed), ""},
 	})

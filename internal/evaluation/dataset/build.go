@@ -62,7 +62,8 @@ func Command(binary string, arguments ...string) Builder {
 // Caddy builds the product's own server, for Command, in a directory.
 func Caddy(ctx context.Context, directory string) (binary string, err error) {
 	binary = filepath.Join(directory, "caddy")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/mapsedge/caddy-maps/caddy").CombinedOutput()
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/mapsedge/caddy-maps/caddy")
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w: %s", err, out)
 	}

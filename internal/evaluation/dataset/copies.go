@@ -16,8 +16,8 @@ import (
 // gap is the space between two copies, in degrees.
 const gap = 0.05
 
-// Grid is how copies of a map lie side by side: in rows from south to north, each from west to east. In a row all are as the
-// first one but for their longitude, so that all lengths and angles stay as they are.
+// Grid is how copies of a map lie side by side: in rows from south to north, each from west to east. In a row all are
+// as the first one but for their longitude, so that all lengths and angles stay as they are.
 type Grid struct {
 	PerRow int
 	// East and North are by how many degrees a copy lies from the one before, and a row from the one south of it.
@@ -29,8 +29,8 @@ func (g *Grid) At(k int) (east, north float64) {
 	return float64(k%g.PerRow) * g.East, float64(k/g.PerRow) * g.North
 }
 
-// Copies writes an extract of n copies of the map in a PBF file. Each copy's objects have identifiers beyond those of the
-// copy before.
+// Copies writes an extract of n copies of the map in a PBF file. Each copy's objects have identifiers beyond those of
+// the copy before.
 func Copies(ctx context.Context, in, out string, n int) (*Grid, error) {
 	m, err := readMap(ctx, in)
 	if err != nil {

@@ -51,8 +51,8 @@ type Network struct {
 	file *region.File
 }
 
-// Compile writes a region file of an extract into a directory, opens it, and checks all of it, so that no later measurement
-// pays for its first read.
+// Compile writes a region file of an extract into a directory, opens it, and checks all of it, so that no later
+// measurement pays for its first read.
 func Compile(ctx context.Context, build Builder, extract, directory string) (*Network, error) {
 	out, err := os.CreateTemp(directory, "*.region")
 	if err != nil {

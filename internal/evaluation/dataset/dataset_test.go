@@ -20,8 +20,15 @@ import (
 func town(t *testing.T) string {
 	a, b := roadgraphtest.At(0, 0), roadgraphtest.At(300, 0)
 	c, d := roadgraphtest.At(300, 200), roadgraphtest.At(0, 200)
-	return datasettest.PBF(t, [][2]int{{1, 5}}, []orb.Point{a, b}, []orb.Point{b, c}, []orb.Point{c, d}, []orb.Point{d, a},
-		[]orb.Point{b, roadgraphtest.At(600, 0)})
+	return datasettest.PBF(
+		t,
+		[][2]int{{1, 5}},
+		[]orb.Point{a, b},
+		[]orb.Point{b, c},
+		[]orb.Point{c, d},
+		[]orb.Point{d, a},
+		[]orb.Point{b, roadgraphtest.At(600, 0)},
+	)
 }
 
 func compiled(t *testing.T, path string) *Network {
@@ -66,8 +73,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// around describes the streets of a town that lies so many degrees farther east and north: for each its length, where it
-// may be driven, and how many turns there are at its ends.
+// around describes the streets of a town that lies so many degrees farther east and north: for each its length, where
+// it may be driven, and how many turns there are at its ends.
 func around(g *roadgraph.Graph, east, north float64) map[string][4]int {
 	middle := roadgraphtest.At(300, 100)
 	streets := map[string][4]int{}
@@ -104,7 +111,10 @@ func TestRewrite(t *testing.T) {
 	for name := range around(compiled(t, thin).Graph, 0, 0) {
 		names[name] = true
 	}
-	if diff := cmp.Diff(map[string]bool{"1 Street": true, "2 Street": true, "3 Street": true, "4 Street": true}, names); diff != "" {
+	if diff := cmp.Diff(
+		map[string]bool{"1 Street": true, "2 Street": true, "3 Street": true, "4 Street": true},
+		names,
+	); diff != "" {
 		t.Error(diff)
 	}
 }

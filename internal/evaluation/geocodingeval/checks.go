@@ -34,12 +34,13 @@ func (s *subject) ask(ctx context.Context, at orb.Point, size int, category stri
 // rounds is how often speed is measured. The fastest counts: the others say what else the machine had to do.
 const rounds = 6
 
-// speed measures single requests, one after the other. A category is asked for within any distance too, so that the search for
-// what is far is measured.
+// speed measures single requests, one after the other. A category is asked for within any distance too, so that the
+// search for what is far is measured.
 func (s *subject) speed(ctx context.Context, t *table) error {
 	measure := func(category string, reach float64) (p50, p99 time.Duration, err error) {
 		times := make([]time.Duration, len(s.points))
-		req := geocoding.Request{Size: geocoding.MaxSize, MaxDistance: reach, Into: new(geocoding.Result)} // as the handler asks
+		req := geocoding.Request{Size: geocoding.MaxSize, MaxDistance: reach,
+			Into: new(geocoding.Result)} // as the handler asks
 		if category != "" {
 			req.Categories = []string{category}
 		}
@@ -144,8 +145,8 @@ func (s *subject) ownPositions(ctx context.Context, t *table) error {
 	return nil
 }
 
-// containment compares city, state and country with the polygons that contain the position, and where there is none with the
-// worldwide borders.
+// containment compares city, state and country with the polygons that contain the position, and where there is none
+// with the worldwide borders.
 func (s *subject) containment(ctx context.Context, t *table) error {
 	own := map[string]bool{}
 	for _, f := range s.features {
@@ -178,7 +179,8 @@ func (s *subject) containment(ctx context.Context, t *table) error {
 			}
 		}
 		address := &places[0].Address
-		if best := slices.IndexFunc(s.cities, func(level string) bool { return len(around[level]) > 0 }); best >= 0 && !own[places[0].ID] {
+		if best := slices.IndexFunc(s.cities, func(level string) bool { return len(around[level]) > 0 }); best >= 0 &&
+			!own[places[0].ID] {
 			cities.count(slices.Contains(around[s.cities[best]], address.City))
 		}
 		if names := around[s.state]; s.state != "" && len(names) > 0 {

@@ -1,6 +1,6 @@
-// Package geocodingeval measures how right and how fast reverse geocoding is, and prints tables in Markdown: against a search over
-// all geometry and against all polygons, on the extracts that the modules ship, and on Liechtenstein where a directory with it
-// is given.
+// Package geocodingeval measures how right and how fast reverse geocoding is, and prints tables in Markdown: against a
+// search over all geometry and against all polygons, on the extracts that the modules ship, and on Liechtenstein where
+// a directory with it is given.
 package geocodingeval
 
 import (
@@ -69,7 +69,8 @@ func Run(ctx context.Context, w io.Writer, o Options) error {
 		{"Andorra", filepath.Join(filepath.Dir(delaware), "andorra-latest.osm.bz2"), "", []string{"7"}, "AND", false},
 	}
 	if o.Data != "" {
-		places = append(places, place{"Liechtenstein", filepath.Join(o.Data, "liechtenstein.osm.pbf"), "", []string{"8"}, "LIE", false})
+		places = append(places, place{"Liechtenstein", filepath.Join(o.Data, "liechtenstein.osm.pbf"), "", []string{"8"},
+			"LIE", false})
 	}
 	temporary, err := os.MkdirTemp("", "caddy-maps-geocoding")
 	if err != nil {

@@ -2,9 +2,16 @@ package geocodingeval
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 )
 
 func TestRunInSmall(t *testing.T) {
@@ -20,10 +27,35 @@ func TestRunInSmall(t *testing.T) {
 			t.Error(l)
 		}
 	}
-	for _, want := range []string{"Delaware", "Andorra", "category school within 100 km, p99", "equal to a search over all geometry | 40 of 40", "cities"} {
+	for _, want := range []string{"Delaware", "Andorra", "category school within 100 km, p99",
+		"equal to a search over all geometry | 40 of 40", "cities"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
+	}
+}
+
+func TestLookups(t *testing.T) {
+	delaware, err := dataset.Delaware(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "delaware.region")
+	if _, err := compile.Build(t.Context(), compile.Options{Inputs: []string{delaware}, Output: path}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err = Lookups(t.Context(), &out, path, 1)
+	if _, missed := err.(Missed); err != nil && !missed { // the time of a disturbed machine
+		t.Fatal(err)
+	}
+	var read int
+	_, after, _ := strings.Cut(out.String(), "read from the file, kB | ")
+	if _, err := fmt.Sscan(after, &read); err != nil || read < 2000 || read > 7000 {
+		t.Errorf("%d kB were read: %v, in\n%s", read, err, &out)
+	}
+	if err := Lookups(t.Context(), &out, path+"x", 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }
 

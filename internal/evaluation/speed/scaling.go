@@ -53,9 +53,9 @@ func Scale(ctx context.Context, build dataset.Builder, extract string, n int, tr
 // than those of an operator with many users do.
 const repeats = 4
 
-// spread repeats trips, and moves them to the copies of the southernmost row in turn, on which lengths are as on the map
-// itself. A step that shares no factor with the number of copies visits all of them, and keeps neighbours in the list
-// from being neighbours on the map.
+// spread repeats trips, and moves them to the copies of the southernmost row in turn, on which lengths are as on the
+// map itself. A step that shares no factor with the number of copies visits all of them, and keeps neighbours in the
+// list from being neighbours on the map.
 func spread(trips []orb.LineString, copies int, grid *dataset.Grid) []orb.LineString {
 	copies = min(copies, grid.PerRow)
 	step := int(math.Round(float64(copies) * 0.618))

@@ -37,10 +37,11 @@ var kinds = map[mapdata.Kind]string{mapdata.KindNode: "node", mapdata.KindWay: "
 // ID is how answers name an object.
 func ID(kind mapdata.Kind, id int64) string { return kinds[kind] + ":" + strconv.FormatInt(id, 10) }
 
-var mainKeys = strings.Fields("amenity shop tourism leisure historic office craft highway railway natural landuse place boundary building")
+var mainKeys = strings.Fields("amenity shop tourism leisure historic office craft highway railway natural " +
+	"landuse place boundary building")
 
-// Features returns all that can be found under a main key or as an address, of the features and the interpolations of an
-// extract.
+// Features returns all that can be found under a main key or as an address, of the features and the interpolations of
+// an extract.
 func Features(all iter.Seq[*extract.Feature], lines iter.Seq[*extract.Interpolation]) []Feature {
 	var features []Feature
 	for f := range all {

@@ -4,6 +4,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 )
 
+// Box is the box of a position.
 func (c Coord) Box() boxtree.Box { return boxtree.Box{MinX: c.X, MinY: c.Y, MaxX: c.X, MaxY: c.Y} }
 
 // Coord is a position in 1e-7 degrees.

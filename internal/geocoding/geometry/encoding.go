@@ -12,7 +12,7 @@ import (
 // A line or an outline is kept as bytes, from which it is searched as it is: in a region file, and while one is
 // compiled.
 //
-// A run is up to MaxSegments consecutive segments: a byte that says of how many bytes each coordinate's difference is
+// A run is up to MaxSegments consecutive segments: a byte that says of how many bits each coordinate's difference is
 // (runWidth), how many segments there are (runSegments), and whether the last of them leads back to the start and is
 // left out (runClosed); where it starts, as two unsigned varints counted from a corner; and for each segment two
 // differences.
@@ -22,10 +22,13 @@ import (
 // numbers of 16 bits counted from the corner and shifted, and where its run begins in these bytes, in four; the boxes
 // of the levels over the parts, as boxtree lays them out; and the runs, each counted from the corner of its part's box.
 const (
-	runWidth    = 1<<2 - 1 // 0, 1, 2: 1, 2 or 4 bytes
+	runWidth    = 1<<2 - 1
 	inParts     = 1 << 2
 	runClosed   = 1 << 3
 	runSegments = 4 // shift
+
+	// How many bits each coordinate's difference has.
+	width8, width12, width16, width32 = 0, 1, 2, 3
 
 	// MaxSegments is how many segments a run has at most. Few make more boxes to look at, many make each visit longer.
 	MaxSegments = 12
@@ -91,86 +94,6 @@ func appendBox(data []byte, b *boxtree.Box, corner Coord, shift int) ([]byte, Co
 	return data, Coord{int32(int64(corner.X) + x<<shift), int32(int64(corner.Y) + y<<shift)}
 }
 
-// appendRun adds a line of at most MaxSegments segments, counted from a corner that is not north or east of any of it.
-func appendRun(data []byte, line []Coord, from Coord) []byte {
-	segments := len(line) - 1
-	head, written := byte(segments)<<runSegments, segments
-	if segments > 1 && line[segments] == line[0] {
-		head, written = head|runClosed, segments-1
-	}
-	most := int64(0)
-	for i := 1; i <= written; i++ {
-		dx, dy := int64(line[i].X)-int64(line[i-1].X), int64(line[i].Y)-int64(line[i-1].Y)
-		most = max(most, dx, dy, -1-dx, -1-dy)
-	}
-	width := byte(0)
-	switch {
-	case most > 1<<15-1:
-		width = 2
-	case most > 1<<7-1:
-		width = 1
-	}
-	data = append(data, head|width)
-	data = binary.AppendUvarint(data, uint64(int64(line[0].X)-int64(from.X)))
-	data = binary.AppendUvarint(data, uint64(int64(line[0].Y)-int64(from.Y)))
-	for i := 1; i <= written; i++ {
-		for _, d := range [...]int32{line[i].X - line[i-1].X, line[i].Y - line[i-1].Y} {
-			switch width {
-			case 0:
-				data = append(data, byte(d))
-			case 1:
-				data = binary.LittleEndian.AppendUint16(data, uint16(d))
-			default:
-				data = binary.LittleEndian.AppendUint32(data, uint32(d))
-			}
-		}
-	}
-	return data
-}
-
-// readRun reads a run into a buffer, and returns its vertices.
-func readRun(data []byte, from Coord, buffer *runBuffer) []Coord {
-	head := data[0]
-	segments := int(head >> runSegments)
-	if segments < 1 || segments > MaxSegments || head&inParts != 0 {
-		Foreign("a run of segments has no proper length")
-	}
-	x, n := uvarint(data, 1)
-	y, n := uvarint(data, n)
-	c := Coord{from.X + int32(x), from.Y + int32(y)}
-	buffer[0] = c
-	written := segments
-	if head&runClosed != 0 {
-		written--
-	}
-	switch head & runWidth {
-	case 0:
-		d := data[n : n+2*written]
-		for i := 1; i <= written; i++ {
-			c.X, c.Y = c.X+int32(int8(d[0])), c.Y+int32(int8(d[1]))
-			buffer[i], d = c, d[2:]
-		}
-	case 1:
-		d := data[n : n+4*written]
-		for i := 1; i <= written; i++ {
-			v := binary.LittleEndian.Uint32(d)
-			c.X, c.Y = c.X+int32(int16(v)), c.Y+int32(int16(v>>16))
-			buffer[i], d = c, d[4:]
-		}
-	default:
-		d := data[n : n+8*written]
-		for i := 1; i <= written; i++ {
-			v := binary.LittleEndian.Uint64(d)
-			c.X, c.Y = c.X+int32(v), c.Y+int32(v>>32)
-			buffer[i], d = c, d[8:]
-		}
-	}
-	if head&runClosed != 0 {
-		buffer[segments] = buffer[0]
-	}
-	return buffer[:segments+1]
-}
-
 // uvarint reads an unsigned varint, and returns where the next thing begins.
 func uvarint(data []byte, at int) (uint64, int) {
 	if b := data[at]; b < 0x80 {
@@ -185,11 +108,11 @@ func uvarint(data []byte, at int) (uint64, int) {
 
 // bytes returns up to n bytes from some position of the geometry's on.
 func (g *Geometry) bytes(from, n int) []byte {
-	if g.view != nil {
-		from += g.at
-		return g.view.Range(from, min(from+n, g.view.Len()))
+	if from+n <= len(g.data) || g.view == nil {
+		return g.data[from:min(from+n, len(g.data))]
 	}
-	return g.data[from:min(from+n, len(g.data))]
+	from += g.at
+	return g.view.Range(from, min(from+n, g.view.Len()))
 }
 
 // parts is how a geometry is divided.
@@ -201,11 +124,14 @@ type parts struct {
 // divided reports whether a geometry is in parts.
 func divided(data []byte) bool { return data[0]&inParts != 0 }
 
-// readParts reads how a geometry is divided.
-func readParts(data []byte) (p parts) {
+// read reads how a geometry is divided.
+func (p *parts) read(data []byte) {
 	p.shift = uint(data[1])
-	p.levels = boxtree.New(binary.LittleEndian.Uint32(data[2:partsHead]))
-	return p
+	if n := binary.LittleEndian.Uint32(data[2:partsHead]); n > boxtree.Fanout {
+		p.levels = boxtree.New(n)
+	} else {
+		p.levels.Count[0] = n
+	}
 }
 
 func (g *Geometry) corner() Coord { return Coord{g.Box.MinX, g.Box.MinY} }
@@ -246,7 +172,8 @@ func (g *Geometry) LinesIn(in *boxtree.Box) iter.Seq[[]Coord] {
 		var buffer runBuffer
 		data := g.bytes(0, longestRun)
 		if divided(data) {
-			p := readParts(data)
+			var p parts
+			p.read(data)
 			g.linesIn(in, &p, p.levels.Height, 0, p.levels.Count[p.levels.Height], &buffer, yield)
 		} else {
 			yield(readRun(data, g.corner(), &buffer))
@@ -277,9 +204,9 @@ func (g *Geometry) linesIn(in *boxtree.Box, p *parts, level int, from, to uint32
 }
 
 // Of is a geometry that lies in a section of a region file: its shape, its box, of which the south-west corner is
-// exact, and where it begins.
-func Of(shape Shape, box boxtree.Box, view *region.View[byte], at int) Geometry {
-	return Geometry{Shape: shape, Box: box, view: view, at: at}
+// exact, and where it begins. data is as much of it as is at hand.
+func Of(shape Shape, box boxtree.Box, view *region.View[byte], at int, data []byte) Geometry {
+	return Geometry{Shape: shape, Box: box, view: view, at: at, data: data}
 }
 
 // Bytes is the encoding of a geometry that New made. A position has none.

@@ -19,7 +19,7 @@ type Geometry struct {
 	// Box holds all of the geometry. Its south-west corner is exact: a position is there.
 	Box  boxtree.Box
 	data []byte
-	view *region.View[byte] // in place of data: that of a region file, from at on
+	view *region.View[byte] // of a region file, in which the data begins at at; data may be only a part of it
 	at   int
 }
 
@@ -32,7 +32,8 @@ func (g *Geometry) Steps() int64 {
 		return 1
 	}
 	if data := g.bytes(0, partsHead); divided(data) {
-		p := readParts(data)
+		var p parts
+		p.read(data)
 		return MaxSegments * int64(p.levels.Count[0])
 	}
 	return 1 + MaxSegments
@@ -40,45 +41,38 @@ func (g *Geometry) Steps() int64 {
 
 // Contains tells whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
 // belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
+//
+// What is on the antimeridian is tested where the ray meets what lies east of it, and what is at the North Pole just
+// south of it.
 func (g *Geometry) Contains(o *Origin) bool {
-	if g.Shape != Area || !Holds(&g.Box, o) {
+	if g.Shape != Area {
+		return false
+	}
+	if o.X != HalfTurn && o.Y != HalfTurn/2 {
+		return g.contains(o)
+	}
+	x, y := o.X, o.Y
+	if x == HalfTurn {
+		o.X = -HalfTurn
+	}
+	o.Y = min(y, HalfTurn/2-0.5)
+	in := g.contains(o)
+	o.X, o.Y = x, y
+	return in
+}
+
+func (g *Geometry) contains(o *Origin) bool {
+	if !Holds(&g.Box, o) {
 		return false
 	}
 	data := g.bytes(0, longestRun)
 	if divided(data) {
-		p := readParts(data)
+		var p parts
+		p.read(data)
 		return g.crossings(o, &p, p.levels.Height, 0, p.levels.Count[p.levels.Height])
 	}
 	var buffer runBuffer
 	return crossings(readRun(data, g.corner(), &buffer), o)
-}
-
-// Meets tells whether a line or outline may come within two units of a square, given by its south-west corner.
-func (g *Geometry) Meets(minX, minY, size float64) bool {
-	const margin = 2
-	minX, minY = minX-margin, minY-margin
-	maxX, maxY := minX+size+2*margin, minY+size+2*margin
-	square := boxtree.Box{MinX: int32(minX), MinY: int32(minY), MaxX: int32(maxX), MaxY: int32(maxY)}
-	for line := range g.LinesIn(&square) {
-		for j := 1; j < len(line); j++ {
-			a, b := line[j-1], line[j]
-			edge := boxtree.Box{MinX: min(a.X, b.X), MinY: min(a.Y, b.Y), MaxX: max(a.X, b.X), MaxY: max(a.Y, b.Y)}
-			if !edge.Overlaps(&square) {
-				continue
-			}
-			// All corners on one side of the edge's line, by more than the products can be wrong by: it passes by.
-			ax, ay, dx, dy := float64(a.X), float64(a.Y), float64(b.X)-float64(a.X), float64(b.Y)-float64(a.Y)
-			least, most := math.Inf(1), math.Inf(-1)
-			for _, corner := range [...][2]float64{{minX, minY}, {maxX, minY}, {minX, maxY}, {maxX, maxY}} {
-				side := dx*(corner[1]-ay) - dy*(corner[0]-ax)
-				least, most = min(least, side), max(most, side)
-			}
-			if wrong := 1e-15 * (math.Abs(dx) + math.Abs(dy)) * FullTurn; least <= wrong && most >= -wrong {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
@@ -144,7 +138,8 @@ func (g *Geometry) Closest(o *Origin, limit float64) (float64, Offset) {
 	n := pointSearch{o: o, h: math.Inf(1), limit: limit}
 	data := g.bytes(0, longestRun)
 	if divided(data) {
-		p := readParts(data)
+		var p parts
+		p.read(data)
 		n.descend(g, &p, p.levels.Height, 0, p.levels.Count[p.levels.Height])
 	} else {
 		var buffer runBuffer

@@ -13,6 +13,7 @@ import (
 // ErrOverloaded: the request needs more work than one request may cost, because too much lies at one place.
 var ErrOverloaded = errors.New("the request exceeds the work limit")
 
+// Holds reports whether the origin lies in a box, its edges included.
 func Holds(b *boxtree.Box, o *Origin) bool {
 	return o.X >= float64(b.MinX) && o.X <= float64(b.MaxX) && o.Y >= float64(b.MinY) && o.Y <= float64(b.MaxY)
 }
@@ -63,6 +64,7 @@ func (o *Origin) Spend(steps int) {
 
 func overloaded() { panic(region.Stop{Err: ErrOverloaded}) }
 
+// NewOrigin makes an origin of a position in degrees.
 func NewOrigin(p orb.Point) Origin {
 	sin, cos := math.Sincos(p[1] * (math.Pi / 180))
 	return Origin{X: p[0] * UnitsPerDegree, Y: p[1] * UnitsPerDegree, sin: sin, Cos: max(cos, 0), Left: math.MaxInt}
@@ -97,6 +99,7 @@ func (o *Origin) LimitTo(m float64) {
 // nearSine is up to where the series of the arc sine below is exact to the last digits: 127 km.
 const nearSine = 0.01
 
+// Metres is the distance on the sphere that a haversine stands for.
 func Metres(h float64) float64 {
 	s := math.Sqrt(min(h, 1))
 	if s > nearSine {

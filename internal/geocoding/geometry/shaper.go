@@ -45,8 +45,8 @@ func (s *Shaper) End(ring bool) {
 	s.ends = append(s.ends, len(s.coords))
 }
 
-// Lines are all lines or rings since the last call, cut at the antimeridian, with their box; false if there are none. They
-// are valid until the next vertex.
+// Lines are all lines or rings since the last call, cut at the antimeridian, with their box; false if there are none.
+// They are valid until the next vertex.
 func (s *Shaper) Lines(shape Shape) (lines [][]Coord, box boxtree.Box, ok bool) {
 	lines = s.lines[:0]
 	from := 0

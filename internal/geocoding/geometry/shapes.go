@@ -159,6 +159,7 @@ func Distance(a, b Coord) float64 {
 	return Metres(o.Haversine(o.EastTo(b.X), float64(b.Y)-o.Y))
 }
 
+// Point is the position in degrees.
 func (c Coord) Point() orb.Point {
 	return orb.Point{float64(c.X) / UnitsPerDegree, float64(c.Y) / UnitsPerDegree}
 }

@@ -144,12 +144,12 @@ func AppendCell(data []byte, c *Cell, base uint32, features []uint32) []byte {
 // A run of features is a byte with how many it has, less one, and above that how many features after the end of the run
 // before it begins, or farRun, which what there is more of follows.
 const (
-	runBits = 3
+	runBits = 4
 	longest = 1 << runBits
 	farRun  = 1<<(8-runBits) - 1
 	// mostBetween is how many features between two runs become a part of them: to look at one takes less than to say
 	// that it is not meant.
-	mostBetween = 2
+	mostBetween = 4
 )
 
 func appendRuns(data []byte, features []uint32, end uint32) (_ []byte, n int) {

@@ -17,7 +17,9 @@ const (
 	SectionTrees     = "geo.trees"     // []Tree: the fixed ones, then one for each term
 	SectionTerms     = "geo.terms"     // []Term: sorted by their text
 	SectionLeaves    = "geo.leaves"    // []Leaf: of each Fanout items of a tree
-	SectionItems     = "geo.items"     // bytes: of each leaf the features, see AppendItems
+	SectionFixed     = "geo.fixed"     // []FixedItem: of the items of the fixed trees, Fanout for each leaf
+	SectionPlaces    = "geo.places"    // []Place: what settlements belong to
+	SectionItems     = "geo.items"     // bytes: of each leaf of a term the features, see AppendItems
 	SectionLevels    = "geo.levels"    // []boxtree.Box: over the blocks, then over the leaves of each tree
 	SectionRoots     = "geo.roots"     // []Root: the largest cells, sorted by their keys
 	SectionCells     = "geo.cells"     // bytes: how each root is divided, and what each cell knows
@@ -34,6 +36,14 @@ type Place struct {
 	State   uint32  // feature + 1 of the area of role state; 0 when unknown
 	City    uint32  // feature + 1 of the area of role city; 0 when unknown
 	Country [3]byte // alpha-3 code; zero when unknown
+	_       uint8
+}
+
+// FixedItem is what the fixed trees know of an item, so that what is not meant is not looked at.
+type FixedItem struct {
+	Box     boxtree.Box
+	Feature uint32
+	Place   uint32 // what it belongs to: index + 1, 0 for what is no settlement
 }
 
 // Area is what an area means for the addresses in it. Ranks are 0 for a role that it has not, else the lower the

@@ -15,9 +15,6 @@ type Head struct {
 	Geometry int // where it begins in the record
 }
 
-// HeadBytes is more than the beginning of a record takes.
-const HeadBytes = 1 + 2*2 + 4 + binary.MaxVarintLen64
-
 // ReadHead reads the beginning of a record of a block whose boxes have a shift.
 func ReadHead(data []byte, shift uint8) (h Head) {
 	h.flags = data[0]
@@ -58,23 +55,10 @@ type Details struct {
 }
 
 // DetailBytes is at least what the details of a feature take before its names in other languages.
-const DetailBytes = 4*binary.MaxVarintLen32 + 8 + 5*binary.MaxVarintLen64 + 3 + 2*longString
-
-// ReadPlace reads what a settlement belongs to, with which details begin; false for what is none.
-func (h *Head) ReadPlace(r *Reader) (p Place, ok bool) {
-	if h.flags&recordPlace == 0 {
-		return p, false
-	}
-	return Place{State: uint32(r.Uint()), City: uint32(r.Uint()), Country: r.Code()}, true
-}
+const DetailBytes = 8 + 5*binary.MaxVarintLen64 + 3 + 2*longString
 
 // ReadRef reads the reference of a feature from the beginning of its details.
-func (h *Head) ReadRef(r *Reader) uint64 {
-	if h.flags&recordPlace != 0 {
-		h.ReadPlace(r)
-	}
-	return r.Uint()
-}
+func (h *Head) ReadRef(r *Reader) uint64 { return r.Uint() }
 
 // ReadArea reads what an area is to addresses from the beginning of its details; false for what is none.
 func (h *Head) ReadArea(r *Reader) (a Area, ok bool) {

@@ -26,6 +26,17 @@ func (r *Reader) Uint() uint64 {
 
 // long reads an unsigned varint of several bytes.
 func (r *Reader) long() uint64 {
+	if d := r.Data[r.At:]; len(d) > 2 {
+		v := uint64(d[0]&0x7f) | uint64(d[1]&0x7f)<<7
+		if d[1] < 0x80 {
+			r.At += 2
+			return v
+		}
+		if d[2] < 0x80 {
+			r.At += 3
+			return v | uint64(d[2])<<14
+		}
+	}
 	v, n := binary.Uvarint(r.Data[r.At:])
 	if n <= 0 {
 		geometry.Foreign("a number has no end")

@@ -11,9 +11,9 @@ import (
 // Record is what a region keeps of a feature.
 //
 // It begins with what every visit needs: a byte with the shape and what else there is, how far its south-west corner is
-// from that of its box in the block, and, unless it is a position, its extent and how many bytes its details take. These
-// follow: what a settlement belongs to, the reference, the number of its kinds, what it is to addresses, its name, its
-// address, its names in other languages. The geometry is last.
+// from that of its box in the block, and, unless it is a position, its extent and how many bytes its details take.
+// These follow: the reference, the number of its kinds, what it is to addresses, its name, its address, its names in
+// other languages. The geometry is last.
 type Record struct {
 	Kinds    uint64 // where they begin
 	Ref      uint64 // see NewRef
@@ -24,7 +24,6 @@ type Record struct {
 	Name        string
 	HouseNumber string
 	Address     uint64 // where the rest of it begins, 0 for none
-	Place       *Place // of a settlement
 	Area        *Area  // of what serves addresses
 	Names       []tagging.Kind
 }
@@ -35,9 +34,8 @@ const (
 	recordStreet  = 1 << 2
 	recordName    = 1 << 3
 	recordAddress = 1 << 4
-	recordPlace   = 1 << 5
-	recordArea    = 1 << 6
-	recordNames   = 1 << 7
+	recordArea    = 1 << 5
+	recordNames   = 1 << 6
 )
 
 // Intern returns where a string begins in the text.
@@ -52,7 +50,7 @@ func AppendRecord(data []byte, r *Record, intern Intern) (_ []byte, corner int, 
 		is  bool
 	}{
 		{recordStreet, r.IsStreet}, {recordName, r.Name != ""}, {recordAddress, r.HouseNumber != "" || r.Address != 0},
-		{recordPlace, r.Place != nil}, {recordArea, r.Area != nil}, {recordNames, len(r.Names) > 0},
+		{recordArea, r.Area != nil}, {recordNames, len(r.Names) > 0},
 	} {
 		if f.is {
 			flags |= f.bit
@@ -71,11 +69,6 @@ func AppendRecord(data []byte, r *Record, intern Intern) (_ []byte, corner int, 
 }
 
 func (r *Record) appendDetails(data []byte, intern Intern) ([]byte, error) {
-	if p := r.Place; p != nil {
-		data = binary.AppendUvarint(data, uint64(p.State))
-		data = binary.AppendUvarint(data, uint64(p.City))
-		data = append(data, p.Country[:]...)
-	}
 	data = binary.AppendUvarint(binary.AppendUvarint(data, r.Ref), r.Kinds)
 	if a := r.Area; a != nil {
 		data = append(append(data, a.Country[:]...), byte(a.Flags), a.State, a.City, a.Suburb, a.County)

@@ -25,6 +25,8 @@ type Kind struct{ Key, Value string }
 // MaxKinds is how many ways there may be to say what an object is. Some have five.
 const MaxKinds = 32
 
+// AppendKinds adds what the values of some keys say that an object is; a value that is a list is several. tag returns
+// the value of a key.
 func AppendKinds(kinds []Kind, tag func(key string) string, keys []string) []Kind {
 	for _, key := range keys {
 		for value := range strings.SplitSeq(tag(key), ";") {

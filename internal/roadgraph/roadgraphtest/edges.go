@@ -6,8 +6,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Edge is a place where a map of longitudes and latitudes has an edge, and what the figures there may differ by from those
-// of a place where it has none, in metres: around a pole the straight lines of the map are no straight lines.
+// Edge is a place where a map of longitudes and latitudes has an edge, and what the figures there may differ by from
+// those of a place where it has none, in metres: around a pole the straight lines of the map are no straight lines.
 type Edge struct {
 	Middle   orb.Point
 	Rounding float64

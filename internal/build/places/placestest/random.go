@@ -56,6 +56,7 @@ func RandomGeometry(t *rapid.T, label string, middle orb.Point, degrees float64)
 	return orb.Polygon{star(label, degrees, rapid.IntRange(3, 12).Draw(t, label+" corners"))}
 }
 
+// Boundary is what the distance to a geometry from outside is measured to.
 func Boundary(g orb.Geometry) orb.Geometry {
 	if polygon, ok := g.(orb.Polygon); ok {
 		var m orb.LineString

@@ -41,6 +41,7 @@ func (w *World) Driveway(line orb.LineString, on int64, street orb.LineString) {
 	w.Roads = append(w.Roads, named, drive)
 }
 
+// Tags of a house and of two streets.
 const Eight, North, South = "addr:housenumber=8, building=house", "highway=residential, name=North Road",
 	"highway=residential, name=South Road"
 
@@ -142,6 +143,7 @@ func Scratch(t testing.TB) *scratch.Dir {
 	return dir
 }
 
+// Kansas is the middle of worlds made by hand.
 var Kansas = orb.Point{-98.5, 38.5}
 
 // At is a position some thousandths of a degree east and north of the middle.
@@ -149,6 +151,7 @@ func At(east, north float64) orb.Point {
 	return orb.Point{Kansas[0] + east/1000, Kansas[1] + north/1000}
 }
 
+// Line is a line of positions as At has them.
 func Line(xy ...float64) orb.LineString {
 	var l orb.LineString
 	for i := 0; i+1 < len(xy); i += 2 {
@@ -163,6 +166,7 @@ func Square(east, north, half float64) orb.Ring {
 		east-half, north-half))
 }
 
+// Reversed is a ring the other way round.
 func Reversed(r orb.Ring) orb.Ring {
 	c := r.Clone()
 	c.Reverse()
@@ -179,18 +183,23 @@ func Tags(text string) extract.Tags {
 	return t
 }
 
+// Add adds a feature with tags as Tags reads them.
 func (w *World) Add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
 	w.Features = append(w.Features, extract.Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
 }
 
+// Node adds a node.
 func (w *World) Node(id int64, p orb.Point, tags string) { w.Add(mapdata.KindNode, id, p, tags) }
 
+// Way adds a way that is no area.
 func (w *World) Way(id int64, l orb.LineString, tags string) { w.Add(mapdata.KindWay, id, l, tags) }
 
+// Area adds a closed way, with holes.
 func (w *World) Area(id int64, tags string, rings ...orb.Ring) {
 	w.Add(mapdata.KindWay, id, orb.Polygon(rings), tags)
 }
 
+// Multi adds a multipolygon.
 func (w *World) Multi(id int64, tags string, m ...orb.Polygon) {
 	w.Add(mapdata.KindRelation, id, orb.MultiPolygon(m), tags)
 }

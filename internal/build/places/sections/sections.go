@@ -3,9 +3,10 @@
 package sections
 
 import (
+	"cmp"
 	"fmt"
-	"iter"
 	"math"
+	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
@@ -19,15 +20,19 @@ import (
 type Writer struct {
 	text, kinds, addresses *table
 
-	blocks  *scratch.Array[placefile.Block]
-	records *scratch.Array[byte]
-	pending []pending // features of the block that is being filled
-	count   uint32
+	blocks       *scratch.Array[placefile.Block]
+	records      *scratch.Array[byte]
+	pending      []pending // features of the block that is being filled
+	count        uint32
+	settlements  []settlement // by their numbers
+	places       []placefile.Place
+	placeNumbers map[placefile.Place]uint32
 
 	trees  []placefile.Tree
 	terms  []placefile.Term
 	leaves *scratch.Array[placefile.Leaf]
 	items  *scratch.Array[byte]
+	fixed  []placefile.FixedItem
 	levels *scratch.Array[boxtree.Box]
 
 	roots []placefile.Root
@@ -39,7 +44,8 @@ func New(dir *scratch.Dir) (*Writer, error) {
 	w := &Writer{
 		blocks: scratch.NewArray[placefile.Block](dir, "blocks"), records: scratch.NewArray[byte](dir, "records"),
 		leaves: scratch.NewArray[placefile.Leaf](dir, "leaves"), items: scratch.NewArray[byte](dir, "items"),
-		levels: scratch.NewArray[boxtree.Box](dir, "levels"), cells: scratch.NewArray[byte](dir, "cells"),
+		placeNumbers: map[placefile.Place]uint32{},
+		levels:       scratch.NewArray[boxtree.Box](dir, "levels"), cells: scratch.NewArray[byte](dir, "cells"),
 	}
 	for name, t := range map[string]**table{"text": &w.text, "kinds": &w.kinds, "addresses": &w.addresses} {
 		var err error
@@ -86,7 +92,7 @@ func (w *Writer) Add(f *Feature) error {
 		return err
 	}
 	r := placefile.Record{Ref: f.Ref, Extent: f.Extent, Geometry: f.Geometry, IsStreet: f.IsStreet,
-		HouseNumber: f.HouseNumber, Name: f.Name, Place: f.Place, Area: f.Area, Names: f.Names}
+		HouseNumber: f.HouseNumber, Name: f.Name, Area: f.Area, Names: f.Names}
 	if r.Kinds, err = w.kinds.add(kinds); err != nil {
 		return err
 	}
@@ -98,6 +104,9 @@ func (w *Writer) Add(f *Feature) error {
 		if r.Address, err = w.addresses.add(address); err != nil {
 			return err
 		}
+	}
+	if f.Place != nil {
+		w.settlements = append(w.settlements, settlement{w.count, w.placeNumber(*f.Place)})
 	}
 	if f.Area != nil || f.Name == placefile.AddressName(f.HouseNumber, f.Address.Street) {
 		r.Name = ""
@@ -115,6 +124,31 @@ func (w *Writer) Add(f *Feature) error {
 		return w.flush()
 	}
 	return nil
+}
+
+// settlement is a feature with the number of what it belongs to.
+type settlement struct{ feature, place uint32 }
+
+// placeNumber is the number of what settlements belong to, from 1.
+func (w *Writer) placeNumber(p placefile.Place) uint32 {
+	n, has := w.placeNumbers[p]
+	if !has {
+		w.places = append(w.places, p)
+		n = uint32(len(w.places))
+		w.placeNumbers[p] = n
+	}
+	return n
+}
+
+// placeOf is the number of what a feature belongs to, 0 for what is no settlement.
+func (w *Writer) placeOf(feature uint32) uint32 {
+	i, has := slices.BinarySearchFunc(w.settlements, feature, func(s settlement, feature uint32) int {
+		return cmp.Compare(s.feature, feature)
+	})
+	if !has {
+		return 0
+	}
+	return w.settlements[i].place
 }
 
 // flush writes the block that is being filled.
@@ -155,100 +189,6 @@ func (w *Writer) flush() error {
 	return w.blocks.Append(b)
 }
 
-// Trees ends the features, the first of which are general, and begins the trees.
-func (w *Writer) Trees(general uint32) error {
-	if err := w.flush(); err != nil {
-		return err
-	}
-	blocks := w.blocks.Slice()
-	t := placefile.Tree{Count: general}
-	var over overLeaves
-	for i := range blocks[:t.LeafCount()] {
-		over.add(blocks[i].All())
-	}
-	return w.addTree(t, &over)
-}
-
-// overLeaves is the boxes over each Fanout leaves.
-type overLeaves struct {
-	boxes  []boxtree.Box
-	leaves int
-}
-
-func (o *overLeaves) add(leaf boxtree.Box) {
-	if o.leaves%placefile.Fanout == 0 {
-		o.boxes = append(o.boxes, boxtree.Empty)
-	}
-	o.boxes[len(o.boxes)-1].Extend(leaf)
-	o.leaves++
-}
-
-// addTree adds a tree, whose leaves there are already, with the boxes over them.
-func (w *Writer) addTree(t placefile.Tree, over *overLeaves) error {
-	t.Levels = uint32(w.levels.Len())
-	w.trees = append(w.trees, t)
-	if over.leaves <= placefile.Fanout {
-		return nil
-	}
-	if err := w.levels.Append(over.boxes...); err != nil {
-		return err
-	}
-	return w.levels.Append(boxtree.AppendLevels(nil, over.boxes)...)
-}
-
-// Tree adds a tree of features, in ascending order.
-func (w *Writer) Tree(items iter.Seq[uint32]) error {
-	t := placefile.Tree{Items: uint64(w.items.Len()), Leaves: uint32(w.leaves.Len())}
-	var over overLeaves
-	leaf := make([]uint32, 0, placefile.Fanout)
-	var encoded []byte
-	end := func() error {
-		at := uint64(w.items.Len()) - t.Items
-		if at > math.MaxUint32 || w.leaves.Len() == math.MaxUint32 {
-			return fmt.Errorf("one category has more than %d places", t.Count)
-		}
-		l := placefile.Leaf{Box: boxtree.Empty, At: uint32(at)}
-		for _, n := range leaf {
-			l.Box.Extend(w.box(n))
-		}
-		over.add(l.Box)
-		encoded, leaf = placefile.AppendItems(encoded[:0], leaf), leaf[:0]
-		if err := w.leaves.Append(l); err != nil {
-			return err
-		}
-		return w.items.Append(encoded...)
-	}
-	for n := range items {
-		if leaf = append(leaf, n); len(leaf) == placefile.Fanout {
-			if err := end(); err != nil {
-				return err
-			}
-		}
-		t.Count++
-	}
-	if len(leaf) > 0 {
-		if err := end(); err != nil {
-			return err
-		}
-	}
-	return w.addTree(t, &over)
-}
-
-// box is at least the box of a feature.
-func (w *Writer) box(n uint32) boxtree.Box {
-	return w.blocks.Slice()[n/placefile.Fanout].Box(int(n % placefile.Fanout))
-}
-
-// Term adds the tree of a word, after those of all words before it and after the fixed trees.
-func (w *Writer) Term(word string, items iter.Seq[uint32]) error {
-	text, err := w.Text(word)
-	if err != nil {
-		return err
-	}
-	w.terms = append(w.terms, placefile.Term{Text: text, Tree: uint32(len(w.trees))})
-	return w.Tree(items)
-}
-
 // Finish adds the sections to the region. The temporary files must stay until it is committed.
 func (w *Writer) Finish(out *region.Writer) {
 	region.Add(out, placefile.SectionBlocks, w.blocks.Slice())
@@ -259,6 +199,8 @@ func (w *Writer) Finish(out *region.Writer) {
 	region.Add(out, placefile.SectionTrees, w.trees)
 	region.Add(out, placefile.SectionTerms, w.terms)
 	region.Add(out, placefile.SectionLeaves, w.leaves.Slice())
+	region.Add(out, placefile.SectionFixed, w.fixed)
+	region.Add(out, placefile.SectionPlaces, w.places)
 	region.Add(out, placefile.SectionItems, w.items.Slice())
 	region.Add(out, placefile.SectionLevels, w.levels.Slice())
 	region.Add(out, placefile.SectionRoots, w.roots)

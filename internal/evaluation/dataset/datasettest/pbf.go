@@ -14,9 +14,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/evaluation/pbfwrite"
 )
 
-// PBF writes an extract of residential streets, named "1", "2" and so on, that meet where they have a position in common.
-// Restrictions are relations of type=restriction by the numbers of streets: no turn from one to the other, over the
-// position that both have.
+// PBF writes an extract of residential streets, named "1", "2" and so on, that meet where they have a position in
+// common. Restrictions are relations of type=restriction by the numbers of streets: no turn from one to the other,
+// over the position that both have.
 func PBF(tb testing.TB, restrictions [][2]int, streets ...[]orb.Point) string {
 	tb.Helper()
 	var nodes, ways, relations []osm.Object
