@@ -1,5 +1,5 @@
 //go:build race
 
-package geocoding
+package geocoding_test
 
 const raceEnabled = true

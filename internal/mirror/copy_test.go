@@ -109,6 +109,18 @@ func TestRefusedTwice(t *testing.T) {
 	f.has(t, first)
 }
 
+// What is wrong with a file is told without where it is on this machine.
+func TestRefusedWithoutPath(t *testing.T) {
+	for problem, want := range map[string]string{
+		" has no roads": "refused: it has no roads", ": no trees": "refused: it cannot be served: no trees",
+	} {
+		s := newServer(t, file(content(t, 1, size), `"a"`, time.Time{}))
+		f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+		f.Check = func(_ context.Context, path string) error { return errors.New(path + problem) }
+		f.asks(t, want)
+	}
+}
+
 // Two processes that keep one copy do not fetch at the same time.
 func TestOneFetchesAtATime(t *testing.T) {
 	first := content(t, 1, size)
@@ -135,6 +147,39 @@ func TestOneFetchesAtATime(t *testing.T) {
 	header, requests, _ := s.last(t)
 	if requests != 2 || header.Get("If-None-Match") != `"a"` || other.Status().Origin.ETag != `"a"` {
 		t.Errorf("%d requests, the last with %v", requests, header)
+	}
+}
+
+// Who asks while another process fetches the same copy waits for it.
+func TestAskWhileAnotherFetches(t *testing.T) {
+	first := content(t, 1, size)
+	begun, goOn := make(chan struct{}, 100), make(chan struct{})
+	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		<-goOn
+		file(first, `"a"`, time.Time{})(w, r)
+	})
+	path := filepath.Join(t.TempDir(), "x.region")
+	one, other := newFixture(t, s, path), newFixture(t, s, path)
+	done := make(chan error, 1)
+	go func() { done <- one.attempt(context.Background()) }()
+	<-begun
+	other.Start()
+	defer other.Destruct()
+	short, cancel := context.WithTimeout(t.Context(), 3*busyPause)
+	defer cancel()
+	if err := other.Ask(short); !errors.Is(err, ErrUnderWay) {
+		t.Errorf("while another process fetches: %v", err)
+	}
+	asked := make(chan error, 1)
+	go func() { asked <- other.Ask(t.Context()) }()
+	close(goOn)
+	if err := errors.Join(<-done, <-asked); err != nil {
+		t.Fatal(err)
+	}
+	other.has(t, first)
+	if status := other.Status(); status.Origin == nil || status.Asked.IsZero() {
+		t.Errorf("after the wait: %+v", status)
 	}
 }
 

@@ -36,8 +36,9 @@ func (e *statusError) Error() string {
 
 // brokenError is a file that did not come whole.
 type brokenError struct {
-	received, have, size int64 // bytes: of this attempt, of all attempts, and of the file
-	err                  error
+	checksum   string // of the file, where its first page has come
+	have, size int64  // bytes: of all attempts, and of the file
+	err        error
 }
 
 func (e *brokenError) Error() string {
@@ -56,6 +57,22 @@ func (e *refusedError) Error() string {
 }
 
 func (e *refusedError) Unwrap() error { return e.err }
+
+// reached remembers how far a file came before it was cut off.
+type reached struct {
+	checksum string
+	bytes    int64
+}
+
+// extendedBy reports whether an attempt came further than those before it. An origin that begins anew each time, and is
+// cut off each time, never gets to the end.
+func (r *reached) extendedBy(b *brokenError) bool {
+	if b.have == 0 || b.checksum == r.checksum && b.have <= r.bytes {
+		return false
+	}
+	*r = reached{b.checksum, b.have}
+	return true
+}
 
 // refusal remembers a file that was refused after all of it had come.
 type refusal struct {

@@ -99,7 +99,7 @@ func (m *Mirror) question(ctx context.Context, have *localCopy, p *part) (*http.
 	if err != nil {
 		return nil, err
 	}
-	if have != nil && have.origin != nil && have.origin.isOf(m.URL) && !m.Damaged() {
+	if have != nil && have.origin != nil && have.origin.isOf(m.URL) {
 		have.origin.setConditions(req.Header)
 	}
 	if p.size > 0 {

@@ -131,6 +131,37 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A file that comes in pieces is asked for soon again; one that is begun anew each time at growing intervals.
+func TestCutOffAgainAndAgain(t *testing.T) {
+	whole := file(content(t, 1, size), `"a"`, time.Time{})
+	withoutRanges := func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Range")
+		whole(w, r)
+	}
+	s := newServer(t, nil)
+	for name, tc := range map[string]struct {
+		serve http.HandlerFunc
+		want  [4]int
+	}{
+		"in pieces":      {whole, [4]int{1, 1, 1, 1}},
+		"without ranges": {withoutRanges, [4]int{1, 2, 3, 4}},
+	} {
+		s.become(cut(tc.serve, size/8))
+		f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+		for i, want := range tc.want {
+			f.asks(t, "cut off after")
+			if f.failures != want {
+				t.Errorf("%s: attempt %d counts as failure %d, want %d", name, i+1, f.failures, want)
+			}
+		}
+		s.become(whole)
+		f.asks(t, "")
+		if f.failures != 0 || f.reached != (reached{}) {
+			t.Errorf("%s: after the whole file: %d failures, %+v", name, f.failures, f.reached)
+		}
+	}
+}
+
 // Whatever is wrong with what the server has, the copy stays, and the problem is told.
 func TestRefuse(t *testing.T) {
 	first, second := content(t, 1, size), content(t, 2, size)

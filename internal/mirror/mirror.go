@@ -63,6 +63,8 @@ const (
 	maxRetry = 15 * time.Minute
 	// busyRetry is how long after another process was found to fetch the same copy one looks again.
 	busyRetry = 5 * time.Second
+	// busyPause is the same where somebody waits for the answer.
+	busyPause = 200 * time.Millisecond
 	// maxFirstDelay spreads the first questions of servers that are started together, where they have a copy.
 	maxFirstDelay = 30 * time.Second
 	// endPatience bounds how long the end waits.
@@ -86,6 +88,7 @@ type Mirror struct {
 	// For the goroutine that asks alone.
 	failures int
 	refused  refusal
+	reached  reached
 	said     string // the problem that the log has
 
 	mu     sync.Mutex
@@ -134,8 +137,24 @@ var (
 )
 
 // Ask has the server asked at once, whatever it was to wait for, and returns what came of that. Where a file is being
-// fetched already it waits for that first.
+// fetched already, also by another process, it waits for that first.
 func (m *Mirror) Ask(ctx context.Context) error {
+	for {
+		err := m.askOnce(ctx)
+		if !errors.Is(err, errBusy) {
+			return err
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-m.ended:
+			return ErrEnded
+		case <-ctx.Done():
+			return ErrUnderWay
+		}
+	}
+}
+
+func (m *Mirror) askOnce(ctx context.Context) error {
 	answer := make(chan error, 1)
 	select {
 	case m.asks <- answer:
@@ -238,7 +257,7 @@ func (m *Mirror) attempt(ctx context.Context) error {
 	case errors.Is(err, errBusy):
 		return err // whoever fetches it knows how it stands
 	case err == nil:
-		m.failures = 0
+		m.failures, m.reached = 0, reached{}
 		m.change(func(s *Status) { s.Problem, s.Asked = nil, time.Now().UTC() })
 		if m.said != "" {
 			m.said = ""
@@ -248,7 +267,7 @@ func (m *Mirror) attempt(ctx context.Context) error {
 	}
 	level := zap.ErrorLevel
 	var broken *brokenError
-	if m.failures++; errors.As(err, &broken) && broken.received > 0 {
+	if m.failures++; errors.As(err, &broken) && m.reached.extendedBy(broken) {
 		m.failures, level = 1, zap.WarnLevel // it goes on
 	}
 	m.change(func(s *Status) { s.Problem = err })

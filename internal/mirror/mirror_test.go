@@ -76,6 +76,20 @@ func TestFirstDelay(t *testing.T) {
 	if len(seen) < 10 {
 		t.Errorf("with a copy, the same few times: %v", seen)
 	}
+	f = newFixture(t, s, f.Path)
+	f.Damaged = func() bool { return true }
+	if got := f.firstDelay(); got != 0 {
+		t.Errorf("with a damaged copy: %v", got)
+	}
+	if err := f.Wait(canceled(t)); err == nil {
+		t.Error("a damaged copy ends the wait for one")
+	}
+}
+
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }
 
 // A mirror fetches by itself what is new; who asks is answered at once, whatever it was to wait for.

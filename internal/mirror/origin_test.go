@@ -32,17 +32,17 @@ type server struct {
 	mu    sync.Mutex
 	serve http.HandlerFunc
 	asked []*http.Request
-	sent  int // bytes of bodies
+	sent  *int // bytes of bodies, since become
 }
 
 func newServer(t testing.TB, serve http.HandlerFunc) *server {
-	s := &server{serve: serve}
+	s := &server{serve: serve, sent: new(int)}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		serve := s.serve
+		serve, sent := s.serve, s.sent
 		s.asked = append(s.asked, r.Clone(r.Context()))
 		s.mu.Unlock()
-		serve(&countingWriter{w, s}, r)
+		serve(&countingWriter{w, s, sent}, r)
 	}))
 	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -60,14 +60,15 @@ func newServer(t testing.TB, serve http.HandlerFunc) *server {
 // countingWriter flushes what it is given, so that the client has it when a connection is cut.
 type countingWriter struct {
 	http.ResponseWriter
-	s *server
+	s    *server
+	sent *int
 }
 
 func (w *countingWriter) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
 	w.ResponseWriter.(http.Flusher).Flush()
 	w.s.mu.Lock()
-	w.s.sent += n
+	*w.sent += n
 	w.s.mu.Unlock()
 	return n, err
 }
@@ -76,7 +77,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 func (s *server) become(serve http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.serve, s.asked, s.sent = serve, nil, 0
+	s.serve, s.asked, s.sent = serve, nil, new(int)
 }
 
 // last returns the header of the last request, and how many there were and how much was sent since become.
@@ -87,7 +88,7 @@ func (s *server) last(t *testing.T) (header http.Header, requests, sent int) {
 	if len(s.asked) == 0 {
 		t.Fatal("the server was not asked")
 	}
-	return s.asked[len(s.asked)-1].Header, len(s.asked), s.sent
+	return s.asked[len(s.asked)-1].Header, len(s.asked), *s.sent
 }
 
 // file serves a file as Go's own file server does, with conditions and ranges. Either validator may be empty.

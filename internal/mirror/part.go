@@ -21,8 +21,12 @@ type localCopy struct {
 	origin   *Origin // nil where nobody knows
 }
 
-// readCopy returns nil where there is no copy that could be served: of another format, say, after an upgrade.
+// readCopy returns nil where there is no copy that could be served: of another format, say, after an upgrade, or a
+// damaged one.
 func (m *Mirror) readCopy() *localCopy {
+	if m.Damaged() {
+		return nil
+	}
 	file, err := region.Open(m.Path)
 	if err != nil {
 		return nil

@@ -41,7 +41,7 @@ func (m *Mirror) receive(ctx context.Context, have *localCopy, p *part, resp *ht
 		if err == nil {
 			err = io.ErrUnexpectedEOF
 		}
-		return false, &brokenError{n, p.size, p.whole, blame(ctx, err)}
+		return false, &brokenError{p.origin.Checksum, p.size, p.whole, blame(ctx, err)}
 	}
 	patience.timer.Stop() // reading it again may take longer
 	return true, m.take(ctx, p)
@@ -56,13 +56,13 @@ func (m *Mirror) receiveFirstPage(ctx context.Context, have *localCopy, p *part,
 	n, err := io.ReadFull(body, page)
 	short := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if err != nil && !(short && (resp.ContentLength < 0 || resp.ContentLength == int64(n))) {
-		return false, &brokenError{0, int64(n), max(resp.ContentLength, int64(n)), blame(ctx, err)}
+		return false, &brokenError{"", 0, max(resp.ContentLength, int64(n)), blame(ctx, err)}
 	}
 	announced, err := region.ReadAnnouncement(page[:n])
 	switch {
 	case err != nil:
 		return false, &refusedError{describe(err, resp.Header)}
-	case have != nil && have.checksum == announced.Checksum && !m.Damaged():
+	case have != nil && have.checksum == announced.Checksum:
 		p.origin.Checksum, p.origin.Fetched = have.checksum, time.Now().UTC()
 		m.found(&localCopy{have.checksum, p.origin})
 		return true, p.origin.write(m.Path + originSuffix)
@@ -130,6 +130,9 @@ func (p *part) withoutPath(err error) error {
 	var damage *region.DamageError
 	if errors.As(err, &damage) {
 		return errors.New("is damaged: " + damage.Problem)
+	}
+	if problem, found := strings.CutPrefix(err.Error(), p.path+": "); found {
+		return errors.New("cannot be served: " + problem)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), p.path+" "))
 }

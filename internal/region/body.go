@@ -2,6 +2,8 @@ package region
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"hash/crc32"
@@ -35,11 +37,11 @@ func (b *body) align() error {
 	return err
 }
 
-// take appends a section that waited.
-func (b *body) take(s *SectionWriter) error {
+// take appends a section that waited, until ctx ends: it may have gigabytes.
+func (b *body) take(ctx context.Context, s *SectionWriter) error {
 	s.offset = b.offset
 	if s.spool == nil {
-		if _, err := b.Write(s.data); err != nil {
+		if _, err := io.Copy(b, &untilEnd{ctx, bytes.NewReader(s.data)}); err != nil {
 			return err
 		}
 		return b.align()
@@ -48,10 +50,23 @@ func (b *body) take(s *SectionWriter) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(b, r); err != nil {
+	if _, err := io.Copy(b, &untilEnd{ctx, r}); err != nil {
 		return err
 	}
 	return errors.Join(s.spool.Free(), b.align())
+}
+
+// untilEnd reads until ctx ends.
+type untilEnd struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u *untilEnd) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
 }
 
 // seal writes what follows the sections, and the header.

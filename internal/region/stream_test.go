@@ -1,6 +1,9 @@
 package region
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -82,6 +85,48 @@ func TestHalfElement(t *testing.T) {
 	}
 	if err := w.Commit(t.Context(), filepath.Join(dir, "a.region"), testMeta); err == nil {
 		t.Error("is committed")
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("%v are left, %v", files, err)
+	}
+}
+
+// endingSpool is a spool of 64 MiB that ends a context when it is read.
+type endingSpool struct {
+	Spool
+	end  context.CancelFunc
+	read int
+}
+
+func (s *endingSpool) Reader() (io.Reader, error) { return s, nil }
+
+func (s *endingSpool) Read(p []byte) (int, error) {
+	s.end()
+	if s.read >= 64<<20 {
+		return 0, io.EOF
+	}
+	s.read += len(p)
+	return len(p), nil
+}
+
+func (*endingSpool) Free() error { return nil }
+
+// TestEndInSection: a commit ends at once when its context does, even in the middle of a large section. There is
+// nothing left to discard then.
+func TestEndInSection(t *testing.T) {
+	dir := t.TempDir()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	w, err := Create(dir, func(string) Spool { return &endingSpool{end: end} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Spool("z", 1) // the last one
+	if err := w.Commit(ctx, filepath.Join(dir, "a.region"), testMeta); !errors.Is(err, context.Canceled) {
+		t.Errorf("commit: %v", err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Errorf("discard: %v", err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%v are left, %v", files, err)

@@ -169,6 +169,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 			f.Close()
 			os.Remove(f.Name())
 		}
+		w.body = nil // nothing is left to discard
 	}()
 	text, err := json.Marshal(meta)
 	if err != nil {
@@ -194,7 +195,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	return nil
 }
 
-// Discard closes and removes a file that is not to be committed.
+// Discard closes and removes a file that is not to be committed. After Commit it does nothing.
 func (w *Writer) Discard() error {
 	if w.body == nil {
 		return nil
@@ -206,10 +207,7 @@ func (w *Writer) Discard() error {
 func (w *Writer) finish(ctx context.Context) error {
 	slices.SortFunc(w.waiting, func(a, b *SectionWriter) int { return strings.Compare(a.name, b.name) })
 	for _, s := range w.waiting {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.body.take(s); err != nil {
+		if err := w.body.take(ctx, s); err != nil {
 			return err
 		}
 	}

@@ -47,6 +47,9 @@ func TestAwaited(t *testing.T) {
 		if got := s.status(); got.Status != Unavailable || !got.Unusable || got.Problem == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
+		if got := s.Damaged(); got != (before != nil) {
+			t.Errorf("%s: another file is needed: %v", name, got)
+		}
 		testregion.Write(t, path, firstData, 1, dover)
 		if err := s.Look(false); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -1,6 +1,8 @@
 package regions
 
 import (
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/paulmach/orb"
@@ -76,7 +78,7 @@ const (
 	// Damaged: the file was changed in place and cannot be read any more, or requests have met a part of it that does not
 	// match its checksum.
 	Damaged = "damaged"
-	// Unavailable: there is no file, or its file system does not response.
+	// Unavailable: there is no file, or its file system does not answer.
 	Unavailable = "unavailable"
 )
 
@@ -87,8 +89,16 @@ func (r *Region) Status() Status {
 	return status
 }
 
-// Damaged reports whether the file was changed in place, or requests have met a part of it that is damaged.
-func (s *Watched) Damaged() bool { return s.status().Status == Damaged }
+// Damaged reports whether another file is needed at the path: the one that stands there cannot be opened and none is
+// served, the file was changed in place, or requests have met a part of it that is damaged.
+func (s *Watched) Damaged() bool {
+	status := s.status()
+	if status.Status == Unavailable && status.Checksum == "" {
+		problem := status.Problem
+		return problem != nil && !errors.Is(problem, fs.ErrNotExist) && !errors.Is(problem, errHangs)
+	}
+	return status.Status == Damaged
+}
 
 func (s *Watched) status() Status {
 	s.mu.Lock()

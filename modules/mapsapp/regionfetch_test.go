@@ -1,6 +1,7 @@
 package mapsapp_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -187,6 +188,49 @@ func TestFetchedRegion(t *testing.T) {
 		if strings.Contains(s.Log(), secret) {
 			t.Errorf("the log shows %s", secret)
 		}
+	}
+}
+
+// A file in the cache whose beginning is as it was, but which cannot be opened, is fetched again, though the server has
+// no other one.
+func TestDamagedCache(t *testing.T) {
+	dir := t.TempDir()
+	built, cache := filepath.Join(dir, "built"), filepath.Join(dir, "cache")
+	mapstest.BuildRegion(t, built, mapstest.Renamed("Oldtown"))
+	origin := newFileServer(t)
+	origin.name.Store(built)
+	config := mapstest.Config{
+		Maps: `region village ` + origin.URL + `/village.region {
+			cache_dir ` + cache + `
+			wait 1m
+		}`,
+		Site: site,
+	}
+	s := mapstest.Start(t, config)
+	if err := caddy.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	copies, err := filepath.Glob(filepath.Join(cache, "*.region"))
+	if err != nil || len(copies) != 1 {
+		t.Fatal(copies, err)
+	}
+	content, err := os.ReadFile(copies[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	description := bytes.Index(content, []byte(`"sources"`))
+	if description < 0 {
+		t.Fatal("the description is not found")
+	}
+	content[description]++
+	if err := os.WriteFile(copies[0], content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Load(config); err != nil {
+		t.Fatal(err)
+	}
+	if d := detail(t, s.AdminDo(http.MethodGet, "/maps/regions", "")); d.Status.Status != "ok" {
+		t.Errorf("the region is %+v of %+v", d, d.Origin)
 	}
 }
 

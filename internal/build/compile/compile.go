@@ -1,5 +1,5 @@
-// Package compile makes a region file of OpenStreetMap extracts: it reads them, compiles their roads and their places, and
-// writes both into one file.
+// Package compile makes a region file of OpenStreetMap extracts: it reads them, compiles their roads and their
+// places, and writes both into one file.
 package compile
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/memory"
 	"github.com/mapsedge/caddy-maps/internal/build/places"
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/roads"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -24,13 +25,6 @@ import (
 const (
 	License     = "ODbL-1.0"
 	Attribution = "© OpenStreetMap contributors"
-)
-
-// The stages that follow those of reading.
-const (
-	stagePlaces = "compile places"
-	stageRoads  = "compile roads"
-	stageWrite  = "write"
 )
 
 // Options is what to compile.
@@ -46,7 +40,7 @@ type Options struct {
 	// Temp is the directory for temporary files; "" is that of the output. They take up to about six times the extracts.
 	Temp string
 	// Progress, if set, is told how far a stage has come: done of total bytes or steps, equal at the stage's end. It is
-	// called from several goroutines, but never concurrently.
+	// called from several goroutines, but never concurrently, and no more when Build has returned.
 	Progress func(stage string, done, total int64)
 }
 
@@ -60,8 +54,9 @@ type Report struct {
 	Read, Compile, Write time.Duration
 }
 
-// Build compiles extracts into a region file. The same extracts make the same bytes. When it fails or ctx ends, nothing is
-// left behind, and a file that was at the output before stands; what a killed build left is removed by the next one.
+// Build compiles extracts into a region file. The same extracts make the same bytes. When it fails or ctx ends,
+// nothing is left behind, and a file that was at the output before stands; what a killed build left is removed by the
+// next one.
 func Build(ctx context.Context, opts Options) (*Report, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -95,7 +90,9 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir) (*Report, error) {
 	report := &Report{}
 	began := time.Now()
-	data, err := extract.Read(ctx, temp, o.Inputs, o.Progress)
+	bar := progress.New(o.Progress)
+	defer bar.Stop() // what still runs when ctx ends
+	data, err := extract.Read(ctx, temp, o.Inputs, bar)
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +100,14 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	report.Read = time.Since(began)
 
 	began = time.Now()
-	if err := o.compile(ctx, w, data, temp); err != nil {
+	if err := compile(ctx, w, data, temp); err != nil {
 		return nil, err
 	}
 	region.AddCoverage(w, data.Tiles.Sorted()) // places have added to them
 	report.Compile = time.Since(began)
 
 	began = time.Now()
-	o.tell(stageWrite, 0, 1)
+	bar.Start("write", 1)
 	if err := w.Commit(ctx, o.Output, o.meta(data)); err != nil {
 		return nil, err
 	}
@@ -119,7 +116,10 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 		return nil, err
 	}
 	report.Size, report.Scratch = info.Size(), temp.Peak()
-	o.tell(stageWrite, 1, 1)
+	if err := temp.Release(); err != nil { // nobody reads them any more
+		return nil, err
+	}
+	bar.Finish()
 	report.Write = time.Since(began)
 	return report, nil
 }
@@ -154,46 +154,39 @@ func (o *Options) check() error {
 	return nil
 }
 
-func (o *Options) tell(stage string, done, total int64) {
-	if o.Progress != nil {
-		o.Progress(stage, done, total)
-	}
-}
-
 // compile adds places, then roads: one after the other, since each has temporary files of its own. When ctx ends, it
 // returns at once; what still runs then touches no file that stays.
-func (o *Options) compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
-	steps := []struct {
-		stage string
-		run   func() error
-	}{
-		{stagePlaces, func() error { return errors.Join(places.Write(w, data, temp), data.Features.Free()) }},
-		{stageRoads, func() error { return roads.Write(w, data, temp) }},
-	}
-	for _, s := range steps {
-		o.tell(s.stage, 0, 1)
-		result := make(chan error, 1)
-		go func() { result <- s.run() }()
-		select {
-		case err := <-result:
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.stage, err)
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+func compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
+	result := make(chan error, 1)
+	go func() {
+		if err := errors.Join(places.Write(w, data, temp), data.Features.Free()); err != nil {
+			result <- fmt.Errorf("places: %w", err)
+			return
 		}
-		o.tell(s.stage, 1, 1)
+		if err := roads.Write(w, data, temp); err != nil {
+			result <- fmt.Errorf("roads: %w", err)
+			return
+		}
+		result <- nil
+	}()
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return nil
 }
 
-// meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the extracts
-// alone.
+// meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the
+// extracts alone.
 func (o *Options) meta(data *extract.Data) region.Meta {
 	m := region.Meta{
 		License: License, Attribution: Attribution, Timestamp: data.Timestamp,
 		Bounds: region.Bounds{
-			MinLat: data.Bounds.Min.Lat(), MinLon: data.Bounds.Min.Lon(), MaxLat: data.Bounds.Max.Lat(), MaxLon: data.Bounds.Max.Lon(),
+			MinLat: data.Bounds.Min.Lat(),
+			MinLon: data.Bounds.Min.Lon(),
+			MaxLat: data.Bounds.Max.Lat(),
+			MaxLon: data.Bounds.Max.Lon(),
 		},
 		Counts: map[string]int64{
 			"nodes": data.Counts.Nodes, "ways": data.Counts.Ways, "relations": data.Counts.Relations,

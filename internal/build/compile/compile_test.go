@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,7 +107,9 @@ func TestDelaware(t *testing.T) {
 		at   orb.Point
 		want bool
 	}{
-		"Dover": {orb.Point{-75.52, 39.16}, true}, "the Atlantic": {orb.Point{-70, 38.5}, false}, "Paris": {orb.Point{2.35, 48.86}, false},
+		"Dover":        {orb.Point{-75.52, 39.16}, true},
+		"the Atlantic": {orb.Point{-70, 38.5}, false},
+		"Paris":        {orb.Point{2.35, 48.86}, false},
 	} {
 		if got := f.Covers(test.at); got != test.want {
 			t.Errorf("covers %s: %v", name, got)
@@ -146,10 +149,14 @@ func TestElsewhere(t *testing.T) {
 	checkSame(t, files[0], files[1])
 }
 
+// stages are those of a build, in their order.
+var stages = []string{"nodes", "ways", "features", "roads", "places", "addresses", "cells", "junctions", "edges",
+	"turns", "write"}
+
 // TestProgress: the stages come one after the other, and each comes to its end.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
-	var stages []string
+	var told []string
 	ended := true
 	_, err := Build(t.Context(), Options{
 		Inputs: []string{
@@ -157,11 +164,11 @@ func TestProgress(t *testing.T) {
 		},
 		Output: filepath.Join(dir, "village.region"),
 		Progress: func(stage string, done, total int64) {
-			if len(stages) == 0 || stages[len(stages)-1] != stage {
+			if len(told) == 0 || told[len(told)-1] != stage {
 				if !ended {
-					t.Errorf("%s before the end of %s", stage, stages[len(stages)-1])
+					t.Errorf("%s before the end of %s", stage, told[len(told)-1])
 				}
-				stages = append(stages, stage)
+				told = append(told, stage)
 			}
 			ended = done == total
 		},
@@ -169,12 +176,35 @@ func TestProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(
-		[]string{"nodes", "ways", "features", "roads", "compile places", "compile roads", "write"},
-		stages,
-	); diff != "" {
+	if diff := cmp.Diff(stages, told); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// TestProgressEnds: a build that was cancelled tells nothing after its end, though a goroutine of it may go on.
+func TestProgressEnds(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var ended atomic.Bool
+	_, err := Build(ctx, Options{
+		Inputs: []string{writeFile(t, filepath.Join(dir, "village.osm"), village)},
+		Output: filepath.Join(dir, "village.region"),
+		Progress: func(stage string, _, _ int64) {
+			if ended.Load() {
+				t.Errorf("%s after the end", stage)
+			}
+			if stage == "cells" && ctx.Err() == nil {
+				cancel()
+				time.Sleep(100 * time.Millisecond) // the build could end meanwhile
+			}
+		},
+	})
+	ended.Store(true)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	time.Sleep(300 * time.Millisecond)
 }
 
 // TestNothingLeftBehind: whenever it is cancelled, and whatever is wrong with the extract, the old file stands alone.
@@ -195,7 +225,7 @@ func TestNothingLeftBehind(t *testing.T) {
 			t.Errorf("%q, %v, %v", content, entries, err)
 		}
 	}
-	for _, stage := range []string{"nodes", "ways", "features", "roads", "compile places", "compile roads", "write"} {
+	for _, stage := range stages {
 		t.Run("cancelled in "+stage, func(t *testing.T) {
 			check(t, func(ctx context.Context, cancel func(), opts Options) error {
 				opts.Inputs = []string{writeFile(t, filepath.Join(t.TempDir(), "village.osm"), village)}
@@ -291,9 +321,10 @@ func obeys(readOnly string) bool {
 // TestEmptyRegions: a map without roads, or without places, still makes a region.
 func TestEmptyRegions(t *testing.T) {
 	for name, content := range map[string]string{
-		"no roads":  shop,
-		"no places": `<osm><node id="1" lat="1" lon="1"/><node id="2" lat="1" lon="1.01"/><way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="service"/></way></osm>`,
-		"neither":   `<osm><node id="1" lat="1" lon="1"/></osm>`,
+		"no roads": shop,
+		"no places": `<osm><node id="1" lat="1" lon="1"/><node id="2" lat="1" lon="1.01"/>
+			<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="service"/></way></osm>`,
+		"neither": `<osm><node id="1" lat="1" lon="1"/></osm>`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -22,9 +22,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// What the engines read is not what was written: bits of a file whose checksums have all been compared are flipped in place, tens of
-// thousands at a time, and parts of it are cut off. Whatever comes out is thrown away by those who serve it; here it has to come out, as
-// an answer or as an error, after bounded work, and nothing may crash. MAPS_TEST_DAMAGE is the number of rounds.
+// What the engines read is not what was written: bits of a file whose checksums have all been compared are flipped in
+// place, tens of thousands at a time, and parts of it are cut off. Whatever comes out is thrown away by those who
+// serve it; here it has to come out, as an answer or as an error, after bounded work, and nothing may crash.
+// MAPS_TEST_DAMAGE is the number of rounds.
 func TestEnginesOnDamage(t *testing.T) {
 	rounds := 9
 	if text := os.Getenv("MAPS_TEST_DAMAGE"); text != "" {
@@ -101,7 +102,14 @@ func TestEnginesOnDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d bits flipped; %d requests, %d ended with an error; the slowest took %v, the largest took %.1f MB", flips, asked, failed, slowest, float64(largest)/1e6)
+	t.Logf(
+		"%d bits flipped; %d requests, %d ended with an error; the slowest took %v, the largest took %.1f MB",
+		flips,
+		asked,
+		failed,
+		slowest,
+		float64(largest)/1e6,
+	)
 	if failed == 0 || failed == asked {
 		t.Error("the damage was met by none or by all")
 	}
@@ -113,7 +121,10 @@ func TestEnginesOnDamage(t *testing.T) {
 		t.Errorf("a request took %d bytes", largest)
 	}
 	// With everything in its place again, the same engines are as they were.
-	if _, err := places.Reverse(t.Context(), &geocoding.Request{Point: orb.Point{-75.5277, 39.1568}, Size: 5}); err != nil {
+	if _, err := places.Reverse(
+		t.Context(),
+		&geocoding.Request{Point: orb.Point{-75.5277, 39.1568}, Size: 5},
+	); err != nil {
 		t.Error(err)
 	}
 }

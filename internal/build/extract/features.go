@@ -7,6 +7,7 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -81,8 +82,8 @@ func (c *collector) addFeature(data *Data, kind mapdata.Kind, id int64, tags []T
 
 // assembleFeatures fills Features. The nodes come first, then the ways, then the relations; but what relations of the
 // old style make of their ways has to be known before.
-func (c *collector) assembleFeatures(ctx context.Context, bar *progress, data *Data) error {
-	bar.start(stageFeatures, int64(c.nodeFeatures.len()+c.ways.len()+c.areas.len()))
+func (c *collector) assembleFeatures(ctx context.Context, bar *progress.Bar, data *Data) error {
+	bar.Start(stageFeatures, int64(c.nodeFeatures.len()+c.ways.len()+c.areas.len()))
 	outlines, err := c.assembleOutlines(ctx)
 	if err != nil {
 		return err
@@ -97,20 +98,20 @@ func (c *collector) assembleFeatures(ctx context.Context, bar *progress, data *D
 		return err
 	}
 	err = c.assembleAreas(ctx, func(int) bool { return true }, func(a *area) error {
-		bar.add(1)
+		bar.Add(1)
 		return c.addAssembled(data, a)
 	})
 	if err != nil {
 		return err
 	}
-	bar.finish()
+	bar.Finish()
 	if err := freeAll(c.areas, c.memberWays, c.entrances, c.houses); err != nil {
 		return err
 	}
 	return trimAll(data.Features.bytes, data.Interpolations.bytes)
 }
 
-func (c *collector) addNodes(ctx context.Context, bar *progress, data *Data) error {
+func (c *collector) addNodes(ctx context.Context, bar *progress.Bar, data *Data) error {
 	var tags []TagNumbers
 	number := uint64(0)
 	return loop(ctx, bar, c.nodeFeatures.len(), func(i int) error {
@@ -122,7 +123,7 @@ func (c *collector) addNodes(ctx context.Context, bar *progress, data *Data) err
 	})
 }
 
-func (c *collector) addWays(ctx context.Context, bar *progress, data *Data, outlines *outlines) error {
+func (c *collector) addWays(ctx context.Context, bar *progress.Bar, data *Data, outlines *outlines) error {
 	var w way
 	return loop(ctx, bar, c.ways.len(), func(i int) error {
 		if c.ways.flags(i)&wayIsFeature == 0 {

@@ -21,7 +21,7 @@ func FuzzPBF(f *testing.F) {
 		if !isPBF(data) {
 			return
 		}
-		p := newPBF(memoryFile{bytes.NewReader(data)}, int64(len(data)), &progress{})
+		p := newPBF(memoryFile{bytes.NewReader(data)}, int64(len(data)), nil)
 		fuzzRead(t, openScratch(t), p)
 	})
 }
@@ -29,7 +29,7 @@ func FuzzPBF(f *testing.F) {
 // fuzzRead reads a file of whatever content.
 func fuzzRead(t *testing.T, dir *scratch.Dir, f source) {
 	defer dir.Close()
-	r := &reading{files: []source{f}, paths: []string{"fuzzed"}, bar: &progress{}}
+	r := &reading{files: []source{f}, paths: []string{"fuzzed"}, bar: nil}
 	d, err := r.read(t.Context(), dir, nil)
 	if errors.Is(err, io.EOF) {
 		t.Errorf("an end that is not told as truncated: %v", err)

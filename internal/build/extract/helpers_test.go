@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
@@ -140,9 +141,9 @@ var readDelaware = sync.OnceValues(func() (*content, error) {
 	}
 	defer dir.Close()
 	d, err := Read(context.Background(), dir, []string{filepath.Join(module, "testdata", delaware)},
-		func(stage string, done, total int64) {
+		progress.New(func(stage string, done, total int64) {
 			delawareProgress = append(delawareProgress, progressReport{stage, done, total})
-		})
+		}))
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func agreed(addresses []Tags) Tags {
 // nodes get what they lack of the line's address.
 func (c *collector) assembleInterpolations(ctx context.Context, data *Data) error {
 	var w way
-	return loop(ctx, &progress{}, c.ways.len(), func(i int) error {
+	return loop(ctx, nil, c.ways.len(), func(i int) error {
 		if c.ways.flags(i)&wayInterpolates == 0 {
 			return nil
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 )
 
 // pbf is a .osm.pbf file. The first pass notes which kinds of objects each block holds, so that later ones skip the
@@ -18,7 +20,7 @@ import (
 type pbf struct {
 	f      readerAtCloser
 	size   int64
-	bar    *progress
+	bar    *progress.Bar
 	blocks []block // nil before the first pass
 	time   time.Time
 }
@@ -34,7 +36,7 @@ type block struct {
 	kinds          kinds
 }
 
-func newPBF(f readerAtCloser, size int64, bar *progress) *pbf {
+func newPBF(f readerAtCloser, size int64, bar *progress.Bar) *pbf {
 	return &pbf{f: f, size: size, bar: bar}
 }
 
@@ -106,7 +108,7 @@ func (p *pbf) scan(ctx context.Context, wanted kinds, visit visitor, each func(*
 			return fmt.Errorf("block at byte %d: %w", j.start, j.err)
 		}
 		found = append(found, block{offset: j.start, length: j.length, kinds: j.kinds})
-		p.bar.add(j.length)
+		p.bar.Add(j.length)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract/extracttest"
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 )
 
 func TestProgress(t *testing.T) {
@@ -20,9 +21,9 @@ func TestProgress(t *testing.T) {
 	}
 	var small []progressReport
 	path := writeFile(t, "map.osm", []byte(crossing().xml()))
-	if _, err := Read(t.Context(), openScratch(t), []string{path}, func(stage string, done, total int64) {
+	if _, err := Read(t.Context(), openScratch(t), []string{path}, progress.New(func(stage string, done, total int64) {
 		small = append(small, progressReport{stage, done, total})
-	}); err != nil {
+	})); err != nil {
 		t.Fatal(err)
 	}
 	checkProgress(t, small)
@@ -59,11 +60,11 @@ func TestCancel(t *testing.T) {
 		{"features", small}, {"roads", small}, {"nodes", text}, {"ways", text},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Read(ctx, openScratch(t), []string{test.path}, func(stage string, _, _ int64) {
+		_, err := Read(ctx, openScratch(t), []string{test.path}, progress.New(func(stage string, _, _ int64) {
 			if stage == test.stage {
 				cancel()
 			}
-		})
+		}))
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled in %s: %v", test.path, test.stage, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 )
 
@@ -24,14 +25,12 @@ const (
 // It goes through the files twice: for the nodes and the relations, which tell what ways are needed for, and for the
 // ways. Of XML, which is read once, the ways are kept in dir in between. An error names the file.
 //
-// report may be nil. It is called from several goroutines, but never concurrently, with the stage's name and how much
-// of it (bytes or objects) is done; done equals total at the end of each stage.
+// bar is told the stages, with how much of them (bytes or objects) is done, and those that compile Data tell it theirs.
 func Read(ctx context.Context, dir *scratch.Dir, paths []string,
-	report func(stage string, done, total int64)) (*Data, error) {
+	bar *progress.Bar) (*Data, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no extract given")
 	}
-	bar := &progress{report: report}
 	files := make([]source, len(paths))
 	defer func() {
 		for _, f := range files {
@@ -57,7 +56,7 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string,
 type reading struct {
 	files []source
 	paths []string
-	bar   *progress
+	bar   *progress.Bar
 }
 
 func (r *reading) read(ctx context.Context, dir *scratch.Dir, cost *Budget) (*Data, error) {
@@ -93,7 +92,7 @@ func (r *reading) pass(ctx context.Context, stage string, wanted kinds, visit vi
 	for _, f := range r.files {
 		total += f.remaining(wanted)
 	}
-	r.bar.start(stage, total)
+	r.bar.Start(stage, total)
 	for i, f := range r.files {
 		if err := f.scan(ctx, wanted, visit, take); err != nil {
 			if ctx.Err() != nil {
@@ -102,14 +101,14 @@ func (r *reading) pass(ctx context.Context, stage string, wanted kinds, visit vi
 			return named(r.paths[i], err)
 		}
 	}
-	r.bar.finish()
+	r.bar.Finish()
 	return ctx.Err()
 }
 
 // assemble makes Data of what was gathered. What is not needed any more is freed on the way.
-func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) {
+func (c *collector) assemble(ctx context.Context, bar *progress.Bar) (*Data, error) {
 	data := c.data
-	data.Bounds, data.Counts, data.Cost = c.bounds.bound(), c.counts, c.cost
+	data.Bounds, data.Counts, data.Cost, data.Progress = c.bounds.bound(), c.counts, c.cost, bar
 	if err := c.cost.TakeMemory(costTile * int64(data.Tiles.Len())); err != nil {
 		return nil, err
 	}
@@ -132,7 +131,7 @@ func (c *collector) assemble(ctx context.Context, bar *progress) (*Data, error) 
 }
 
 // loop calls f with all numbers below n. It looks now and then whether somebody wants to end it, and reports progress.
-func loop(ctx context.Context, bar *progress, n int, f func(i int) error) error {
+func loop(ctx context.Context, bar *progress.Bar, n int, f func(i int) error) error {
 	const steps = 1 << 12
 	for from := 0; from < n; from += steps {
 		if err := ctx.Err(); err != nil {
@@ -144,7 +143,7 @@ func loop(ctx context.Context, bar *progress, n int, f func(i int) error) error 
 				return err
 			}
 		}
-		bar.add(int64(to - from))
+		bar.Add(int64(to - from))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 )
 
@@ -52,7 +53,7 @@ func (r *ranks) of(node uint64) (rank uint32, ok bool) {
 func (r *ranks) Free() error { return freeAll(r.words, r.before) }
 
 // eachRoad reads one way after the other that is a road.
-func (c *collector) eachRoad(ctx context.Context, bar *progress, f func(*way) error) error {
+func (c *collector) eachRoad(ctx context.Context, bar *progress.Bar, f func(*way) error) error {
 	var w way
 	return loop(ctx, bar, c.ways.len(), func(i int) error {
 		if c.ways.flags(i)&wayIsRoad == 0 {
@@ -64,8 +65,8 @@ func (c *collector) eachRoad(ctx context.Context, bar *progress, f func(*way) er
 }
 
 // assembleRoads fills Nodes, Barriers, Roads and Restrictions.
-func (c *collector) assembleRoads(ctx context.Context, bar *progress, data *Data) error {
-	bar.start(stageRoads, 2*int64(c.ways.len()))
+func (c *collector) assembleRoads(ctx context.Context, bar *progress.Bar, data *Data) error {
+	bar.Start(stageRoads, 2*int64(c.ways.len()))
 	numbers, err := newRanks(c.dir, c.locations.len())
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (c *collector) assembleRoads(ctx context.Context, bar *progress, data *Data
 	if err := c.assembleRestrictions(data); err != nil {
 		return err
 	}
-	bar.finish()
+	bar.Finish()
 	return trimAll(data.Roads, data.RoadNodes, data.Barriers)
 }
 

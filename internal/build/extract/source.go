@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
@@ -42,7 +43,7 @@ const maxWindow = 128 << 20
 
 // open tells the format of a file by its content. The ending of its name plays no part: downloads are often misnamed.
 // A pipe is no extract, since an extract is gone through several times.
-func open(path string, dir *scratch.Dir, bar *progress, cost *Budget) (_ source, err error) {
+func open(path string, dir *scratch.Dir, bar *progress.Bar, cost *Budget) (_ source, err error) {
 	f, info, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -161,11 +162,11 @@ func (u *unpacking) Read(p []byte) (int, error) {
 // counter reports the bytes that are read.
 type counter struct {
 	r   io.Reader
-	bar *progress
+	bar *progress.Bar
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.bar.add(int64(n))
+	c.bar.Add(int64(n))
 	return n, err
 }

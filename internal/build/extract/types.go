@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
@@ -35,6 +36,8 @@ type Data struct {
 	Counts    Counts
 	// Cost is what may still be spent on compiling the data; nil where nobody counts.
 	Cost *Budget
+	// Progress is told how far compiling has come; nil where nobody watches.
+	Progress *progress.Bar
 }
 
 // NewData makes Data of nothing, whose files are in dir.

@@ -70,6 +70,8 @@ func (c *compiler) divideAll() error {
 	if err != nil {
 		return err
 	}
+	roots, count := covered.roots()
+	c.data.Progress.Start("cells", int64(count))
 	left := c.data.Cost.Share(1)
 	var steps atomic.Int64 // that may still be taken
 	steps.Store(left)
@@ -81,7 +83,6 @@ func (c *compiler) divideAll() error {
 	wg.Go(func() {
 		defer close(order)
 		defer close(jobs)
-		roots, _ := covered.roots()
 		t := &rootTree{compiler: c, roots: roots, yield: func(j *rootJob) bool {
 			for _, to := range [...]chan *rootJob{order, jobs} {
 				select {
@@ -109,12 +110,14 @@ func (c *compiler) divideAll() error {
 			break
 		}
 		steps.Store(left)
+		c.data.Progress.Add(1)
 		if out.node.Kind != placefile.ChildNone {
 			failed = c.out.Root(out.root, out.node.Kind, out.node.Data)
 		}
 	}
 	close(stop)
 	wg.Wait()
+	c.data.Progress.Finish()
 	return cmp.Or(failed, lists.free())
 }
 

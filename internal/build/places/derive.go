@@ -26,11 +26,16 @@ type deriver struct {
 // matter to others, so that it is the same whoever comes first.
 const deriveBlock = 4096
 
+// derivePasses is how often derive goes through all entries.
+const derivePasses = 6
+
 // derive completes the addresses of all entries. Where that costs more than a map of this size can need, the rest
 // stays as it is. Each step relies on what the ones before have found: shops on their buildings, these on their doors,
 // and all on the streets.
 func (c *compiler) derive(found []access, settlements []settlement) error {
 	blocks := (c.store.entries.Len() + deriveBlock - 1) / deriveBlock
+	c.data.Progress.Finish()
+	c.data.Progress.Start("addresses", derivePasses*int64(blocks))
 	left := make([]int64, blocks)
 	for i := range left {
 		left[i] = c.data.Cost.Share(blocks)
@@ -46,6 +51,7 @@ func (c *compiler) derive(found []access, settlements []settlement) error {
 					v.left, v.more = left[i], left[i] >= 0
 					v.block(i, step)
 					left[i] = v.left
+					c.data.Progress.Add(1)
 				}
 			})
 		}
@@ -102,6 +108,7 @@ func (c *compiler) derive(found []access, settlements []settlement) error {
 	})
 	each(true, func(v *deriver, n uint32, e *entry, a *address) { v.postcode(e, n, a) })
 	all(true, func(v *deriver, _ uint32, e *entry, a *address) { v.settlePlace(e, a, settlements) })
+	c.data.Progress.Finish()
 	return nil
 }
 

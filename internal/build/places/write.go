@@ -18,6 +18,7 @@ import (
 // serve addresses. The tiles that these areas touch are added to d.Tiles. The same data makes the same sections. What
 // grows with the data is kept in dir, which must stay until the region is committed.
 func Write(w *region.Writer, d *extract.Data, dir *scratch.Dir) error {
+	d.Progress.Start("places", 1)
 	c, err := newCompiler(d, dir)
 	if err != nil {
 		return err

@@ -72,9 +72,11 @@ func (b *builder) makeEdges(chains *scratch.Sorter[chain]) error {
 	e.meets = scratch.NewSorter(b.dir, "road-meetings", b.memory, func(x, y meeting) int {
 		return cmp.Or(cmp.Compare(x.Place, y.Place), cmp.Compare(x.Node, y.Node), cmp.Compare(x.End, y.End))
 	})
+	b.bar.Start("edges", int64(chains.Len()))
 	if err := chains.Each(e.chain); err != nil {
 		return err
 	}
+	b.bar.Finish()
 	b.edges.Slice()[e.made] = roadgraph.Edge{FirstShape: uint32(e.points())}
 	if err := region.Append(e.shape, e.words...); err != nil {
 		return err
@@ -99,6 +101,7 @@ func (e *emitter) points() uint64 { return uint64(e.shape.Len())/4 + uint64(len(
 
 // chain makes the edges of a chain.
 func (e *emitter) chain(chain *chain) error {
+	e.bar.Add(1)
 	e.metres, e.length = 0, 0
 	c := chain.start()
 	begins := mapdata.Modes(allModes)

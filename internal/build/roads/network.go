@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
+	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -19,13 +20,14 @@ type network struct {
 	texts        *scratch.Texts
 	restrictions []extract.Restriction
 	cost         *extract.Budget
+	bar          *progress.Bar
 	freeNodes    func() error // where they are: edges know it then
 }
 
 func newNetwork(d *extract.Data) *network {
 	return &network{nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), refs: d.RoadNodes.Slice(),
 		barriers: d.Barriers.Slice(), texts: d.Texts, restrictions: d.Restrictions, cost: d.Cost,
-		freeNodes: d.Nodes.Free}
+		bar: d.Progress, freeNodes: d.Nodes.Free}
 }
 
 // count is the number of roads.

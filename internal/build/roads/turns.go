@@ -98,7 +98,11 @@ func (b *builder) makeTurns() error {
 	}
 	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
 	w := &turnWriter{builder: b, of: of, out: out}
+	b.bar.Start("turns", int64(b.edges.Len()))
 	for edge := range b.edges.Len() - 1 {
+		if edge%progressEdges == 0 {
+			b.bar.Add(progressEdges)
+		}
 		b.edges.Slice()[edge].FirstTurn = w.count()
 		first := w.count()
 		if err := w.turns(2*uint32(edge)+1, allModes, nil); err != nil {
@@ -127,8 +131,12 @@ func (b *builder) makeTurns() error {
 	if err := out.Close(); err != nil {
 		return err
 	}
+	b.bar.Finish()
 	return direct(b.w, roadgraph.CopiesSection, copies)
 }
+
+// progressEdges is after how many edges progress is told.
+const progressEdges = 1024
 
 // turnWriter writes turns.
 type turnWriter struct {

@@ -58,6 +58,7 @@ func Write(w *region.Writer, d *extract.Data, dir *scratch.Dir) error {
 }
 
 func (b *builder) write() error {
+	b.bar.Start("junctions", 1)
 	if err := b.markJunctions(); err != nil {
 		return err
 	}
@@ -66,6 +67,7 @@ func (b *builder) write() error {
 		return err
 	}
 	b.findRestricted()
+	b.bar.Finish()
 	if err := b.makeEdges(chains); err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (a *Array[T]) Truncate(n int) { a.n = min(a.n, n) }
 func (a *Array[T]) reserve(n int) error {
 	if a.file == nil {
 		var err error
-		if a.file, err = a.dir.create(a.name); err != nil {
+		if a.file, err = a.dir.create(a.name, a.unmap); err != nil {
 			return fmt.Errorf("temporary files: %w", err)
 		}
 	}

@@ -26,6 +26,7 @@ type Dir struct {
 	mu         sync.Mutex
 	files      int
 	closed     bool
+	open       map[*os.File]func() error // what unmaps a file; nil for one that is not mapped
 	size, peak int64
 }
 
@@ -49,13 +50,13 @@ func Open(parent, name string, memory int64) (*Dir, error) {
 		os.RemoveAll(path)
 		return nil, fmt.Errorf("temporary files: %w", err)
 	}
-	return &Dir{Memory: memory, path: path, lock: lock}, nil
+	return &Dir{Memory: memory, path: path, lock: lock, open: map[*os.File]func() error{}}, nil
 }
 
 // lockDir locks a directory for as long as the file is open, or this process lives. The lock has its name only when it
 // holds: another build that finds it without one does not touch the directory.
 func lockDir(path string) (*os.File, error) {
-	f, err := os.Create(filepath.Join(path, lockName+".new"))
+	f, err := createShared(filepath.Join(path, lockName+".new"))
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +140,8 @@ func (d *Dir) grow(bytes int64) {
 	d.peak = max(d.peak, d.size)
 }
 
-// create makes a file for reading and writing.
-func (d *Dir) create(name string) (*os.File, error) {
+// create makes a file for reading and writing. unmap is what Release calls before it closes the file, or nil.
+func (d *Dir) create(name string, unmap func() error) (*os.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -148,21 +149,51 @@ func (d *Dir) create(name string) (*os.File, error) {
 	}
 	d.files++
 	path := filepath.Join(d.path, fmt.Sprintf("%s.%d", name, d.files))
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		d.open[f] = unmap
+	}
+	return f, err
 }
 
 // remove closes a file and removes it.
 func (d *Dir) remove(f *os.File, size int64) error {
 	d.grow(-size)
+	d.mu.Lock()
+	delete(d.open, f)
+	d.mu.Unlock()
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
+// Release unmaps and closes all that was made in the directory and not freed, so that its room on the disk is free
+// again before the process ends; on Windows, files that are open cannot be removed. Nothing of it may be used any
+// more, by no goroutine, and nothing else can be made.
+func (d *Dir) Release() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	var errs []error
+	for f, unmap := range d.open {
+		if unmap != nil {
+			errs = append(errs, unmap())
+		}
+		errs = append(errs, f.Close())
+	}
+	clear(d.open)
+	return errors.Join(errs...)
+}
+
 // Close removes the directory with all that is in it. Nothing that was made in it may be used any more; mapped arrays
-// that were not freed stay readable to goroutines that have not ended yet, which can make no new files.
+// that were neither freed nor released stay readable to goroutines that have not ended yet, which can make no new
+// files.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
 	err := os.RemoveAll(d.path)
-	return errors.Join(err, d.lock.Close())
+	unlocked := d.lock.Close()
+	if err != nil { // some systems keep the name of a removed file while it is open, here that of the lock
+		err = os.RemoveAll(d.path)
+	}
+	return errors.Join(err, unlocked)
 }

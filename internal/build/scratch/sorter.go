@@ -56,7 +56,7 @@ func (s *Sorter[T]) Add(v T) error {
 func (s *Sorter[T]) flush() error {
 	if s.file == nil {
 		var err error
-		if s.file, err = s.dir.create(s.name); err != nil {
+		if s.file, err = s.dir.create(s.name, nil); err != nil {
 			return fmt.Errorf("temporary files: %w", err)
 		}
 	}

@@ -28,7 +28,7 @@ func (s *Stream) Len() int64 { return s.length }
 func (s *Stream) Write(p []byte) (int, error) {
 	if s.file == nil {
 		var err error
-		if s.file, err = s.dir.create(s.name); err != nil {
+		if s.file, err = s.dir.create(s.name, nil); err != nil {
 			return 0, fmt.Errorf("temporary files: %w", err)
 		}
 		s.w = bufio.NewWriterSize(s.file, streamBuffer)

@@ -31,13 +31,13 @@ var delawareFile = sync.OnceValues(func() (*region.File, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	return compile(dir, readDelaware)
+	return compile(dir, readDelaware, memory)
 })
 
-// CompileDelaware compiles the roads of Delaware anew.
-func CompileDelaware(tb testing.TB) *region.File {
+// CompileDelaware compiles the roads of Delaware anew, in so many bytes of memory.
+func CompileDelaware(tb testing.TB, memory int64) *region.File {
 	tb.Helper()
-	return compiled(tb, readDelaware)
+	return compiled(tb, readDelaware, memory)
 }
 
 // DelawareFile is a region file of Delaware's roads alone. All tests of a package share it.

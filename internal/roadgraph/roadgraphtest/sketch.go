@@ -43,7 +43,7 @@ func (s Sketch) Draw(tb testing.TB) *Drawn {
 	path, places := s.Write(tb)
 	g, err := roadgraph.Open(compiled(tb, func(dir *scratch.Dir) (*extract.Data, error) {
 		return extract.Read(tb.Context(), dir, []string{path}, nil)
-	}))
+	}, memory))
 	if err != nil {
 		tb.Fatal(err)
 	}

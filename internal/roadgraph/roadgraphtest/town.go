@@ -142,7 +142,7 @@ func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 // Compile writes a region file of roads alone and opens it until the test ends.
 func Compile(tb testing.TB, d *Data) *region.File {
 	tb.Helper()
-	return compiled(tb, d.extract)
+	return compiled(tb, d.extract, memory)
 }
 
 // extract is the data as an extract has it.
@@ -172,10 +172,13 @@ func (d *Data) extract(dir *scratch.Dir) (*extract.Data, error) {
 	return out, err
 }
 
+// memory is what roads are compiled in, in bytes.
+const memory = 64 << 20
+
 // compiled compiles the roads of an extract that read fills, and opens them until the test ends.
-func compiled(tb testing.TB, read func(*scratch.Dir) (*extract.Data, error)) *region.File {
+func compiled(tb testing.TB, read func(*scratch.Dir) (*extract.Data, error), memory int64) *region.File {
 	tb.Helper()
-	f, err := compile(tb.TempDir(), read)
+	f, err := compile(tb.TempDir(), read, memory)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -183,9 +186,10 @@ func compiled(tb testing.TB, read func(*scratch.Dir) (*extract.Data, error)) *re
 	return f
 }
 
-func compile(parent string, read func(*scratch.Dir) (*extract.Data, error)) (f *region.File, err error) {
+func compile(parent string, read func(*scratch.Dir) (*extract.Data, error), memory int64) (f *region.File,
+	err error) {
 	path := filepath.Join(parent, "test.region")
-	dir, err := scratch.Open(parent, filepath.Base(path), 64<<20)
+	dir, err := scratch.Open(parent, filepath.Base(path), memory)
 	if err != nil {
 		return nil, err
 	}
