@@ -41,7 +41,12 @@ func inOrder[In, Out any](ctx context.Context, source func(give func(In) bool), 
 		})
 	})
 	for t := range order {
-		if <-t.done; t.err != nil {
+		select {
+		case <-t.done:
+		case <-ctx.Done(): // a task that no worker has been given is never done
+			return ctx.Err()
+		}
+		if t.err != nil {
 			return t.err
 		}
 		if err := yield(t.out); err != nil {
