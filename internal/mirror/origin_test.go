@@ -33,6 +33,8 @@ type server struct {
 	serve http.HandlerFunc
 	asked []*http.Request
 	sent  *int // bytes of bodies, since become
+
+	serving sync.WaitGroup
 }
 
 func newServer(t testing.TB, serve http.HandlerFunc) *server {
@@ -41,7 +43,9 @@ func newServer(t testing.TB, serve http.HandlerFunc) *server {
 		s.mu.Lock()
 		serve, sent := s.serve, s.sent
 		s.asked = append(s.asked, r.Clone(r.Context()))
+		s.serving.Add(1)
 		s.mu.Unlock()
+		defer s.serving.Done()
 		serve(&countingWriter{w, s, sent}, r)
 	}))
 	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
@@ -80,9 +84,11 @@ func (s *server) become(serve http.HandlerFunc) {
 	s.serve, s.asked, s.sent = serve, nil, new(int)
 }
 
-// last returns the header of the last request, and how many there were and how much was sent since become.
+// last returns the header of the last request, and how many there were and how much was sent since become. It waits for
+// what is being served: a client has the last bytes before they are counted.
 func (s *server) last(t *testing.T) (header http.Header, requests, sent int) {
 	t.Helper()
+	s.serving.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.asked) == 0 {
