@@ -111,12 +111,15 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 			cuts := 0
 			if test.cut {
 				cutting.Go(func() {
+					var took time.Duration // to connect to the database and ask it for something
 					for {
 						select {
 						case <-stop:
 							return
-						case <-time.After(pace.Allow(100 * time.Millisecond)): // between two cuts there has to be time to connect
+						case <-time.After(pace.Allow(100*time.Millisecond) + 4*took): // the servers have to be able to, in between
+							began := time.Now()
 							cuts += pgtest.CutConnections(t, dsn, c.application)
+							took = time.Since(began)
 						}
 					}
 				})

@@ -72,6 +72,8 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 		_, _ = io.WriteString(w, "from the upstream")
 	}))
 	defer upstream.Close()
+	answerUpstream := sync.OnceFunc(func() { close(release) })
+	defer answerUpstream() // Close waits for it
 
 	s := startServer(t, "{$MAPS_ROUTER:127.0.0.1:5000}", strings.TrimPrefix(upstream.URL, "http://"))
 	user := s.userToken(t, "reload")
@@ -129,7 +131,7 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 	} else {
 		secretsOf(t, body)
 	}
-	close(release)
+	answerUpstream()
 	if a := <-proxied; a != nil {
 		a.want(200)
 	}

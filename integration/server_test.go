@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +275,8 @@ func (s *server) clearLog(t testing.TB) {
 }
 
 // reload gives the running server another Caddyfile, as `caddy reload` does, and returns the answer's status and text.
+// It waits until only one configuration listens: Caddy answers before the one before has closed its socket, which takes
+// what has just been connected to it along, in whatever site.
 func (s *server) reload(t testing.TB, caddyfile string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, "http://"+s.admin+"/load", strings.NewReader(caddyfile))
@@ -290,7 +293,27 @@ func (s *server) reload(t testing.TB, caddyfile string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for deadline := time.Now().Add(10 * time.Second); s.listeners(t) > 1 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 	return resp.StatusCode, string(text)
+}
+
+// listeners is how many sockets listen at the server's port; 0 where the system has no file that tells.
+func (s *server) listeners(t testing.TB) (n int) {
+	t.Helper()
+	port, err := strconv.Atoi(s.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _ := os.ReadFile("/proc/net/tcp")
+	const listening = "0A"
+	for row := range strings.Lines(string(table)) {
+		if f := strings.Fields(row); len(f) > 3 && f[1] == fmt.Sprintf("0100007F:%04X", port) && f[3] == listening {
+			n++
+		}
+	}
+	return n
 }
 
 // shared is one server for all tests that leave no trace but accounts of an organization of their own.
