@@ -116,7 +116,8 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 						select {
 						case <-stop:
 							return
-						case <-time.After(pace.Allow(100*time.Millisecond) + 4*took): // the servers have to be able to, in between
+						// Between two cuts the servers have to be able to connect and ask.
+						case <-time.After(max(pace.Allow(100*time.Millisecond), 4*took)):
 							began := time.Now()
 							cuts += pgtest.CutConnections(t, dsn, c.application)
 							took = time.Since(began)

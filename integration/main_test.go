@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
@@ -72,17 +73,13 @@ func build() error {
 			return err
 		}
 	}
-	const osmModule = "github.com/paulmach/osm"
-	if err := inRoot(nil, "go", "mod", "download", osmModule); err != nil {
+	if err := inRoot(nil, "go", "mod", "download", testextract.Module); err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", osmModule)
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w", err)
+	var err error
+	if extract, err = testextract.Find(testextract.Delaware); err != nil {
+		return err
 	}
-	extract = filepath.Join(strings.TrimSpace(string(out)), "testdata", "delaware-latest.osm.pbf")
 	region = filepath.Join(workDir, "delaware.region")
 	return inRoot(nil, plain, "maps", "build", extract, "--output", region)
 }

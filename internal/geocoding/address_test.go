@@ -14,6 +14,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 func TestAddress(t *testing.T) {
@@ -199,8 +200,8 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 		state  string // admin_level
 		cities []string
 	}{
-		{placestest.Delaware, placestest.DelawarePoints(900), "4", []string{"8", "7"}},
-		{placestest.Andorra, andorran, "none", []string{"7"}},
+		{testextract.Delaware, placestest.DelawarePoints(900), "4", []string{"8", "7"}},
+		{testextract.Andorra, andorran, "none", []string{"7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := placestest.Read(t, c.name)
@@ -265,7 +266,7 @@ func ownCities(d *placestest.World) map[string]bool {
 
 // TestPlacesAtTheirOwnPosition asks for every named point of interest where it stands.
 func TestPlacesAtTheirOwnPosition(t *testing.T) {
-	for _, name := range []string{placestest.Delaware, placestest.Andorra} {
+	for _, name := range []string{testextract.Delaware, testextract.Andorra} {
 		d := placestest.Read(t, name)
 		x := geocodingtest.Build(t, d)
 		n := 0

@@ -8,10 +8,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 func BenchmarkReverse(b *testing.B) {
-	x := geocodingtest.Build(b, placestest.Read(b, placestest.Delaware))
+	x := geocodingtest.Build(b, placestest.Read(b, testextract.Delaware))
 	points := placestest.DelawarePoints(10_000)
 	for _, c := range []struct {
 		name       string

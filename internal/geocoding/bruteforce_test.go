@@ -10,6 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 // compareWithBruteForce asks for positions and compares every answer with that of the search over everything, with each
@@ -49,13 +50,13 @@ func compareWithBruteForce(
 }
 
 func TestDelawareEqualsBruteForce(t *testing.T) {
-	d := placestest.Read(t, placestest.Delaware)
+	d := placestest.Read(t, testextract.Delaware)
 	compareWithBruteForce(t, geocodingtest.Build(t, d), d, placestest.DelawarePoints(fewer(1200)),
 		[]string{"", "", "", "restaurant", "school", "highway", "building", "boundary", "place", "house"})
 }
 
 func TestAndorraEqualsBruteForce(t *testing.T) {
-	d := placestest.Read(t, placestest.Andorra)
+	d := placestest.Read(t, testextract.Andorra)
 	rng := rand.New(rand.NewPCG(1, 42))
 	var points []orb.Point
 	for range fewer(600) {
@@ -67,7 +68,7 @@ func TestAndorraEqualsBruteForce(t *testing.T) {
 
 // TestNearFeaturesEqualsBruteForce asks at and around vertices, where answers are close to one another.
 func TestNearFeaturesEqualsBruteForce(t *testing.T) {
-	d := placestest.Read(t, placestest.Delaware)
+	d := placestest.Read(t, testextract.Delaware)
 	rng := rand.New(rand.NewPCG(3, 5))
 	var points []orb.Point
 	for range fewer(900) {

@@ -10,17 +10,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 // TestCellsAgreeWithTrees compares answers that a cell's lists give with those of an index that has no cells:
 // everything about them, for each size and reach.
 func TestCellsAgreeWithTrees(t *testing.T) {
-	for _, name := range []string{placestest.Delaware, placestest.Andorra} {
+	for _, name := range []string{testextract.Delaware, testextract.Andorra} {
 		d := placestest.Read(t, name)
 		x := geocodingtest.Build(t, d)
 		plain := x.WithoutCells(t)
 		points := placestest.DelawarePoints(fewer(3000))
-		if name == placestest.Andorra {
+		if name == testextract.Andorra {
 			rng := rand.New(rand.NewPCG(8, 8))
 			for i := range points {
 				points[i] = orb.Point{1.41 + rng.Float64()*0.37, 42.43 + rng.Float64()*0.22}

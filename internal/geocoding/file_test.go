@@ -23,6 +23,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 func TestSameDataSameBytes(t *testing.T) {
@@ -30,7 +31,7 @@ func TestSameDataSameBytes(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		d := placestest.Read(t, placestest.Andorra)
+		d := placestest.Read(t, testextract.Andorra)
 		geocodingtest.Write(t, path, d)
 		var err error
 		if files[i], err = os.ReadFile(path); err != nil {
@@ -92,7 +93,7 @@ func TestAnswersOutliveTheFile(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	d := placestest.Read(t, placestest.Andorra)
+	d := placestest.Read(t, testextract.Andorra)
 	x := geocodingtest.Build(t, d)
 	points := []orb.Point{{1.52, 42.507}, {1.58, 42.55}, {1.73, 42.54}, {1.45, 42.46}}
 	var want [][]geocoding.Place
@@ -223,7 +224,7 @@ func FuzzReverse(f *testing.F) {
 // TestIntoReusesMemory asks several times with one result: each answer is what it would be in memory of its own, and
 // nothing is allocated.
 func TestIntoReusesMemory(t *testing.T) {
-	x := geocodingtest.Build(t, placestest.Read(t, placestest.Delaware))
+	x := geocodingtest.Build(t, placestest.Read(t, testextract.Delaware))
 	points := placestest.DelawarePoints(300)
 	var into geocoding.Result
 	for i, p := range points {

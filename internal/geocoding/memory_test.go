@@ -16,6 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 // memoryEnv names the region that the child process of TestOpeningAndMemory opens.
@@ -29,7 +30,7 @@ func TestOpeningAndMemory(t *testing.T) {
 		lookUpMany(t, path)
 		return
 	}
-	x := geocodingtest.Build(t, placestest.Read(t, placestest.Delaware))
+	x := geocodingtest.Build(t, placestest.Read(t, testextract.Delaware))
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOpeningAndMemory$", "-test.v")
 	cmd.Env = append(os.Environ(), memoryEnv+"="+x.File.Path())
 	out, err := cmd.CombinedOutput()

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -222,11 +222,7 @@ func TestRefusals(t *testing.T) {
 
 // Ctrl-C ends a build soon, and leaves neither a target nor a temporary file; a target that was there stands.
 func TestBuildInterrupted(t *testing.T) {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	extract := filepath.Join(strings.TrimSpace(string(module)), "testdata", "delaware-latest.osm.pbf")
+	extract := testextract.Path(t, testextract.Delaware)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "delaware.region")
 	if err := os.WriteFile(target, []byte("what was there"), 0o600); err != nil {

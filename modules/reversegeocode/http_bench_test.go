@@ -3,7 +3,6 @@ package reversegeocode_test
 import (
 	"fmt"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
@@ -41,7 +41,7 @@ func besideRespond(b *testing.B, size string) {
 	query := fmt.Sprintf("?lat=%g&lon=%g&size=%s", dover[1], dover[0], size)
 	path := filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compile.Build(b.Context(),
-		compile.Options{Inputs: []string{delawareExtract(b)}, Output: path}); err != nil {
+		compile.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	length := len(answerOf(b, path, size))
@@ -110,15 +110,6 @@ func answerOf(b *testing.B, path, size string) []byte {
 		b.Fatalf("%+v, %v", result, err)
 	}
 	return response.AppendPlaces(nil, dover, result)
-}
-
-// delawareExtract is the map data that the osm module ships for its own tests.
-func delawareExtract(tb testing.TB) string {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
-	if err != nil {
-		tb.Fatalf("where the osm module is: %v", err)
-	}
-	return filepath.Join(strings.TrimSpace(string(dir)), "testdata", "delaware-latest.osm.pbf")
 }
 
 func median(values []float64) float64 {

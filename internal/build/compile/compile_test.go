@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,23 +16,8 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
-
-var osmModule = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
-	return strings.TrimSpace(string(out)), err
-})
-
-func realExtract(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := osmModule()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, "testdata", name)
-}
-
-const delaware = "delaware-latest.osm.pbf"
 
 // village is a small extract: a road, a house and a shop.
 const village = `<osm version="0.6" timestamp="2024-05-06T07:08:09Z">
@@ -59,11 +42,12 @@ func writeFile(t testing.TB, path, content string) string {
 func TestDelaware(t *testing.T) {
 	dir := t.TempDir()
 	out, again := filepath.Join(dir, "delaware.region"), filepath.Join(dir, "again.region")
-	report, err := Build(t.Context(), Options{Inputs: []string{realExtract(t, delaware)}, Output: out})
+	inputs := []string{testextract.Path(t, testextract.Delaware)}
+	report, err := Build(t.Context(), Options{Inputs: inputs, Output: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Build(t.Context(), Options{Inputs: []string{realExtract(t, delaware)}, Output: again}); err != nil {
+	if _, err := Build(t.Context(), Options{Inputs: inputs, Output: again}); err != nil {
 		t.Fatal(err)
 	}
 	checkSame(t, out, again)
@@ -80,7 +64,7 @@ func TestDelaware(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.License != "ODbL-1.0" || info.Attribution != "© OpenStreetMap contributors" ||
-		!slices.Equal(info.Sources, []string{delaware}) {
+		!slices.Equal(info.Sources, []string{testextract.Delaware}) {
 		t.Errorf("meta: %+v", info.Meta)
 	}
 	if want := time.Date(
@@ -348,7 +332,7 @@ func TestEmptyRegions(t *testing.T) {
 }
 
 func BenchmarkBuildDelaware(b *testing.B) {
-	in, out := realExtract(b, delaware), filepath.Join(b.TempDir(), "delaware.region")
+	in, out := testextract.Path(b, testextract.Delaware), filepath.Join(b.TempDir(), "delaware.region")
 	b.ReportAllocs()
 	for b.Loop() {
 		report, err := Build(b.Context(), Options{Inputs: []string{in}, Output: out})

@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -36,7 +37,8 @@ func TestEnginesOnDamage(t *testing.T) {
 		rounds = n
 	}
 	path := filepath.Join(t.TempDir(), "delaware.region")
-	if _, err := Build(t.Context(), Options{Inputs: []string{realExtract(t, delaware)}, Output: path}); err != nil {
+	inputs := []string{testextract.Path(t, testextract.Delaware)}
+	if _, err := Build(t.Context(), Options{Inputs: inputs, Output: path}); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)

@@ -11,14 +11,16 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 func TestBrokenExtracts(t *testing.T) {
-	pbf, err := os.ReadFile(realExtract(t, delaware))
+	pbf, err := os.ReadFile(testextract.Path(t, testextract.Delaware))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bz2, err := os.ReadFile(realExtract(t, andorra))
+	bz2, err := os.ReadFile(testextract.Path(t, testextract.Andorra))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,30 +17,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 )
-
-// osmModule is where the module with the real extracts is.
-var osmModule = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
-	return strings.TrimSpace(string(out)), err
-})
-
-const (
-	delaware = "delaware-latest.osm.pbf"
-	andorra  = "andorra-latest.osm.bz2"
-)
-
-func realExtract(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := osmModule()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, "testdata", name)
-}
 
 // openScratch makes a directory for the files of one reading, with little memory, so that what can be sorted on disk
 // is.
@@ -131,7 +111,7 @@ var delawareProgress []progressReport
 
 // readDelaware reads Delaware once for all tests, and notes the progress.
 var readDelaware = sync.OnceValues(func() (*content, error) {
-	module, err := osmModule()
+	path, err := testextract.Find(testextract.Delaware)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +120,7 @@ var readDelaware = sync.OnceValues(func() (*content, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	d, err := Read(context.Background(), dir, []string{filepath.Join(module, "testdata", delaware)},
+	d, err := Read(context.Background(), dir, []string{path},
 		progress.New(func(stage string, done, total int64) {
 			delawareProgress = append(delawareProgress, progressReport{stage, done, total})
 		}))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/build/extract/extracttest"
 	"github.com/mapsedge/caddy-maps/internal/build/progress"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 func TestProgress(t *testing.T) {
@@ -53,7 +54,7 @@ func checkProgress(t *testing.T, reports []progressReport) {
 }
 
 func TestCancel(t *testing.T) {
-	large, small := realExtract(t, delaware), writeFile(t, "sample.osm.pbf", extracttest.Sample(true))
+	large, small := testextract.Path(t, testextract.Delaware), writeFile(t, "sample.osm.pbf", extracttest.Sample(true))
 	text := writeFile(t, "map.osm", []byte(crossing().xml()))
 	for _, test := range []struct{ stage, path string }{
 		{"nodes", large}, {"ways", large}, {"features", large}, {"roads", large}, {"nodes", small}, {"ways", small},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -18,7 +19,7 @@ import (
 )
 
 func BenchmarkReadDelaware(b *testing.B) {
-	path := realExtract(b, delaware)
+	path := testextract.Path(b, testextract.Delaware)
 	b.ReportAllocs()
 	for b.Loop() {
 		mustRead(b, path)
@@ -26,7 +27,7 @@ func BenchmarkReadDelaware(b *testing.B) {
 }
 
 func BenchmarkReadAndorra(b *testing.B) {
-	path := realExtract(b, andorra)
+	path := testextract.Path(b, testextract.Andorra)
 	b.ReportAllocs()
 	for b.Loop() {
 		mustRead(b, path)
@@ -124,7 +125,7 @@ func TestRoadShare(t *testing.T) {
 }
 
 func TestAndorra(t *testing.T) {
-	d := mustRead(t, realExtract(t, andorra))
+	d := mustRead(t, testextract.Path(t, testextract.Andorra))
 	checkData(t, d)
 	if c := d.Counts; c.Nodes != 203265 || c.Ways != 9080 || c.Relations != 233 {
 		t.Errorf("counts: %+v", c)

@@ -3,9 +3,6 @@ package roadgraphtest
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -13,14 +10,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 func readDelaware(dir *scratch.Dir) (*extract.Data, error) {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
+	path, err := testextract.Find(testextract.Delaware)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(strings.TrimSpace(string(module)), "testdata", "delaware-latest.osm.pbf")
 	return extract.Read(context.Background(), dir, []string{path}, nil)
 }
 

@@ -2,10 +2,7 @@ package placestest
 
 import (
 	"math/rand/v2"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -14,6 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
 // DelawarePoints returns positions on land all over Delaware's extract.
@@ -43,12 +41,8 @@ func Read(t testing.TB, name string) *World {
 	if w := extracts.worlds[name]; w != nil {
 		return w
 	}
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
-	if err != nil {
-		t.Fatalf("where the osm module is: %v", err)
-	}
-	path := filepath.Join(strings.TrimSpace(string(module)), "testdata", name)
-	d, err := extract.Read(t.Context(), Scratch(t), []string{path}, nil) // what is mapped outlives the directory
+	// What is mapped outlives the directory.
+	d, err := extract.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +61,6 @@ func Read(t testing.TB, name string) *World {
 	extracts.worlds[name] = w
 	return w
 }
-
-const (
-	Delaware = "delaware-latest.osm.pbf"
-	Andorra  = "andorra-latest.osm.bz2"
-)
 
 // Commit writes sections into a file.
 func Commit(t testing.TB, path string, w *region.Writer, tiles []uint32) {
