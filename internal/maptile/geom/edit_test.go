@@ -1,0 +1,124 @@
+package geom_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
+	"github.com/mapsedge/caddy-maps/internal/mercator"
+)
+
+// line has its positions' coordinates, one after the other.
+func line(coordinates ...int32) (l geom.Line) {
+	for i := 0; i < len(coordinates); i += 2 {
+		l = append(l, mercator.Point{X: coordinates[i], Y: coordinates[i+1]})
+	}
+	return l
+}
+
+func ring(coordinates ...int32) geom.Ring { return geom.Ring(line(coordinates...)) }
+
+func TestExtrude(t *testing.T) {
+	r := geom.Rect{Max: mercator.Point{X: 100, Y: 100}}
+	for name, c := range map[string]struct{ ring, want geom.Ring }{
+		"away from the border": {ring(10, 10, 90, 10, 10, 90), ring(10, 10, 90, 10, 10, 90)},
+		"a position on it":     {ring(0, 10, 90, 10, 10, 90), ring(0, 10, 90, 10, 10, 90)},
+		"from side to side": {ring(0, 40, 100, 50, 100, 60, 0, 70),
+			ring(-5, 40, 0, 40, 100, 50, 105, 50, 105, 60, 100, 60, 0, 70, -5, 70)},
+		"a corner": {ring(60, 0, 100, 0, 100, 50, 60, 50),
+			ring(60, 0, 60, -5, 105, -5, 105, 50, 100, 50, 60, 50)},
+		"a corner cut off": {ring(60, 0, 80, 0, 100, 20, 100, 50),
+			ring(60, 0, 60, -5, 80, -5, 80, 0, 100, 20, 105, 20, 105, 50, 100, 50)},
+		"all": {r.Ring(), r.Grow(5).Ring()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := geom.Extrude(geom.Polygon{c.ring}, r, 5)
+			if diff := cmp.Diff(geom.Simple([]geom.Ring{c.want}), geom.Simple(got)); diff != "" {
+				t.Error(diff)
+			}
+			if err := geomtest.Check([]geom.Polygon{got}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A polygon that is cut into squares and dissolved is what it was, however it lies.
+func TestDissolveJoinsWhatClipPolygonParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		half := size(t)
+		rings := anyRings(t, half)
+		x, y := rapid.Int32Range(-half, half).Draw(t, "x"), rapid.Int32Range(-half, half).Draw(t, "y")
+		all := square(half)
+		var parts []geom.Polygon
+		for _, whole := range geom.Simple(rings) {
+			for _, r := range []geom.Rect{
+				{Min: all.Min, Max: mercator.Point{X: x, Y: y}},
+				{Min: mercator.Point{X: x, Y: all.Min.Y}, Max: mercator.Point{X: all.Max.X, Y: y}},
+				{Min: mercator.Point{X: all.Min.X, Y: y}, Max: mercator.Point{X: x, Y: all.Max.Y}},
+				{Min: mercator.Point{X: x, Y: y}, Max: all.Max},
+			} {
+				parts = geom.ClipPolygon(parts, whole, r)
+			}
+		}
+		got := geom.Dissolve(parts)
+		if err := geomtest.Check(got); err != nil {
+			t.Fatal(err)
+		}
+		sameArea(t, rings, got, all)
+	})
+}
+
+func TestSimplifyStaysNear(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		half := size(t)
+		tolerance := rapid.Int32Range(0, half).Draw(t, "tolerance")
+		for _, ring := range anyRings(t, half) {
+			near := []geom.Ring{geom.SimplifyRing(ring, tolerance)}
+			if len(near[0]) == 0 {
+				continue
+			}
+			for _, p := range ring {
+				if !geomtest.Near(near, p, float64(tolerance)*1.0001) {
+					t.Fatalf("%v is further than %d from %v", p, tolerance, near[0])
+				}
+			}
+		}
+	})
+}
+
+func TestSimplify(t *testing.T) {
+	long := make(geom.Line, 2000)
+	for i := range long {
+		long[i] = mercator.Point{X: int32(i), Y: int32(i % 2)}
+	}
+	for name, c := range map[string]struct{ line, want geom.Line }{
+		"too short":                  {line(1, 1), nil},
+		"two positions":              {line(1, 1, 1, 1), line(1, 1, 1, 1)},
+		"at most 2 units aside":      {line(0, 0, 5, 2, 10, 0), line(0, 0, 10, 0)},
+		"3 units aside":              {line(0, 0, 5, 3, 10, 0), line(0, 0, 5, 3, 10, 0)},
+		"beyond the end":             {line(0, 0, 13, 0, 10, 0), line(0, 0, 13, 0, 10, 0)},
+		"longer than done in one go": {long, geom.Line{long[0], long[1023], long[1999]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, geom.SimplifyLine(c.line, 2)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	given := ring(50, 0, 100, 0, 100, 100, 50, 101, 0, 100, 0, 50, 0, 0)
+	want := ring(0, 0, 100, 0, 100, 100, 0, 100)
+	for range given {
+		if diff := cmp.Diff(want, geom.SimplifyRing(given, 2)); diff != "" {
+			t.Error(diff)
+		}
+		given = append(slices.Clone(given[1:]), given[0])
+	}
+	if got := geom.SimplifyRing(ring(0, 0, 10, 0, 5, 2), 2); got != nil {
+		t.Error(got)
+	}
+}

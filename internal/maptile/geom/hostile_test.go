@@ -1,0 +1,70 @@
+package geom_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
+	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+)
+
+// Rings that nobody maps cost a bounded time: comparing all of their edges with each other would take far longer.
+func TestHostileRingsEndSoon(t *testing.T) {
+	n := 100_000
+	if testpace.RaceDetector {
+		n /= 4 // there is nothing to race here
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for name, at := range map[string]func(i int32) (x, y int32){
+		"crossing everywhere on the grid": func(int32) (x, y int32) { return rnd.Int32N(4096), rnd.Int32N(4096) },
+		"comb to the east":                func(i int32) (x, y int32) { return i % 2 * 4096, i },
+		"fan":                             func(i int32) (x, y int32) { return i % 2 << 28, i % 2 * i },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ring := make(geom.Ring, n)
+			for i := range ring {
+				ring[i].X, ring[i].Y = at(int32(i))
+			}
+			r := geom.Rect{Min: mercator.Point{X: 1000, Y: 1000}, Max: mercator.Point{X: 3000, Y: 3000}}
+			pace := testpace.Watch(t)
+			for what, do := range map[string]func(){
+				"Simple":       func() { geom.Simple([]geom.Ring{ring}) },
+				"ClipPolygon":  func() { geom.ClipPolygon(nil, geom.Polygon{ring}, r) },
+				"SimplifyRing": func() { geom.SimplifyRing(ring, 1) },
+			} {
+				start := time.Now()
+				do()
+				took := time.Since(start)
+				if limit := pace.AllowWork(5 * time.Second); took > limit {
+					t.Errorf("%s took %v, more than %v", what, took, limit)
+				}
+				t.Log(what, took)
+			}
+		})
+	}
+}
+
+// Rings that cross too often to be kept as they are lose detail, but stay valid and where they were.
+func TestSimpleMakesCoarserWhatCrossesTooOften(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	in := geom.Rect{Min: mercator.Point{X: -3, Y: 5}, Max: mercator.Point{X: 157, Y: 161}}
+	ring := make(geom.Ring, 3000)
+	for i := range ring {
+		ring[i].X, ring[i].Y = in.Min.X+rnd.Int32N(161), in.Min.Y+rnd.Int32N(157)
+	}
+	got := geom.Simple([]geom.Ring{ring})
+	if err := geomtest.Check(got); err != nil {
+		t.Error(err)
+	}
+	if len(got) == 0 {
+		t.Error("nothing is left")
+	}
+	for _, r := range geomtest.Rings(got) {
+		if b := geom.Bounds(r); !in.Covers(b) {
+			t.Errorf("%v leaves %v", b, in)
+		}
+	}
+}
