@@ -45,6 +45,11 @@ func InsufficientScope(scope string) Error {
 	return e
 }
 
+// Forbidden: this is not for whoever asks, whatever the token.
+func Forbidden(message string) Error {
+	return Error{Status: http.StatusForbidden, RoutingCode: "Forbidden", Message: message}
+}
+
 // NotFound: there is no such thing at this path.
 func NotFound(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NotFound", Message: message}
@@ -84,6 +89,12 @@ func TooLarge() Error {
 func UnsupportedMediaType() Error {
 	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType",
 		Message: "unsupported media type"}
+}
+
+// TooManyRequests: somebody asks more often than is allowed, and may again after a while.
+func TooManyRequests(message string, retryAfter time.Duration) Error {
+	return Error{Status: http.StatusTooManyRequests, RoutingCode: "TooManyRequests", Message: message,
+		RetryAfter: retryAfter}
 }
 
 // Internal: an error of the service itself.

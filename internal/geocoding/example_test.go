@@ -35,7 +35,7 @@ func Example() {
 		panic(err)
 	}
 	defer temporary.Close()
-	data, err := extract.Read(context.Background(), temporary, []string{extractPath}, nil)
+	data, err := extract.Read(context.Background(), temporary, []string{extractPath}, extract.Options{NoMap: true})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,10 @@
 package hilbert
 
-import "testing"
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // TestCurve: on a grid of squares the curve visits each once, and goes from each to one beside it.
 func TestCurve(t *testing.T) {
@@ -42,4 +46,14 @@ func BenchmarkOf(b *testing.B) {
 		sum += Of(uint32(i)*2654435761, uint32(i)*40503)
 	}
 	_ = sum
+}
+
+// TestAt: each place on the curve is that of its point.
+func TestAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.Uint64().Draw(t, "place")
+		if x, y := At(d); Of(x, y) != d {
+			t.Errorf("%d: %d, %d", d, x, y)
+		}
+	})
 }

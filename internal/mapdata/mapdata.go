@@ -42,3 +42,9 @@ const (
 	Footway // footway, path, pedestrian, steps, bridleway, …
 	Ferry
 )
+
+// String is the value of highway that stands for the class, and "ferry".
+func (c RoadClass) String() string {
+	return [...]string{"motorway", "trunk", "primary", "secondary", "tertiary", "unclassified", "residential",
+		"living_street", "service", "track", "busway", "cycleway", "footway", "ferry"}[c]
+}

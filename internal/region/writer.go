@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"github.com/mapsedge/caddy-maps/internal/newfile"
 )
 
 // Meta is what a region file says of itself.
@@ -157,17 +159,14 @@ func rawBytes[T any](data []T) []byte {
 // whole new one. When it fails or ctx ends, nothing is left behind and the old file stands.
 func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error) {
 	if w.body == nil {
-		if err := w.create(func() (*os.File, error) {
-			return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-		}); err != nil {
+		if err := w.create(func() (*os.File, error) { return newfile.Create(path) }); err != nil {
 			return err
 		}
 	}
 	f := w.body.file
 	defer func() {
 		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+			newfile.Discard(f)
 		}
 		w.body = nil // nothing is left to discard
 	}()
@@ -179,20 +178,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	syncDir(filepath.Dir(path))
-	return nil
+	return newfile.Place(f, path)
 }
 
 // Discard closes and removes a file that is not to be committed. After Commit it does nothing.
@@ -222,12 +208,4 @@ func (w *Writer) finish(ctx context.Context) error {
 		table = append(table, s.encode()...)
 	}
 	return w.body.seal(table, len(sections))
-}
-
-// syncDir makes a rename durable where the system can; Windows cannot open directories, and does it by itself.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
 }

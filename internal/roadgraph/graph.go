@@ -185,6 +185,13 @@ func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, lengt
 	return last, edge, clamp(sum)
 }
 
+// Speed is the free speed on an arc in km/h.
+func (g *Graph) Speed(arc uint32) uint8 {
+	segment, forward := g.SegmentOf(arc)
+	along := g.edges.At(int(segment)).Flags&Reversed == 0
+	return g.speed(g.road(segment), along == forward)
+}
+
 // speed is the mode's free speed in km/h along a way or against it.
 func (g *Graph) speed(r *Road, along bool) uint8 {
 	if g.mode != mapdata.Car {

@@ -97,6 +97,8 @@ func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
 
 // snapper is one search; its hits have squared distances.
 type snapper struct {
+	found func(*Leaf) // takes the leaves whose boxes overlap the query; nil where they are to be measured
+
 	g     *Graph
 	index *index
 	plane plane
@@ -140,7 +142,12 @@ func (s *snapper) group(number uint32, box *boxtree.Box) {
 	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
 	for i := range leaves {
 		l := &leaves[i]
-		if l.Modes&s.g.mode != 0 && int(l.MinX) <= maxX && int(l.MaxX) >= minX && int(l.MinY) <= maxY && int(l.MaxY) >= minY {
+		switch {
+		case l.Modes&s.g.mode == 0 ||
+			int(l.MinX) > maxX || int(l.MaxX) < minX || int(l.MinY) > maxY || int(l.MaxY) < minY:
+		case s.found != nil:
+			s.found(l)
+		default:
 			s.leaf(l)
 		}
 	}

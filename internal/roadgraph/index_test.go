@@ -9,6 +9,7 @@ import (
 	"github.com/paulmach/orb"
 	"pgregory.net/rapid"
 
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
@@ -131,5 +132,33 @@ func BenchmarkNear(b *testing.B) {
 				hits = g.Near(p.Lat(), p.Lon(), radius, hits[:0])
 			}
 		})
+	}
+}
+
+// TestWithin: all segments that have a point in a box are found, and none that is far from it.
+func TestWithin(t *testing.T) {
+	g := roadgraphtest.Delaware(t)
+	for _, box := range []boxtree.Box{
+		{MinX: -755_300_000, MinY: 391_500_000, MaxX: -755_100_000, MaxY: 391_700_000},
+		{MinX: -755_300_000, MinY: 391_500_000, MaxX: -755_299_000, MaxY: 391_501_000},
+		{MinX: 0, MinY: 0, MaxX: 1000, MaxY: 1000},
+	} {
+		found := g.Within(box, []uint32{math.MaxUint32})[1:]
+		if !slices.IsSorted(found) || len(slices.Compact(slices.Clone(found))) != len(found) {
+			t.Errorf("%v: %d, out of order or twice", box, len(found))
+		}
+		for segment := range g.Segments() {
+			inside, around := false, boxtree.Empty
+			for _, p := range g.Shape(segment, nil) {
+				around.ExtendTo(p.Lon, p.Lat)
+				inside = inside || box.Overlaps(&boxtree.Box{MinX: p.Lon, MinY: p.Lat, MaxX: p.Lon, MaxY: p.Lat})
+			}
+			_, is := slices.BinarySearch(found, segment)
+			around.MinX, around.MaxX = around.MinX-10_000, around.MaxX+10_000
+			around.MinY, around.MaxY = around.MinY-10_000, around.MaxY+10_000
+			if inside && !is || is && !around.Overlaps(&box) {
+				t.Fatalf("%v: segment %d, %v: %v", box, segment, around, is)
+			}
+		}
 	}
 }

@@ -18,6 +18,7 @@ func init() { subcommands = append(subcommands, newBuildCmd) }
 
 func newBuildCmd() *cobra.Command {
 	var output, size, temp string
+	var noMap bool
 	cmd := &cobra.Command{
 		Use:   "build <extract>... --output <file>",
 		Short: "Compiles OpenStreetMap extracts into a region file",
@@ -26,6 +27,9 @@ Compiles one or more OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2
 or .osm.zst) into one region file. The file is written beside the target, synced,
 and renamed into place when it is whole: a server that has the old file open
 notices the new one by itself. The same extracts make the same bytes.
+
+The map that maps_tiles serves takes about a quarter of the file and of the
+time; --no-map leaves it out.
 
 However large the extracts are, the build takes no more memory than --memory
 says; what does not fit goes to temporary files beside the output, or in the
@@ -49,7 +53,7 @@ are removed at the end; those of a build that was killed, by the next one.`,
 			defer stop()
 			show := newProgress(cmd.ErrOrStderr())
 			report, err := compile.Build(ctx, compile.Options{
-				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, Progress: show.update,
+				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap, Progress: show.update,
 			})
 			show.end()
 			if err != nil {
@@ -61,6 +65,7 @@ are removed at the end; those of a build that was killed, by the next one.`,
 	cmd.Flags().StringVarP(&output, "output", "o", "", "The region file (required)")
 	cmd.Flags().StringVar(&size, "memory", "", "The memory to take at most, such as 1GiB (a quarter of the machine's)")
 	cmd.Flags().StringVar(&temp, "temp", "", "The directory for temporary files (that of the output)")
+	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map to look at, which maps_tiles serves")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
 }

@@ -1,5 +1,5 @@
-// Package compile makes a region file of OpenStreetMap extracts: it reads them, compiles their roads and their
-// places, and writes both into one file.
+// Package compile makes a region file of OpenStreetMap extracts: it reads them, compiles the map, the places and the
+// roads in them, and writes all into one file.
 package compile
 
 import (
@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,6 +17,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/roads"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/build/tiles"
+	"github.com/mapsedge/caddy-maps/internal/newfile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -39,6 +40,8 @@ type Options struct {
 	Memory int64
 	// Temp is the directory for temporary files; "" is that of the output. They take up to about six times the extracts.
 	Temp string
+	// NoMap leaves out the map to look at, of which vector tiles are cut.
+	NoMap bool
 	// Progress, if set, is told how far a stage has come: done of total bytes or steps, equal at the stage's end. It is
 	// called from several goroutines, but never concurrently, and no more when Build has returned.
 	Progress func(stage string, done, total int64)
@@ -92,7 +95,7 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	began := time.Now()
 	bar := progress.New(o.Progress)
 	defer bar.Stop() // what still runs when ctx ends
-	data, err := extract.Read(ctx, temp, o.Inputs, bar)
+	data, err := extract.Read(ctx, temp, o.Inputs, extract.Options{Progress: bar, NoMap: o.NoMap})
 	if err != nil {
 		return nil, err
 	}
@@ -129,36 +132,20 @@ func (o *Options) check() error {
 	if len(o.Inputs) == 0 {
 		return errors.New("no extract given")
 	}
-	if o.Output == "" {
-		return errors.New("no output file given")
-	}
-	dir := filepath.Dir(o.Output)
-	if info, err := os.Stat(dir); err != nil {
-		return fmt.Errorf("output: %w", err)
-	} else if !info.IsDir() {
-		return fmt.Errorf("output: %s is not a directory", dir)
-	}
-	switch output, err := os.Stat(o.Output); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return fmt.Errorf("output: %w", err)
-	case !output.Mode().IsRegular():
-		return fmt.Errorf("output: %s is not a regular file", o.Output)
-	default:
-		for _, path := range o.Inputs {
-			if input, err := os.Stat(path); err == nil && os.SameFile(input, output) {
-				return fmt.Errorf("output: %s is one of the extracts", o.Output)
-			}
-		}
-	}
-	return nil
+	return newfile.Check(o.Output, o.Inputs...)
 }
 
-// compile adds places, then roads: one after the other, since each has temporary files of its own. When ctx ends, it
-// returns at once; what still runs then touches no file that stays.
+// compile adds the map, places, then roads: one after the other, since each has temporary files of its own. When ctx
+// ends, it returns at once; what still runs then touches no file that stays.
 func compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
 	result := make(chan error, 1)
 	go func() {
+		if data.Drawings != nil {
+			if err := tiles.Write(ctx, w, data, temp); err != nil {
+				result <- fmt.Errorf("map: %w", err)
+				return
+			}
+		}
 		if err := errors.Join(places.Write(w, data, temp), data.Features.Free()); err != nil {
 			result <- fmt.Errorf("places: %w", err)
 			return

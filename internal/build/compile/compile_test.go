@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
@@ -134,8 +135,8 @@ func TestElsewhere(t *testing.T) {
 }
 
 // stages are those of a build, in their order.
-var stages = []string{"nodes", "ways", "features", "roads", "places", "addresses", "cells", "junctions", "edges",
-	"turns", "write"}
+var stages = []string{"nodes", "ways", "features", "roads", "map", "tiles", "places", "addresses", "cells",
+	"junctions", "edges", "turns", "write"}
 
 // TestProgress: the stages come one after the other, and each comes to its end.
 func TestProgress(t *testing.T) {
@@ -263,8 +264,8 @@ func TestRefusedBeforeReading(t *testing.T) {
 		"no directory":     {Options{Inputs: []string{in}, Output: filepath.Join(dir, "missing", "out")}, "no such"},
 		"file as folder":   {Options{Inputs: []string{in}, Output: filepath.Join(in, "out")}, "not a directory"},
 		"folder as file":   {Options{Inputs: []string{in}, Output: dir}, "not a regular file"},
-		"onto the extract": {Options{Inputs: []string{in}, Output: in}, "one of the extracts"},
-		"onto its link":    {Options{Inputs: []string{link}, Output: in}, "one of the extracts"},
+		"onto the extract": {Options{Inputs: []string{in}, Output: in}, "made from"},
+		"onto its link":    {Options{Inputs: []string{link}, Output: in}, "made from"},
 		"a long name": {Options{Inputs: []string{in}, Output: filepath.Join(dir, strings.Repeat("x", 250))},
 			"cannot be written"},
 		"a loop of links":  {Options{Inputs: []string{in}, Output: filepath.Join(dir, "loop")}, "output: "},
@@ -328,6 +329,43 @@ func TestEmptyRegions(t *testing.T) {
 				t.Error("the region does not cover its node")
 			}
 		})
+	}
+}
+
+// TestNoMap: without the map, a file has all but its sections, and says in them what it says with them.
+func TestNoMap(t *testing.T) {
+	dir := t.TempDir()
+	in := writeFile(t, filepath.Join(dir, "village.osm"), village)
+	var sections [2]map[string]int64
+	for i, noMap := range []bool{false, true} {
+		out := filepath.Join(dir, "out.region")
+		if _, err := Build(t.Context(), Options{Inputs: []string{in}, Output: out, NoMap: noMap}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := region.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Release()
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sections[i] = map[string]int64{}
+		for _, s := range info.Sections {
+			sections[i][s.Name] = s.Bytes
+		}
+		if m, err := maptile.Open(f); err != nil || (m == nil) != noMap {
+			t.Errorf("without map %v: %v, %v", noMap, m != nil, err)
+		}
+	}
+	for name := range sections[0] {
+		if strings.HasPrefix(name, "map.") {
+			delete(sections[0], name)
+		}
+	}
+	if diff := cmp.Diff(sections[0], sections[1]); diff != "" {
+		t.Error(diff)
 	}
 }
 

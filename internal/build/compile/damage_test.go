@@ -3,6 +3,7 @@
 package compile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -16,7 +17,9 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
@@ -62,6 +65,18 @@ func TestEnginesOnDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	matcher := matching.New(graph, matching.Options{})
+	chart, err := maptile.Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dover := func() []byte {
+		tile, err := chart.Tile(nil, 14, 4754, 6255)
+		if err != nil || len(tile) == 0 {
+			t.Errorf("%d bytes, %v", len(tile), err)
+		}
+		return tile
+	}
+	before := dover()
 	disk, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +105,12 @@ func TestEnginesOnDamage(t *testing.T) {
 			flips += n
 		}
 		for range 60 {
-			begun, before := time.Now(), allocated()
-			if err := askSomething(t.Context(), rng, places, matcher); err != nil {
+			begun, taken := time.Now(), allocated()
+			if err := askSomething(t.Context(), rng, places, matcher, chart); err != nil {
 				failed++
 			}
 			asked++
-			slowest, largest = max(slowest, time.Since(begun)), max(largest, allocated()-before)
+			slowest, largest = max(slowest, time.Since(begun)), max(largest, allocated()-taken)
 		}
 		if !f.Changed() {
 			t.Error("the file does not know that it was changed")
@@ -129,16 +144,26 @@ func TestEnginesOnDamage(t *testing.T) {
 	); err != nil {
 		t.Error(err)
 	}
+	if !bytes.Equal(before, dover()) {
+		t.Error("a tile is another one now")
+	}
 }
 
 // askSomething asks one of the engines for something within Delaware.
-func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, matcher *matching.Local) error {
+func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, matcher *matching.Local,
+	chart *maptile.Map) error {
 	lat, lon := 38.5+rng.Float64()*1.3, -75.75+rng.Float64()*0.6
 	if towns := [][2]float64{{39.7459, -75.5466}, {39.1573, -75.5243}, {38.7180, -75.0850}}; rng.IntN(2) == 0 {
 		town := towns[rng.IntN(len(towns))]
 		lat, lon = town[0]+rng.NormFloat64()*0.01, town[1]+rng.NormFloat64()*0.01
 	}
-	if rng.IntN(2) == 0 {
+	switch rng.IntN(3) {
+	case 0:
+		z := uint8(rng.IntN(maptile.MaxZoom + 1))
+		at := mercator.Project(orb.Point{lon, lat})
+		_, err := chart.Tile(nil, z, uint32(at.X>>(mercator.Bits-z)), uint32(at.Y>>(mercator.Bits-z)))
+		return err
+	case 1:
 		req := geocoding.Request{Point: orb.Point{lon, lat}, Size: 1 + rng.IntN(5)}
 		if rng.IntN(2) == 0 {
 			req.Categories = []string{[]string{"amenity", "place", "school", "highway", "no such thing"}[rng.IntN(5)]}

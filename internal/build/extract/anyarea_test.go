@@ -95,7 +95,7 @@ func assembleSketch(t *rapid.T, parent string, s *sketch, members []string) orb.
 	dir, err := scratch.Open(parent, "test", 1<<20)
 	check(err)
 	defer dir.Close()
-	c, err := newCollector(dir, nil, true)
+	c, err := newCollector(dir, nil, true, false)
 	check(err)
 	found := new(batch)
 	found.reset()

@@ -5,17 +5,20 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/build/inorder"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 )
 
-// areaRelation is a multipolygon or boundary relation that is a feature, or whose ways may be: in the old style, the
-// tags are on the outer ways, and the relation has none of its own.
+// areaRelation is a multipolygon or boundary relation that is a feature, or on the map, or whose ways may be: in the
+// old style, the tags are on the outer ways, and the relation has none of its own.
 type areaRelation struct {
-	id   int64
-	tags []TagNumbers
+	id      int64
+	tags    []TagNumbers
+	feature bool
+	classes []uint32 // what the map shows of it
 	// oldStyle says that the tags do not tell what the area is: its ways may.
 	oldStyle bool
 	members  []areaMember
@@ -26,14 +29,33 @@ type areaMember struct {
 	inner bool
 }
 
-// areaIsOldStyle is a flag of the record of an area.
-const areaIsOldStyle recordFlags = 1
+// What an area is, as flags of its record. The bits above them are the admin_level of a boundary.
+const (
+	areaIsOldStyle recordFlags = 1 << iota
+	areaIsFeature
+	areaIsDrawn
+	areaLevel
+)
+
+// isArea says whether a relation is one that has an area.
+func (r *foundRelation) isArea() bool {
+	kind := r.tags.Find("type")
+	return kind == "multipolygon" || kind == "boundary"
+}
 
 // addArea notes a relation whose area is needed. Its record has the tags, and the ways with their roles.
-func (c *collector) addArea(r *foundRelation, members []member) error {
-	oldStyle := !hasMainKey(r.tags) && !isFeature(r.tags)
-	if !oldStyle && !isFeature(r.tags) {
-		return nil // an area without a name
+func (c *collector) addArea(r *foundRelation, members []member, b *batch) error {
+	flags := c.borderLevel(r.tags) * areaLevel
+	if isFeature(r.tags) {
+		flags |= areaIsFeature
+	} else if !hasMainKey(r.tags) {
+		flags |= areaIsOldStyle
+	}
+	if !r.classes.empty() {
+		flags |= areaIsDrawn
+	}
+	if flags == 0 {
+		return nil // an area without a name, which the map does not show
 	}
 	isWay := func(m *member) bool { return m.kind == mapdata.KindWay }
 	n := 0
@@ -49,6 +71,11 @@ func (c *collector) addArea(r *foundRelation, members []member) error {
 	row, err := appendTags(c.areas.begin(r.version), c.texts, tags)
 	if err != nil {
 		return err
+	}
+	if flags&areaIsDrawn != 0 {
+		if row, err = c.appendDrawn(row, b, r.classes); err != nil {
+			return err
+		}
 	}
 	row = binary.AppendUvarint(row, uint64(n))
 	last := int64(0)
@@ -67,10 +94,6 @@ func (c *collector) addArea(r *foundRelation, members []member) error {
 			return err
 		}
 	}
-	flags := recordFlags(0)
-	if oldStyle {
-		flags = areaIsOldStyle
-	}
 	if err := c.areas.end(r.id, flags, row); err != nil {
 		return err
 	}
@@ -80,7 +103,12 @@ func (c *collector) addArea(r *foundRelation, members []member) error {
 // readArea reads the i-th area.
 func (c *collector) readArea(i int) *areaRelation {
 	d := c.areas.read(i)
-	a := &areaRelation{id: c.areas.id(i), oldStyle: c.areas.flags(i)&areaIsOldStyle != 0, tags: d.tags(nil)}
+	flags := c.areas.flags(i)
+	a := &areaRelation{id: c.areas.id(i), oldStyle: flags&areaIsOldStyle != 0, feature: flags&areaIsFeature != 0,
+		tags: d.tags(nil)}
+	if flags&areaIsDrawn != 0 {
+		a.classes = d.numbers(nil)
+	}
 	a.members = make([]areaMember, d.uvarint())
 	last := int64(0)
 	for k := range a.members {
@@ -106,7 +134,7 @@ func (c *collector) assembleArea(i int) (*area, error) {
 	a := c.readArea(i)
 	result := &area{relation: a}
 	j := joiner{at: c.locations.point, cost: c.cost}
-	building := a.oldStyle || valueOf(a.tags, c.keys.building) != 0
+	building := a.oldStyle || a.feature && valueOf(a.tags, c.keys.building) != 0
 	var entrances entranceFinder
 	var w way
 	listed := make(map[int64]bool, len(a.members))
@@ -177,7 +205,7 @@ func (a *area) build(j *joiner, rings []ring) {
 
 // assembleAreas puts the areas together that are wanted, on all cores, and yields them by id.
 func (c *collector) assembleAreas(ctx context.Context, want func(i int) bool, yield func(*area) error) error {
-	return inOrder(ctx, func(give func(i int) bool) {
+	return inorder.Run(ctx, func(give func(i int) bool) {
 		for i := range c.areas.len() {
 			if want(i) && !give(i) {
 				return
@@ -192,24 +220,18 @@ func (c *collector) assembleAreas(ctx context.Context, want func(i int) bool, yi
 func (c *collector) resolve(a *area, override func(way int64, g orb.Geometry) error) (Tags, orb.MultiPolygon, error) {
 	var tags Tags
 	var polygons orb.MultiPolygon
-	own := c.names.tags(nil, a.relation.tags)
 	var w way
 	for i, ways := range a.outer {
 		if len(ways) == 0 {
 			continue
 		}
-		shared := c.sharedTags(ways)
 		if c.findWay(ways[0], &w); len(ways) == 1 && w.is(wayIsFeature) && w.is(wayIsAreal) {
 			if err := override(ways[0], a.polygons[i]); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
-		for _, t := range own {
-			if shared.Get(t.Key) == "" {
-				shared = shared.with(t)
-			}
-		}
+		shared := c.outlineTags(a, ways)
 		if !isFeature(shared.osm()) || tags != nil && !slices.Equal(tags, shared) {
 			continue
 		}
@@ -222,6 +244,17 @@ func (c *collector) resolve(a *area, override func(way int64, g orb.Geometry) er
 		}
 	}
 	return tags, polygons, nil
+}
+
+// outlineTags returns the tags of an area in the old style: those that all of the ways have, and those of the relation.
+func (c *collector) outlineTags(a *area, ways []int64) Tags {
+	tags := c.sharedTags(ways)
+	for _, t := range c.names.tags(nil, a.relation.tags) {
+		if tags.Get(t.Key) == "" {
+			tags = tags.with(t)
+		}
+	}
+	return tags
 }
 
 // sharedTags returns the tags that all of the ways have, if those are of areas.

@@ -69,25 +69,25 @@ func TestBrokenExtracts(t *testing.T) {
 	}
 	t.Run("missing", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "missing.osm.pbf")
-		if _, err := Read(t.Context(), openScratch(t), []string{path}, nil); !errors.Is(err, os.ErrNotExist) ||
+		if _, err := Read(t.Context(), openScratch(t), []string{path}, Options{}); !errors.Is(err, os.ErrNotExist) ||
 			strings.Count(err.Error(), path) != 1 {
 			t.Error(err)
 		}
 	})
 	t.Run("directory", func(t *testing.T) {
-		if _, err := Read(t.Context(), openScratch(t), []string{t.TempDir()}, nil); err == nil ||
+		if _, err := Read(t.Context(), openScratch(t), []string{t.TempDir()}, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "directory") {
 			t.Error(err)
 		}
 	})
 	t.Run("none", func(t *testing.T) {
-		if _, err := Read(t.Context(), openScratch(t), nil, nil); err == nil {
+		if _, err := Read(t.Context(), openScratch(t), nil, Options{}); err == nil {
 			t.Error("no error")
 		}
 	})
 	t.Run("second", func(t *testing.T) {
 		good, bad := writeFile(t, "good.osm", []byte(text)), writeFile(t, "bad.osm", []byte(text[:len(text)/2]))
-		if _, err := Read(t.Context(), openScratch(t), []string{good, bad}, nil); err == nil ||
+		if _, err := Read(t.Context(), openScratch(t), []string{good, bad}, Options{}); err == nil ||
 			!strings.HasPrefix(err.Error(), bad) {
 			t.Error(err)
 		}

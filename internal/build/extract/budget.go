@@ -99,6 +99,8 @@ const (
 	costTurn     = 512 // a restriction
 	costAreaNode = 96  // a node of a way that is part of an area
 
+	costDrawing = 256 // what a map shows of an object, beside its nodes and twice the length of its classes
+
 	costNode = 24 // a node, whatever it is
 
 	// An object of XML with tags, on top of what else it costs: reading it takes long.

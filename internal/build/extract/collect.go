@@ -25,6 +25,8 @@ type collector struct {
 	keys   keyNumbers
 	counts Counts
 	bounds bounds
+	// withMap says that what a map shows is gathered too.
+	withMap bool
 
 	locations    *locations
 	nodeFeatures *records
@@ -34,7 +36,8 @@ type collector struct {
 	areas      *records
 	memberWays *scratch.Array[int64] // ways of areas, sorted after the relations
 	squares    []square
-	outlines   map[int64]*namedRoad // by way, after the relations
+	outlines   map[int64]*namedRoad   // by way, after the relations
+	borders    *scratch.Array[border] // by way, after the relations
 	turns      []turnRelation
 	streets    *records
 	houses     *scratch.Array[house] // of streets, sorted after the ways
@@ -45,10 +48,13 @@ type collector struct {
 // visitor looks at an object, and adds what is needed of it to a batch.
 type visitor func(o *object, b *batch)
 
-func newCollector(dir *scratch.Dir, cost *Budget, inOrder bool) (*collector, error) {
+func newCollector(dir *scratch.Dir, cost *Budget, inOrder, withMap bool) (*collector, error) {
 	data, err := NewData(dir)
 	if err != nil {
 		return nil, err
+	}
+	if withMap {
+		data.Drawings, data.Coast = NewDrawings(dir), NewCoast(dir)
 	}
 	texts := data.Texts
 	keys, err := newKeyNumbers(texts)
@@ -57,15 +63,16 @@ func newCollector(dir *scratch.Dir, cost *Budget, inOrder bool) (*collector, err
 	}
 	return &collector{
 		dir: dir, cost: cost, data: data, texts: texts, names: textCache{texts: texts}, keys: keys, bounds: noBounds,
-		locations: newLocations(dir, inOrder), nodeFeatures: newRecords(dir, "node-features"),
+		withMap: withMap, locations: newLocations(dir, inOrder), nodeFeatures: newRecords(dir, "node-features"),
 		barriers: scratch.NewArray[barrier](dir, "barriers"), entrances: scratch.NewArray[entrance](dir, "entrances"),
 		areas: newRecords(dir, "areas"), memberWays: scratch.NewArray[int64](dir, "member-ways"),
+		borders: scratch.NewArray[border](dir, "borders"),
 		streets: newRecords(dir, "streets"), houses: scratch.NewArray[house](dir, "houses"),
 		ways: newRecords(dir, "ways"),
 	}, nil
 }
 
-// taggedNode is a node that is a feature, a barrier or an entrance, often several of them.
+// taggedNode is a node that is a feature, on the map, a barrier or an entrance, often several of them.
 type taggedNode struct {
 	id       int64
 	version  int32
@@ -73,7 +80,14 @@ type taggedNode struct {
 	stops    mapdata.Modes
 	entrance entranceKind
 	tags     span // of a feature
+	classes  span // what the map shows of it
 }
+
+// What a node is, as flags of its record.
+const (
+	nodeIsFeature recordFlags = 1 << iota
+	nodeIsDrawn
+)
 
 type barrier struct {
 	id    int64
@@ -85,6 +99,7 @@ type foundRelation struct {
 	id      int64
 	version int32
 	tags    osm.Tags
+	classes span // what the map shows of its area
 	members span
 }
 
@@ -107,8 +122,11 @@ func (c *collector) look(o *object, b *batch) {
 		case "multipolygon", "boundary", "restriction", "associatedStreet", "street":
 			from := len(b.members)
 			b.members = append(b.members, o.members...)
-			b.relations = append(b.relations, foundRelation{id: o.id, version: o.version, tags: slices.Clone(o.tags),
-				members: span{from, len(b.members)}})
+			r := foundRelation{id: o.id, version: o.version, tags: slices.Clone(o.tags), members: span{from, len(b.members)}}
+			if r.isArea() {
+				r.classes = c.classify(o.kind, o.tags, true, b)
+			}
+			b.relations = append(b.relations, r)
 		}
 	}
 }
@@ -133,10 +151,10 @@ func (c *collector) lookAtNode(o *object, b *batch) {
 	}
 	tags := trim(o.tags)
 	t := taggedNode{id: o.id, version: o.version, feature: isFeature(tags), stops: barrierOf(tags),
-		entrance: entranceOf(tags)}
+		entrance: entranceOf(tags), classes: c.classify(o.kind, tags, false, b)}
 	if t.stops != 0 || t.entrance != noEntrance {
 		n.at |= specialNode
-	} else if !t.feature {
+	} else if !t.feature && t.classes.empty() {
 		return
 	}
 	if t.feature {
@@ -163,7 +181,7 @@ func (c *collector) take(b *batch) error {
 	}
 	for i := range b.relations {
 		r := &b.relations[i]
-		if err := c.takeRelation(r, b.members[r.members.from:r.members.to]); err != nil {
+		if err := c.takeRelation(r, b); err != nil {
 			return err
 		}
 	}
@@ -171,17 +189,28 @@ func (c *collector) take(b *batch) error {
 }
 
 func (c *collector) takeNode(n *taggedNode, b *batch) error {
-	cost := int64(0)
+	cost, flags := int64(0), recordFlags(0)
 	if n.feature {
+		flags, cost = nodeIsFeature, CostFeature
+	}
+	if !n.classes.empty() {
+		flags |= nodeIsDrawn
+	}
+	if flags != 0 {
 		tags := b.tags[n.tags.from:n.tags.to]
 		row, err := appendTags(c.nodeFeatures.begin(n.version), c.texts, tags)
 		if err != nil {
 			return err
 		}
-		if err := c.nodeFeatures.end(n.id, 0, row); err != nil {
+		if flags&nodeIsDrawn != 0 {
+			if row, err = c.appendDrawn(row, b, n.classes); err != nil {
+				return err
+			}
+		}
+		if err := c.nodeFeatures.end(n.id, flags, row); err != nil {
 			return err
 		}
-		cost += CostFeature + tags.cost()
+		cost += tags.cost()
 	}
 	if n.stops != 0 {
 		if err := c.barriers.Append(barrier{n.id, n.stops}); err != nil {
@@ -198,12 +227,13 @@ func (c *collector) takeNode(n *taggedNode, b *batch) error {
 	return c.cost.TakeMemory(cost)
 }
 
-func (c *collector) takeRelation(r *foundRelation, members []member) error {
+func (c *collector) takeRelation(r *foundRelation, b *batch) error {
+	members := b.members[r.members.from:r.members.to]
 	switch r.tags.Find("type") {
 	case "multipolygon":
-		return cmp.Or(c.addSquare(r, members), c.addArea(r, members))
+		return cmp.Or(c.addSquare(r, members), c.addArea(r, members, b))
 	case "boundary":
-		return c.addArea(r, members)
+		return c.addArea(r, members, b)
 	case "restriction":
 		return c.addTurn(r, members)
 	default:
@@ -224,6 +254,9 @@ func (c *collector) prepareWays(ctx context.Context) error {
 	ways := c.memberWays.Slice()
 	slices.Sort(ways)
 	c.memberWays.Truncate(len(slices.Compact(ways)))
+	if err := c.findBorders(); err != nil {
+		return err
+	}
 	c.turns = newest(c.turns, func(t *turnRelation) (int64, int32) { return t.id, t.version })
 	c.outlineSquares()
 	return c.numberEntrances()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/paulmach/orb"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
@@ -84,21 +85,31 @@ func (c *collector) addFeature(data *Data, kind mapdata.Kind, id int64, tags []T
 // old style make of their ways has to be known before.
 func (c *collector) assembleFeatures(ctx context.Context, bar *progress.Bar, data *Data) error {
 	bar.Start(stageFeatures, int64(c.nodeFeatures.len()+c.ways.len()+c.areas.len()))
-	outlines, err := c.assembleOutlines(ctx)
+	m, err := newDraughtsman(c, data)
 	if err != nil {
 		return err
 	}
-	if err := c.addNodes(ctx, bar, data); err != nil {
+	outlines, drawn, err := c.assembleOutlines(ctx, m)
+	if err != nil {
 		return err
 	}
-	if err := c.addWays(ctx, bar, data, outlines); err != nil {
+	err = sideBySide(ctx, func(ctx context.Context) error {
+		if err := c.addNodes(ctx, bar, data); err != nil {
+			return err
+		}
+		return c.addWays(ctx, bar, data, outlines)
+	}, func(ctx context.Context) error { return m.nodesAndWays(ctx, drawn) })
+	if err != nil {
 		return err
 	}
-	if err := freeAll(c.nodeFeatures, outlines); err != nil {
+	if err := freeAll(c.nodeFeatures, outlines, drawn, c.borders); err != nil {
 		return err
 	}
 	err = c.assembleAreas(ctx, func(int) bool { return true }, func(a *area) error {
 		bar.Add(1)
+		if err := m.area(a); err != nil {
+			return err
+		}
 		return c.addAssembled(data, a)
 	})
 	if err != nil {
@@ -108,13 +119,24 @@ func (c *collector) assembleFeatures(ctx context.Context, bar *progress.Bar, dat
 	if err := freeAll(c.areas, c.memberWays, c.entrances, c.houses); err != nil {
 		return err
 	}
-	return trimAll(data.Features.bytes, data.Interpolations.bytes)
+	return cmp.Or(trimAll(data.Features.bytes, data.Interpolations.bytes), m.finish())
+}
+
+// sideBySide does two things at a time. The first error of one ends the other.
+func sideBySide(ctx context.Context, a, b func(context.Context) error) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return a(ctx) })
+	all.Go(func() error { return b(ctx) })
+	return all.Wait()
 }
 
 func (c *collector) addNodes(ctx context.Context, bar *progress.Bar, data *Data) error {
 	var tags []TagNumbers
 	number := uint64(0)
 	return loop(ctx, bar, c.nodeFeatures.len(), func(i int) error {
+		if c.nodeFeatures.flags(i)&nodeIsFeature == 0 {
+			return nil
+		}
 		id := c.nodeFeatures.id(i)
 		d := c.nodeFeatures.read(i)
 		tags = d.tags(tags[:0])
@@ -157,6 +179,8 @@ func (c *collector) addAssembled(data *Data, a *area) error {
 			return err
 		}
 		polygons = outer
+	} else if !a.relation.feature {
+		return nil
 	} else if a.broken {
 		data.Counts.BrokenAreas++
 	}

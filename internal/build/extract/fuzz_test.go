@@ -29,7 +29,7 @@ func FuzzPBF(f *testing.F) {
 // fuzzRead reads a file of whatever content.
 func fuzzRead(t *testing.T, dir *scratch.Dir, f source) {
 	defer dir.Close()
-	r := &reading{files: []source{f}, paths: []string{"fuzzed"}, bar: nil}
+	r := &reading{files: []source{f}, paths: []string{"fuzzed"}, withMap: true}
 	d, err := r.read(t.Context(), dir, nil)
 	if errors.Is(err, io.EOF) {
 		t.Errorf("an end that is not told as truncated: %v", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/progress"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 
 	"github.com/paulmach/orb"
@@ -37,7 +38,7 @@ func openScratch(t testing.TB) *scratch.Dir {
 
 func mustRead(t testing.TB, paths ...string) *content {
 	t.Helper()
-	d, err := Read(t.Context(), openScratch(t), paths, nil)
+	d, err := Read(t.Context(), openScratch(t), paths, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +52,8 @@ type content struct {
 	Restrictions   []Restriction
 	Features       []Feature
 	Interpolations []Interpolation
+	Drawings       []drawing
+	Coast          [][]Coord
 	Bounds         orb.Bound
 	Tiles          []uint32
 	Timestamp      time.Time
@@ -98,7 +101,35 @@ func contentOf(d *Data) *content {
 		one.Tags = slices.Clone(line.Tags)
 		c.Interpolations = append(c.Interpolations, one)
 	}
+	if d.Drawings == nil {
+		return c
+	}
+	names := textCache{texts: d.Texts}
+	for r := range d.Drawings.Records {
+		one := drawing{r.Kind, r.ID, nil, names.tags(nil, r.Names), r.Geometry.orb()}
+		for _, n := range r.Classes {
+			class, err := schema.DecodeClass(d.Texts.Text(n))
+			if err != nil {
+				panic(err)
+			}
+			i := slices.IndexFunc(class.Attrs, func(a schema.Attr) bool { return a.Key == "kind" })
+			one.Classes = append(one.Classes, fmt.Sprint(class.Layer, " ", class.Attrs[i].Value))
+		}
+		c.Drawings = append(c.Drawings, one)
+	}
+	for line := range d.Coast.Lines {
+		c.Coast = append(c.Coast, slices.Clone(line))
+	}
 	return c
+}
+
+// drawing is a Drawing with its texts: of its classes the layers and kinds.
+type drawing struct {
+	Kind     mapdata.Kind
+	ID       int64
+	Classes  []string
+	Names    Tags
+	Geometry orb.Geometry
 }
 
 // progressReport is one call of a progress function.
@@ -121,9 +152,9 @@ var readDelaware = sync.OnceValues(func() (*content, error) {
 	}
 	defer dir.Close()
 	d, err := Read(context.Background(), dir, []string{path},
-		progress.New(func(stage string, done, total int64) {
+		Options{Progress: progress.New(func(stage string, done, total int64) {
 			delawareProgress = append(delawareProgress, progressReport{stage, done, total})
-		}))
+		})})
 	if err != nil {
 		return nil, err
 	}

@@ -139,6 +139,9 @@ func (c *collector) interpolate(w *way, data *Data) error {
 		if err != nil {
 			return err
 		}
+		if _, classes := c.readNode(i, nil); classes != nil {
+			row = appendClasses(row, classes)
+		}
 		if err := c.nodeFeatures.replace(i, row); err != nil {
 			return err
 		}
@@ -148,6 +151,6 @@ func (c *collector) interpolate(w *way, data *Data) error {
 
 // nodeTags returns the tags of a node, with the street that a relation says it is on.
 func (c *collector) nodeTags(i int) Tags {
-	d := c.nodeFeatures.read(i)
-	return c.names.tags(nil, c.onItsStreet(mapdata.KindNode, c.nodeFeatures.id(i), d.tags(nil)))
+	tags, _ := c.readNode(i, nil)
+	return c.names.tags(nil, c.onItsStreet(mapdata.KindNode, c.nodeFeatures.id(i), tags))
 }

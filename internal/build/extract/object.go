@@ -51,6 +51,8 @@ type batch struct {
 
 	// What the lists above refer to.
 	tags    Tags
+	classes []string // encoded
+	encoded int      // bytes of them
 	refs    []byte
 	members []member
 }
@@ -59,16 +61,18 @@ type batch struct {
 // at most, whatever the block holds.
 func (b *batch) full() bool {
 	return len(b.nodes) >= 1<<14 || len(b.tagged) >= 1<<12 || len(b.ways) >= 1<<12 || len(b.relations) >= 1<<10 ||
-		len(b.tags) >= 1<<15 || len(b.refs) >= 1<<18 || len(b.members) >= 1<<15
+		len(b.tags) >= 1<<15 || len(b.refs) >= 1<<18 || len(b.members) >= 1<<15 ||
+		b.encoded >= 1<<20
 }
 
 func (b *batch) reset() {
 	clear(b.tags) // their texts hold the block that they are of
+	clear(b.classes)
 	clear(b.members)
 	clear(b.ways)
 	clear(b.relations)
 	*b = batch{nodes: b.nodes[:0], tagged: b.tagged[:0], ways: b.ways[:0], relations: b.relations[:0],
-		tags: b.tags[:0], refs: b.refs[:0], members: b.members[:0], bounds: noBounds}
+		tags: b.tags[:0], classes: b.classes[:0], refs: b.refs[:0], members: b.members[:0], bounds: noBounds}
 }
 
 // addTags keeps tags, and returns where they are.
@@ -80,3 +84,5 @@ func (b *batch) addTags(tags osm.Tags) span {
 
 // span is a part of a list.
 type span struct{ from, to int }
+
+func (s span) empty() bool { return s.from == s.to }

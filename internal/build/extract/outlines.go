@@ -31,24 +31,33 @@ type outline struct {
 // noShape says that a way is no feature of its own: it is a part of an outline.
 const noShape = math.MaxUint64
 
-// assembleOutlines assembles the relations in the old style.
-func (c *collector) assembleOutlines(ctx context.Context) (*outlines, error) {
-	o := &outlines{shapes: NewFeatures(c.dir, c.texts), entries: scratch.NewArray[outline](c.dir, "outlines")}
+// assembleOutlines assembles the relations in the old style, for features and, where m is there, for the map.
+func (c *collector) assembleOutlines(ctx context.Context, m *draughtsman) (features, drawn *outlines, err error) {
+	features, drawn = c.newOutlines(), c.newOutlines()
 	isOld := func(i int) bool { return c.areas.flags(i)&areaIsOldStyle != 0 }
-	err := c.assembleAreas(ctx, isOld, func(a *area) error {
-		_, _, err := c.resolve(a, o.add)
-		return err
+	err = c.assembleAreas(ctx, isOld, func(a *area) error {
+		if _, _, err := c.resolve(a, features.add); err != nil || m == nil {
+			return err
+		}
+		return m.outline(a, drawn)
 	})
-	if err != nil {
-		return nil, err
-	}
+	features.sort()
+	drawn.sort()
+	return features, drawn, err
+}
+
+func (c *collector) newOutlines() *outlines {
+	return &outlines{shapes: NewFeatures(c.dir, c.texts), entries: scratch.NewArray[outline](c.dir, "outlines")}
+}
+
+// sort sorts the shapes by their ways.
+func (o *outlines) sort() {
 	entries := o.entries.Slice()
 	slices.SortFunc(entries, func(a, b outline) int {
 		return cmp.Or(cmp.Compare(a.way, b.way), cmp.Compare(b.order, a.order))
 	})
 	entries = slices.CompactFunc(entries, func(a, b outline) bool { return a.way == b.way })
 	o.entries.Truncate(len(entries))
-	return o, nil
 }
 
 func (o *outlines) add(way int64, g orb.Geometry) error {
@@ -70,7 +79,7 @@ func (o *outlines) of(way int64) (g orb.Geometry, ok bool) {
 		return nil, ok
 	}
 	o.shapes.Read(entries[i].shape, &o.record)
-	return o.record.geometry(), true
+	return o.record.Geometry.orb(), true
 }
 
 // Free removes the files.

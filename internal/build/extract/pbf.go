@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/mapsedge/caddy-maps/internal/build/inorder"
 	"github.com/mapsedge/caddy-maps/internal/build/progress"
 )
 
@@ -169,7 +170,7 @@ func (s *pbfScan) read() {
 			continue
 		}
 		close(j.finished)
-		if !send(s.ctx, s.order, j) || j.err != nil {
+		if !inorder.Send(s.ctx, s.order, j) || j.err != nil {
 			return
 		}
 	}
@@ -178,17 +179,7 @@ func (s *pbfScan) read() {
 // start gives a job to the workers as soon as there is memory for it.
 func (s *pbfScan) start(j *job) bool {
 	j.weight = min(int64(len(j.packed))+j.blob.rawSize, unpackedOnce)
-	return s.memory.Acquire(s.ctx, j.weight) == nil && send(s.ctx, s.order, j) && send(s.ctx, s.jobs, j)
-}
-
-// send sends, unless the context ends before.
-func send[T any](ctx context.Context, to chan<- T, v T) bool {
-	select {
-	case to <- v:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return s.memory.Acquire(s.ctx, j.weight) == nil && inorder.Send(s.ctx, s.order, j) && inorder.Send(s.ctx, s.jobs, j)
 }
 
 // work works on one block after the other.
@@ -245,7 +236,7 @@ func (w *pbfWorker) take(o *object) error {
 
 func (w *pbfWorker) flush() error {
 	b := w.batch
-	if w.batch = nil; b != nil && !send(w.scan.ctx, w.job.finished, b) {
+	if w.batch = nil; b != nil && !inorder.Send(w.scan.ctx, w.job.finished, b) {
 		return w.scan.ctx.Err()
 	}
 	return nil

@@ -252,7 +252,7 @@ func deflate(data []byte) []byte {
 func checkRefused(t *testing.T, name string, content []byte, want string) {
 	t.Helper()
 	path := writeFile(t, name, content)
-	d, err := Read(t.Context(), openScratch(t), []string{path}, nil)
+	d, err := Read(t.Context(), openScratch(t), []string{path}, Options{})
 	if err == nil {
 		t.Fatalf("accepted: %+v", d.Counts)
 	}

@@ -22,9 +22,10 @@ func TestProgress(t *testing.T) {
 	}
 	var small []progressReport
 	path := writeFile(t, "map.osm", []byte(crossing().xml()))
-	if _, err := Read(t.Context(), openScratch(t), []string{path}, progress.New(func(stage string, done, total int64) {
+	bar := progress.New(func(stage string, done, total int64) {
 		small = append(small, progressReport{stage, done, total})
-	})); err != nil {
+	})
+	if _, err := Read(t.Context(), openScratch(t), []string{path}, Options{Progress: bar}); err != nil {
 		t.Fatal(err)
 	}
 	checkProgress(t, small)
@@ -61,11 +62,12 @@ func TestCancel(t *testing.T) {
 		{"features", small}, {"roads", small}, {"nodes", text}, {"ways", text},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Read(ctx, openScratch(t), []string{test.path}, progress.New(func(stage string, _, _ int64) {
+		bar := progress.New(func(stage string, _, _ int64) {
 			if stage == test.stage {
 				cancel()
 			}
-		}))
+		})
+		_, err := Read(ctx, openScratch(t), []string{test.path}, Options{Progress: bar})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled in %s: %v", test.path, test.stage, err)
 		}

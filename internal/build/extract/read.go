@@ -18,16 +18,22 @@ const (
 	stageRoads    = "roads"
 )
 
+// Options say what to read.
+type Options struct {
+	// NoMap leaves out what nothing but a map to look at needs: Data has no Drawings and no Coast then.
+	NoMap bool
+	// Progress is told the stages, with how much of them (bytes or objects) is done, and those that compile Data tell it
+	// theirs; nil where nobody watches.
+	Progress *progress.Bar
+}
+
 // Read reads one or more extracts into one Data, whose files are in dir. An object that several of them have is in it
 // once, in its newest version. It takes some hundred bytes of memory for each restriction, and a part of dir.Memory for
 // the rest.
 //
 // It goes through the files twice: for the nodes and the relations, which tell what ways are needed for, and for the
 // ways. Of XML, which is read once, the ways are kept in dir in between. An error names the file.
-//
-// bar is told the stages, with how much of them (bytes or objects) is done, and those that compile Data tell it theirs.
-func Read(ctx context.Context, dir *scratch.Dir, paths []string,
-	bar *progress.Bar) (*Data, error) {
+func Read(ctx context.Context, dir *scratch.Dir, paths []string, o Options) (*Data, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no extract given")
 	}
@@ -43,12 +49,12 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string,
 	cost := newBudget()
 	for i, path := range paths {
 		var err error
-		if files[i], err = open(path, dir, bar, cost); err != nil {
+		if files[i], err = open(path, dir, o.Progress, cost); err != nil {
 			return nil, named(path, err)
 		}
 		cost.grow(files[i].remaining(nodes | relations)) // all of the file
 	}
-	r := &reading{files: files, paths: paths, bar: bar}
+	r := &reading{files: files, paths: paths, bar: o.Progress, withMap: !o.NoMap}
 	return r.read(ctx, dir, cost)
 }
 
@@ -57,10 +63,12 @@ type reading struct {
 	files []source
 	paths []string
 	bar   *progress.Bar
+	// withMap says that what a map shows is gathered too.
+	withMap bool
 }
 
 func (r *reading) read(ctx context.Context, dir *scratch.Dir, cost *Budget) (*Data, error) {
-	c, err := newCollector(dir, cost, len(r.files) == 1)
+	c, err := newCollector(dir, cost, len(r.files) == 1, r.withMap)
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,18 @@ import (
 	"github.com/paulmach/orb/planar"
 )
 
+// BenchmarkReadDelaware also tells what a map costs.
 func BenchmarkReadDelaware(b *testing.B) {
 	path := testextract.Path(b, testextract.Delaware)
-	b.ReportAllocs()
-	for b.Loop() {
-		mustRead(b, path)
+	for name, o := range map[string]Options{"map": {}, "none": {NoMap: true}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(b.Context(), openScratch(b), []string{path}, o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -30,7 +30,7 @@ type indexEntry struct {
 // recordFlags are flags of a record; what they mean is its kind's affair.
 type recordFlags uint8
 
-const flagBits = 5
+const flagBits = 8
 
 func (e indexEntry) offset() uint64     { return e.ref >> flagBits }
 func (e indexEntry) flags() recordFlags { return recordFlags(e.ref & (1<<flagBits - 1)) }

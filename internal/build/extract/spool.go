@@ -27,13 +27,18 @@ type FeatureRecord struct {
 	Kind mapdata.Kind
 	ID   int64
 	// Tags are the numbers of the texts of keys and values, in the order of the keys.
-	Tags  []TagNumbers
+	Tags []TagNumbers
+	Geometry
+	Entrances []Coord
+}
+
+// Geometry is where something is.
+type Geometry struct {
 	Shape Shape
 	// Coords are the positions of a point, of a line, or of all rings of an area. Rings has for each ring of an area where
 	// it ends among them, and Polygons for each polygon where its rings end among the rings: the first is the outer one.
 	Coords          []Coord
 	Rings, Polygons []uint32
-	Entrances       []Coord
 }
 
 // TagNumbers is a tag by the numbers of its texts.
@@ -172,7 +177,10 @@ func (p *spoolWriter) position(at orb.Point) {
 		p.bad = true
 		return
 	}
-	c := Coord{int32(math.Round(at[0] * 1e7)), int32(math.Round(at[1] * 1e7))}
+	p.coord(Coord{int32(math.Round(at[0] * 1e7)), int32(math.Round(at[1] * 1e7))})
+}
+
+func (p *spoolWriter) coord(c Coord) {
 	p.row = binary.AppendVarint(p.row, int64(c.Lon)-int64(p.last.Lon))
 	p.row = binary.AppendVarint(p.row, int64(c.Lat)-int64(p.last.Lat))
 	p.last = c
@@ -186,19 +194,7 @@ func (s *Features) Read(offset uint64, r *FeatureRecord) (next uint64) {
 	r.Kind = mapdata.Kind(d.byte())
 	r.ID = d.varint()
 	r.Tags = d.tags(r.Tags[:0])
-	r.Coords, r.Rings, r.Polygons = r.Coords[:0], r.Rings[:0], r.Polygons[:0]
-	switch r.Shape = Shape(d.byte()); r.Shape {
-	case Point:
-		r.Coords = append(r.Coords, d.position())
-	case Line:
-		r.Coords = d.line(r.Coords)
-	case Polygon:
-		d.polygon(r)
-	case MultiPolygon:
-		for range d.uvarint() {
-			d.polygon(r)
-		}
-	}
+	d.geometry(&r.Geometry)
 	r.Entrances = d.line(r.Entrances[:0])
 	return offset + uint64(size-len(d.bytes))
 }
@@ -222,7 +218,7 @@ func (s *Features) All(yield func(*Feature) bool) {
 	for _, r := range s.Records {
 		f.Kind, f.ID = r.Kind, r.ID
 		f.Tags = names.tags(f.Tags[:0], r.Tags)
-		f.Geometry = r.geometry()
+		f.Geometry = r.Geometry.orb()
 		f.Entrances = appendPoints(nil, r.Entrances)
 		if !yield(&f) {
 			return
@@ -230,25 +226,25 @@ func (s *Features) All(yield func(*Feature) bool) {
 	}
 }
 
-func (r *FeatureRecord) geometry() orb.Geometry {
-	points := appendPoints(make([]orb.Point, 0, len(r.Coords)), r.Coords)
-	switch r.Shape {
+func (g *Geometry) orb() orb.Geometry {
+	points := appendPoints(make([]orb.Point, 0, len(g.Coords)), g.Coords)
+	switch g.Shape {
 	case Point:
 		return points[0]
 	case Line:
 		return orb.LineString(points)
 	}
-	polygons := make(orb.MultiPolygon, 0, len(r.Polygons))
+	polygons := make(orb.MultiPolygon, 0, len(g.Polygons))
 	ring, at := uint32(0), uint32(0)
-	for _, end := range r.Polygons {
+	for _, end := range g.Polygons {
 		polygon := make(orb.Polygon, 0, end-ring)
 		for ; ring < end; ring++ {
-			polygon = append(polygon, orb.Ring(points[at:r.Rings[ring]:r.Rings[ring]]))
-			at = r.Rings[ring]
+			polygon = append(polygon, orb.Ring(points[at:g.Rings[ring]:g.Rings[ring]]))
+			at = g.Rings[ring]
 		}
 		polygons = append(polygons, polygon)
 	}
-	if r.Shape == Polygon {
+	if g.Shape == Polygon {
 		return polygons[0]
 	}
 	return polygons

@@ -155,10 +155,33 @@ func (d *spoolReader) line(coords []Coord) []Coord {
 	return coords
 }
 
-func (d *spoolReader) polygon(r *FeatureRecord) {
-	for range d.uvarint() {
-		r.Coords = d.line(r.Coords)
-		r.Rings = append(r.Rings, uint32(len(r.Coords)))
+func (d *spoolReader) geometry(g *Geometry) {
+	g.Coords, g.Rings, g.Polygons = g.Coords[:0], g.Rings[:0], g.Polygons[:0]
+	switch g.Shape = Shape(d.byte()); g.Shape {
+	case Point:
+		g.Coords = append(g.Coords, d.position())
+	case Line:
+		g.Coords = d.line(g.Coords)
+	case Polygon:
+		d.polygon(g)
+	case MultiPolygon:
+		for range d.uvarint() {
+			d.polygon(g)
+		}
 	}
-	r.Polygons = append(r.Polygons, uint32(len(r.Rings)))
+}
+
+func (d *spoolReader) polygon(g *Geometry) {
+	for range d.uvarint() {
+		g.Coords = d.line(g.Coords)
+		g.Rings = append(g.Rings, uint32(len(g.Coords)))
+	}
+	g.Polygons = append(g.Polygons, uint32(len(g.Rings)))
+}
+
+func (d *spoolReader) numbers(list []uint32) []uint32 {
+	for range d.uvarint() {
+		list = append(list, uint32(d.uvarint()))
+	}
+	return list
 }

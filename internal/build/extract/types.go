@@ -23,12 +23,16 @@ type Data struct {
 	// RoadNodes are indexes into Nodes: those of each road, one road after the other. See NodesOf.
 	RoadNodes    *scratch.Array[uint32]
 	Restrictions []Restriction
-	// Texts are the names of roads and the tags of features and interpolations, by their numbers.
+	// Texts are the names of roads, the tags of features and interpolations, and the classes of drawings, by their
+	// numbers.
 	Texts    *scratch.Texts
 	Features *Features // by kind (node, way, relation), then id
 	// Interpolations are the lines of addr:interpolation, by way id.
 	Interpolations *Interpolations
-	Bounds         orb.Bound
+	// Drawings are what a map shows, and Coast is the coastline; both nil where no map is asked for.
+	Drawings *Drawings
+	Coast    *Coast
+	Bounds   orb.Bound
 	// Tiles are the tiles of zoom 12 that hold any node of the extracts.
 	Tiles *Tiles
 	// Timestamp is that of the newest extract (replication time or newest object), zero when unknown.

@@ -17,9 +17,14 @@ const (
 	// wayIsAreal: it is an area where it is closed.
 	wayIsAreal
 	wayIsClosed
+	wayIsDrawn
+	wayIsCoast
+	// wayIsBorder: it is a line of administrative boundaries.
+	wayIsBorder
 )
 
-// foundWay is a way that is a road, a feature, an interpolation or a part of an area; often several of them.
+// foundWay is a way that is a road, a feature, on the map, an interpolation or a part of an area; often several of
+// them.
 type foundWay struct {
 	id      int64
 	version int32
@@ -29,9 +34,11 @@ type foundWay struct {
 	step    int32 // of an interpolation
 	parity  Parity
 	// tags are there for features, for interpolations, and for members of areas, which may take them over.
-	tags  span
-	nodes int  // how many it has
-	refs  span // their numbers, as appendNodes writes them
+	tags span
+	// classes are what the map shows of it, apart from the coast and borders.
+	classes span
+	nodes   int  // how many it has
+	refs    span // their numbers, as appendNodes writes them
 }
 
 // lookAtWay looks at a way.
@@ -58,13 +65,16 @@ func (c *collector) lookAtWay(o *object, b *batch) {
 		w.flags |= wayInterpolates
 	}
 	isMember := c.isMemberWay(o.id)
+	closed := o.refs[0] == o.refs[len(o.refs)-1]
+	areal := (closed || w.flags != 0 || isMember) && describesArea(tags)
+	w.flags |= c.mapFlags(&w, tags, closed && areal, isMember, b)
 	if w.flags == 0 && !isMember {
 		return
 	}
-	if describesArea(tags) {
+	if areal {
 		w.flags |= wayIsAreal
 	}
-	if o.refs[0] == o.refs[len(o.refs)-1] {
+	if closed {
 		w.flags |= wayIsClosed
 	}
 	if w.flags&(wayIsFeature|wayInterpolates) != 0 || isMember && w.flags&wayIsAreal != 0 {
@@ -117,6 +127,11 @@ func (c *collector) takeWays(b *batch) error {
 		if err != nil {
 			return err
 		}
+		if w.flags&wayIsDrawn != 0 {
+			if row, err = c.appendDrawn(row, b, w.classes); err != nil {
+				return err
+			}
+		}
 		row = binary.AppendUvarint(row, uint64(w.nodes))
 		row = append(row, b.refs[w.refs.from:w.refs.to]...)
 		if err := c.ways.end(w.id, w.flags, row); err != nil {
@@ -142,9 +157,12 @@ type way struct {
 	step   int32
 	parity Parity
 	tags   []TagNumbers
+	// classes are what the map shows of it, by the numbers of their texts.
+	classes []uint32
 	// nodes are the numbers of its nodes, noNode for those that the extract lacks.
 	nodes   []uint64
 	missing int // how many these are
+	part    []uint64
 }
 
 // noNode stands for a node that the extract lacks.
@@ -161,6 +179,9 @@ func (c *collector) readWay(i int, w *way) {
 		w.step, w.parity = int32(d.byte()), Parity(d.byte())
 	}
 	w.tags = d.tags(w.tags[:0])
+	if w.classes = w.classes[:0]; w.flags&wayIsDrawn != 0 {
+		w.classes = d.numbers(w.classes)
+	}
 	w.nodes, w.missing = w.nodes[:0], 0
 	before := uint64(0)
 	for range d.uvarint() {

@@ -150,7 +150,7 @@ func (s *subject) read(ctx context.Context, path string) (err error) {
 	if s.dir, err = scratch.Open(s.temporary, "eval", memory.Default()); err != nil {
 		return err
 	}
-	if s.data, err = extract.Read(ctx, s.dir, []string{path}, nil); err != nil {
+	if s.data, err = extract.Read(ctx, s.dir, []string{path}, extract.Options{NoMap: true}); err != nil {
 		return errors.Join(err, s.dir.Close())
 	}
 	s.features = bruteforce.Features(s.data.Features.All, s.data.Interpolations.All)

@@ -18,7 +18,7 @@ func readDelaware(dir *scratch.Dir) (*extract.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return extract.Read(context.Background(), dir, []string{path}, nil)
+	return extract.Read(context.Background(), dir, []string{path}, extract.Options{NoMap: true})
 }
 
 // delawareFile stays mapped until the tests end. The file itself goes at once where the system lets it.

@@ -42,7 +42,7 @@ func (s Sketch) Draw(tb testing.TB) *Drawn {
 	tb.Helper()
 	path, places := s.Write(tb)
 	g, err := roadgraph.Open(compiled(tb, func(dir *scratch.Dir) (*extract.Data, error) {
-		return extract.Read(tb.Context(), dir, []string{path}, nil)
+		return extract.Read(tb.Context(), dir, []string{path}, extract.Options{NoMap: true})
 	}, memory))
 	if err != nil {
 		tb.Fatal(err)

@@ -92,6 +92,15 @@ var HostileExtracts = []HostileExtract{
 		return pbf(block(dense(int(30_000*share), 1, 0, 0, 0, 0, tags...),
 			append([]string{"shop", "bakery", "name", texts[0]}, texts...)...))
 	}},
+	{"a class for each way", func(share float64) []byte {
+		texts := []string{"waterway", "river", "bridge", "tunnel"}
+		for i := range 1000 {
+			texts = append(texts, fmt.Sprint(i)+strings.Repeat("x", 1000))
+		}
+		return pbf(block(dense(2, 1, 0, 0, 10, 10)), block(repeat(int(1_000_000*share), func(i int) Message {
+			return way(i+1, []int64{1, 2}, 1, 2, 3, uint64(i%1000+5), 4, uint64(i/1000+5))
+		}), texts...))
+	}},
 	{"200000 tags", func(float64) []byte {
 		tags := slices.Repeat([]uint64{1, 2}, 200_000)
 		return pbf(block(dense(1, 1, 0, 0, 0, 0, tags...), "shop", "bakery"))

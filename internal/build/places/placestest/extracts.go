@@ -42,7 +42,7 @@ func Read(t testing.TB, name string) *World {
 		return w
 	}
 	// What is mapped outlives the directory.
-	d, err := extract.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)}, nil)
+	d, err := extract.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)}, extract.Options{NoMap: true})
 	if err != nil {
 		t.Fatal(err)
 	}

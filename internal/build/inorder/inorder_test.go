@@ -1,4 +1,4 @@
-package extract
+package inorder
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// TestInOrderInterrupted: what is given while somebody ends it all may be left in hand, and nobody waits for it.
-func TestInOrderInterrupted(t *testing.T) {
+// TestInterrupted: what is given while somebody ends it all may be left in hand, and nobody waits for it.
+func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ended := make(chan error)
 	go func() {
 		var err error
 		for range 200 {
-			err = inOrder(ctx, func(give func(int) bool) {
+			err = Run(ctx, func(give func(int) bool) {
 				for i := 0; i < 100 && give(i); i++ {
 				}
 			}, func(i int) (int, error) { return i, nil }, func(int) error { return nil })

@@ -1,4 +1,5 @@
-package extract
+// Package inorder works on all cores, with results in the order of what they were made of.
+package inorder
 
 import (
 	"context"
@@ -6,9 +7,9 @@ import (
 	"sync"
 )
 
-// inOrder works on what give is called with, on all cores, and yields the results in the order of these calls. No more
+// Run works on what give is called with, on all cores, and yields the results in the order of these calls. No more
 // than some for each core are in hand at a time. The first error of work, in that order, or of yield ends it.
-func inOrder[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
+func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
 	yield func(Out) error) error {
 	type task struct {
 		in   In
@@ -37,7 +38,7 @@ func inOrder[In, Out any](ctx context.Context, source func(give func(In) bool), 
 		defer close(tasks)
 		source(func(in In) bool {
 			t := &task{in: in, done: make(chan struct{})}
-			return send(ctx, order, t) && send(ctx, tasks, t)
+			return Send(ctx, order, t) && Send(ctx, tasks, t)
 		})
 	})
 	for t := range order {
@@ -54,4 +55,14 @@ func inOrder[In, Out any](ctx context.Context, source func(give func(In) bool), 
 		}
 	}
 	return ctx.Err()
+}
+
+// Send sends, unless the context ends before.
+func Send[T any](ctx context.Context, to chan<- T, v T) bool {
+	select {
+	case to <- v:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -1,0 +1,23 @@
+package roadgraph
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+)
+
+// Within appends to segments the numbers of those that come into a box of longitudes and latitudes, in order, each
+// once. A few that only come near it are among them: boxes in the index are rounded outwards.
+func (g *Graph) Within(box boxtree.Box, segments []uint32) []uint32 {
+	first := len(segments)
+	s := snapper{g: g, most: math.MaxInt, query: box}
+	s.found = func(l *Leaf) { segments = append(segments, s.segment(l.Edge, g.edges.At(int(l.Edge)))) }
+	for i := range g.index {
+		s.index = &g.index[i]
+		s.descend(s.index.tree.Height, 0, s.index.tree.Count[s.index.tree.Height])
+	}
+	found := segments[first:]
+	slices.Sort(found)
+	return segments[:first+len(slices.Compact(found))]
+}
