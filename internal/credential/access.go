@@ -23,6 +23,7 @@ type accessClaims struct {
 	Grant      string    `json:"grant"`
 	Org        string    `json:"org"`
 	Scope      string    `json:"scope"`
+	Guest      bool      `json:"guest,omitempty"` // given to whoever asked (Guest): never an admin's
 	IssuedAt   int64     `json:"iat"`
 	NotBefore  int64     `json:"nbf,omitempty"` // this service writes none, but means it where it stands
 	Expires    int64     `json:"exp"`
@@ -39,15 +40,21 @@ type signedAccess struct {
 // newAccess makes an access token of a grant. It ends with the grant at the latest.
 func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
 	now time.Time) signedAccess {
+	return a.signAccess(ctx, g, accessClaims{Scope: scopes.String()}, now, a.cfg.AccessTTL)
+}
+
+// signAccess completes the claims of a token that is to live for ttl, at most the configured one, and signs them.
+func (a *Authority) signAccess(ctx context.Context, g *account.Grant, claims accessClaims, now time.Time,
+	ttl time.Duration) signedAccess {
 	issued := now.Unix()
-	expires := min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
+	expires := min(now.Add(min(ttl, a.cfg.AccessTTL)).Unix(), g.ExpiresAt.Unix())
 	if expires <= issued {
 		return signedAccess{err: refusedExpired}
 	}
-	claims := accessClaims{
+	claims = accessClaims{
 		Issuer: a.cfg.Issuer, Audience: a.cfg.Audience, Subject: g.ClientAccount, ClientID: g.ClientAccount,
 		Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration},
-		Grant:      g.ID, Org: g.Organization, Scope: scopes.String(),
+		Grant:      g.ID, Org: g.Organization, Scope: claims.Scope, Guest: claims.Guest,
 		IssuedAt: issued, Expires: expires, ID: newTokenID(),
 	}
 	if g.ServerAccount != g.ClientAccount {
@@ -93,7 +100,7 @@ func (a *Authority) judge(t *knownToken) (Identity, error) {
 		Server:       server.ID,
 		Organization: client.Organization,
 		Scopes:       t.scopes & client.Scopes & server.Scopes,
-		Admin:        client.Admin && server.Admin,
+		Admin:        client.Admin && server.Admin && !t.guest,
 	}, nil
 }
 
@@ -186,7 +193,7 @@ func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error
 	}
 	return &knownToken{
 		// A copy: the caller's string may be a small part of a large one, such as a request's URL.
-		token: strings.Clone(token), expires: c.Expires, grant: account.GrantRef(c.Grant), scopes: scopes,
+		token: strings.Clone(token), expires: c.Expires, grant: account.GrantRef(c.Grant), scopes: scopes, guest: c.Guest,
 		clientGeneration: c.Generation[0], serverGeneration: c.Generation[1],
 	}, nil
 }

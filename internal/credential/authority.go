@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// Tokens is what an exchange or a refresh gives. Where one is refused, the fields that name the accounts and the grant are
-// still filled as far as they became known, for the log.
+// Tokens is what an exchange or a refresh gives. Where one is refused, the fields that name the accounts and the
+// grant are still filled as far as they became known, for the log.
 type Tokens struct {
 	Access    string
 	Refresh   string        // empty where a refresh does not rotate
@@ -47,8 +47,9 @@ type User struct {
 	ID           string // jti
 }
 
-// Errors. A token is refused with an error that matches ErrInvalid (errors.Is), whose text is the true reason, for the log
-// alone. An error that matches none of these means that the store, or the issuer of a user token, could not be asked.
+// Errors. A token is refused with an error that matches ErrInvalid (errors.Is), whose text is the true reason, for
+// the log alone. An error that matches none of these means that the store, or the issuer of a user token, could not
+// be asked.
 var (
 	ErrInvalid = errors.New("invalid token")
 	// ErrNoScope: the two accounts of an exchange have no scope in common.
@@ -66,6 +67,8 @@ type Authority struct {
 	cache *tokenCache
 	users map[string]*remoteIssuer // by exact iss
 
+	guests guests
+
 	deafen func() // ends the listening for news of keys
 }
 
@@ -82,7 +85,7 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	if err != nil {
 		return nil, err
 	}
-	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer)}
+	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer), guests: newGuests()}
 	for _, u := range cfg.Users {
 		a.users[u.Issuer] = newRemoteIssuer(u, elapsed)
 	}

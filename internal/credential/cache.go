@@ -22,6 +22,7 @@ type knownToken struct {
 	serverGeneration uint64
 	grant            account.Ref
 	scopes           account.ScopeSet
+	guest            bool
 }
 
 const (

@@ -98,15 +98,16 @@ func (u UserIssuer) Validate() error {
 	switch {
 	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
 		return errors.New("the URL of the key set (jwks_url) is not an http or https URL")
-	case !safe(where):
+	case !SafeURL(where):
 		return errors.New("the URL of the key set (jwks_url) must be https, except on loopback: whoever could change the " +
 			"keys on their way could sign tokens")
 	}
 	return nil
 }
 
-// safe reports whether nobody can change what comes from a URL on its way.
-func safe(where *url.URL) bool {
+// SafeURL reports whether nobody can change or read on its way what comes from a URL or goes to it: it is https, or
+// http on loopback.
+func SafeURL(where *url.URL) bool {
 	host := where.Hostname()
 	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }

@@ -48,7 +48,7 @@ func newRemoteIssuer(cfg UserIssuer, now func() time.Time) *remoteIssuer {
 	return &remoteIssuer{cfg: cfg, now: now, client: &http.Client{
 		Timeout: keysTimeout,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) >= 3 || !safe(req.URL) || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+			if len(via) >= 3 || !SafeURL(req.URL) || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 				return errors.New("the URL of the key set (jwks_url) redirects too often or away from https")
 			}
 			return nil
