@@ -3,6 +3,8 @@ package geocoding
 import (
 	"bytes"
 
+	"github.com/paulmach/orb"
+
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
@@ -26,6 +28,9 @@ func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 		if hits[i].at != (geometry.Offset{}) {
 			p.Location = s.o.Location(hits[i].at)
 		}
+		if p.Shape = nil; req.Shapes {
+			p.Shape = s.shape(&hits[i])
+		}
 		p.Address = Address{
 			HouseNumber: from.houseNumber.of(text), Street: from.street.of(text), Suburb: from.suburb.of(text),
 			Hamlet: from.hamlet.of(text), City: from.city.of(text), County: from.county.of(text), State: from.state.of(text),
@@ -34,6 +39,23 @@ func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 		}
 	}
 	return result
+}
+
+// shape is what a feature looks like; nil if it is a position or has too many segments.
+func (s *search) shape(h *hit) orb.MultiLineString {
+	g := s.x.geometry(&h.record)
+	if g.Shape == geometry.Point || g.Steps() > MaxShape {
+		return nil
+	}
+	var lines orb.MultiLineString
+	for piece := range g.Lines {
+		line := make(orb.LineString, len(piece))
+		for i, c := range piece {
+			line[i] = orb.Point{float64(c.X) / geometry.UnitsPerDegree, float64(c.Y) / geometry.UnitsPerDegree}
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // placeSpans are the parts of a place in the text.

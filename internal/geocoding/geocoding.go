@@ -31,6 +31,8 @@ type Request struct {
 	Languages []string
 	// MaxDistance is how far a feature may be, in metres.
 	MaxDistance float64
+	// Shapes is whether places are wanted with their shapes, which a geocoder may not know.
+	Shapes bool
 	// Into, if set, is memory for the answer, which a geocoder may use and return: what an answer before had in it,
 	// strings included, is then gone.
 	Into *Result
@@ -77,7 +79,14 @@ type Place struct {
 	Location    orb.Point // the point of the feature nearest to the query; the query itself inside an area
 	Distance    float64   // metres, two decimals
 	Address     Address
+
+	// Shape is the line of the feature or, of an area, its outline, in pieces in no particular order. It is nil for a
+	// position, unless it was asked for, and where it has more than MaxShape segments.
+	Shape orb.MultiLineString
 }
+
+// MaxShape is how many segments a shape has at most that is part of an answer: those of a state's border are too many.
+const MaxShape = 12_000
 
 // Address is what is known of where a place is. Empty fields are unknown.
 type Address struct {

@@ -43,6 +43,16 @@ func appendPlace(dst []byte, p *geocoding.Place) []byte {
 	dst = jsontext.AppendFixed(dst, p.Location[0], coordinateDecimals)
 	dst = append(dst, `},"address":`...)
 	dst = appendAddress(dst, &p.Address)
+	if p.Shape != nil {
+		dst = append(dst, `,"geometry":{"type":"MultiLineString","coordinates":[`...)
+		for i, line := range p.Shape {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendLine(dst, line, appendLngLat)
+		}
+		dst = append(dst, `]}`...)
+	}
 	return append(dst, '}')
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // parameters are the names that the endpoint knows, in the order of the values below.
-var parameters = []string{"lat", "lon", "size", "category", "language"}
+var parameters = []string{"lat", "lon", "size", "category", "language", "geometry"}
 
 const (
 	lat = iota
@@ -22,15 +22,16 @@ const (
 	size
 	category
 	language
+	shapes
 )
 
 // maxTerms bounds the terms of a category.
 const maxTerms = 64
 
-// parse reads a query. Parameters of other names are ignored. chosen tells whether the query says which languages are wanted.
-// The error is an apierror.Error.
+// parse reads a query. Parameters of other names are ignored. chosen tells whether the query says which languages
+// are wanted. The error is an apierror.Error.
 func parse(query string) (req geocoding.Request, chosen bool, err error) {
-	var values [5]urlquery.Value
+	var values [6]urlquery.Value
 	if repeated := urlquery.Scan(query, parameters, values[:]); repeated != "" {
 		return req, false, apierror.FailedValidation(repeated + ": appears more than once")
 	}
@@ -47,6 +48,9 @@ func parse(query string) (req geocoding.Request, chosen bool, err error) {
 		return req, false, err
 	}
 	if req.Categories, err = parseCategory(values[category]); err != nil {
+		return req, false, err
+	}
+	if req.Shapes, err = parseShapes(values[shapes]); err != nil {
 		return req, false, err
 	}
 	req.Languages, err = parseLanguage(values[language])
@@ -70,9 +74,22 @@ func parseSize(v urlquery.Value) (int, error) {
 	}
 	number, ok := v.Number()
 	if !ok || number < geocoding.MinSize || number > geocoding.MaxSize || number != float64(int(number)) {
-		return 0, apierror.FailedValidation(fmt.Sprintf("size: must be a whole number from %d to %d", geocoding.MinSize, geocoding.MaxSize))
+		return 0, apierror.FailedValidation(
+			fmt.Sprintf("size: must be a whole number from %d to %d", geocoding.MinSize, geocoding.MaxSize))
 	}
 	return int(number), nil
+}
+
+// parseShapes reads whether geometries are wanted.
+func parseShapes(v urlquery.Value) (bool, error) {
+	if !v.Present {
+		return false, nil
+	}
+	text, err := v.AppendText(nil)
+	if word := string(text); err == nil && (word == "true" || word == "false") {
+		return word == "true", nil
+	}
+	return false, apierror.FailedValidation("geometry: must be true or false")
 }
 
 // parseCategory reads comma-separated terms. Blank ones say nothing, and where all are blank there is no restriction.
@@ -97,8 +114,8 @@ func parseCategory(v urlquery.Value) (terms []string, err error) {
 	return terms, nil
 }
 
-// parseLanguage reads the languages that names are wanted in, in the form of the header Accept-Language. As with a category, a
-// blank one says nothing.
+// parseLanguage reads the languages that names are wanted in, in the form of the header Accept-Language. As with a
+// category, a blank one says nothing.
 func parseLanguage(v urlquery.Value) ([]string, error) {
 	if v.Raw == "" {
 		return nil, nil
@@ -123,8 +140,8 @@ func parseLanguage(v urlquery.Value) ([]string, error) {
 // acceptLanguage is the header by its canonical name.
 const acceptLanguage = "Accept-Language"
 
-// accepted returns the languages of a request's header. What cannot be read says nothing, as HTTP has it for what a server may
-// ignore.
+// accepted returns the languages of a request's header. What cannot be read says nothing, as HTTP has it for what a
+// server may ignore.
 func accepted(h http.Header) []string {
 	values := h[acceptLanguage]
 	if len(values) == 0 {
