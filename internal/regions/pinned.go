@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -23,6 +24,12 @@ type Pinned struct {
 	Places geocoding.Geocoder
 	// Matcher matches traces; in a region without roads it finds no route.
 	Matcher matching.Matcher
+	// Networks are what the matcher drives on; in a region without roads they have none.
+	Networks matching.Networks
+	// Map is what tiles are cut from; nil where the file has no map.
+	Map *maptile.Map
+	// Checksum is that of File, which identifies its content.
+	Checksum string
 
 	watched  *Watched
 	identity fileIdentity
@@ -107,8 +114,12 @@ func openFile(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
+	tiles, err := maptile.Open(file)
+	if err != nil {
+		return nil, err
+	}
 	return &Pinned{File: file, Places: index, Matcher: matching.NewLocal(networks, matching.Options{}),
-		opened: time.Now(), meta: info.Meta}, nil
+		Networks: networks, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta}, nil
 }
 
 // Check reports why a region file cannot be served: it is opened with its engines, and all of it is read and

@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -55,6 +56,9 @@ block when it is first read; --verify checks all of it at once.`,
 				}
 			}
 			described := description{Info: info}
+			if described.Map, err = mapOf(file, &info); err != nil {
+				return err
+			}
 			// Most files have nothing beside them, or something of somebody else's.
 			described.Origin, _ = mirror.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
@@ -81,8 +85,31 @@ func oneFile(_ *cobra.Command, args []string) error {
 // description is what is known of a region file: from itself, and from what is beside it.
 type description struct {
 	region.Info
+	// Map is the part of the file that tiles are cut from; nil where it has no map.
+	Map *mapPart `json:"map,omitempty"`
 	// Origin is where a server fetched the file from; nil where nobody knows.
 	Origin *mirror.Origin `json:"origin,omitempty"`
+}
+
+// mapPart is what a region file has of a map.
+type mapPart struct {
+	Bytes   int64 `json:"bytes"`
+	MaxZoom uint8 `json:"maxZoom"`
+}
+
+// mapOf finds the map of a region file.
+func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
+	m, err := maptile.Open(file)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	part := &mapPart{MaxZoom: maptile.MaxZoom}
+	for _, section := range info.Sections {
+		if strings.HasPrefix(section.Name, "map.") {
+			part.Bytes += section.Bytes
+		}
+	}
+	return part, nil
 }
 
 func (info *description) print(out io.Writer, verified bool) error {
@@ -110,6 +137,11 @@ func (info *description) print(out io.Writer, verified bool) error {
 		if o.ETag != "" {
 			row("ETag", "%s", o.ETag)
 		}
+	}
+	if m := info.Map; m != nil {
+		row("Map", "%s, up to zoom %d", humanize.IBytes(uint64(m.Bytes)), m.MaxZoom)
+	} else {
+		row("Map", "none: maps_tiles has networks alone of it")
 	}
 	b := info.Bounds
 	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)

@@ -284,6 +284,7 @@ func (a *App) Start() error {
 	if err := a.openRegions(false); err != nil {
 		return err
 	}
+	a.warnOfMissingMaps()
 	a.shared.limit(a)
 	return nil
 }

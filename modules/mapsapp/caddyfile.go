@@ -57,6 +57,12 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	        require_claim      <name> <value>
 //	        any_user
 //	        local              on|off
+//	        login {
+//	            client_id     <id>
+//	            authorize_url <url>
+//	            token_url     <url>
+//	            scope         <name>...
+//	        }
 //	    }
 //	}
 //
@@ -78,6 +84,11 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	            audience      maps-management
 //	            jwks_url      https://id.example.com/.well-known/jwks.json
 //	            require_claim role maps-admin
+//	            login {
+//	                client_id     caddy-maps-console
+//	                authorize_url https://id.example.com/authorize
+//	                token_url     https://id.example.com/token
+//	            }
 //	        }
 //	    }
 //	}
@@ -114,7 +125,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		case "max_stale":
 			err = durationArgument(d, &a.MaxStale)
 		case "max_bodies_in_flight":
-			err = sizeArgument(d, &a.MaxBodiesInFlight)
+			err = Size(d, &a.MaxBodiesInFlight)
 		case "max_wait":
 			err = durationArgument(d, &a.MaxWait)
 		case "region":
@@ -145,7 +156,8 @@ func (a *App) unmarshalStore(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
+// eachOption reads the options of a block, each of which may stand once. The block's name takes no arguments.
+func eachOption(d *caddyfile.Dispenser, read func(option string) error) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
@@ -156,7 +168,15 @@ func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
 			return d.Errf("%s may stand only once", option)
 		}
 		seen[option] = true
-		var err error
+		if err := read(option); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
+	return eachOption(d, func(option string) (err error) {
 		switch option {
 		case "issuer":
 			err = oneArgument(d, &u.Issuer)
@@ -184,14 +204,14 @@ func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
 			var on bool
 			err = OnOff(d, &on)
 			u.Local = &on
+		case "login":
+			u.Login = new(Login)
+			err = u.Login.unmarshal(d)
 		default:
 			err = d.Errf("unknown option of user_tokens: %s", option)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 func oneArgument(d *caddyfile.Dispenser, value *string) error {
@@ -220,7 +240,8 @@ func durationArgument(d *caddyfile.Dispenser, value *caddy.Duration) error {
 	return nil
 }
 
-func sizeArgument(d *caddyfile.Dispenser, bytes *int64) error {
+// Size reads the one argument of an option that is a number of bytes, such as 256MiB.
+func Size(d *caddyfile.Dispenser, bytes *int64) error {
 	var text string
 	if !d.AllArgs(&text) {
 		return d.ArgErr()
@@ -257,6 +278,24 @@ func Prefix(d *caddyfile.Dispenser, value *string) error {
 	}
 	if _, err := endpoint.ParsePrefix(*value); err != nil {
 		return d.Err(err.Error())
+	}
+	return nil
+}
+
+// PrefixAlone reads a directive that has no arguments and no option but `prefix`.
+func PrefixAlone(d *caddyfile.Dispenser, value *string) error {
+	d.Next() // the directive's name
+	name := d.Val()
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for d.NextBlock(0) {
+		if d.Val() != "prefix" {
+			return d.Errf("unknown option of %s: %s", name, d.Val())
+		}
+		if err := Prefix(d, value); err != nil {
+			return err
+		}
 	}
 	return nil
 }

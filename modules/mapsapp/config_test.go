@@ -207,7 +207,8 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// TestKeyEncryption seals the signing keys in the store: without the key, or with another, the server does not start on it.
+// TestKeyEncryption seals the signing keys in the store: without the key, or with another, the server does not start on
+// it.
 func TestKeyEncryption(t *testing.T) {
 	t.Setenv("MAPS_TEST_KEK", strings.Repeat("ab", 32))
 	t.Setenv("MAPS_TEST_OTHER_KEK", strings.Repeat("cd", 32))

@@ -11,7 +11,8 @@ import (
 // eventQueueLength is how many events may wait for their handlers, which Caddy runs one after another.
 const eventQueueLength = 1024
 
-// event is one that waits: for the configuration in which it happened, or, once that is gone, for the one that runs then.
+// event is one that waits: for the configuration in which it happened, or, once that is gone, for the one that runs
+// then.
 type event struct {
 	app  *App
 	name string
@@ -50,8 +51,8 @@ func (q *eventQueue) run() {
 	}
 }
 
-// orSuccessor returns the app itself while its configuration runs, or else the one of the configuration that replaced it, if
-// any.
+// orSuccessor returns the app itself while its configuration runs, or else the one of the configuration that replaced
+// it, if any.
 func (a *App) orSuccessor() *App {
 	select {
 	case <-a.stopped:

@@ -19,6 +19,8 @@ type Metrics struct {
 
 	refusals         *prometheus.CounterVec
 	lookups, matches prometheus.Histogram
+	tiles            prometheus.Histogram
+	cachedTiles      prometheus.Counter
 	overloaded       prometheus.Counter
 }
 
@@ -80,12 +82,21 @@ func newMetrics() *Metrics {
 			Buckets: prometheus.ExponentialBuckets(1e-4, 3, 11), // 0.1 ms to 6 s
 		}),
 	}
+	m.tiles = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "tile_seconds",
+		Help:    "Time that tiles took to cut which the cache did not have.",
+		Buckets: prometheus.ExponentialBuckets(1e-5, 4, 10), // 10 µs to 2.6 s
+	})
+	m.cachedTiles = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "tile_cache_hits_total",
+		Help: "Tiles that were found in the cache.",
+	})
 	m.overloaded = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "overloaded_total",
 		Help: "Requests that were refused because they would have had to wait for longer than max_wait.",
 	})
 	m.collectors = []prometheus.Collector{
-		exchanges, auth, refusals, m.lookups, m.matches, m.overloaded,
+		exchanges, auth, refusals, m.lookups, m.matches, m.tiles, m.cachedTiles, m.overloaded,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
 			Help: "Access tokens that were found in the cache of verified tokens.",
@@ -149,3 +160,9 @@ func (m *Metrics) ObserveLookup(d time.Duration) { m.lookups.Observe(d.Seconds()
 
 // ObserveMatch records how long a map matching took.
 func (m *Metrics) ObserveMatch(d time.Duration) { m.matches.Observe(d.Seconds()) }
+
+// ObserveTile records how long it took to cut a tile.
+func (m *Metrics) ObserveTile(d time.Duration) { m.tiles.Observe(d.Seconds()) }
+
+// CountCachedTile counts a tile that was found in the cache.
+func (m *Metrics) CountCachedTile() { m.cachedTiles.Inc() }

@@ -7,9 +7,10 @@ import (
 
 // Handlers that refuse requests.
 const (
-	AuthHandler     = "maps_auth"
-	TokensHandler   = "maps_tokens"
-	AccountsHandler = "maps_accounts"
+	AuthHandler       = "maps_auth"
+	TokensHandler     = "maps_tokens"
+	AccountsHandler   = "maps_accounts"
+	PlaygroundHandler = "maps_playground"
 )
 
 // Reason is why a handler refuses a request: one of a few fixed texts. Each is counted from 0, before there is any
@@ -36,7 +37,7 @@ func NewReason(text string, handlers ...string) Reason {
 // Reasons beside those of credential.Reason.
 var (
 	// ReasonUnavailable: the store, or the issuer of a user token, could not be asked.
-	ReasonUnavailable = NewReason("store unavailable", AuthHandler, TokensHandler, AccountsHandler)
+	ReasonUnavailable = NewReason("store unavailable", AuthHandler, TokensHandler, AccountsHandler, PlaygroundHandler)
 	// ReasonNoToken: nothing was presented.
 	ReasonNoToken = NewReason("no token", AuthHandler, AccountsHandler)
 	// ReasonNoScope: the token is valid, without the scope that is needed.
@@ -45,7 +46,7 @@ var (
 
 func init() {
 	for _, reason := range credential.Reasons() {
-		NewReason(reason, AuthHandler, TokensHandler, AccountsHandler)
+		NewReason(reason, AuthHandler, TokensHandler, AccountsHandler, PlaygroundHandler)
 	}
 	for _, err := range bearer.Errors {
 		NewReason(err.Error(), AuthHandler, AccountsHandler)

@@ -24,6 +24,8 @@ type regionSet struct {
 	// What this configuration holds of the pools, one for each region that was provisioned.
 	files   []regionKey
 	fetched []string
+
+	needMap []*regions.Region // those whose maps somebody serves
 }
 
 type configuredRegion struct {
@@ -175,6 +177,28 @@ func LookupRegions(ctx caddy.Context, names []string) ([]*regions.Region, error)
 		found = append(found, r)
 	}
 	return found, nil
+}
+
+// NeedMap has the log tell, when the app starts, if a region has no map that could be served. Modules call it in their
+// Provision.
+func (a *App) NeedMap(r *regions.Region) { a.regions.needMap = append(a.regions.needMap, r) }
+
+// warnOfMissingMaps says how to make the maps that somebody serves and that are not there.
+func (a *App) warnOfMissingMaps() {
+	for _, r := range a.regions.needMap {
+		if status := r.Status(); status.Checksum == "" {
+			continue // it is still to come
+		}
+		p, err := r.Pin()
+		if err != nil {
+			continue // which has been logged
+		}
+		if p.Map == nil {
+			a.logger.Warn("a region file has no map, and its tiles are answered 404; build it again, without --no-map, "+
+				"with `caddy maps build <extract> --output "+r.Path()+"`", zap.String("region", r.Name()))
+		}
+		p.Release()
+	}
 }
 
 // RegionStatus lists the regions by name.

@@ -257,7 +257,7 @@ func (c *RegionConfig) unmarshalOption(d *caddyfile.Dispenser, option string) er
 	case "timeout":
 		return durationArgument(d, &c.Timeout)
 	case "max_size":
-		return sizeArgument(d, &c.MaxSize)
+		return Size(d, &c.MaxSize)
 	case "wait":
 		return durationArgument(d, &c.Wait)
 	}

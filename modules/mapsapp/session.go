@@ -16,8 +16,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/credential"
 )
 
-// Session is what a request needs of accounts and tokens. A request that holds one keeps the store open, whatever happens to
-// the configuration meanwhile, until it calls Release.
+// Session is what a request needs of accounts and tokens. A request that holds one keeps the store open, whatever
+// happens to the configuration meanwhile, until it calls Release.
 type Session struct {
 	// Live is the store with the present state of its accounts.
 	Live *account.Live
@@ -76,8 +76,8 @@ func releaseSession(key sessionKey) error {
 	return err
 }
 
-// Session returns the accounts and tokens of this configuration, for one request, which must Release them. It waits for the
-// app to start; the error is the context's, or says that the app never will.
+// Session returns the accounts and tokens of this configuration, for one request, which must Release them. It waits for
+// the app to start; the error is the context's, or says that the app never will.
 func (a *App) Session(ctx context.Context) (*Session, error) {
 	if s := a.current.Load(); s != nil && s.pin() {
 		return s, nil
@@ -102,8 +102,8 @@ func (a *App) awaitSession(ctx context.Context) (*Session, error) {
 	if s := a.current.Load(); s.pin() {
 		return s, nil
 	}
-	// A request that a reload overtook: this configuration has given its session back, and nobody else held it. The request
-	// still ends on the store that it came for.
+	// A request that a reload overtook: this configuration has given its session back, and nobody else held it. The
+	// request still ends on the store that it came for.
 	s, err := acquireSession(a.pool, a.store, a.config)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,8 @@ func (s *Session) Release() {
 	}
 }
 
-// tendKeys removes and rotates signing keys when it is time, and hears of what others do with them, until the session ends.
+// tendKeys removes and rotates signing keys when it is time, and hears of what others do with them, until the session
+// ends.
 func (s *Session) tendKeys() {
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(context.Background())
@@ -203,7 +204,8 @@ func (c *cacheHits) total() float64 {
 	return float64(sum)
 }
 
-// TooStale reports whether the store has not answered for longer than this configuration lets a known token live without it.
+// TooStale reports whether the store has not answered for longer than this configuration lets a known token live
+// without it.
 func (a *App) TooStale(s *Session) bool {
 	if s.store.heard.used() {
 		return s.store.heard.ago() > time.Duration(a.MaxStale)

@@ -38,6 +38,9 @@ type UserTokens struct {
 
 	// Whether user tokens that this server minted itself, by its admin API, are accepted too. Default: true.
 	Local *bool `json:"local,omitempty"`
+
+	// How the console (`maps_console`) lets users of the issuer sign in. Default: by pasting a token.
+	Login *Login `json:"login,omitempty"`
 }
 
 // Claim is a claim with a value: a string equal to it, or a list that holds it.
@@ -53,6 +56,9 @@ type Claim struct {
 func (u *UserTokens) apply(cfg *credential.Config) error {
 	cfg.NoLocalUsers = u.Local != nil && !*u.Local
 	if !u.hasIssuer() {
+		if u.Login != nil {
+			return errors.New("login: needs the issuer, audience and jwks_url whose tokens it gets")
+		}
 		return nil
 	}
 	issuer := credential.UserIssuer{
@@ -102,11 +108,16 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 	if err := issuer.Validate(); err != nil {
 		return err
 	}
+	if u.Login != nil {
+		if err := u.Login.check(); err != nil {
+			return fmt.Errorf("login: %w", err)
+		}
+	}
 	cfg.Users = append(cfg.Users, issuer)
 	return nil
 }
 
-// hasIssuer reports whether anything but Local is configured.
+// hasIssuer reports whether anything but Local and Login is configured.
 func (u *UserTokens) hasIssuer() bool {
 	return u.Issuer != "" || u.Audience != "" || u.JWKSURL != "" || len(u.Algorithms) > 0 || u.OrganizationClaim != "" ||
 		u.RequireClaim != nil || u.AnyUser

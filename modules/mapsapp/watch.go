@@ -30,8 +30,8 @@ func (l listener) NotSynced(err error) {
 	}
 }
 
-// heard is up to when all changes of other processes are known. It is exact: a process that was stopped for a while knows at its
-// first request that it has missed something.
+// heard is up to when all changes of other processes are known. It is exact: a process that was stopped for a while
+// knows at its first request that it has missed something.
 type heard struct {
 	upTo    atomic.Int64 // since processStart, in nanoseconds; 0 where the store is no account.Watcher
 	took    atomic.Int64 // how long the last answer was on its way, in nanoseconds

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,14 +26,20 @@ type Client struct {
 // Dial connects a client that will ask for a target, with a token unless it is empty, over and over.
 func (s *Server) Dial(target, token string) *Client {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { conn.Close() })
-	c := &Client{tb: s.t, conn: conn, reader: bufio.NewReader(conn)}
+	c := DialTo(s.t, strings.TrimPrefix(s.URL, "http://"))
 	c.Add(s.get(target, token))
 	return c
+}
+
+// DialTo connects a client to any server, with nothing to send yet.
+func DialTo(t testing.TB, address string) *Client {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &Client{tb: t, conn: conn, reader: bufio.NewReader(conn)}
 }
 
 // DialPost connects a client that will send JSON bodies to a target, in turn.
@@ -99,7 +106,7 @@ func (c *Client) Run(n int) time.Duration {
 			c.tb.Fatal(err)
 		}
 		c.next = (c.next + 1) % len(c.requests)
-		status, length := "", 0
+		status, length, chunked := "", 0, false
 		for {
 			line, err := c.reader.ReadSlice('\n')
 			if err != nil {
@@ -112,14 +119,28 @@ func (c *Client) Run(n int) time.Duration {
 				status = string(line[9:12])
 			} else if rest, ok := strings.CutPrefix(string(line), "Content-Length: "); ok {
 				length, _ = strconv.Atoi(strings.TrimSpace(rest))
+			} else if string(line) == "Transfer-Encoding: chunked\r\n" {
+				chunked = true
 			}
 		}
 		if status != strconv.Itoa(http.StatusOK) {
 			c.tb.Fatalf("status %s", status)
 		}
-		if _, err := io.CopyN(io.Discard, c.reader, int64(length)); err != nil {
+		if chunked {
+			c.readChunks()
+		} else if _, err := c.reader.Discard(length); err != nil {
 			c.tb.Fatal(err)
 		}
 	}
 	return time.Since(start)
+}
+
+// readChunks reads a body that comes in chunks, and the line behind the last one.
+func (c *Client) readChunks() {
+	if _, err := io.Copy(io.Discard, httputil.NewChunkedReader(c.reader)); err != nil {
+		c.tb.Fatal(err)
+	}
+	if _, err := c.reader.ReadSlice('\n'); err != nil {
+		c.tb.Fatal(err)
+	}
 }

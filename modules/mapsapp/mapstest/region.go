@@ -10,9 +10,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/compile"
 )
 
-// Village is a small place in Delaware as an OpenStreetMap extract. Main Street goes east, Oak Street north, and they cross
-// at 39.16,-75.52; Far Road, 5 km to the east, is joined to nothing. There is a café at the crossing, a school on Oak Street, a house
-// on Main Street, and all of it lies in the town of Testville.
+// Village is a small place in Delaware as an OpenStreetMap extract. Main Street goes east, Oak Street north, and they
+// cross at 39.16,-75.52; Far Road, 5 km to the east, is joined to nothing. There is a café at the crossing, a school on
+// Oak Street, a house on Main Street, and all of it lies in the town of Testville.
 var Village = village("Testville")
 
 func village(town string) string {

@@ -1,0 +1,34 @@
+package accept
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestGzip(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"":                          false,
+		"gzip":                      true,
+		"gzip, deflate, br, zstd":   true,
+		"GZIP;q=0.1":                true,
+		"br, gzip;q=0.5":            true,
+		"gzip;q=0":                  false,
+		"*":                         false,
+		"gzip;q=0, *":               false,
+		"identity, gzip;q=0.5":      false,
+		"identity;q=0.5, gzip":      true,
+		"identity;q=0.5, gzip;q=.5": true,
+		"br":                        false,
+		"xgzip, gzipped":            false,
+		"gzip;q=0.000":              false,
+		"gzip;q=abc":                false,
+		"gzip;q=NaN":                false,
+		"br\ngzip":                  true,
+		"gzip;q=0\nidentity":        false,
+	} {
+		if got := Gzip(http.Header{"Accept-Encoding": strings.Split(accept, "\n")}); got != want {
+			t.Errorf("%q: %v", accept, got)
+		}
+	}
+}

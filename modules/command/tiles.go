@@ -1,0 +1,70 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/internal/maptile"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tileexport"
+)
+
+func init() { subcommands = append(subcommands, newTilesCmd) }
+
+func newTilesCmd() *cobra.Command {
+	var output string
+	var maxZoom int
+	cmd := &cobra.Command{
+		Use:   "tiles <file> --output <file>.pmtiles [--max-zoom 14]",
+		Short: "Writes the map of a region file as a PMTiles archive",
+		Long: `
+Writes the vector tiles of a region file's map as one PMTiles archive (version 3),
+for whoever serves maps from a file or a bucket. They are the same, byte for byte,
+as those that maps_tiles answers with. The archive is written beside its place,
+synced, and renamed when it is whole.
+
+Each zoom has up to four times the tiles of the one before; clients draw higher
+zooms from the tiles of the highest.`,
+		Example: `  caddy maps tiles delaware.region --output delaware.pmtiles
+  caddy maps tiles delaware.region --output overview.pmtiles --max-zoom 10`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if maxZoom < 0 || maxZoom > maptile.MaxZoom {
+				return fmt.Errorf("max-zoom: must be a whole number from 0 to %d", maptile.MaxZoom)
+			}
+			ctx, stop := untilInterrupt(cmd.Context())
+			defer stop()
+			file, err := region.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Release()
+			show := newProgress(cmd.ErrOrStderr())
+			name := filepath.Base(args[0])
+			tiles, err := tileexport.Write(ctx, file, tileexport.Options{
+				Output: output, Name: strings.TrimSuffix(name, filepath.Ext(name)), MaxZoom: uint8(maxZoom),
+				Progress: show.update,
+			})
+			show.end()
+			if err != nil {
+				return interrupted(err)
+			}
+			info, err := os.Stat(output)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s tiles up to zoom %d\n", output,
+				humanize.IBytes(uint64(info.Size())), humanize.Comma(tiles), maxZoom)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "The archive (required)")
+	cmd.Flags().IntVar(&maxZoom, "max-zoom", 14, "The highest zoom of a tile, 0 to 16")
+	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
+	return cmd
+}

@@ -1,0 +1,134 @@
+package mapsapp
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/credential"
+)
+
+// Login says how the console signs users of the issuer in: by OpenID Connect's authorization code with PKCE, as a
+// public client, in a window of its own. The provider has to know `<address of the console>/signed-in.html` as a
+// redirect URI, and to let the console's origin read what its token endpoint answers (CORS).
+type Login struct {
+	// The id under which the provider knows the console, as a client without a secret. Required.
+	ClientID string `json:"client_id,omitempty"`
+
+	// The provider's authorization endpoint: https, or http on loopback. It may have a query. Required.
+	AuthorizeURL string `json:"authorize_url,omitempty"`
+
+	// The provider's token endpoint: https, or http on loopback. Required.
+	TokenURL string `json:"token_url,omitempty"`
+
+	// What is asked for, names separated by spaces. With `openid` among them the provider has to give an ID token, of
+	// which the nonce is checked. Default: `openid`.
+	Scope string `json:"scope,omitempty"`
+}
+
+// check resolves placeholders and fills in defaults. The error names the field that is wrong.
+func (l *Login) check() error {
+	if l.Scope == "" {
+		l.Scope = "openid"
+	}
+	repl := caddy.NewReplacer()
+	for _, field := range []struct {
+		name  string
+		value *string
+		isURL bool
+	}{
+		{"client_id", &l.ClientID, false},
+		{"authorize_url", &l.AuthorizeURL, true},
+		{"token_url", &l.TokenURL, true},
+		{"scope", &l.Scope, false},
+	} {
+		if *field.value == "" {
+			return fmt.Errorf("%s: missing", field.name)
+		}
+		value, err := repl.ReplaceOrErr(*field.value, true, true)
+		if err == nil && field.isURL {
+			err = checkEndpoint(value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", field.name, err)
+		}
+		*field.value = value
+	}
+	return nil
+}
+
+// checkEndpoint refuses URLs to which a code or a verifier would travel in clear, and those that a content policy
+// cannot name.
+func checkEndpoint(text string) error {
+	where, err := url.Parse(text)
+	switch {
+	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
+		return errors.New("is not an http or https URL")
+	case !credential.SafeURL(where):
+		return errors.New("must be https, except on loopback: whoever reads along could sign in")
+	case where.User != nil || where.Fragment != "":
+		return errors.New("must have neither a user nor a fragment")
+	case strings.ContainsAny(where.Host, ";, \t'\""):
+		return errors.New("has a host that is none")
+	}
+	return nil
+}
+
+func (l *Login) unmarshal(d *caddyfile.Dispenser) error {
+	return eachOption(d, func(option string) (err error) {
+		switch option {
+		case "client_id":
+			err = oneArgument(d, &l.ClientID)
+		case "authorize_url":
+			err = oneArgument(d, &l.AuthorizeURL)
+		case "token_url":
+			err = oneArgument(d, &l.TokenURL)
+		case "scope":
+			if l.Scope = strings.Join(d.RemainingArgs(), " "); l.Scope == "" {
+				err = d.ArgErr()
+			}
+		default:
+			err = d.Errf("unknown option of login: %s", option)
+		}
+		return err
+	})
+}
+
+// SignIn is what the console has to know of user tokens. Nothing of it is secret.
+type SignIn struct {
+	// Local is whether tokens that this server minted itself are accepted.
+	Local bool `json:"local"`
+	// Issuer, Audience and OrganizationClaim are those of the tokens that the provider's users bring; empty where there is
+	// no provider.
+	Issuer            string `json:"issuer,omitempty"`
+	Audience          string `json:"audience,omitempty"`
+	OrganizationClaim string `json:"organizationClaim,omitempty"`
+
+	Login *Login `json:"login,omitempty"`
+}
+
+// SignIn tells how users sign in.
+func (a *App) SignIn() SignIn {
+	s := SignIn{Local: a.LocalUsers()}
+	if len(a.config.Users) == 0 {
+		return s
+	}
+	u := a.config.Users[0]
+	s.Issuer, s.Audience, s.OrganizationClaim = u.Issuer, u.Audience, u.OrganizationClaim
+	s.Login = a.UserTokens.Login
+	return s
+}
+
+// TokenOrigin is the origin of the token endpoint, to which the console sends what it got from the authorization
+// endpoint.
+func (l *Login) TokenOrigin() string {
+	where, err := url.Parse(l.TokenURL)
+	if err != nil {
+		return "" // checked when the configuration was read
+	}
+	return where.Scheme + "://" + where.Host
+}

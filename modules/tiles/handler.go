@@ -1,0 +1,175 @@
+// Package tiles is the Caddy handler `maps_tiles`: vector tiles of maps and of road networks, cut from region files.
+package tiles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/tilecache"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { caddy.RegisterModule(new(Handler)) }
+
+// Handler answers, below its prefix, `GET /{region}/{z}/{x}/{y}.mvt` with a Mapbox Vector Tile (version 2.1, extent
+// 4096) in the Protomaps basemap schema, version 4; `GET /{region}.json` with its TileJSON 3.0.0; and
+// `GET /{region}/style.json` with a MapLibre style that needs neither glyphs nor sprites, and so has no texts.
+//
+// `GET /{region}/network/{profile}/{z}/{x}/{y}.mvt` answers, from zoom 12, with the road network that traces of a
+// profile are matched on, and `GET /{region}/network/{profile}.json` with its TileJSON.
+//
+// A tile with nothing in it is answered 204, one that is not there 404.
+type Handler struct {
+	// The names of the regions, as the maps app has them. Their files need a map: those that were built with
+	// `--no-map`, or before there were maps, have networks alone. Required.
+	Regions []string `json:"regions,omitempty"`
+
+	// The path below which the tiles stand, as this handler sees it. All others are answered 404. Default: `/tiles`.
+	Prefix string `json:"prefix,omitempty"`
+
+	// The highest zoom of a tile, 0 to 16. Clients draw higher ones from it. Default: 14.
+	MaxZoom *uint8 `json:"max_zoom,omitempty"`
+
+	// How many bytes of tiles are kept after they were cut, at least 1 MiB. Handlers with the same number share them, and
+	// they outlive reloads. Default: 64 MiB.
+	Cache int64 `json:"cache,omitempty"`
+
+	prefix  endpoint.Prefix
+	regions map[string]*regions.Region
+	maxZoom uint8
+	cache   *tilecache.Cache
+	app     *mapsapp.App
+	logger  *zap.Logger
+}
+
+const (
+	defaultPrefix  = "/tiles"
+	defaultMaxZoom = 14
+	maxMaxZoom     = 16
+	defaultCache   = 64 << 20
+	minCache       = 1 << 20
+)
+
+// CaddyModule returns the Caddy module information.
+func (*Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_tiles", New: func() caddy.Module { return new(Handler) }}
+}
+
+// Provision finds the regions. Their files are opened when the app starts.
+func (h *Handler) Provision(ctx caddy.Context) (err error) {
+	h.logger = ctx.Logger()
+	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+		return err
+	}
+	if h.maxZoom = defaultMaxZoom; h.MaxZoom != nil {
+		h.maxZoom = *h.MaxZoom
+	}
+	h.Cache = cmp.Or(h.Cache, defaultCache)
+	if err := h.check(); err != nil {
+		return err
+	}
+	if h.app, err = mapsapp.Get(ctx); err != nil {
+		return err
+	}
+	found, err := mapsapp.LookupRegions(ctx, h.Regions)
+	if err != nil {
+		return err
+	}
+	h.regions = make(map[string]*regions.Region, len(found))
+	for _, r := range found {
+		h.regions[r.Name()] = r
+		h.app.NeedMap(r)
+	}
+	h.cache, err = acquireCache(h.Cache)
+	return err
+}
+
+// check looks at what nothing can be provisioned with.
+func (h *Handler) check() error {
+	switch {
+	case len(h.Regions) == 0:
+		return errors.New("maps_tiles needs the name of at least one region")
+	case h.maxZoom > maxMaxZoom:
+		return fmt.Errorf("max_zoom: %d is not between 0 and %d", h.maxZoom, maxMaxZoom)
+	case h.Cache < minCache:
+		return fmt.Errorf("cache: %d bytes are less than %d", h.Cache, minCache)
+	}
+	for _, name := range h.Regions {
+		if strings.ContainsAny(name, "/%") {
+			return fmt.Errorf("region %q: a name with a slash or a percent sign cannot be a part of an address", name)
+		}
+	}
+	return nil
+}
+
+// Cleanup gives the cache back.
+func (h *Handler) Cleanup() error {
+	if h.cache != nil {
+		releaseCache(h.Cache)
+		h.cache = nil
+	}
+	return nil
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	rest, ok := h.prefix.Below(r.URL)
+	if !ok {
+		return h.fail(w, apierror.NotFound("not found"))
+	}
+	a, ok := parse(rest)
+	if !ok {
+		return h.fail(w, apierror.NotFound("not found"))
+	}
+	region, ok := h.regions[a.region]
+	if !ok {
+		return h.fail(w, apierror.NotFound("there is no such region"))
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return h.fail(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+	}
+	if a.what != tileOf {
+		body, err := h.describe(r, &a, region, rest)
+		if err != nil {
+			return h.fail(w, err)
+		}
+		// It has the addresses by which this client has reached the server, and they need not be another one's.
+		w.Header().Set("Cache-Control", "private, "+cacheControl)
+		response.Write(w, response.JSON, body)
+		return nil
+	}
+	if !a.exists(h.maxZoom) {
+		return h.fail(w, apierror.NotFound("there is no such tile"))
+	}
+	tile, err := h.tile(r, &a, region)
+	if err != nil {
+		return h.fail(w, err)
+	}
+	return h.fail(w, writeTile(w, r, tile))
+}
+
+// fail answers an error, if there is one.
+func (h *Handler) fail(w http.ResponseWriter, err error) error {
+	if err != nil && response.WriteFailure(w, apierror.Platform, err) {
+		h.logger.Error("a tile cannot be served", zap.Error(err))
+	}
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)
