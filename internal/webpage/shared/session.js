@@ -1,0 +1,151 @@
+// The access to the API that a page has. Tokens live in memory alone: neither in an address, nor in any storage.
+
+// takeTokenFromAddress returns the token of a fragment #token=… and removes it from the address at once, so that
+// neither the history nor a copied address keeps it. Other parts of the fragment stay.
+export function takeTokenFromAddress() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const token = fragment.get("token");
+  if (token === null) return "";
+  const rest = location.hash.slice(1).split("&").filter((part) => !part.startsWith("token=")).join("&");
+  history.replaceState(history.state, "", location.pathname + location.search + (rest ? "#" + rest : ""));
+  return token.trim();
+}
+
+// claimsOf reads the claims of a JWT, for what it says about its expiry; whether they are true is the server's to
+// judge.
+export function claimsOf(token) {
+  try {
+    const body = token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0)))) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+// ApiError is an answer that is no success. Its message is the service's own, or else says in words what the status
+// means.
+export class ApiError extends Error {
+  constructor(status, message, code) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const meanings = {
+  0: "The server cannot be reached. Is it running, and is this device connected?",
+  401: "The token is not valid, or not any more. Paste a new one.",
+  403: "The token does not allow this.",
+  404: "The server does not offer this.",
+  413: "This is larger than the server takes.",
+  429: "Too many requests. Wait a moment and try again.",
+  502: "A service behind the server has failed. Try again later.",
+  503: "The server cannot do this at the moment. Try again in a while.",
+  504: "This took too long.",
+};
+
+// Session holds a token and sends requests with it. renew, where there is one, gets {token, expiresIn} anew: before
+// the token expires, so that nothing that is under way is refused, and once more when a request is refused all the
+// same. changed is called whenever there is another token, or none.
+export class Session {
+  #token = "";
+  #expires = 0; // milliseconds since 1970
+  #renewing = null;
+  #timer = 0;
+
+  constructor({ renew = null, changed = () => {} } = {}) {
+    this.renew = renew;
+    this.changed = changed;
+    // The timers of a page that was in the background, or of a device that slept, come late.
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.#isDue()) this.refresh().catch(() => {});
+    });
+  }
+
+  get token() { return this.#token; }
+  get claims() { return claimsOf(this.#token); }
+  get expires() { return this.#expires; }
+
+  // use takes a token that was given by somebody, who is also the one to give the next.
+  use(token) {
+    this.renew = null;
+    this.#set(token, 0);
+  }
+
+  clear() { this.use(""); }
+
+  // refresh gets a new token. Whoever asks meanwhile waits for the same one.
+  refresh() {
+    if (!this.renew) return Promise.reject(new ApiError(401, meanings[401]));
+    this.#renewing ??= this.renew()
+      .then(({ token, expiresIn }) => this.#set(token, expiresIn))
+      .catch((error) => {
+        this.#later(5000);
+        throw error;
+      })
+      .finally(() => { this.#renewing = null; });
+    return this.#renewing;
+  }
+
+  #set(token, expiresIn) {
+    this.#token = token;
+    const exp = claimsOf(token).exp;
+    // A clock that is wrong matters less where the server has said for how long the token is good.
+    this.#expires = expiresIn ? Date.now() + expiresIn * 1000 : exp ? exp * 1000 : 0;
+    clearTimeout(this.#timer);
+    if (this.renew && expiresIn) this.#later(expiresIn * 750);
+    this.changed(this);
+  }
+
+  #later(wait) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.refresh().catch(() => {}), wait);
+  }
+
+  #isDue() { return this.renew && this.#expires && Date.now() > this.#expires - 30000; }
+
+  // fetch is the browser's, with the token in a header, where it is in no log and no history.
+  async fetch(address, options = {}) {
+    if (this.#renewing) await this.#renewing.catch(() => {});
+    const sent = this.#token;
+    const answer = await this.#send(address, options, sent);
+    if (answer.status !== 401 || !this.renew) return answer;
+    if (sent === this.#token) await this.refresh().catch(() => {});
+    return sent === this.#token ? answer : this.#send(address, options, this.#token);
+  }
+
+  #send(address, options, token) {
+    const headers = new Headers(options.headers);
+    if (token) headers.set("Authorization", "Bearer " + token);
+    return fetch(address, { ...options, headers, credentials: "omit" });
+  }
+
+  // json sends a request and returns the JSON of its answer, null for one without a body. Any failure is an ApiError.
+  async json(address, options) {
+    let answer;
+    try {
+      answer = await this.fetch(address, options);
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(0, meanings[0]);
+    }
+    return readJSON(answer);
+  }
+}
+
+// readJSON is the body of an answer as JSON; where the answer is no success, or no JSON, it throws an ApiError.
+export async function readJSON(answer) {
+  const text = await answer.text();
+  let body = null;
+  try {
+    if (text) body = JSON.parse(text);
+  } catch {
+    if (answer.ok) throw new ApiError(502, meanings[502]);
+  }
+  if (answer.ok) return body;
+  const error = body?.error;
+  const said = typeof error === "string" ? error : error?.message;
+  const meaning = meanings[answer.status] ?? "The server answered with status " + answer.status + ".";
+  const known = answer.status === 401 || answer.status === 429 ? meaning : said ?? meaning;
+  throw new ApiError(answer.status, known, body?.code ?? error?.code);
+}
