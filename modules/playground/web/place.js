@@ -1,0 +1,62 @@
+// What is at a place: the answers of reverse geocoding, as a list and on the map.
+import { byId, el, say, copyButton } from "./shared/dom.js";
+
+// metres is a distance in words.
+export const metres = (m) => (m < 1000 ? `${Math.round(m)} m` : `${(m / 1000).toFixed(m < 10000 ? 2 : 1)} km`);
+
+// addressOf is an address as it is written on a line.
+function addressOf(a) {
+  const road = [a.house_number, a.street].filter(Boolean).join(" ");
+  return [road, a.suburb ?? a.hamlet, a.city, a.state, a.postcode, a.country].filter(Boolean).join(", ");
+}
+
+// placeFinder returns a function that asks what is at a place {lat, lng}.
+export function placeFinder(map, session, settings, curl) {
+  const box = byId("places"), shapes = L.layerGroup().addTo(map);
+  let asked = null;
+
+  function choose(node, place, at) {
+    for (const other of box.querySelectorAll(".place")) other.classList.toggle("chosen", other === node);
+    shapes.clearLayers();
+    L.circleMarker(at, { radius: 6, color: "#ffffff", weight: 2, fillColor: "#1d5fb4", fillOpacity: 1 }).addTo(shapes);
+    if (!place) return;
+    const look = { color: "#d1495b", weight: 3, fillOpacity: .12 };
+    if (place.geometry) {
+      L.geoJSON(place.geometry,
+        { style: look, pointToLayer: (f, p) => L.circleMarker(p, { ...look, radius: 9 }) }).addTo(shapes);
+    } else L.circleMarker(place.location, { ...look, radius: 9 }).addTo(shapes);
+  }
+
+  return async function ask(at) {
+    asked?.abort();
+    const { signal } = asked = new AbortController();
+    const lat = at.lat.toFixed(6), lng = at.lng.toFixed(6);
+    const address = `${settings.geocoding}?lat=${lat}&lon=${lng}&size=5&geometry=true`;
+    say(box, "Asking…", "busy");
+    choose(null, null, at);
+    let results;
+    try {
+      results = (await session.json(address, { signal })).data.results;
+    } catch (error) {
+      if (error.name !== "AbortError") say(box, error.message, "error");
+      return;
+    }
+    if (!results.length) {
+      say(box, map.regionBounds?.contains(at) === false
+        ? "This place lies outside this map." : "There is nothing known here.");
+      return;
+    }
+    const nodes = results.map((place) => {
+      const node = el("div", { class: "place", dir: "auto" },
+        el("button", { type: "button", onclick: () => choose(node, place, at) }, place.name || place.display_name),
+        el("p", {}, addressOf(place.address)),
+        el("p", { class: "quiet" }, `${metres(place.distance)} · ${place.category}: ${place.type}`));
+      return node;
+    });
+    box.className = "";
+    box.replaceChildren(...nodes, el("div", { class: "row" }, copyButton("Copy as curl", () => curl(address)),
+      el("span", { class: "quiet" }, `${lat}, ${lng}`)));
+    choose(nodes[0], results[0], at);
+    box.scrollIntoView({ block: "nearest" });
+  };
+}
