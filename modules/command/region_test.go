@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"build", file("foreign.osm.pbf", []byte("no protocol buffer")), "-o", target}, []string{"foreign.osm.pbf"}},
 		{[]string{"build", file("cut.osm", []byte(mapstest.Village[:400])), "-o", target}, []string{"cut.osm"}},
 		{[]string{"build", extract, "-o", filepath.Join(none, "x.region")}, []string{"none"}},
-		{[]string{"build", extract, "-o", extract}, []string{"one of the extracts"}},
+		{[]string{"build", extract, "-o", extract}, []string{"made from"}},
 
 		{[]string{"info"}, []string{"region file"}},
 		{[]string{"info", region, region}, []string{"region file"}},

@@ -1,0 +1,117 @@
+// The console: who is signed in, until when, and the accounts of their organization. All text gets into the page as
+// text.
+import { byId, on, say } from "./shared/dom.js";
+import { showPages } from "./shared/pages.js";
+import { Session, claimsOf, takeTokenFromAddress } from "./shared/session.js";
+import { Accounts } from "./accounts.js";
+import { Login } from "./login.js";
+
+const warnBefore = 5 * 60; // seconds
+const message = byId("message");
+let settings = { local: true };
+let login = null;
+let timer = 0;
+
+const session = new Session({ changed: show });
+const accounts = new Accounts(session, {
+  say: (text, kind) => say(message, text, kind),
+  expired: () => leave("Your sign-in is not valid any more. Sign in again."),
+});
+
+// organizationOf is the claim that the server reads: that of the provider for its tokens, org for the server's own.
+const organizationOf = (claims) =>
+  claims[claims.iss === settings.issuer ? settings.organizationClaim : "org"];
+
+// enter signs in with a token, and returns what is wrong with it where that can be told.
+function enter(token) {
+  const claims = claimsOf(token);
+  if (!claims.exp) return "This is not a user token. It begins with eyJ and has two dots.";
+  if (claims.exp * 1000 <= Date.now()) return "This token has expired. Get a new one.";
+  if (!organizationOf(claims)) return "This token names no organization.";
+  say(message, "");
+  session.use(token);
+  accounts.load();
+  byId("accounts-title").focus();
+  return "";
+}
+
+function leave(why = "You are signed out.") {
+  session.clear();
+  accounts.clear();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  say(message, why);
+  byId("sign-in-title").focus();
+}
+
+// show lets the page say who is signed in.
+function show() {
+  const claims = session.claims;
+  const inside = session.token !== "";
+  byId("who").hidden = byId("signed-in").hidden = !inside;
+  byId("signed-out").hidden = inside;
+  byId("who-name").textContent = claims.email ?? claims.preferred_username ?? claims.sub ?? "";
+  byId("who-organization").textContent = organizationOf(claims) ?? "";
+  byId("pasted").value = "";
+  clearInterval(timer);
+  if (inside) timer = setInterval(showExpiry, 1000);
+  showExpiry();
+}
+
+// lasting says seconds in words, in steps that do not flicker.
+function lasting(seconds) {
+  if (seconds >= 7200) return Math.floor(seconds / 3600) + " hours";
+  if (seconds >= 120) return Math.floor(seconds / 60) + " minutes";
+  return seconds >= 60 ? "1 minute" : "less than a minute";
+}
+
+function showExpiry() {
+  const inside = session.token !== "";
+  const left = (session.expires - Date.now()) / 1000;
+  if (inside && left <= 0) return leave("Your sign-in has expired. Sign in again.");
+  write(byId("who-expiry"), inside ? "expires in " + lasting(left) : "");
+  write(byId("expiry-warning"), inside && left < warnBefore
+    ? `Your sign-in ends in ${lasting(left)}. Finish what you do, sign out, and sign in again.` : "");
+}
+
+// write changes a text only when it is another one: each change is read out.
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function takeGiven(token) {
+  const wrong = token && enter(token);
+  if (wrong) say(message, wrong, "error");
+}
+
+on("sign-out", "click", () => leave());
+on("paste", "submit", (event) => {
+  event.preventDefault();
+  const field = byId("pasted");
+  const wrong = enter(field.value.trim());
+  byId("pasted-error").textContent = wrong;
+  field.setAttribute("aria-invalid", wrong !== "");
+  if (wrong) field.focus();
+});
+on("sign-in", "click", () => {
+  try {
+    login.start();
+    say(message, "Sign in in the window that has opened.", "busy");
+  } catch (error) {
+    say(message, error.message, "error");
+  }
+});
+window.addEventListener("hashchange", () => takeGiven(takeTokenFromAddress()));
+
+// Out of the address before anything is waited for.
+const given = takeTokenFromAddress();
+settings = await fetch("sign-in.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => settings);
+byId("mint-hint").hidden = !settings.local;
+if (settings.login) {
+  login = new Login(settings, takeGiven, (error) => say(message, error.message, "error"));
+  byId("provider").textContent = new URL(settings.login.authorize_url).host;
+  byId("login").hidden = false;
+  login.prepare();
+}
+show();
+takeGiven(given);
+showPages();

@@ -1,0 +1,133 @@
+// Package docs is the Caddy handler `maps_docs`: the API reference, to read and to try.
+package docs
+
+import (
+	"cmp"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	swaggerui "github.com/swaggest/swgui/v5/static"
+
+	"github.com/mapsedge/caddy-maps/docs"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/webpage"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() {
+	caddy.RegisterModule(new(Docs))
+	httpcaddyfile.RegisterHandlerDirective("maps_docs", parseCaddyfile)
+	httpcaddyfile.RegisterDirectiveOrder("maps_docs", httpcaddyfile.Before, "respond")
+}
+
+// Docs serves a page with the reference of the service's API, where requests can be tried with a token that is pasted,
+// and the OpenAPI document that it is made from, `openapi.yaml`. All of it is part of the program.
+type Docs struct {
+	// The path of the page, as this handler sees it. Default: `/docs`.
+	Prefix string `json:"prefix,omitempty"`
+
+	prefix endpoint.Prefix
+	page   *webpage.Page
+}
+
+const defaultPrefix = "/docs"
+
+// web is the page around Swagger UI.
+//
+//go:embed web
+var web embed.FS
+
+// swaggerFiles are the files of Swagger UI that the page needs.
+var swaggerFiles = [...]string{"swagger-ui.css", "swagger-ui-bundle.js"}
+
+// CaddyModule returns the Caddy module information.
+func (*Docs) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_docs", New: func() caddy.Module { return new(Docs) }}
+}
+
+// Provision reads the files of the page.
+func (d *Docs) Provision(caddy.Context) (err error) {
+	if d.prefix, err = endpoint.ParsePrefix(cmp.Or(d.Prefix, defaultPrefix)); err != nil {
+		return err
+	}
+	own, err := fs.Sub(web, "web")
+	if err != nil {
+		return err
+	}
+	// The pictures in Swagger UI's style sheet are data: addresses.
+	d.page, err = webpage.New(webpage.Policy{Images: []string{"data:"}}, webpage.Shared(), webpage.Files{FS: own})
+	if err != nil {
+		return err
+	}
+	d.page.Add("openapi.yaml", docs.OpenAPI, 0)
+	for _, name := range swaggerFiles {
+		data, err := swaggerFile(name)
+		if err != nil {
+			return fmt.Errorf("reading Swagger UI's %s: %w", name, err)
+		}
+		d.page.Add("lib/"+name, data, 24*time.Hour)
+	}
+	return nil
+}
+
+// swaggerFile unpacks a file of Swagger UI.
+func swaggerFile(name string) ([]byte, error) {
+	packed, err := swaggerui.FS.Open(name + ".gz")
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close()
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	rest, ok := d.prefix.Below(r.URL)
+	if !ok {
+		apierror.Platform.Write(w, apierror.NotFound("not found"))
+		return nil
+	}
+	d.page.Serve(w, r, rest)
+	return nil
+}
+
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	d := new(Docs)
+	return d, d.UnmarshalCaddyfile(h.Dispenser)
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_docs [<matcher>] {
+//	    prefix <path>
+//	}
+//
+// Example:
+//
+//	handle /docs/* {
+//	    maps_docs
+//	}
+func (d *Docs) UnmarshalCaddyfile(disp *caddyfile.Dispenser) error {
+	return mapsapp.PrefixAlone(disp, &d.Prefix)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Docs)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Docs)(nil)
+	_ caddyfile.Unmarshaler       = (*Docs)(nil)
+)
