@@ -22,9 +22,13 @@ import (
 	// HTTP handlers.
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/console"
+	_ "github.com/mapsedge/caddy-maps/modules/docs"
 	_ "github.com/mapsedge/caddy-maps/modules/health"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
+	_ "github.com/mapsedge/caddy-maps/modules/playground"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 
 	// HTTP request matchers.

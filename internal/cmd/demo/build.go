@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/maptile"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // osmModule ships an extract of Delaware among its test data.
@@ -21,17 +24,32 @@ func buildServer(ctx context.Context, s settings) error {
 	return command(ctx, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-o", s.server(), "./caddy")
 }
 
-// buildRegion compiles the map, unless a valid one is there that is newer than its extract.
+// buildRegion compiles the region, unless one is there that will do and is newer than its extract.
 func buildRegion(ctx context.Context, s settings) error {
 	extract, err := findExtract(ctx)
 	if err != nil {
 		return err
 	}
-	if newer(s.region(), extract) && exec.CommandContext(ctx, s.server(), "maps", "info", s.region(), "--verify").Run() == nil {
+	if newer(s.region(), extract) && complete(ctx, s.region()) {
 		return nil
 	}
 	fmt.Println("demo: compiling the map of Delaware")
 	return command(ctx, nil, s.server(), "maps", "build", extract, "--output", s.region())
+}
+
+// complete reports whether a region file is undamaged and has all that the demo shows. A demo of an earlier version may
+// have left one without a map.
+func complete(ctx context.Context, path string) bool {
+	file, err := region.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Release()
+	if file.VerifyWhole(ctx) != nil {
+		return false
+	}
+	m, err := maptile.Open(file)
+	return err == nil && m != nil
 }
 
 func findExtract(ctx context.Context) (string, error) {

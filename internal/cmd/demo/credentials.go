@@ -22,6 +22,8 @@ type credentials struct {
 	ServerToken  string `json:"serverToken"`
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken"`
+
+	Account string `json:"-"` // its id
 }
 
 // obtainCredentials goes the way of a new customer: a user token from the operator, a service account made with it, and
@@ -40,16 +42,18 @@ func obtainCredentials(ctx context.Context, s settings) (credentials, error) {
 
 	var account struct {
 		Data struct {
+			ID          string `json:"id"`
 			ClientToken string `json:"clientToken"`
 			ServerToken string `json:"serverToken"`
 		} `json:"data"`
 	}
 	err = post(ctx, s.baseURL()+"/api/v1/service-accounts", creds.UserToken, map[string]any{
-		"platform": "WEB", "description": "make demo", "scopes": []string{"DIRECTION", "REVERSEGEOCODING"},
+		"platform": "WEB", "description": "make demo", "scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING"},
 	}, &account)
 	if err != nil {
 		return creds, err
 	}
+	creds.Account = account.Data.ID
 	creds.ClientToken, creds.ServerToken = account.Data.ClientToken, account.Data.ServerToken
 
 	var tokens struct {

@@ -9,13 +9,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
 )
 
 func TestWriteCredentials(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "credentials.json")
 	for _, want := range []credentials{
-		{BaseURL: "http://127.0.0.1:8080", UserToken: "u", ClientToken: "c", ServerToken: "s", AccessToken: "a", RefreshToken: "r"},
+		{BaseURL: "http://127.0.0.1:8080", UserToken: "u", ClientToken: "c", ServerToken: "s",
+			AccessToken: "a", RefreshToken: "r"},
 		{BaseURL: "http://127.0.0.1:8081"}, // replaces the first
 	} {
 		if err := writeCredentials(path, want); err != nil {
@@ -45,6 +48,18 @@ func TestWriteCredentials(t *testing.T) {
 	}
 }
 
+// The pages come first, with all that they need to work.
+func TestPagesComeFirst(t *testing.T) {
+	var out strings.Builder
+	printRequests(&out, settings{}, credentials{BaseURL: "http://127.0.0.1:8080", UserToken: "u"})
+	pages, _, found := strings.Cut(out.String(), "curl")
+	for _, address := range []string{"/playground/\n", "/console/#token=u\n", "/docs/\n"} {
+		if !found || !strings.Contains(pages, "\nhttp://127.0.0.1:8080"+address) {
+			t.Errorf("%s is not among the first of\n%s", address, out.String())
+		}
+	}
+}
+
 func TestTakenPortIsNamed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,6 +83,30 @@ func TestTakenPortIsNamed(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
+	}
+}
+
+// What an earlier demo has left is built anew where it is damaged, or of a time before there were maps.
+func TestComplete(t *testing.T) {
+	dir := t.TempDir()
+	extract, region := filepath.Join(dir, "point.osm"), filepath.Join(dir, "point.region")
+	osm := `<osm version="0.6"><node id="1" version="1" lat="39.16" lon="-75.52"><tag k="name" v="Dover"/></node></osm>`
+	if err := os.WriteFile(extract, []byte(osm), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ noMap, cut, complete bool }{{false, false, true}, {noMap: true}, {cut: true}} {
+		opts := compile.Options{Inputs: []string{extract}, Output: region, NoMap: tc.noMap}
+		if _, err := compile.Build(t.Context(), opts); err != nil {
+			t.Fatal(err)
+		}
+		if tc.cut {
+			if err := os.Truncate(region, 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := complete(t.Context(), region); got != tc.complete {
+			t.Errorf("%+v: %v", tc, got)
+		}
 	}
 }
 

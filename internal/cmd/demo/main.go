@@ -91,6 +91,9 @@ func run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := srv.welcomeGuests(ctx, creds.Account); err != nil {
+		return err
+	}
 	if err := writeCredentials(s.credentials, creds); err != nil {
 		return err
 	}

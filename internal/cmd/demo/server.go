@@ -23,7 +23,8 @@ type server struct {
 
 // limits leave room for whoever tries how fast it is, on a server that only this machine can reach.
 var limits = []string{
-	"MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000", "MAPS_LIMIT_TOKENS=50000", "MAPS_LIMIT_MANAGEMENT=50000",
+	"MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000", "MAPS_LIMIT_TILES=20000", "MAPS_LIMIT_TILES_ADDRESS=20000",
+	"MAPS_LIMIT_TOKENS=50000", "MAPS_LIMIT_MANAGEMENT=50000",
 }
 
 func startServer(s settings) (*server, error) {
@@ -33,10 +34,26 @@ func startServer(s settings) (*server, error) {
 		return nil, err
 	}
 	defer out.Close()
-	srv.cmd = exec.Command(s.server(), "run", "--config", "Caddyfile.example", "--adapter", "caddyfile")
+	srv.cmd = exec.Command(s.server(), append([]string{"run"}, configuration...)...)
 	srv.cmd.Stdout, srv.cmd.Stderr = out, out
 	srv.cmd.SysProcAttr = endWithUs()
-	srv.cmd.Env = append(slices.Concat(limits, os.Environ()), // of two values for a name the later one counts
+	srv.cmd.Env = s.environment()
+	if err := srv.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		srv.err = srv.cmd.Wait()
+		close(srv.exited)
+	}()
+	return srv, nil
+}
+
+// configuration are the arguments of Caddy's commands that name it.
+var configuration = []string{"--config", "Caddyfile.example", "--adapter", "caddyfile"}
+
+// environment is what the configuration takes from the environment.
+func (s settings) environment() []string {
+	return append(slices.Concat(limits, os.Environ()), // of two values for a name the later one counts
 		"MAPS_BIND=127.0.0.1",
 		"MAPS_PORT="+s.port,
 		"MAPS_ADMIN="+s.admin,
@@ -46,14 +63,17 @@ func startServer(s settings) (*server, error) {
 		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "config"),
 		"XDG_DATA_HOME="+filepath.Join(s.dir, "data"),
 	)
-	if err := srv.cmd.Start(); err != nil {
-		return nil, err
+}
+
+// welcomeGuests gives those who open the playground tokens of an account: it can be made only when the server runs.
+func (srv *server) welcomeGuests(ctx context.Context, account string) error {
+	arguments := append([]string{"reload", "--address", srv.admin}, configuration...)
+	reload := exec.CommandContext(ctx, srv.server(), arguments...)
+	reload.Env = append(srv.environment(), "MAPS_GUEST="+account)
+	if out, err := reload.CombinedOutput(); err != nil {
+		return fmt.Errorf("reloading the server: %w\n%s", err, out)
 	}
-	go func() {
-		srv.err = srv.cmd.Wait()
-		close(srv.exited)
-	}()
-	return srv, nil
+	return nil
 }
 
 func (s settings) baseURL() string { return "http://127.0.0.1:" + s.port }
