@@ -13,7 +13,7 @@ DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
 SOAK_TIME ?= 15m
 
-.PHONY: all build demo test bench eval soak fuzz lint fmt docs countries xcaddy clean
+.PHONY: all build demo test bench eval soak fuzz lint fmt docs countries xcaddy checks clean
 
 all: build
 
@@ -78,6 +78,21 @@ $(BIN)/xcaddy: tools/go.mod
 
 $(BIN)/staticcheck: tools/go.mod
 	$(GO) -C tools build -o ../$@ honnef.co/go/tools/cmd/staticcheck
+
+# What the tests hold tiles and pages against, where there are npm and a network: MapLibre with the Protomaps style, and
+# axe. Prints the variable by which they find it.
+checks: build/browser/node_modules
+	@echo MAPS_TEST_NPM=$(abspath build/browser/node_modules)
+
+build/browser/node_modules: tools/browser/package-lock.json
+	@mkdir -p build/browser
+	@cp tools/browser/package.json tools/browser/package-lock.json tools/browser/.npmrc build/browser
+	@npm ci --prefix build/browser --silent
+	@touch $@
+
+# go-pmtiles, with which archives and servers of tiles are compared.
+$(BIN)/pmtiles: tools/pmtiles/go.mod
+	$(GO) -C tools/pmtiles build -o ../../$@ github.com/protomaps/go-pmtiles
 
 clean:
 	rm -rf build .demo

@@ -165,7 +165,7 @@ func TestExampleConfiguration(t *testing.T) {
 		"#	organization_claim", "	organization_claim",
 		"#	require_claim", "	require_claim",
 		"#	# local off", "	local off",
-		"# }", "}",
+		"\n\t\t# }\n", "\n\t\t}\n", // of user_tokens, not of login within
 	)
 	if err != nil {
 		t.Fatal(err)

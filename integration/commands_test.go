@@ -235,7 +235,19 @@ func TestUserTokenCommand(t *testing.T) {
 			}
 		})
 	}
+	cmd := s.command(t.Context(), "maps", "user-token", "--organization", "by-console", "--console", "--address", s.admin)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, token, _ := strings.Cut(strings.TrimSpace(string(out)), "/#token=")
+	s.create(t, secret(token), nil)
+	if page != s.url("/console") || s.send(t, call{path: "/console/"}).status != 200 {
+		t.Errorf("the console is at %s", page)
+	}
 	for name, args := range map[string][]string{
+		"base alone":      {"--address", s.admin, "--organization", "x", "--base", "https://maps.example.com"},
+		"no base":         {"--address", s.admin, "--organization", "x", "--console", "--base", "maps.example.com"},
 		"no organization": {"--address", s.admin},
 		"long ttl":        {"--address", s.admin, "--organization", "x", "--ttl", "25h"},
 		"no server":       {"--address", "127.0.0.1:1", "--organization", "x"},

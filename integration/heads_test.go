@@ -40,7 +40,7 @@ func familyError(t *testing.T, path string, status int, body string) (text, code
 }
 
 var allPaths = []string{external + "/auth", external + "/jwks.json", accounts, accounts + "/sa_x", reverse, match,
-	route, "/healthz", "/", "/nothing"}
+	route, "/tiles/delaware.json", "/tiles/delaware/0/0/0.mvt", "/healthz", "/", "/nothing"}
 
 // What Caddy refuses before any handler has seen it is JSON of the path's family, with a code where the family has
 // one.

@@ -33,6 +33,9 @@ func TestOpenAPIDocuments(t *testing.T) {
 		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",
 		"get /v2/search/reverse-geocoding", "get /v2/search/coverage", "get /api/route/matching/",
 		"post /api/route/matching/", "get /api/v1/route", "get /healthz",
+		"get /tiles/{region}/{z}/{x}/{y}.mvt", "get /tiles/{region}/network/{profile}/{z}/{x}/{y}.mvt",
+		"get /tiles/{region}.json", "get /tiles/{region}/network/{profile}.json", "get /tiles/{region}/style.json",
+		"post /playground/token",
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, public.operations(t)); diff != "" {

@@ -134,6 +134,7 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 	if !s.limits {
 		// A limiter keeps so many times in memory for each of its keys.
 		cmd.Env = append(cmd.Env, "MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000",
+			"MAPS_LIMIT_TILES=20000", "MAPS_LIMIT_TILES_ADDRESS=20000",
 			"MAPS_LIMIT_TOKENS=200000", "MAPS_LIMIT_MANAGEMENT=200000")
 	}
 	return cmd

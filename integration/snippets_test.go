@@ -274,8 +274,8 @@ func checkTiles(t *testing.T, text string) {
 			fmt.Fprint(w, tile)
 		}
 	})
-	f.checkPreflight("/tiles/1/2/3.pbf")
-	a, got := f.gate("TILE", call{path: "/tiles/1/2/3.pbf"})
+	f.checkPreflight("/basemap/1/2/3.pbf")
+	a, got := f.gate("TILE", call{path: "/basemap/1/2/3.pbf"})
 	f.wantAccount(got)
 	const cache = "private, max-age=86400, stale-while-revalidate=604800"
 	a.wantHeader("Cache-Control", cache).wantHeader("Access-Control-Allow-Origin", page).
@@ -290,7 +290,7 @@ func checkTiles(t *testing.T, text string) {
 		if match != "" {
 			header["If-None-Match"] = []string{match}
 		}
-		a := f.ask(call{path: "/tiles" + path + "?apiKey=" + token, header: header})
+		a := f.ask(call{path: "/basemap" + path + "?apiKey=" + token, header: header})
 		if got := f.passed(token); got.uri != path {
 			t.Errorf("%s, want %s", got.uri, path)
 		}
@@ -317,7 +317,7 @@ func checkLimits(t *testing.T, text string) {
 	})
 	id, token := f.token("TILE", "GEOCODING")
 	forged := map[string][]string{"X-Account": {"forged"}, "X-Organization": {"forged"}, "X-Scopes": {"forged"}}
-	f.ask(call{path: "/tiles/1?apiKey=" + token, header: forged}).want(200)
+	f.ask(call{path: "/basemap/1?apiKey=" + token, header: forged}).want(200)
 	got := f.passed(token)
 	want := map[string][]string{"X-Account": {id}, "X-Organization": {"fronting"}, "X-Scopes": {"TILE GEOCODING"}}
 	for name, values := range want {
@@ -325,24 +325,24 @@ func checkLimits(t *testing.T, text string) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	a := f.ask(call{path: "/tiles/broken", bearer: token}).want(502).wantHeader("Content-Type", jsonType)
+	a := f.ask(call{path: "/basemap/broken", bearer: token}).want(502).wantHeader("Content-Type", jsonType)
 	if string(a.body) != `{"error":"Bad Gateway"}` {
 		t.Errorf("%s", a.body)
 	}
 	for range 3 {
-		f.ask(call{path: "/tiles/1", bearer: token}).want(200)
+		f.ask(call{path: "/basemap/1", bearer: token}).want(200)
 	}
 	f.upstream.take()
-	a = f.ask(call{path: "/tiles/1", bearer: token}).want(429).wantHeader("Content-Type", jsonType).
+	a = f.ask(call{path: "/basemap/1", bearer: token}).want(429).wantHeader("Content-Type", jsonType).
 		wantHeader("Cache-Control", "no-store")
 	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || wait < 1 || wait > 61 || string(a.body) != `{"error":"Too Many Requests"}` {
 		t.Errorf("Retry-After %q: %s", a.header.Get("Retry-After"), a.body)
 	}
-	f.ask(call{path: "/tiles/1"}).want(401)
+	f.ask(call{path: "/basemap/1"}).want(401)
 	f.notPassed()
 	_, other := f.token("TILE")
-	f.ask(call{path: "/tiles/1", bearer: other}).want(200)
+	f.ask(call{path: "/basemap/1", bearer: other}).want(200)
 	log, err := os.ReadFile(f.log)
 	if err != nil {
 		t.Fatal(err)

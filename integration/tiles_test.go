@@ -1,0 +1,120 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/maptile"
+
+	"github.com/mapsedge/caddy-maps/internal/pmtiles/pmtilestest"
+)
+
+// tileToken is an access token for tiles.
+func (s *server) tileToken(t testing.TB, organization string) string {
+	t.Helper()
+	acc := s.create(t, s.userToken(t, organization), map[string]any{"scopes": []string{"TILE"}})
+	token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	return token
+}
+
+var zipped = map[string][]string{"Accept-Encoding": {"gzip"}}
+
+// The archive that is written of a region has all tiles that the server answers with, byte for byte, and no others.
+func TestTilesAreThoseOfTheArchive(t *testing.T) {
+	archive := filepath.Join(t.TempDir(), "delaware.pmtiles")
+	if out, stderr, err := maps(t, "", "tiles", region, "--output", archive); err != nil ||
+		!strings.Contains(out, "up to zoom 14") {
+		t.Fatalf("%v\n%s%s", err, out, stderr)
+	}
+	a := pmtilestest.Read(t, archive)
+	s := newServer(t)
+	s.quick, s.logLevel = true, "INFO"
+	s.run(t)
+	token := s.tileToken(t, "tiles")
+	var described struct {
+		Bounds            [4]float64
+		MinZoom, MaxZoom  uint8
+		Attribution, Name string
+		VectorLayers      any `json:"vector_layers"`
+	}
+	s.send(t, call{path: "/tiles/delaware.json", bearer: token}).want(200).into(&described)
+	if a.MinZoom != described.MinZoom || a.MaxZoom != described.MaxZoom || a.Metadata["name"] != described.Name ||
+		a.Metadata["attribution"] != described.Attribution {
+		t.Errorf("%d to %d, %v; the server has %+v", a.MinZoom, a.MaxZoom, a.Metadata, described)
+	}
+	if diff := cmp.Diff(described.VectorLayers, a.Metadata["vector_layers"]); diff != "" {
+		t.Errorf("layers (-server +archive)\n%s", diff)
+	}
+	bound := orb.Bound{Min: orb.Point{described.Bounds[0], described.Bounds[1]},
+		Max: orb.Point{described.Bounds[2], described.Bounds[3]}}
+	const around = 4 // tiles: at zoom 14 a square of zoom 12, which a map has whole
+	asked, found := 0, 0
+	for z := maptile.Zoom(0); z <= 14; z++ {
+		from, to := maptile.At(bound.LeftTop(), z), maptile.At(bound.RightBottom(), z)
+		for x := max(from.X, around) - around; x <= min(to.X+around, 1<<z-1); x++ {
+			for y := max(from.Y, around) - around; y <= min(to.Y+around, 1<<z-1); y++ {
+				path := fmt.Sprintf("/tiles/delaware/%d/%d/%d.mvt", z, x, y)
+				answer := s.send(t, call{path: path, bearer: token, header: zipped})
+				want, there := a.Tiles[pmtilestest.Tile{Z: uint8(z), X: x, Y: y}]
+				asked++
+				if there {
+					found++
+				}
+				if there && string(answer.want(200).body) != string(want) || !there && answer.status != 204 {
+					t.Fatalf("%s: %d with %d bytes, the archive has %d", path, answer.status, len(answer.body), len(want))
+				}
+			}
+		}
+	}
+	if found != len(a.Tiles) || found < 1000 || asked == found {
+		t.Errorf("%d tiles of %d that were asked for; the archive has %d", found, asked, len(a.Tiles))
+	}
+}
+
+// Tiles are for those with the scope TILE, and addresses that are given out hold no token.
+func TestTilesAreGuarded(t *testing.T) {
+	s := sharedServer(t)
+	token := s.tileToken(t, "tile-guard")
+	acc := s.create(t, s.userToken(t, "tile-guard"), nil)
+	other, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	at := maptile.At(orb.Point{-75.5244, 39.1582}, 14)
+	tile := fmt.Sprintf("%d/%d/%d.mvt", at.Z, at.X, at.Y)
+	for _, path := range []string{"/tiles/delaware.json", "/tiles/delaware/style.json", "/tiles/delaware/network/car.json",
+		"/tiles/delaware/" + tile, "/tiles/delaware/network/foot/" + tile} {
+		s.send(t, call{path: path}).want(401)
+		s.send(t, call{path: path, bearer: other}).want(403)
+		a := s.send(t, call{path: path + "?apiKey=" + token}).want(200).wantHeader("Cache-Control", "private, max-age=3600")
+		if strings.Contains(string(a.body), token) || strings.Contains(string(a.body), "apiKey") {
+			t.Errorf("%s: a token is in it", path)
+		}
+		if strings.HasSuffix(path, ".json") && !strings.Contains(string(a.body), `"`+s.url("/tiles/delaware")) {
+			t.Errorf("%s: no address of this server: %s", path, a.body)
+		}
+		s.send(t, call{method: "HEAD", path: path, bearer: token}).want(200)
+		s.send(t, call{method: "POST", path: path, bearer: token}).want(405).wantHeader("Allow", "GET, HEAD")
+		if tag := a.header.Get("Etag"); tag != "" {
+			s.send(t, call{path: path, bearer: token, header: map[string][]string{"If-None-Match": {tag}}}).want(304)
+		}
+	}
+	for _, path := range []string{"/tiles/delaware/15/0/0.mvt", "/tiles/delaware/014/0/0.mvt", "/tiles/nowhere.json",
+		"/tiles/delaware/0/1/0.mvt", "/tiles/delaware/network/car/11/0/0.mvt"} {
+		s.send(t, call{path: path, bearer: token}).want(404)
+	}
+}
+
+// A map that is opened and moved is not refused, and an account that asks without end is.
+func TestTileLimit(t *testing.T) {
+	s := startLimited(t)
+	token := s.tileToken(t, "tile-limit")
+	for i := range 200 {
+		s.send(t, call{path: fmt.Sprintf("/tiles/delaware/14/%d/6252.mvt", 4700+i), bearer: token, header: zipped})
+	}
+	a, passed := s.untilLimited(t, call{path: "/tiles/delaware/0/0/0.mvt", bearer: token, header: zipped}, 200)
+	if a.wantHeader("RateLimit", `"tiles_accounts…`); passed < 50 {
+		t.Errorf("%d passed", passed)
+	}
+}
