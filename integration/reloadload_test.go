@@ -69,7 +69,10 @@ func TestReloadUnderLoad(t *testing.T) {
 	copyFile(t, region, second)
 	changed := strings.Replace(string(original), "{$MAPS_REGION:./data/delaware.region}", second, 1)
 
-	calls := append(callsWith(access), exchangeCall(acc.ClientToken, acc.ServerToken), call{path: accounts, bearer: user})
+	// Of another account: a thousand exchanges push the grant of the first access token out.
+	other := s.create(t, user, nil)
+	calls := append(callsWith(access), exchangeCall(other.ClientToken, other.ServerToken),
+		call{path: accounts, bearer: user})
 	load := func(rounds int) (answered int64) {
 		l := &loaders{server: s, calls: calls}
 		l.begin(t, 8)

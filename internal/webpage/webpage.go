@@ -9,12 +9,14 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/accept"
@@ -78,11 +80,12 @@ type Page struct {
 	files  map[string]*file // by path below the page, without a slash in front
 }
 
+// file is a file of a page. Most pages are never asked for between two reloads of the configuration, so that it is
+// compressed, or unpacked, when the first request for it comes.
 type file struct {
 	media        string
 	cacheControl string
-	plain        content
-	gzip         content // empty where it would not be smaller
+	plain, gzip  func() content // gzip's is empty where it would not be smaller
 }
 
 type content struct {
@@ -120,19 +123,49 @@ func New(policy Policy, sources ...Files) (*Page, error) {
 // Add adds a file under a path below the page, in place of one that has it already. Its type is that of its extension.
 // A page that is being served must not be changed.
 func (p *Page) Add(name string, data []byte, maxAge time.Duration) {
-	f := &file{media: mediaType(name), cacheControl: "no-cache", plain: newContent(data)}
+	p.add(name, maxAge, func() []byte { return data }, func() []byte { return compress(data) })
+}
+
+// AddCompressed is Add for a file that comes compressed by gzip, under its name without the ending for that. The data
+// has to be part of the program: what cannot be unpacked is served as it is.
+func (p *Page) AddCompressed(name string, data []byte, maxAge time.Duration) {
+	p.add(name, maxAge, func() []byte { return unpack(data) }, func() []byte { return data })
+}
+
+func (p *Page) add(name string, maxAge time.Duration, plain, compressed func() []byte) {
+	f := &file{media: mediaType(name), cacheControl: "no-cache",
+		plain: sync.OnceValue(func() content { return newContent(plain()) })}
+	f.gzip = sync.OnceValue(func() (none content) {
+		if data := compressed(); len(data) < len(f.plain().bytes) {
+			return newContent(data)
+		}
+		return none
+	})
 	if maxAge > 0 {
 		f.cacheControl = "public, max-age=" + strconv.FormatInt(int64(maxAge/time.Second), 10)
 	}
+	p.files[name] = f
+}
+
+func compress(data []byte) []byte {
 	var buf bytes.Buffer
 	// Neither can fail: the level is a valid one, and the buffer takes what comes.
 	w, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	_, _ = w.Write(data)
 	_ = w.Close()
-	if buf.Len() < len(data) {
-		f.gzip = newContent(buf.Bytes())
+	return buf.Bytes()
+}
+
+func unpack(data []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return data
 	}
-	p.files[name] = f
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		return data
+	}
+	return plain
 }
 
 func newContent(data []byte) content {
@@ -205,11 +238,11 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.media)
 	h.Set("Cache-Control", f.cacheControl)
-	c := f.plain
-	if len(f.gzip.bytes) > 0 {
+	c := f.plain()
+	if compressed := f.gzip(); len(compressed.bytes) > 0 {
 		h.Set("Vary", "Accept-Encoding")
 		if accept.Gzip(r.Header) {
-			c = f.gzip
+			c = compressed
 			h.Set("Content-Encoding", "gzip")
 		}
 	}

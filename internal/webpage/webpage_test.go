@@ -1,8 +1,6 @@
 package webpage
 
 import (
-	"bytes"
-	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -76,34 +74,33 @@ func TestServe(t *testing.T) {
 
 func TestServeCompressed(t *testing.T) {
 	page := testPage(t)
+	page.AddCompressed("packed.js", compress([]byte(script)), 0)
 	for _, test := range []struct {
 		accept string
 		gzip   bool
 	}{
 		{"", false}, {"gzip", true}, {"br, GZIP;q=0.5", true}, {"gzip;q=0", false}, {"gzip;q=0.0", false}, {"gzipped", false},
 	} {
-		t.Run(test.accept, func(t *testing.T) {
-			got := get(page, "GET", "/page/page.js", "/page.js", "Accept-Encoding", test.accept, "Range", "bytes=0-")
-			body, _ := io.ReadAll(got.Body)
-			if compressed := got.Header.Get("Content-Encoding") == "gzip"; compressed != test.gzip {
-				t.Fatalf("compressed %v", compressed)
-			}
-			if test.gzip {
-				r, err := gzip.NewReader(bytes.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
+		for _, name := range []string{"/page.js", "/packed.js"} {
+			t.Run(test.accept+name, func(t *testing.T) {
+				got := get(page, "GET", "/page"+name, name, "Accept-Encoding", test.accept, "Range", "bytes=0-")
+				body, _ := io.ReadAll(got.Body)
+				if compressed := got.Header.Get("Content-Encoding") == "gzip"; compressed != test.gzip {
+					t.Fatalf("compressed %v", compressed)
 				}
-				body, _ = io.ReadAll(r)
-			}
-			if string(body) != script || got.Header.Get("Vary") != "Accept-Encoding" {
-				t.Errorf("body of %d bytes, Vary %q", len(body), got.Header.Get("Vary"))
-			}
-			again := get(page, "GET", "/page/page.js", "/page.js", "Accept-Encoding", test.accept,
-				"If-None-Match", got.Header.Get("ETag"))
-			if again.StatusCode != http.StatusNotModified {
-				t.Errorf("with its ETag: %d", again.StatusCode)
-			}
-		})
+				if test.gzip {
+					body = unpack(body)
+				}
+				if string(body) != script || got.Header.Get("Vary") != "Accept-Encoding" {
+					t.Errorf("body of %d bytes, Vary %q", len(body), got.Header.Get("Vary"))
+				}
+				again := get(page, "GET", "/page"+name, name, "Accept-Encoding", test.accept,
+					"If-None-Match", got.Header.Get("ETag"))
+				if again.StatusCode != http.StatusNotModified {
+					t.Errorf("with its ETag: %d", again.StatusCode)
+				}
+			})
+		}
 	}
 }
 

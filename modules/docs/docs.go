@@ -3,10 +3,8 @@ package docs
 
 import (
 	"cmp"
-	"compress/gzip"
 	"embed"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"time"
@@ -71,27 +69,13 @@ func (d *Docs) Provision(caddy.Context) (err error) {
 	}
 	d.page.Add("openapi.yaml", docs.OpenAPI, 0)
 	for _, name := range swaggerFiles {
-		data, err := swaggerFile(name)
+		packed, err := swaggerui.FS.ReadFile(name + ".gz")
 		if err != nil {
 			return fmt.Errorf("reading Swagger UI's %s: %w", name, err)
 		}
-		d.page.Add("lib/"+name, data, 24*time.Hour)
+		d.page.AddCompressed("lib/"+name, packed, 24*time.Hour)
 	}
 	return nil
-}
-
-// swaggerFile unpacks a file of Swagger UI.
-func swaggerFile(name string) ([]byte, error) {
-	packed, err := swaggerui.FS.Open(name + ".gz")
-	if err != nil {
-		return nil, err
-	}
-	defer packed.Close()
-	r, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
