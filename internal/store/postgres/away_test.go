@@ -60,7 +60,7 @@ func TestAway(t *testing.T) {
 			if took := time.Since(one); took > pace.Allow(test.first) {
 				t.Errorf("the first call took %v", took)
 			}
-			h.until(t, "the failure", 4*time.Second, func() bool { return len(h.errs) > 0 })
+			h.until(t, "the failure", pace.Allow(4*time.Second), func() bool { return len(h.errs) > 0 })
 			t.Logf("noticed after %v", time.Since(left))
 			if h.synced.After(left.Add(pollAtMost)) {
 				t.Errorf("up to date as of %v after the database was gone", h.synced.Sub(left))
@@ -69,7 +69,7 @@ func TestAway(t *testing.T) {
 
 			test.back(proxy)
 			came := time.Now()
-			h.until(t, "the next answer", 4*time.Second, func() bool { return h.synced.After(came) })
+			h.until(t, "the next answer", pace.Allow(4*time.Second), func() bool { return h.synced.After(came) })
 			if _, err := s.Account(t.Context(), "sa_1"); err != nil {
 				t.Errorf("the database is back: %v", err)
 			}
