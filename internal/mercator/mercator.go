@@ -29,6 +29,11 @@ func Project(p orb.Point) Point {
 	return Point{X: fromLon(p[0]), Y: fromLat(p[1])}
 }
 
+// ProjectE7 is Project for a position in 10^-7 degrees, as OpenStreetMap has them.
+func ProjectE7(lat, lon int32) Point {
+	return Project(orb.Point{float64(lon) / 1e7, float64(lat) / 1e7})
+}
+
 // Degrees returns where a position is: a point that Project brings back to the same position.
 func (p Point) Degrees() orb.Point {
 	lon := float64(p.X)/World*360 - 180

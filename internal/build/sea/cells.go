@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -55,7 +53,7 @@ func readCells(dir *scratch.Dir, coast Coast) (*cells, error) {
 	for coords := range coast.Lines {
 		line = line[:0]
 		for _, at := range coords {
-			p := mercator.Project(orb.Point{float64(at.Lon) / 1e7, float64(at.Lat) / 1e7})
+			p := mercator.ProjectE7(at.Lat, at.Lon)
 			if n := len(line); n > 0 && distance(line[n-1], p) > longest<<cellShift {
 				if err = s.line(line); err != nil {
 					break

@@ -70,7 +70,7 @@ func keep[T any](all, added []T) (_, kept []T) {
 func (c *compiler) cut(b *batch) (*batch, error) {
 	b.points = make([]mercator.Point, len(b.coords))
 	for i, at := range b.coords {
-		b.points[i] = project(at)
+		b.points[i] = mercator.ProjectE7(at.Lat, at.Lon)
 	}
 	s := splitter{cost: c.data.Cost}
 	classes := map[uint32]schema.Class{}

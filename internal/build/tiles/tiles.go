@@ -10,8 +10,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/build/extract"
 	"github.com/mapsedge/caddy-maps/internal/build/inorder"
 	"github.com/mapsedge/caddy-maps/internal/build/scratch"
@@ -19,7 +17,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -140,9 +137,4 @@ func (c *compiler) keep(b *batch) error {
 		}
 	}
 	return nil
-}
-
-// project returns a position on the map.
-func project(c extract.Coord) mercator.Point {
-	return mercator.Project(orb.Point{float64(c.Lon) / 1e7, float64(c.Lat) / 1e7})
 }

@@ -6,23 +6,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
-// ClipPolygon appends to dst the parts of a polygon that lie in a rectangle, with the border of the rectangle where it
-// cuts: valid polygons that touch each other at single positions at most. Positions on the border are those of the
-// polygon's edges, rounded the same way for the rectangle on the other side. A polygon that lies inside is appended as
-// it is, without a copy and unrepaired.
-func ClipPolygon(dst []Polygon, p Polygon, r Rect) []Polygon {
-	if len(p) == 0 || len(p[0]) == 0 {
-		return dst
-	}
-	switch b := Bounds(p[0]); {
-	case !r.Meets(b):
-		return dst
-	case r.Covers(b):
-		return append(dst, p)
-	}
-	return append(dst, Simple(ClipRings(nil, p, r))...)
-}
-
 // ClipRings appends to dst what lies of each ring in a rectangle, as one ring: where it falls apart, the parts are
 // joined along the rectangle's border. For the even-odd rule, and with it for Simple, which takes these joints out
 // again, the rings together hold the same positions of the rectangle as before. Rings that lie inside are not copied.

@@ -108,16 +108,6 @@ func coarser(segs []segment, shift int) []segment {
 	return cancelPairs(segs)
 }
 
-// Dissolve returns the union of polygons that do not overlap, as those of neighbouring squares: edges that two of them
-// share vanish.
-func Dissolve(polygons []Polygon) []Polygon {
-	var rings []Ring
-	for _, p := range polygons {
-		rings = append(rings, p...)
-	}
-	return Simple(rings)
-}
-
 // plane is a set of segments that meet at ends only, of which an even number ends at every position: the border of an
 // area.
 type plane struct {
