@@ -32,3 +32,28 @@ func TestGzip(t *testing.T) {
 		}
 	}
 }
+
+func TestType(t *testing.T) {
+	for accept, want := range map[string]string{
+		"":                                     "application/json",
+		"*/*":                                  "application/json",
+		"application/json, text/csv":           "application/json",
+		"text/csv":                             "text/csv",
+		"TEXT/CSV; header=present":             "text/csv",
+		"text/csv;q=0.5":                       "text/csv",
+		"text/csv;q=0.5, application/*":        "application/json",
+		"text/csv, */*;q=0.1":                  "text/csv",
+		"text/*":                               "text/csv",
+		"text/csv;q=0, */*":                    "application/json",
+		"application/json;q=0.1\ntext/csv":     "text/csv",
+		"text/csv; header=present; Q=0.1, */*": "application/json",
+		"image/png":                            "application/json",
+		"text/csv;q=NaN":                       "application/json",
+		"text/csvx, xtext/csv":                 "application/json",
+	} {
+		h := http.Header{"Accept": strings.Split(accept, "\n")}
+		if got := Type(h, "application/json", "text/csv"); got != want {
+			t.Errorf("%q: got %s, want %s", accept, got, want)
+		}
+	}
+}

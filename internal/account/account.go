@@ -66,6 +66,10 @@ type Account struct {
 	ServerHint     string    `json:"serverTokenHint"`
 	CreatedAt      time.Time `json:"createdAt"` // UTC
 	UpdatedAt      time.Time `json:"updatedAt"` // UTC
+	// Quotas are how much may be used with the client token's access tokens.
+	Quotas Quotas `json:"quotas"`
+	// Restrictions are from where these tokens may be used.
+	Restrictions Restrictions `json:"restrictions"`
 
 	// ClientHash and ServerHash find the account by a token that is presented.
 	ClientHash Hash `json:"-"`

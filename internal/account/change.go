@@ -3,11 +3,14 @@ package account
 import "slices"
 
 // Change applies an owner's change to a stored account, for a Store to write if changed. It keeps what every Store owes
-// its callers: the stored copy stays untouched, what identifies the account (id, organization, creation, tokens) does not
-// change, Version rises with each change, and Generation whenever the account leaves ACTIVE.
+// its callers: the stored copy stays untouched, what identifies the account (id, organization, creation, tokens) does
+// not change, Version rises with each change, and Generation whenever the account leaves ACTIVE.
 func Change(stored Account, change func(*Account) (bool, error)) (after Account, changed bool, err error) {
 	after = stored
 	after.Scopes = slices.Clone(stored.Scopes)
+	after.Quotas = slices.Clone(stored.Quotas)
+	after.Restrictions.Origins = slices.Clone(stored.Restrictions.Origins)
+	after.Restrictions.Networks = slices.Clone(stored.Restrictions.Networks)
 	changed, err = change(&after)
 	if err != nil || !changed {
 		return stored, false, err

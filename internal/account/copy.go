@@ -12,6 +12,12 @@ type Record struct {
 	Account *Account
 	Grant   *GrantRecord
 	Key     *Key
+	// Organization is one that has, or had, quotas.
+	Organization *OrganizationQuotas
+	// Usage is of any step but StepMinute, and not all 0. There is one record for each step, start, organization, account
+	// and scope: what hours hold that were not folded yet is in those of their day and month, too. The store that takes
+	// them keeps them as folded.
+	Usage *UsageRecord
 }
 
 // GrantRecord is a grant with its refresh tokens of before.
@@ -31,14 +37,15 @@ type ReplacedToken struct {
 
 // Exporter is what can be copied.
 type Exporter interface {
-	// Export calls a function for everything that is kept, as it is at one moment, and ends with the function's first error.
+	// Export calls a function for everything that is kept, as it is at one moment, and ends with the function's first
+	// error.
 	Export(ctx context.Context, each func(Record) error) error
 }
 
 // Importer is implemented by a Store that can be filled with the contents of another.
 type Importer interface {
-	// Import calls a function that fills the store, and keeps what it did if it returns nil, and else nothing of it. ErrNotEmpty if
-	// the store holds anything already.
+	// Import calls a function that fills the store, and keeps what it did if it returns nil, and else nothing of it.
+	// ErrNotEmpty if the store holds anything already.
 	Import(ctx context.Context, fill func(into Filling) error) error
 }
 
@@ -48,22 +55,30 @@ type Filling interface {
 	Put(ctx context.Context, r Record) error
 }
 
-// ErrNotEmpty: a store that is to be filled holds accounts, grants or keys.
-var ErrNotEmpty = errors.New("it is not empty: it holds accounts, grants or signing keys")
+// ErrNotEmpty: a store that is to be filled holds records of any kind.
+var ErrNotEmpty = errors.New(
+	"it is not empty: it holds accounts, grants, signing keys, quotas of organizations or usage")
 
 // Counts is how much a store holds.
-type Counts struct{ Accounts, Grants, Keys int64 }
-
-// Total is the number of records.
-func (c Counts) Total() int64 { return c.Accounts + c.Grants + c.Keys }
-
-func (c Counts) String() string {
-	return fmt.Sprintf("%d accounts, %d grants and %d signing keys", c.Accounts, c.Grants, c.Keys)
+type Counts struct {
+	Accounts, Grants, Keys int64
+	Organizations          int64 // that have, or had, quotas
+	Usage                  int64 // records of usage
 }
 
-// Copy copies everything from one store to another that is empty, reads it back, and compares count and content before it is kept.
+// Total is the number of records.
+func (c Counts) Total() int64 { return c.Accounts + c.Grants + c.Keys + c.Organizations + c.Usage }
+
+func (c Counts) String() string {
+	return fmt.Sprintf("%d accounts, %d grants, %d signing keys, quotas of %d organizations and %d records of usage",
+		c.Accounts, c.Grants, c.Keys, c.Organizations, c.Usage)
+}
+
+// Copy copies everything from one store to another that is empty, reads it back, and compares count and content before
+// it is kept.
 // progress hears how many records have been copied or compared, of how many.
-func Copy(ctx context.Context, from Exporter, to Importer, progress func(stage string, done, total int64)) (Counts, error) {
+func Copy(ctx context.Context, from Exporter, to Importer,
+	progress func(stage string, done, total int64)) (Counts, error) {
 	var source, target tally
 	if err := from.Export(ctx, source.add); err != nil {
 		return Counts{}, fmt.Errorf("reading: %w", err)
@@ -119,6 +134,12 @@ func (t *tally) add(r Record) error {
 	case r.Key != nil:
 		t.Keys++
 		content = fmt.Appendf(nil, "key %#v", *r.Key)
+	case r.Organization != nil:
+		t.Organizations++
+		content = fmt.Appendf(nil, "organization %#v", *r.Organization)
+	case r.Usage != nil:
+		t.Usage++
+		content = fmt.Appendf(nil, "usage %#v", *r.Usage)
 	default:
 		return errors.New("an empty record")
 	}

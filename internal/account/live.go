@@ -20,9 +20,11 @@ import (
 // that concern accounts, grants and keys.
 type Live struct {
 	Store
-	states  sync.Map // account id → *Current
-	ended   endedGrants
-	deleted deletedAccounts
+	states sync.Map // account id → *Current
+	// organizations holds the quotas of those that were asked for, or changed.
+	organizations sync.Map // name → *Organization
+	ended         endedGrants
+	deleted       deletedAccounts
 
 	// epoch is raised when changes were missed. What was read from the store in an older one is not to be believed. mu keeps
 	// states from being entered while it is raised.

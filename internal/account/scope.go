@@ -1,7 +1,6 @@
 package account
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -88,8 +87,5 @@ func (s Scopes) Set() ScopeSet {
 
 // MarshalJSON writes an empty list as [] rather than null.
 func (s Scopes) MarshalJSON() ([]byte, error) {
-	if s == nil {
-		return []byte("[]"), nil
-	}
-	return json.Marshal([]Scope(s))
+	return marshalList([]Scope(s))
 }

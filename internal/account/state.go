@@ -15,18 +15,25 @@ type State struct {
 	Status       Status
 	Active       bool
 	Admin        bool
+	Limits       *Limits // nil for none
+	Bounds       *Bounds // nil for none
 
 	// inDoubt: a change may or may not have reached the store. Such a state is not active, and is read again before
 	// anybody is told so.
 	inDoubt bool
-	// detached: changes were missed after it was read (Live.ChangesMissed). It stays in doubt forever; the account has another
-	// Current now, or none.
+	// detached: changes were missed after it was read (Live.ChangesMissed). It stays in doubt forever; the account has
+	// another Current now, or none.
 	detached bool
 }
 
 func stateOf(a Account) *State {
-	return &State{ID: a.ID, Organization: a.OrganizationID, Scopes: a.Scopes.Set(), Generation: a.Generation, Version: a.Version,
-		Status: a.Status, Active: a.Status == StatusActive, Admin: a.IsAdmin}
+	bounds, err := NewBounds(a.Restrictions)
+	return &State{
+		ID: a.ID, Organization: a.OrganizationID, Scopes: a.Scopes.Set(), Generation: a.Generation, Version: a.Version,
+		// What cannot be understood may not widen what an account may do.
+		Status: a.Status, Active: a.Status == StatusActive && err == nil && CheckQuotas(a.Quotas) == nil, Admin: a.IsAdmin,
+		Limits: NewLimits(a.Quotas), Bounds: bounds,
+	}
 }
 
 // gone is the state that follows when the account is deleted.
@@ -41,8 +48,8 @@ func (s *State) gone() *State {
 // InDoubt reports whether the state has to be asked for again (Live.Current) before it is believed.
 func (s *State) InDoubt() bool { return s.inDoubt }
 
-// Current points at an account's present state. A deleted account leaves a state that is not active for good: whoever holds the
-// pointer finds that, also after Live has forgotten it.
+// Current points at an account's present state. A deleted account leaves a state that is not active for good: whoever
+// holds the pointer finds that, also after Live has forgotten it.
 type Current struct{ p atomic.Pointer[State] }
 
 // State returns the present state. It is never nil where Live.Current or Live.Observe returned the pointer.
@@ -67,8 +74,8 @@ func (c *Current) advance(next *State) {
 	}
 }
 
-// doubt marks the state as in doubt. Each call makes a state of its own, so that settle can tell whether anything failed
-// since it began to read.
+// doubt marks the state as in doubt. Each call makes a state of its own, so that settle can tell whether anything
+// failed since it began to read.
 func (c *Current) doubt() {
 	for {
 		now := c.p.Load()

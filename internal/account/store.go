@@ -25,6 +25,12 @@ type Store interface {
 	// DeleteAccount removes an account with its token hashes, if check (which may be nil) allows, and returns what it was.
 	DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error)
 
+	// OrganizationQuotas returns the quotas of an organization; of one that never had any, none with the version 0.
+	OrganizationQuotas(ctx context.Context, organization string) (OrganizationQuotas, error)
+	// SetOrganizationQuotas replaces the quotas of an organization, raises their version and returns what then stands.
+	SetOrganizationQuotas(ctx context.Context, organization string, quotas []Quota,
+		at time.Time) (OrganizationQuotas, error)
+
 	// AddGrant adds a grant and ends the oldest ones of the same pair of accounts beyond limit, whose ids it returns.
 	// ErrExists if its id or refresh token is taken. limit is positive.
 	AddGrant(ctx context.Context, g Grant, limit int) (ended []string, err error)

@@ -18,6 +18,9 @@ type Listener interface {
 	AccountChanged(a Account)
 	// AccountDeleted reports a deletion. version is higher than any that the account had.
 	AccountDeleted(id string, version uint64)
+	// OrganizationChanged reports the quotas of an organization as they are now, or as they were at some moment after the
+	// change.
+	OrganizationChanged(q OrganizationQuotas)
 	// GrantEnded reports a grant that was ended before its time.
 	GrantEnded(id string)
 	// KeysChanged reports that signing keys were added or removed.
@@ -69,6 +72,8 @@ func (l *Live) ChangesMissed() {
 		c.(*Current).detach()
 		return true
 	})
+	// Every token that is verified anew, which all are now, asks for its organization anew.
+	l.organizations.Clear()
 	l.mu.Unlock()
 }
 

@@ -62,6 +62,10 @@ type Error struct {
 	RetryAfter time.Duration
 	// Challenge is the value of WWW-Authenticate.
 	Challenge string
+	// RateLimit and RateLimitPolicy are the values of the headers of these names; most errors have none.
+	RateLimit, RateLimitPolicy string
+
+	bodies *[Routing + 1][]byte // what Body returns, where that was written before
 }
 
 // Error returns the message, so that an Error can travel as an error.
@@ -90,8 +94,11 @@ func (s Style) StatusOf(e Error) int {
 	return e.Status
 }
 
-// Body returns the JSON of an error in this style, with a final newline.
+// Body returns the JSON of an error in this style, with a final newline. It must not be changed.
 func (s Style) Body(e Error) []byte {
+	if e.bodies != nil {
+		return e.bodies[s]
+	}
 	var body any
 	if s == Routing {
 		message := e.Message
@@ -109,33 +116,42 @@ func (s Style) Body(e Error) []byte {
 	return buf.Bytes()
 }
 
-// Write answers with an error. Answers that may depend on who asks (401, 403) or that must not outlive the moment (503)
-// are marked no-store; for others the caller's Cache-Control stands.
+// Write answers with an error. Answers that may depend on who asks (401, 403) or that must not outlive the moment (429,
+// 503) are marked no-store; for others the caller's Cache-Control stands.
 func (s Style) Write(w http.ResponseWriter, e Error) {
 	h := w.Header()
 	// what was meant for another body
-	h.Del("Content-Encoding")
-	h.Del("Etag")
-	h.Del("Last-Modified")
-	h["Content-Type"] = []string{"application/json"}
+	delete(h, "Content-Encoding")
+	delete(h, "Etag")
+	delete(h, "Last-Modified")
+	values := make([]string, 0, 8) // one allocation for all
+	set := func(name, value string) {
+		values = append(values, value)
+		h[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	set("Content-Type", "application/json")
 	status := s.StatusOf(e)
 	switch status {
 	case http.StatusRequestTimeout:
-		h["Connection"] = []string{"close"} // what is still to come of the body would be taken for the next request
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
-		h["Cache-Control"] = []string{"no-store"}
+		set("Connection", "close") // what is still to come of the body would be taken for the next request
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		set("Cache-Control", "no-store")
 	}
 	if e.Challenge != "" {
-		h["Www-Authenticate"] = []string{e.Challenge}
+		set("Www-Authenticate", e.Challenge)
+	}
+	if e.RateLimitPolicy != "" {
+		set("Ratelimit-Policy", e.RateLimitPolicy)
+		set("Ratelimit", e.RateLimit)
 	}
 	if len(e.Allow) > 0 {
-		h["Allow"] = []string{strings.Join(e.Allow, ", ")}
+		set("Allow", strings.Join(e.Allow, ", "))
 	}
 	if e.RetryAfter > 0 {
-		h["Retry-After"] = []string{strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10)}
+		set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
 	}
 	body := s.Body(e)
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has gone is nobody to tell
 }

@@ -50,6 +50,12 @@ func Forbidden(message string) Error {
 	return Error{Status: http.StatusForbidden, RoutingCode: "Forbidden", Message: message}
 }
 
+// Restricted: the token may not be used from where the request comes from; from where it may is never told.
+func Restricted() Error {
+	return Error{Status: http.StatusForbidden, Code: "RESTRICTED", RoutingCode: "RESTRICTED",
+		Message: "the token may not be used from here"}
+}
+
 // NotFound: there is no such thing at this path.
 func NotFound(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NotFound", Message: message}

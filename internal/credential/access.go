@@ -10,6 +10,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // accessClaims are the claims of an access token.
@@ -69,39 +70,48 @@ func (a *Authority) signAccess(ctx context.Context, g *account.Grant, claims acc
 }
 
 // VerifyAccess checks an access token. A token in the cache costs no I/O, no lock and no allocation.
-func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, error) {
+func (a *Authority) VerifyAccess(ctx context.Context, token string) (id Identity, err error) {
 	if known, ok := a.cache.get(token); ok {
-		id, err := a.judge(known)
-		if err != errDoubt {
+		if err = a.judge(known, &id); err != errDoubt {
 			return id, err
 		}
 	}
 	return a.verifyUnknown(ctx, token)
 }
 
-// judge says whether a token whose signature was checked before is good at this moment.
-func (a *Authority) judge(t *knownToken) (Identity, error) {
-	if a.cfg.Now().Unix() >= t.expires {
-		return Identity{}, refusedExpired
+// judge says whether a token whose signature was checked before is good at this moment, and fills in who stands behind
+// it if it is.
+func (a *Authority) judge(t *knownToken, id *Identity) error {
+	now := a.cfg.Now().Unix()
+	if now >= t.expires {
+		return refusedExpired
 	}
 	client, server := t.client.State(), t.server.State()
 	if !client.Active || !server.Active || client.Generation != t.clientGeneration ||
 		server.Generation != t.serverGeneration {
-		return Identity{}, refusalOf(client, server)
+		return refusalOf(client, server)
 	}
 	if a.live.Ended(t.grant) {
-		return Identity{}, refusedGrant
+		return refusedGrant
 	}
 	if t.key.removed.Load() {
-		return Identity{}, refusedKey
+		return refusedKey
 	}
-	return Identity{
+	if t.organization.InDoubt() {
+		return errDoubt
+	}
+	*id = Identity{
 		Client:       client.ID,
 		Server:       server.ID,
 		Organization: client.Organization,
 		Scopes:       t.scopes & client.Scopes & server.Scopes,
 		Admin:        client.Admin && server.Admin && !t.guest,
-	}, nil
+		Bounds:       client.Bounds,
+		Limits:       usage.Limits{Account: client.Limits, Organization: t.organization.Limits()},
+		Counter:      t.counter,
+		Unix:         now,
+	}
+	return nil
 }
 
 // refusalOf says why a token of these accounts is not good any more.
@@ -142,7 +152,7 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 	}
 	known.key = key
 	rest := time.Duration(known.expires-a.cfg.Now().Unix()) * time.Second
-	keep := time.Now().Add(rest) // by this machine's monotonic clock, which is never set
+	known.until = time.Now().Add(rest) // by this machine's monotonic clock, which is never set
 	a.live.RememberEnded(rest)
 	if err := a.checkGrant(ctx, &claims); err != nil {
 		return Identity{}, err
@@ -155,11 +165,22 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 			return Identity{}, err
 		}
 	}
-	id, err := a.judge(known)
-	if ttl := time.Until(keep); err == nil && ttl > 0 {
+	if known.organization, err = a.live.Organization(ctx, claims.Org); err != nil {
+		return Identity{}, unavailable(err)
+	}
+	var id Identity
+	if err := a.judge(known, &id); err != nil {
+		return id, err
+	}
+	if a.meter != nil { // after the token was found to be good: what cannot count is nothing to keep
+		a.meter.KeptFor(rest)
+		known.counter = a.meter.Counter(claims.Org, claims.Subject)
+		id.Counter = known.counter
+	}
+	if ttl := time.Until(known.until); ttl > 0 {
 		a.cache.add(known, ttl)
 	}
-	return id, err
+	return id, nil
 }
 
 // ownKey returns the key of this service that a token names, if the token is of that key's algorithm.

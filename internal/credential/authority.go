@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // Tokens is what an exchange or a refresh gives. Where one is refused, the fields that name the accounts and the
@@ -37,6 +38,15 @@ type Identity struct {
 	Organization string
 	Scopes       account.ScopeSet // those of the token that both accounts still have
 	Admin        bool             // every account behind the token has isAdmin
+
+	// Bounds are from where the token may be used; nil for anywhere. It is the client token's account that says so, whose
+	// quotas Limits are as well, with those of its organization.
+	Bounds *account.Bounds
+	Limits usage.Limits
+	// Counter counts for the client token's account; nil where nothing is counted.
+	Counter *usage.Counter
+	// Unix is the time of the check, in seconds, by the store's clock.
+	Unix int64
 }
 
 // User is who stands behind a verified user token.
@@ -63,6 +73,7 @@ var (
 type Authority struct {
 	cfg   Config
 	live  *account.Live
+	meter *usage.Meter
 	keys  keys
 	cache *tokenCache
 	users map[string]*remoteIssuer // by exact iss
@@ -72,8 +83,9 @@ type Authority struct {
 	deafen func() // ends the listening for news of keys
 }
 
-// New reads the signing keys from the store, making them on the first start. It asks no issuer of user tokens.
-func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error) {
+// New reads the signing keys from the store, making them on the first start. It asks no issuer of user tokens. meter is
+// where tokens find the counters of their accounts; nil where nothing is counted.
+func New(ctx context.Context, cfg Config, live *account.Live, meter *usage.Meter) (*Authority, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -85,7 +97,9 @@ func New(ctx context.Context, cfg Config, live *account.Live) (*Authority, error
 	if err != nil {
 		return nil, err
 	}
-	a := &Authority{cfg: cfg, live: live, cache: cache, users: make(map[string]*remoteIssuer), guests: newGuests()}
+	a := &Authority{
+		cfg: cfg, live: live, meter: meter, cache: cache, users: make(map[string]*remoteIssuer), guests: newGuests(),
+	}
 	for _, u := range cfg.Users {
 		a.users[u.Issuer] = newRemoteIssuer(u, elapsed)
 	}

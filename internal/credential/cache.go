@@ -8,6 +8,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // knownToken is an access token whose signature was checked, with what it takes to judge it again: the whole token, so
@@ -18,11 +19,14 @@ type knownToken struct {
 	expires          int64 // Unix seconds, no later than the end of the grant
 	key              *signingKey
 	client, server   *account.Current
+	organization     *account.Organization
+	counter          *usage.Counter // of the client's account
 	clientGeneration uint64
 	serverGeneration uint64
 	grant            account.Ref
 	scopes           account.ScopeSet
 	guest            bool
+	until            time.Time // when the cache gives it up, by this machine's monotonic clock
 }
 
 const (
@@ -32,10 +36,14 @@ const (
 	entryBytes = 256
 	// counterBytes is what ristretto needs a counter for: about ten for each token that fits.
 	counterBytes = 100
+	// recentTokens is how many tokens can be recent. They count towards no limit: with 4 KiB each they are 4 MiB.
+	recentTokens = 1024
 )
 
-// tokenCache holds access tokens that were verified. Only those get in, so bad tokens push none out.
+// tokenCache holds access tokens that were verified. Only those get in, so bad tokens push none out. Those that are
+// asked for again and again are found in recent, without the bookkeeping that it takes to tell which to push out.
 type tokenCache struct {
+	recent [recentTokens]atomic.Pointer[knownToken] // by hash
 	tokens *ristretto.Cache[uint64, *knownToken]
 	seed   maphash.Seed // random, so that nobody can choose tokens that collide
 	hits   atomic.Uint64
@@ -56,17 +64,25 @@ func (c *tokenCache) get(token string) (*knownToken, bool) {
 	if len(token) > maxTokenLen {
 		return nil, false // bounds the work of hashing, too
 	}
-	known, ok := c.tokens.Get(maphash.String(c.seed, token))
-	if !ok || known.token != token {
-		return nil, false
+	hash := maphash.String(c.seed, token)
+	place := &c.recent[hash%recentTokens]
+	known := place.Load()
+	if known == nil || known.token != token || time.Since(known.until) >= 0 {
+		var ok bool
+		if known, ok = c.tokens.Get(hash); !ok || known.token != token {
+			return nil, false
+		}
+		place.Store(known)
 	}
 	c.hits.Add(1)
 	return known, true
 }
 
-// add offers a token to the cache, which may take it a little later or not at all.
+// add offers a token to the cache, which may forget it at any time.
 func (c *tokenCache) add(known *knownToken, ttl time.Duration) {
-	c.tokens.SetWithTTL(maphash.String(c.seed, known.token), known, int64(len(known.token)+entryBytes), ttl)
+	hash := maphash.String(c.seed, known.token)
+	c.recent[hash%recentTokens].Store(known) // the same token may stand there with states that are in doubt
+	c.tokens.SetWithTTL(hash, known, int64(len(known.token)+entryBytes), ttl)
 }
 
 func (c *tokenCache) close() { c.tokens.Close() }

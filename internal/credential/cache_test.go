@@ -55,6 +55,28 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
+// TestRecentTokens: a token that was asked for lately is found when the cache has pushed it out, but not after its
+// time, and as it was verified last.
+func TestRecentTokens(t *testing.T) {
+	c, err := newTokenCache(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for _, tc := range []struct {
+		until time.Duration
+		known bool
+	}{{time.Hour, true}, {-time.Second, false}, {2 * time.Hour, true}} {
+		added := &knownToken{token: "a", until: time.Now().Add(tc.until)}
+		c.add(added, time.Hour)
+		c.tokens.Wait()
+		c.tokens.Clear()
+		if known, ok := c.get("a"); ok != tc.known || ok && known != added {
+			t.Errorf("until %v from now: known %v, the last one %v", tc.until, ok, known == added)
+		}
+	}
+}
+
 // TestClosedCache: what a request still holds works after a configuration has gone.
 func TestClosedCache(t *testing.T) {
 	w := newWorld(t)

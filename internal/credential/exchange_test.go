@@ -22,7 +22,8 @@ func TestExchange(t *testing.T) {
 	}{
 		{"two accounts", app, backend, Identity{Client: app.ID, Server: backend.ID, Organization: "org",
 			Scopes: account.ScopeDirection.Set() | account.ScopeMatrix.Set()}},
-		{"one account", app, app, Identity{Client: app.ID, Server: app.ID, Organization: "org", Scopes: app.Scopes.Set(), Admin: true}},
+		{"one account", app, app, Identity{Client: app.ID, Server: app.ID, Organization: "org",
+			Scopes: app.Scopes.Set(), Admin: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tokens := w.exchange(t, test.client, test.server)
@@ -39,8 +40,9 @@ func TestExchange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantGrant := account.Grant{ID: tokens.Grant, RefreshHash: refresh, ClientAccount: test.client.ID, ServerAccount: test.server.ID,
-				Organization: "org", Scopes: tokens.Scopes, CreatedAt: start, ExpiresAt: start.Add(30 * 24 * time.Hour)}
+			wantGrant := account.Grant{ID: tokens.Grant, RefreshHash: refresh,
+				ClientAccount: test.client.ID, ServerAccount: test.server.ID, Organization: "org",
+				Scopes: tokens.Scopes, CreatedAt: start, ExpiresAt: start.Add(30 * 24 * time.Hour)}
 			if diff := cmp.Diff(wantGrant, grant); diff != "" {
 				t.Errorf("grant (-want +got):\n%s", diff)
 			}
@@ -48,6 +50,7 @@ func TestExchange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			test.want.Unix = start.Unix()
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("identity (-want +got):\n%s", diff)
 			}
@@ -59,7 +62,8 @@ func TestExchangeRefused(t *testing.T) {
 	w := newWorld(t)
 	app, backend := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)
 	foreign, other := w.holder(t, "other", account.ScopeTile), w.holder(t, "org", account.ScopeONM)
-	suspended, revoked, deleted := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)
+	suspended, revoked := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)
+	deleted := w.holder(t, "org", account.ScopeTile)
 	w.become(t, suspended.ID, account.StatusSuspended)
 	w.become(t, revoked.ID, account.StatusRevoked)
 	if _, err := w.live.DeleteAccount(t.Context(), deleted.ID, nil); err != nil {
@@ -100,11 +104,12 @@ func TestExchangeRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := w.Exchange(t.Context(), app.client, other.server); !errors.Is(err, ErrNoScope) || errors.Is(err, ErrInvalid) {
+	_, err := w.Exchange(t.Context(), app.client, other.server)
+	if !errors.Is(err, ErrNoScope) || errors.Is(err, ErrInvalid) {
 		t.Errorf("no scope in common: error %v", err)
 	}
 	w.store.down.Store(true)
-	_, err := w.Exchange(t.Context(), app.client, backend.server)
+	_, err = w.Exchange(t.Context(), app.client, backend.server)
 	isUnavailable(t, "Exchange without a store", err)
 	_, err = w.Exchange(t.Context(), unknownClient, unknownServer)
 	isUnavailable(t, "Exchange without a store", err)
@@ -147,7 +152,9 @@ func TestRevoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, token := range []string{ended.Refresh, ended.Refresh, uncached.Refresh, newOpaque(refreshPrefix), "", "nonsense", app.client} {
+	for _, token := range []string{
+		ended.Refresh, ended.Refresh, uncached.Refresh, newOpaque(refreshPrefix), "", "nonsense", app.client,
+	} {
 		if err := w.Revoke(t.Context(), token); err != nil {
 			t.Errorf("Revoke: %v", err)
 		}
@@ -169,8 +176,8 @@ func TestRevoke(t *testing.T) {
 	isUnavailable(t, "Revoke without a store", w.Revoke(t.Context(), kept.Refresh))
 }
 
-// A server that was configured for longer tokens has left some, and a grant of theirs ends: nobody forgets that while they live,
-// whatever the life of new tokens is.
+// A server that was configured for longer tokens has left some, and a grant of theirs ends: nobody forgets that while
+// they live, whatever the life of new tokens is.
 func TestEndOfLongerTokens(t *testing.T) {
 	before := newWorld(t, func(c *Config) { c.AccessTTL = 24 * time.Hour })
 	app := before.holder(t, "org", account.ScopeTile)

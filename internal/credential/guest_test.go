@@ -42,7 +42,8 @@ func TestGuest(t *testing.T) {
 			t.Fatal(err)
 		}
 		// An admin's guest is none.
-		want := Identity{Client: host.ID, Server: host.ID, Organization: "org", Scopes: account.ScopeTile.Set()}
+		want := Identity{Client: host.ID, Server: host.ID, Organization: "org", Scopes: account.ScopeTile.Set(),
+			Unix: start.Unix()}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("identity (-want +got):\n%s", diff)
 		}

@@ -42,7 +42,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 
 func newAuthority(t testing.TB, cfg Config, live *account.Live) *Authority {
 	t.Helper()
-	a, err := New(t.Context(), cfg, live)
+	a, err := New(t.Context(), cfg, live, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

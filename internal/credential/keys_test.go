@@ -94,7 +94,7 @@ func TestFirstStartByMany(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range sets {
 		wg.Go(func() {
-			a, err := New(t.Context(), cfg, account.NewLive(store))
+			a, err := New(t.Context(), cfg, account.NewLive(store), nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -147,7 +147,7 @@ func TestSealedKeys(t *testing.T) {
 				}
 				for name, wrong := range map[string][]byte{"no key encryption key": nil, "another": other} {
 					cfg.KeyEncryptionKey = wrong
-					_, err := New(t.Context(), cfg, live)
+					_, err := New(t.Context(), cfg, live, nil)
 					if err == nil || !strings.Contains(err.Error(), "key encryption key") {
 						t.Errorf("%s: error %v", name, err)
 					}
@@ -201,7 +201,7 @@ func TestSealedKeyIsBound(t *testing.T) {
 func TestNewWithoutStore(t *testing.T) {
 	store := accounttest.NewMemory()
 	_ = store.Close()
-	_, err := New(t.Context(), newWorld(t).cfg, account.NewLive(store))
+	_, err := New(t.Context(), newWorld(t).cfg, account.NewLive(store), nil)
 	if err == nil || errors.Is(err, ErrInvalid) {
 		t.Errorf("error %v", err)
 	}

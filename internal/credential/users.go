@@ -82,7 +82,9 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 			return User{}, err
 		}
 	}
-	u := User{Subject: claims.text("sub"), Organization: claims.text(orgClaim), Issuer: claims.text("iss"), ID: claims.text("jti")}
+	u := User{
+		Subject: claims.text("sub"), Organization: claims.text(orgClaim), Issuer: claims.text("iss"), ID: claims.text("jti"),
+	}
 	switch {
 	case !validName(u.Subject):
 		return User{}, refusedClaims
@@ -157,8 +159,8 @@ func (a *Authority) checkUserLife(c *userClaims) error {
 	return nil
 }
 
-// MintUser makes a local user token. ttl is at least a second and at most MaxUserTTL. organization and subject are 1 to 255
-// bytes of printable text without spaces around it. The error matches ErrMint, unless the store could not be asked
+// MintUser makes a local user token. ttl is at least a second and at most MaxUserTTL. organization and subject are 1 to
+// 255 bytes of printable text without spaces around it. The error matches ErrMint, unless the store could not be asked
 // for the key.
 func (a *Authority) MintUser(ctx context.Context, organization, subject string, ttl time.Duration) (token string,
 	u User, expires time.Time, err error) {
@@ -166,8 +168,7 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 	case a.cfg.NoLocalUsers:
 		err = mintError("local user tokens are off in this configuration")
 	case !validName(organization):
-		err = mintError(fmt.Sprintf("organization must be 1 to %d bytes of printable text without spaces around it",
-			maxNameLen))
+		err = mintError(CheckOrganization(organization).Error())
 	case !validName(subject):
 		err = mintError(fmt.Sprintf("subject must be 1 to %d bytes of printable text without spaces around it", maxNameLen))
 	case ttl < time.Second || ttl > MaxUserTTL:
@@ -200,6 +201,14 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 			"organization and subject are too long together")
 	}
 	return token, u, expires, nil
+}
+
+// CheckOrganization returns what is wrong with the name of an organization.
+func CheckOrganization(name string) error {
+	if !validName(name) {
+		return fmt.Errorf("organization must be 1 to %d bytes of printable text without spaces around it", maxNameLen)
+	}
+	return nil
 }
 
 // validName reports whether a subject or an organization can be kept, listed and logged as it is.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -107,6 +109,58 @@ func TestFields(t *testing.T) {
 	}
 	if err := o.Only("s", "l", "n"); errorText(err) != "b: unknown field" {
 		t.Error(err)
+	}
+}
+
+// TestNested reads the fields that hold numbers and objects, and whatever else stands where these are wanted.
+func TestNested(t *testing.T) {
+	const number, object, objects = "f: must be a whole number from 0 to 100", "f: must be an object",
+		"f: must be an array of objects"
+	for value, want := range map[string][3]string{ // what Whole, Object and Objects say
+		`7`:                   {"7", object, objects},
+		`100`:                 {"100", object, objects},
+		`1e2`:                 {"100", object, objects},
+		`-0.0`:                {"0", object, objects},
+		`101`:                 {number, object, objects},
+		`-1`:                  {number, object, objects},
+		`1.5`:                 {number, object, objects},
+		`1e999`:               {number, object, objects},
+		`"7"`:                 {number, object, objects},
+		`null`:                {number, object, objects},
+		`{}`:                  {number, "0 fields", objects},
+		`{"a":{"b":1}}`:       {number, "1 fields", objects},
+		`{"a":1,"a":2}`:       {number, "f: a: appears more than once", objects},
+		`[]`:                  {number, object, "0 objects"},
+		`[{},{"a":[]}]`:       {number, object, "2 objects"},
+		`[{},{"a":1,"a":2}]`:  {number, object, "f: element 1: a: appears more than once"},
+		`[{},null]`:           {number, object, objects},
+		`[{},[]]`:             {number, object, objects},
+		`["{}"]`:              {number, object, objects},
+		`9007199254740993.25`: {number, object, objects},
+	} {
+		o, err := ParseObject([]byte(`{"f":` + value + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, _, err1 := o.Whole("f", 100)
+		inner, _, err2 := o.Object("f")
+		list, _, err3 := o.Objects("f")
+		got := [3]string{strconv.FormatInt(whole, 10), fmt.Sprintf("%d fields", inner.Len()),
+			fmt.Sprintf("%d objects", len(list))}
+		for i, err := range []error{err1, err2, err3} {
+			if err != nil {
+				got[i] = err.Error()
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", value, got, want)
+		}
+	}
+	_, p1, err1 := Object{}.Whole("f", 1)
+	_, p2, err2 := Object{}.Object("f")
+	_, p3, err3 := Object{}.Objects("f")
+	if p1 || p2 || p3 || err1 != nil || err2 != nil || err3 != nil {
+		t.Error("a field that is not there is present")
 	}
 }
 
@@ -231,6 +285,9 @@ func FuzzParseObject(f *testing.F) {
 			_, _, _ = o.String(name)
 			_, _, _ = o.Bool(name)
 			_, _, _ = o.Strings(name)
+			_, _, _ = o.Whole(name, 1<<53-1)
+			_, _, _ = o.Object(name)
+			_, _, _ = o.Objects(name)
 		}
 	})
 }

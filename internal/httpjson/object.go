@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
-// Object is a JSON object whose fields have been told apart but not read yet. Unlike encoding/json by itself it matches names
-// exactly, and refuses duplicate names, invalid UTF-8 and anything after the object.
+// Object is a JSON object whose fields have been told apart but not read yet. Unlike encoding/json by itself it matches
+// names exactly, and refuses duplicate names, invalid UTF-8 and anything after the object.
 type Object struct {
 	names  []string // in the order of the body
 	fields map[string]json.RawMessage
@@ -121,6 +122,55 @@ func (o Object) Strings(name string) (values []string, present bool, err error) 
 			return nil, present, fmt.Errorf("%s: must be an array of strings", name)
 		}
 		values = append(values, *element)
+	}
+	return values, present, nil
+}
+
+// Whole reads a whole number from 0 to most, which is at most 2^53-1.
+func (o Object) Whole(name string, most int64) (value int64, present bool, err error) {
+	kind := fmt.Sprintf("a whole number from 0 to %d", most)
+	var number float64 // which, unlike an int64, may be written as 1e3
+	if err := o.read(name, kind, &number, &present); err != nil || !present {
+		return 0, present, err
+	}
+	if number < 0 || number > float64(most) || number != math.Trunc(number) {
+		return 0, true, fmt.Errorf("%s: must be %s", name, kind)
+	}
+	return int64(number), true, nil
+}
+
+// Object reads an object.
+func (o Object) Object(name string) (value Object, present bool, err error) {
+	var raw json.RawMessage
+	if err := o.read(name, "an object", &raw, &present); err != nil || !present {
+		return Object{}, present, err
+	}
+	value, err = ParseObject(raw)
+	switch {
+	case errors.Is(err, errNotObject):
+		err = fmt.Errorf("%s: must be an object", name)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return value, true, err
+}
+
+// Objects reads an array of objects. An error that an object has tells its number, from 0.
+func (o Object) Objects(name string) (values []Object, present bool, err error) {
+	const kind = "an array of objects"
+	var elements []json.RawMessage
+	if err := o.read(name, kind, &elements, &present); err != nil {
+		return nil, present, err
+	}
+	for i, raw := range elements {
+		value, err := ParseObject(raw)
+		switch {
+		case errors.Is(err, errNotObject):
+			return nil, present, fmt.Errorf("%s: must be %s", name, kind)
+		case err != nil:
+			return nil, present, fmt.Errorf("%s: element %d: %w", name, i, err)
+		}
+		values = append(values, value)
 	}
 	return values, present, nil
 }

@@ -5,6 +5,7 @@ package urlquery
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
@@ -23,20 +24,50 @@ func Scan(query string, names []string, values []Value) (repeated string) {
 	for rest := query; rest != ""; {
 		var pair string
 		pair, rest, _ = strings.Cut(rest, "&")
-		for i, name := range names {
-			if !named(pair, name) {
-				continue
-			}
-			if values[i].Present {
-				return name
-			}
-			_, value, _ := strings.Cut(pair, "=")
-			values[i] = Value{Raw: value, Present: true}
-			break
+		raw, value, _ := strings.Cut(pair, "=")
+		i := indexOf(names, raw)
+		if i < 0 {
+			continue
+		}
+		if values[i].Present {
+			return names[i]
+		}
+		values[i] = Value{Raw: value, Present: true}
+	}
+	return ""
+}
+
+// Unknown returns the first name in a query, as it stands there, that is none of names; "" if there is none. It is what
+// an endpoint asks that refuses what it does not know.
+func Unknown(query string, names []string) string {
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair != "" && !slices.ContainsFunc(names, func(name string) bool { return named(pair, name) }) {
+			name, _, _ := strings.Cut(pair, "=")
+			return name
 		}
 	}
 	return ""
 }
+
+// indexOf returns which of some names a name of a query is; -1 for none.
+func indexOf(names []string, raw string) int {
+	for i, name := range names {
+		if raw == name {
+			return i
+		}
+	}
+	if strings.ContainsAny(raw, escapes) {
+		for i, name := range names {
+			if decodesTo(raw, name) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// escapes are the characters that decoding makes others of.
+const escapes = "%+"
 
 // encoded is how many bytes a byte may take in a query: a percent sign and two digits.
 const encoded = 3
@@ -44,10 +75,12 @@ const encoded = 3
 // named reports whether a pair of a query is of this name, with or without a value.
 func named(pair, name string) bool {
 	raw, _, _ := strings.Cut(pair, "=")
-	if raw == name {
-		return true
-	}
-	if len(raw) < len(name) || len(raw) > encoded*len(name) || !strings.ContainsAny(raw, "%+") {
+	return raw == name || strings.ContainsAny(raw, escapes) && decodesTo(raw, name)
+}
+
+// decodesTo reports whether a name of a query is another one when it has been decoded.
+func decodesTo(raw, name string) bool {
+	if len(raw) < len(name) || len(raw) > encoded*len(name) {
 		return false
 	}
 	decoded, err := appendDecoded(make([]byte, 0, 32), raw, plusIsSpace)
@@ -66,7 +99,7 @@ func (v Value) Text(longest int) (string, error) {
 	if len(v.Raw) > encoded*longest {
 		return "", ErrTooLong
 	}
-	if len(v.Raw) <= longest && !strings.ContainsAny(v.Raw, "%+") {
+	if len(v.Raw) <= longest && !strings.ContainsAny(v.Raw, escapes) {
 		return v.Raw, nil
 	}
 	text, err := v.AppendText(nil)

@@ -28,13 +28,26 @@ func TestScan(t *testing.T) {
 	}
 }
 
+func TestUnknown(t *testing.T) {
+	for query, want := range map[string]string{
+		"": "", "&&": "", "from=1&to": "", "%66rom=1": "", "from=1&From=2": "From", "x": "x", "a=b=c&from": "a", "=": "",
+		"%zz=1": "%zz",
+	} {
+		if got := Unknown(query, []string{"from", "to"}); got != want {
+			t.Errorf("%q: got %q, want %q", query, got, want)
+		}
+	}
+}
+
 func TestNumber(t *testing.T) {
 	for raw, want := range map[string]float64{"1": 1, "+1": 1, "%2B1": 1, "%31e%2B1": 10, "1e+1": 10, "-0.5": -0.5} {
 		if got, ok := (Value{Raw: raw}).Number(); !ok || got != want {
 			t.Errorf("%q: %v, %v", raw, got, ok)
 		}
 	}
-	for _, raw := range []string{"", "%201", "1+", "1%20", "++1", "%", "%3", "%zz", "1e400", "NaN", string(make([]byte, 1000))} {
+	for _, raw := range []string{
+		"", "%201", "1+", "1%20", "++1", "%", "%3", "%zz", "1e400", "NaN", string(make([]byte, 1000)),
+	} {
 		if got, ok := (Value{Raw: raw}).Number(); ok {
 			t.Errorf("%q was taken for %v", raw, got)
 		}

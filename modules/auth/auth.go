@@ -37,8 +37,12 @@ func init() { caddy.RegisterModule(new(Auth)) }
 // `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
 // `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
 //
-// When the token is valid but lacks a scope, `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are
+// When the token is valid but the request is refused all the same, because a scope is missing, it comes from where the
+// token may not be used, or a quota is used up, `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are
 // set instead.
+//
+// Each request that passes counts for the account of the client token, under each of the scopes. Of several maps_auth
+// on its way each counts only what those in front of it have not.
 type Auth struct {
 	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING or REVERSEGEOCODING.
 	// Required.
@@ -62,14 +66,24 @@ type Auth struct {
 	// are then answered before authentication. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
+	// How many units a request counts for: a placeholder that yields a whole number from 0 to 1000000000. Where it yields
+	// nothing before the next handler runs, it is read again when the response begins, with what the response holds, such
+	// as `{http.response.header.X-Matrix-Elements}`; a quota then takes effect on the next request. What is no such number
+	// counts 1. Clients must not be able to choose it: no header or parameter of the request. Default: 1, and for map
+	// matching the points of the trace.
+	Units string `json:"units,omitempty"`
+
 	app     *mapsapp.App
 	logger  *zap.Logger
 	logs    func() (open []string)
 	shown   *redact.Filter // what may be logged of a request
-	metrics *mapsapp.Results
+	metrics *mapsapp.AuthResults
 	style   apierror.Style
 	scopes  account.ScopeSet
 	cors    origins
+	varies  []string // the request's headers that an answer depends on
+	vary    string   // the same as one header
+	quotas  quotaKinds
 }
 
 // CaddyModule returns the Caddy module information.
@@ -89,6 +103,7 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	}
 	a.metrics = &a.app.Metrics().Auth
 	a.shown = redact.New(a.APIKeyQuery)
+	a.quotas = newQuotaKinds(a.Scopes)
 	a.logs = sync.OnceValue(func() []string { return a.openLogs(ctx) }) // not before all handlers are provisioned
 	a.app.CheckLogs(a.logs)
 	return nil
@@ -114,14 +129,25 @@ func (a *Auth) parse() error {
 	if strings.ContainsAny(a.APIKeyQuery, "&=#") {
 		return fmt.Errorf("api_key_query: %q cannot be the name of a parameter", a.APIKeyQuery)
 	}
-	a.cors, err = parseOrigins(a.CORS)
-	return err
+	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
+		return fmt.Errorf("units: %q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
+	}
+	if a.cors, err = parseOrigins(a.CORS); err != nil {
+		return err
+	}
+	a.varies = []string{"Authorization"}
+	if a.cors.enabled() && !a.cors.any {
+		a.varies = append(a.varies, "Origin")
+	}
+	a.vary = strings.Join(a.varies, ", ")
+	return nil
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	out := &response{
 		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, origin: a.cors.allow(r),
+		counting: counting{request: r}, reason: text(""),
 	}
 	concealed := a.conceal(r)
 	if concealed {
@@ -137,11 +163,14 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if outer != nil && a.cors.enabled() {
 		outer.inner = true
 	}
-	refused := a.check(r, &out.identity)
+	defer out.release()
+	refused := a.check(r, out, outer)
 	if refused != nil {
+		out.release() // before a client that may be slow gets its answer
 		refused.counter.Inc()
 		a.app.Metrics().Refused(mapsapp.AuthHandler, refused.kind)
-		a.explain(r, out, refused)
+		out.publishCandidate()
+		a.explain(out, refused)
 		a.style.Write(out, refused.response)
 		return nil
 	}
@@ -163,25 +192,30 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 // refusal is why a request does not pass: what the client is told, and the true reason, for the log.
 type refusal struct {
 	response apierror.Error
-	reason   string
+	reason   fmt.Stringer
 	counter  prometheus.Counter
 	kind     mapsapp.Reason
 }
 
+// text is a reason that is written already.
+type text string
+
+func (t text) String() string { return string(t) }
+
 // unavailable is a refusal because nobody could be asked.
 func (a *Auth) unavailable(reason string) *refusal {
-	return &refusal{apierror.Unavailable(), reason, a.metrics.Unavailable, mapsapp.ReasonUnavailable}
+	return &refusal{apierror.Unavailable(), text(reason), a.metrics.Unavailable, mapsapp.ReasonUnavailable}
 }
 
-// check fills in who stands behind a request, or says why it may not pass. The store is held for no longer than this
-// takes.
-func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
+// check fills in who stands behind a request, and counts it, or says why it may not pass. outer is another maps_auth in
+// front of this one, if there is one. The session is left to the caller to release.
+func (a *Auth) check(r *http.Request, out, outer *response) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, mapsapp.BearerReason(err)}
+		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, mapsapp.BearerReason(err)}
 	case token == "":
-		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken.String(), a.metrics.NoToken,
+		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken, a.metrics.NoToken,
 			mapsapp.ReasonNoToken}
 	}
 	ctx := r.Context()
@@ -189,42 +223,44 @@ func (a *Auth) check(r *http.Request, who *credential.Identity) *refusal {
 	if err != nil {
 		return a.unavailable(err.Error())
 	}
-	defer session.Release()
+	out.session = session
 	if a.app.TooStale(session) {
 		return a.unavailable("the store has not answered for longer than max_stale")
 	}
+	who := &out.identity
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), err.Error(), a.metrics.Invalid, mapsapp.ReasonFor(err)}
+		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, mapsapp.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
 	case !who.Scopes.Has(a.scopes):
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
-			fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes), a.metrics.NoScope, mapsapp.ReasonNoScope}
+			text(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, mapsapp.ReasonNoScope}
 	}
-	return nil
+	if reason, out := mapsapp.OutOfBounds(who.Bounds, r); out {
+		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
+	}
+	return a.admit(r, out, outer)
 }
 
-// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request,
-// where it adds no line that a flood of requests could multiply, and in this module's own log at DEBUG.
-func (a *Auth) explain(r *http.Request, out *response, why *refusal) {
+// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, if
+// the server has such a log, where it adds no line that a flood of requests could multiply, and in this module's own
+// log at DEBUG.
+func (a *Auth) explain(out *response, why *refusal) {
 	out.reason = why.reason
-	ctx := r.Context()
-	if why.response.Status == http.StatusForbidden {
-		repl := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-		repl.Set("http.auth.candidate.id", out.identity.Client)
-		repl.Set("http.auth.candidate.organization", out.identity.Organization)
-	}
-	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-		extra.Add(zap.String("reason", why.reason))
+	ctx := out.request.Context()
+	if server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server == nil || server.Logs != nil {
+		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+			extra.Add(zap.Stringer("reason", why.reason))
+		}
 	}
 	if c := a.logger.Check(zap.DebugLevel, "request refused"); c != nil {
 		c.Write(
-			zap.String("reason", why.reason),
+			zap.Stringer("reason", why.reason),
 			zap.Int("status", why.response.Status),
 			zap.String("account_id", out.identity.Client),
-			zap.String("remote_addr", r.RemoteAddr))
+			zap.String("remote_addr", out.request.RemoteAddr))
 	}
 }
 

@@ -26,6 +26,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    error_style   platform|routing
 //	    forward_token
 //	    cors          <origin>...
+//	    units         <placeholder>
 //	}
 //
 // It runs before `method`, `rewrite` and `uri`, which could lose the query parameter, and before all that wants to know the
@@ -40,6 +41,16 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    reverse_proxy 127.0.0.1:5000 {
 //	        header_up X-Account {http.auth.user.id}
 //	    }
+//	}
+//
+// Each request counts 1 unit, and map matching the points of its trace. `units` names another number, such as one that
+// an upstream says in a header of its response:
+//
+//	handle /api/v1/matrix {
+//	    maps_auth MATRIX {
+//	        units {http.response.header.X-Matrix-Elements}
+//	    }
+//	    reverse_proxy 127.0.0.1:5000
 //	}
 func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
@@ -63,6 +74,10 @@ func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				if err := mapsapp.OnOff(d, &a.ForwardToken); err != nil {
 					return err
 				}
+			}
+		case "units":
+			if !d.AllArgs(&a.Units) {
+				return d.ArgErr()
 			}
 		case "cors":
 			more := d.RemainingArgs()

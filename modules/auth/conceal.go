@@ -38,7 +38,7 @@ func (a *Auth) logInstead(r *http.Request, out *response, begun time.Time) {
 			zap.String("user_id", out.identity.Client),
 			zap.Duration("duration", time.Since(begun)),
 			zap.Int("status", out.status),
-			zap.String("reason", out.reason))
+			zap.Stringer("reason", out.reason))
 	}
 }
 
@@ -51,32 +51,29 @@ func (a *Auth) loggable(r *http.Request) zap.Field {
 // way here made a copy of the request, as `tracing` does. Error routes of a subroute in between, which only a
 // configuration in JSON has, are passed over.
 func (a *Auth) answerError(w http.ResponseWriter, r *http.Request, err error) error {
-	var failure caddyhttp.HandlerError
-	if !errors.As(err, &failure) {
-		failure.StatusCode = http.StatusInternalServerError
-	}
+	status := statusOf(err)
 	level := zapcore.DebugLevel
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	switch {
 	case server != nil && server.Errors != nil && len(server.Errors.Routes) > 0:
 		restore(r)
 		last := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
-			w.WriteHeader(failure.StatusCode)
+			w.WriteHeader(status)
 			return nil
 		})
 		routes := server.Errors.Routes.Compile(last)
 		if again := routes.ServeHTTP(w, server.Errors.WithError(r, err)); again != nil {
 			level, err = zapcore.ErrorLevel, errors.Join(err, again)
-			w.WriteHeader(failure.StatusCode)
+			w.WriteHeader(status)
 		}
 	default:
-		if failure.StatusCode >= http.StatusInternalServerError {
+		if status >= http.StatusInternalServerError {
 			level = zapcore.ErrorLevel
 		}
-		w.WriteHeader(failure.StatusCode)
+		w.WriteHeader(status)
 	}
 	if c := a.logger.Check(level, "the request failed"); c != nil {
-		c.Write(zap.Error(err), zap.Int("status", failure.StatusCode), a.loggable(r))
+		c.Write(zap.Error(err), zap.Int("status", status), a.loggable(r))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ const exposed = "Retry-After, RateLimit, RateLimit-Policy"
 func (o *response) withdraw(h http.Header) {
 	for name := range h {
 		switch {
+		case !mayBeForeign(name):
 		case forSharedCaches(name):
 			delete(h, name)
 		case forPages(name) && !o.inner:
@@ -29,6 +30,9 @@ func (o *response) withdraw(h http.Header) {
 
 // remember notes what of a header's kind that withdraw removes stands there before the next handler runs.
 func (o *response) remember(h http.Header) {
+	if _, server := h["Server"]; server && len(h) == 1 {
+		return // as Caddy begins each response: to look its names through would take longer than this
+	}
 	for name, values := range h {
 		if !forPages(name) {
 			continue
@@ -38,6 +42,19 @@ func (o *response) remember(h http.Header) {
 		}
 		o.own[name] = values[:len(values):len(values)] // an upstream's values are appended
 	}
+}
+
+// mayBeForeign reports whether a header's name begins or ends so that forPages or forSharedCaches may be true of it.
+// Few do, and this takes a fraction of the time.
+func mayBeForeign(name string) bool {
+	if name == "" {
+		return false
+	}
+	switch name[len(name)-1] | 0x20 {
+	case 'l', 's':
+		return true
+	}
+	return name[0]|0x20 == 'a'
 }
 
 func forPages(name string) bool {

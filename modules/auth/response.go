@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -13,33 +14,53 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/credential"
 )
 
-// answer wraps the response of a request behind maps_auth, so that its headers keep it out of shared caches. It also
+// response wraps that of a request behind maps_auth, so that its headers keep it out of shared caches. It also
 // holds who made the request; all of it is one allocation.
 type response struct {
 	caddyhttp.ResponseWriterWrapper
+	counting
 	auth     *Auth
 	origin   string // the value of Access-Control-Allow-Origin; empty for none
 	identity credential.Identity
-	status   int         // of the response
-	reason   string      // why the request was refused; "" if it was not
-	marked   bool        // the headers are as they shall be
-	inner    bool        // another maps_auth, behind this one, says which pages may read the response
-	own      http.Header // what the site itself says about pages; nil for nothing
+	status   int          // of the response
+	reason   fmt.Stringer // why the request was refused
+	marked   bool         // the headers are as they shall be
+	inner    bool         // another maps_auth, behind this one, says which pages may read the response
+	own      http.Header  // what the site itself says about pages; nil for nothing
 
-	// room for the values of headers, each of which needs a slice of its own: later handlers may change it in place
-	values [5]string
-	used   int
+	// room for the values of the headers that every response has, each of which needs a slice of its own: later handlers
+	// may change it in place
+	used   uint8
+	values [3]string
 }
 
 // publish makes the identity visible as placeholders. They are computed when asked for: most requests never do. outer
 // is another maps_auth in front of this one, if there is one.
 func (o *response) publish(repl *caddy.Replacer, outer *response) {
 	if outer != nil {
-		// of two maps_auth in a chain the later one counts, and the placeholders are there already
+		// Of two maps_auth in a chain the identity is that of the later one, and the placeholders are there already.
 		outer.identity = o.identity
 		return
 	}
 	repl.Map(o.placeholder)
+}
+
+// publishCandidate makes the account visible whose valid token did not help.
+func (o *response) publishCandidate() {
+	if o.identity.Client != "" {
+		repl := o.request.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+		repl.Map(o.candidate)
+	}
+}
+
+func (o *response) candidate(key string) (any, bool) {
+	switch key {
+	case "http.auth.candidate.id":
+		return o.identity.Client, true
+	case "http.auth.candidate.organization":
+		return o.identity.Organization, true
+	}
+	return nil, false
 }
 
 // enclosing returns the response of another maps_auth that wraps this request.
@@ -102,15 +123,22 @@ func (o *response) FlushError() error {
 
 // finish marks a response that no handler has begun: an error, which Caddy's error routes answer, or nothing at all.
 func (o *response) finish(err error) {
-	status := http.StatusOK
-	if err != nil {
-		status = http.StatusInternalServerError
+	switch {
+	case o.marked:
+	case err == nil:
+		o.mark(http.StatusOK)
+	default:
+		o.mark(statusOf(err))
 	}
-	var handlerErr caddyhttp.HandlerError
-	if errors.As(err, &handlerErr) {
-		status = handlerErr.StatusCode
+}
+
+// statusOf is the status with which Caddy answers an error of a handler.
+func statusOf(err error) int {
+	var failure caddyhttp.HandlerError
+	if errors.As(err, &failure) {
+		return failure.StatusCode
 	}
-	o.mark(status)
+	return http.StatusInternalServerError
 }
 
 // mark sets the headers that every response behind maps_auth has.
@@ -119,6 +147,7 @@ func (o *response) mark(status int) {
 		return
 	}
 	o.marked, o.status = true, status
+	o.tally(status)
 	h := o.Header()
 	o.withdraw(h)
 	switch status {
@@ -131,14 +160,17 @@ func (o *response) mark(status int) {
 			h["Cache-Control"] = privateCacheControl(given)
 		}
 	}
-	o.vary(h, "Authorization")
+	if len(h["Vary"]) == 0 {
+		h["Vary"] = o.value(o.auth.vary)
+	} else {
+		for _, name := range o.auth.varies {
+			o.vary(h, name)
+		}
+	}
 	if o.auth.APIKeyQuery != "" {
 		h["Referrer-Policy"] = o.value("no-referrer")
 	}
 	if o.auth.cors.enabled() {
-		if !o.auth.cors.any {
-			o.vary(h, "Origin")
-		}
 		if o.origin != "" {
 			h["Access-Control-Allow-Origin"] = o.value(o.origin)
 			h["Access-Control-Expose-Headers"] = append(h["Access-Control-Expose-Headers"], exposed)
@@ -150,7 +182,7 @@ func (o *response) mark(status int) {
 
 // value returns a slice with one value.
 func (o *response) value(v string) []string {
-	if o.used == len(o.values) {
+	if int(o.used) == len(o.values) {
 		return []string{v}
 	}
 	o.values[o.used] = v
@@ -158,14 +190,9 @@ func (o *response) value(v string) []string {
 	return o.values[o.used-1 : o.used : o.used]
 }
 
-// vary adds a name to the Vary header.
+// vary adds a name to a Vary header that has some.
 func (o *response) vary(h http.Header, name string) {
-	given := h["Vary"]
-	if len(given) == 0 {
-		h["Vary"] = o.value(name)
-		return
-	}
-	all := strings.Join(given, ", ")
+	all := strings.Join(h["Vary"], ", ")
 	for listed := range strings.SplitSeq(all, ",") {
 		if listed = strings.TrimSpace(listed); listed == "*" || strings.EqualFold(listed, name) {
 			return
@@ -177,6 +204,9 @@ func (o *response) vary(h http.Header, name string) {
 // privateCacheControl takes from a Cache-Control what would let shared caches keep the response, and adds `private`
 // unless the answer may not be kept at all.
 func privateCacheControl(given []string) []string {
+	if len(given) == 1 && (given[0] == "no-store" || given[0] == "private") {
+		return given
+	}
 	var kept []string
 	closed := false
 	for _, directive := range splitDirectives(strings.Join(given, ",")) {

@@ -12,14 +12,14 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/directory"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants and signing keys in one file on this machine (an embedded bbolt database). It
+// Module keeps accounts, grants, signing keys and usage in one file on this machine (an embedded bbolt database). It
 // needs no other software, and suits a single node: only one process can have the file open.
 //
 // The file is made when the server starts with it for the first time, readable by the server's user alone (mode 0600,
@@ -69,7 +69,7 @@ func (m *Module) Provision(caddy.Context) error {
 func (m *Module) Key() string { return m.key }
 
 // Open opens the file, or makes it.
-func (m *Module) Open(ctx context.Context, logger *zap.Logger) (account.Store, error) {
+func (m *Module) Open(ctx context.Context, logger *zap.Logger) (store.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ type opener interface {
 	// Key is the identity of the store.
 	Key() string
 	// Open opens the store; logger outlives the configuration.
-	Open(ctx context.Context, logger *zap.Logger) (account.Store, error)
+	Open(ctx context.Context, logger *zap.Logger) (store.Store, error)
 }
 
 // Interface guards

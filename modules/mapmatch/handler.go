@@ -147,7 +147,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	defer in.free()
 	buf := response.GetBuffer()
 	defer buf.Free()
-	if err := h.match(r, in, buf); err != nil {
+	if err := h.match(w, r, in, buf); err != nil {
 		h.fail(w, err)
 		return nil
 	}
@@ -160,8 +160,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 }
 
 // match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
-// comes nor while the response goes.
-func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error {
+// comes nor while the response goes. w is only told how many points there are.
+func (h *Handler) match(w http.ResponseWriter, r *http.Request, in *input, buf *response.Buffer) error {
 	ctx, caller := r.Context(), mapsapp.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)
 	body, err := in.receive(h, r)
@@ -173,6 +173,9 @@ func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error 
 	}
 	defer in.work.End()
 	if err := in.parse(h, body); err != nil {
+		return err
+	}
+	if err := mapsapp.Charge(w, int64(len(in.points))); err != nil {
 		return err
 	}
 	if err := in.keepPoints(ctx, h.app.Processors(), caller); err != nil {

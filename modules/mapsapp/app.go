@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 func init() { caddy.RegisterModule(new(App)) }
@@ -74,11 +75,15 @@ type App struct {
 	// Connect provider, or of anyone else who publishes a JWKS. Default: nobody.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
 
+	// For how long it is kept what accounts used. Default: hours for 35 days, days for 400 days, months for ever.
+	Usage *Usage `json:"usage,omitempty"`
+
 	ctx    caddy.Context
 	logger *zap.Logger
 	events *caddyevents.App
 	store  StoreModule
 	config credential.Config
+	keep   usage.Retention
 
 	shared *shared // held from Provision to Cleanup
 
@@ -143,6 +148,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	var err error
 	if a.config, err = a.authorityConfig(); err != nil {
 		return err
+	}
+	if a.keep, err = a.Usage.retention(); err != nil {
+		return fmt.Errorf("usage: %w", err)
 	}
 	if err := a.loadStore(ctx); err != nil {
 		return err
@@ -285,8 +293,14 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfMissingMaps()
-	a.shared.limit(a)
+	a.enforce()
 	return nil
+}
+
+// enforce has what all configurations share go by this one.
+func (a *App) enforce() {
+	a.shared.limit(a)
+	a.current.Load().store.meter.Keep(a.keep)
 }
 
 // open acquires the session of this configuration, if it has not yet, and publishes it. Cleanup gives it back.
@@ -326,7 +340,13 @@ func (a *App) Cleanup() error {
 	var err error
 	if a.held {
 		a.held = false
+		if caddy.Exiting() {
+			a.current.Load().store.flushUsage() // requests that outlive the servers' patience may keep the store open
+		}
 		err = releaseSession(a.pool)
+		if running := active(); running != nil && running != a {
+			running.enforce() // this one may have been started in vain, because another app could not be
+		}
 	}
 	provisioned.Add(-1)
 	releaseShared()

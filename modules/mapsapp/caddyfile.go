@@ -48,6 +48,10 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	        max_size  <size>
 //	        wait      <duration>
 //	    }
+//	    usage {
+//	        hours <duration>
+//	        days  <duration>
+//	    }
 //	    user_tokens {
 //	        issuer             <url>
 //	        audience           <name>
@@ -130,6 +134,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			err = durationArgument(d, &a.MaxWait)
 		case "region":
 			err = a.unmarshalRegion(d)
+		case "usage":
+			a.Usage = new(Usage)
+			err = a.Usage.unmarshal(d)
 		case "user_tokens":
 			a.UserTokens = new(UserTokens)
 			err = a.UserTokens.unmarshal(d)

@@ -39,7 +39,7 @@ func (a *App) Record(c Change) {
 		zap.Bool("is_admin", c.Account.IsAdmin),
 		zap.Stringer("scopes", c.Account.Scopes.Set()),
 		zap.String("remote_ip", c.RemoteIP))
-	a.shared.events.put(event{app: a, name: "maps.account." + c.Kind, data: map[string]any{
+	a.shared.events.put(event{app: a, logger: a.logger, name: "maps.account." + c.Kind, data: map[string]any{
 		"account_id":   c.Account.ID,
 		"organization": c.Account.OrganizationID,
 		"actor":        c.Actor,
@@ -54,7 +54,7 @@ func (a *App) RecordReuse(t credential.Tokens, remoteIP string) {
 		zap.String("account_id", t.Client),
 		zap.String("organization", t.Organization),
 		zap.String("remote_ip", remoteIP))
-	a.shared.events.put(event{app: a, name: "maps.token.reused", data: map[string]any{
+	a.shared.events.put(event{app: a, logger: a.logger, name: "maps.token.reused", data: map[string]any{
 		"grant":        t.Grant,
 		"account_id":   t.Client,
 		"organization": t.Organization,

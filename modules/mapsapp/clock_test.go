@@ -11,12 +11,21 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
+	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/usage/usagetest"
 )
+
+type accounts struct{ account.Store }
 
 // offClock is a store whose clock is behind that of this machine.
 type offClock struct {
-	account.Store
+	accounts
+	usage.Store
 	behind time.Duration
+}
+
+func newOffClock(behind time.Duration) *offClock {
+	return &offClock{accounts{accounttest.NewMemory()}, usagetest.NewMemory(), behind}
 }
 
 func (s *offClock) Now() time.Time { return time.Now().Add(-s.behind) }
@@ -25,7 +34,7 @@ func (s *offClock) Now() time.Time { return time.Now().Add(-s.behind) }
 // goes on.
 func TestWatchClock(t *testing.T) {
 	const warned, relieved, quiet = zapcore.WarnLevel, zapcore.InfoLevel, zapcore.InvalidLevel
-	store := &offClock{Store: accounttest.NewMemory()}
+	store := newOffClock(0)
 	core, logs := observer.New(zapcore.DebugLevel)
 	s := &openStore{live: account.NewLive(store), logger: zap.New(core)}
 	for _, step := range []struct {
@@ -90,7 +99,7 @@ func TestLargestClockOffset(t *testing.T) {
 			for i, behind := range test.behind {
 				key := t.Name() + string(rune('a'+i))
 				_, _, err := stores.LoadOrNew(key, func() (caddy.Destructor, error) {
-					return newOpenStore(&offClock{accounttest.NewMemory(), behind}, zap.NewNop()), nil
+					return newOpenStore(newOffClock(behind), zap.NewNop()), nil
 				})
 				if err != nil {
 					t.Fatal(err)

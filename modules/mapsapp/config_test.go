@@ -47,6 +47,10 @@ func TestCaddyfile(t *testing.T) {
 		max_stale 60s
 		max_bodies_in_flight 512MiB
 		max_wait 500ms
+		usage {
+			hours 48h
+			days 60d
+		}
 		region delaware ./data/delaware.region
 		region andorra ./data/andorra.region
 		user_tokens {
@@ -71,6 +75,7 @@ func TestCaddyfile(t *testing.T) {
 		MaxStale:        caddy.Duration(time.Minute),
 
 		MaxBodiesInFlight: 512 << 20, MaxWait: caddy.Duration(500 * time.Millisecond),
+		Usage: &mapsapp.Usage{Hours: caddy.Duration(48 * time.Hour), Days: caddy.Duration(60 * 24 * time.Hour)},
 		Regions: map[string]*mapsapp.RegionConfig{
 			"delaware": {Path: "./data/delaware.region"}, "andorra": {Path: "./data/andorra.region"},
 		},
@@ -113,6 +118,9 @@ func TestCaddyfile(t *testing.T) {
 		"region delaware":                      "wrong argument count",
 		"region a b c":                         "wrong argument count",
 		"region a b\nregion a c":               "region a is there already",
+		"usage {\nweeks 1d\n}":                 "unknown option of usage: weeks",
+		"usage {\nhours 0h\n}":                 "a duration must be positive",
+		"usage {\nhours 30h\nhours 40h\n}":     "hours may stand only once",
 		"user_tokens x {\n}":                   "wrong argument count",
 		"user_tokens {\nsecret x\n}":           "unknown option of user_tokens: secret",
 		"user_tokens {\nalgorithms\n}":         "wrong argument count",
@@ -177,6 +185,9 @@ func TestValidation(t *testing.T) {
 		`{"access_token_ttl":"500ms"}`:                                            "access_token_ttl: 500ms is not between",
 		`{"access_token_ttl":"25h"}`:                                              "access_token_ttl: 25h0m0s is not between",
 		`{"access_token_ttl":"1h","refresh_token_ttl":"30m"}`:                     "refresh_token_ttl: 30m0s is shorter than",
+		`{"usage":{"hours":"25h","days":"32d"}}`:                                  "",
+		`{"usage":{"hours":"24h"}}`:                                               "hours: 24h0m0s is less than 25h0m0s",
+		`{"usage":{"days":"31d"}}`:                                                "days: 744h0m0s is less than 768h0m0s",
 		`{"max_stale":-5}`:                                                        "max_stale: must not be negative",
 		`{"issuer":"{env.MAPS_TEST_NOT_THERE}"}`:                                  "issuer:",
 		`{"store":{"module":"nonsense"}}`:                                         "unknown module: maps.stores.nonsense",

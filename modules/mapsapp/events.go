@@ -1,10 +1,10 @@
 package mapsapp
 
 import (
+	"context"
 	"sync"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 )
 
@@ -14,9 +14,10 @@ const eventQueueLength = 1024
 // event is one that waits: for the configuration in which it happened, or, once that is gone, for the one that runs
 // then.
 type event struct {
-	app  *App
-	name string
-	data map[string]any
+	app    *App // nil where it happened in no particular configuration
+	logger *zap.Logger
+	name   string
+	data   map[string]any
 	// done, where set, is closed instead of anything being emitted: everything before it has been.
 	done chan struct{}
 }
@@ -44,26 +45,25 @@ func (q *eventQueue) run() {
 				close(e.done)
 				continue
 			}
-			if app := e.app.orSuccessor(); app != nil {
+			if app := e.emitter(); app != nil {
 				app.events.Emit(app.ctx, e.name, e.data)
 			}
 		}
 	}
 }
 
-// orSuccessor returns the app itself while its configuration runs, or else the one of the configuration that replaced
-// it, if any.
-func (a *App) orSuccessor() *App {
+// emitter returns the app of the event's configuration while that runs, or else of the one that runs now, if any.
+func (e *event) emitter() *App {
+	if e.app == nil {
+		app, _ := Running(context.Background()) // the first configuration may be about to become the active one
+		return app
+	}
 	select {
-	case <-a.stopped:
+	case <-e.app.stopped:
+		return active()
 	default:
-		return a
+		return e.app
 	}
-	next, err := caddy.ActiveContext().AppIfConfigured("maps")
-	if err != nil {
-		return nil
-	}
-	return next.(*App)
 }
 
 // put queues an event. A full queue drops it, with a line in the log: a slow handler must not hold up requests.
@@ -71,7 +71,7 @@ func (q *eventQueue) put(e event) {
 	select {
 	case q.events <- e:
 	default:
-		e.app.logger.Error("event dropped: its handlers are too slow", zap.String("event", e.name), zap.Any("data", e.data))
+		e.logger.Error("event dropped: its handlers are too slow", zap.String("event", e.name), zap.Any("data", e.data))
 	}
 }
 

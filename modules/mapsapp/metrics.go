@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 // Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy
@@ -15,9 +17,9 @@ type Metrics struct {
 	// Exchanges counts exchanges of client and server tokens by their result.
 	Exchanges Results
 	// Auth counts checks of access tokens by their result.
-	Auth Results
+	Auth AuthResults
 
-	refusals         *prometheus.CounterVec
+	refusals, quota  *prometheus.CounterVec
 	lookups, matches prometheus.Histogram
 	tiles            prometheus.Histogram
 	cachedTiles      prometheus.Counter
@@ -36,6 +38,15 @@ type Results struct {
 	NoScope prometheus.Counter
 	// Unavailable: the store could not be asked.
 	Unavailable prometheus.Counter
+}
+
+// AuthResults are Results of those who also look at from where a token is used, and how much.
+type AuthResults struct {
+	Results
+	// Restricted: the token may not be used from where the request comes from.
+	Restricted prometheus.Counter
+	// Quota: a quota is used up.
+	Quota prometheus.Counter
 }
 
 // The beginning of the metrics' names.
@@ -67,10 +78,21 @@ func newMetrics() *Metrics {
 	for _, labels := range knownRefusals {
 		refusals.WithLabelValues(labels.handler, labels.reason)
 	}
+	quota := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "quota_refused_total",
+		Help: "Requests that were refused because a quota was used up, by the scope that the quota names; * for all.",
+	}, []string{"scope"})
+	quota.WithLabelValues(account.EveryScope)
+	for _, scope := range account.AllScopes {
+		quota.WithLabelValues(string(scope))
+	}
 	m := &Metrics{
 		refusals:  refusals,
+		quota:     quota,
 		Exchanges: newResults(exchanges),
-		Auth:      newResults(auth),
+		Auth: AuthResults{
+			newResults(auth), auth.WithLabelValues("restricted"), auth.WithLabelValues("quota"),
+		},
 		lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "lookup_seconds",
 			Help:    "Time that reverse geocodings took.",
@@ -96,7 +118,7 @@ func newMetrics() *Metrics {
 		Help: "Requests that were refused because they would have had to wait for longer than max_wait.",
 	})
 	m.collectors = []prometheus.Collector{
-		exchanges, auth, refusals, m.lookups, m.matches, m.tiles, m.cachedTiles, m.overloaded,
+		exchanges, auth, refusals, quota, m.lookups, m.matches, m.tiles, m.cachedTiles, m.overloaded,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
 			Help: "Access tokens that were found in the cache of verified tokens.",
@@ -110,6 +132,11 @@ func newMetrics() *Metrics {
 			Help: "By how much the clock of this machine is ahead of the store's; 0 where the store has none of its own.",
 		}, largestClockOffset),
 	}
+	m.collectors = append(m.collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "usage_waiting_seconds",
+		Help: "For how long counts of usage have been waiting in memory for a store that does not take them; " +
+			"0 while it does.",
+	}, longestUsageWait))
 	m.collectors = append(m.collectors, faultMetrics()...)
 	m.collectors = append(m.collectors, regionTimestamps{prometheus.NewDesc(
 		prometheus.BuildFQName(namespace, subsystem, "region_timestamp_seconds"),
@@ -141,6 +168,9 @@ func longestStaleness() float64 {
 	})
 	return longest.Seconds()
 }
+
+// CountQuotaRefusal counts a request that was refused by a quota of a scope, or of account.EveryScope.
+func (m *Metrics) CountQuotaRefusal(scope string) { m.quota.WithLabelValues(scope).Inc() }
 
 func (m *Metrics) register(registry *prometheus.Registry) error {
 	for _, c := range m.collectors {

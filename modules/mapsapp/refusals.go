@@ -1,6 +1,7 @@
 package mapsapp
 
 import (
+	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/bearer"
 	"github.com/mapsedge/caddy-maps/internal/credential"
 )
@@ -42,11 +43,18 @@ var (
 	ReasonNoToken = NewReason("no token", AuthHandler, AccountsHandler)
 	// ReasonNoScope: the token is valid, without the scope that is needed.
 	ReasonNoScope = NewReason("insufficient scope", AuthHandler)
+	// ReasonQuota: a quota is used up.
+	ReasonQuota = NewReason("quota exceeded", AuthHandler)
 )
 
 func init() {
 	for _, reason := range credential.Reasons() {
 		NewReason(reason, AuthHandler, TokensHandler, AccountsHandler, PlaygroundHandler)
+	}
+	for _, outside := range []account.Outside{
+		account.OutsideNoOrigin, account.OutsideOrigin, account.OutsideNetwork, outsideRepeated,
+	} {
+		NewReason(string(outside), AuthHandler, AccountsHandler)
 	}
 	for _, err := range bearer.Errors {
 		NewReason(err.Error(), AuthHandler, AccountsHandler)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // Session is what a request needs of accounts and tokens. A request that holds one keeps the store open, whatever
@@ -23,6 +24,9 @@ type Session struct {
 	Live *account.Live
 	// Authority makes and checks tokens.
 	Authority *credential.Authority
+	// Usage keeps what accounts used, and Meter counts it on this server.
+	Usage usage.Store
+	Meter *usage.Meter
 
 	key   sessionKey
 	store *openStore
@@ -48,18 +52,20 @@ var sessions = caddy.NewUsagePool() // sessionKey → *Session
 
 func acquireSession(key sessionKey, module StoreModule, cfg credential.Config) (*Session, error) {
 	value, _, err := sessions.LoadOrNew(key, func() (caddy.Destructor, error) {
-		store, err := acquireStore(key.store, module)
+		opened, err := acquireStore(key.store, module)
 		if err != nil {
 			return nil, fmt.Errorf("opening the store: %w", err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), storeOpenTimeout)
 		defer cancel()
-		authority, err := credential.New(ctx, cfg, store.live)
+		authority, err := credential.New(ctx, cfg, opened.live, opened.meter)
 		if err != nil {
 			_, closing := stores.Delete(key.store)
 			return nil, errors.Join(fmt.Errorf("reading the signing keys: %w", err), closing)
 		}
-		s := &Session{Live: store.live, Authority: authority, key: key, store: store}
+		s := &Session{
+			Live: opened.live, Authority: authority, Usage: opened.kept, Meter: opened.meter, key: key, store: opened,
+		}
 		s.refs.Store(1)
 		hits.add(s)
 		s.tendKeys()

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
@@ -33,12 +34,12 @@ func (*cutStore) CaddyModule() caddy.ModuleInfo {
 
 func (c *cutStore) Key() string { return c.Path }
 
-func (c *cutStore) Open(context.Context, *zap.Logger) (account.Store, error) {
-	store, err := bolt.Open(c.Path, nil)
-	return cutConnection{store}, err
+func (c *cutStore) Open(context.Context, *zap.Logger) (store.Store, error) {
+	file, err := bolt.Open(c.Path, nil)
+	return cutConnection{file}, err
 }
 
-type cutConnection struct{ account.Store }
+type cutConnection struct{ store.Store }
 
 var errCut = errors.New("connection refused: /var/run/secret.sock")
 

@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // StoreModule is what a module in the namespace maps.stores implements.
@@ -20,7 +22,7 @@ type StoreModule interface {
 	Key() string
 	// Open opens the store. It is called when the configuration starts, never when it is only checked, and once for
 	// each key however many configurations come and go. ctx bounds the opening alone; the logger outlives configurations.
-	Open(ctx context.Context, logger *zap.Logger) (account.Store, error)
+	Open(ctx context.Context, logger *zap.Logger) (store.Store, error)
 }
 
 const (
@@ -34,6 +36,9 @@ const (
 // openStore is a store that is open, for all configurations and requests that use it.
 type openStore struct {
 	live   *account.Live
+	kept   store.Store // what live stands on
+	meter  *usage.Meter
+	shared *shared
 	logger *zap.Logger
 	stop   context.CancelFunc
 	tasks  sync.WaitGroup
@@ -44,6 +49,10 @@ type openStore struct {
 	heard heard
 	// writing is whether it can be changed.
 	writing writing
+	// usageFaults are what the log says of tasks of the meter.
+	usageFaults usageFaults
+	// unwritten is how many requests the log says will be lost when this process ends.
+	unwritten atomic.Int64
 	// clocksDiffer is whether the log says that the store's clock differs; for watchClock alone.
 	clocksDiffer bool
 }
@@ -55,11 +64,11 @@ func acquireStore(key string, module StoreModule) (*openStore, error) {
 		logger := zap.New(currentLog{}).Named("maps.store")
 		ctx, cancel := context.WithTimeout(context.Background(), storeOpenTimeout)
 		defer cancel()
-		store, err := module.Open(ctx, logger)
+		kept, err := module.Open(ctx, logger)
 		if err != nil {
 			return nil, err
 		}
-		return newOpenStore(store, logger), nil
+		return newOpenStore(kept, logger), nil
 	})
 	if err != nil {
 		return nil, err
@@ -67,16 +76,21 @@ func acquireStore(key string, module StoreModule) (*openStore, error) {
 	return value.(*openStore), nil
 }
 
-func newOpenStore(store account.Store, logger *zap.Logger) *openStore {
+func newOpenStore(kept store.Store, logger *zap.Logger) *openStore {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &openStore{
-		live:   account.NewLive(store),
+		live:   account.NewLive(kept),
+		shared: acquireShared(),
+		kept:   kept,
 		logger: logger,
 		stop:   stop,
 	}
+	s.meter = usage.NewMeter(kept, s.live.Now, s.quotaReached)
+	s.meter.OnOutcome(s.usageOutcome)
+	s.tasks.Go(func() { s.meter.Run(ctx) })
 	s.live.OnFailedChange(s.changeFailed)
 	s.writing.probed = time.Now().Add(firstProbe - probeEvery)
-	if watcher, ok := store.(account.Watcher); ok {
+	if watcher, ok := kept.(account.Watcher); ok {
 		s.heard.synced(time.Now())
 		s.tasks.Go(func() { watcher.Watch(ctx, listener{s.live, s}) })
 	} else {
@@ -155,6 +169,8 @@ func (s *openStore) staleness() time.Duration {
 func (s *openStore) Destruct() error {
 	s.stop()
 	s.tasks.Wait()
+	s.flushUsage()
+	releaseShared()
 	return s.live.Close()
 }
 

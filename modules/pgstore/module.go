@@ -14,14 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/store/postgres"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants and signing keys in a PostgreSQL database, for several servers that share them. A
-// change that is made on one server reaches all others within a second. The tables, whose names begin with `maps_`,
+// Module keeps accounts, grants, signing keys and usage in a PostgreSQL database, for several servers that share them.
+// A change that is made on one server reaches all others within a second. The tables, whose names begin with `maps_`,
 // are made when the first server starts, in the first schema of the connection's `search_path`, and brought up to
 // date by newer ones; a server refuses tables that are newer than itself. Tested with PostgreSQL 15.
 //
@@ -110,7 +110,7 @@ func keyOf(parts ...string) string {
 func (m *Module) Key() string { return m.key }
 
 // Open connects to the database and makes or updates its tables.
-func (m *Module) Open(ctx context.Context, logger *zap.Logger) (account.Store, error) {
+func (m *Module) Open(ctx context.Context, logger *zap.Logger) (store.Store, error) {
 	store, err := postgres.Open(ctx, m.config, postgres.Options{Listen: m.listens(), Logger: logger})
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ type opener interface {
 	// Key is the identity of the store.
 	Key() string
 	// Open opens the store; logger outlives the configuration.
-	Open(ctx context.Context, logger *zap.Logger) (account.Store, error)
+	Open(ctx context.Context, logger *zap.Logger) (store.Store, error)
 }
 
 // Interface guards

@@ -13,7 +13,8 @@ import (
 )
 
 func testCreate(t *testing.T, s account.Store) {
-	bare := account.Account{ID: "sa_bare", OrganizationID: "o", Status: account.StatusSuspended, ClientHash: hash("c", 1), ServerHash: hash("s", 1)}
+	bare := account.Account{ID: "sa_bare", OrganizationID: "o", Status: account.StatusSuspended, ClientHash: hash("c", 1),
+		ServerHash: hash("s", 1)}
 	for _, want := range []account.Account{newAccount(1, "org"), newAccount(2, strings.Repeat("ö", 100)), bare} {
 		create(t, s, want)
 		got, err := s.Account(t.Context(), want.ID)
@@ -76,6 +77,9 @@ func testUpdate(t *testing.T, s account.Store) {
 		want := was
 		want.Platform, want.IsAdmin, want.Description = account.PlatformWeb, !was.IsAdmin, was.Description+"."
 		want.Scopes, want.Status, want.UpdatedAt = account.Scopes{account.ScopeTSS}, step.status, was.UpdatedAt.Add(1)
+		want.Quotas = append(want.Quotas[:1:1], account.Quota{Scope: string(account.ScopeONM), Unit: account.UnitRequests,
+			Window: account.WindowDay, Limit: int64(step.generation)})
+		want.Restrictions.Origins, want.Restrictions.Networks = nil, []string{"::ffff:192.0.2.1"}
 		before, after, err := s.UpdateAccount(t.Context(), first.ID, func(a *account.Account) (bool, error) {
 			*a = want
 			// None of these is an owner's to change.
@@ -107,7 +111,7 @@ func testUpdateRefused(t *testing.T, s account.Store) {
 		err     error
 	}{{false, nil}, {false, mine}, {true, mine}} {
 		_, after, err := s.UpdateAccount(t.Context(), want.ID, func(a *account.Account) (bool, error) {
-			a.Description, a.Scopes[0] = "spoilt", account.ScopeONM
+			spoil(a)
 			return result.changed, result.err
 		})
 		isError(t, "UpdateAccount", result.err, err)
@@ -120,8 +124,8 @@ func testUpdateRefused(t *testing.T, s account.Store) {
 	}
 }
 
-// testUpdateByMany counts in an account's description: an update that is lost is missing in the sum. Between them, changes
-// that are refused, which must not spoil the others.
+// testUpdateByMany counts in an account's description: an update that is lost is missing in the sum. Between them,
+// changes that are refused, which must not spoil the others.
 func testUpdateByMany(t *testing.T, s account.Store) {
 	const workers, each = 8, 20
 	first := newAccount(1, "org")
@@ -138,7 +142,9 @@ func testUpdateByMany(t *testing.T, s account.Store) {
 			if err != nil {
 				return err
 			}
-			if _, _, err = s.UpdateAccount(t.Context(), first.ID, func(a *account.Account) (bool, error) { return true, mine }); err != mine {
+			if _, _, err = s.UpdateAccount(t.Context(), first.ID, func(a *account.Account) (bool, error) {
+				return true, mine
+			}); err != mine {
 				return fmt.Errorf("a refused change: error %v", err)
 			}
 		}
@@ -181,16 +187,22 @@ func testDelete(t *testing.T, s account.Store) {
 	exactlyOne(t, "DeleteAccount of one", results, account.ErrNotFound)
 }
 
+// spoil changes an account, and all that it shares with copies of it.
+func spoil(a *account.Account) {
+	a.Description, a.Scopes[0], a.Quotas[0].Limit = "spoilt", account.ScopeONM, 1
+	a.Restrictions.Origins[0], a.Restrictions.Networks[0] = "spoilt", "spoilt"
+}
+
 // testCopies makes sure that callers and store share no memory.
 func testCopies(t *testing.T, s account.Store) {
 	given := newAccount(1, "org")
 	create(t, s, given)
 	want := newAccount(1, "org")
-	given.Scopes[0] = account.ScopeONM
+	spoil(&given)
 	got, err := s.Account(t.Context(), want.ID)
 	isError(t, "Account", nil, err)
 	same(t, "account after the caller changed its own", want, got)
-	got.Scopes[0] = account.ScopeONM
+	spoil(&got)
 	again, err := s.Account(t.Context(), want.ID)
 	isError(t, "Account", nil, err)
 	same(t, "account after the caller changed what it got", want, again)

@@ -13,13 +13,14 @@ import (
 )
 
 // Memory is the plainest Store there is: maps under one lock, every question answered by looking at all of them. It
-// forgets everything with the process, so it is for tests alone: as the model that other stores are compared with, and as
-// a store for tests of what stands on one.
+// forgets everything with the process, so it is for tests alone: as the model that other stores are compared with, and
+// as a store for tests of what stands on one.
 type Memory struct {
 	mu       sync.Mutex
 	accounts map[string]account.Account
 	grants   map[string]*memoryGrant
 	keys     []account.Key
+	quotas   map[string]account.OrganizationQuotas
 	closed   bool
 }
 
@@ -30,7 +31,8 @@ type memoryGrant struct {
 
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
-	return &Memory{accounts: map[string]account.Account{}, grants: map[string]*memoryGrant{}}
+	return &Memory{accounts: map[string]account.Account{}, grants: map[string]*memoryGrant{},
+		quotas: map[string]account.OrganizationQuotas{}}
 }
 
 var errClosed = errors.New("store is closed")
@@ -44,7 +46,9 @@ func (m *Memory) enter(ctx context.Context) error {
 }
 
 func cloned(a account.Account) account.Account {
-	a.Scopes = slices.Clone(a.Scopes)
+	a.Scopes, a.Quotas = slices.Clone(a.Scopes), slices.Clone(a.Quotas)
+	a.Restrictions.Origins = slices.Clone(a.Restrictions.Origins)
+	a.Restrictions.Networks = slices.Clone(a.Restrictions.Networks)
 	return a
 }
 
@@ -79,7 +83,8 @@ func (m *Memory) Account(ctx context.Context, id string) (account.Account, error
 }
 
 // AccountByToken implements account.Store.
-func (m *Memory) AccountByToken(ctx context.Context, kind account.TokenKind, token account.Hash) (account.Account, error) {
+func (m *Memory) AccountByToken(ctx context.Context, kind account.TokenKind,
+	token account.Hash) (account.Account, error) {
 	err := m.enter(ctx)
 	defer m.mu.Unlock()
 	if err != nil {
@@ -102,7 +107,8 @@ func (m *Memory) Accounts(ctx context.Context, organization string, page account
 	}
 	var list []account.Account
 	for _, a := range m.accounts {
-		if a.OrganizationID == organization && (page.Status == "" || a.Status == page.Status) && (page.After == "" || a.ID < page.After) {
+		if a.OrganizationID == organization && (page.Status == "" || a.Status == page.Status) &&
+			(page.After == "" || a.ID < page.After) {
 			list = append(list, cloned(a))
 		}
 	}
@@ -111,7 +117,8 @@ func (m *Memory) Accounts(ctx context.Context, organization string, page account
 }
 
 // UpdateAccount implements account.Store.
-func (m *Memory) UpdateAccount(ctx context.Context, id string, change func(*account.Account) (bool, error)) (before, after account.Account, err error) {
+func (m *Memory) UpdateAccount(ctx context.Context, id string,
+	change func(*account.Account) (bool, error)) (before, after account.Account, err error) {
 	err = m.enter(ctx)
 	defer m.mu.Unlock()
 	if err != nil {
@@ -130,7 +137,8 @@ func (m *Memory) UpdateAccount(ctx context.Context, id string, change func(*acco
 }
 
 // DeleteAccount implements account.Store.
-func (m *Memory) DeleteAccount(ctx context.Context, id string, check func(account.Account) error) (account.Account, error) {
+func (m *Memory) DeleteAccount(ctx context.Context, id string,
+	check func(account.Account) error) (account.Account, error) {
 	err := m.enter(ctx)
 	defer m.mu.Unlock()
 	if err != nil {
@@ -406,6 +414,33 @@ func (m *Memory) Close() error {
 	defer m.mu.Unlock()
 	m.closed = true
 	return nil
+}
+
+// OrganizationQuotas implements account.Store.
+func (m *Memory) OrganizationQuotas(ctx context.Context, organization string) (account.OrganizationQuotas, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.OrganizationQuotas{}, err
+	}
+	q := m.quotas[organization]
+	q.Organization, q.Quotas = organization, slices.Clone(q.Quotas)
+	return q, nil
+}
+
+// SetOrganizationQuotas implements account.Store.
+func (m *Memory) SetOrganizationQuotas(ctx context.Context, organization string, quotas []account.Quota,
+	at time.Time) (account.OrganizationQuotas, error) {
+	err := m.enter(ctx)
+	defer m.mu.Unlock()
+	if err != nil {
+		return account.OrganizationQuotas{}, err
+	}
+	q := account.OrganizationQuotas{Organization: organization, Quotas: slices.Clone(quotas),
+		Version: m.quotas[organization].Version + 1, UpdatedAt: at}
+	m.quotas[organization] = q
+	q.Quotas = slices.Clone(quotas)
+	return q, nil
 }
 
 var _ account.Store = (*Memory)(nil)

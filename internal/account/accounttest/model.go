@@ -30,6 +30,7 @@ func testModel(t *testing.T, open func(t *testing.T) account.Store) {
 			"end":    p.end,
 			"sweep":  p.sweep,
 			"key":    p.key,
+			"quota":  p.quota,
 		})
 	})
 }
@@ -41,7 +42,12 @@ var (
 	drawOrg    = rapid.SampledFrom([]string{"org", "org\x00", "", "o"})
 	drawStatus = rapid.SampledFrom([]account.Status{account.StatusActive, account.StatusSuspended, account.StatusRevoked})
 	drawScopes = rapid.SliceOfNDistinct(rapid.SampledFrom(account.AllScopes[:]), -1, 4, rapid.ID)
-	drawParty  = rapid.SampledFrom([]string{"a", "b"})
+	drawQuotas = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) account.Quota {
+		return account.Quota{Scope: string(rapid.SampledFrom(account.AllScopes[:]).Draw(t, "scope")), Unit: account.UnitUnits,
+			Window: account.WindowDay, Limit: rapid.Int64Range(0, account.MaxQuotaLimit).Draw(t, "limit")}
+	}), 0, 3)
+	drawTexts = rapid.SliceOfN(rapid.String(), 0, 3)
+	drawParty = rapid.SampledFrom([]string{"a", "b"})
 )
 
 // both makes one call on each store and compares what it gave.
@@ -71,6 +77,8 @@ var errRefused = errors.New("refused")
 func (p *pairOfStores) update(t *rapid.T) {
 	id := accountID(drawNumber.Draw(t, "account"))
 	status, scopes := drawStatus.Draw(t, "status"), drawScopes.Draw(t, "scopes")
+	quotas := drawQuotas.Draw(t, "quotas")
+	restrictions := account.Restrictions{Origins: drawTexts.Draw(t, "origins"), Networks: drawTexts.Draw(t, "networks")}
 	changed, refused := rapid.Bool().Draw(t, "changed"), rapid.IntRange(0, 4).Draw(t, "refused") == 0
 	both(t, p, "UpdateAccount", func(s account.Store) ([2]account.Account, error) {
 		before, after, err := s.UpdateAccount(context.Background(), id, func(a *account.Account) (bool, error) {
@@ -81,6 +89,7 @@ func (p *pairOfStores) update(t *rapid.T) {
 			}
 			if changed {
 				a.Status, a.Scopes, a.IsAdmin = status, scopes, !a.IsAdmin
+				a.Quotas, a.Restrictions = quotas, restrictions
 				a.Holds = a.Holds.ByPerson(&before, a, true, true)
 			}
 			return changed, nil
@@ -103,7 +112,9 @@ func (p *pairOfStores) remove(t *rapid.T) {
 
 func (p *pairOfStores) read(t *rapid.T) {
 	n := drawNumber.Draw(t, "number")
-	both(t, p, "Account", func(s account.Store) (account.Account, error) { return s.Account(context.Background(), accountID(n)) })
+	both(t, p, "Account", func(s account.Store) (account.Account, error) {
+		return s.Account(context.Background(), accountID(n))
+	})
 	both(t, p, "AccountByToken", func(s account.Store) (account.Account, error) {
 		return s.AccountByToken(context.Background(), account.ClientToken, hash("client", n))
 	})
@@ -151,7 +162,9 @@ func (p *pairOfStores) rotate(t *rapid.T) {
 
 func (p *pairOfStores) end(t *rapid.T) {
 	id := newGrant(drawNumber.Draw(t, "grant"), "", "").ID
-	both(t, p, "EndGrant", func(s account.Store) (struct{}, error) { return struct{}{}, s.EndGrant(context.Background(), id) })
+	both(t, p, "EndGrant", func(s account.Store) (struct{}, error) {
+		return struct{}{}, s.EndGrant(context.Background(), id)
+	})
 }
 
 func (p *pairOfStores) sweep(t *rapid.T) {
@@ -169,7 +182,9 @@ func (p *pairOfStores) key(t *rapid.T) {
 			return struct{}{}, s.ReplaceKey(context.Background(), k)
 		})
 	case 1:
-		both(t, p, "AddFirstKey", func(s account.Store) (account.Key, error) { return s.AddFirstKey(context.Background(), k) })
+		both(t, p, "AddFirstKey", func(s account.Store) (account.Key, error) {
+			return s.AddFirstKey(context.Background(), k)
+		})
 	case 2:
 		after := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "after")
 		both(t, p, "AddNextKey", func(s account.Store) (account.Key, error) {
@@ -188,4 +203,17 @@ func (p *pairOfStores) key(t *rapid.T) {
 		})
 	}
 	both(t, p, "Keys", func(s account.Store) ([]account.Key, error) { return s.Keys(context.Background()) })
+}
+
+func (p *pairOfStores) quota(t *rapid.T) {
+	organization := drawOrg.Draw(t, "organization")
+	if rapid.Bool().Draw(t, "set") {
+		quotas, at := drawQuotas.Draw(t, "quotas"), epoch.Add(time.Duration(drawNumber.Draw(t, "at")))
+		both(t, p, "SetOrganizationQuotas", func(s account.Store) (account.OrganizationQuotas, error) {
+			return s.SetOrganizationQuotas(context.Background(), organization, quotas, at)
+		})
+	}
+	both(t, p, "OrganizationQuotas", func(s account.Store) (account.OrganizationQuotas, error) {
+		return s.OrganizationQuotas(context.Background(), organization)
+	})
 }

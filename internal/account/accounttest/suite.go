@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// Run tests a kind of store. open returns a new, empty one each time, and closes it when the test ends, unless it is closed
-// by then: Close is called twice.
+// Run tests a kind of store. open returns a new, empty one each time, and closes it when the test ends, unless it is
+// closed by then: Close is called twice.
 func Run(t *testing.T, open func(t *testing.T) account.Store) {
 	for _, test := range []struct {
 		name string
@@ -33,6 +33,8 @@ func Run(t *testing.T, open func(t *testing.T) account.Store) {
 		{"accounts/list by status", testListByStatus},
 		{"accounts/list keeps organizations apart", testListOrganizations},
 		{"accounts/list while others write", testListWhileWriting},
+		{"organizations/quotas", testOrganizationQuotas},
+		{"organizations/quotas by many", testOrganizationQuotasByMany},
 		{"grants/add and read", testGrant},
 		{"grants/limit", testGrantLimit},
 		{"grants/limit by many", testGrantLimitByMany},
@@ -74,6 +76,9 @@ func newAccount(n int, organization string) account.Account {
 		ClientHash: hash("client", n), ServerHash: hash("server", n), Generation: uint64(n), Version: 1,
 		Holds: account.Holds{Suspended: n%3 == 0, Scopes: account.ScopeTile.Set() | account.ScopeMatrix.Set(),
 			Dropped: account.ScopeONM.Set()},
+		Quotas: newQuotas(int64(n)),
+		Restrictions: account.Restrictions{Origins: []string{"https://*.example.com", "http://localhost:8080"},
+			Networks: []string{"203.0.113.0/24", fmt.Sprintf("2001:db8::%d", n)}},
 	}
 }
 
@@ -181,8 +186,10 @@ func testClosed(t *testing.T, s account.Store) {
 	}
 	_, readErr := s.Account(t.Context(), accountID(1))
 	writeErr := s.CreateAccount(t.Context(), newAccount(2, "org"))
+	_, askErr := s.OrganizationQuotas(t.Context(), "org")
+	_, setErr := s.SetOrganizationQuotas(t.Context(), "org", newQuotas(1), epoch)
 	probeErr := s.Probe(t.Context())
-	for _, err := range []error{readErr, writeErr, probeErr} {
+	for _, err := range []error{readErr, writeErr, askErr, setErr, probeErr} {
 		if !account.IsUnavailable(err) {
 			t.Errorf("a closed store: error %v, want one that says unavailable", err)
 		}

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -107,6 +108,19 @@ func (c *census) content(bucket, key, payload []byte) error {
 			err = errRecord
 		}
 		return err
+	case string(quotasBucket):
+		q, err := decodeOrganization(payload)
+		if err == nil && string(orgPrefix(q.Organization)) != string(key) {
+			err = errRecord
+		}
+		return err
+	case string(recentBucket), string(minutesBucket):
+		return cmp.Or(checkUsage(payload), checkPlace(key, false))
+	case string(keptBucket):
+		return cmp.Or(checkUsage(payload), checkPlace(key, true))
+	case string(nodesBucket):
+		_, err := decodeNode(payload)
+		return err
 	}
 	return nil
 }
@@ -163,5 +177,7 @@ func (c *census) end() (faults []error) {
 
 func (c *census) counts() account.Counts {
 	return account.Counts{Accounts: int64(c.found.of(accountsBucket).count), Grants: int64(c.found.of(grantsBucket).count),
-		Keys: int64(c.found.of(signingKeyBucket).count)}
+		Keys:          int64(c.found.of(signingKeyBucket).count),
+		Organizations: int64(c.found.of(quotasBucket).count),
+		Usage:         int64(c.found.of(recentBucket).count + c.found.of(keptBucket).count)}
 }

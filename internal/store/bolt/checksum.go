@@ -73,7 +73,10 @@ func (t *tally) remove(sum uint32) { t.count, t.sum = t.count-1, t.sum-uint64(su
 type tallies [numTallied]tally
 
 // numTallied is a constant, so that what meta holds cannot change its form unnoticed.
-const numTallied = 11
+const numTallied = 17
+
+// uncountedTallied is how many there were before usage was kept.
+const uncountedTallied = 11
 
 func (t *tallies) of(bucket []byte) *tally {
 	for i, name := range allBuckets[1:] {
@@ -100,14 +103,16 @@ func decodeTallies(value []byte) (t tallies, txid int, err error) {
 	if err != nil {
 		return t, 0, err
 	}
-	switch len(b) - len(t)*16 {
-	case 0:
-	case 8:
-		txid = int(binary.BigEndian.Uint64(b[len(t)*16:]))
-	default:
+	known := len(b) / 16
+	switch {
+	case known != len(t) && known != uncountedTallied:
+		return t, 0, damaged("the numbers of its records cannot be read")
+	case len(b)%16 == 8:
+		txid = int(binary.BigEndian.Uint64(b[known*16:]))
+	case len(b)%16 != 0:
 		return t, 0, damaged("the numbers of its records cannot be read")
 	}
-	for i := range t {
+	for i := range known {
 		t[i] = tally{binary.BigEndian.Uint64(b[i*16:]), binary.BigEndian.Uint64(b[i*16+8:])}
 	}
 	return t, txid, nil

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store/boltfile"
 )
 
 var day = time.Unix(1_800_000_000, 0).UTC()
@@ -46,7 +47,10 @@ func aKey(n int) account.Key {
 }
 
 // damageable is a store with some of everything, in pages of several levels.
-type damageable struct{ accounts, grants, keys int }
+type damageable struct {
+	accounts, grants, keys int
+	usage                  bool
+}
 
 // make makes such a store: the content of its file, and what it answers.
 func (d damageable) make(t *testing.T) (content []byte, answers map[string]string) {
@@ -100,6 +104,9 @@ func (d damageable) fill(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
+	if d.usage {
+		d.use(t, s)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -151,6 +158,7 @@ func (d damageable) ask(s *Store) map[string]string {
 	}
 	keys, err := s.Keys(ctx)
 	put(err, keys, "keys")
+	d.askUsage(s, put)
 	return answers
 }
 
@@ -223,7 +231,7 @@ func rounds(t *testing.T) int {
 // TestDamagedAtOpening damages each page of a store in each way. Either the store is not opened, for a reason in
 // one line, or it answers as if nothing had been.
 func TestDamagedAtOpening(t *testing.T) {
-	d := damageable{accounts: 60, grants: 90, keys: 3}
+	d := damageable{accounts: 60, grants: 90, keys: 3, usage: true}
 	content, want := d.make(t)
 	checkDamaged(t, content, d, want)
 }
@@ -356,8 +364,8 @@ func testUpgrade(t *testing.T, before uint64) {
 	}
 }
 
-// TestRootOfBefore damages a file as a disk does that loses the write of the top of the tree: there still is the one of
-// the change before, and all that it leads to.
+// TestRootOfBefore damages a file as a disk does that loses the write of a page at the top of the tree: there still is
+// the one of the change before, and all that it leads to.
 func TestRootOfBefore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "accounts.db")
@@ -382,21 +390,31 @@ func TestRootOfBefore(t *testing.T) {
 			newest = other
 		}
 		root := binary.NativeEndian.Uint64(newest[rootAt:])
+		tops := []uint64{root}
+		top, err := boltfile.Mapped(content, pageSize, root).Page(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; !top.Leaf() && i < top.Len(); i++ {
+			tops = append(tops, top.Child(i))
+		}
+		damagedFile := filepath.Join(dir, fmt.Sprintf("damaged-%d.db", n))
 		for page := uint64(2); page < uint64(len(content)/pageSize); page++ {
-			if page == root {
-				continue
-			}
-			changed := bytes.Clone(content)
-			copy(changed[root*pageSize:(root+1)*pageSize], content[page*pageSize:])
-			binary.NativeEndian.PutUint64(changed[root*pageSize:], root)
-			damagedFile := filepath.Join(dir, fmt.Sprintf("damaged-%d-%d.db", n, page))
-			if err := os.WriteFile(damagedFile, changed, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := Open(damagedFile, nil); err == nil {
-				t.Fatalf("page %d in the place of the root: opened", page)
-			} else if strings.Contains(err.Error(), "an earlier change than its last one") {
-				lost++
+			for _, to := range tops {
+				changed := bytes.Clone(content)
+				copy(changed[to*pageSize:(to+1)*pageSize], content[page*pageSize:])
+				binary.NativeEndian.PutUint64(changed[to*pageSize:], to)
+				if bytes.Equal(changed, content) {
+					continue // itself, or a page of before that leads to where this one does
+				}
+				if err := os.WriteFile(damagedFile, changed, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Open(damagedFile, nil); err == nil {
+					t.Fatalf("page %d in the place of %d: opened", page, to)
+				} else if strings.Contains(err.Error(), "an earlier change than its last one") {
+					lost++
+				}
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // endsIn fails the test if a function takes too long.
@@ -76,6 +77,12 @@ func (d damageable) change(ctx context.Context, s *Store) map[string]error {
 	}
 	_, err := s.SweepGrants(ctx, day.Add(time.Minute))
 	try("sweep", err)
+	_, err = s.AddUsage(ctx, busy(9, 50, day.Truncate(time.Hour)))
+	try("usage", err)
+	_, err = s.FoldUsage(ctx, day.AddDate(0, 2, 0), usage.DefaultRetention)
+	try("fold", err)
+	_, err = s.SetOrganizationQuotas(ctx, "organization-001", nil, day)
+	try("quotas", err)
 	return failed
 }
 
@@ -83,7 +90,7 @@ func (d damageable) change(ctx context.Context, s *Store) map[string]error {
 // "unavailable"; what is changed then is kept, or refused with "unavailable"; nothing hangs, and the store says
 // that it is damaged once it has looked.
 func TestDamagedWhileServing(t *testing.T) {
-	d := damageable{accounts: 60, grants: 90, keys: 3}
+	d := damageable{accounts: 60, grants: 90, keys: 3, usage: true}
 	content, want := d.make(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	served, unavailable, changes, refused := 0, 0, 0, 0
@@ -137,7 +144,7 @@ func TestDamagedWhileServing(t *testing.T) {
 							t.Errorf("%s: %s: error %v", what, name, err)
 						}
 					}
-					changes += 6
+					changes += 9
 					for n := d.accounts + 10; n < d.accounts+13; n++ {
 						a, err := s.Account(context.Background(), anAccount(n).ID)
 						if known := failed[fmt.Sprint("account ", n)] == nil; known && err != nil && !account.IsUnavailable(err) ||
@@ -165,7 +172,7 @@ func (s *Store) inUse() []uint64 {
 
 // TestCutWhileServing cuts the file short under the store.
 func TestCutWhileServing(t *testing.T) {
-	d := damageable{accounts: 60, grants: 90, keys: 3}
+	d := damageable{accounts: 60, grants: 90, keys: 3, usage: true}
 	content, _ := d.make(t)
 	for _, size := range []int{0, 100, pageSize, 2 * pageSize, len(content) / 2, len(content) - pageSize} {
 		path := filepath.Join(t.TempDir(), "accounts.db")

@@ -67,7 +67,7 @@ func benchExchange(b *testing.B, store account.Store, syncs float64) {
 	live := account.NewLive(store)
 	authority, err := credential.New(ctx, credential.Config{
 		Issuer: "bench", Audience: "bench", Algorithm: "EdDSA", AccessTTL: 15 * time.Minute, RefreshTTL: 30 * 24 * time.Hour,
-	}, live)
+	}, live, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

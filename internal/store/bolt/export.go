@@ -32,7 +32,7 @@ func (s *Store) Export(ctx context.Context, each func(account.Record) error) err
 		if err != nil {
 			return err
 		}
-		return v.each(grantsBucket, nil, func(_, record []byte) error {
+		err = v.each(grantsBucket, nil, func(_, record []byte) error {
 			g, err := exportGrant(v, record)
 			if err != nil {
 				return err
@@ -42,6 +42,20 @@ func (s *Store) Export(ctx context.Context, each func(account.Record) error) err
 			}
 			return each(account.Record{Grant: g})
 		})
+		if err != nil {
+			return err
+		}
+		err = v.each(quotasBucket, nil, func(_, record []byte) error {
+			q, err := decodeOrganization(record)
+			if err != nil {
+				return err
+			}
+			return each(account.Record{Organization: &q})
+		})
+		if err != nil {
+			return err
+		}
+		return exportUsage(ctx, v, each)
 	})
 }
 

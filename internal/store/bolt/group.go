@@ -62,6 +62,29 @@ func newWriteTx(tx *bbolt.Tx, sums *pageSums) (*writeTx, error) {
 	return t, err
 }
 
+// errUnchanged: a key is to hold what it does.
+var errUnchanged = errors.New("unchanged")
+
+// update replaces what a key holds, nil for nothing, by what change makes of it, unless that is errUnchanged.
+func (t *writeTx) update(bucket, key []byte, change func(before []byte) (after []byte, err error)) error {
+	before, sum, err := t.lookUp(bucket, key, false)
+	if err != nil {
+		return err
+	}
+	after, err := change(before)
+	switch {
+	case err == errUnchanged:
+		return nil
+	case err != nil:
+		return err
+	case after == nil:
+		return t.remove(bucket, key)
+	case before != nil:
+		t.tallies.of(bucket).remove(sum)
+	}
+	return t.add(bucket, key, after)
+}
+
 // isFree returns ErrExists if there is such a key.
 func (t *writeTx) isFree(bucket, key []byte) error {
 	if there, err := t.get(bucket, key); err != nil || there == nil {
@@ -71,14 +94,10 @@ func (t *writeTx) isFree(bucket, key []byte) error {
 }
 
 func (t *writeTx) put(bucket, key, payload []byte) error {
-	before, sum, err := t.lookUp(bucket, key, false)
-	if err != nil {
-		return err
+	if payload == nil {
+		payload = []byte{}
 	}
-	if before != nil {
-		t.tallies.of(bucket).remove(sum)
-	}
-	return t.add(bucket, key, payload)
+	return t.update(bucket, key, func([]byte) ([]byte, error) { return payload, nil })
 }
 
 // add is put for a key that isFree has just found to be free.

@@ -187,7 +187,7 @@ func checkFormat(tx *bbolt.Tx) (found uint64, isNew bool, err error) {
 			"only; use the version"+
 			" that wrote it", found, format)
 	}
-	for _, name := range allBuckets {
+	for _, name := range bucketsOf(found) {
 		if tx.Bucket(name) == nil {
 			return 0, false, errForeign
 		}

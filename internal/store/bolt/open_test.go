@@ -120,7 +120,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"holes", raw(func(b []byte) []byte { clear(b[16384 : len(b)-4096]); return b }), "it is damaged"},
 		{"newer", inside(func(tx *bbolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(formatKey, binary.BigEndian.AppendUint64(nil, format+1))
-		}), "it has format 4, and this version of caddy-maps knows format 3 and those before only"},
+		}), "it has format 5, and this version of caddy-maps knows format 4 and those before only"},
 		{"no format", inside(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }),
 			"not a database of caddy-maps"},
 		{"bucket gone", inside(func(tx *bbolt.Tx) error { return tx.DeleteBucket(grantsBucket) }),
@@ -188,16 +188,25 @@ func TestEmptyFile(t *testing.T) {
 
 // TestDamagedRecords puts every record through every cut and some changed bytes: an error or an answer, never a panic.
 func TestDamagedRecords(t *testing.T) {
-	a := account.Account{ID: "sa_1", Scopes: account.Scopes{account.ScopeTile}, Description: "text", Version: 1 << 50}
+	quotas := []account.Quota{{Scope: account.EveryScope, Unit: account.UnitUnits, Window: account.WindowDay, Limit: 5}}
+	a := account.Account{ID: "sa_1", Scopes: account.Scopes{account.ScopeTile}, Description: "text", Version: 1 << 50,
+		Quotas: quotas, Restrictions: account.Restrictions{Origins: []string{"https://a.example"}}}
+	o := account.OrganizationQuotas{Organization: "org", Quotas: quotas, Version: 1 << 50}
 	g := grantRecord{Grant: account.Grant{ID: "gr_1", Scopes: account.ScopeTile.Set()}}
 	k := account.Key{ID: "kid", Private: []byte("secret")}
 	for name, kind := range map[string]struct {
 		record []byte
 		decode func([]byte) error
 	}{
-		"account": {encodeAccount(&a), func(b []byte) error { _, err := decodeAccount(b); return err }},
-		"grant":   {encodeGrant(&g), func(b []byte) error { _, err := decodeGrant(b); return err }},
-		"key":     {encodeKey(&k), func(b []byte) error { _, err := decodeKey(b); return err }},
+		"account":      {encodeAccount(&a), func(b []byte) error { _, err := decodeAccount(b); return err }},
+		"grant":        {encodeGrant(&g), func(b []byte) error { _, err := decodeGrant(b); return err }},
+		"key":          {encodeKey(&k), func(b []byte) error { _, err := decodeKey(b); return err }},
+		"organization": {encodeOrganization(&o), func(b []byte) error { _, err := decodeOrganization(b); return err }},
+		"usage":        {encodeUsage(account.Usage{Requests: 1 << 40, Units: -1}), checkUsage},
+		"node": {encodeNode(nodeRecord{number: 1 << 50}), func(b []byte) error {
+			_, err := decodeNode(b)
+			return err
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := kind.decode(kind.record); err != nil {
@@ -230,7 +239,8 @@ func TestDamagedRecords(t *testing.T) {
 func TestAccountsOfBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounts.db")
 	s := open(t, path)
-	for id, status := range map[string]account.Status{"sa_1": account.StatusActive, "sa_2": account.StatusSuspended} {
+	for id, status := range map[string]account.Status{"sa_1": account.StatusActive, "sa_2": account.StatusSuspended,
+		"sa_3": account.StatusSuspended} {
 		a := account.Account{ID: id, OrganizationID: "org", Scopes: account.Scopes{account.ScopeTile}, Status: status,
 			Version: 1}
 		copy(a.ClientHash[:], id)
@@ -240,14 +250,14 @@ func TestAccountsOfBefore(t *testing.T) {
 		}
 	}
 	if err := s.write(t.Context(), func(tx *writeTx) error {
-		for _, id := range []string{"sa_1", "sa_2"} {
+		for id, form := range map[string]struct{ version, more int }{"sa_1": {1, 6}, "sa_2": {1, 6}, "sa_3": {2, 3}} {
 			record, err := tx.get(accountsBucket, []byte(id))
 			if err != nil {
 				return err
 			}
 			record = bytes.Clone(record)
-			record[0] = 1
-			record = record[:len(record)-3] // no flag, and two lengths of 0
+			record[0] = byte(form.version)
+			record = record[:len(record)-form.more] // no flag, and two lengths of 0; before, three numbers of 0
 			if err := tx.put(accountsBucket, []byte(id), record); err != nil {
 				return err
 			}
@@ -266,17 +276,23 @@ func TestAccountsOfBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := account.UnknownHolds(&a); a.Holds != want || a.Holds.Suspended != suspended || a.Holds.Scopes == 0 ||
-			a.Version != 1 {
+			a.Version != 1 || len(a.Quotas) > 0 || !a.Restrictions.Empty() {
 			t.Errorf("%s is %+v, want the holds %+v", id, a, want)
 		}
+	}
+	if a, err := s.Account(t.Context(), "sa_3"); err != nil || a.Holds != (account.Holds{}) || len(a.Quotas) > 0 ||
+		!a.Restrictions.Empty() {
+		t.Errorf("an account with holds, and without quotas, is %+v, error %v", a, err)
+	}
+	for _, id := range []string{"sa_1", "sa_2", "sa_3"} {
 		want := account.Holds{Dropped: account.ScopeONM.Set()}
 		if _, _, err := s.UpdateAccount(t.Context(), id, func(a *account.Account) (bool, error) {
-			a.Holds = want
+			a.Holds, a.Quotas = want, account.Quotas{{Scope: account.EveryScope, Limit: 5}}
 			return true, nil
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if a, err = s.Account(t.Context(), id); err != nil || a.Holds != want {
+		if a, err := s.Account(t.Context(), id); err != nil || a.Holds != want || a.Quotas[0].Limit != 5 {
 			t.Errorf("after a change, %s is %+v, error %v", id, a, err)
 		}
 	}

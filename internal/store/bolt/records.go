@@ -14,8 +14,8 @@ import (
 
 const (
 	recordVersion = 1
-	// accountVersion is that of accounts. Before 2 they had no holds.
-	accountVersion = 2
+	// accountVersion is that of accounts. Before 2 they had no holds, and before 3 no quotas and no restrictions.
+	accountVersion = 3
 )
 
 var errRecord = damaged("a record cannot be read")
@@ -44,7 +44,9 @@ func encodeAccount(a *account.Account) []byte {
 	b = binary.AppendUvarint(b, a.Version)
 	b = appendBool(b, a.Holds.Suspended)
 	b = appendPart(b, a.Holds.Scopes.String())
-	return appendPart(b, a.Holds.Dropped.String())
+	b = appendPart(b, a.Holds.Dropped.String())
+	b = appendQuotas(b, a.Quotas)
+	return appendTexts(appendTexts(b, a.Restrictions.Origins), a.Restrictions.Networks)
 }
 
 func decodeAccount(record []byte) (account.Account, error) {
@@ -69,6 +71,10 @@ func decodeAccount(record []byte) (account.Account, error) {
 		a.Holds = account.UnknownHolds(&a)
 	} else {
 		a.Holds = account.Holds{Suspended: r.bool(), Scopes: r.scopes(), Dropped: r.scopes()}
+	}
+	if version >= 3 {
+		a.Quotas = r.quotas()
+		a.Restrictions = account.Restrictions{Origins: r.texts(), Networks: r.texts()}
 	}
 	return a, r.end()
 }
@@ -202,6 +208,19 @@ func (r *reader) number() uint64 {
 	return v
 }
 
+func (r *reader) signed() int64 {
+	if r.err != nil {
+		return 0
+	}
+	v, n := binary.Varint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
 // count reads the number of parts that follow, each at least a byte long.
 func (r *reader) count() int {
 	n := r.number()
@@ -212,16 +231,23 @@ func (r *reader) count() int {
 	return int(n)
 }
 
+func appendTexts(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, text := range list {
+		b = appendPart(b, text)
+	}
+	return b
+}
+
+func (r *reader) texts() (list []string) {
+	for range r.count() {
+		list = append(list, r.text())
+	}
+	return list
+}
+
 func (r *reader) instant() time.Time {
-	if r.err != nil {
-		return time.Time{}
-	}
-	seconds, n := binary.Varint(r.rest)
-	if n <= 0 {
-		r.fail()
-		return time.Time{}
-	}
-	r.rest = r.rest[n:]
+	seconds := r.signed()
 	nanoseconds := r.number()
 	if r.err != nil {
 		return time.Time{}

@@ -1,4 +1,4 @@
-// Package bolt keeps accounts, grants and signing keys in one bbolt file, the embedded default of the maps
+// Package bolt keeps accounts, grants, signing keys and usage in one bbolt file, the embedded default of the maps
 // app. Changes of all requests that wait at the same time share one commit, so that the number of exchanges in a
 // second is not bound by the number of times a disk can sync.
 package bolt
@@ -19,18 +19,20 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 const (
 	// lockTimeout is how long Open waits for another process to let go of the file.
 	lockTimeout = time.Second
 	// format is the layout that this version writes and reads. It rises when an older version could no longer read a file.
-	format = 3
+	format = 4
 	// unsealed is the format in which values had no checksums, and undated the one in which the numbers of records did not
 	// tell the transaction that wrote them.
 	unsealed = 1
 	undated  = 2
+	// uncounted is the format in which there was no usage, and organizations had no quotas.
+	uncounted = 3
 
 	fileMode = 0o600
 	dirMode  = 0o700
@@ -50,10 +52,17 @@ var (
 	pairsBucket      = []byte("grants_by_pair")
 	expiryBucket     = []byte("grants_by_expiry")
 	signingKeyBucket = []byte("signing_keys") // key id → key
+	quotasBucket     = []byte("organization_quotas")
+	recentBucket     = []byte("usage_recent")  // hours of which nothing was folded yet
+	minutesBucket    = []byte("usage_minutes") // of those who have quotas for minutes
+	keptBucket       = []byte("usage_kept")    // hours, days and months
+	nodesBucket      = []byte("usage_nodes")   // node → its last flush
+	marksBucket      = []byte("quota_marks")
 
 	allBuckets = [][]byte{
 		metaBucket, accountsBucket, clientsBucket, serversBucket, orgBucket, orgStatusBucket, grantsBucket, refreshBucket,
 		rotatedBucket, pairsBucket, expiryBucket, signingKeyBucket,
+		quotasBucket, recentBucket, minutesBucket, keptBucket, nodesBucket, marksBucket,
 	}
 
 	formatKey  = []byte("format")
@@ -65,7 +74,15 @@ var (
 	errInUse  = errors.New("another process has it open; stop that process, or give each server a store of its own")
 )
 
-// Store is an account.Store in one file. It holds the file's lock until Close.
+// bucketsOf are the buckets of a format. Later ones have more.
+func bucketsOf(format uint64) [][]byte {
+	if format <= uncounted {
+		return allBuckets[:1+uncountedTallied]
+	}
+	return allBuckets
+}
+
+// Store is a store.Store in one file. It holds the file's lock until Close.
 type Store struct {
 	db     *bbolt.DB
 	file   *handle
@@ -74,6 +91,7 @@ type Store struct {
 	stop   chan struct{}
 	tasks  sync.WaitGroup
 	once   sync.Once
+	fold   folding
 }
 
 // Open opens the file, or makes it with its directory. A file that another process holds is an error after one
@@ -233,4 +251,4 @@ func asError(err *error) {
 	}
 }
 
-var _ account.Store = (*Store)(nil)
+var _ store.Store = (*Store)(nil)

@@ -30,6 +30,11 @@ func upgrade(tx *bbolt.Tx, path string, logger *zap.Logger) error {
 	found, _ := formatOf(tx)
 	var t tallies
 	var err error
+	for _, name := range allBuckets[len(bucketsOf(found)):] {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
 	if found == unsealed {
 		err = sealAll(tx, &t)
 	} else {
@@ -39,8 +44,8 @@ func upgrade(tx *bbolt.Tx, path string, logger *zap.Logger) error {
 		return err
 	}
 	if found != format {
-		logger.Info("the accounts database gets more checksums; versions of caddy-maps before this one cannot read it any"+
-			" more", zap.String("path", path), zap.Uint64("accounts", t.of(accountsBucket).count), zap.Uint64("grants",
+		logger.Info("the accounts database gets its present form; versions of caddy-maps before this one cannot read it"+
+			" any more", zap.String("path", path), zap.Uint64("accounts", t.of(accountsBucket).count), zap.Uint64("grants",
 			t.of(grantsBucket).count))
 	}
 	return writeMeta(tx, &t)

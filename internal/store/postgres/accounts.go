@@ -90,6 +90,7 @@ var nobody = map[string]string{
 	"updated_at": "'2025-01-02 03:04:05.678901+00'::timestamptz",
 	"updated_ns": "1", "client_hash": "asked.token", "server_hash": "asked.token", "generation": "1", "version": "1",
 	"held_suspended": "false", "held_scopes": "''", "dropped_scopes": "''", "held_version": "1",
+	"quotas": "'[]'", "restrictions": "'{}'",
 }
 
 // rowAfter is a row without its first column, which is scanned elsewhere.

@@ -18,7 +18,7 @@ import (
 type change struct {
 	id      int64
 	kind    string
-	subject string // id of an account, a grant or a key
+	subject string // id of an account, a grant or a key, or the name of an organization
 	version uint64 // of an account: of a deleted one, higher than it ever had; keyGone of a key that was removed
 	nonce   int64
 }
@@ -29,6 +29,7 @@ const (
 	accountDeleted = "account deleted"
 	grantEnded     = "grant ended"
 	keysChanged    = "keys"
+	quotasChanged  = "organization"
 )
 
 // keyGone is the version of a key that was removed. Servers of before do not look at it: they read all keys whatever
@@ -71,6 +72,8 @@ type answer struct {
 	// accounts are those that the list concerns, as they are now. One that is no longer there has a deletion among the
 	// changes, in this list or later.
 	accounts []account.Account
+	// organizations are the quotas of those that the list concerns, as they are now.
+	organizations []account.OrganizationQuotas
 	// clock is what the database's clock said; zero where nothing was in the list.
 	clock time.Time
 }
@@ -78,8 +81,8 @@ type answer struct {
 // more reports whether there may be further changes.
 func (a *answer) more() bool { return len(a.list) == pageSize }
 
-// ask reads the change at the cursor again, those after it, and the accounts that they concern. It takes one round
-// trip.
+// ask reads the change at the cursor again, those after it, and the accounts and quotas that they concern. It takes
+// one round trip.
 func ask(ctx context.Context, conn *pgx.Conn, after cursor) (*answer, error) {
 	a := &answer{after: after, asked: time.Now()}
 	batch := new(pgx.Batch)
@@ -100,18 +103,12 @@ func ask(ctx context.Context, conn *pgx.Conn, after cursor) (*answer, error) {
 		return err
 	})
 	// After the changes, and so what these led to at least.
-	batch.Queue("SELECT "+accountColumns+` FROM maps_accounts WHERE id IN (SELECT subject FROM
-		(SELECT kind, subject FROM maps_changes WHERE id > $1 ORDER BY id LIMIT $2) AS changed WHERE kind = $3)`,
-		after.id, int64(pageSize), accountChanged).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			one, err := scanAccount(rows)
-			if err != nil {
-				return err
-			}
-			a.accounts = append(a.accounts, one)
-		}
-		return rows.Err()
-	})
+	const concerned = ` IN (SELECT subject FROM
+		(SELECT kind, subject FROM maps_changes WHERE id > $1 ORDER BY id LIMIT $2) AS changed WHERE kind = $3)`
+	batch.Queue("SELECT "+accountColumns+" FROM maps_accounts WHERE id"+concerned, after.id, int64(pageSize),
+		accountChanged).Query(collect(&a.accounts, scanAccount))
+	batch.Queue("SELECT "+quotasColumns+" FROM maps_organizations WHERE organization"+concerned, after.id,
+		int64(pageSize), quotasChanged).Query(collect(&a.organizations, scanQuotas))
 	err := conn.SendBatch(ctx, batch).Close()
 	if err == nil && !a.list.follows(after) {
 		// What follows cannot be told from what was missed. From here on nothing is.
@@ -119,6 +116,20 @@ func ask(ctx context.Context, conn *pgx.Conn, after cursor) (*answer, error) {
 		a.newest, err = newest(ctx, conn)
 	}
 	return a, asDBError(err)
+}
+
+// collect makes the reader of rows that are appended to a list.
+func collect[T any](to *[]T, scan func(pgx.Row) (T, error)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		for rows.Next() {
+			one, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			*to = append(*to, one)
+		}
+		return rows.Err()
+	}
 }
 
 // newest returns the last change that was committed. There always is one.

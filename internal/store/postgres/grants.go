@@ -163,18 +163,8 @@ func (s *Store) EndGrant(ctx context.Context, id string) error {
 func (s *Store) SweepGrants(ctx context.Context, now time.Time) (int, error) {
 	at, ns := split(now)
 	for swept := 0; ; {
-		if err := ctx.Err(); err != nil {
-			return swept, asDBError(err)
-		}
-		if s.away.Load() {
-			return swept, errAway
-		}
-		deadline := time.Now().Add(sweepTimeout)
-		if earlier, ok := ctx.Deadline(); ok && earlier.Before(deadline) {
-			deadline = earlier
-		}
 		var n int
-		err := s.callUntil(ctx, deadline, func(ctx context.Context, conn *pgx.Conn) error {
+		err := s.callWithin(ctx, sweepTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 			tag, err := conn.Exec(ctx, `DELETE FROM maps_grants WHERE id IN (
 				SELECT id FROM maps_grants WHERE (expires_at, expires_ns) <= ($1::timestamptz, $2::integer)
 				ORDER BY expires_at, expires_ns LIMIT $3 FOR UPDATE SKIP LOCKED)`, at, ns, int64(sweepStep))

@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // importBatch is how many rows are sent at once.
@@ -35,7 +37,8 @@ func importInto(ctx context.Context, conn *pgx.Conn, fill func(into account.Fill
 	}
 	var some bool
 	err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM maps_keys) OR EXISTS (SELECT 1 FROM maps_accounts)
-		OR EXISTS (SELECT 1 FROM maps_grants)`).Scan(&some)
+		OR EXISTS (SELECT 1 FROM maps_grants) OR EXISTS (SELECT 1 FROM maps_organizations)
+		OR EXISTS (SELECT 1 FROM maps_usage) OR EXISTS (SELECT 1 FROM maps_usage_recent)`).Scan(&some)
 	switch {
 	case err != nil:
 		return asDBError(err)
@@ -53,6 +56,9 @@ func importInto(ctx context.Context, conn *pgx.Conn, fill func(into account.Fill
 type filling struct {
 	conn *pgx.Conn
 	rows *pgx.Batch // not sent yet
+	// steps and counts are of usage that is not sent yet. There may be millions of them, so that many make one statement.
+	steps  []string
+	counts []usage.Count
 }
 
 // Put implements account.Filling.
@@ -72,14 +78,27 @@ func (f *filling) Put(ctx context.Context, r account.Record) error {
 		for _, old := range g.Replaced {
 			f.rows.Queue(token, old.Hash[:], toText(g.ID), int64(old.Number))
 		}
+	case r.Organization != nil:
+		f.rows.Queue(insert("maps_organizations", quotasColumns, 5), quotasValues(r.Organization)...)
+	case r.Usage != nil:
+		u := r.Usage
+		f.steps = append(f.steps, string(u.Step))
+		f.counts = append(f.counts, usage.Count{Subject: usage.Subject{Organization: u.Organization, Account: u.Account},
+			Scope: account.Scope(u.Scope), Start: u.Start.Unix(), Usage: u.Usage})
 	}
-	if f.rows.Len() < importBatch {
+	if f.rows.Len()+len(f.counts) < importBatch {
 		return nil
 	}
 	return f.flush(ctx)
 }
 
 func (f *filling) flush(ctx context.Context) error {
+	if len(f.counts) > 0 {
+		f.rows.Queue(`INSERT INTO maps_usage (step, organization, account, scope, start, requests, refused, errors, units)
+			SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+				$8::bigint[], $9::bigint[])`, append([]any{f.steps}, countColumns(f.counts)...)...)
+		f.steps, f.counts = nil, nil
+	}
 	if f.rows.Len() == 0 {
 		return nil
 	}
@@ -88,57 +107,72 @@ func (f *filling) flush(ctx context.Context) error {
 	return asDBError(err)
 }
 
-// Export implements account.Exporter.
+// Export implements account.Exporter. Nothing is recent in a store that is being filled.
 func (f *filling) Export(ctx context.Context, each func(account.Record) error) error {
 	if err := f.flush(ctx); err != nil {
 		return err
 	}
-	err := f.query(ctx, "SELECT "+keyColumns+" FROM maps_keys ORDER BY created_at, created_ns, id",
-		func(row pgx.Row) error {
-			k, err := scanKey(row)
-			if err != nil {
-				return asDBError(err)
-			}
-			return each(account.Record{Key: &k})
-		})
-	if err != nil {
-		return err
-	}
-	err = f.query(ctx, "SELECT "+accountColumns+" FROM maps_accounts ORDER BY id", func(row pgx.Row) error {
-		a, err := scanAccount(row)
-		if err != nil {
-			return asDBError(err)
+	for _, export := range []func() error{
+		func() error {
+			return exportAll(ctx, f, "SELECT "+keyColumns+" FROM maps_keys ORDER BY created_at, created_ns, id", scanKey,
+				func(k *account.Key) error { return each(account.Record{Key: k}) })
+		},
+		func() error {
+			return exportAll(ctx, f, "SELECT "+accountColumns+" FROM maps_accounts ORDER BY id", scanAccount,
+				func(a *account.Account) error { return each(account.Record{Account: a}) })
+		},
+		func() error {
+			return exportAll(ctx, f, "SELECT "+grantColumns+`, g.rotations,
+				ARRAY(SELECT r.hash FROM maps_refresh_tokens r WHERE r.grant_id = g.id ORDER BY r.number),
+				ARRAY(SELECT r.number FROM maps_refresh_tokens r WHERE r.grant_id = g.id ORDER BY r.number)
+				FROM maps_grants g ORDER BY g.id`, scanGrantRecord,
+				func(g *account.GrantRecord) error { return each(account.Record{Grant: g}) })
+		},
+		func() error {
+			return exportAll(ctx, f, "SELECT "+quotasColumns+" FROM maps_organizations ORDER BY organization", scanQuotas,
+				func(q *account.OrganizationQuotas) error { return each(account.Record{Organization: q}) })
+		},
+		func() error {
+			return exportAll(ctx, f, `SELECT step, start, organization, account, scope, requests, refused, errors, units
+				FROM maps_usage WHERE step <> 'minute'`, scanUsageRecord,
+				func(u *account.UsageRecord) error { return each(account.Record{Usage: u}) })
+		},
+	} {
+		if err := export(); err != nil {
+			return err
 		}
-		return each(account.Record{Account: &a})
-	})
-	if err != nil {
-		return err
 	}
-	return f.query(ctx, "SELECT "+grantColumns+`, g.rotations,
-			ARRAY(SELECT r.hash FROM maps_refresh_tokens r WHERE r.grant_id = g.id ORDER BY r.number),
-			ARRAY(SELECT r.number FROM maps_refresh_tokens r WHERE r.grant_id = g.id ORDER BY r.number)
-		FROM maps_grants g ORDER BY g.id`, func(row pgx.Row) error {
-		g, err := scanGrantRecord(row)
-		if err != nil {
-			return asDBError(err)
-		}
-		return each(account.Record{Grant: &g})
-	})
+	return nil
 }
 
-// query leaves the errors of each as they are.
-func (f *filling) query(ctx context.Context, sql string, each func(row pgx.Row) error) error {
+// exportAll leaves the errors of each as they are.
+func exportAll[T any](ctx context.Context, f *filling, sql string, scan func(pgx.Row) (T, error),
+	each func(*T) error) error {
 	rows, err := f.conn.Query(ctx, sql)
 	if err != nil {
 		return asDBError(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := each(rows); err != nil {
+		one, err := scan(rows)
+		if err != nil {
+			return asDBError(err)
+		}
+		if err := each(&one); err != nil {
 			return err
 		}
 	}
 	return asDBError(rows.Err())
+}
+
+func scanUsageRecord(row pgx.Row) (account.UsageRecord, error) {
+	var u account.UsageRecord
+	var step, organization, name string
+	var start int64
+	err := row.Scan(&step, &start, &organization, &name, &u.Scope, &u.Requests, &u.Refused, &u.Errors, &u.Units)
+	u.Step, u.Start = account.Step(step), time.Unix(start, 0).UTC()
+	u.Organization, u.Account = fromText(organization), fromText(name)
+	return u, err
 }
 
 // wider scans a row that has more columns than its reader knows.

@@ -15,6 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // fullBolt is a bolt store with accounts, grants, replaced refresh tokens and keys, of texts and times that a
@@ -40,6 +41,10 @@ func fullBolt(t *testing.T, accounts int) *bolt.Store {
 			ServerHint: "wxyz",
 			CreatedAt:  at.Add(time.Duration(i)), UpdatedAt: at.Add(time.Duration(i) * time.Hour), Version: 1,
 			Holds: account.Holds{Suspended: i%4 == 1, Scopes: account.ScopeTSS.Set(), Dropped: account.ScopeONM.Set()}}
+		if i%5 == 1 {
+			a.Quotas = account.Quotas{dailyQuota}
+			a.Restrictions.Origins = []string{"https://*.example.com"}
+		}
 		if i%3 > 0 {
 			a.Scopes = account.Scopes{account.ScopeTile, account.ScopeDirection}
 		}
@@ -67,7 +72,11 @@ func fullBolt(t *testing.T, accounts int) *bolt.Store {
 			errs = append(errs, err)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	_, err = s.SetOrganizationQuotas(t.Context(), "org\x00\\", []account.Quota{dailyQuota}, at)
+	_, err2 := s.AddUsage(t.Context(), flushOf("node", 1, 2, 48*time.Hour, 7)) // of an organization and two accounts
+	_, err3 := s.FoldUsage(t.Context(), afternoon.Add(-time.Hour), usage.DefaultRetention)
+	_, err4 := s.AddUsage(t.Context(), flushOf("node", 2, 2, 0, 5))
+	if err := errors.Join(append(errs, err, err2, err3, err4)...); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -90,15 +99,16 @@ func TestCopyFromBolt(t *testing.T) {
 	s := open(t, dsn)
 	seen := map[string]int64{}
 	counts, err := account.Copy(t.Context(), source, s, func(stage string, done, total int64) {
-		if done != seen[stage]+1 || total != 802 {
+		if done != seen[stage]+1 || total != 818 {
 			t.Errorf("%s: %d of %d after %d", stage, done, total, seen[stage])
 		}
 		seen[stage] = done
 	})
-	if want := (account.Counts{Accounts: 400, Grants: 400, Keys: 2}); err != nil || counts != want {
+	if want := (account.Counts{Accounts: 400, Grants: 400, Keys: 2, Organizations: 1,
+		Usage: 3 * (2*2 + 1)}); err != nil || counts != want {
 		t.Fatalf("copied %v, error %v; want %v", counts, err, want)
 	}
-	if seen["copying"] != 802 || seen["comparing"] != 802 {
+	if seen["copying"] != 818 || seen["comparing"] != 818 {
 		t.Errorf("progress came to %v", seen)
 	}
 	again := open(t, dsn) // as a server would
@@ -121,13 +131,25 @@ func TestCopyFromBolt(t *testing.T) {
 			}
 		}
 	}
+	if got := used(t, again); got != [3]int64{24, 24, 24} {
+		t.Errorf("usage by hour, day and month is %v", got)
+	}
+	quotas, err := again.OrganizationQuotas(t.Context(), "org\x00\\")
+	if err != nil || !slices.Equal(quotas.Quotas, []account.Quota{dailyQuota}) {
+		t.Errorf("quotas of the organization: %v, error %v", quotas, err)
+	}
 	want, err := source.Keys(t.Context())
 	got, err2 := again.Keys(t.Context())
 	if diff := cmp.Diff(want, got); err != nil || err2 != nil || diff != "" {
 		t.Errorf("keys: errors %v and %v, difference %s", err, err2, diff)
 	}
 	// A grant that was rotated goes on being rotated.
-	last := contents(t, source)[len(contents(t, source))-1].Grant
+	var last *account.GrantRecord
+	for _, r := range contents(t, source) {
+		if r.Grant != nil {
+			last = r.Grant
+		}
+	}
 	if err := again.RotateGrant(t.Context(), last.ID, last.RefreshHash, account.Hash{1}); err != nil ||
 		last.Rotations != 4 {
 		t.Errorf("rotating for the fifth time, after %d: %v", last.Rotations, err)

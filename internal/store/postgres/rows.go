@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 
 const accountColumns = "id, organization, platform, is_admin, description, scopes, status, created_by, client_hint, " +
 	"server_hint, created_at, created_ns, updated_at, updated_ns, client_hash, server_hash, generation, version, " +
-	"held_suspended, held_scopes, dropped_scopes, held_version"
+	"held_suspended, held_scopes, dropped_scopes, held_version, quotas, restrictions"
 
 // accountWidth is the number of accountColumns.
-const accountWidth = 22
+const accountWidth = 24
 
 func accountValues(a *account.Account) []any {
 	scopes := make([]string, len(a.Scopes))
@@ -28,6 +29,7 @@ func accountValues(a *account.Account) []any {
 		strings.Join(scopes, " "), toText(string(a.Status)), toText(a.CreatedBy), toText(a.ClientHint), toText(a.ServerHint),
 		created, createdNs, updated, updatedNs, a.ClientHash[:], a.ServerHash[:], int64(a.Generation), int64(a.Version),
 		a.Holds.Suspended, a.Holds.Scopes.String(), a.Holds.Dropped.String(), int64(a.Version),
+		toJSON(a.Quotas), toJSON(a.Restrictions),
 	}
 }
 
@@ -36,17 +38,22 @@ func scanAccount(row pgx.Row) (account.Account, error) {
 	var id, organization, platform, description, scopes, status, by, clientHint, serverHint string
 	var created, updated time.Time
 	var createdNs, updatedNs, generation, version, heldVersion int64
-	var held, dropped string
+	var held, dropped, quotas, restrictions string
 	var client, server []byte
 	err := row.Scan(&id, &organization, &platform, &a.IsAdmin, &description, &scopes, &status, &by, &clientHint,
 		&serverHint, &created, &createdNs, &updated, &updatedNs, &client, &server, &generation, &version,
-		&a.Holds.Suspended, &held, &dropped, &heldVersion)
+		&a.Holds.Suspended, &held, &dropped, &heldVersion, &quotas, &restrictions)
 	if err != nil {
 		return a, err
 	}
 	if copy(a.ClientHash[:], client) != len(a.ClientHash) || copy(a.ServerHash[:], server) != len(a.ServerHash) {
 		return a, damaged("account")
 	}
+	if fromJSON(quotas, &a.Quotas) != nil || fromJSON(restrictions, &a.Restrictions) != nil {
+		return a, damaged("account")
+	}
+	a.Quotas = orNil(a.Quotas)
+	a.Restrictions.Origins, a.Restrictions.Networks = orNil(a.Restrictions.Origins), orNil(a.Restrictions.Networks)
 	a.ID, a.OrganizationID, a.Platform, a.Description = fromText(id), fromText(organization),
 		account.Platform(fromText(platform)), fromText(description)
 	a.Status, a.CreatedBy, a.ClientHint, a.ServerHint = account.Status(fromText(status)), fromText(by),
@@ -67,6 +74,26 @@ func scanAccount(row pgx.Row) (account.Account, error) {
 		return a, damaged("account")
 	}
 	return a, nil
+}
+
+// toJSON is the text of a list or a struct of strings and numbers, of which there always is one. It is kept as text
+// rather than jsonb, which refuses some strings and writes others anew.
+func toJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // there is nothing in it that has no JSON
+	}
+	return toText(string(text))
+}
+
+func fromJSON(text string, v any) error { return json.Unmarshal([]byte(fromText(text)), v) }
+
+// orNil makes one of the two forms of an empty list.
+func orNil[S ~[]E, E any](list S) S {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 const grantColumns = "g.id, g.refresh_hash, g.client_account, g.server_account, g.client_generation, " +

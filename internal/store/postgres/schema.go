@@ -98,10 +98,72 @@ var migrations = [][]string{{
 		ADD COLUMN held_scopes text NOT NULL DEFAULT '',
 		ADD COLUMN dropped_scopes text NOT NULL DEFAULT '',
 		ADD COLUMN held_version bigint NOT NULL DEFAULT 0`,
+}, {
+	// Servers of before leave these as they are.
+	`ALTER TABLE maps_accounts
+		ADD COLUMN quotas text NOT NULL DEFAULT '[]',
+		ADD COLUMN restrictions text NOT NULL DEFAULT '{}'`,
+	`CREATE TABLE maps_organizations (
+		organization text COLLATE "C" PRIMARY KEY,
+		quotas text NOT NULL,
+		version bigint NOT NULL,
+		updated_at timestamptz NOT NULL,
+		updated_ns integer NOT NULL
+	)`,
+	// Usage of hours that nothing was folded of yet. Every flush updates its rows in place: there is room left in each
+	// page, and no index has a count in it. Starts are Unix seconds. An empty account is the sum over the organization.
+	`CREATE TABLE maps_usage_recent (
+		start bigint NOT NULL,
+		requests bigint NOT NULL,
+		refused bigint NOT NULL,
+		errors bigint NOT NULL,
+		units bigint NOT NULL,
+		organization text COLLATE "C" NOT NULL,
+		account text COLLATE "C" NOT NULL,
+		scope text COLLATE "C" NOT NULL,
+		PRIMARY KEY (organization, account, scope, start)
+	) WITH (fillfactor = 60)`,
+	`CREATE INDEX maps_usage_recent_by_start ON maps_usage_recent (organization, start, account, scope)`,
+	// Usage by step: hours, days and months of what was folded, and the last minutes.
+	`CREATE TABLE maps_usage (
+		start bigint NOT NULL,
+		requests bigint NOT NULL,
+		refused bigint NOT NULL,
+		errors bigint NOT NULL,
+		units bigint NOT NULL,
+		organization text COLLATE "C" NOT NULL,
+		account text COLLATE "C" NOT NULL,
+		scope text COLLATE "C" NOT NULL,
+		step text COLLATE "C" NOT NULL,
+		PRIMARY KEY (organization, step, start, account, scope)
+	) WITH (fillfactor = 80)`,
+	`CREATE INDEX maps_usage_by_account ON maps_usage (organization, account, step, start, scope)`,
+	`CREATE INDEX maps_usage_by_age ON maps_usage (step, start)`,
+	// The number of each node's last flush, and when that was.
+	`CREATE TABLE maps_usage_flushes (
+		node text COLLATE "C" PRIMARY KEY,
+		number bigint NOT NULL,
+		seen bigint NOT NULL
+	)`,
+	// Levels of quotas that were reached in a window. The nonce is that of the call that was first.
+	`CREATE TABLE maps_quota_marks (
+		organization text COLLATE "C" NOT NULL,
+		account text COLLATE "C" NOT NULL,
+		scope text COLLATE "C" NOT NULL,
+		unit text COLLATE "C" NOT NULL,
+		quota_window text COLLATE "C" NOT NULL,
+		quota bigint NOT NULL,
+		start bigint NOT NULL,
+		level bigint NOT NULL,
+		ends bigint NOT NULL,
+		nonce bigint NOT NULL,
+		PRIMARY KEY (organization, account, scope, unit, quota_window, quota, start, level)
+	)`,
+	`INSERT INTO maps_state (name, value) VALUES ('fold', 0)`,
 }}
 
-// stateTable holds the version of the tables, the number of the last change, and a row whose lock keeps keys from
-// being added at once.
+// stateTable holds the version of the tables, the number of the last change, and rows whose locks keep keys from being
+// added, and usage from being folded, at once.
 const stateTable = `CREATE TABLE IF NOT EXISTS maps_state (name text PRIMARY KEY, value bigint NOT NULL)`
 
 // migrate brings the tables up to date. Of servers that start at the same time one does, and the others wait for it.

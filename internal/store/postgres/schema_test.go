@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
@@ -65,27 +67,40 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
+// tablesOf makes the tables as a server of an earlier version did.
+func tablesOf(t *testing.T, version int) (dsn string) {
+	t.Helper()
+	dsn = pgtest.DSN(t)
+	pgtest.Exec(t, dsn, stateTable)
+	pgtest.Exec(t, dsn, "INSERT INTO maps_state (name, value) VALUES ('schema', $1)", int64(version))
+	for v, steps := range migrations[:version] {
+		for i, sql := range steps {
+			if v == 0 && i == len(steps)-1 {
+				pgtest.Exec(t, dsn, sql, int64(1))
+			} else {
+				pgtest.Exec(t, dsn, sql)
+			}
+		}
+	}
+	return dsn
+}
+
+// addByEarlier adds an account as a server of any earlier version does.
+func addByEarlier(t *testing.T, dsn, id, status string) {
+	t.Helper()
+	pgtest.Exec(t, dsn, `INSERT INTO maps_accounts (id, organization, platform, is_admin, description, scopes, status,
+		created_by, client_hint,
+		server_hint, created_at, created_ns, updated_at, updated_ns, client_hash, server_hash, generation, version)
+		VALUES ($1, 'org', 'WEB', false, '', 'TILE', $2, 'user:x', '', '', now(), 0, now(), 0, sha256($1::text::bytea),
+		sha256(('x' || $1)::bytea), 0, 1)`,
+		id, status)
+}
+
 // TestUpgrade brings tables of the first version up to date, with accounts in them, while a server of that version
 // still runs.
 func TestUpgrade(t *testing.T) {
-	dsn := pgtest.DSN(t)
-	pgtest.Exec(t, dsn, stateTable)
-	pgtest.Exec(t, dsn, "INSERT INTO maps_state (name, value) VALUES ('schema', 1)")
-	for i, sql := range migrations[0] {
-		if i == len(migrations[0])-1 {
-			pgtest.Exec(t, dsn, sql, int64(1))
-		} else {
-			pgtest.Exec(t, dsn, sql)
-		}
-	}
-	before := func(id, status string) {
-		pgtest.Exec(t, dsn, `INSERT INTO maps_accounts (id, organization, platform, is_admin, description, scopes, status,
-			created_by, client_hint,
-			server_hint, created_at, created_ns, updated_at, updated_ns, client_hash, server_hash, generation, version)
-			VALUES ($1, 'org', 'WEB', false, '', 'TILE', $2, 'user:x', '', '', now(), 0, now(), 0, sha256($1::text::bytea),
-			sha256(('x' || $1)::bytea), 0, 1)`,
-			id, status)
-	}
+	dsn := tablesOf(t, 1)
+	before := func(id, status string) { addByEarlier(t, dsn, id, status) }
 	before("sa_1", "ACTIVE")
 	before("sa_2", "SUSPENDED")
 	s := open(t, dsn)
@@ -115,6 +130,38 @@ func TestUpgrade(t *testing.T) {
 	holds("sa_1", mine)
 	pgtest.Exec(t, dsn, "UPDATE maps_accounts SET (status, version) = ('SUSPENDED', version + 1) WHERE id = 'sa_1'")
 	holds("sa_1", account.Holds{Suspended: true, Scopes: others})
+}
+
+// TestUpgradeForUsage brings tables of the second version up to date, while a server of that version still runs.
+func TestUpgradeForUsage(t *testing.T) {
+	dsn := tablesOf(t, 2)
+	addByEarlier(t, dsn, "sa_1", "ACTIVE")
+	s := open(t, dsn)
+	addByEarlier(t, dsn, "sa_2", "ACTIVE")
+	want := account.Account{}
+	same := func(id string) {
+		t.Helper()
+		a, err := s.Account(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := account.Account{Quotas: a.Quotas, Restrictions: a.Restrictions}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("quotas and restrictions of %s (-want +got):\n%s", id, diff)
+		}
+	}
+	same("sa_1")
+	same("sa_2")
+	want.Quotas = account.Quotas{dailyQuota}
+	want.Restrictions = account.Restrictions{Origins: []string{"https://a.example"}, Networks: []string{"::1/128"}}
+	if _, _, err := s.UpdateAccount(t.Context(), "sa_1", func(a *account.Account) (bool, error) {
+		a.Quotas, a.Restrictions = want.Quotas, want.Restrictions
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Exec(t, dsn, "UPDATE maps_accounts SET (status, version) = ('SUSPENDED', version + 1) WHERE id = 'sa_1'")
+	same("sa_1")
 }
 
 // TestFailedMigration: tables that are half-made are not there at all.

@@ -36,6 +36,10 @@ func (l listener) AccountDeleted(id string, version uint64) {
 	l.Live.AccountDeleted(id, version)
 	l.heard.AccountDeleted(id, version)
 }
+func (l listener) OrganizationChanged(q account.OrganizationQuotas) {
+	l.Live.OrganizationChanged(q)
+	l.heard.OrganizationChanged(q)
+}
 func (l listener) GrantEnded(id string) { l.Live.GrantEnded(id); l.heard.GrantEnded(id) }
 func (l listener) KeysChanged()         { l.Live.KeysChanged(); l.heard.KeysChanged() }
 func (l listener) KeyRemoved(id string) {
@@ -54,7 +58,7 @@ func newNode(t testing.TB, dsn string) *node {
 	n.Authority, err = credential.New(t.Context(), credential.Config{
 		Issuer: "https://maps.test", Audience: "maps.test", Algorithm: "EdDSA", AccessTTL: time.Minute, RefreshTTL: time.Hour,
 		KeyEncryptionKey: keyEncryptionKey,
-	}, n.live)
+	}, n.live, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

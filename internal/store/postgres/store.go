@@ -1,4 +1,4 @@
-// Package postgres keeps accounts, grants and signing keys in a PostgreSQL database, or in one that speaks its
+// Package postgres keeps accounts, grants, signing keys and usage in a PostgreSQL database, or in one that speaks its
 // protocol, for several servers that share it.
 //
 // Nothing is expected of the database but transactions and row locks: advisory locks, notifications, prepared
@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 const (
@@ -44,7 +45,7 @@ type Options struct {
 	Logger *zap.Logger
 }
 
-// Store is an account.Store in a database, and an account.Watcher.
+// Store is a store.Store in a database, and an account.Watcher.
 type Store struct {
 	pool   *pgxpool.Pool
 	logger *zap.Logger
@@ -150,21 +151,21 @@ func (s *Store) Close() error {
 // call runs a function on a connection, and again on others while connections break. It is not given up when the
 // caller goes away, since that would break the connection.
 func (s *Store) call(ctx context.Context, run func(ctx context.Context, conn *pgx.Conn) error) error {
+	return s.callWithin(ctx, s.trips.times(6, callTimeout, openLimit), run)
+}
+
+func (s *Store) callWithin(ctx context.Context, limit time.Duration,
+	run func(ctx context.Context, conn *pgx.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return asDBError(err)
 	}
 	if s.away.Load() {
 		return errAway
 	}
-	deadline := time.Now().Add(s.trips.times(6, callTimeout, openLimit))
+	deadline := time.Now().Add(limit)
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(deadline) {
 		deadline = earlier
 	}
-	return s.callUntil(ctx, deadline, run)
-}
-
-func (s *Store) callUntil(ctx context.Context, deadline time.Time,
-	run func(ctx context.Context, conn *pgx.Conn) error) error {
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
 	began := time.Now()
@@ -230,6 +231,6 @@ func queryOn(ctx context.Context, conn *pgx.Conn, sql string, each func(row pgx.
 
 // Interface guards
 var (
-	_ account.Store   = (*Store)(nil)
+	_ store.Store     = (*Store)(nil)
 	_ account.Watcher = (*Store)(nil)
 )

@@ -9,12 +9,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/usage/usagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 func TestStore(t *testing.T) {
 	accounttest.Run(t, func(t *testing.T) account.Store { return open(t, pgtest.DSN(t)) })
+}
+
+func TestUsage(t *testing.T) {
+	usagetest.Run(t, func(t *testing.T) usage.Store { return open(t, pgtest.DSN(t)) })
 }
 
 // open opens a store until the end of the test.

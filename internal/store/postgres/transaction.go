@@ -27,17 +27,26 @@ type transaction struct {
 	// write queues the second message, and returns what others have to be told. An error, or a message without anything
 	// in it, ends the transaction without a change.
 	write func(b *pgx.Batch) ([]change, error)
+	// patient is whether it has as long as a flush, since no request waits for it.
+	patient bool
 }
 
 // write runs a transaction. When it returns nil, the change is as durable as the database makes it. Is the connection
 // lost while it commits, then whether it did is not known, and the error does not match account.ErrUnchanged.
 func (s *Store) write(ctx context.Context, t transaction) error {
-	return s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error { return t.run(ctx, conn, s.listen) })
+	run := func(ctx context.Context, conn *pgx.Conn) error { return t.run(ctx, conn, s.listen) }
+	if t.patient {
+		return s.callWithin(ctx, flushTimeout, run)
+	}
+	return s.call(ctx, run)
 }
 
 func (t *transaction) run(ctx context.Context, conn *pgx.Conn, notify bool) error {
-	first := new(pgx.Batch)
-	for _, sql := range preamble {
+	first, begin := new(pgx.Batch), preamble
+	if t.patient {
+		begin = flushPreamble
+	}
+	for _, sql := range begin {
 		first.Queue(sql)
 	}
 	t.read(first)
@@ -81,6 +90,15 @@ var errRolledBack = &dbError{text: "rolled a change back", lost: true}
 func unlessRefused(err error) error {
 	e, ok := errors.AsType[*dbError](err)
 	if !ok || e == errRolledBack || e.code != "" && (!e.lost || e.code == "40001" || e.code == "40P01") {
+		return err
+	}
+	return asUnsure(err)
+}
+
+// asUnsure makes an error that does not match account.ErrUnchanged.
+func asUnsure(err error) error {
+	e, ok := errors.AsType[*dbError](err)
+	if !ok {
 		return err
 	}
 	unsure := *e

@@ -318,6 +318,9 @@ func (w *watcher) take(a *answer) bool {
 	for _, known := range a.accounts {
 		w.to.AccountChanged(known)
 	}
+	for _, known := range a.organizations {
+		w.to.OrganizationChanged(known)
+	}
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type heard struct {
 	mu       sync.Mutex
 	versions map[string]uint64 // of accounts, the highest
 	deleted  map[string]uint64
+	quotas   map[string]account.OrganizationQuotas
 	ended    map[string]int
 	keys     int
 	removed  []string // keys
@@ -33,6 +35,7 @@ type heard struct {
 
 func newHeard() *heard {
 	return &heard{versions: map[string]uint64{}, deleted: map[string]uint64{}, ended: map[string]int{},
+		quotas:  map[string]account.OrganizationQuotas{},
 		changed: make(chan struct{}, 1)}
 }
 
@@ -50,12 +53,15 @@ func (h *heard) AccountChanged(a account.Account) {
 	h.note(func() { h.versions[a.ID] = max(h.versions[a.ID], a.Version) })
 }
 func (h *heard) AccountDeleted(id string, version uint64) { h.note(func() { h.deleted[id] = version }) }
-func (h *heard) GrantEnded(id string)                     { h.note(func() { h.ended[id]++ }) }
-func (h *heard) KeysChanged()                             { h.note(func() { h.keys++ }) }
-func (h *heard) KeyRemoved(id string)                     { h.note(func() { h.removed = append(h.removed, id) }) }
-func (h *heard) ChangesMissed()                           { h.note(func() { h.missed++ }) }
-func (h *heard) Synced(asked time.Time)                   { h.note(func() { h.synced = asked }) }
-func (h *heard) NotSynced(err error)                      { h.note(func() { h.errs = append(h.errs, err) }) }
+func (h *heard) OrganizationChanged(q account.OrganizationQuotas) {
+	h.note(func() { h.quotas[q.Organization] = q })
+}
+func (h *heard) GrantEnded(id string)   { h.note(func() { h.ended[id]++ }) }
+func (h *heard) KeysChanged()           { h.note(func() { h.keys++ }) }
+func (h *heard) KeyRemoved(id string)   { h.note(func() { h.removed = append(h.removed, id) }) }
+func (h *heard) ChangesMissed()         { h.note(func() { h.missed++ }) }
+func (h *heard) Synced(asked time.Time) { h.note(func() { h.synced = asked }) }
+func (h *heard) NotSynced(err error)    { h.note(func() { h.errs = append(h.errs, err) }) }
 
 // until waits for a condition on what was heard, and returns how long that took.
 func (h *heard) until(t testing.TB, what string, limit time.Duration, is func() bool) time.Duration {
@@ -136,6 +142,9 @@ func toggle(a *account.Account) (bool, error) {
 	return true, nil
 }
 
+var dailyQuota = account.Quota{Scope: account.EveryScope, Unit: account.UnitRequests, Window: account.WindowDay,
+	Limit: 9}
+
 // TestEveryKindIsHeard makes one change of each kind on one server and hears it on another, within the second that is
 // promised.
 func TestEveryKindIsHeard(t *testing.T) {
@@ -170,6 +179,13 @@ func TestEveryKindIsHeard(t *testing.T) {
 					addGrant(t, one, "gr_3", 1)
 					return nil
 				}, func() bool { return h.ended["gr_2"] == 1 }},
+				{"quotas of an organization", func() error {
+					_, err := one.SetOrganizationQuotas(t.Context(), "org\x00", []account.Quota{dailyQuota}, time.Now())
+					return err
+				}, func() bool {
+					q := h.quotas["org\x00"]
+					return q.Version == 1 && slices.Equal(q.Quotas, []account.Quota{dailyQuota})
+				}},
 				{"key", func() error {
 					_, err := one.AddFirstKey(t.Context(), account.Key{ID: "k", Use: account.KeyAccess, Algorithm: "EdDSA"})
 					return err

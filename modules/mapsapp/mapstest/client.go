@@ -16,6 +16,7 @@ import (
 // Client sends requests for a benchmark on one connection that it keeps, with little work of its own: it shares the
 // processor with the server.
 type Client struct {
+	Want     int // the status of the responses
 	tb       testing.TB
 	conn     net.Conn
 	reader   *bufio.Reader
@@ -39,7 +40,7 @@ func DialTo(t testing.TB, address string) *Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &Client{tb: t, conn: conn, reader: bufio.NewReader(conn)}
+	return &Client{Want: http.StatusOK, tb: t, conn: conn, reader: bufio.NewReader(conn)}
 }
 
 // DialPost connects a client that will send JSON bodies to a target, in turn.
@@ -98,7 +99,8 @@ func (s *Server) get(target, token string) []byte {
 // Add lets the client send one more request after those that it sends already.
 func (c *Client) Add(request []byte) { c.requests = append(c.requests, request) }
 
-// Run sends n requests, each after the response to the one before, which must be 200, and returns how long that took.
+// Run sends n requests, each after the response to the one before, which must be as wanted, and returns how long that
+// took.
 func (c *Client) Run(n int) time.Duration {
 	start := time.Now()
 	for range n {
@@ -123,8 +125,8 @@ func (c *Client) Run(n int) time.Duration {
 				chunked = true
 			}
 		}
-		if status != strconv.Itoa(http.StatusOK) {
-			c.tb.Fatalf("status %s", status)
+		if status != strconv.Itoa(c.Want) {
+			c.tb.Fatalf("status %s, want %d", status, c.Want)
 		}
 		if chunked {
 			c.readChunks()

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 // Account is a service account as the API shows it when it is created.
@@ -81,6 +83,25 @@ func (s *Server) Token(organization, scopes string) (Account, string) {
 	s.t.Helper()
 	acc := s.CreateAccount(s.UserToken(organization), scopes, "")
 	return acc, s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
+}
+
+// Usage returns what an account has used this month, by scope.
+func (s *Server) Usage(userToken, id string) map[string]account.Usage {
+	s.t.Helper()
+	a := s.Do(http.MethodGet, AccountsPath+"/usage?step=month&account="+id, userToken, "")
+	if a.Status != http.StatusOK {
+		s.t.Fatalf("asking for usage: %d %s", a.Status, a.Body)
+	}
+	var rows []struct {
+		Scope string
+		account.Usage
+	}
+	a.Data(s.t, &rows)
+	used := make(map[string]account.Usage, len(rows))
+	for _, row := range rows {
+		used[row.Scope] = row.Usage
+	}
+	return used
 }
 
 // JSON makes an object of names and values in turn.

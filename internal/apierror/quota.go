@@ -1,0 +1,53 @@
+package apierror
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Quota is a kind of quotas as clients are told of it. What is the same in all answers about it is written once, since
+// a client that is refused may well go on to ask.
+type Quota struct {
+	name     string
+	exceeded Error
+}
+
+// NewQuota returns the kind of quotas of a name of letters, digits and hyphens.
+func NewQuota(name string) *Quota {
+	e := Error{
+		Status: http.StatusTooManyRequests, Code: "QUOTA_EXCEEDED", RoutingCode: "QUOTA_EXCEEDED",
+		Message: "the quota " + name + " is exceeded",
+	}
+	e.bodies = &[...][]byte{Platform: Platform.Body(e), Routing: Routing.Body(e)}
+	return &Quota{name, e}
+}
+
+// QuotaUse is how a quota stands.
+type QuotaUse struct {
+	Limit     int64         // for each window
+	Remaining int64         // of this window
+	Window    time.Duration // the length of this window, in whole seconds
+	Reset     time.Duration // until the next window, in whole seconds
+}
+
+// Exceeded: the quota is used up until its next window. The headers are those of
+// draft-ietf-httpapi-ratelimit-headers-10.
+func (q *Quota) Exceeded(use QuotaUse) Error {
+	var room [160]byte
+	b := q.appendItem(room[:0], ";q=", use.Limit, ";w=", use.Window)
+	policy := len(b)
+	b = q.appendItem(b, ";r=", use.Remaining, ";t=", use.Reset)
+	both := string(b) // one allocation
+	e := q.exceeded
+	e.RateLimitPolicy, e.RateLimit, e.RetryAfter = both[:policy], both[policy:], use.Reset
+	return e
+}
+
+// appendItem appends an item of a structured field, which has the quota's name and two parameters.
+func (q *Quota) appendItem(b []byte, quantity string, n int64, seconds string, d time.Duration) []byte {
+	const largest = 999_999_999_999_999 // the largest integer of a structured field (RFC 9651)
+	b = append(append(append(b, '"'), q.name...), '"')
+	b = strconv.AppendInt(append(b, quantity...), min(n, largest), 10)
+	return strconv.AppendInt(append(b, seconds...), int64(d/time.Second), 10)
+}
