@@ -136,7 +136,7 @@ func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpa
 				t.bytes = append(t.bytes, ", "...)
 				t.bytes = append(t.bytes, t.bytes[around.end.from:around.end.to]...)
 			}
-			p.display = span{p.name.from, len(t.bytes)}
+			p.display = t.since(int(p.name.from))
 			return p
 		}
 	}

@@ -10,17 +10,20 @@ import (
 // textBuffer collects the text of an answer.
 type textBuffer struct{ bytes []byte }
 
-// span is a part of it.
-type span struct{ from, to int }
+// span is a part of it. There are many of them in an answer, so they are small.
+type span struct{ from, to uint32 }
 
 func (s span) of(text string) string { return text[s.from:s.to] }
 
 func (t *textBuffer) reset() { t.bytes = t.bytes[:0] }
 
+// since is all that was written behind some length.
+func (t *textBuffer) since(length int) span { return span{uint32(length), uint32(len(t.bytes))} }
+
 func (t *textBuffer) add(s []byte) span {
 	from := len(t.bytes)
 	t.bytes = append(t.bytes, s...)
-	return span{from, len(t.bytes)}
+	return t.since(from)
 }
 
 // replace writes a text in place of another, unless it is empty, and tells whether it did.
@@ -49,13 +52,13 @@ func (t *textBuffer) words(parts ...span) span {
 		}
 		t.bytes = append(t.bytes, t.bytes[p.from:p.to]...)
 	}
-	return span{from, len(t.bytes)}
+	return t.since(from)
 }
 
 func (t *textBuffer) addString(s string) span {
 	from := len(t.bytes)
 	t.bytes = append(t.bytes, s...)
-	return span{from, len(t.bytes)}
+	return t.since(from)
 }
 
 var kindNames = [...]string{mapdata.KindNode: "node:", mapdata.KindWay: "way:", mapdata.KindRelation: "relation:"}
@@ -64,7 +67,7 @@ func (t *textBuffer) id(ref uint64) span {
 	from := len(t.bytes)
 	t.bytes = append(t.bytes, kindNames[ref&3]...)
 	t.bytes = strconv.AppendInt(t.bytes, int64(ref)>>2, 10)
-	return span{from, len(t.bytes)}
+	return t.since(from)
 }
 
 // join writes parts with commas between them, but none that is already there, be it as a part of a part: in
@@ -80,7 +83,7 @@ func (t *textBuffer) join(parts ...span) span {
 		}
 		t.bytes = append(t.bytes, t.bytes[p.from:p.to]...)
 	}
-	return span{from, len(t.bytes)}
+	return t.since(from)
 }
 
 // repeats tells whether a part stands between commas in the text that begins somewhere, ignoring case.

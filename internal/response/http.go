@@ -26,9 +26,10 @@ const StatusClientClosedRequest = 499
 
 // Write answers 200 with a body.
 func Write(w http.ResponseWriter, mediaType string, body []byte) {
+	values := &[...]string{mediaType, strconv.Itoa(len(body))} // each a slice of its own, in one allocation
 	h := w.Header()
-	h["Content-Type"] = []string{mediaType}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Content-Type"] = values[0:1:1]
+	h["Content-Length"] = values[1:2:2]
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(body) // a client that has gone is nobody to tell
 }

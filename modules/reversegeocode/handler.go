@@ -127,7 +127,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		h.serveCoverage(w)
 		return nil
 	}
-	req, chosen, err := parse(r.URL.RawQuery)
+	mine := memories.Get().(*memory)
+	defer memories.Put(mine)
+	req := &mine.request
+	chosen, err := parse(r.URL.RawQuery, req)
 	if err != nil {
 		h.fail(w, err)
 		return nil
@@ -138,12 +141,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		}
 	}
 	req.MaxDistance = h.MaxDistance
-	mine := memories.Get().(*memory)
-	defer memories.Put(mine)
-	mine.request = req
-	mine.request.Into = &mine.result
+	req.Into = &mine.result
 	start := time.Now()
-	result, err := h.choose(req.Point).Reverse(r.Context(), &mine.request)
+	result, err := h.choose(req.Point).Reverse(r.Context(), req)
 	h.app.Metrics().ObserveLookup(time.Since(start))
 	if err != nil {
 		h.fail(w, err)

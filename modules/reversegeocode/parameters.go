@@ -28,33 +28,34 @@ const (
 // maxTerms bounds the terms of a category.
 const maxTerms = 64
 
-// parse reads a query. Parameters of other names are ignored. chosen tells whether the query says which languages
-// are wanted. The error is an apierror.Error.
-func parse(query string) (req geocoding.Request, chosen bool, err error) {
+// parse reads a query into a request, of which it leaves nothing as it was. Parameters of other names are ignored.
+// chosen tells whether the query says which languages are wanted. The error is an apierror.Error.
+func parse(query string, req *geocoding.Request) (chosen bool, err error) {
+	*req = geocoding.Request{}
 	var values [6]urlquery.Value
 	if repeated := urlquery.Scan(query, parameters, values[:]); repeated != "" {
-		return req, false, apierror.FailedValidation(repeated + ": appears more than once")
+		return false, apierror.FailedValidation(repeated + ": appears more than once")
 	}
 	latitude, err := coordinate("lat", values[lat], 90)
 	if err != nil {
-		return req, false, err
+		return false, err
 	}
 	longitude, err := coordinate("lon", values[lon], 180)
 	if err != nil {
-		return req, false, err
+		return false, err
 	}
 	req.Point = orb.Point{longitude, latitude}
 	if req.Size, err = parseSize(values[size]); err != nil {
-		return req, false, err
+		return false, err
 	}
 	if req.Categories, err = parseCategory(values[category]); err != nil {
-		return req, false, err
+		return false, err
 	}
 	if req.Shapes, err = parseShapes(values[shapes]); err != nil {
-		return req, false, err
+		return false, err
 	}
 	req.Languages, err = parseLanguage(values[language])
-	return req, req.Languages != nil, err
+	return req.Languages != nil, err
 }
 
 func coordinate(name string, v urlquery.Value, limit float64) (float64, error) {
