@@ -24,7 +24,8 @@ import (
 func init() { caddy.RegisterModule(new(Accounts)) }
 
 // Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and
-// deletes the service accounts of their organization.
+// deletes the service accounts of their organization, with their quotas and restrictions, and sees at
+// `/api/v1/service-accounts/usage` what these used.
 type Accounts struct {
 	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. All other
 	// paths but those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
@@ -85,8 +86,10 @@ var (
 		http.MethodGet: (*Accounts).get, http.MethodHead: (*Accounts).get,
 		http.MethodPatch: (*Accounts).update, http.MethodDelete: (*Accounts).remove,
 	}
+	usageMethods    = map[string]method{http.MethodGet: (*Accounts).usage, http.MethodHead: (*Accounts).usage}
 	collectionAllow = []string{http.MethodGet, http.MethodHead, http.MethodPost}
 	accountAllow    = []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete}
+	usageAllow      = []string{http.MethodGet, http.MethodHead}
 )
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
@@ -105,7 +108,11 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
 		return apierror.NotFound("not found")
 	}
 	methods, allow := collectionMethods, collectionAllow
-	if id != "" {
+	switch id {
+	case "":
+	case usagePath:
+		methods, allow = usageMethods, usageAllow
+	default:
 		methods, allow = accountMethods, accountAllow
 	}
 	serve, known := methods[r.Method]

@@ -58,7 +58,8 @@ func (a *Accounts) authenticate(r *http.Request, session *mapsapp.Session) (call
 	return caller{organization: user.Organization, actor: "user:" + user.Subject, user: true}, nil
 }
 
-// isAccessToken chooses the verifier, by the issuer and type that a token claims to have. The verifier believes neither.
+// isAccessToken chooses the verifier, by the issuer and type that a token claims to have. The verifier believes
+// neither.
 func (a *Accounts) isAccessToken(token string) bool {
 	var claims jwt.RegisteredClaims
 	parsed, _, err := jwt.NewParser().ParseUnverified(token, &claims)
@@ -82,13 +83,16 @@ func (a *Accounts) authenticateAccount(r *http.Request, session *mapsapp.Session
 	if !id.Admin {
 		return caller{}, refused{apierror.InsufficientScope(""), reasonNoAdmin}
 	}
+	if reason, out := mapsapp.OutOfBounds(id.Bounds, r); out {
+		return caller{}, refused{apierror.Restricted(), reason}
+	}
 	return caller{
 		organization: id.Organization, actor: id.Client, scopes: id.Scopes, behind: []string{id.Client, id.Server},
 	}, nil
 }
 
-// mayChange refuses what an account may not do to another one. It takes a user to change administrators, so that automation
-// that was taken over cannot lock people out or give itself more.
+// mayChange refuses what an account may not do to another one. It takes a user to change administrators, so that
+// automation that was taken over cannot lock people out or give itself more.
 func (c *caller) mayChange(target *account.Account) error {
 	switch {
 	case c.user:

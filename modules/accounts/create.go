@@ -49,6 +49,12 @@ func (a *Accounts) create(c *call) error {
 	if f.status != nil {
 		acc.Status = *f.status
 	}
+	if f.quotas != nil {
+		acc.Quotas = *f.quotas
+	}
+	if f.restrictions != nil {
+		acc.Restrictions = *f.restrictions
+	}
 	acc.Holds.Suspended = c.caller.user && acc.Status == account.StatusSuspended
 	if err := c.caller.mayMakeAdmin(acc.IsAdmin); err != nil {
 		return err

@@ -9,20 +9,23 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/usageapi"
 )
 
 // maxDescription is the longest description, in characters.
 const maxDescription = 500
 
-var fieldNames = []string{"platform", "isAdmin", "description", "scopes", "status"}
+var fieldNames = []string{"platform", "isAdmin", "description", "scopes", "status", "quotas", "restrictions"}
 
 // fields are the fields of a body; nil for those that it does not have.
 type fields struct {
-	platform    *account.Platform
-	isAdmin     *bool
-	description *string
-	scopes      *account.Scopes
-	status      *account.Status
+	platform     *account.Platform
+	isAdmin      *bool
+	description  *string
+	scopes       *account.Scopes
+	status       *account.Status
+	quotas       *account.Quotas
+	restrictions *account.Restrictions
 }
 
 // parseFields reads a body. The error names the field that is wrong and is shown to the client.
@@ -33,6 +36,7 @@ func parseFields(body httpjson.Object) (fields, error) {
 	}
 	for _, parse := range []func(httpjson.Object) error{
 		f.parsePlatform, f.parseIsAdmin, f.parseDescription, f.parseScopes, f.parseStatus,
+		f.parseQuotas, f.parseRestrictions,
 	} {
 		if err := parse(body); err != nil {
 			return f, err
@@ -111,4 +115,40 @@ func (f *fields) parseStatus(body httpjson.Object) error {
 	}
 	f.status = &status
 	return nil
+}
+
+func (f *fields) parseQuotas(body httpjson.Object) error {
+	quotas, present, err := usageapi.Quotas(body)
+	if err != nil || !present {
+		return err
+	}
+	f.quotas = &quotas
+	return nil
+}
+
+func (f *fields) parseRestrictions(body httpjson.Object) error {
+	value, present, err := body.Object("restrictions")
+	if err != nil || !present {
+		return err
+	}
+	restrictions, err := readRestrictions(value)
+	if err != nil {
+		return fmt.Errorf("restrictions: %w", err)
+	}
+	f.restrictions = &restrictions
+	return nil
+}
+
+func readRestrictions(value httpjson.Object) (r account.Restrictions, err error) {
+	if err := value.Only("origins", "networks"); err != nil {
+		return r, err
+	}
+	if r.Origins, _, err = value.Strings("origins"); err != nil {
+		return r, err
+	}
+	if r.Networks, _, err = value.Strings("networks"); err != nil {
+		return r, err
+	}
+	_, err = account.NewBounds(r)
+	return r, err
 }

@@ -89,7 +89,19 @@ func (f *fields) apply(acc *account.Account) (changed []string) {
 		acc.Status = *f.status
 		changed = append(changed, "status")
 	}
+	if f.quotas != nil && !slices.Equal(*f.quotas, acc.Quotas) {
+		acc.Quotas = *f.quotas
+		changed = append(changed, "quotas")
+	}
+	if f.restrictions != nil && !sameRestrictions(*f.restrictions, acc.Restrictions) {
+		acc.Restrictions = *f.restrictions
+		changed = append(changed, "restrictions")
+	}
 	return changed
+}
+
+func sameRestrictions(a, b account.Restrictions) bool {
+	return slices.Equal(a.Origins, b.Origins) && slices.Equal(a.Networks, b.Networks)
 }
 
 // recordUpdate tells a change of the status from one of the other fields, since somebody may wait for just that.

@@ -5,7 +5,9 @@ package adminapi
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -29,10 +31,15 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // - `GET /maps/regions` lists the regions, with their age, where they come from, and what is wrong with them.
 // - `POST /maps/regions/reload` opens region files that have changed, and has those fetched that have changed at their
 // origins. It waits for them for a minute; the answer is 202 while one is still on its way.
+// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists what
+// the accounts of the organization used.
+// - `GET /maps/quotas/{organization}` tells the quotas of all accounts of an organization together, and how much of
+// each is used; `PUT` with `quotas` replaces them, and `DELETE` removes them.
 //
 // A body is JSON (`Content-Type: application/json`). While the configuration is being started, a request waits for
 // it, for at most 10 seconds. The module needs no configuration: it is there wherever the app `maps` is. The commands
-// `caddy maps user-token`, `caddy maps rotate-keys` and `caddy maps backup` make these requests. Example:
+// `caddy maps user-token`, `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` make these requests.
+// Example:
 //
 //	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
 //	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'
@@ -46,12 +53,16 @@ func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
 // Routes returns the addresses.
 func (a *AdminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
-		route("/maps/user-tokens", http.MethodPost, mintUserToken),
-		route("/maps/keys/rotate", http.MethodPost, rotateKeys),
-		route("/maps/backup", http.MethodPost, backup),
-		route("/maps/status", http.MethodGet, status),
-		route("/maps/regions", http.MethodGet, listRegions),
-		route("/maps/regions/reload", http.MethodPost, reloadRegions),
+		route("/maps/user-tokens", endpoints{http.MethodPost: mintUserToken}),
+		route("/maps/keys/rotate", endpoints{http.MethodPost: rotateKeys}),
+		route("/maps/backup", endpoints{http.MethodPost: backup}),
+		route("/maps/status", endpoints{http.MethodGet: status}),
+		route("/maps/regions", endpoints{http.MethodGet: listRegions}),
+		route("/maps/regions/reload", endpoints{http.MethodPost: reloadRegions}),
+		route("/maps/usage", endpoints{http.MethodGet: showUsage}),
+		route("/maps/quotas/{organization}", endpoints{
+			http.MethodGet: showQuotas, http.MethodPut: setQuotas, http.MethodDelete: removeQuotas,
+		}),
 		unknown("/maps"),
 		unknown("/maps/"),
 	}
@@ -69,13 +80,16 @@ func unknown(pattern string) caddy.AdminRoute {
 
 type endpoint func(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error
 
+// endpoints are those of an address by their methods. What GET answers, HEAD does.
+type endpoints map[string]endpoint
+
 // route finds the app anew for each call: one that was kept from provisioning would be a dead one after a
 // configuration that was refused.
-func route(pattern, method string, serve endpoint) caddy.AdminRoute {
+func route(pattern string, methods endpoints) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: pattern,
 		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Cache-Control", "no-store")
-			if err := call(method, serve, w, r); err != nil {
+			if err := call(methods, w, r); err != nil {
 				var failure apierror.Error
 				if !errors.As(err, &failure) {
 					caddy.Log().Named("admin.api.maps").Error("request failed", zap.String("uri", pattern), zap.Error(err))
@@ -87,12 +101,18 @@ func route(pattern, method string, serve endpoint) caddy.AdminRoute {
 		})}
 }
 
-func call(method string, serve endpoint, w http.ResponseWriter, r *http.Request) error {
-	if r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet) {
-		allow := []string{method}
-		if method == http.MethodGet {
+func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	serve, known := methods[method]
+	if !known {
+		allow := slices.Collect(maps.Keys(methods))
+		if methods[http.MethodGet] != nil {
 			allow = append(allow, http.MethodHead)
 		}
+		slices.Sort(allow)
 		return apierror.MethodNotAllowed(allow...)
 	}
 	app, err := mapsapp.Running(r.Context())

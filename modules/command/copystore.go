@@ -26,12 +26,16 @@ func newCopyStoreCmd() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
 		Use:   "copy-store --from bolt:<file> --to postgres:<dsn>",
-		Short: "Copies accounts, grants and signing keys from bolt to PostgreSQL",
+		Short: "Copies accounts, grants, signing keys, quotas and usage from bolt to PostgreSQL",
 		Long: `
-Copies all accounts, grants and signing keys from a bolt store, which no server may
-have open, to a PostgreSQL database that holds none yet. All tokens stay good. It is
-one transaction: what was copied is read back and compared with the source, by count
-and content, before it is kept, and if anything fails the target is as it was.
+Copies all accounts, grants, signing keys, quotas of organizations and usage from a
+bolt store, which no server may have open, to a PostgreSQL database that holds none
+yet. All tokens stay good, and what was used goes on counting. It is one transaction:
+what was copied is read back and compared with the source, by count and content,
+before it is kept, and if anything fails the target is as it was.
+
+Records of usage are those of hours, days and months. Events of quotas that were
+warned of or reached may come once more in the same window.
 
 The target is what "store postgres" takes. A password stands in it as a placeholder,
 {env.NAME} or {file./path}, or comes from PGPASSWORD or the password file. Start

@@ -1,0 +1,158 @@
+package accounts_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+)
+
+// plan is what an account may use, and from where.
+type plan struct {
+	Quotas       []account.Quota      `json:"quotas"`
+	Restrictions account.Restrictions `json:"restrictions"`
+	UpdatedAt    string               `json:"updatedAt,omitempty"`
+}
+
+const noPlan = `{"quotas":[],"restrictions":{"origins":[],"networks":[]}}`
+
+func planOf(t *testing.T, s *mapstest.Server, token, id string) (p plan) {
+	t.Helper()
+	s.Do(http.MethodGet, path+"/"+id, token, "").Data(t, &p)
+	return p
+}
+
+func (p plan) String() string {
+	p.UpdatedAt = ""
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // texts and numbers alone
+	}
+	return string(text)
+}
+
+// TestPlans sets quotas and restrictions, replaces and removes them.
+func TestPlans(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	const (
+		day    = `{"scope":"*","unit":"requests","window":"day","limit":1000}`
+		month  = `{"scope":"TILE","unit":"units","window":"month","limit":0}`
+		quotas = `"quotas":[` + day + `,` + month + `]`
+		places = `"restrictions":{"origins":["https://app.example.com"],"networks":["203.0.113.0/24"]}`
+	)
+	acc := s.CreateAccount(user, "TILE", quotas+","+places)
+	if got, want := planOf(t, s, user, acc.ID).String(), "{"+quotas+","+places+"}"; got != want {
+		t.Errorf("created: got %s, want %s", got, want)
+	}
+	plain := s.CreateAccount(user, "TILE", "")
+	if a := s.Do(http.MethodGet, path+"/"+plain.ID, user, ""); !strings.Contains(a.Body, noPlan[1:]) {
+		t.Errorf("without a plan: %s", a.Body)
+	}
+	for _, step := range []struct{ body, want, changed string }{ // changed is as the log has it
+		{`{` + quotas + `,` + places + `}`, `{` + quotas + `,` + places + `}`, ""},
+		{`{"quotas":[` + month + `,` + day + `]}`, `{"quotas":[` + month + `,` + day + `],` + places + `}`, `["quotas"]`},
+		{`{"quotas":[` + day + `]}`, `{"quotas":[` + day + `],` + places + `}`, `["quotas"]`},
+		{`{"restrictions":{"networks":["203.0.113.0/24"]}}`,
+			`{"quotas":[` + day + `],"restrictions":{"origins":[],"networks":["203.0.113.0/24"]}}`, `["restrictions"]`},
+		{`{"restrictions":{"networks":["203.0.113.0/24"],"origins":[]}}`,
+			`{"quotas":[` + day + `],"restrictions":{"origins":[],"networks":["203.0.113.0/24"]}}`, ""},
+		{`{"quotas":[],"restrictions":{}}`, noPlan, `["quotas","restrictions"]`},
+		{`{"restrictions":{"origins":[],"networks":[]},"quotas":[]}`, noPlan, ""},
+	} {
+		before, logged := planOf(t, s, user, acc.ID), len(s.Log())
+		if a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, step.body); a.Status != http.StatusOK {
+			t.Fatalf("%s: %d %s", step.body, a.Status, a.Body)
+		}
+		after := planOf(t, s, user, acc.ID)
+		if after.String() != step.want {
+			t.Errorf("%s: got %s, want %s", step.body, after, step.want)
+		}
+		if (after.UpdatedAt != before.UpdatedAt) != (step.changed != "") {
+			t.Errorf("%s: updatedAt %s, before %s", step.body, after.UpdatedAt, before.UpdatedAt)
+		}
+		if step.changed != "" && !strings.Contains(s.Log()[logged:], `"changed":`+step.changed) {
+			t.Errorf("%s: the log lacks %s", step.body, step.changed)
+		}
+	}
+}
+
+func TestWrongPlans(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", "")
+	for fields, want := range map[string]string{
+		`"quotas":null`:                                      "quotas: must be an array of objects",
+		`"quotas":[{"scope":"*"}]`:                           "quotas: element 0: unit: missing",
+		`"restrictions":[]`:                                  "restrictions: must be an object",
+		`"restrictions":null`:                                "restrictions: must be an object",
+		`"restrictions":{"countries":1}`:                     "restrictions: countries: unknown field",
+		`"restrictions":{"networks":[],"networks":["::/0"]}`: "restrictions: networks: appears more than once",
+		`"restrictions":{"origins":"https://a.example"}`:     "restrictions: origins: must be an array of strings",
+		`"restrictions":{"origins":null}`:                    "restrictions: origins: must be an array of strings",
+		`"restrictions":{"networks":["10.0.0.0/8","x"]}`:     "restrictions: networks: element 1: ",
+		`"restrictions":{"origins":["app.example.com"]}`:     "restrictions: origins: element 0: ",
+	} {
+		for method, target := range map[string]string{http.MethodPost: path, http.MethodPatch: path + "/" + acc.ID} {
+			a := s.Do(method, target, user, `{"platform":"WEB","scopes":["TILE"],`+fields+`}`)
+			if a.Status != http.StatusBadRequest || !strings.HasPrefix(a.Body, `{"error":"`+want) ||
+				!strings.Contains(a.Body, "FAILED_VALIDATION") {
+				t.Errorf("%s %s: got %d %s, want %s", method, fields, a.Status, a.Body, want)
+			}
+		}
+	}
+	if got := planOf(t, s, user, acc.ID).String(); got != noPlan {
+		t.Errorf("what was refused changed it: %s", got)
+	}
+}
+
+// TestPlansByAutomation: an admin access token changes the plans of those accounts that it may change at all.
+func TestPlansByAutomation(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	admin := s.CreateAccount(user, "TILE", `"isAdmin":true`)
+	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken
+	limited := s.CreateAccount(user, "TILE", `"quotas":[{"scope":"*","unit":"requests","window":"day","limit":1}]`)
+	for id, want := range map[string]int{limited.ID: http.StatusOK, admin.ID: http.StatusForbidden} {
+		if a := s.Do(http.MethodPatch, path+"/"+id, token, `{"quotas":[],"restrictions":{}}`); a.Status != want {
+			t.Errorf("%s: got %d %s, want %d", id, a.Status, a.Body, want)
+		}
+	}
+	if got := planOf(t, s, user, limited.ID).String(); got != noPlan {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestExamplePlans sets the plans of Caddyfile.example, as they stand there.
+func TestExamplePlans(t *testing.T) {
+	example, err := os.ReadFile("../../Caddyfile.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := regexp.MustCompile(`(?m)^\t\t#\t\{"quotas"(.*\n\t\t#\t .*)+`).FindAllString(string(example), -1)
+	if len(bodies) != 2 {
+		t.Fatalf("there are %d plans in the example, want a free and a paid one", len(bodies))
+	}
+	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", "")
+	for _, body := range bodies {
+		body = strings.ReplaceAll(body, "\t\t#\t", "")
+		var want plan
+		if err := json.Unmarshal([]byte(body), &want); err != nil {
+			t.Fatalf("%v in %s", err, body)
+		}
+		a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, body)
+		got := planOf(t, s, user, acc.ID)
+		if diff := cmp.Diff(want.String(), got.String()); a.Status != http.StatusOK || diff != "" || len(got.Quotas) != 2 {
+			t.Errorf("%d %s (-want +got):\n%s", a.Status, a.Body, diff)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package accounts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+
+	_ "github.com/mapsedge/caddy-maps/modules/auth"
+)
+
+const usagePath = path + "/usage"
+
+// counting is a site whose gates count: /tile, /fails, which is answered 500, and /both, which needs two scopes.
+func counting() string {
+	return site("") + `
+	handle /tile {
+		maps_auth TILE
+		respond ok
+	}
+	handle /fails {
+		maps_auth TILE
+		respond 500
+	}
+	handle /both {
+		maps_auth TILE ONM
+		respond ok
+	}
+	`
+}
+
+// usageOf lists usage as account, scope and counts in one line each.
+func usageOf(t *testing.T, s *mapstest.Server, token, query string) (lines []string) {
+	t.Helper()
+	a := s.Do(http.MethodGet, usagePath+query, token, "")
+	var page usageapi.Page
+	if err := json.Unmarshal([]byte(a.Body), &page); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("%d %s: %v", a.Status, a.Body, err)
+	}
+	for _, row := range page.Data {
+		lines = append(lines, fmt.Sprintf("%s %s %d passed, %d refused, %d failed, %d units", row.Account, row.Scope,
+			row.Requests, row.Refused, row.Errors, row.Units))
+	}
+	return lines
+}
+
+// TestUsage: what passes a gate is seen by its organization with the next request, and by nobody else.
+func TestUsage(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: counting(), Level: "INFO"})
+	user, stranger := s.UserToken("acme"), s.UserToken("globex")
+	admin := s.CreateAccount(user, "TILE ONM", `"isAdmin":true`)
+	limited := s.CreateAccount(user, "TILE", `"quotas":[{"scope":"*","unit":"requests","window":"month","limit":2}]`)
+	ask := func(acc mapstest.Account, target string, want ...int) string {
+		t.Helper()
+		token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
+		for i, status := range want {
+			if a := s.Do(http.MethodGet, target, token, ""); a.Status != status {
+				t.Fatalf("request %d for %s: %d %s", i, target, a.Status, a.Body)
+			}
+		}
+		return token
+	}
+	if a := s.Do(http.MethodGet, usagePath, user, ""); a.Body != `{"data":[],"nextCursor":null}` {
+		t.Errorf("nothing used: %s", a.Body)
+	}
+	ask(admin, "/tile", 200, 200, 200)
+	ask(admin, "/fails", 500)
+	token := ask(admin, "/both", 200)
+	ask(limited, "/tile", 200, 200, 429)
+	s.Do(http.MethodGet, "/tile", "nonsense", "")
+
+	ofAdmin := []string{admin.ID + " ONM 1 passed, 0 refused, 0 failed, 1 units",
+		admin.ID + " TILE 5 passed, 0 refused, 1 failed, 5 units"}
+	ofLimited := []string{limited.ID + " TILE 2 passed, 1 refused, 0 failed, 2 units"}
+	all := append(append([]string{}, ofAdmin...), ofLimited...)
+	s.Do(http.MethodDelete, path+"/"+limited.ID, user, "") // it keeps its usage
+	for _, tc := range []struct {
+		token, query string
+		want         []string
+	}{
+		{user, "", all}, {token, "", all}, {user, "?step=hour", all}, {user, "?step=month", all},
+		{user, "?account=" + limited.ID, ofLimited}, {user, "?scope=ONM", ofAdmin[:1]}, {user, "?limit=1", all[:1]},
+		{user, "?to=2020-01-01", nil}, {stranger, "", nil}, {stranger, "?account=" + limited.ID, nil},
+	} {
+		if diff := cmp.Diff(tc.want, usageOf(t, s, tc.token, tc.query)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tc.query, diff)
+		}
+	}
+	a := s.Do(http.MethodGet, usagePath+"?limit=1", user, "", "Accept", "text/csv")
+	if !strings.HasPrefix(a.Body, "start,account,scope,requests,refused,errors,units\r\n") ||
+		!strings.Contains(a.Body, ","+admin.ID+",ONM,1,0,0,1\r") || a.Header.Get("Cache-Control") != "no-store" ||
+		!strings.HasPrefix(a.Header.Get("Link"), "<?cursor=") {
+		t.Errorf("CSV: %v %s", a.Header, a.Body)
+	}
+}
+
+func TestUsageRefusals(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: counting()})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "TILE", "")
+	plain := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
+	for _, tc := range []struct {
+		method, target, token string
+		status                int
+		want                  string // of the body
+	}{
+		{"GET", usagePath, "", 401, "api key"},
+		{"GET", usagePath, plain, 403, "INSUFFICIENT_SCOPE"},
+		{"GET", usagePath + "?step=week", user, 400, "step: must be hour, day or month"},
+		{"GET", usagePath + "?organization=globex", user, 400, "unknown parameter"},
+		{"GET", usagePath + "/", user, 404, "not found"},
+		{"HEAD", usagePath, user, 200, ""},
+		{"POST", usagePath, user, 405, "method not allowed"},
+		{"PATCH", usagePath, user, 405, "method not allowed"},
+		{"DELETE", usagePath, user, 405, "method not allowed"},
+	} {
+		a := s.Do(tc.method, tc.target, tc.token, "")
+		if a.Status != tc.status || !strings.Contains(a.Body, tc.want) || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: %d %s", tc.method, tc.target, a.Status, a.Body)
+		}
+		if allow := a.Header.Get("Allow"); (allow == "GET, HEAD") != (tc.status == 405) {
+			t.Errorf("%s %s: Allow %q", tc.method, tc.target, allow)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package adminapi
+
+import (
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func showUsage(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	session, err := app.Session(r.Context())
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	request, err := usageapi.ParseNamed(r.URL.RawQuery, session.Live.Now())
+	if err == nil {
+		err = credential.CheckOrganization(request.Organization)
+	}
+	if err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
+	return request.Serve(w, r, session.Meter, session.Usage)
+}
+
+// Quotas are those of all accounts of an organization together.
+type Quotas struct {
+	Organization string       `json:"organization"`
+	Quotas       []QuotaUsage `json:"quotas"`
+}
+
+// QuotaUsage is a quota, and how much of it is used.
+type QuotaUsage struct {
+	account.Quota
+	Used     int64     `json:"used"`     // in the present window; more than the limit where that was lowered since
+	ResetsAt time.Time `json:"resetsAt"` // UTC, when the next window begins
+}
+
+func showQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.OrganizationQuotas, error) {
+		return session.Live.OrganizationQuotas(r.Context(), organization)
+	})
+}
+
+func setQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	memory := app.Body(r)
+	defer memory.Release()
+	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
+	if err != nil {
+		return err
+	}
+	if err := body.Only("quotas"); err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
+	quotas, present, err := usageapi.Quotas(body)
+	if err != nil {
+		return apierror.FailedValidation(err.Error())
+	}
+	if !present {
+		return apierror.FailedValidation("quotas: missing")
+	}
+	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.OrganizationQuotas, error) {
+		return replaceQuotas(app, r, session, organization, quotas)
+	})
+}
+
+func removeQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+	session, organization, err := quotasOf(app, r)
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	if _, err := replaceQuotas(app, r, session, organization, nil); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// quotasOf returns a session, which the caller releases, and the organization that the path names.
+func quotasOf(app *mapsapp.App, r *http.Request) (*mapsapp.Session, string, error) {
+	organization := r.PathValue("organization")
+	if err := credential.CheckOrganization(organization); err != nil {
+		return nil, "", apierror.FailedValidation(err.Error())
+	}
+	session, err := app.Session(r.Context())
+	return session, organization, err
+}
+
+func replaceQuotas(app *mapsapp.App, r *http.Request, session *mapsapp.Session, organization string,
+	quotas []account.Quota) (account.OrganizationQuotas, error) {
+	at := session.Live.Now().UTC().Truncate(time.Millisecond)
+	set, err := session.Live.SetOrganizationQuotas(r.Context(), organization, quotas, at)
+	if err == nil {
+		app.Logger().Info("quotas of an organization set", zap.String("organization", organization),
+			zap.Stringers("quotas", quotas), zap.String("remote_addr", r.RemoteAddr))
+	}
+	return set, err
+}
+
+// withQuotas answers with the quotas that find returns, and how much of each is used.
+func withQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request,
+	find func(*mapsapp.Session, string) (account.OrganizationQuotas, error)) error {
+	session, organization, err := quotasOf(app, r)
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	found, err := find(session, organization)
+	if err != nil {
+		return err
+	}
+	usageapi.Settle(r.Context(), session.Meter)
+	now := session.Live.Now()
+	question := usage.Flush{At: now, Ask: []usage.Subject{{Organization: organization}}}
+	totals, err := session.Usage.AddUsage(r.Context(), &question)
+	if err != nil {
+		return err
+	}
+	answer := Quotas{Organization: organization, Quotas: []QuotaUsage{}}
+	for _, quota := range found.Quotas {
+		_, end := quota.Window.Span(now)
+		answer.Quotas = append(answer.Quotas, QuotaUsage{quota, usageapi.Used(quota, totals), end})
+	}
+	httpjson.Write(w, http.StatusOK, answer)
+	return nil
+}

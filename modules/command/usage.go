@@ -1,0 +1,89 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/usageapi"
+)
+
+func init() { subcommands = append(subcommands, newUsageCmd) }
+
+func newUsageCmd() *cobra.Command {
+	var (
+		client adminClient
+		asCSV  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "usage --organization <org> [--from <time>] [--to <time>] [--step day] [--account <id>] [--scope <scope>]",
+		Short: "Shows what the accounts of an organization used",
+		Long: `
+Asks the running server's admin API for what the accounts of an organization used:
+how many requests passed, how many of them failed (5xx), how many a quota refused,
+and their units, by hour, day or month, account and scope. All times are UTC.
+
+What is counted, and for how long hours and days are kept, is in docs/usage.md.`,
+		Example: `  caddy maps usage --organization acme
+  caddy maps usage --organization acme --step month --from 2026-01-01 --to 2026-07-01 --csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			query := url.Values{"limit": {"1000"}}
+			for _, name := range usageParameters {
+				if flag := cmd.Flags().Lookup(name); flag.Changed {
+					query.Set(name, flag.Value.String())
+				}
+			}
+			write := writeUsageTable
+			if asCSV {
+				write = usageapi.WriteCSV
+			}
+			for first := true; ; first = false {
+				var page usageapi.Page
+				if err := client.do(http.MethodGet, "/maps/usage?"+query.Encode(), nil, &page); err != nil {
+					return err
+				}
+				if err := write(cmd.OutOrStdout(), page.Data, first); err != nil || page.NextCursor == nil {
+					return err
+				}
+				query.Set("cursor", *page.NextCursor)
+			}
+		},
+	}
+	cmd.Flags().String("organization", "", "Organization whose usage is shown (required)")
+	cmd.Flags().String("from", "", "First moment, a date or a time; default: 24 hours, 30 days or 12 months before")
+	cmd.Flags().String("to", "", "First moment that is not shown any more; default: now")
+	cmd.Flags().String("step", "day", "By hour, day or month")
+	cmd.Flags().String("account", "", "Show this account alone")
+	cmd.Flags().String("scope", "", "Show this scope alone")
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "Print CSV")
+	client.addFlags(cmd)
+	_ = cmd.MarkFlagRequired("organization") // fails only for a flag that is not there
+	return cmd
+}
+
+// usageParameters are the flags that are parameters of the admin API.
+var usageParameters = []string{"organization", "from", "to", "step", "account", "scope"}
+
+// writeUsageTable writes rows in columns of fixed widths, so that a year need not be held to know the widest.
+func writeUsageTable(w io.Writer, rows []usage.Row, header bool) error {
+	const columns = "%-20s  %-30s  %-16s"
+	if header {
+		if _, err := fmt.Fprintf(w, columns+" %12s %12s %12s %12s\n", "START", "ACCOUNT", "SCOPE", "REQUESTS", "REFUSED",
+			"ERRORS", "UNITS"); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		if _, err := fmt.Fprintf(w, columns+" %12d %12d %12d %12d\n", row.Start.UTC().Format(time.RFC3339), row.Account,
+			row.Scope, row.Requests, row.Refused, row.Errors, row.Units); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package command
+
+import (
+	"encoding/csv"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/usage"
+	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+)
+
+// TestUsage shows what is in a store: more than comes in one page, as a table and as CSV.
+func TestUsage(t *testing.T) {
+	const accounts = 1100
+	now := time.Now().UTC().Truncate(time.Hour)
+	file := filepath.Join(t.TempDir(), "accounts.db")
+	store, err := bolt.Open(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flush := usage.Flush{Node: "a", Number: 1, At: now}
+	for i := range accounts {
+		flush.Hours = append(flush.Hours, usage.Count{
+			Subject: usage.Subject{Organization: "acme & co", Account: fmt.Sprintf("sa_%04d", i)}, Scope: account.ScopeTile,
+			Start: now.Unix(), Usage: account.Usage{Requests: int64(i) + 1, Refused: 2, Errors: 1, Units: int64(i) + 5},
+		})
+	}
+	if _, err := store.AddUsage(t.Context(), &flush); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := mapstest.Start(t, mapstest.Config{Maps: "store bolt " + file, Level: "INFO"})
+	show := func(args ...string) (string, error) {
+		t.Helper()
+		line := append([]string{"usage", "--address", s.Admin, "--organization", "acme & co"}, args...)
+		out, errs, err := run(t, "", line...)
+		if errs != "" {
+			t.Errorf("%q on standard error", errs)
+		}
+		return out, err
+	}
+
+	table, err := show()
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	if err != nil || len(lines) != accounts+1 || !strings.HasPrefix(lines[0], "START ") {
+		t.Fatalf("%d lines, %v: %.300s", len(lines), err, table)
+	}
+	for i, line := range lines {
+		if len(line) != len(lines[0]) {
+			t.Errorf("line %d is not as wide as the first: %q", i, line)
+		}
+	}
+	day := now.Truncate(24 * time.Hour).Format(time.RFC3339)
+	if got, want := strings.Join(strings.Fields(lines[accounts]), " "), day+" sa_1099 TILE 1100 2 1 1104"; got != want {
+		t.Errorf("last line: got %s, want %s", got, want)
+	}
+
+	text, err := show("--csv", "--step", "hour")
+	rows, csvErr := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || csvErr != nil || len(rows) != accounts+1 || strings.Join(rows[0], " ") !=
+		"start account scope requests refused errors units" {
+		t.Fatalf("%d rows, %v, %v: %.300s", len(rows), err, csvErr, text)
+	}
+	hour := now.Format(time.RFC3339)
+	if got, want := strings.Join(rows[accounts], " "), hour+" sa_1099 TILE 1100 2 1 1104"; got != want {
+		t.Errorf("last row: got %s, want %s", got, want)
+	}
+
+	for _, tc := range []struct {
+		args string
+		rows int
+	}{
+		{"--account sa_0007", 1}, {"--scope ONM", 0}, {"--scope TILE --from 2020-01-01", accounts}, {"--to 2020-01-01", 0},
+	} {
+		if out, err := show(append(strings.Fields(tc.args), "--csv")...); err != nil ||
+			strings.Count(out, "\n") != tc.rows+1 {
+			t.Errorf("%s: %v, %.300s", tc.args, err, out)
+		}
+	}
+	if _, err := show("--step", "week"); err == nil || !strings.Contains(err.Error(), "step: must be hour, day or month") {
+		t.Errorf("a wrong step: %v", err)
+	}
+	if _, _, err := run(t, "", "usage"); err == nil || !strings.Contains(err.Error(), "organization") {
+		t.Errorf("no organization: %v", err)
+	}
+}
