@@ -80,7 +80,7 @@ func TestCaddyfileErrors(t *testing.T) {
 // What the pages are made with stays small and readable: no file has a script or a style of its own in it, or markup as
 // text.
 func TestSources(t *testing.T) {
-	const maxBytes = 32 << 10
+	const maxBytes = 56 << 10
 	size := 0
 	err := fs.WalkDir(os.DirFS("web"), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -121,15 +121,16 @@ export class Session {
   }
 
   // json sends a request and returns the JSON of its answer, null for one without a body. Any failure is an ApiError.
-  async json(address, options) {
-    let answer;
+  async json(address, options) { return readJSON(await this.reach(address, options)); }
+
+  // reach is fetch with an ApiError where there is no answer.
+  async reach(address, options) {
     try {
-      answer = await this.fetch(address, options);
+      return await this.fetch(address, options);
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new ApiError(0, meanings[0]);
     }
-    return readJSON(answer);
   }
 }
 

@@ -1,8 +1,9 @@
 // The list of accounts, and what can be done with each.
 import { byId, on, el } from "./shared/dom.js";
-import { confirmByTyping, editAccount, showTokens, tryExchange } from "./dialogs.js";
+import { editAccount } from "./account-form.js";
+import { confirmByTyping, showTokens, tryExchange } from "./dialogs.js";
 
-const collection = new URL("../api/v1/service-accounts", location.origin + location.pathname).pathname;
+export const collection = new URL("../api/v1/service-accounts", location.origin + location.pathname).pathname;
 const pageSize = 50;
 // A search reads on in pages of the largest size, so many of them at once: the server limits requests.
 const searchPageSize = 200, searchPages = 10;
@@ -10,8 +11,7 @@ const searchPageSize = 200, searchPages = 10;
 const nameOf = (account) => account.description || account.id;
 const tag = (text) => el("span", { class: "tag" }, text);
 
-// columns of the table: what stands above, and what an account shows there. Usage of an account has its place before
-// the actions.
+// columns of the table: what stands above, and what an account shows there.
 const columns = [
   ["Description", (a) => el("bdi", {}, a.description || "(no description)")],
   ["Id", (a) => el("code", {}, a.id)],
@@ -22,7 +22,7 @@ const columns = [
     new Date(a.createdAt).toLocaleDateString())],
 ];
 
-// Accounts is the list of one session. say shows a message, expired is called when the server knows the token no more.
+// Accounts is the list of one session. Of the page, say shows a message, fail an error, and usage an account's usage.
 export class Accounts {
   #session;
   #page;
@@ -70,7 +70,7 @@ export class Accounts {
     const query = new URLSearchParams({ limit, cursor: this.#cursor });
     if (byId("status").value) query.set("status", byId("status").value);
     byId("count").textContent = "Loading…";
-    const answer = await this.#ask("GET", "?" + query).catch((error) => this.#fail(error));
+    const answer = await this.#ask("GET", "?" + query).catch((error) => this.#page.fail(error));
     if (load !== this.#load) return false;
     if (answer) this.#cursor = answer.nextCursor;
     this.#show([...this.#loaded, ...(answer?.data ?? [])]);
@@ -105,8 +105,9 @@ export class Accounts {
       await this.#patch(account, { status });
       this.#done(account, now);
     };
-    const tried = (work) => () => work().catch((error) => this.#fail(error));
-    const actions = account.status === "REVOKED" ? [] : [
+    const tried = (work) => () => work().catch((error) => this.#page.fail(error));
+    const actions = [action("Usage", () => this.#page.usage(account))];
+    if (account.status !== "REVOKED") actions.push(
       action("Edit", () => editAccount(account, async (fields) => {
         await this.#patch(account, fields);
         this.#done(account, "changed");
@@ -115,7 +116,7 @@ export class Accounts {
         : action("Activate", tried(change("ACTIVE", "active"))),
       action("Revoke", () => confirmByTyping(account, "Revoke",
         "It can never be used or changed again. All its tokens end at once.", change("REVOKED", "revoked")), "danger"),
-    ];
+    );
     actions.push(action("Delete", () => confirmByTyping(account, "Delete",
       "It disappears, and all its tokens end at once.", async () => {
         await this.#ask("DELETE", "/" + account.id);
@@ -130,13 +131,6 @@ export class Accounts {
     return this.#session.json(collection + rest, {
       method, ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
     });
-  }
-
-  // #fail says what went wrong, in place of an answer.
-  #fail(error) {
-    if (error.status === 401) this.#page.expired();
-    else this.#page.say(error.message, "error");
-    return null;
   }
 
   // #patch changes an account and shows it as the server answers.

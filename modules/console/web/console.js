@@ -5,6 +5,7 @@ import { showPages } from "./shared/pages.js";
 import { Session, claimsOf, takeTokenFromAddress } from "./shared/session.js";
 import { Accounts } from "./accounts.js";
 import { Login } from "./login.js";
+import { Usage } from "./usage.js";
 
 const warnBefore = 5 * 60; // seconds
 const message = byId("message");
@@ -13,10 +14,27 @@ let login = null;
 let timer = 0;
 
 const session = new Session({ changed: show });
-const accounts = new Accounts(session, {
+const page = {
   say: (text, kind) => say(message, text, kind),
-  expired: () => leave("Your sign-in is not valid any more. Sign in again."),
-});
+  fail(error) {
+    if (error.status === 401) leave("Your sign-in is not valid any more. Sign in again.");
+    else say(message, error.message, "error");
+  },
+  usage(account) {
+    view("usage");
+    usage.open(account);
+  },
+};
+const accounts = new Accounts(session, page);
+const usage = new Usage(session, page);
+
+// view shows one of the two views.
+function view(name) {
+  for (const each of ["accounts", "usage"]) {
+    byId(each + "-view").hidden = each !== name;
+    byId("show-" + each).setAttribute("aria-pressed", each === name);
+  }
+}
 
 // organizationOf is the claim that the server reads: that of the provider for its tokens, org for the server's own.
 const organizationOf = (claims) =>
@@ -30,6 +48,7 @@ function enter(token) {
   if (!organizationOf(claims)) return "This token names no organization.";
   say(message, "");
   session.use(token);
+  view("accounts");
   accounts.load();
   byId("accounts-title").focus();
   return "";
@@ -38,6 +57,7 @@ function enter(token) {
 function leave(why = "You are signed out.") {
   session.clear();
   accounts.clear();
+  usage.clear();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   say(message, why);
   byId("sign-in-title").focus();
@@ -84,6 +104,8 @@ function takeGiven(token) {
 }
 
 on("sign-out", "click", () => leave());
+on("show-accounts", "click", () => view("accounts"));
+on("show-usage", "click", () => page.usage(null));
 on("paste", "submit", (event) => {
   event.preventDefault();
   const field = byId("pasted");

@@ -1,0 +1,53 @@
+// Sums of usage, and the spans of time for which they are. All times are UTC, as those of the server.
+
+// shown is how many spans of a step the view has, the present one included, and how many parts of a date name one.
+const shown = { hour: [24, 4], day: [30, 3], month: [12, 2] };
+
+// spansOf returns the beginnings of the spans of a step, the oldest first, and of the one to come.
+export function spansOf(step, now) {
+  const [count, parts] = shown[step];
+  const date = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), now.getUTCHours()].slice(0, parts);
+  const last = date.pop();
+  return Array.from({ length: count + 1 }, (_, n) => new Date(Date.UTC(...date, last + n + 1 - count)));
+}
+
+export const number = (value) => value.toLocaleString();
+
+// add sums usage up.
+export function add(sum, row) {
+  for (const name of ["requests", "refused", "errors", "units"]) sum[name] = (sum[name] ?? 0) + (row?.[name] ?? 0);
+  return sum;
+}
+
+// bars are the sums of rows for each span of a step.
+export function bars(step, rows, now) {
+  const sums = new Map(spansOf(step, now).slice(0, -1).map((start) => [start.getTime(), add({})]));
+  for (const row of rows) {
+    const sum = sums.get(Date.parse(row.start));
+    if (sum) add(sum, row);
+  }
+  const clock = step === "hour" && { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const form = { timeZone: "UTC", month: "short", day: "numeric", ...clock };
+  return [...sums].map(([start, usage]) => ({ label: new Date(start).toLocaleString(undefined, form), usage }));
+}
+
+// keyOf names a row of sumUp.
+export const keyOf = (account, scope) => account + " " + scope;
+
+// sumUp sums rows since a time up by account and scope. Quotas have a row even where nothing was used: accounts are
+// those that are known, by id. The scope * is the sum of an account that has quotas for it.
+export function sumUp(rows, since, accounts) {
+  const sums = new Map();
+  const at = (account, scope) => {
+    const key = keyOf(account, scope);
+    if (!sums.has(key)) sums.set(key, { account, scope, ...add({}) });
+    return sums.get(key);
+  };
+  for (const { id, quotas } of accounts.values()) for (const { scope } of quotas ?? []) at(id, scope);
+  for (const row of rows) {
+    if (Date.parse(row.start) < since) continue;
+    add(at(row.account, row.scope), row);
+    if (sums.has(keyOf(row.account, "*"))) add(at(row.account, "*"), row);
+  }
+  return sums;
+}

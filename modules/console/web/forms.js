@@ -1,0 +1,67 @@
+// Dialogs with a form, and their fields.
+import { el, say } from "./shared/dom.js";
+
+let count = 0;
+
+// open shows a dialog with a form. submit does the work when it is sent; where that fails the dialog stays open, and
+// the error stands at the field that it names. keep is for what is shown once: no key that was hit by chance closes it.
+export function open(title, content, { label, kind = "primary", submit, close = "Cancel", keep = false }) {
+  const id = "dialog-" + ++count;
+  const general = el("div", { class: "message", role: "alert" });
+  const send = el("button", { type: "submit", class: kind }, label);
+  const form = el("form", { noValidate: true }, el("h2", { id }, title), ...content, general,
+    el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => dialog.close() }, close), send));
+  const dialog = el("dialog", { "aria-labelledby": id, closedby: keep ? "none" : "closerequest" }, form);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (send.disabled) return;
+    for (const node of form.querySelectorAll("[data-error]")) node.textContent = "";
+    for (const node of form.querySelectorAll("[aria-invalid]")) node.removeAttribute("aria-invalid");
+    say(general, "");
+    send.disabled = true;
+    try {
+      await submit(form);
+      if (!keep) dialog.close();
+    } catch (error) {
+      const [place, input, text] = blame(form, error.message);
+      if (!place) say(general, error.message, "error");
+      else place.textContent = text;
+      input?.setAttribute("aria-invalid", "true");
+      input?.focus();
+    }
+    send.disabled = false;
+  });
+  dialog.addEventListener("cancel", (event) => keep && event.preventDefault());
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// blame finds the field that a message of the server names: the place for what is wrong with it, its input, and what
+// the message says. Of a row it is the limit.
+function blame(form, message) {
+  const placeOf = (name) => form.querySelector(`[data-error="${CSS.escape(name ?? "")}"]`);
+  const inputs = (name) => form.querySelectorAll(`[name="${CSS.escape(name)}"]`);
+  const words = message.split(": ");
+  if (placeOf(words[1])) words.shift(); // restrictions: origins: …
+  const [name, ...rest] = words;
+  const element = /^element (\d+)$/.exec(rest[0])?.[1];
+  const input = inputs(name + ".limit")[element] ?? inputs(name)[0];
+  if (element) rest[0] = "number " + (Number(element) + 1);
+  return [placeOf(name), input, rest.join(": ")];
+}
+
+// problem is the place for what is wrong with a field.
+export const problem = (name, id) => el("p", { id, class: "field-error", "data-error": name });
+
+// field is an input with its label, a hint and a place for what is wrong with it.
+export function field(name, label, input, hint) {
+  const id = `field-${name}-${++count}`;
+  Object.assign(input, { id, name });
+  input.setAttribute("aria-describedby", `${id}-error ${id}-hint`);
+  return el("div", { class: "field" }, el("label", { htmlFor: id }, label), input,
+    hint && el("p", { id: id + "-hint", class: "quiet" }, hint), problem(name, id + "-error"));
+}
+
+export const check = (name, value, checked, ...text) =>
+  el("label", { class: "check" }, el("input", { type: "checkbox", name, value, checked }), el("span", {}, ...text));
