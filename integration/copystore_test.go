@@ -49,7 +49,7 @@ func TestCopyStore(t *testing.T) {
 		}
 	}
 	out, err := copying("bolt:"+s.store, target)
-	if err != nil || !strings.Contains(out, "copied and compared: 2 accounts, 2 grants and 4 signing keys") {
+	if err != nil || !strings.Contains(out, "copied and compared: 2 accounts, 2 grants, 4 signing keys") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, err := copying("bolt:"+s.store, target); err == nil || !strings.Contains(out, "not empty") {

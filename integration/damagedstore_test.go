@@ -82,7 +82,7 @@ func TestDamagedStore(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, err := verify(backup); err != nil || !strings.Contains(out,
-		"40 accounts, 0 grants and 2 signing keys: no damage") {
+		"40 accounts, 0 grants, 2 signing keys, quotas of 0 organizations and 0 records of usage: no damage") {
 		t.Errorf("the backup: %v\n%s", err, out)
 	}
 	// A server that was just started knows no account.

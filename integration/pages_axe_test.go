@@ -29,7 +29,8 @@ func TestPagesAxe(t *testing.T) {
 	s := startServer(t)
 	user := s.userToken(t, "acme")
 	account := s.create(t, user, map[string]any{"platform": "WEB", "isAdmin": true,
-		"scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING"}, "description": "shop <script> شبكة 🚗"})
+		"scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING"}, "description": "shop <script> شبكة 🚗",
+		"quotas": []map[string]any{{"scope": "*", "unit": "units", "window": "month", "limit": 1_000_000}}})
 	s.create(t, user, map[string]any{"platform": "IOS", "scopes": []string{"TILE"}, "status": "SUSPENDED"})
 	token, _ := s.exchange(t, account.ClientToken, account.ServerToken)
 
@@ -112,6 +113,11 @@ func (c *axeCheck) console(address, user string) {
 	tab.Go(address + "#token=" + user)
 	tab.Wait("the list", `document.querySelectorAll("tbody tr").length > 1`)
 	c.finds("the list")
+	tab.Click("#show-usage")
+	tab.Wait("the bars", `document.querySelectorAll(".bars").length === 2 && document.querySelector("#usage-body tr")`)
+	testbrowser.Eval[bool](tab, `(document.querySelectorAll("details").forEach((part) => part.open = true), true)`)
+	c.finds("usage")
+	tab.Click("#show-accounts")
 	dialog := func(button string) {
 		tab.Click(button)
 		tab.Wait("the dialog", `document.querySelector("dialog[open]")`)
@@ -138,6 +144,7 @@ func (c *axeCheck) console(address, user string) {
 		closed("dialog .buttons [type=button]")
 	}
 	tab.Click("[data-action=Edit]")
+	tab.Click(".add-quota")
 	c.finds("the form of an account")
 	closed("dialog .buttons [type=button]")
 	tab.Click("#sign-out")

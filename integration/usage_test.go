@@ -1,0 +1,246 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+)
+
+// used returns what an account has used this month, by scope.
+func (s *server) used(t *testing.T, user string, acc serviceAccount) map[string]account.Usage {
+	t.Helper()
+	var page struct {
+		Data []struct {
+			Scope string
+			account.Usage
+		}
+	}
+	s.send(t, call{path: accounts + "/usage?step=month&account=" + acc.ID, bearer: user}).want(200).into(&page)
+	used := map[string]account.Usage{}
+	for _, row := range page.Data {
+		used[row.Scope] = row.Usage
+	}
+	return used
+}
+
+func (s *server) patch(t *testing.T, user string, acc serviceAccount, body string) {
+	t.Helper()
+	s.send(t, call{method: "PATCH", path: accounts + "/" + acc.ID, bearer: user, contentType: "application/json",
+		body: body}).want(200)
+}
+
+func monthQuota(scope, unit string, limit int) string {
+	return fmt.Sprintf(`{"quotas":[{"scope":%q,"unit":%q,"window":"month","limit":%d}]}`, scope, unit, limit)
+}
+
+// asking is clients that ask for a place over and over.
+type asking struct {
+	clients sync.WaitGroup
+	stop    chan struct{}
+	passed  atomic.Int64
+}
+
+// ask begins to ask servers in turn. Where they are to be killed requests may fail.
+func ask(t *testing.T, token string, mayFail bool, servers ...*server) *asking {
+	a := &asking{stop: make(chan struct{})}
+	for i := range 8 {
+		a.clients.Go(func() {
+			for n := i; ; n++ {
+				select {
+				case <-a.stop:
+					return
+				default:
+				}
+				answer, err := servers[n%len(servers)].trySend(t, call{path: reverse + place, bearer: token})
+				switch {
+				case err == nil && answer.status == 200:
+					a.passed.Add(1)
+				case !mayFail:
+					t.Errorf("a request failed: %v %v", answer, err)
+					return
+				}
+			}
+		})
+	}
+	return a
+}
+
+func (a *asking) end() int64 {
+	close(a.stop)
+	a.clients.Wait()
+	return a.passed.Load()
+}
+
+// What passes is counted once, whatever happens to the servers meanwhile: reloads, a stop, and a kill, which may lose
+// what was not handed over in the last second.
+func TestUsageIsExact(t *testing.T) {
+	t.Run("bolt", func(t *testing.T) { usageIsExact(t, startServer(t)) })
+	t.Run("postgres", func(t *testing.T) {
+		dsn := pgtest.DSN(t)
+		one, two := startPair(t, dsn, dsn)
+		usageIsExact(t, one, two)
+	})
+}
+
+func usageIsExact(t *testing.T, servers ...*server) {
+	pace := testpace.Watch(t)
+	s := servers[0]
+	user := s.userToken(t, "exact")
+	acc := s.create(t, user, nil)
+	token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	sum := func() int64 { return s.used(t, user, acc)["REVERSEGEOCODING"].Requests }
+
+	load := ask(t, token, false, servers...)
+	for i := range 3 {
+		time.Sleep(200 * time.Millisecond)
+		text, err := exampleWith("access_token_ttl 15m", fmt.Sprintf("access_token_ttl %dm", 12+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(servers) == 1 {
+			if status, text := s.reload(t, text); status != 200 {
+				t.Errorf("reload: %d %s", status, text)
+			}
+		}
+	}
+	passed := load.end()
+	for _, one := range servers { // at once: nothing is given the time to be handed over
+		if err := one.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, one := range servers {
+		if err := one.start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := sum(); got != passed || passed == 0 {
+		t.Fatalf("%d requests passed, %d were counted", passed, got)
+	}
+
+	load = ask(t, token, true, servers...)
+	time.Sleep(2 * time.Second)
+	early := load.passed.Load()
+	time.Sleep(pace.Allow(1500 * time.Millisecond))
+	for _, one := range servers {
+		if err := one.kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := load.end()
+	for _, one := range servers {
+		if err := one.start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each client may have had one request under way whose answer was lost.
+	if got := sum() - passed; got < early || got > late+8*int64(len(servers)) {
+		t.Errorf("%d requests passed until a second before the kill, %d until then: %d were counted", early, late, got)
+	}
+}
+
+// What a request counts for, as the example's configuration has it.
+func TestUsageOfRequests(t *testing.T) {
+	s := startServer(t)
+	user := s.userToken(t, "counts")
+	for _, tc := range []struct {
+		name   string
+		call   call
+		status int
+		want   map[string]account.Usage
+	}{
+		{"reverse geocoding", call{path: reverse + place}, 200,
+			map[string]account.Usage{"REVERSEGEOCODING": {Requests: 1, Units: 1}}},
+		{"matching counts points", call{path: matchPath(dover, "")}, 200,
+			map[string]account.Usage{"DIRECTION": {Requests: 1, Units: int64(len(dover))}}},
+		{"nobody behind the proxy", call{path: "/api/v1/route"}, 502,
+			map[string]account.Usage{"DIRECTION": {Requests: 1, Errors: 1, Units: 1}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			acc := s.create(t, user, nil)
+			tc.call.bearer, _ = s.exchange(t, acc.ClientToken, acc.ServerToken)
+			s.send(t, tc.call).want(tc.status)
+			if diff := cmp.Diff(tc.want, s.used(t, user, acc)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Exactly as many requests pass as a quota allows, and what an account's owner changes holds for the next request of a
+// token that is known already.
+func TestQuotaAndRestrictionBiteAtOnce(t *testing.T) {
+	s := startServer(t)
+	user := s.userToken(t, "quota")
+	acc := s.create(t, user, nil)
+	token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	at := call{path: reverse + place, bearer: token}
+	s.send(t, at).want(200)
+	s.patch(t, user, acc, monthQuota("*", "requests", 101))
+	statuses := make([]int, 300)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() {
+			if a, err := s.trySend(t, at); err == nil {
+				statuses[i] = a.status
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(statuses)
+	if passed, _ := slices.BinarySearch(statuses, 201); statuses[0] != 200 || passed != 100 || statuses[100] != 429 {
+		t.Errorf("%d of 300 passed, 100 were left", passed)
+	}
+	s.send(t, at).want(429).wantHeader("RateLimit", `"requests-month";r=0;t=…`).
+		wantHeader("RateLimit-Policy", `"requests-month";q=101;w=…`).wantHeader("Cache-Control", "no-store")
+	s.patch(t, user, acc, `{"quotas":[],"restrictions":{"origins":["https://app.example.com"]}}`)
+	s.send(t, at).want(403).wantHeader("Cache-Control", "no-store")
+	at.header = map[string][]string{"Origin": {"https://app.example.com"}}
+	s.send(t, at).want(200)
+	want := map[string]account.Usage{"REVERSEGEOCODING": {Requests: 102, Refused: 201, Units: 102}}
+	if diff := cmp.Diff(want, s.used(t, user, acc)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Servers that share a store share quotas: what one lets pass counts for the other, and a quota that is raised on one
+// is so on the other within a second.
+func TestClusterQuota(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	one, two := startPair(t, dsn, dsn)
+	pace := testpace.Watch(t)
+	user := one.userToken(t, "shared-quota")
+	acc := one.create(t, user, nil)
+	one.patch(t, user, acc, monthQuota("REVERSEGEOCODING", "requests", 20))
+	token, _ := one.exchange(t, acc.ClientToken, acc.ServerToken)
+	at := call{path: reverse + place, bearer: token}
+	passed := 0
+	for _, s := range []*server{one, two} { // the second hears within a second of what the first let pass
+		for deadline := time.Now().Add(pace.Allow(3 * time.Second)); s.send(t, at).status != 429; passed++ {
+			if time.Now().After(deadline) {
+				t.Fatal("a server lets pass what the quota does not allow")
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	if passed < 20 {
+		t.Errorf("%d passed, of a quota of 20", passed)
+	}
+	one.patch(t, user, acc, monthQuota("REVERSEGEOCODING", "requests", passed+5))
+	raised := time.Now()
+	for two.send(t, at).status != 200 {
+		if time.Since(raised) > pace.Allow(time.Second) {
+			t.Fatal("the other server still refuses a second after the quota was raised")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

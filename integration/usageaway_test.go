@@ -1,0 +1,76 @@
+package integration
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+)
+
+// What is counted while the database is away arrives later, and the log says once that it waits. A server that is
+// stopped meanwhile does not try for long, and says how much is lost.
+func TestUsageWhileDatabaseIsAway(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		cut, fix func(*pgtest.Proxy)
+	}{
+		{"refused", (*pgtest.Proxy).Refuse, (*pgtest.Proxy).Accept},
+		{"silent", (*pgtest.Proxy).Freeze, (*pgtest.Proxy).Thaw},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			proxy := pgtest.NewProxy(t, pgtest.DSN(t))
+			t.Setenv("MAPS_TEST_AWAY", proxy.DSN)
+			s := newServer(t, boltLine, "store postgres {env.MAPS_TEST_AWAY}")
+			s.run(t)
+			pace := testpace.Watch(t)
+			user := s.userToken(t, "away")
+			acc := s.create(t, user, nil)
+			token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+			ask := func(n int) {
+				t.Helper()
+				for range n {
+					s.send(t, call{path: reverse + place, bearer: token}).want(200)
+				}
+			}
+			says := func(line string) {
+				t.Helper()
+				for deadline := time.Now().Add(pace.Allow(15 * time.Second)); ; time.Sleep(50 * time.Millisecond) {
+					log, err := os.ReadFile(s.log)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if n := strings.Count(string(log), line); n == 1 {
+						return
+					} else if n > 1 || time.Now().After(deadline) {
+						t.Fatalf("the log has %d times %s", n, line)
+					}
+				}
+			}
+			ask(3)
+			test.cut(proxy)
+			ask(4)
+			says("the store does not take what was counted: usage waits")
+			time.Sleep(3 * time.Second)
+			says("the store does not take what was counted: usage waits")
+			test.fix(proxy)
+			says("the store takes what is counted again")
+			want := account.Usage{Requests: 7, Units: 7}
+			if got := s.used(t, user, acc)["REVERSEGEOCODING"]; got != want {
+				t.Errorf("%+v is kept, want %+v", got, want)
+			}
+
+			test.cut(proxy)
+			ask(5)
+			began := time.Now()
+			if err := s.stop(); err != nil { // within 20 s
+				t.Error(err)
+			}
+			t.Logf("stopped after %v", time.Since(began))
+			says(`that usage is lost when this process ends","requests":5`)
+		})
+	}
+}
