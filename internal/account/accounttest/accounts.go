@@ -54,7 +54,7 @@ func testTaken(t *testing.T, s account.Store) {
 	isError(t, "AccountByToken of a refused one", account.ErrNotFound, err)
 
 	// Of many who want the same id, one gets it.
-	results := together(8, func(i int) error {
+	results := Together(8, func(i int) error {
 		a := newAccount(100+i, "org")
 		a.ID = "sa_wanted"
 		return s.CreateAccount(t.Context(), a)
@@ -132,7 +132,7 @@ func testUpdateByMany(t *testing.T, s account.Store) {
 	first.Description = "0"
 	create(t, s, first)
 	mine := errors.New("mine")
-	results := together(workers, func(i int) error {
+	results := Together(workers, func(i int) error {
 		for range each {
 			_, _, err := s.UpdateAccount(t.Context(), first.ID, func(a *account.Account) (bool, error) {
 				n, err := strconv.Atoi(a.Description)
@@ -180,7 +180,7 @@ func testDelete(t *testing.T, s account.Store) {
 	list, err := s.Accounts(t.Context(), "org", account.Page{Limit: 10})
 	isError(t, "Accounts", nil, err)
 	same(t, "what is left", []account.Account{second}, list)
-	results := together(6, func(int) error {
+	results := Together(6, func(int) error {
 		_, err := s.DeleteAccount(t.Context(), second.ID, nil)
 		return err
 	})
@@ -208,8 +208,8 @@ func testCopies(t *testing.T, s account.Store) {
 	same(t, "account after the caller changed what it got", want, again)
 }
 
-// together runs a function in several goroutines at once.
-func together(n int, run func(i int) error) []error {
+// Together runs a function in n goroutines at once, and returns what each of them returned.
+func Together(n int, run func(i int) error) []error {
 	results := make([]error, n)
 	var start, done sync.WaitGroup
 	start.Add(n)

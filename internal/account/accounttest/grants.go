@@ -68,7 +68,7 @@ func testGrantLimit(t *testing.T, s account.Store) {
 func testGrantLimitByMany(t *testing.T, s account.Store) {
 	const workers, each, limit = 8, 10, 5
 	ended := make([][]string, workers)
-	results := together(workers, func(i int) error {
+	results := Together(workers, func(i int) error {
 		for j := range each {
 			gone, err := s.AddGrant(t.Context(), newGrant(i*each+j, "a", "b"), limit)
 			if err != nil {
@@ -125,7 +125,7 @@ func testRotate(t *testing.T, s account.Store) {
 func testRotateByMany(t *testing.T, s account.Store) {
 	g := newGrant(1, "a", "b")
 	add(t, s, 10, g)
-	results := together(8, func(i int) error { return s.RotateGrant(t.Context(), g.ID, g.RefreshHash, hash("next", i)) })
+	results := Together(8, func(i int) error { return s.RotateGrant(t.Context(), g.ID, g.RefreshHash, hash("next", i)) })
 	exactlyOne(t, "RotateGrant with one token", results, account.ErrRotated)
 	winner := slices.Index(results, nil)
 	got, err := s.GrantByRefresh(t.Context(), hash("next", winner))
@@ -173,7 +173,7 @@ func testSweep(t *testing.T, s account.Store) {
 	early := newGrant(all+1, "a", "b")
 	early.ExpiresAt = time.Date(1901, 1, 1, 0, 0, 0, 1, time.UTC)
 	add(t, s, all+1, early)
-	results := together(8, func(i int) error {
+	results := Together(8, func(i int) error {
 		for n := i; n < all; n += 8 {
 			if _, err := s.AddGrant(t.Context(), newGrant(n, "a", "b"), all+1); err != nil {
 				return err

@@ -121,7 +121,7 @@ func testReplaceKeysByMany(t *testing.T, s account.Store) {
 	_, err := s.AddFirstKey(t.Context(), newKey("first", account.KeyAccess, "EdDSA", 100))
 	isError(t, "AddFirstKey", nil, err)
 	var count atomic.Int64
-	results := together(8, func(i int) error {
+	results := Together(8, func(i int) error {
 		removed, err := s.ReplaceKeys(t.Context(), []string{"first"},
 			[]account.Key{newKey(string(rune('a'+i)), account.KeyAccess, "EdDSA", i)})
 		count.Add(int64(len(removed)))
@@ -140,7 +140,7 @@ func testNextKeysByMany(t *testing.T, s account.Store) {
 	_, err := s.AddFirstKey(t.Context(), newKey("first", account.KeyAccess, "EdDSA", 100))
 	isError(t, "AddFirstKey", nil, err)
 	stands := make([]string, 8)
-	results := together(len(stands), func(i int) error {
+	results := Together(len(stands), func(i int) error {
 		k, err := s.AddNextKey(t.Context(), newKey(string(rune('a'+i)), account.KeyAccess, "EdDSA", i), "first")
 		stands[i] = k.ID
 		return err
@@ -155,7 +155,7 @@ func testNextKeysByMany(t *testing.T, s account.Store) {
 
 func testKeysByMany(t *testing.T, s account.Store) {
 	stands := make([]string, 8)
-	results := together(len(stands), func(i int) error {
+	results := Together(len(stands), func(i int) error {
 		k, err := s.AddFirstKey(t.Context(), newKey(string(rune('a'+i)), account.KeyAccess, "EdDSA", i))
 		stands[i] = k.ID
 		return err

@@ -59,7 +59,7 @@ func testOrganizationQuotas(t *testing.T, s account.Store) {
 // testOrganizationQuotasByMany has many set the quotas of one organization. Each change has a version of its own.
 func testOrganizationQuotasByMany(t *testing.T, s account.Store) {
 	versions, limits := make([]uint64, 8), make([]int64, 8)
-	results := together(len(versions), func(i int) error {
+	results := Together(len(versions), func(i int) error {
 		q, err := s.SetOrganizationQuotas(t.Context(), "org", newQuotas(int64(i)), epoch)
 		if err == nil {
 			versions[i], limits[i] = q.Version, q.Quotas[1].Limit

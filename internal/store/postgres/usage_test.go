@@ -100,18 +100,7 @@ func TestLostAnswer(t *testing.T) {
 			if _, err := near.AddUsage(t.Context(), flushOf("near", 1, 1, 0, 1)); err != nil {
 				t.Fatal(err)
 			}
-			conn, err := near.pool.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Release()
-			lock, err := conn.Begin(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := lock.Exec(t.Context(), "SELECT 1 FROM maps_usage_recent FOR UPDATE"); err != nil {
-				t.Fatal(err)
-			}
+			release := lockRecent(t, near)
 			f := flushOf("far", 1, 1, 0, 10)
 			answer := make(chan error, 1)
 			go func() {
@@ -144,7 +133,8 @@ func TestLostAnswer(t *testing.T) {
 				}
 				proxy.Accept()
 			}
-			if err := lock.Rollback(t.Context()); err != nil {
+			err := release()
+			if err != nil {
 				t.Fatal(err)
 			}
 			if again {
@@ -159,18 +149,14 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestSlowFold: a fold that has to wait for longer than a request would is not given up.
-func TestSlowFold(t *testing.T) {
-	dsn := pgtest.DSN(t)
-	s := open(t, dsn)
-	if _, err := s.AddUsage(t.Context(), flushOf("node", 1, 1, time.Hour, 1)); err != nil {
-		t.Fatal(err)
-	}
+// lockRecent keeps others from changing what was used recently until release is called.
+func lockRecent(t *testing.T, s *Store) (release func() error) {
+	t.Helper()
 	conn, err := s.pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Release()
+	t.Cleanup(conn.Release)
 	lock, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -178,8 +164,19 @@ func TestSlowFold(t *testing.T) {
 	if _, err := lock.Exec(t.Context(), "SELECT 1 FROM maps_usage_recent FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
+	return func() error { return lock.Rollback(context.Background()) }
+}
+
+// TestSlowFold: a fold that has to wait for longer than a request would is not given up.
+func TestSlowFold(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	if _, err := s.AddUsage(t.Context(), flushOf("node", 1, 1, time.Hour, 1)); err != nil {
+		t.Fatal(err)
+	}
+	release := lockRecent(t, s)
 	released := make(chan error, 1)
-	time.AfterFunc(2500*time.Millisecond, func() { released <- lock.Rollback(context.Background()) })
+	time.AfterFunc(2500*time.Millisecond, func() { released <- release() })
 	began := time.Now()
 	if _, err := s.FoldUsage(t.Context(), afternoon, usage.DefaultRetention); err != nil {
 		t.Error(err)

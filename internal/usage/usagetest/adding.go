@@ -1,12 +1,14 @@
 package usagetest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
@@ -101,7 +103,7 @@ func testAddWhole(t *testing.T, s usage.Store) {
 // testAddByMany has nodes count under the same accounts at once, each flush twice.
 func testAddByMany(t *testing.T, s usage.Store) {
 	const nodes, flushes = 6, 8
-	err := together(nodes, func(i int) error {
+	err := errors.Join(accounttest.Together(nodes, func(i int) error {
 		for n := range flushes {
 			for range 2 {
 				// Each names the accounts in the same order, as all flushes do.
@@ -113,7 +115,7 @@ func testAddByMany(t *testing.T, s usage.Store) {
 			}
 		}
 		return nil
-	})
+	})...)
 	if err != nil {
 		t.Fatal(err)
 	}

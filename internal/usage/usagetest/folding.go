@@ -1,6 +1,7 @@
 package usagetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
@@ -53,7 +55,7 @@ func testFoldLate(t *testing.T, s usage.Store) {
 // testFoldTogether folds by many at once, while counts come.
 func testFoldTogether(t *testing.T, s usage.Store) {
 	const nodes, flushes = 4, 10
-	err := together(2*nodes, func(i int) error {
+	err := errors.Join(accounttest.Together(2*nodes, func(i int) error {
 		for n := range flushes {
 			if i >= nodes {
 				if _, err := s.FoldUsage(t.Context(), noon, usage.DefaultRetention); err != nil {
@@ -68,7 +70,7 @@ func testFoldTogether(t *testing.T, s usage.Store) {
 			}
 		}
 		return nil
-	})
+	})...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package usagetest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -234,22 +233,6 @@ func testClosed(t *testing.T, s usage.Store) {
 	if err := c.Close(); err != nil {
 		t.Errorf("Close, again: %v", err)
 	}
-}
-
-// together runs a function in several goroutines at once, and returns the first error.
-func together(n int, run func(i int) error) error {
-	results := make([]error, n)
-	var start, done sync.WaitGroup
-	start.Add(n)
-	for i := range n {
-		done.Go(func() {
-			start.Done()
-			start.Wait()
-			results[i] = run(i)
-		})
-	}
-	done.Wait()
-	return errors.Join(results...)
 }
 
 func nodeName(i int) string { return fmt.Sprintf("node-%d", i) }
