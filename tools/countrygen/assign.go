@@ -5,9 +5,10 @@ import (
 	"github.com/paulmach/orb/clip"
 )
 
-// recode gives an ISO 3166-1 code to what Natural Earth (by its own three-letter names) has none for, or one that is not assigned:
-// a state whose code Natural Earth withholds, land leased by or administered by a state, islands that belong to one, and states that
-// no ISO 3166 entry knows, under the entry that holds their territory. The empty code is land of no country.
+// recode gives an ISO 3166-1 code to what Natural Earth (by its own three-letter names) has none for, or one that is
+// not assigned: a state whose code Natural Earth withholds, land leased by or administered by a state, islands that
+// belong to one, and states that no ISO 3166 entry knows, under the entry that holds their territory. The empty code is
+// land of no country.
 var recode = map[string]string{
 	"FRA": "FRA",
 	"NOR": "NOR",
@@ -33,8 +34,8 @@ var recode = map[string]string{
 	"SCR": "",    // Scarborough Reef: awash, claimed by three, inhabited by none
 }
 
-// part is a piece of a Natural Earth country that has an ISO 3166-1 code of its own, or that ISO 3166 sees elsewhere: the polygons
-// that lie inside a box.
+// part is a piece of a Natural Earth country that has an ISO 3166-1 code of its own, or that ISO 3166 sees elsewhere:
+// the polygons that lie inside a box.
 type part struct {
 	of    string // Natural Earth's name of the country
 	code  string
@@ -59,8 +60,8 @@ var parts = []part{
 	{"PGA", "PHL", box(114.2, 11, 114.3, 11.1)},         // Thitu
 }
 
-// The northern border of Western Sahara is a parallel, 27°40' N from the Atlantic to Algeria. Natural Earth gives Morocco what
-// Morocco holds south of it.
+// The northern border of Western Sahara is a parallel, 27°40' N from the Atlantic to Algeria. Natural Earth gives
+// Morocco what Morocco holds south of it.
 const sahara = 27 + 40.0/60
 
 type assigned struct {
@@ -68,7 +69,8 @@ type assigned struct {
 	polygon orb.Polygon
 }
 
-// assign tells which codes a polygon of a Natural Earth country answers with: one, but for Morocco, which is cut in two.
+// assign tells which codes a polygon of a Natural Earth country answers with: one, but for Morocco, which is cut in
+// two.
 func assign(name, iso string, polygon orb.Polygon) []assigned {
 	for _, p := range parts {
 		b := polygon.Bound()

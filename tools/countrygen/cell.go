@@ -34,8 +34,8 @@ func toOutline(number int, t territory) outline {
 	return o
 }
 
-// clip returns what of some outlines lies in a square or any other box.
-func clip(outlines []outline, b orb.Bound) []outline {
+// within returns what of some outlines lies in a square or any other box.
+func within(outlines []outline, b orb.Bound) []outline {
 	var inside []outline
 	for _, o := range outlines {
 		var rings []orb.Ring

@@ -53,7 +53,7 @@ func buildGrid(territories []territory) ([]byte, stats) {
 	}
 	b := &builder{nodes: make([]uint32, columns*rows)}
 	for row := range rows {
-		strip := clip(outlines, orb.Bound{
+		strip := within(outlines, orb.Bound{
 			Min: orb.Point{0, float64(row << cellShift)},
 			Max: orb.Point{columns << cellShift, float64((row + 1) << cellShift)},
 		})
@@ -77,7 +77,7 @@ func buildGrid(territories []territory) ([]byte, stats) {
 // build fills a node with the cell of a south-west corner and a width of 2^shift units.
 func (b *builder) build(node int, outlines []outline, west, south, shift int) {
 	size := 1 << shift
-	outlines = clip(outlines, orb.Bound{
+	outlines = within(outlines, orb.Bound{
 		Min: orb.Point{float64(west), float64(south)},
 		Max: orb.Point{float64(west + size), float64(south + size)},
 	})

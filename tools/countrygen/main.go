@@ -1,8 +1,9 @@
-// Command countrygen compiles the outlines of the world's countries (Natural Earth, 1:10 million, public domain) into the grid that
-// internal/country embeds, and draws positions with known answers for that package's tests. Same input, same bytes.
+// Command countrygen compiles the outlines of the world's countries (Natural Earth, 1:10 million, public domain) into
+// the grid that internal/country embeds, and draws positions with known answers for that package's tests. Same input,
+// same bytes.
 //
-// Natural Earth comes as data of the Go module github.com/sams96/rgeo. The format of the grid is described where it is read, in
-// internal/country/grid.go.
+// Natural Earth comes as data of the Go module github.com/sams96/rgeo. The format of the grid is described where it is
+// read, in internal/country/grid.go.
 package main
 
 import (

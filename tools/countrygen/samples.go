@@ -12,13 +12,14 @@ import (
 const (
 	samplesAnywhere   = 10_000
 	samplesNearBorder = 20_000
-	// nearBorder is how far from a vertex of some outline a sample near a border lies at most, in degrees of latitude: 20 km.
+	// nearBorder is how far from a vertex of some outline a sample near a border lies at most, in degrees of latitude: 20
+	// km.
 	nearBorder = 20.0 / 111.2
 )
 
-// drawSamples draws positions, first anywhere on the sphere, then near borders and coasts, and finds the country of each in the
-// full polygons. A sample is longitude and latitude in millionths of a degree (int32 each, little-endian) and the country's
-// position plus one (one byte), 0 for none.
+// drawSamples draws positions, first anywhere on the sphere, then near borders and coasts, and finds the country of
+// each in the full polygons. A sample is longitude and latitude in millionths of a degree (int32 each, little-endian)
+// and the country's position plus one (one byte), 0 for none.
 func drawSamples(territories []territory) []byte {
 	random := rand.New(rand.NewPCG(1, 10))
 	var vertices []orb.Point
