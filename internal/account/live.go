@@ -13,11 +13,11 @@ import (
 // none that could be removed too early or too late.
 //
 // Every change through Live is in the states before the call returns. A state only ever moves to a higher Version, so a
-// slow reader of the store cannot put an older one back. Where a change fails in a way that leaves open whether the store
-// took it, the state is in doubt: not active until the store has been read again.
+// slow reader of the store cannot put an older one back. Where a change fails in a way that leaves open whether the
+// store took it, the state is in doubt: not active until the store has been read again.
 //
-// Of a store that other processes change too (Watcher), Live is to be told of their changes: it has the methods of Listener
-// that concern accounts, grants and keys.
+// Of a store that other processes change too (Watcher), Live is to be told of their changes: it has the methods of
+// Listener that concern accounts, grants and keys.
 type Live struct {
 	Store
 	states sync.Map // account id → *Current
@@ -26,8 +26,8 @@ type Live struct {
 	ended         endedGrants
 	deleted       deletedAccounts
 
-	// epoch is raised when changes were missed. What was read from the store in an older one is not to be believed. mu keeps
-	// states from being entered while it is raised.
+	// epoch is raised when changes were missed. What was read from the store in an older one is not to be believed. mu
+	// keeps states from being entered while it is raised.
 	mu    sync.RWMutex
 	epoch atomic.Uint64
 
@@ -86,8 +86,8 @@ func (l *Live) doubt(id string) {
 	}
 }
 
-// Current returns the pointer to an account's present state, from memory or else from the store. ErrNotFound if there is
-// no such account; one that was deleted through this Live leaves a state that is not active.
+// Current returns the pointer to an account's present state, from memory or else from the store. ErrNotFound if there
+// is no such account; one that was deleted through this Live leaves a state that is not active.
 func (l *Live) Current(ctx context.Context, id string) (*Current, error) {
 	for {
 		cur, err := l.currentIn(ctx, l.epoch.Load(), id)
@@ -144,7 +144,8 @@ func (l *Live) CreateAccount(ctx context.Context, a Account) error {
 }
 
 // UpdateAccount implements Store.
-func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Account) (bool, error)) (before, after Account, err error) {
+func (l *Live) UpdateAccount(ctx context.Context, id string, change func(*Account) (bool, error)) (
+	before, after Account, err error) {
 	var refused error
 	epoch := l.epoch.Load()
 	before, after, err = l.Store.UpdateAccount(ctx, id, func(a *Account) (bool, error) {
@@ -203,8 +204,8 @@ func (l *Live) EndGrant(ctx context.Context, id string) error {
 	return err
 }
 
-// SweepGrants implements Store, and forgets ended grants whose access tokens have all expired, and the states of accounts that were
-// deleted some sweeps ago.
+// SweepGrants implements Store, and forgets ended grants whose access tokens have all expired, and the states of
+// accounts that were deleted some sweeps ago.
 func (l *Live) SweepGrants(ctx context.Context, now time.Time) (int, error) {
 	l.ended.forget()
 	for _, id := range l.deleted.sweep() {
@@ -235,9 +236,10 @@ func mayHaveChanged(err error) bool { return IsUnavailable(err) && !errors.Is(er
 
 var _ Store = (*Live)(nil)
 
-// deletedAccounts are the ids of accounts that were deleted since the last sweep, in the one before, and so on. Who read an account
-// just before it was deleted must not make it active afterwards, so its state stays for some sweeps: not for some time, in which a
-// process that was stopped may have done nothing. Tokens keep pointers to the state for themselves.
+// deletedAccounts are the ids of accounts that were deleted since the last sweep, in the one before, and so on. Who
+// read an account just before it was deleted must not make it active afterwards, so its state stays for some sweeps:
+// not for some time, in which a process that was stopped may have done nothing. Tokens keep pointers to the state for
+// themselves.
 type deletedAccounts struct {
 	mu  sync.Mutex
 	ids [4][]string
@@ -281,7 +283,8 @@ func (e *endedGrants) keepFor(d time.Duration) {
 	}
 }
 
-// add counts before it stores: has skips the map while the count is 0, and must not miss an entry of a call that returned.
+// add counts before it stores: has skips the map while the count is 0, and must not miss an entry of a call that
+// returned.
 func (e *endedGrants) add(id string) {
 	e.count.Add(1)
 	until := time.Since(e.began) + time.Duration(e.memory.Load()) + endedSlack

@@ -57,7 +57,8 @@ var scopeNames = func() (names [1 << len(AllScopes)]string) {
 // Has reports whether every scope of want is in the set.
 func (s ScopeSet) Has(want ScopeSet) bool { return s&want == want }
 
-// String returns the scopes separated by spaces, in the table's order: the form of a JWT's scope claim (RFC 8693, section 4.2).
+// String returns the scopes separated by spaces, in the table's order: the form of a JWT's scope claim (RFC 8693,
+// section 4.2).
 func (s ScopeSet) String() string { return scopeNames[int(s)&(len(scopeNames)-1)] }
 
 // ParseScopeSet reads the space-separated form. A word that is no scope of the table is an error.

@@ -17,11 +17,12 @@ type Store interface {
 	AccountByToken(ctx context.Context, kind TokenKind, token Hash) (Account, error)
 	// Accounts lists accounts of one organization, newest first, which is by descending id.
 	Accounts(ctx context.Context, organization string, page Page) ([]Account, error)
-	// UpdateAccount applies change to the stored account in one transaction, as the function Change does: it raises Version
-	// when change reports true, and Generation when the account left ACTIVE. An error of change is returned as it is and
-	// nothing is written. change may run more than once, each time on a fresh copy, so it must depend on nothing but that
-	// copy. Returned are the account before and after.
-	UpdateAccount(ctx context.Context, id string, change func(*Account) (changed bool, err error)) (before, after Account, err error)
+	// UpdateAccount applies change to the stored account in one transaction, as the function Change does: it raises
+	// Version when change reports true, and Generation when the account left ACTIVE. An error of change is returned as it
+	// is and nothing is written. change may run more than once, each time on a fresh copy, so it must depend on nothing
+	// but that copy. Returned are the account before and after.
+	UpdateAccount(ctx context.Context, id string, change func(*Account) (changed bool, err error)) (
+		before, after Account, err error)
 	// DeleteAccount removes an account with its token hashes, if check (which may be nil) allows, and returns what it was.
 	DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error)
 
@@ -36,11 +37,11 @@ type Store interface {
 	AddGrant(ctx context.Context, g Grant, limit int) (ended []string, err error)
 	// Grant returns a grant by id, or ErrNotFound.
 	Grant(ctx context.Context, id string) (Grant, error)
-	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. For a token that RotateGrant replaced it returns
-	// the grant with ErrRotated.
+	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. For a token that RotateGrant replaced it
+	// returns the grant with ErrRotated.
 	GrantByRefresh(ctx context.Context, refresh Hash) (Grant, error)
-	// RotateGrant replaces a grant's refresh token; of two calls with the same old token one gets ErrRotated. ErrNotFound if
-	// there is no such grant. A store remembers at least the last 1,000 tokens that it replaced for a grant.
+	// RotateGrant replaces a grant's refresh token; of two calls with the same old token one gets ErrRotated. ErrNotFound
+	// if there is no such grant. A store remembers at least the last 1,000 tokens that it replaced for a grant.
 	RotateGrant(ctx context.Context, id string, old, next Hash) error
 	// EndGrant removes a grant. It is no error if there is none.
 	EndGrant(ctx context.Context, id string) error
@@ -54,9 +55,9 @@ type Store interface {
 	ReplaceKey(ctx context.Context, k Key) error
 	// AddFirstKey adds a key unless one with its use and algorithm is there already; it returns the one that then stands.
 	AddFirstKey(ctx context.Context, k Key) (Key, error)
-	// AddNextKey adds a key if the newest one with its use and algorithm is the one named after; it returns the newest that then
-	// stands. So of several processes that follow the same key with another, one does. k is newer than that key. ErrExists if its
-	// id is taken.
+	// AddNextKey adds a key if the newest one with its use and algorithm is the one named after; it returns the newest
+	// that then stands. So of several processes that follow the same key with another, one does. k is newer than that key.
+	// ErrExists if its id is taken.
 	AddNextKey(ctx context.Context, k Key, after string) (Key, error)
 	// DeleteKey removes a key. It is no error if there is none.
 	DeleteKey(ctx context.Context, id string) error

@@ -7,8 +7,8 @@ import (
 
 // Watcher is implemented by a Store that other processes change, too.
 type Watcher interface {
-	// Watch reports changes to a listener until ctx ends, and returns then. It begins with those that were committed after the
-	// store was opened. Changes of this process are reported as well; those that a listener knows already do no harm.
+	// Watch reports changes to a listener until ctx ends, and returns then. It begins with those that were committed after
+	// the store was opened. Changes of this process are reported as well; those that a listener knows already do no harm.
 	Watch(ctx context.Context, to Listener)
 }
 
@@ -27,8 +27,8 @@ type Listener interface {
 	KeysChanged()
 	// KeyRemoved reports a signing key that was removed. KeysChanged follows.
 	KeyRemoved(id string)
-	// ChangesMissed reports that there were changes which can no longer be named. Whatever was read from the store before has
-	// to be read again.
+	// ChangesMissed reports that there were changes which can no longer be named. Whatever was read from the store before
+	// has to be read again.
 	ChangesMissed()
 
 	// Synced reports that every change that was committed before asked has been reported.
@@ -60,8 +60,8 @@ func (l *Live) KeysChanged() { l.tellKeys(KeyListener.KeysChanged) }
 // KeyRemoved is the method of Listener.
 func (l *Live) KeyRemoved(id string) { l.tellKeys(func(to KeyListener) { to.KeyRemoved(id) }) }
 
-// ChangesMissed is the method of Listener. It cuts every state off from what holds it: a token that was verified before finds
-// its states in doubt, for good, and is verified anew, its grant and its key included.
+// ChangesMissed is the method of Listener. It cuts every state off from what holds it: a token that was verified before
+// finds its states in doubt, for good, and is verified anew, its grant and its key included.
 func (l *Live) ChangesMissed() {
 	// First: whoever verifies a token anew has to find that the keys are not to be believed.
 	l.tellKeys(KeyListener.KeysMissed)

@@ -30,7 +30,7 @@ func ParseStyle(name string) (Style, error) {
 	case "routing":
 		return Routing, nil
 	}
-	return Platform, fmt.Errorf("unknown error style %q: it is platform or routing", name)
+	return Platform, fmt.Errorf("%q is not known; it is platform or routing", name)
 }
 
 // String returns the style's name.

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/suggest"
 )
 
 // Config is what an Authority needs to know. Durations are positive.
@@ -89,18 +91,33 @@ func (u UserIssuer) Validate() error {
 	case len(u.Algorithms) == 0:
 		return errors.New("no algorithms")
 	}
+	if err := u.CheckAlgorithms(); err != nil {
+		return fmt.Errorf("algorithm %w", err)
+	}
+	if err := u.CheckJWKSURL(); err != nil {
+		return fmt.Errorf("the URL of the key set %w", err)
+	}
+	return nil
+}
+
+// CheckAlgorithms finds an algorithm that is not among those that other issuers may use.
+func (u UserIssuer) CheckAlgorithms() error {
 	for _, alg := range u.Algorithms {
 		if !slices.Contains(remoteAlgorithms, alg) {
-			return fmt.Errorf("algorithm %q is not one of %v", alg, remoteAlgorithms)
+			return fmt.Errorf("%q is not known; %s", alg, suggest.Among(alg, remoteAlgorithms))
 		}
 	}
+	return nil
+}
+
+// CheckJWKSURL finds what is wrong with the address of the keys.
+func (u UserIssuer) CheckJWKSURL() error {
 	where, err := url.Parse(u.JWKSURL)
 	switch {
 	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
-		return errors.New("the URL of the key set (jwks_url) is not an http or https URL")
+		return errors.New("is not an http or https URL")
 	case !SafeURL(where):
-		return errors.New("the URL of the key set (jwks_url) must be https, except on loopback: whoever could change the " +
-			"keys on their way could sign tokens")
+		return errors.New("must be https, except on loopback: whoever could change the keys on their way could sign tokens")
 	}
 	return nil
 }

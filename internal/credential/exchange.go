@@ -7,8 +7,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// Exchange trades a client and a server token for an access and a refresh token. Both accounts must be active and of one
-// organization. ErrInvalid or ErrNoScope; the time it takes does not tell which of the two tokens was wrong.
+// Exchange trades a client and a server token for an access and a refresh token. Both accounts must be active and of
+// one organization. ErrInvalid or ErrNoScope; the time it takes does not tell which of the two tokens was wrong.
 func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens, error) {
 	clientHash, ok := parseOpaque(clientPrefix, client)
 	serverHash, ok2 := parseOpaque(serverPrefix, server)
@@ -44,7 +44,8 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	grant := account.Grant{
 		ID: newID(grantPrefix, now), RefreshHash: hashOf(refresh),
 		ClientAccount: c.ID, ServerAccount: s.ID, ClientGeneration: c.Generation, ServerGeneration: s.Generation,
-		Organization: c.OrganizationID, Scopes: tokens.Scopes, CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
+		Organization: c.OrganizationID, Scopes: tokens.Scopes,
+		CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
 	}
 	tokens.Grant = grant.ID
 	// Signed while the grant is on its way to the disk.

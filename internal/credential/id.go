@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,12 @@ const (
 // NewAccountID makes an id (sa_…) that sorts by time of creation. Of two ids made in one process the later sorts later,
 // also where the clock is too coarse to tell.
 func NewAccountID(now time.Time) string { return newID(accountPrefix, now) }
+
+// IsAccountID reports whether a text may be the id of an account.
+func IsAccountID(text string) bool {
+	rest, ok := strings.CutPrefix(text, accountPrefix)
+	return ok && len(rest) == idTimeDigits+idRandomChars && strings.Trim(rest, base62) == ""
+}
 
 var lastID atomic.Int64
 

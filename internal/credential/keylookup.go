@@ -119,8 +119,8 @@ func (n keyNews) KeysMissed() {
 	n.KeysChanged()
 }
 
-// findKey returns the key that a token names. One that is unknown may be newer than what this process has heard of: another
-// server may have made it a moment ago. So the store is asked before such a token is refused.
+// findKey returns the key that a token names. One that is unknown may be newer than what this process has heard of:
+// another server may have made it a moment ago. So the store is asked before such a token is refused.
 func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) (*signingKey, error) {
 	ring := a.ring()
 	key, known := ring.byID[id]
@@ -159,8 +159,8 @@ func isThumbprint(id string) bool {
 	return err == nil && len(sum) == 32
 }
 
-// lookUpKeys reads the keys after the moment of the call. All who wait share one reading, and there are no more than one in each
-// lookupPause: made-up keys cost their senders time, and the store next to nothing.
+// lookUpKeys reads the keys after the moment of the call. All who wait share one reading, and there are no more than
+// one in each lookupPause: made-up keys cost their senders time, and the store next to nothing.
 func (a *Authority) lookUpKeys(ctx context.Context) error {
 	a.keys.mu.Lock()
 	l := a.keys.next

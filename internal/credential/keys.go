@@ -167,7 +167,10 @@ func publicJWK(public crypto.PublicKey) (jwk, error) {
 			return jwk{}, errors.New("not a point on P-256")
 		}
 		x, y := point[1:33], point[33:]
-		return jwk{Curve: "P-256", KeyType: "EC", X: base64.RawURLEncoding.EncodeToString(x), Y: base64.RawURLEncoding.EncodeToString(y)}, nil
+		return jwk{
+			Curve: "P-256", KeyType: "EC",
+			X: base64.RawURLEncoding.EncodeToString(x), Y: base64.RawURLEncoding.EncodeToString(y),
+		}, nil
 	}
 	return jwk{}, errors.New("neither an Ed25519 nor a P-256 key")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// An opaque token is a prefix that tells its kind, a secret of 43 base62 characters (62^43 > 2^256), and a CRC-32 of both
-// in 6 more, so that a mistyped or truncated token is refused without asking the store.
+// An opaque token is a prefix that tells its kind, a secret of 43 base62 characters (62^43 > 2^256), and a CRC-32 of
+// both in 6 more, so that a mistyped or truncated token is refused without asking the store.
 const (
 	clientPrefix  = "mpc_"
 	serverPrefix  = "mps_"

@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// refusal is a reason for which a token is not accepted. All of them match ErrInvalid; the texts are fixed, so that a log
-// or a metric can use them as a label and no part of a token can get into one.
+// refusal is a reason for which a token is not accepted. All of them match ErrInvalid; the texts are fixed, so that a
+// log or a metric can use them as a label and no part of a token can get into one.
 type refusal struct{ text string }
 
 func (r refusal) Error() string        { return r.text }

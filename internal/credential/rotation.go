@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// keyGrace is for how long a key is kept beside the life of its tokens: other servers sign with it until they hear of the
-	// next one. They all go by the store's clock.
+	// keyGrace is for how long a key is kept beside the life of its tokens: other servers sign with it until they hear of
+	// the next one. They all go by the store's clock.
 	keyGrace = 10 * time.Second
 	// maxKeys bounds how many keys there are, and with them the key set and the work of reading it.
 	maxKeys = 100
@@ -23,8 +23,10 @@ const (
 	tendLimit = 10 * time.Second
 )
 
-// ErrTooManyKeys: keys were rotated so often that the old ones, which are kept until their last token has expired, are too many.
-var ErrTooManyKeys = fmt.Errorf("there are %d signing keys already; wait until the last tokens of some have expired", maxKeys)
+// ErrTooManyKeys: keys were rotated so often that the old ones, which are kept until their last token has expired, are
+// too many.
+var ErrTooManyKeys = fmt.Errorf("there are %d signing keys already; wait until the last tokens of some have expired",
+	maxKeys)
 
 // KeyInfo tells about a signing key.
 type KeyInfo struct {
@@ -65,9 +67,9 @@ func (a *Authority) until(ring *keyring, index int) time.Time {
 	return time.Time{}
 }
 
-// Rotate makes new keys for access and for user tokens, with which this service signs from now on, and every other process with the
-// same store as soon as it hears of them. Tokens of the old keys stay good until they expire. Where another process rotates at the
-// same time, both end up with the same keys.
+// Rotate makes new keys for access and for user tokens, with which this service signs from now on, and every other
+// process with the same store as soon as it hears of them. Tokens of the old keys stay good until they expire. Where
+// another process rotates at the same time, both end up with the same keys.
 func (a *Authority) Rotate(ctx context.Context) error {
 	_, err := a.rotate(ctx, func(*signingKey) bool { return true })
 	return err
@@ -156,9 +158,9 @@ const (
 	KeyRemoved  Tended = "signing key removed: its last token has expired"
 )
 
-// Tend keeps the keys in order until ctx ends: it reads them anew when this or another process has changed them, removes those
-// whose last token has expired, and rotates those that are older than Config.KeyRotation. report hears of what was done (id is that
-// of a removed key), or of an error; it is tried again after that.
+// Tend keeps the keys in order until ctx ends: it reads them anew when this or another process has changed them,
+// removes those whose last token has expired, and rotates those that are older than Config.KeyRotation. report hears of
+// what was done (id is that of a removed key), or of an error; it is tried again after that.
 func (a *Authority) Tend(ctx context.Context, report func(what Tended, id string, err error)) {
 	ticker := time.NewTicker(tendEvery)
 	defer ticker.Stop()

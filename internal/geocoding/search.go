@@ -20,7 +20,8 @@ type hit struct {
 	at          geometry.Offset // its point nearest to the origin
 }
 
-// compare orders hits: by distance in whole centimetres, then by extent, then by id.
+// compare orders hits: by distance in whole centimetres, then by extent, then by the number of the
+// id, then by kind.
 func (a *hit) compare(b *hit) int {
 	return cmp.Or(cmp.Compare(a.centimetres, b.centimetres), cmp.Compare(a.extent, b.extent), cmp.Compare(a.ref, b.ref),
 		cmp.Compare(a.feature, b.feature))

@@ -97,7 +97,7 @@ func Receive(r *http.Request, limit int64, hold *admission.Hold) (body []byte, e
 			return body, err
 		}
 		switch body, err = readUpTo(from, body, expected); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:
 			return body, err

@@ -7,7 +7,8 @@ import (
 )
 
 // pairs are the numbers 00 to 99, two digits each.
-const pairs = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+const pairs = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849" +
+	"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
 // AppendFixed appends a number with exactly this many decimals, 0 to 9, rounded to the nearest; a zero has no sign. The
 // number must be finite.
@@ -52,8 +53,8 @@ func AppendFixed(dst []byte, value float64, decimals int) []byte {
 	return append(dst, text[at:]...)
 }
 
-// AppendRounded appends a number rounded to at most this many decimals, 0 to 9, without trailing zeros. The number must be
-// finite.
+// AppendRounded appends a number rounded to at most this many decimals, 0 to 9, without trailing zeros. The number must
+// be finite.
 func AppendRounded(dst []byte, value float64, decimals int) []byte {
 	start := len(dst)
 	dst = AppendFixed(dst, value, decimals)
@@ -77,13 +78,13 @@ func plain[T string | []byte](s T) bool {
 	v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	quote, backslash := v^'"'*ones, v^'\\'*ones
-	// A byte less than n has its high bit set by the subtraction of n, unless it had one before; a borrow from the byte below can
-	// only be where that one is found already.
+	// A byte less than n has its high bit set by the subtraction of n, unless it had one before; a borrow from the byte
+	// below can only be where that one is found already.
 	return (v|(v-' '*ones)|(quote-ones)&^quote|(backslash-ones)&^backslash)&highs == 0
 }
 
-// AppendString appends a string in quotes. Bytes that are not UTF-8 become U+FFFD. Nothing is escaped but what JSON wants:
-// the text is not meant to stand inside HTML.
+// AppendString appends a string in quotes. Bytes that are not UTF-8 become U+FFFD. Nothing is escaped but what JSON
+// wants: the text is not meant to stand inside HTML.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

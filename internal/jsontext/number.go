@@ -1,5 +1,6 @@
-// Package jsontext reads JSON piece by piece and writes its scalars, for the paths of the service where a document of many
-// numbers has to cost no more than its numbers do: nothing is allocated, and a reader stops where it has seen enough.
+// Package jsontext reads JSON piece by piece and writes its scalars, for the paths of the service where a document of
+// many numbers has to cost no more than its numbers do: nothing is allocated, and a reader stops where it has seen
+// enough.
 package jsontext
 
 import (
@@ -11,11 +12,13 @@ import (
 // maxExact is the number of decimal digits that always fit a float64's 53 bits.
 const maxExact = 15
 
-var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-	1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var powersOfTen = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
 
-// ScanNumber reads the number at the start of s: JSON's grammar, with a leading + allowed where plus is set. n is how many
-// bytes it has, 0 where there is none. A number too large for a float64 is ±Inf.
+// ScanNumber reads the number at the start of s: JSON's grammar, with a leading + allowed where plus is set. n is how
+// many bytes it has, 0 where there is none. A number too large for a float64 is ±Inf.
 func ScanNumber(s []byte, plus bool) (value float64, n int) {
 	i := 0
 	negative := false

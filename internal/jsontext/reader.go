@@ -9,8 +9,9 @@ import (
 // MaxDepth is how deep a value may be nested that Skip passes over.
 const MaxDepth = 64
 
-// Reader reads a JSON document from its start to its end. Its methods expect something at the present position, leading white
-// space aside, and move past it. Once something is not as expected, Err says what and where, and every method does nothing.
+// Reader reads a JSON document from its start to its end. Its methods expect something at the present position, leading
+// white space aside, and move past it. Once something is not as expected, Err says what and where, and every method
+// does nothing.
 //
 // The zero Reader has an empty document.
 type Reader struct {
@@ -87,8 +88,8 @@ func (r *Reader) Expect(c byte) bool {
 	return false
 }
 
-// More says whether an array or object that ends with the given byte goes on, and moves past the comma, or past the end. first
-// must be true at first, and is set to false.
+// More says whether an array or object that ends with the given byte goes on, and moves past the comma, or past the
+// end. first must be true at first, and is set to false.
 func (r *Reader) More(end byte, first *bool) bool {
 	if *first {
 		*first = false

@@ -26,8 +26,8 @@ func (s *scratch) solve(details bool) (*Result, error) {
 	return s.result(details)
 }
 
-// join finds the best drive in one part. Where it has a gap that no route closes, the part with the fewest points is left
-// out, and those before and after it get the chance to be joined.
+// join finds the best drive in one part. Where it has a gap that no route closes, the part with the fewest points is
+// left out, and those before and after it get the chance to be joined.
 func (s *scratch) join() error {
 	for range maxRuns {
 		if err := s.run(); err != nil {
@@ -81,7 +81,9 @@ func (s *scratch) trace() {
 func (s *scratch) leaveOut(p *part) {
 	chain := s.chain[p.first:p.last]
 	s.used = slices.DeleteFunc(s.used, func(point int32) bool {
-		_, found := slices.BinarySearchFunc(chain, point, func(at, point int32) int { return int(s.steps[at].point) - int(point) })
+		_, found := slices.BinarySearchFunc(chain, point, func(at, point int32) int {
+			return int(s.steps[at].point) - int(point)
+		})
 		return found
 	})
 }

@@ -26,7 +26,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	case !locked:
 		return errBusy
 	}
-	defer lock.Unlock()
+	defer func() { _ = lock.Unlock() }()
 	for range maxQuestions {
 		have := m.readCopy()
 		if have != nil {

@@ -14,5 +14,5 @@ func freeSpace(path string) (bytes int64, known bool) {
 	if err := unix.Statfs(filepath.Dir(path), &stat); err != nil {
 		return 0, false
 	}
-	return int64(uint64(stat.Bavail) * uint64(stat.Bsize)), true
+	return int64(uint64(stat.Bavail) * uint64(stat.Bsize)), true //nolint:unconvert // types differ by system
 }

@@ -72,7 +72,7 @@ func Discard(f *os.File) {
 // syncDir makes a rename durable where the system can; Windows cannot open directories, and does it by itself.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
-		d.Sync()
+		_ = d.Sync()
 		d.Close()
 	}
 }

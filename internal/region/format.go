@@ -1,5 +1,5 @@
-// Package region is the container that a compiled region is kept in: one immutable file of named sections, each an array
-// of fixed-size little-endian elements, memory-mapped and read in place.
+// Package region is the container that a compiled region is kept in: one immutable file of named sections, each an
+// array of fixed-size little-endian elements, memory-mapped and read in place.
 //
 // Layout, all numbers little-endian:
 //
@@ -133,7 +133,8 @@ func decodeEntry(row []byte, end uint64) (entry, error) {
 		n++
 	}
 	e.name = string(row[:n])
-	if e.elemSize == 0 || e.offset < headerSize || e.offset%alignment != 0 || e.offset > end || e.count > (end-e.offset)/uint64(e.elemSize) {
+	if e.elemSize == 0 || e.offset < headerSize || e.offset%alignment != 0 || e.offset > end ||
+		e.count > (end-e.offset)/uint64(e.elemSize) {
 		return e, fmt.Errorf("is damaged: section %q lies outside the file", e.name)
 	}
 	return e, nil

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// DamageError says that a region file does not hold what it should: a block that does not match its checksum, a page that
-// cannot be read because the file was cut short in place, or an index that leads nowhere.
+// DamageError says that a region file does not hold what it should: a block that does not match its checksum, a page
+// that cannot be read because the file was cut short in place, or an index that leads nowhere.
 type DamageError struct {
 	Path    string // empty where a fault does not tell
 	Problem string
@@ -27,8 +27,8 @@ func (e *DamageError) Error() string {
 // for limits that are met deep inside of what reads.
 type Stop struct{ Err error }
 
-// FaultsPanic makes a read of a page that cannot be read a panic of this goroutine instead of the end of the process, and
-// returns what Recover needs to undo that.
+// FaultsPanic makes a read of a page that cannot be read a panic of this goroutine instead of the end of the process,
+// and returns what Recover needs to undo that.
 func FaultsPanic() (before bool) { return debug.SetPanicOnFault(true) }
 
 // Recover turns a panic over a damaged file into a *DamageError in err, and a Stop into its own. Every function that

@@ -29,8 +29,8 @@ func newStamp(file *os.File) (stamp, error) {
 	return s, nil
 }
 
-// changed reports whether the file has been written, cut or lengthened since. It asks the system, which takes most of a microsecond,
-// and allocates nothing.
+// changed reports whether the file has been written, cut or lengthened since. It asks the system, which takes most of a
+// microsecond, and allocates nothing.
 func (s *stamp) changed() bool {
 	var now unix.Stat_t
 	return fstat(s.fd, &now) != nil || now.Size != s.size || now.Mtim != s.time

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// View is a section of a file as an array, read in place. Reading checks the blocks that are touched for the first time,
-// and panics with a *DamageError when one does not match its CRC, or with a fault where the file was cut short: whoever
-// reads defers Recover.
+// View is a section of a file as an array, read in place. Reading checks the blocks that are touched for the first
+// time, and panics with a *DamageError when one does not match its CRC, or with a fault where the file was cut short:
+// whoever reads defers Recover.
 //
 // The zero View is an empty section.
 type View[T any] struct {
@@ -27,7 +27,8 @@ func Section[T any](f *File, name string) (View[T], error) {
 		return View[T]{}, nil
 	}
 	if uint64(e.elemSize) != uint64(unsafe.Sizeof(zero)) {
-		return View[T]{}, fmt.Errorf("%s: section %q has elements of %d bytes, not %d", f.path, name, e.elemSize, unsafe.Sizeof(zero))
+		return View[T]{}, fmt.Errorf("%s: section %q has elements of %d bytes, not %d",
+			f.path, name, e.elemSize, unsafe.Sizeof(zero))
 	}
 	v := View[T]{file: f, start: e.offset - headerSize}
 	if e.count > 0 {
@@ -46,7 +47,8 @@ func (v *View[T]) At(i int) *T {
 	first := v.start + uint64(i)*size
 	if atomic.LoadUint32(&v.file.checked[first>>blockShift]) == 0 {
 		v.check(i, i+1)
-	} else if (size > alignment || size&(size-1) != 0) && atomic.LoadUint32(&v.file.checked[(first+size-1)>>blockShift]) == 0 {
+	} else if (size > alignment || size&(size-1) != 0) &&
+		atomic.LoadUint32(&v.file.checked[(first+size-1)>>blockShift]) == 0 {
 		v.check(i, i+1) // a smaller element whose size is a power of two never lies across two blocks
 	}
 	return p

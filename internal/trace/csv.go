@@ -80,7 +80,7 @@ const maxShown = 20
 func (t *table) header(cells []string) {
 	t.columns, t.at = len(cells), [cellKinds]int{-1, -1, -1, -1}
 	for i, cell := range cells {
-		kind := -1
+		var kind int
 		switch strings.ToLower(strings.TrimSpace(cell)) {
 		case "lat":
 			kind = latCell

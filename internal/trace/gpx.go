@@ -19,9 +19,9 @@ const maxXMLDepth = 64
 // maxTimeText is longer than any date and time, in bytes.
 const maxTimeText = 256
 
-// ParseGPX reads a GPX document, 1.0 or 1.1: the track points of all tracks and segments in their order, or where there are
-// none, the route points. Waypoints and everything else are passed over; a dilution of precision is not an accuracy in
-// metres. The points are appended to dst[:0]; reading stops at the first point beyond max. The error is an
+// ParseGPX reads a GPX document, 1.0 or 1.1: the track points of all tracks and segments in their order, or where there
+// are none, the route points. Waypoints and everything else are passed over; a dilution of precision is not an accuracy
+// in metres. The points are appended to dst[:0]; reading stops at the first point beyond max. The error is an
 // *InputError, or that of meter, which may be nil.
 func ParseGPX(dst []Point, body []byte, max int, meter admission.Meter) ([]Point, error) {
 	guard := newXMLGuard(body, meter)

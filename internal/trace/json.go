@@ -19,9 +19,9 @@ type Document struct {
 //
 //	{"path":[{"lat","lng","time"?,"accuracy"?},…],"radius"?,"details"?,"format"?,"profile"?}
 //
-// with time in RFC 3339 or Unix seconds and accuracy as one sigma in metres. Unknown members are passed over. The points are
-// appended to dst[:0]; reading stops at the first point beyond max. The values of the other parameters are not checked. The
-// error is an *InputError.
+// with time in RFC 3339 or Unix seconds and accuracy as one sigma in metres. Unknown members are passed over. The
+// points are appended to dst[:0]; reading stops at the first point beyond max. The values of the other parameters are
+// not checked. The error is an *InputError.
 func ParseJSON(dst []Point, body []byte, max int) (Document, error) {
 	var doc Document
 	r := jsontext.NewReader(withoutBOM(body))

@@ -6,9 +6,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
-// ParsePath reads the value of the `path` parameter, decoded: [{lat,lng},{lat,lng}], with each pair as two numbers or as
-// {"lat":…,"lng":…}; the second form may carry time and accuracy too. The points are appended to dst, so that a caller can
-// use its memory again; reading stops at the first point beyond max. The error is an *InputError.
+// ParsePath reads the value of the `path` parameter, decoded: [{lat,lng},{lat,lng}], with each pair as two numbers or
+// as {"lat":…,"lng":…}; the second form may carry time and accuracy too. The points are appended to dst, so that a
+// caller can use its memory again; reading stops at the first point beyond max. The error is an *InputError.
 func ParsePath(dst []Point, text []byte, max int) ([]Point, error) {
 	c := collector{points: dst[:0], max: max, name: "path"}
 	r := jsontext.Reader{Plus: true}

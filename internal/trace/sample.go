@@ -15,8 +15,8 @@ func Sample(points []Point) []orb.Point {
 	return sample
 }
 
-// CountSampled counts for how many points of a trace something holds. Of a long trace it asks for a few only, evenly spread and
-// with the first and the last among them; asked is their number.
+// CountSampled counts for how many points of a trace something holds. Of a long trace it asks for a few only, evenly
+// spread and with the first and the last among them; asked is their number.
 func CountSampled(points []Point, holds func(orb.Point) bool) (count, asked int) {
 	asked = min(len(points), maxSampled)
 	for i := range asked {

@@ -61,7 +61,7 @@ func (c *Counter) Admit(ctx context.Context, scopes account.ScopeSet, limits Lim
 	quotas := len(e.plans[0].quotas)+len(e.plans[1].quotas) != 0
 	if quotas && !e.take(1, 1) {
 		if err := e.takeSlowly(ctx, 1, 1); err != nil {
-			if _, exceeded := err.(*Exceeded); exceeded {
+			if _, exceeded := errors.AsType[*Exceeded](err); exceeded {
 				c.refuse(scopes, e.unix/60)
 			}
 			return Entry{}, err
@@ -89,7 +89,7 @@ func (e *Entry) Charge(units int64) error {
 	more.unix = c.meter.now().Unix()
 	if !more.take(0, units-1) {
 		err := more.takeSlowly(context.Background(), 0, units-1)
-		if _, exceeded := err.(*Exceeded); exceeded {
+		if _, exceeded := errors.AsType[*Exceeded](err); exceeded {
 			e.count(-1, -1)
 			c.takeBack(e.scopes, e.unix/60)
 			e.give(1, 1)

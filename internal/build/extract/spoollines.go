@@ -25,9 +25,6 @@ func NewInterpolations(dir *scratch.Dir, texts *scratch.Texts) *Interpolations {
 // Len is how many interpolations there are.
 func (s *Interpolations) Len() int { return s.n }
 
-// Free removes the file.
-func (s *Interpolations) Free() error { return s.bytes.Free() }
-
 // Add adds an interpolation. The error is as that of Features.Add.
 func (s *Interpolations) Add(line *Interpolation) error {
 	row := binary.AppendVarint(s.row[:0], line.Way)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -211,7 +212,7 @@ func later(a, b time.Time) time.Time {
 
 // xmlError tells a file that breaks off from one that is malformed.
 func xmlError(err error) error {
-	if syntax, ok := err.(*xml.SyntaxError); ok {
+	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		if syntax.Msg == "unexpected EOF" {
 			return truncated(io.ErrUnexpectedEOF)
 		}

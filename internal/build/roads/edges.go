@@ -104,7 +104,7 @@ func (e *emitter) chain(chain *chain) error {
 	e.bar.Add(1)
 	e.metres, e.length = 0, 0
 	c := chain.start()
-	begins := mapdata.Modes(allModes)
+	begins := allModes
 	for {
 		line, next, on, _ := e.edge(c, e.line[:0])
 		e.line = line

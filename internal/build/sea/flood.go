@@ -137,7 +137,7 @@ func block(cell uint32) []uint32 {
 // fill decides one part of the known cells after the other. A part is what hangs together and no coast crosses.
 func (f *flood) fill(dir *scratch.Dir) error {
 	part := scratch.NewArray[uint32](dir, "coast-part")
-	defer part.Free()
+	defer func() { _ = part.Free() }()
 	seen := new(extract.Tiles)
 	for _, cell := range f.known.Sorted() {
 		if seen.Has(cell) || f.crossed.Has(cell) {
@@ -229,7 +229,7 @@ func (f *flood) votesFor(cell uint32) []vote {
 // spread decides about a part from where it is known what it is, cell by cell.
 func (f *flood) spread(dir *scratch.Dir, part []uint32) error {
 	front, next := scratch.NewArray[uint32](dir, "coast-front"), scratch.NewArray[uint32](dir, "coast-front")
-	defer func() { front.Free(); next.Free() }()
+	defer func() { _, _ = front.Free(), next.Free() }()
 	reached, settled := new(extract.Tiles), new(extract.Tiles)
 	for _, cell := range part {
 		sum, votes := 0, 0

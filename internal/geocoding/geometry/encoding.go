@@ -189,7 +189,7 @@ func (g *Geometry) linesIn(in *boxtree.Box, p *parts, level int, from, to uint32
 		if !boxes[i].Overlaps(in) {
 			continue
 		}
-		more := true
+		var more bool
 		if node := from + uint32(i); level > 0 {
 			first, last := p.levels.Children(level, node)
 			more = g.linesIn(in, p, level-1, first, last, buffer, yield)

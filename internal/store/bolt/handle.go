@@ -97,7 +97,7 @@ func (h *handle) lose(what string, p any) error {
 // close closes the file. One that was lost stays open, since bbolt would wait for its locks for ever.
 func (h *handle) close() error {
 	if h.lost.Load() != nil {
-		return nil
+		return nil //nolint:nilerr // what was lost has been said already
 	}
 	return errors.Join(h.db.Close(), h.heads.Close())
 }

@@ -38,6 +38,9 @@ const (
 	dirMode  = 0o700
 )
 
+// Formats returns the oldest and the newest format of files that this program reads. It writes the newest.
+func Formats() (oldest, newest int) { return unsealed, format }
+
 // Buckets of the file. Keys are made in keys.go, values in records.go.
 var (
 	metaBucket       = []byte("meta")

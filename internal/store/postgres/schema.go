@@ -244,6 +244,10 @@ func schemaVersion(ctx context.Context, conn *pgx.Conn, lock string) (version in
 	return version, err
 }
 
+// TableVersions returns the oldest and the newest version of the tables that this program reads. It makes the newest of
+// them.
+func TableVersions() (oldest, newest int) { return 1, len(migrations) }
+
 func refuseNewer(version int) error {
 	if version <= len(migrations) {
 		return nil
