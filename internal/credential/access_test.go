@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -333,7 +334,7 @@ func FuzzVerifyAccess(f *testing.F) {
 
 // refusedReason returns the refusal that an error is, or none.
 func refusedReason(err error) refusal {
-	r, _ := err.(refusal)
+	r, _ := errors.AsType[refusal](err)
 	return r
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // compareWithBruteForce asks for positions and compares every answer with that of the search over everything, with each
@@ -51,15 +52,16 @@ func compareWithBruteForce(
 
 func TestDelawareEqualsBruteForce(t *testing.T) {
 	d := placestest.Read(t, testextract.Delaware)
-	compareWithBruteForce(t, geocodingtest.Build(t, d), d, placestest.DelawarePoints(fewer(1200)),
+	compareWithBruteForce(t, geocodingtest.Build(t, d), d, placestest.DelawarePoints(testsize.Some(1200)),
 		[]string{"", "", "", "restaurant", "school", "highway", "building", "boundary", "place", "house"})
 }
 
 func TestAndorraEqualsBruteForce(t *testing.T) {
+	testsize.Whole(t)
 	d := placestest.Read(t, testextract.Andorra)
 	rng := rand.New(rand.NewPCG(1, 42))
 	var points []orb.Point
-	for range fewer(600) {
+	for range testsize.Some(600) {
 		points = append(points, orb.Point{1.41 + rng.Float64()*0.37, 42.43 + rng.Float64()*0.22})
 	}
 	compareWithBruteForce(t, geocodingtest.Build(t, d), d, points, []string{"", "", "hotel", "Peak", "highway", "place",
@@ -71,17 +73,9 @@ func TestNearFeaturesEqualsBruteForce(t *testing.T) {
 	d := placestest.Read(t, testextract.Delaware)
 	rng := rand.New(rand.NewPCG(3, 5))
 	var points []orb.Point
-	for range fewer(900) {
+	for range testsize.Some(900) {
 		b := d.Features[rng.IntN(len(d.Features))].Geometry.Bound()
 		points = append(points, orb.Point{b.Min[0] + (rng.Float64()-0.5)*1e-3, b.Max[1] + (rng.Float64()-0.5)*1e-3})
 	}
 	compareWithBruteForce(t, geocodingtest.Build(t, d), d, points, []string{"", "", "highway", "amenity"})
-}
-
-// fewer is how many of n things a test looks at: all of them, or under the race detector a fifth.
-func fewer(n int) int {
-	if raceEnabled {
-		return n / 5
-	}
-	return n
 }

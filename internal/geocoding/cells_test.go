@@ -11,6 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // TestCellsAgreeWithTrees compares answers that a cell's lists give with those of an index that has no cells:
@@ -20,7 +21,7 @@ func TestCellsAgreeWithTrees(t *testing.T) {
 		d := placestest.Read(t, name)
 		x := geocodingtest.Build(t, d)
 		plain := x.WithoutCells(t)
-		points := placestest.DelawarePoints(fewer(3000))
+		points := placestest.DelawarePoints(testsize.Some(3000))
 		if name == testextract.Andorra {
 			rng := rand.New(rand.NewPCG(8, 8))
 			for i := range points {

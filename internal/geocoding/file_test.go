@@ -24,6 +24,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 func TestSameDataSameBytes(t *testing.T) {
@@ -251,7 +252,7 @@ func TestIntoReusesMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if allocs > 0 && !raceEnabled { // which lets pools forget
+	if allocs > 0 && !testpace.RaceDetector { // which lets pools forget
 		t.Errorf("%g allocations", allocs)
 	}
 }

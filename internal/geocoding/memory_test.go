@@ -17,6 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // memoryEnv names the region that the child process of TestOpeningAndMemory opens.
@@ -55,7 +56,7 @@ func TestOpeningAndMemory(t *testing.T) {
 	if opening == 0 || opening > 50*time.Millisecond {
 		t.Errorf("opening took %v, want at most 50 ms", opening)
 	}
-	if kilobytes == 0 || kilobytes > 64<<10 && !raceEnabled { // the race detector has shadow memory
+	if kilobytes == 0 || kilobytes > 64<<10 && !testpace.RaceDetector { // the race detector has shadow memory
 		t.Errorf("%d kB are resident, want less than 64 MB", kilobytes)
 	}
 }

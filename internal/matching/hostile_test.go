@@ -2,6 +2,7 @@ package matching_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"runtime"
@@ -96,7 +97,6 @@ func (n *network) index(leaves []roadgraph.Leaf) {
 // TestHostileRegion matches on files that somebody made by hand, with all checksums as they should be: each request
 // ends in bounded time, with bounded memory, in an answer or in an error that becomes a 503.
 func TestHostileRegion(t *testing.T) {
-	pace := testpace.Watch(t)
 	const many = 2_000_000
 	for name, change := range map[string]func(n *network){
 		"everything is near": func(n *network) { n.index(slices.Repeat(n.leaves[:1], many)) },
@@ -215,19 +215,20 @@ func TestHostileRegion(t *testing.T) {
 				{Points: trail.along(700, -1900, 0, 1900, 0, -1900, 1500, 0, 1500), Details: true, MaxRadius: 300},
 				{Points: trail.along(1, 0, 0, 1500, 0)},
 			} {
+				var r *matching.Result
+				var err error
 				began, before := time.Now(), allocated()
-				r, err := m.Match(t.Context(), req)
+				testpace.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
+					r, err = m.Match(t.Context(), req)
+				})
+				took, memory := time.Since(began), allocated()-before
 				var damage *region.DamageError
 				if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) &&
 					!errors.Is(err, matching.ErrOverloaded) &&
 					!errors.Is(err, matching.ErrNoRoute) {
 					t.Errorf("%v, %v", r, err)
 				}
-				took, memory := time.Since(began), allocated()-before
 				t.Logf("%d points: %v, %d MB, %v", len(req.Points), took, memory>>20, err)
-				if took > pace.AllowWork(2500*time.Millisecond) {
-					t.Errorf("%d points took %v: %v", len(req.Points), took, err)
-				}
 				if memory > 1<<30 {
 					t.Errorf("%d points took %d MB: %v", len(req.Points), memory>>20, err)
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 

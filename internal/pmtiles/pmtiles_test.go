@@ -3,6 +3,7 @@ package pmtiles_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -123,7 +124,7 @@ func TestUnfinished(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := w.Commit(ended); err != context.Canceled {
+	if err := w.Commit(ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if before, err := os.ReadFile(path); string(before) != "before" {

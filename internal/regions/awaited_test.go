@@ -67,6 +67,7 @@ func TestAwaited(t *testing.T) {
 
 // The watcher finds an awaited file by itself.
 func TestWatchAwaited(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.region")
 	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
 	if err := s.Start(); err != nil {

@@ -44,6 +44,10 @@ func atOnce(t *testing.T, what string, f func()) {
 // While the file system hangs, nobody waits for it without a bound, and the status is told at once. What was being
 // done goes on when it answers again.
 func TestHangingFileSystem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits ten seconds, until two looks are given up: done without -short")
+	}
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.region")
 	testregion.Write(t, path, firstData, 1, dover)
 	s, logs := testWatched(t, path)

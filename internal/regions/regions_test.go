@@ -291,6 +291,7 @@ func BenchmarkAsk(b *testing.B) {
 
 // The watcher finds a new file by itself.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.region")
 	testregion.Write(t, path, firstData, 1, dover)
 	s := NewWatched(Options{Path: path, Logger: zap.NewNop()})

@@ -145,7 +145,7 @@ func testUpdateByMany(t *testing.T, s account.Store) {
 			if _, _, err = s.UpdateAccount(t.Context(), first.ID, func(a *account.Account) (bool, error) {
 				return true, mine
 			}); err != mine {
-				return fmt.Errorf("a refused change: error %v", err)
+				return fmt.Errorf("a refused change: error %w", err)
 			}
 		}
 		return nil

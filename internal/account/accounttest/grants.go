@@ -103,7 +103,8 @@ func testRotate(t *testing.T, s account.Store) {
 	want := g
 	want.RefreshHash = third
 	for _, old := range []account.Hash{g.RefreshHash, second} {
-		isError(t, "RotateGrant with an old token", account.ErrRotated, s.RotateGrant(t.Context(), g.ID, old, hash("next", 4)))
+		isError(t, "RotateGrant with an old token", account.ErrRotated,
+			s.RotateGrant(t.Context(), g.ID, old, hash("next", 4)))
 		got, err := s.GrantByRefresh(t.Context(), old)
 		isError(t, "GrantByRefresh with an old token", account.ErrRotated, err)
 		same(t, "grant by an old token", want, got)
@@ -112,8 +113,10 @@ func testRotate(t *testing.T, s account.Store) {
 	isError(t, "GrantByRefresh", nil, err)
 	same(t, "grant by its present token", want, got)
 	isError(t, "RotateGrant to a token of before", account.ErrExists, s.RotateGrant(t.Context(), g.ID, third, second))
-	isError(t, "RotateGrant to another's token", account.ErrExists, s.RotateGrant(t.Context(), g.ID, third, hash("refresh", 2)))
-	isError(t, "RotateGrant with another's token", account.ErrNotFound, s.RotateGrant(t.Context(), g.ID, hash("refresh", 2), hash("next", 5)))
+	isError(t, "RotateGrant to another's token", account.ErrExists,
+		s.RotateGrant(t.Context(), g.ID, third, hash("refresh", 2)))
+	isError(t, "RotateGrant with another's token", account.ErrNotFound,
+		s.RotateGrant(t.Context(), g.ID, hash("refresh", 2), hash("next", 5)))
 	isError(t, "RotateGrant of none", account.ErrNotFound, s.RotateGrant(t.Context(), "gr_none", third, hash("next", 5)))
 	isError(t, "EndGrant", nil, s.EndGrant(t.Context(), g.ID))
 	for _, token := range []account.Hash{g.RefreshHash, second, third} {
@@ -185,7 +188,10 @@ func testSweep(t *testing.T, s account.Store) {
 	for _, step := range []struct {
 		after time.Duration
 		want  int
-	}{{-time.Nanosecond, 1}, {0, 1}, {649*time.Hour + time.Nanosecond, 649}, {649*time.Hour + 2, 0}, {1e6 * time.Hour, all - 650}} {
+	}{
+		{-time.Nanosecond, 1}, {0, 1}, {649*time.Hour + time.Nanosecond, 649}, {649*time.Hour + 2, 0},
+		{1e6 * time.Hour, all - 650},
+	} {
 		n, err := s.SweepGrants(t.Context(), epoch.Add(step.after))
 		isError(t, "SweepGrants", nil, err)
 		same(t, fmt.Sprintf("swept at %v", step.after), step.want, n)

@@ -21,7 +21,9 @@ func testKeys(t *testing.T, s account.Store) {
 	same(t, "number of keys of a new store", 0, len(keys))
 
 	// Ids that do not sort by age.
-	a, b, c := newKey("z", account.KeyAccess, "EdDSA", 9), newKey("a", account.KeyUser, "EdDSA", 5), newKey("m", account.KeyAccess, "ES256", 7)
+	a := newKey("z", account.KeyAccess, "EdDSA", 9)
+	b := newKey("a", account.KeyUser, "EdDSA", 5)
+	c := newKey("m", account.KeyAccess, "ES256", 7)
 	for _, k := range []account.Key{a, b, c} {
 		got, err := s.AddFirstKey(t.Context(), k)
 		isError(t, "AddFirstKey", nil, err)
@@ -36,7 +38,8 @@ func testKeys(t *testing.T, s account.Store) {
 	sealed := b
 	sealed.Private, sealed.Sealed = []byte("sealed"), true
 	isError(t, "ReplaceKey", nil, s.ReplaceKey(t.Context(), sealed))
-	isError(t, "ReplaceKey of none", account.ErrNotFound, s.ReplaceKey(t.Context(), newKey("none", account.KeyUser, "EdDSA", 1)))
+	isError(t, "ReplaceKey of none", account.ErrNotFound,
+		s.ReplaceKey(t.Context(), newKey("none", account.KeyUser, "EdDSA", 1)))
 
 	keys, err = s.Keys(t.Context())
 	isError(t, "Keys", nil, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // village is a small extract: a road, a house and a shop.
@@ -41,6 +42,7 @@ func writeFile(t testing.TB, path, content string) string {
 
 // TestDelaware builds Delaware twice: the bytes are the same, and the file says what it was made of.
 func TestDelaware(t *testing.T) {
+	testsize.Whole(t)
 	dir := t.TempDir()
 	out, again := filepath.Join(dir, "delaware.region"), filepath.Join(dir, "again.region")
 	inputs := []string{testextract.Path(t, testextract.Delaware)}

@@ -23,6 +23,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -31,6 +32,7 @@ import (
 // serve it; here it has to come out, as an answer or as an error, after bounded work, and nothing may crash.
 // MAPS_TEST_DAMAGE is the number of rounds.
 func TestEnginesOnDamage(t *testing.T) {
+	testsize.Whole(t)
 	rounds := 9
 	if text := os.Getenv("MAPS_TEST_DAMAGE"); text != "" {
 		n, err := strconv.Atoi(text)

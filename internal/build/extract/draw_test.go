@@ -14,6 +14,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // at is the place of a node of the grid.
@@ -122,6 +123,7 @@ func TestCoast(t *testing.T) {
 
 // TestNoMap: without a map nothing is gathered for it, and everything else is as it is with one.
 func TestNoMap(t *testing.T) {
+	testsize.Whole(t)
 	path := testextract.Path(t, testextract.Delaware)
 	d, err := Read(t.Context(), openScratch(t), []string{path}, Options{NoMap: true})
 	if err != nil {

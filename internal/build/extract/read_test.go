@@ -11,6 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -132,6 +133,7 @@ func TestRoadShare(t *testing.T) {
 }
 
 func TestAndorra(t *testing.T) {
+	testsize.Whole(t)
 	d := mustRead(t, testextract.Path(t, testextract.Andorra))
 	checkData(t, d)
 	if c := d.Counts; c.Nodes != 203265 || c.Ways != 9080 || c.Relations != 233 {

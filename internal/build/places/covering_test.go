@@ -14,6 +14,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // star is a ring around a middle with some corners, as far as some degrees.
@@ -75,7 +76,7 @@ func touches(g orb.Polygon, tile uint32) bool {
 // TestFillEverywhere: areas that reach across the antimeridian, around a pole or all over the Earth cover what they
 // contain, in bounded time.
 func TestFillEverywhere(t *testing.T) {
-	pace := testpace.Watch(t)
+	testsize.Whole(t)
 	box := func(west, south, east, north float64) orb.Polygon {
 		return orb.Polygon{orb.Bound{Min: orb.Point{west, south}, Max: orb.Point{east, north}}.ToRing()}
 	}
@@ -102,11 +103,7 @@ func TestFillEverywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, _ := geometry.New(c.area)
 			f := &filler{edges: extract.TileEdges(), tiles: new(extract.Tiles), left: 1 << 28}
-			began := time.Now()
-			f.fill(&g)
-			if took := time.Since(began); took > pace.AllowWork(c.atMostFor) {
-				t.Errorf("took %v", took)
-			}
+			testpace.Work(t, "covering it", c.atMostFor, func() { f.fill(&g) })
 			for _, p := range c.in {
 				if !f.tiles.Has(region.CoverageTile(p)) {
 					t.Errorf("%v is not covered", p)

@@ -10,11 +10,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // TestLargeAreas: areas of many rings or many vertices take little more than what it takes to read them.
 func TestLargeAreas(t *testing.T) {
-	pace := testpace.Watch(t)
+	testsize.Whole(t)
 	const state = "ISO3166-1=US, admin_level=2, boundary=administrative, name=Union"
 	rings := func(n int, step float64) (m orb.MultiPolygon) {
 		side := int(math.Sqrt(float64(n)))
@@ -46,13 +47,11 @@ func TestLargeAreas(t *testing.T) {
 			w.Multi(1, state, c.area...)
 			d := w.Data(t)
 			dir := placestest.Scratch(t)
-			began := time.Now()
-			if err := Write(new(region.Writer), d, dir); err != nil {
-				t.Fatal(err)
-			}
-			if took := time.Since(began); took > pace.AllowWork(c.atMost) {
-				t.Errorf("took %v", took)
-			}
+			testpace.Work(t, "compiling it", c.atMost, func() {
+				if err := Write(new(region.Writer), d, dir); err != nil {
+					t.Fatal(err)
+				}
+			})
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // ways are coastlines as they are in an extract.
@@ -68,6 +69,7 @@ func delaware(t testing.TB) (coast ways, covered []uint32) {
 
 // TestDelaware compares random positions near the coast with which side of the nearest part of it they are on.
 func TestDelaware(t *testing.T) {
+	testsize.Whole(t)
 	coast, covered := delaware(t)
 	m, sparing := newMap(t, coast, covered, 1<<28), newMap(t, coast, covered, 1)
 	if !slices.Equal(m.pyramid.nodes.Slice(), sparing.pyramid.nodes.Slice()) ||
@@ -111,7 +113,7 @@ func TestDelaware(t *testing.T) {
 	type areas struct{ land, ocean []geom.Polygon }
 	tiles := map[uint32]areas{}
 	lands, oceans, wrong := 0, 0, 0
-	for lands+oceans < 10_000 {
+	for lands+oceans < testsize.Some(10_000) {
 		p := mercator.Point{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
 		cell := region.CoverageTile(p.Degrees())
 		if _, found := slices.BinarySearch(covered, cell); !found {
@@ -140,7 +142,7 @@ func TestDelaware(t *testing.T) {
 			}
 		}
 	}
-	if wrong > 0 || lands < 2000 || oceans < 2000 {
+	if wrong > 0 || lands < testsize.Some(2000) || oceans < testsize.Some(2000) {
 		t.Errorf("%d of %d positions on land and %d in the ocean are wrong", wrong, lands, oceans)
 	}
 	for _, place := range []struct {

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/build/tiles/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // TestTooLarge: an area as large as the world would be in all sixteen million cells. It is refused before they are
 // made.
 func TestTooLarge(t *testing.T) {
+	testsize.Whole(t)
 	path := filepath.Join(t.TempDir(), "world.osm")
 	world := `<osm><node id="1" lat="-80" lon="-179"/><node id="2" lat="-80" lon="179"/><node id="3" lat="80" lon="179"/>
 		<node id="4" lat="80" lon="-179"/><way id="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/>

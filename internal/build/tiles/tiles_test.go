@@ -23,6 +23,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // decode reads a tile as clients do.
@@ -46,6 +47,7 @@ func decode(t testing.TB, tile []byte) mvt.Layers {
 // TestEveryTile: all tiles of real extracts decode, have nothing that is not in the schema or beyond the buffer, and no
 // invalid polygon. Those of low zooms are small.
 func TestEveryTile(t *testing.T) {
+	testsize.Whole(t)
 	for name, least := range map[string]int{testextract.Delaware: 3000, testextract.Andorra: 200} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,6 +55,7 @@ func TestEveryTile(t *testing.T) {
 			seen := map[string]int{}
 			n := 0
 			err := m.Tiles(14, func(z uint8, x, y uint32) bool {
+				n++
 				tile, err := m.Tile(nil, z, x, y)
 				if err != nil || len(tile) == 0 {
 					t.Errorf("%d/%d/%d: %d bytes, %v", z, x, y, len(tile), err)
@@ -61,7 +64,6 @@ func TestEveryTile(t *testing.T) {
 				if z < 10 && len(tile) > 200_000 {
 					t.Errorf("%d/%d/%d has %d bytes", z, x, y, len(tile))
 				}
-				n++
 				layers := decode(t, tile)
 				if err := checkGround(layers); err != nil {
 					t.Errorf("%d/%d/%d: %v", z, x, y, err)
@@ -185,6 +187,7 @@ func checkGround(layers mvt.Layers) error {
 
 // TestMemory: however little memory there is, the bytes are the same.
 func TestMemory(t *testing.T) {
+	testsize.Whole(t)
 	var files [2][]byte
 	for i, memory := range []int64{1 << 20, 1 << 30} {
 		content, err := os.ReadFile(tilestest.Build(t, testextract.Path(t, testextract.Delaware), memory))

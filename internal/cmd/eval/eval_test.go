@@ -13,23 +13,27 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/evaluation/accuracy"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
+	"github.com/mapsedge/caddy-maps/internal/evaluation/geocodingeval"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/mismatch"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/peers"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/speed"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 func TestDelawareInSmall(t *testing.T) {
+	testsize.Whole(t)
 	var out bytes.Buffer
 	ctx := context.Background()
 	s := settings{drives: 1, seed: 1, rounds: 1, plots: t.TempDir(), pictures: t.TempDir()}
-	delaware, err := dataset.Delaware(ctx)
+	extract, err := dataset.Delaware(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &report{out: &out}
-	err = on(ctx, place{settings: s, report: r, name: "Delaware", scratch: t.TempDir()}, delaware, func(p *place, ctx context.Context) error {
-		return errors.Join(p.settings.parts((*place).delaware)(p, ctx), p.drawCases(ctx))
-	})
+	err = on(ctx, place{settings: s, report: r, name: delaware, scratch: t.TempDir()}, extract,
+		func(p *place, ctx context.Context) error {
+			return errors.Join(p.settings.parts((*place).alone)(p, ctx), p.drawCases(ctx))
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +44,7 @@ func TestDelawareInSmall(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
-	if r.missed != 0 || strings.Contains(out.String(), "✗") {
+	if len(r.missed) != 0 || strings.Contains(out.String(), "✗") {
 		t.Errorf("bars are missed where there are none:\n%s", &out)
 	}
 	plot, err := os.ReadFile(filepath.Join(s.plots, "confidence-Delaware.svg"))
@@ -78,9 +82,55 @@ func TestAccuracyTableMarksMissedBars(t *testing.T) {
 		var out bytes.Buffer
 		r := &report{out: &out}
 		r.accuracyTable(tt.with, tt.without, peers.GivenDrives, tt.marks)
-		if r.missed != tt.missed || strings.Count(out.String(), "✗") != tt.missed {
-			t.Errorf("%s: %d bars are missed, want %d:\n%s", tt.name, r.missed, tt.missed, &out)
+		if len(r.missed) != tt.missed || strings.Count(out.String(), "✗") != tt.missed {
+			t.Errorf("%s: %d bars are missed, want %d:\n%s", tt.name, len(r.missed), tt.missed, &out)
 		}
+	}
+}
+
+// A bar that is missed makes the check an error that names it.
+func TestCheckNamesMissedBars(t *testing.T) {
+	table := accuracy.Table{}
+	for _, cell := range drives.Cells() {
+		table[cell] = &accuracy.Summary{
+			Mismatch: mismatch.Mismatch{Missed: 20, Truth: 1000, Path: 1000}, Drives: barredDrives,
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		place  string
+		seed   uint64
+		table  string
+		lost   int
+		missed string
+	}{
+		{"worse than the bar", delaware, barredSeed, "by car", 0, "Delaware, by car, mean (at most 0.0"},
+		{"a drive is lost", delaware, barredSeed, "foot", 1, "Delaware, foot, drives lost: 1"},
+		{"as good as the bar", delaware, barredSeed, "foot", 0, ""},
+		{"other drives", delaware, barredSeed + 1, "by car", 1, ""},
+		{"another map", "Porto", barredSeed, "by car", 1, ""},
+		{"a table without a bar", delaware, barredSeed, "by boat", 0, "Delaware, by boat, mean"},
+	} {
+		table[drives.Cell{Sigma: 4, Interval: 1}].Lost = tt.lost
+		r := &report{out: &bytes.Buffer{}}
+		p := place{settings: settings{drives: barredDrives, seed: tt.seed}, report: r, name: tt.place}
+		p.hold(tt.table, table)
+		err := r.count(nil, true)
+		if tt.missed == "" {
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		} else if !errors.Is(err, errMissed) || !strings.Contains(err.Error(), tt.missed) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if r.count(nil, false) != nil {
+			t.Errorf("%s: an error without -check", tt.name)
+		}
+	}
+	r := &report{out: &bytes.Buffer{}}
+	err := r.count(geocodingeval.Missed{"Delaware: cities (all): 1 of 2"}, true)
+	if !errors.Is(err, errMissed) || !strings.Contains(err.Error(), "cities (all): 1 of 2") {
+		t.Errorf("geocoding: %v", err)
 	}
 }
 
@@ -89,23 +139,23 @@ func TestCostTablesMarkMissedBars(t *testing.T) {
 	large := &dataset.Network{Roads: 171e6, Build: dataset.Build{Took: time.Second}}
 	r := &report{out: &bytes.Buffer{}}
 	r.costTable(slow, large, true)
-	if r.missed != 4 {
-		t.Errorf("%d bars are missed, want 4", r.missed)
+	if len(r.missed) != 4 {
+		t.Errorf("missed are %q, want 4", r.missed)
 	}
-	r.missed = 0
+	r.missed = nil
 	r.costTable(slow, large, false)
 	fast := speed.Result{Trips: 2, Points: 10, PointsPerSecond: 100_000, P99: 5 * time.Millisecond}
 	r.costTable(fast, &dataset.Network{Roads: 170e6}, true)
-	if r.missed != 0 {
-		t.Errorf("%d bars are missed, want none", r.missed)
+	if len(r.missed) != 0 {
+		t.Errorf("missed are %q, want none", r.missed)
 	}
 	one := speed.Scaled{Copies: 1, Build: dataset.Build{Extract: 1e6, Region: 6e6, Scratch: 5e6}, Result: fast}
 	country := one
 	country.Copies, country.PointsPerSecond = 64, 79_000
 	country.Build = dataset.Build{Extract: 64e6, Region: 450e6, Scratch: 400e6, Processor: time.Minute}
 	r.scaleTable(one, country, true)
-	if r.missed != 4 {
-		t.Errorf("%d bars are missed, want 4", r.missed)
+	if len(r.missed) != 4 {
+		t.Errorf("missed are %q, want 4", r.missed)
 	}
 }
 
@@ -119,7 +169,7 @@ func TestTableIsAligned(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	good := settings{drives: 1, rounds: 1}
+	good := settings{drives: 1, points: 1}
 	if err := good.validate(nil); err != nil {
 		t.Error(err)
 	}
@@ -129,10 +179,18 @@ func TestValidate(t *testing.T) {
 			t.Errorf("-only %q", only)
 		}
 	}
-	for _, s := range []settings{{drives: 0, rounds: 1}, {drives: 1, rounds: 0}, {drives: 1, rounds: 1, scale: -1}} {
+	for _, s := range []settings{{points: 1}, {drives: 1}, {drives: 1, points: 1, rounds: -1},
+		{drives: 1, points: 1, rounds: 1, scale: -1}, {drives: 1, points: 1, scale: 1}} {
 		if s.validate(nil) == nil {
 			t.Errorf("%+v is accepted", s)
 		}
+	}
+	checked := settings{drives: barredDrives, seed: barredSeed, points: 1, check: true}
+	if err := checked.validate(nil); err != nil {
+		t.Error(err)
+	}
+	if checked.seed++; checked.validate(nil) == nil {
+		t.Error("a check without bars is accepted")
 	}
 	if good.validate([]string{"matching"}) == nil {
 		t.Error("an argument is accepted")

@@ -37,6 +37,8 @@ func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 	p.say("%d a row, seed %d: three via points, other routes than the fastest, errors correlated over 15 s, "+
 		"6%% of the positions missing, 1%% outliers of about 125 m. No other engine was asked.\n", p.drives, p.seed)
 	p.harderTable("without times", "with times", accuracy.Tabulate(plain), accuracy.Tabulate(timed))
+	p.hold("as recorded, without times", accuracy.Tabulate(plain))
+	p.hold("as recorded, with times", accuracy.Tabulate(timed))
 
 	path := filepath.Join(p.scratch, "thin.osm.pbf")
 	if err := dataset.Rewrite(ctx, p.extract, path, dataset.Thin(missingRoads)); err != nil {
@@ -62,6 +64,7 @@ func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 	p.say("Drives by other routes than the fastest, on the map as it is and on one without %.0f%% of its smaller roads; "+
 		"what is driven there counts as missed.\n", 100*missingRoads)
 	p.harderTable("whole map", "roads missing", accuracy.Tabulate(known), accuracy.Tabulate(missing))
+	p.hold("roads missing", accuracy.Tabulate(missing))
 	all := append(plain, timed...)
 	return append(append(all, known...), missing...), nil
 }

@@ -29,9 +29,16 @@ type place struct {
 	scratch string // directory for region files
 }
 
-// evaluateMatching measures the matcher on Delaware and, where there is data, on Porto.
-func evaluateMatching(ctx context.Context, s settings, r *report, delaware, scratch string) error {
-	err := on(ctx, place{settings: s, report: r, name: "Delaware", scratch: scratch}, delaware, s.parts((*place).delaware))
+// delaware is the name of the place that is evaluated where nothing else is given.
+const delaware = "Delaware"
+
+// evaluateMatching measures the matcher on a given extract, or else on Delaware and, where there is data, on Porto.
+func evaluateMatching(ctx context.Context, s settings, r *report, extract, scratch string) error {
+	if s.extract != "" {
+		given := place{settings: s, report: r, name: filepath.Base(s.extract), scratch: scratch}
+		return on(ctx, given, s.extract, s.parts((*place).alone))
+	}
+	err := on(ctx, place{settings: s, report: r, name: delaware, scratch: scratch}, extract, s.parts((*place).alone))
 	if err != nil || s.data == "" {
 		return err
 	}
@@ -66,8 +73,9 @@ func on(ctx context.Context, p place, path string, evaluate func(*place, context
 	return evaluate(&p, ctx)
 }
 
-// delaware has no figures of peers of its own. Those for Porto stand beside ours to show the order of magnitude.
-func (p *place) delaware(ctx context.Context) error {
+// alone evaluates on a map that has no figures of peers of its own. Those for Porto stand beside ours to show the order
+// of magnitude.
+func (p *place) alone(ctx context.Context) error {
 	simulated, outcomes, err := p.simulated(ctx)
 	if err != nil {
 		return err
@@ -98,7 +106,8 @@ func (p *place) porto(ctx context.Context) error {
 		return err
 	}
 	p.heading("Matching in %s: the %d given drives", p.name, len(given))
-	p.say("The peers' figures are for these very drives. ✗ marks a missed bar; in the last cells the bar is that for all cells.\n")
+	p.say("The peers' figures are for these very drives. ✗ marks a missed bar; " +
+		"in the last cells the bar is that for all cells.\n")
 	known, err := p.accuracy(ctx, given, peers.GivenDrives, true)
 	if err != nil {
 		return err
@@ -128,13 +137,15 @@ func (p *place) simulated(ctx context.Context) ([]drives.Drive, []accuracy.Outco
 		return nil, nil, err
 	}
 	p.heading("Matching in %s: %d simulated drives", p.name, len(ds))
-	p.say("%d a row, seed %d. The peers' figures and the bars that follow from them are for other drives, in Porto: an orientation.\n", p.drives, p.seed)
+	p.say("%d a row, seed %d. The peers' figures and the bars that follow from them are for other drives, in Porto: "+
+		"an orientation.\n", p.drives, p.seed)
 	outcomes, err := p.accuracy(ctx, ds, peers.OtherDrives, false)
 	return ds, outcomes, err
 }
 
 // accuracy prints a table, and returns the outcomes with the radius that the peers were given.
-func (p *place) accuracy(ctx context.Context, ds []drives.Drive, table peers.Table, marks bool) ([]accuracy.Outcome, error) {
+func (p *place) accuracy(ctx context.Context, ds []drives.Drive, table peers.Table, marks bool) (
+	[]accuracy.Outcome, error) {
 	outcomes, err := accuracy.Run(ctx, p.matcher, ds, accuracy.SigmaRadius)
 	if err != nil {
 		return nil, err
@@ -144,12 +155,15 @@ func (p *place) accuracy(ctx context.Context, ds []drives.Drive, table peers.Tab
 		return nil, err
 	}
 	p.accuracyTable(accuracy.Tabulate(outcomes), accuracy.Tabulate(without), table, marks)
+	p.hold("by car", accuracy.Tabulate(outcomes))
+	p.hold("by car, radius left out", accuracy.Tabulate(without))
 	return outcomes, nil
 }
 
 // disturbed matches drives again with what happens to real traces beside noise, and prints it beside their outcomes
 // without. It returns the outcomes.
-func (p *place) disturbed(ctx context.Context, ds []drives.Drive, plain []accuracy.Outcome) (all []accuracy.Outcome, err error) {
+func (p *place) disturbed(ctx context.Context, ds []drives.Drive, plain []accuracy.Outcome) (
+	all []accuracy.Outcome, err error) {
 	p.heading("Matching in %s: disturbed traces", p.name)
 	p.say("The same simulated drives, each disturbed at one position.\n")
 	before := accuracy.Tabulate(plain)
@@ -193,12 +207,16 @@ func (p *place) calibration(outcomes []accuracy.Outcome) error {
 
 // cost prints speed and memory on trips, and how they grow.
 func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, marks bool) error {
+	if p.rounds == 0 {
+		return nil
+	}
 	result, err := speed.Measure(ctx, p.matcher, trips, p.rounds)
 	if err != nil {
 		return err
 	}
 	p.heading("Speed and memory in %s", p.name)
-	p.say("On %s, the engine alone on one core, median of %d rounds; the peers' figures are for recorded trips in Porto.\n", what, p.rounds)
+	p.say("On %s, the engine alone on one core, median of %d rounds; "+
+		"the peers' figures are for recorded trips in Porto, see docs/benchmarks.md.\n", what, p.rounds)
 	p.costTable(result, p.network, marks)
 	if p.scale < 1 {
 		return nil

@@ -18,7 +18,7 @@ import (
 const pictureReach = 260
 
 // drawCases finds hard cases, matches them without a radius, and draws them, beside one of reverse geocoding.
-func drawCases(ctx context.Context, s settings, delaware, scratch string) error {
+func drawCases(ctx context.Context, s settings, extract, scratch string) error {
 	if err := os.MkdirAll(s.pictures, 0o755); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func drawCases(ctx context.Context, s settings, delaware, scratch string) error 
 	if err := os.WriteFile(filepath.Join(s.pictures, "geocoding-outline.svg"), svg, 0o644); err != nil {
 		return err
 	}
-	return on(ctx, place{settings: s, name: "Delaware", scratch: scratch}, delaware, (*place).drawCases)
+	return on(ctx, place{settings: s, name: delaware, scratch: scratch}, extract, (*place).drawCases)
 }
 
 func (p *place) drawCases(ctx context.Context) error {
@@ -45,7 +45,8 @@ func (p *place) drawCases(ctx context.Context) error {
 		m := mismatch.Of(c.Truth, result.Path)
 		drawn := picture.Match{Title: c.Title, Graph: p.network.Graph, Center: c.Center, Reach: pictureReach, Trace: c.Trace,
 			Truth: c.Truth, Result: result,
-			Caption: fmt.Sprintf("%s; %d positions, σ %.0f m, one each %.0f s. Missed %.0f m, added %.0f m of %.1f km; confidence %.2f",
+			Caption: fmt.Sprintf("%s; %d positions, σ %.0f m, one each %.0f s. "+
+				"Missed %.0f m, added %.0f m of %.1f km; confidence %.2f",
 				p.name, len(c.Trace), c.Sigma, c.Interval, m.Missed, m.Added, m.Truth/1000, result.Confidence)}
 		path := filepath.Join(p.pictures, "match-"+c.Name+".svg")
 		if err := os.WriteFile(path, drawn.Draw(), 0o644); err != nil {

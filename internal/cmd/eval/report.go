@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// report prints Markdown and counts the bars that are missed.
+// report prints Markdown and remembers the bars that are missed.
 type report struct {
 	out    io.Writer
-	missed int
+	missed []string // what each is about, with what was measured
 }
 
 // heading starts a section.
@@ -50,15 +50,15 @@ func (r *report) row(cells []string, widths []int, fill string) {
 }
 
 // atMost is a value with a mark where it is above its bar, which then counts as missed.
-func (r *report) atMost(value, bar float64, format string) string {
-	return r.marked(fmt.Sprintf(format, value), value <= bar)
+func (r *report) atMost(name string, value, bar float64) string {
+	return r.marked(fmt.Sprintf("%s (at most %.4f)", name, bar), fmt.Sprintf("%.4f", value), value <= bar)
 }
 
-// marked is a text with a mark where a bar is missed.
-func (r *report) marked(text string, met bool) string {
+// marked is a text with a mark where a bar is missed, which is remembered by its name.
+func (r *report) marked(name, text string, met bool) string {
 	if met {
 		return text
 	}
-	r.missed++
+	r.missed = append(r.missed, name+": "+text)
 	return text + " ✗"
 }

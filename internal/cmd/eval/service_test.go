@@ -21,6 +21,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/evaluation/service/servicetest"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // counted is an engine that counts what it is asked.
@@ -42,6 +43,7 @@ func (c *counted) Match(ctx context.Context, req *matching.Request) (*matching.R
 
 // A server with Delaware, and Delaware in the place of Porto: the table is that of the engine behind the server.
 func TestService(t *testing.T) {
+	testsize.Whole(t)
 	ctx := context.Background()
 	graph := roadgraphtest.Delaware(t)
 	engine := &counted{Matcher: matching.New(graph, matching.Options{})}
@@ -51,11 +53,11 @@ func TestService(t *testing.T) {
 	}
 	s := settings{data: t.TempDir(), drives: 1, seed: 1, service: servicetest.Start(t, engine)}
 	extract, given, _ := dataset.Porto(s.data)
-	delaware, err := dataset.Delaware(ctx)
+	osm, err := dataset.Delaware(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(delaware, extract); err != nil {
+	if err := os.Symlink(osm, extract); err != nil {
 		t.Fatal(err)
 	}
 	writeDrives(t, given, ds)
@@ -87,6 +89,7 @@ func TestService(t *testing.T) {
 	table, _, _ := strings.Cut(out.String(), "simulated drives")
 	_, mean, _ := strings.Cut(table, "| mean ")
 	mean, _, _ = strings.Cut("mean "+mean, "\n")
+	want = append(want, want[1]) // the engine here
 	if got := strings.FieldsFunc(mean, func(r rune) bool { return r == ' ' || r == '|' }); !slices.Equal(got, want) {
 		t.Errorf("the means are %v, the engine's own %v:\n%s", got, want, table)
 	}
@@ -125,12 +128,20 @@ func writeDrives(t *testing.T, path string, ds []drives.Drive) {
 }
 
 func TestServiceNeedsData(t *testing.T) {
-	s := settings{drives: 1, rounds: 1, service: "http://127.0.0.1:1/"}
+	s := settings{drives: 1, points: 1, service: "http://127.0.0.1:1/"}
 	if err := s.validate(nil); err == nil || !strings.Contains(err.Error(), "-data") {
 		t.Errorf("without data: %v", err)
 	}
 	s.data = t.TempDir()
 	if err := s.validate(nil); err != nil {
 		t.Errorf("with data: %v", err)
+	}
+	s.data, s.extract = "", "town.osm.pbf"
+	if err := s.validate(nil); err != nil {
+		t.Errorf("with an extract: %v", err)
+	}
+	s.service, s.only = "", onlyGeocoding
+	if err := s.validate(nil); err == nil || !strings.Contains(err.Error(), "-extract") {
+		t.Errorf("an extract for geocoding: %v", err)
 	}
 }

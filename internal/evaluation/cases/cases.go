@@ -36,14 +36,15 @@ var kinds = []kind{
 	{"parallel", "Roads side by side", drives.Cell{Sigma: 10, Interval: 5}, (*finder).parallel, nil},
 	{"roundabout", "A roundabout", drives.Cell{Sigma: 8, Interval: 5}, (*finder).roundabout, nil},
 	{"dense", "A position each second, with 20 m of noise", drives.Cell{Sigma: 20, Interval: 1}, (*finder).crowded, nil},
-	{"one-way", "A one-way street that noise seems to ride back", drives.Cell{Sigma: 10, Interval: 1}, (*finder).oneWay, nil},
+	{"one-way", "A one-way street that noise seems to ride back", drives.Cell{Sigma: 10, Interval: 1},
+		(*finder).oneWay, nil},
 }
 
 // attempts is the number of random routes that are looked at for each kind.
 const attempts = 2000
 
-// Find finds a case of each kind: the first random route that has such a place, whatever the matcher makes of it. The same
-// graph and seed give the same cases.
+// Find finds a case of each kind: the first random route that has such a place, whatever the matcher makes of it. The
+// same graph and seed give the same cases.
 func Find(g *roadgraph.Graph, seed uint64) ([]Case, error) {
 	var found []Case
 	for i, k := range kinds {

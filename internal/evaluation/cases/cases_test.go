@@ -6,9 +6,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 func TestFind(t *testing.T) {
+	testsize.Whole(t)
 	g := roadgraphtest.Delaware(t)
 	found, err := Find(g, 1)
 	if err != nil {
@@ -49,6 +51,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindOnAMapWithoutCases(t *testing.T) {
+	testsize.Whole(t)
 	town := &roadgraphtest.Town{}
 	town.Street("Only", 0, 0, 1000, 0)
 	if _, err := Find(town.Open(t), 1); err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 // town is a block of four streets and a fifth that leads away, with a forbidden turn.
@@ -43,6 +44,7 @@ func compiled(t *testing.T, path string) *Network {
 
 // TestCopies: each copy of a town is the town itself, in a row exactly, north of it but for the lengths of its streets.
 func TestCopies(t *testing.T) {
+	testsize.Whole(t)
 	const copies = 4000
 	path, many := town(t), filepath.Join(t.TempDir(), "many.osm.pbf")
 	grid, err := Copies(t.Context(), path, many, copies)

@@ -26,20 +26,24 @@ const (
 // The disturbances.
 var (
 	// Outlier moves one position far off, to one side of the drive.
-	Outlier = Disturbance{fmt.Sprintf("one position %.0f m off", outlierDistance), func(d *Drive, at int, random *rand.Rand) {
-		before, after := d.Trace[max(at-1, 0)], d.Trace[min(at+1, len(d.Trace)-1)]
-		side := outlierDistance * float64(1-2*random.IntN(2))
-		d.Trace[at] = aside(d.Trace[at], before, after, side)
-	}}
+	Outlier = Disturbance{fmt.Sprintf("one position %.0f m off", outlierDistance), outlier}
 	// Stop stays at a position for a while, where a cloud of positions arises.
-	Stop = Disturbance{fmt.Sprintf("a stop of %d positions, σ %.0f m", stopPositions, stopSigma), func(d *Drive, at int, random *rand.Rand) {
-		var cloud orb.LineString
-		for range stopPositions {
-			cloud = append(cloud, Noisy(d.Trace[at], stopSigma, random))
-		}
-		d.Trace = slices.Insert(d.Trace, at+1, cloud...)
-	}}
+	Stop = Disturbance{fmt.Sprintf("a stop of %d positions, σ %.0f m", stopPositions, stopSigma), stop}
 )
+
+func outlier(d *Drive, at int, random *rand.Rand) {
+	before, after := d.Trace[max(at-1, 0)], d.Trace[min(at+1, len(d.Trace)-1)]
+	side := outlierDistance * float64(1-2*random.IntN(2))
+	d.Trace[at] = aside(d.Trace[at], before, after, side)
+}
+
+func stop(d *Drive, at int, random *rand.Rand) {
+	var cloud orb.LineString
+	for range stopPositions {
+		cloud = append(cloud, Noisy(d.Trace[at], stopSigma, random))
+	}
+	d.Trace = slices.Insert(d.Trace, at+1, cloud...)
+}
 
 // At is a drive disturbed at a position of its trace. The drive itself stays as it is.
 func (b Disturbance) At(d Drive, at int, random *rand.Rand) Drive {

@@ -9,8 +9,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// ReadDrives reads drives from gzipped JSON: an array of objects with sigma and interval, and trace and truth as arrays of
-// [lat, lon].
+// ReadDrives reads drives from gzipped JSON: an array of objects with sigma and interval, and trace and truth as arrays
+// of [lat, lon].
 func ReadDrives(path string) ([]Drive, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -45,15 +45,16 @@ type Route struct {
 	From, To float64  // metres: where on the first arc it begins, and where on the last one it ends
 }
 
-// Seconds that turns cost: an S-shaped curve of the angle, as OSRM's car profile has it, up to sharpTurn; right back costs
-// more.
+// Seconds that turns cost: an S-shaped curve of the angle, as OSRM's car profile has it, up to sharpTurn; right back
+// costs more.
 const (
 	sharpTurn = 7.5
 	turnBack  = 20.0
 	steepness = 13.0
 )
 
-// turnSeconds is what a turn costs, by its angle in units of 180/128 degrees. Going on where no other road meets is free.
+// turnSeconds is what a turn costs, by its angle in units of 180/128 degrees. Going on where no other road meets is
+// free.
 func turnSeconds(angle int8) float64 {
 	switch angle {
 	case 0:

@@ -208,8 +208,8 @@ func (r *Router) apart(a, b []Spot) bool {
 	return a[0].Arc>>1 != b[0].Arc>>1 && d >= r.travel.nearest && d <= r.travel.farthest
 }
 
-// Record is the drive along a route of some length: a noisy position at its beginning, one each interval, and one at its
-// end, to six decimals.
+// Record is the drive along a route of some length: a noisy position at its beginning, one each interval, and one at
+// its end, to six decimals.
 func (r *Router) Record(route Route, cell Cell, random *rand.Rand) Drive {
 	line, seconds := r.Line(route)
 	return r.record(line, seconds, cell, &receiver{Rand: random, sigma: cell.Sigma})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/evaluation/mismatch"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 func TestSimulateIsReproducible(t *testing.T) {
@@ -127,6 +128,7 @@ func TestNoisyIsGaussian(t *testing.T) {
 }
 
 func TestSimulateOnTooSmallNetworks(t *testing.T) {
+	testsize.Whole(t)
 	town := &roadgraphtest.Town{}
 	town.Street("Only", 0, 0, 400, 0)
 	for _, g := range []*roadgraphtest.Town{town, {}} {

@@ -24,6 +24,7 @@ import (
 type hiddenTag struct {
 	what, key      string
 	field          func(*geocoding.Address) string
+	one, all       float64 // the least share that is equal, with one part hidden and with all; no map has all of them
 	same, answered share
 }
 
@@ -32,8 +33,10 @@ type hiddenTag struct {
 func (s *subject) hidden(ctx context.Context, t *table) error {
 	for _, parts := range []int{s.parts, 1} {
 		tags := []*hiddenTag{
-			{what: "streets", key: "addr:street", field: func(a *geocoding.Address) string { return a.Street }},
-			{what: "postcodes", key: "addr:postcode", field: func(a *geocoding.Address) string { return a.Postcode }},
+			{what: "streets", key: "addr:street", field: func(a *geocoding.Address) string { return a.Street },
+				one: 0.79, all: 0.74},
+			{what: "postcodes", key: "addr:postcode", field: func(a *geocoding.Address) string { return a.Postcode },
+				one: 0.94},
 		}
 		for part := range parts {
 			if err := s.hide(ctx, tags, part, parts); err != nil {
@@ -48,8 +51,15 @@ func (s *subject) hidden(ctx context.Context, t *table) error {
 			if h.answered.right == 0 {
 				continue // no postcode is on the map but at houses
 			}
-			t.row(h.same.ratio(fmt.Sprintf("%s hidden from %s: derived and equal", h.what, which)))
-			t.row(h.answered.ratio("derived at all"))
+			bar := h.one
+			if parts == 1 {
+				bar = h.all
+			}
+			if !s.marks {
+				bar = 0
+			}
+			t.row(h.same.ratio(fmt.Sprintf("%s hidden from %s: derived and equal", h.what, which), bar))
+			t.row(h.answered.ratio("derived at all", 0))
 		}
 	}
 	return nil
@@ -59,7 +69,7 @@ func (s *subject) hidden(ctx context.Context, t *table) error {
 func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) error {
 	data := *s.data
 	data.Features = extract.NewFeatures(s.dir, s.data.Texts)
-	defer data.Features.Free()
+	defer func() { _ = data.Features.Free() }()
 	var houses []extract.Feature
 	n := 0
 	for f := range s.data.Features.All {

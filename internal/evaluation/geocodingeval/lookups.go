@@ -50,17 +50,14 @@ func Lookups(ctx context.Context, w io.Writer, path string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	t := table{out: w}
+	t := table{out: w, name: path}
 	t.heading("%d lookups of 5 results each in %s", len(points), path)
 	t.row(noMore("read from the file, kB", int(read>>10), mostRead>>10))
 	t.row(atMost("first pass, p50", first[len(first)/2], 0, false))
 	t.row(atMost("first pass, p99", first[len(first)*99/100], mostFirstPass, true))
 	t.row(atMost("again, p50", again[len(again)/2], 0, false))
 	t.row(atMost("again, p99", again[len(again)*99/100], 0, false))
-	if t.missed > 0 {
-		return Missed(t.missed)
-	}
-	return nil
+	return t.missed.err()
 }
 
 // coveredPositions draws positions. It opens the file for itself, so that nothing of what is measured has been read.

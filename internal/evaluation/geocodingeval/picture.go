@@ -21,8 +21,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Draw returns a picture, in SVG, of a hard case in Delaware: a position whose nearest feature is an area that it is not in, while
-// the middles of other features are nearer than that area's. The first such position of a fixed sequence is taken.
+// Draw returns a picture, in SVG, of a hard case in Delaware: a position whose nearest feature is an area that it is
+// not in, while the middles of other features are nearer than that area's. The first such position of a fixed sequence
+// is taken.
 func Draw(ctx context.Context) ([]byte, error) {
 	path, err := dataset.Delaware(ctx)
 	if err != nil {
@@ -114,7 +115,8 @@ type sheet struct {
 func (d *sheet) xy(p orb.Point) (x, y float64) {
 	const metresPerDegree = 111_195
 	scale := width / shown
-	return width/2 + (p[0]-d.middle[0])*metresPerDegree*math.Cos(d.middle[1]*math.Pi/180)*scale, height/2 - (p[1]-d.middle[1])*metresPerDegree*scale
+	return width/2 + (p[0]-d.middle[0])*metresPerDegree*math.Cos(d.middle[1]*math.Pi/180)*scale,
+		height/2 - (p[1]-d.middle[1])*metresPerDegree*scale
 }
 
 func (d *sheet) path(lines []orb.LineString, style string) {
@@ -129,7 +131,8 @@ func (d *sheet) path(lines []orb.LineString, style string) {
 }
 
 func (d *sheet) text(x, y, size float64, style, text string) {
-	fmt.Fprintf(d, `<text x="%.1f" y="%.1f" font-size="%g" font-family="Helvetica, Arial, sans-serif" %s>`, x, y, size, style)
+	fmt.Fprintf(d, `<text x="%.1f" y="%.1f" font-size="%g" font-family="Helvetica, Arial, sans-serif" %s>`,
+		x, y, size, style)
 	_ = xml.EscapeText(d, []byte(text)) // a buffer takes everything
 	d.WriteString("</text>\n")
 }
@@ -153,9 +156,12 @@ func outlines(g orb.Geometry) (lines []orb.LineString) {
 func (s *subject) draw(at orb.Point, places []geocoding.Place) []byte {
 	d := &sheet{middle: at}
 	const legend = 150.0
-	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img">`+"\n", width, height+legend, width, height+legend)
-	fmt.Fprintf(d, "<title>The nearest outline is not that of the nearest middle</title>\n<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>\n", width, height+legend)
-	fmt.Fprintf(d, `<svg width="%g" height="%g" overflow="hidden"><rect width="%g" height="%g" fill="#f6f4ef"/>`+"\n", width, height, width, height)
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img">`+"\n",
+		width, height+legend, width, height+legend)
+	fmt.Fprint(d, "<title>The nearest outline is not that of the nearest middle</title>\n")
+	fmt.Fprintf(d, `<rect width="%g" height="%g" fill="#ffffff"/>`+"\n", width, height+legend)
+	fmt.Fprintf(d, `<svg width="%g" height="%g" overflow="hidden"><rect width="%g" height="%g" fill="#f6f4ef"/>`+"\n",
+		width, height, width, height)
 	rank := map[string]int{}
 	for i, p := range places {
 		rank[p.ID] = i + 1
@@ -179,7 +185,8 @@ func (s *subject) draw(at orb.Point, places []geocoding.Place) []byte {
 	x, y := d.xy(at)
 	for i := len(places) - 1; i >= 0; i-- {
 		px, py := d.xy(places[i].Location)
-		fmt.Fprintf(d, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#c0392b" stroke-width="1.5" stroke-dasharray="5 4"/>`+"\n", x, y, px, py)
+		fmt.Fprintf(d, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" `, x, y, px, py)
+		fmt.Fprint(d, `stroke="#c0392b" stroke-width="1.5" stroke-dasharray="5 4"/>`+"\n")
 		fmt.Fprintf(d, `<circle cx="%.1f" cy="%.1f" r="8" fill="#ffffff" stroke="#c0392b" stroke-width="1.5"/>`+"\n", px, py)
 		d.text(px, py+4, 11, `text-anchor="middle" fill="#c0392b"`, fmt.Sprint(i+1))
 	}
@@ -193,7 +200,8 @@ func (s *subject) draw(at orb.Point, places []geocoding.Place) []byte {
 			}
 		}
 		d.text(14, height+44+float64(i)*20, 13, `fill="#333333"`,
-			fmt.Sprintf("%d:  %.2f m to %s (%s=%s); %.0f m to its middle", i+1, p.Distance, p.DisplayName, p.Category, p.Type, middle))
+			fmt.Sprintf("%d:  %.2f m to %s (%s=%s); %.0f m to its middle",
+				i+1, p.Distance, p.DisplayName, p.Category, p.Type, middle))
 	}
 	d.text(width-14, height+22, 11, `text-anchor="end" fill="#777777"`, "© OpenStreetMap contributors, ODbL")
 	d.WriteString("</svg>\n")
@@ -206,8 +214,10 @@ func (s *subject) feature(d *sheet, f *bruteforce.Feature, fill, stroke string, 
 		x, y := d.xy(g)
 		fmt.Fprintf(d, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/>`+"\n", x, y, stroke)
 	case orb.LineString:
-		d.path(outlines(g), fmt.Sprintf(`fill="none" stroke="%s" stroke-width="%g" stroke-linejoin="round"`, stroke, 2*lineWidth))
+		d.path(outlines(g), fmt.Sprintf(`fill="none" stroke="%s" stroke-width="%g" stroke-linejoin="round"`,
+			stroke, 2*lineWidth))
 	default:
-		d.path(outlines(g), fmt.Sprintf(`fill="%s" fill-opacity="0.6" fill-rule="evenodd" stroke="%s" stroke-width="%g"`, fill, stroke, lineWidth))
+		d.path(outlines(g), fmt.Sprintf(`fill="%s" fill-opacity="0.6" fill-rule="evenodd" stroke="%s" stroke-width="%g"`,
+			fill, stroke, lineWidth))
 	}
 }

@@ -6,9 +6,12 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 func TestDraw(t *testing.T) {
+	testsize.Whole(t)
 	svg, err := Draw(t.Context())
 	if err != nil {
 		t.Fatal(err)

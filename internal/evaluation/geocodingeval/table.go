@@ -26,10 +26,11 @@ func allOf(what string, right, of int) line {
 	return line{what, fmt.Sprintf("%d of %d", right, of), "all", right == of}
 }
 
-// table prints lines and counts the bars that are missed.
+// table prints lines and remembers the bars that are missed.
 type table struct {
 	out    io.Writer
-	missed int
+	name   string // of the map
+	missed Missed
 }
 
 func (t *table) heading(format string, a ...any) {
@@ -38,8 +39,8 @@ func (t *table) heading(format string, a ...any) {
 
 func (t *table) row(l line) {
 	if !l.met {
+		t.missed = append(t.missed, fmt.Sprintf("%s: %s (%s): %s", t.name, l.what, l.bar, l.ours))
 		l.ours += " ✗"
-		t.missed++
 	}
 	fmt.Fprintf(t.out, "| %s | %s | %s |\n", l.what, l.ours, l.bar)
 }

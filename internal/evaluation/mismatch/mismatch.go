@@ -11,8 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// Tolerance is the distance in metres up to which two lines are the same road: engines round coordinates, and cut corners
-// where they simplify.
+// Tolerance is the distance in metres up to which two lines are the same road: engines round coordinates, and cut
+// corners where they simplify.
 const Tolerance = 1.5
 
 // Mismatch is the difference between the truth and a path, all in metres.
@@ -23,8 +23,8 @@ type Mismatch struct {
 	Path   float64 // length of the path
 }
 
-// Share is the mismatch of the tables: (missed + added) / length of the truth. 0 is perfect; a path without end is worse
-// than 1.
+// Share is the mismatch of the tables: (missed + added) / length of the truth. 0 is perfect; a path without end is
+// worse than 1.
 func (m Mismatch) Share() float64 {
 	if m.Truth == 0 {
 		return 0
@@ -32,8 +32,8 @@ func (m Mismatch) Share() float64 {
 	return (m.Missed + m.Added) / m.Truth
 }
 
-// Right is the share of both lines that the other one has too, 0 to 1. A wrong stretch is missed once and added once, and
-// so counts once.
+// Right is the share of both lines that the other one has too, 0 to 1. A wrong stretch is missed once and added once,
+// and so counts once.
 func (m Mismatch) Right() float64 {
 	if m.Truth+m.Path == 0 {
 		return 1
@@ -46,8 +46,8 @@ func (m Mismatch) Plus(o Mismatch) Mismatch {
 	return Mismatch{m.Missed + o.Missed, m.Added + o.Added, m.Truth + o.Truth, m.Path + o.Path}
 }
 
-// Of compares the truth with a path. Neither its direction nor how often a road is driven counts: a road that both lines
-// have is right. An empty path misses all.
+// Of compares the truth with a path. Neither its direction nor how often a road is driven counts: a road that both
+// lines have is right. An empty path misses all.
 func Of(truth, path orb.LineString) Mismatch {
 	flat := around(truth, path)
 	a, b := flat.pieces(truth), flat.pieces(path)

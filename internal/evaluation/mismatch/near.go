@@ -48,7 +48,10 @@ func (p *piece) rectangle(q *piece, distance float64, yield func(from, to float6
 	x, y := p.ax-q.ax, p.ay-q.ay
 	from, to := math.Inf(-1), math.Inf(1)
 	// Along q from 0 to its length, and across it from -distance to distance.
-	for _, side := range [2][4]float64{{x*ux + y*uy, dx*ux + dy*uy, 0, length}, {x*uy - y*ux, dx*uy - dy*ux, -distance, distance}} {
+	for _, side := range [2][4]float64{
+		{x*ux + y*uy, dx*ux + dy*uy, 0, length},
+		{x*uy - y*ux, dx*uy - dy*ux, -distance, distance},
+	} {
 		start, slope, low, high := side[0], side[1], side[2], side[3]
 		if slope == 0 {
 			if start < low || start > high {

@@ -14,8 +14,8 @@ type Figures struct{ OSRM, Valhalla float64 }
 // Table has the figures of every cell.
 type Table map[drives.Cell]Figures
 
-// GivenDrives are the peers' figures for the 300 drives of porto_drives.json.gz: 20 a cell, made with OSRM's own router on
-// greater Porto. They are comparable with ours on those very drives.
+// GivenDrives are the peers' figures for the 300 drives of porto_drives.json.gz: 20 a cell, made with OSRM's own router
+// on greater Porto. They are comparable with ours on those very drives.
 var GivenDrives = table([]Figures{
 	{0.396, 0.0085}, {0.0113, 0.0029}, {0.0076, 0.0046}, {0.0231, 0.0380}, {0.0436, 0.0979},
 	{2.05, 0.204}, {0.0380, 0.0106}, {0.0353, 0.0235}, {0.0217, 0.0297}, {0.0452, 0.0731},

@@ -32,8 +32,8 @@ func Calibration(title string, bins []accuracy.Bin) []byte {
 	y := func(v float64) float64 { return plotTop + plotSize - (v-low)/(1-low)*plotSize }
 
 	d.text(plotWidth/2, 26, 16, "middle", "#222222", title)
-	d.text(plotWidth/2, 46, 12, "middle", "#666666", fmt.Sprintf("%d drives in %d bins of equal size; mean difference %.3f",
-		drives, len(bins), accuracy.CalibrationError(bins)))
+	d.text(plotWidth/2, 46, 12, "middle", "#666666", fmt.Sprintf(
+		"%d drives in %d bins of equal size; mean difference %.3f", drives, len(bins), accuracy.CalibrationError(bins)))
 	for _, tick := range ticks(low) {
 		d.line(`stroke="#e4e4e4"`, x(tick), y(low), x(tick), y(1))
 		d.line(`stroke="#e4e4e4"`, x(low), y(tick), x(1), y(tick))

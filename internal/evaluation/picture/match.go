@@ -42,10 +42,15 @@ const (
 
 // Draw makes the picture.
 func (m *Match) Draw() []byte {
-	c := canvas{document: newDocument(mapWidth, mapTop+mapHeight+mapBottom, m.Title), Match: m, scale: mapWidth / 2 / m.Reach}
+	c := canvas{
+		document: newDocument(mapWidth, mapTop+mapHeight+mapBottom, m.Title),
+		Match:    m,
+		scale:    mapWidth / 2 / m.Reach,
+	}
 	c.text(16, 24, 17, "start", "#222222", m.Title)
 	c.text(16, 44, 12.5, "start", "#555555", m.Caption)
-	fmt.Fprintf(&c.body, `<svg x="0" y="%s" width="%s" height="%s" overflow="hidden">`+"\n", number(mapTop), number(mapWidth), number(mapHeight))
+	fmt.Fprintf(&c.body, `<svg x="0" y="%s" width="%s" height="%s" overflow="hidden">`+"\n",
+		number(mapTop), number(mapWidth), number(mapHeight))
 	c.rectangle(0, 0, mapWidth, mapHeight, `fill="#f6f4ef"`)
 	c.roads()
 	c.along(m.Result.Path, styleMatch)
@@ -107,7 +112,8 @@ func (c *canvas) roads() {
 	}{{"#c9c4b8", 2}, {"#ffffff", 0}} {
 		for _, h := range hits {
 			width := widthOf(c.Graph.Segment(h.Segment).Class) + layer.wider
-			c.along(c.shape(h.Segment), fmt.Sprintf(`stroke="%s" stroke-width="%s" stroke-linecap="round" stroke-linejoin="round"`, layer.colour, number(width)))
+			c.along(c.shape(h.Segment), fmt.Sprintf(
+				`stroke="%s" stroke-width="%s" stroke-linecap="round" stroke-linejoin="round"`, layer.colour, number(width)))
 		}
 	}
 	for _, h := range hits {
@@ -155,7 +161,8 @@ func (c *canvas) arrow(segment uint32) {
 	ux, uy := (bx-ax)/length, (by-ay)/length
 	x, y := (ax+bx)/2, (ay+by)/2
 	const size = 3.5
-	c.line(`stroke="#8a8577" stroke-width="1.3"`, x-size*(ux-uy), y-size*(uy+ux), x+size*ux, y+size*uy, x-size*(ux+uy), y-size*(uy-ux))
+	c.line(`stroke="#8a8577" stroke-width="1.3"`,
+		x-size*(ux-uy), y-size*(uy+ux), x+size*ux, y+size*uy, x-size*(ux+uy), y-size*(uy-ux))
 }
 
 // positions draws the trace: its positions, how they follow one another, and where on the road each was put.

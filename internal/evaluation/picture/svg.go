@@ -17,7 +17,8 @@ const font = `font-family="Helvetica, Arial, sans-serif"`
 // newDocument starts a document on a white ground.
 func newDocument(width, height float64, title string) *document {
 	d := &document{}
-	fmt.Fprintf(&d.body, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img">`+"\n",
+	fmt.Fprintf(&d.body,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" role="img">`+"\n",
 		number(width), number(height))
 	fmt.Fprintf(&d.body, "<title>%s</title>\n", html.EscapeString(title))
 	d.rectangle(0, 0, width, height, `fill="#ffffff"`)
@@ -50,7 +51,8 @@ func (d *document) circle(x, y, radius float64, style string) {
 }
 
 func (d *document) rectangle(x, y, width, height float64, style string) {
-	fmt.Fprintf(&d.body, `<rect x="%s" y="%s" width="%s" height="%s" %s/>`+"\n", number(x), number(y), number(width), number(height), style)
+	fmt.Fprintf(&d.body, `<rect x="%s" y="%s" width="%s" height="%s" %s/>`+"\n",
+		number(x), number(y), number(width), number(height), style)
 }
 
 // text writes a line of text; anchor is start, middle or end.

@@ -24,8 +24,8 @@ type Result struct {
 	P50, P99        time.Duration // of a trip, over all rounds
 }
 
-// Measure matches trips one after the other, with no more than one core for everything, garbage collection included; once
-// unmeasured and then rounds times. rounds is at least 1.
+// Measure matches trips one after the other, with no more than one core for everything, garbage collection included;
+// once unmeasured and then rounds times. rounds is at least 1.
 func Measure(ctx context.Context, m matching.Matcher, trips []orb.LineString, rounds int) (Result, error) {
 	s := newSession(m, trips)
 	err := measure(ctx, rounds, s)

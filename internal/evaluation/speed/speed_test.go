@@ -12,6 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset/datasettest"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
 func town() (*roadgraphtest.Town, []orb.LineString) {
@@ -54,6 +55,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestScale(t *testing.T) {
+	testsize.Whole(t)
 	_, trips := town()
 	path, dir := datasettest.PBF(t, nil, []orb.Point{roadgraphtest.At(0, 0), roadgraphtest.At(1000, 0)}), t.TempDir()
 	one, country, err := Scale(t.Context(), dataset.InProcess, path, 8, trips[:2], 1, dir)

@@ -2,9 +2,11 @@
 package geocodingtest
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/paulmach/orb"
@@ -17,11 +19,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Build compiles a world into a region file and opens it.
+// compiled are the region files of extracts, which take long to compile.
+var compiled = struct {
+	sync.Mutex
+	files map[*placestest.World][]byte
+}{files: map[*placestest.World][]byte{}}
+
+// Build compiles a world into a region file and opens it. An extract is compiled once.
 func Build(t testing.TB, world *placestest.World) *Index {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.region")
-	Write(t, path, world)
+	if world.IsExtract() {
+		writeOnce(t, path, world)
+	} else {
+		Write(t, path, world)
+	}
 	f, err := region.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +44,25 @@ func Build(t testing.TB, world *placestest.World) *Index {
 		t.Fatal(err)
 	}
 	return &Index{x, f}
+}
+
+// writeOnce writes a copy of the region file that was compiled first.
+func writeOnce(t testing.TB, path string, world *placestest.World) {
+	t.Helper()
+	compiled.Lock()
+	defer compiled.Unlock()
+	if content := compiled.files[world]; content != nil {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	Write(t, path, world)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled.files[world] = content
 }
 
 // Write compiles a world into a region file.

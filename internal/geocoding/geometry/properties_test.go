@@ -13,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/build/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
 )
 
 func TestHaversineIsThatOfTheTextbook(t *testing.T) {

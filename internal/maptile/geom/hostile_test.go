@@ -29,19 +29,12 @@ func TestHostileRingsEndSoon(t *testing.T) {
 				ring[i].X, ring[i].Y = at(int32(i))
 			}
 			r := geom.Rect{Min: mercator.Point{X: 1000, Y: 1000}, Max: mercator.Point{X: 3000, Y: 3000}}
-			pace := testpace.Watch(t)
 			for what, do := range map[string]func(){
 				"Simple":       func() { geom.Simple([]geom.Ring{ring}) },
 				"ClipRings":    func() { geom.Simple(geom.ClipRings(nil, []geom.Ring{ring}, r)) },
 				"SimplifyRing": func() { geom.SimplifyRing(ring, 1) },
 			} {
-				start := time.Now()
-				do()
-				took := time.Since(start)
-				if limit := pace.AllowWork(5 * time.Second); took > limit {
-					t.Errorf("%s took %v, more than %v", what, took, limit)
-				}
-				t.Log(what, took)
+				testpace.Work(t, what, 5*time.Second, do)
 			}
 		})
 	}

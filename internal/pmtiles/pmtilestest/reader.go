@@ -102,7 +102,7 @@ func (r *reader) directory(compressed []byte) error {
 	b := bytes.NewReader(data)
 	count, err := binary.ReadUvarint(b)
 	if err != nil || count == 0 || count > uint64(len(data)) {
-		return fmt.Errorf("a directory of %d entries in %d bytes: %v", count, len(data), err)
+		return fmt.Errorf("a directory of %d entries in %d bytes: %w", count, len(data), err)
 	}
 	columns := make([][]uint64, 4) // number, run, length, offset
 	for c := range columns {

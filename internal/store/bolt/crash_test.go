@@ -164,7 +164,8 @@ func stepOf(t *testing.T, s *Store, id string) int {
 func TestKill(t *testing.T) {
 	const rounds = 10
 	path := filepath.Join(t.TempDir(), "accounts.db")
-	acknowledged := map[string]int{}
+	acknowledged := map[string]int{} // of the process that is killed next
+	found := map[string]int{}        // of those that were killed before
 	for range rounds {
 		cmd, lines := startChild(t, "write", path)
 		started := false
@@ -187,21 +188,27 @@ func TestKill(t *testing.T) {
 		if err != nil {
 			t.Fatalf("after a kill: %v", err)
 		}
+		for id, was := range found {
+			if step := stepOf(t, s, id); step != was {
+				t.Fatalf("account %s: nobody changed it, and it went from step %d to %d", id, was, step)
+			}
+		}
 		for id, told := range acknowledged {
-			// The step after may have been kept without there being time to say so.
+			// The step after may have been kept without there being time to say so: each account has one worker.
 			step := stepOf(t, s, id)
 			if step != told && step != told+1 {
 				t.Fatalf("account %s: the store said step %d was kept, and has step %d", id, told, step)
 			}
-			acknowledged[id] = step
+			found[id] = step
 		}
+		clear(acknowledged)
 		checkPages(t, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(acknowledged) < rounds {
-		t.Fatalf("only %d accounts in %d rounds; the test saw too little", len(acknowledged), rounds)
+	if len(found) < rounds {
+		t.Fatalf("only %d accounts in %d rounds; the test saw too little", len(found), rounds)
 	}
 }
 

@@ -110,8 +110,10 @@ func takeOver(t *testing.T, dsn, as, role string) {
 // TestNoConnectionOfItsOwn ends the connection on which a server hears of changes, while no other can be made. Those
 // that it has for requests will do, however busy they are.
 func TestNoConnectionOfItsOwn(t *testing.T) {
+	t.Parallel()
 	for _, busy := range []bool{false, true} {
 		t.Run(fmt.Sprint("busy: ", busy), func(t *testing.T) {
+			t.Parallel()
 			pace := testpace.Watch(t)
 			dsn := pgtest.DSN(t)
 			one := open(t, dsn)
@@ -150,6 +152,7 @@ func TestNoConnectionOfItsOwn(t *testing.T) {
 // TestBusyPool has requests hold all connections that they can, waiting for a lock, while no other can be made. The
 // watcher has taken one of them for its own before.
 func TestBusyPool(t *testing.T) {
+	t.Parallel()
 	pace := testpace.Watch(t)
 	dsn := pgtest.DSN(t)
 	one := open(t, dsn)
@@ -222,6 +225,7 @@ func TestBusyPool(t *testing.T) {
 
 // TestSwallowedListen: LISTEN leads nowhere on every connection that is made, and takes what is said after it with it.
 func TestSwallowedListen(t *testing.T) {
+	t.Parallel()
 	for name, late := range map[string]bool{"from the start": false, "later": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,6 +251,7 @@ func TestSwallowedListen(t *testing.T) {
 // TestSlowLink: a database that is far away answers late, not never. Changes are heard after a second and three round
 // trips at most, calls succeed, and a server can start.
 func TestSlowLink(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name       string
 		delay      time.Duration // each way

@@ -169,6 +169,7 @@ func lockRecent(t *testing.T, s *Store) (release func() error) {
 
 // TestSlowFold: a fold that has to wait for longer than a request would is not given up.
 func TestSlowFold(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)
 	if _, err := s.AddUsage(t.Context(), flushOf("node", 1, 1, time.Hour, 1)); err != nil {

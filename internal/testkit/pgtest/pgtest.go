@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // Variable names the environment variable with the connection string of a PostgreSQL in which tests may make schemas
@@ -30,6 +32,7 @@ var shared struct {
 
 // Main runs the tests of a package that uses a server, for its TestMain, and ends the server if it started one.
 func Main(m *testing.M) int {
+	testpace.Waiting()
 	defer Stop()
 	return m.Run()
 }
@@ -85,12 +88,12 @@ func Query[T any](t testing.TB, dsn, sql string, args ...any) T {
 	return value
 }
 
-// CutConnections ends all connections of this package's users that name an application, as an administrator would,
-// and returns how many. Name one with the parameter application_name.
-func CutConnections(t testing.TB, dsn, application string) int {
+// CutConnections ends all connections of this package's users that name one of some applications, as an administrator
+// would, and returns how many. Name one with the parameter application_name.
+func CutConnections(t testing.TB, dsn string, applications ...string) int {
 	t.Helper()
 	return Query[int](t, dsn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-		WHERE application_name = $1 AND pid <> pg_backend_pid()`, application)
+		WHERE application_name = ANY($1) AND pid <> pg_backend_pid()`, applications)
 }
 
 func serverDSN(t testing.TB) string {

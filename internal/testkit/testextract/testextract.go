@@ -1,5 +1,5 @@
-// Package testextract finds the real map data that tests use: the extracts that the module github.com/paulmach/osm ships
-// for its own tests.
+// Package testextract finds the real map data that tests use: the extracts that the module github.com/paulmach/osm
+// ships for its own tests.
 package testextract
 
 import (

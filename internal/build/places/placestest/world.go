@@ -72,6 +72,9 @@ type Road struct {
 	Nodes []uint32
 }
 
+// IsExtract is whether Read read the world, which all tests of a package share then.
+func (w *World) IsExtract() bool { return w.data != nil }
+
 // AllFeatures yields the features.
 func (w *World) AllFeatures(yield func(*extract.Feature) bool) {
 	for i := range w.Features {

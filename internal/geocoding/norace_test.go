@@ -1,5 +1,0 @@
-//go:build !race
-
-package geocoding_test
-
-const raceEnabled = false

@@ -1,0 +1,37 @@
+package regions_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/paulmach/orb"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testvillage"
+)
+
+// A request pins the file that is there when it comes, and keeps it whatever takes its place.
+func Example() {
+	path, remove := testvillage.Build()
+	defer remove()
+	watched := regions.NewWatched(regions.Options{Path: path, Logger: zap.NewNop()})
+	if err := watched.Start(); err != nil {
+		panic(err)
+	}
+	defer func() { _ = watched.Destruct() }()
+	village := regions.New("village", watched)
+
+	pinned, err := village.Pin()
+	if err != nil {
+		panic(err)
+	}
+	defer pinned.Release()
+	if err := os.Remove(path); err != nil {
+		panic(err)
+	}
+	covered, err := pinned.Covers(orb.Point{-75.52, 39.16})
+	fmt.Println(village.Name(), covered, err)
+	// Output:
+	// village true <nil>
+}

@@ -1,0 +1,29 @@
+// Package testvillage makes a region file of testdata/village.osm, for the examples of the engines that read one.
+package testvillage
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/testdata"
+)
+
+// Build compiles the village and returns the path of the region file, and a function that removes it. It panics where
+// that fails, since examples have nobody to tell.
+func Build() (path string, remove func()) {
+	dir, err := os.MkdirTemp("", "village")
+	if err != nil {
+		panic(err)
+	}
+	extract, path := filepath.Join(dir, "village.osm"), filepath.Join(dir, "village.region")
+	if err := os.WriteFile(extract, testdata.Read("village.osm"), 0o600); err != nil {
+		panic(err)
+	}
+	options := compile.Options{Inputs: []string{extract}, Output: path}
+	if _, err := compile.Build(context.Background(), options); err != nil {
+		panic(err)
+	}
+	return path, func() { os.RemoveAll(dir) }
+}
