@@ -15,6 +15,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/version"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -27,7 +28,7 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire. With
 // `revokeOld` true, the old ones are removed, and all their tokens end at once.
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
-// - `GET /maps/status` tells how the store and the regions stand.
+// - `GET /maps/status` tells the version of caddy-maps, and how the store and the regions stand.
 // - `GET /maps/regions` lists the regions, with their age, where they come from, and what is wrong with them.
 // - `POST /maps/regions/reload` opens region files that have changed, and has those fetched that have changed at their
 // origins. It waits for them for a minute; the answer is 202 while one is still on its way.
@@ -125,8 +126,14 @@ func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
 	return serve(app, w, r)
 }
 
+// statusBody is what health checks are told, and what is for the operator alone.
+type statusBody struct {
+	Version string `json:"version"` // of caddy-maps
+	mapsapp.Status
+}
+
 func status(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	httpjson.Write(w, http.StatusOK, app.Status(r.Context()))
+	httpjson.Write(w, http.StatusOK, statusBody{version.Of(), app.Status(r.Context())})
 	return nil
 }
 

@@ -56,7 +56,8 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	began := time.Now()
 	size, err := store.Backup(r.Context(), output)
 	if err != nil {
-		app.Logger().Error("backup failed", zap.String("output", output), zap.Error(err), zap.String("remote_addr", r.RemoteAddr))
+		app.Logger().Error("backup failed", zap.String("output", output), zap.Error(err),
+			zap.String("remote_addr", r.RemoteAddr))
 		return backupError(err)
 	}
 	app.Logger().Info("backup made", zap.String("output", output), zap.Int64("bytes", size),

@@ -35,7 +35,7 @@ func (c *adminClient) do(method, path string, body, into any) error {
 	}
 	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, bytes.NewReader(text))
 	if err != nil {
-		return err
+		return fmt.Errorf("asking the server at %s: %w (--address and --config say where else it may run)", address, err)
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxResponse)).Decode(into); err != nil {

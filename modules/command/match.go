@@ -50,7 +50,7 @@ reported while the others go on.`,
 				return errors.New("a region file and a trace are needed")
 			}
 			if !(o.maxRadius > 0) {
-				return errors.New("max-radius: must be a positive number of metres")
+				return fmt.Errorf("--max-radius: %v is not a positive number of metres", o.maxRadius)
 			}
 			var err error
 			if o.profile, err = parseProfile(o.profileName); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// withNegativeNumbers makes a command take negative numbers as arguments, without a -- before them: pflag takes -75.5 for a
-// flag. The command must have DisableFlagParsing set.
-func withNegativeNumbers(run func(cmd *cobra.Command, args []string) error) func(cmd *cobra.Command, args []string) error {
+// withNegativeNumbers makes a command take negative numbers as arguments, without a -- before them: pflag takes -75.5
+// for a flag. The command must have DisableFlagParsing set.
+func withNegativeNumbers(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.InitDefaultHelpFlag()
 		err := cmd.Flags().Parse(guardNegativeNumbers(cmd.Flags(), args))

@@ -45,14 +45,14 @@ that the server would answer. Negative coordinates may stand as they are.`,
 				return err
 			}
 			if size < geocoding.MinSize || size > geocoding.MaxSize {
-				return fmt.Errorf("size: must be a whole number from %d to %d", geocoding.MinSize, geocoding.MaxSize)
+				return fmt.Errorf("--size: %d is not a whole number from %d to %d", size, geocoding.MinSize, geocoding.MaxSize)
 			}
 			if !(maxDistance > 0) {
-				return errors.New("max-distance: must be a positive number of metres")
+				return fmt.Errorf("--max-distance: %v is not a positive number of metres", maxDistance)
 			}
 			languages, err := geocoding.ParseLanguages(language)
 			if err != nil {
-				return fmt.Errorf("language: %w", err)
+				return fmt.Errorf("--language: %w", err)
 			}
 			return reverse(cmd, args[0], &geocoding.Request{
 				Point: orb.Point{lon, lat}, Size: size, Categories: splitTerms(category), Languages: languages,

@@ -27,6 +27,8 @@ they signed has expired.
 With --revoke-old they are removed at once: every access token and user token that
 they signed ends, on this server before the command does, and on all others within
 a second. That is for keys that somebody else may have. Refresh tokens go on.`,
+		Example: `  caddy maps rotate-keys
+  caddy maps rotate-keys --revoke-old`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			question := struct {

@@ -35,7 +35,7 @@ zooms from the tiles of the highest.`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if maxZoom < 0 || maxZoom > maptile.MaxZoom {
-				return fmt.Errorf("max-zoom: must be a whole number from 0 to %d", maptile.MaxZoom)
+				return fmt.Errorf("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, maptile.MaxZoom)
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()

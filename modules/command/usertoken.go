@@ -36,7 +36,7 @@ running server, unless --base says it. Whoever has the address has the token.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := caddy.ParseDuration(ttl); err != nil {
-				return fmt.Errorf("--ttl: %w", err)
+				return fmt.Errorf("--ttl: %q is not a duration, such as 8h", ttl)
 			}
 			if base != "" {
 				if !console {

@@ -1,0 +1,66 @@
+// Package version tells which version of caddy-maps a program was built with.
+package version
+
+import "runtime/debug"
+
+const (
+	// module is the path under which programs have caddy-maps, as their main module or as a dependency.
+	module = "github.com/mapsedge/caddy-maps"
+	// untagged is what Go calls a version that has no name, such as that of a directory.
+	untagged = "(devel)"
+	unknown  = "unknown"
+
+	commitLength = 12 // as many digits as Go's pseudo-versions have
+)
+
+// Of returns the version of caddy-maps in this program: a tag such as "v0.2.0" or a pseudo-version, of a fork followed
+// by its path; "(devel)" of a directory without either, followed by the commit where that is known; or "unknown".
+func Of() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	return of(info)
+}
+
+func of(info *debug.BuildInfo) string {
+	if info.Main.Path == module {
+		if named(info.Main.Version) {
+			return info.Main.Version
+		}
+		return untagged + commit(info.Settings)
+	}
+	for _, dependency := range info.Deps {
+		if dependency.Path != module {
+			continue
+		}
+		switch r := dependency.Replace; {
+		case r == nil && named(dependency.Version):
+			return dependency.Version
+		case r != nil && named(r.Version):
+			return r.Version + " of " + r.Path
+		}
+		// A directory took its place. Whatever version the program asked for, this is not it.
+		return untagged
+	}
+	return unknown
+}
+
+func named(version string) bool { return version != "" && version != untagged }
+
+// commit is the commit of the main module, after a space, or "".
+func commit(settings []debug.BuildSetting) string {
+	var revision, dirty string
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(len(s.Value), commitLength)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return " " + revision + dirty
+}

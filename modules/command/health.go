@@ -1,0 +1,46 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+)
+
+func init() { subcommands = append(subcommands, newHealthCmd) }
+
+func newHealthCmd() *cobra.Command {
+	var client adminClient
+	cmd := &cobra.Command{
+		Use:   "health [--address <interface>]",
+		Short: "Says whether the running server can do its work",
+		Long: `
+Asks the running server's admin API how the store of accounts and the regions
+stand, prints what maps_health answers in one line each, and fails where that
+would be 503: the store or a whole region cannot be used. It is for the health
+check of a container, in which there is nothing else to ask with.`,
+		Example: `  caddy maps health --config /etc/caddy-maps/Caddyfile
+  caddy maps health --address localhost:2019`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var status mapsapp.Status
+			if err := client.do(http.MethodGet, "/maps/status", nil, &status); err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "service %s\nstore %s\n", status.Status, status.Store)
+			for _, r := range status.Regions {
+				fmt.Fprintf(out, "region %s %s\n", r.Name, r.Status)
+			}
+			if !status.Healthy() {
+				return errors.New("the service is unavailable")
+			}
+			return nil
+		},
+	}
+	client.addFlags(cmd)
+	return cmd
+}

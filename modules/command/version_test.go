@@ -1,0 +1,50 @@
+package command
+
+import (
+	"encoding/json"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+func TestVersion(t *testing.T) {
+	text, _, err := run(t, "", "version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{`caddy-maps +\(devel\)`, `Caddy +\S+`, `Go +` + regexp.QuoteMeta(runtime.Version()),
+		`Region file format +\d+`, `Bolt file format +\d+ \(reads 1 to \d+\)`,
+		`PostgreSQL table version +\d+ \(reads 1 to \d+\)`} {
+		if !regexp.MustCompile(`(?m)^` + row).MatchString(text) {
+			t.Errorf("%s\nlacks %s", text, row)
+		}
+	}
+
+	out, _, err := run(t, "", "version", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Version, Caddy, Go string
+		Formats            map[string]struct{ Oldest, Newest int }
+	}
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(v.Version, "(devel)") || v.Caddy == "" || v.Go != runtime.Version() ||
+		len(v.Formats) != 3 || v.Formats["region"].Newest != region.Version {
+		t.Errorf("%+v", v)
+	}
+	for name, f := range v.Formats {
+		if f.Oldest < 1 || f.Newest < f.Oldest {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+
+	if _, _, err := run(t, "", "version", "twice"); err == nil {
+		t.Error("an argument is taken")
+	}
+}
