@@ -19,14 +19,22 @@ func ParsePrefix(text string) (Prefix, error) {
 	trimmed := strings.TrimSuffix(text, "/")
 	switch {
 	case !strings.HasPrefix(text, "/"):
-		return "", fmt.Errorf("prefix: %q does not begin with a slash", text)
+		return "", fmt.Errorf("%q does not begin with a slash", text)
 	case strings.ContainsAny(text, "?#%*{}\\"):
 		return "", fmt.Errorf(
-			"prefix: %q is not a plain path; wildcards, placeholders and percent-encoding belong in matchers", text)
+			"%q is not a plain path; wildcards, placeholders and percent-encoding belong in matchers", text)
 	case trimmed != "" && path.Clean(trimmed) != trimmed:
-		return "", fmt.Errorf("prefix: %q has empty segments or dots; requests would never have this path", text)
+		return "", fmt.Errorf("%q has empty segments or dots; requests would never have this path", text)
 	}
 	return Prefix(trimmed), nil
+}
+
+// Path is the path of the endpoint itself: "/" at the top of a site.
+func (p Prefix) Path() string {
+	if p == "" {
+		return "/"
+	}
+	return string(p)
 }
 
 // Below returns what follows the prefix in a path: "" at the prefix itself, else a text that begins with a slash. ok is

@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Accounts)) }
@@ -52,7 +53,7 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
 	if a.prefix, err = endpoint.ParsePrefix(cmp.Or(a.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
 	a.app, err = mapsapp.Get(ctx)
 	return err
@@ -91,6 +92,11 @@ var (
 	accountAllow    = []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete}
 	usageAllow      = []string{http.MethodGet, http.MethodHead}
 )
+
+// Addresses implements mapsapp.Endpoint.
+func (a *Accounts) Addresses() [][]string {
+	return [][]string{{a.prefix.Path()}, {string(a.prefix) + "/sa_"}}
+}
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (a *Accounts) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {

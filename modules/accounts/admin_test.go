@@ -180,7 +180,7 @@ func TestAdminAccessTokensOff(t *testing.T) {
 
 func TestCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
-		"maps_accounts x":                               "wrong argument count",
+		"maps_accounts x":                               "unexpected argument",
 		"maps_accounts {\nnothing\n}":                   "unknown option of maps_accounts: nothing",
 		"maps_accounts {\nadmin_access_tokens\n}":       "wrong argument count",
 		"maps_accounts {\nadmin_access_tokens maybe\n}": "it is on or off, not maybe",

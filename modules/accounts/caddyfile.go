@@ -5,7 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -33,26 +33,10 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 func (a *Accounts) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "prefix":
-			if err := mapsapp.Prefix(d, &a.Prefix); err != nil {
-				return err
-			}
-		case "admin_access_tokens":
-			var on bool
-			if err := mapsapp.OnOff(d, &on); err != nil {
-				return err
-			}
-			a.AdminAccessTokens = &on
-		default:
-			return d.Errf("unknown option of maps_accounts: %s", option)
-		}
-	}
-	return nil
+	return options.Block(d, "maps_accounts", nil,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&a.Prefix)},
+		options.Option{Name: "admin_access_tokens", Takes: "on|off", Read: options.OnOff(&a.AdminAccessTokens)},
+	)
 }
 
 // Interface guard

@@ -19,7 +19,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/bearer"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/suggest"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 	"github.com/mapsedge/caddy-maps/modules/redact"
 )
 
@@ -118,22 +120,22 @@ func (a *Auth) parse() error {
 	for _, name := range a.Scopes {
 		scope := account.Scope(name).Set()
 		if scope == 0 {
-			return fmt.Errorf("unknown scope %q: it is one of %v", name, account.AllScopes)
+			return fmt.Errorf("unknown scope %q: %s", name, suggest.Among(name, scopeNames()))
 		}
 		a.scopes |= scope
 	}
 	var err error
 	if a.style, err = apierror.ParseStyle(a.ErrorStyle); err != nil {
-		return err
+		return options.Of("error_style", err)
 	}
 	if strings.ContainsAny(a.APIKeyQuery, "&=#") {
-		return fmt.Errorf("api_key_query: %q cannot be the name of a parameter", a.APIKeyQuery)
+		return options.Wrong("api_key_query", "%q cannot be the name of a parameter", a.APIKeyQuery)
 	}
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
-		return fmt.Errorf("units: %q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
+		return options.Wrong("units", "%q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
 	}
 	if a.cors, err = parseOrigins(a.CORS); err != nil {
-		return err
+		return options.Of("cors", err)
 	}
 	a.varies = []string{"Authorization"}
 	if a.cors.enabled() && !a.cors.any {
@@ -141,6 +143,14 @@ func (a *Auth) parse() error {
 	}
 	a.vary = strings.Join(a.varies, ", ")
 	return nil
+}
+
+func scopeNames() []string {
+	names := make([]string, len(account.AllScopes))
+	for i, scope := range account.AllScopes {
+		names[i] = string(scope)
+	}
+	return names
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.

@@ -5,7 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -29,8 +29,8 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    units         <placeholder>
 //	}
 //
-// It runs before `method`, `rewrite` and `uri`, which could lose the query parameter, and before all that wants to know the
-// account. Example:
+// It runs before `method`, `rewrite` and `uri`, which could lose the query parameter, and before all that wants to know
+// the account. Example:
 //
 //	handle /api/v1/route {
 //	    maps_auth DIRECTION {
@@ -55,43 +55,32 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	a.Scopes = d.RemainingArgs()
-	if err := a.parse(); err != nil {
-		return d.Err(err.Error())
+	return options.Block(d, "maps_auth", a.parse,
+		options.Option{Name: "api_key_query", Takes: "<name>", Read: options.Text(&a.APIKeyQuery)},
+		options.Option{Name: "error_style", Takes: "platform|routing", Read: options.Text(&a.ErrorStyle)},
+		options.Option{Name: "forward_token", Takes: "[on|off]", Read: a.unmarshalForwardToken},
+		options.Option{Name: "cors", Takes: "<origin>...", Read: a.unmarshalCORS, Repeats: true},
+		options.Option{Name: "units", Takes: "<placeholder>", Read: options.Text(&a.Units)},
+	)
+}
+
+// unmarshalCORS checks each line by itself, since there may be several.
+func (a *Auth) unmarshalCORS(d *caddyfile.Dispenser) error {
+	if err := options.Words(&a.CORS)(d); err != nil {
+		return err
 	}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "api_key_query":
-			if !d.AllArgs(&a.APIKeyQuery) {
-				return d.ArgErr()
-			}
-		case "error_style":
-			if !d.AllArgs(&a.ErrorStyle) {
-				return d.ArgErr()
-			}
-		case "forward_token":
-			a.ForwardToken = true
-			if d.CountRemainingArgs() > 0 {
-				if err := mapsapp.OnOff(d, &a.ForwardToken); err != nil {
-					return err
-				}
-			}
-		case "units":
-			if !d.AllArgs(&a.Units) {
-				return d.ArgErr()
-			}
-		case "cors":
-			more := d.RemainingArgs()
-			if len(more) == 0 {
-				return d.ArgErr()
-			}
-			a.CORS = append(a.CORS, more...)
-		default:
-			return d.Errf("unknown option of maps_auth: %s", option)
-		}
-		if err := a.parse(); err != nil {
-			return d.Err(err.Error())
+	_, err := parseOrigins(a.CORS)
+	return err
+}
+
+func (a *Auth) unmarshalForwardToken(d *caddyfile.Dispenser) error {
+	on := new(true)
+	if d.CountRemainingArgs() > 0 {
+		if err := options.OnOff(&on)(d); err != nil {
+			return err
 		}
 	}
+	a.ForwardToken = *on
 	return nil
 }
 

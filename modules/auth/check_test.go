@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -89,16 +90,18 @@ func TestCheck(t *testing.T) {
 		{"garbage", []string{"Bearer garbage"}, "", invalidToken, "malformed"},
 		{"tampered", []string{"Bearer " + tampered}, "", invalidToken, "bad signature"},
 		{"very long", []string{"Bearer " + strings.Repeat("a", 5000)}, "", invalidToken, "longer than 4 KiB"},
-		{"client token", []string{"Bearer " + acc.ClientToken}, "", invalidToken, ""},
-		{"server token", []string{"Bearer " + acc.ServerToken}, "", invalidToken, ""},
-		{"refresh token", []string{"Bearer " + good.RefreshToken}, "", invalidToken, ""},
-		{"user token", []string{"Bearer " + user}, "", invalidToken, ""},
+		{"client token", []string{"Bearer " + acc.ClientToken}, "", invalidToken, "malformed"},
+		{"server token", []string{"Bearer " + acc.ServerToken}, "", invalidToken, "malformed"},
+		{"refresh token", []string{"Bearer " + good.RefreshToken}, "", invalidToken, "malformed"},
+		{"user token", []string{"Bearer " + user}, "", invalidToken, "wrong type of token"},
 		{"two credentials", []string{"Bearer " + good.AccessToken}, "?apiKey=" + good.AccessToken, invalidToken, "two credentials"},
 		{"two headers", []string{"Bearer " + good.AccessToken, "Bearer " + good.AccessToken}, "", invalidToken, "repeated credential"},
 		{"two parameters", nil, "?apiKey=" + good.AccessToken + "&apiKey=" + good.AccessToken, invalidToken, "repeated credential"},
 		{"undecodable parameter", nil, "?apiKey=%zz", invalidToken, "malformed credential"},
-		{"lacks a scope", []string{"Bearer " + lacking}, "", insufficientScope, "needs the scopes"},
-		{"lacks a scope, query", nil, "?apiKey=" + lacking, insufficientScope, "needs the scopes"},
+		{"lacks a scope", []string{"Bearer " + lacking}, "", insufficientScope,
+			`needs the scopes "TILE DIRECTION", has "TILE"`},
+		{"lacks a scope, query", nil, "?apiKey=" + lacking, insufficientScope,
+			`needs the scopes "TILE DIRECTION", has "TILE"`},
 	} {
 		for path, family := range answers {
 			t.Run(tc.name+path, func(t *testing.T) {
@@ -130,8 +133,8 @@ func TestCheck(t *testing.T) {
 				if cc := got.Header.Get("Cache-Control"); cc != cacheControl {
 					t.Errorf("Cache-Control %q, want %q", cc, cacheControl)
 				}
-				if tc.reason != "" {
-					waitLog(t, s, before, `"reason":"`+tc.reason)
+				if reason := reasonOf(t, s, before, path); reason != tc.reason {
+					t.Errorf("the reason is %q, want %q", reason, tc.reason)
 				}
 			})
 		}
@@ -146,6 +149,27 @@ func TestCheck(t *testing.T) {
 			t.Errorf("Referrer-Policy %q", policy)
 		}
 	})
+}
+
+// reasonOf waits for the access log's line of the first request for a path after an offset, and returns why it says
+// that the request was refused, or "" where it says nothing of the kind.
+func reasonOf(t *testing.T, s *mapstest.Server, after int, path string) string {
+	t.Helper()
+	for range 100 {
+		for line := range strings.Lines(s.Log()[after:]) {
+			var entry struct {
+				Logger, Reason string
+				Request        struct{ URI string }
+			}
+			if json.Unmarshal([]byte(line), &entry) == nil && strings.HasPrefix(entry.Logger, "http.log.access") &&
+				strings.HasPrefix(entry.Request.URI, path) {
+				return entry.Reason
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("the access log has no line of %s", path)
+	return ""
 }
 
 // waitLog waits for a text in what was logged after an offset.

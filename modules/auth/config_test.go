@@ -15,7 +15,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_auth DIRECTIONS":                              `unknown scope "DIRECTIONS"`,
 		"maps_auth direction":                               `unknown scope "direction"`,
 		"maps_auth TILE {\nnothing\n}":                      "unknown option of maps_auth: nothing",
-		"maps_auth TILE {\nerror_style xml\n}":              `unknown error style "xml"`,
+		"maps_auth TILE {\nerror_style xml\n}":              `error_style: "xml" is not known`,
 		"maps_auth TILE {\nerror_style\n}":                  "wrong argument count",
 		"maps_auth TILE {\napi_key_query\n}":                "wrong argument count",
 		"maps_auth TILE {\napi_key_query a b\n}":            "wrong argument count",
@@ -36,7 +36,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_auth TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING",
 		"maps_auth /a TILE {\napi_key_query apiKey\nerror_style routing\nforward_token\ncors * https://a.example.com\n}",
 		"maps_auth TILE {\nunits {http.response.header.X-Elements}\n}",
-		"maps_auth TILE {\nforward_token off\ncors http://localhost:3000/\n}",
+		"maps_auth TILE {\nforward_token off\ncors http://localhost:3000\n}",
 	} {
 		if _, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n"); err != nil {
 			t.Errorf("%q: %v", directive, err)
@@ -48,7 +48,7 @@ func TestJSONErrors(t *testing.T) {
 	for handler, want := range map[string]string{
 		`{"handler":"maps_auth"}`:                                         "needs at least one scope",
 		`{"handler":"maps_auth","scopes":["NOPE"]}`:                       `unknown scope "NOPE"`,
-		`{"handler":"maps_auth","scopes":["TILE"],"error_style":"xml"}`:   `unknown error style "xml"`,
+		`{"handler":"maps_auth","scopes":["TILE"],"error_style":"xml"}`:   `error_style: "xml" is not known`,
 		`{"handler":"maps_auth","scopes":["TILE"],"units":"{x"}`:          "is no placeholder",
 		`{"handler":"maps_auth","scopes":["TILE"],"unknown":true}`:        "unknown",
 		`{"handler":"maps_auth","scopes":["TILE"],"cors":["ftp:/x"]}`:     "is not an origin",

@@ -22,11 +22,13 @@ func parseOrigins(values []string) (origins, error) {
 			continue
 		}
 		u, err := url.Parse(value)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil ||
-			strings.TrimSuffix(value, "/") != u.Scheme+"://"+u.Host {
-			return o, fmt.Errorf("cors: %q is not an origin like https://app.example.com, or *", value)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil {
+			return o, fmt.Errorf("%q is not an origin like https://app.example.com, or *", value)
 		}
-		o.list = append(o.list, strings.ToLower(strings.TrimSuffix(value, "/")))
+		if origin := u.Scheme + "://" + u.Host; value != origin {
+			return o, fmt.Errorf("%q is not an origin, which has neither a path nor a slash at its end; write %s", value, origin)
+		}
+		o.list = append(o.list, strings.ToLower(value))
 	}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -57,7 +58,7 @@ func (a *Auth) admit(r *http.Request, out, outer *response) *refusal {
 
 // notAdmitted explains an error of Admit or Charge.
 func (a *Auth) notAdmitted(err error) *refusal {
-	over, ok := err.(*usage.Exceeded)
+	over, ok := errors.AsType[*usage.Exceeded](err)
 	if !ok {
 		return a.unavailable(err.Error())
 	}

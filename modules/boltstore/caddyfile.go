@@ -1,6 +1,12 @@
 package boltstore
 
-import "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+import (
+	"errors"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
 
 // UnmarshalCaddyfile reads the store from a Caddyfile:
 //
@@ -17,16 +23,10 @@ func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if d.NextArg() {
 		if m.Path = d.Val(); m.Path == "" {
-			return d.Err("the path is empty")
+			return options.At(d, errors.New("the path is empty"))
 		}
 	}
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	if d.NextBlock(d.Nesting()) {
-		return d.Errf("store bolt has no options, only a path: %q", d.Val())
-	}
-	return nil
+	return options.Block(d, "store bolt", nil)
 }
 
 var _ caddyfile.Unmarshaler = (*Module)(nil)

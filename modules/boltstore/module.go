@@ -49,17 +49,17 @@ func (m *Module) Provision(caddy.Context) error {
 		path = filepath.Join(caddy.AppDataDir(), "maps", "accounts.db")
 	}
 	if path == "" {
-		return fmt.Errorf("path %q is empty once its placeholders are replaced", m.Path)
+		return fmt.Errorf("store bolt: path %q is empty once its placeholders are replaced", m.Path)
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
 	if m.key, err = resolve(absolute); err != nil {
-		return fmt.Errorf("path %s: %w", path, err)
+		return fmt.Errorf("store bolt: path %s: %w", path, err)
 	}
 	if info, err := os.Stat(m.key); err == nil && info.IsDir() {
-		return fmt.Errorf("path %s is a directory; name a file in it", path)
+		return fmt.Errorf("store bolt: path %s is a directory; name a file in it", path)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ func TestCaddyfile(t *testing.T) {
 		{"bolt ./data/accounts.db", "./data/accounts.db", ""},
 		{`bolt "with space.db"`, "with space.db", ""},
 		{`bolt ""`, "", "path is empty"},
-		{"bolt a b", "", "wrong argument count"},
-		{"bolt a {\n timeout 3s\n}", "", "store bolt has no options"},
+		{"bolt a b", "", "unexpected argument"},
+		{"bolt a {\n timeout 3s\n}", "", "unknown option of store bolt: timeout; it has none"},
 	} {
 		var m Module
 		err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(test.in))

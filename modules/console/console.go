@@ -17,6 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -50,7 +51,7 @@ func (*Console) CaddyModule() caddy.ModuleInfo {
 // Provision finds out how users sign in, and reads the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if c.prefix, err = endpoint.ParsePrefix(cmp.Or(c.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
 	app, err := mapsapp.Get(ctx)
 	if err != nil {
@@ -76,6 +77,9 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 	c.page.Add("sign-in.json", settings, 0)
 	return nil
 }
+
+// Addresses implements mapsapp.Endpoint.
+func (c *Console) Addresses() [][]string { return [][]string{{string(c.prefix) + "/"}} }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {

@@ -66,7 +66,7 @@ func TestFiles(t *testing.T) {
 
 func TestCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
-		"maps_console x y":                  "wrong argument count",
+		"maps_console x y":                  "unexpected argument",
 		"maps_console {\nprefix console\n}": "does not begin with a slash",
 		"maps_console {\nlogin\n}":          "unknown option of maps_console: login",
 	} {

@@ -20,6 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -56,7 +57,7 @@ func (*Docs) CaddyModule() caddy.ModuleInfo {
 // Provision reads the files of the page.
 func (d *Docs) Provision(caddy.Context) (err error) {
 	if d.prefix, err = endpoint.ParsePrefix(cmp.Or(d.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
 	own, err := fs.Sub(web, "web")
 	if err != nil {
@@ -77,6 +78,9 @@ func (d *Docs) Provision(caddy.Context) (err error) {
 	}
 	return nil
 }
+
+// Addresses implements mapsapp.Endpoint.
+func (d *Docs) Addresses() [][]string { return [][]string{{string(d.prefix) + "/"}} }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {

@@ -57,7 +57,7 @@ func TestFiles(t *testing.T) {
 
 func TestCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
-		"maps_docs x y":                       "wrong argument count",
+		"maps_docs x y":                       "unexpected argument",
 		"maps_docs {\nprefix docs\n}":         "does not begin with a slash",
 		"maps_docs {\nprefix\n}":              "wrong argument count",
 		"maps_docs {\ntitle Maps\n}":          "unknown option of maps_docs: title",

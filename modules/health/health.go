@@ -12,6 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -20,8 +21,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_health", httpcaddyfile.Before, "respond")
 }
 
-// Health answers 200 while the service can do its work and 503 while it cannot, with a JSON object that says how the store of
-// accounts and each region stand.
+// Health answers 200 while the service can do its work and 503 while it cannot, with a JSON object that says how the
+// store of accounts and each region stand.
 type Health struct {
 	app *mapsapp.App
 }
@@ -69,13 +70,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 func (h *Health) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for d.NextBlock(0) {
-		return d.Errf("unknown option of maps_health: %s", d.Val())
-	}
-	return nil
+	return options.Block(d, "maps_health", nil)
 }
 
 // Interface guards

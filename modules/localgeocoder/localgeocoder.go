@@ -13,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
@@ -30,10 +31,12 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.geocoders.local", New: func() caddy.Module { return new(Geocoder) }}
 }
 
+var errNoRegion = errors.New("geocoder local needs the name of at least one region")
+
 // Provision finds the regions. Their files are opened when the app starts.
 func (g *Geocoder) Provision(ctx caddy.Context) (err error) {
 	if len(g.Regions) == 0 {
-		return errors.New("a local geocoder needs the name of at least one region")
+		return errNoRegion
 	}
 	g.regions, err = mapsapp.LookupRegions(ctx, g.Regions)
 	return err
@@ -64,13 +67,13 @@ func (g *Geocoder) Sources() []*regions.Region { return g.regions }
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if g.Regions = d.RemainingArgs(); len(g.Regions) == 0 {
-		return d.ArgErr()
+		return options.At(d, errNoRegion)
 	}
-	for d.NextBlock(d.Nesting()) {
-		return d.Errf("unknown option of a local geocoder: %s", d.Val())
-	}
-	return nil
+	return options.Block(d, "geocoder local", nil)
 }
+
+// RegionNames returns the names of the regions as they are configured.
+func (g *Geocoder) RegionNames() []string { return g.Regions }
 
 // Interface guards
 var (

@@ -13,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Matcher)) }
@@ -31,10 +32,12 @@ func (*Matcher) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.matchers.local", New: func() caddy.Module { return new(Matcher) }}
 }
 
+var errNoRegion = errors.New("matcher local needs the name of at least one region")
+
 // Provision finds the regions. Their files are opened when the app starts.
 func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 	if len(m.Regions) == 0 {
-		return errors.New("a local matcher needs the name of at least one region")
+		return errNoRegion
 	}
 	m.regions, err = mapsapp.LookupRegions(ctx, m.Regions)
 	return err
@@ -72,13 +75,13 @@ func (m *Matcher) Cover(c *matching.Coverage) error {
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if m.Regions = d.RemainingArgs(); len(m.Regions) == 0 {
-		return d.ArgErr()
+		return options.At(d, errNoRegion)
 	}
-	for d.NextBlock(d.Nesting()) {
-		return d.Errf("unknown option of a local matcher: %s", d.Val())
-	}
-	return nil
+	return options.Block(d, "matcher local", nil)
 }
+
+// RegionNames returns the names of the regions as they are configured.
+func (m *Matcher) RegionNames() []string { return m.Regions }
 
 // Interface guards
 var (

@@ -1,15 +1,13 @@
 package mapmatch
 
 import (
-	"strconv"
-
-	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/dustin/go-humanize"
 
+	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -19,7 +17,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.UnmarshalCaddyfile(h.Dispenser)
+	return handler, handler.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -51,80 +49,47 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    }
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "prefix":
-			if err := mapsapp.Prefix(d, &h.Prefix); err != nil {
-				return err
-			}
-		case "matcher":
-			if !d.NextArg() {
-				return d.ArgErr()
-			}
-			name := d.Val()
-			module, err := caddyfile.UnmarshalModule(d, "maps.matchers."+name)
-			if err != nil {
-				return err
-			}
-			h.MatchersRaw = append(h.MatchersRaw, caddyconfig.JSONModuleObject(module, "source", name, nil))
-		case "profile":
-			names := d.RemainingArgs()
-			if len(names) == 0 {
-				return d.ArgErr()
-			}
-			h.Profile = append(h.Profile, names...)
-			// It is checked here, so that a mistake is reported with its line.
-			if _, err := newOffer(h.Profile); err != nil {
-				return d.Errf("%v", err)
-			}
-		case "max_points", "max_radius", "max_body":
-			if err := h.unmarshalLimit(d, option); err != nil {
-				return err
-			}
-		default:
-			return d.Errf("unknown option of maps_match: %s", option)
-		}
-	}
-	if len(h.MatchersRaw) == 0 {
-		return d.Err("maps_match needs at least one matcher")
-	}
-	return nil
+	return h.unmarshal(d, nil)
 }
 
-// unmarshalLimit reads an option that has one value. It is checked here, so that a mistake is reported with its line.
-func (h *Handler) unmarshalLimit(d *caddyfile.Dispenser, option string) error {
-	var text string
-	if !d.AllArgs(&text) {
-		return d.ArgErr()
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
+	d.Next() // the directive's name
+	var matchers []matching.Matcher
+	check := func() error {
+		if len(h.MatchersRaw) == 0 {
+			return errNoMatcher
+		}
+		offered, err := newOffer(h.Profile)
+		if err != nil {
+			return err
+		}
+		if err := offered.assign(matchers); err != nil {
+			return err
+		}
+		limits := Handler{MaxPoints: h.MaxPoints, MaxRadius: h.MaxRadius, MaxBody: h.MaxBody}
+		limits.setDefaults()
+		return limits.validateLimits()
 	}
-	// The limits that are not being set are valid.
-	check := Handler{}
-	check.setDefaults()
-	var err error
-	switch option {
-	case "max_points":
-		h.MaxPoints, err = strconv.Atoi(text)
-		check.MaxPoints = h.MaxPoints
-	case "max_radius":
-		h.MaxRadius, err = strconv.ParseFloat(text, 64)
-		check.MaxRadius = h.MaxRadius
-	case "max_body":
-		var size uint64
-		size, err = humanize.ParseBytes(text)
-		h.MaxBody = int64(size)
-		check.MaxBody = h.MaxBody
-	}
-	if err != nil {
-		return d.Errf("%s: %v", option, err)
-	}
-	if err := check.validateLimits(); err != nil {
-		return d.Errf("%v", err)
-	}
-	return nil
+	return options.Block(d, "maps_match", check,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "matcher", Takes: "<module> [<arguments...>]", Repeats: true,
+			Read: func(d *caddyfile.Dispenser) error {
+				module, raw, err := options.Module(d, "maps.matchers", "source")
+				if err != nil {
+					return err
+				}
+				h.MatchersRaw = append(h.MatchersRaw, raw)
+				if matcher, ok := module.(matching.Matcher); ok {
+					matchers = append(matchers, matcher)
+				}
+				return known.CheckModule(module)
+			}},
+		options.Option{Name: "max_points", Takes: "<number>", Read: options.Number(&h.MaxPoints)},
+		options.Option{Name: "max_radius", Takes: "<metres>", Read: options.Metres(&h.MaxRadius)},
+		options.Option{Name: "max_body", Takes: "<size>", Read: options.Size(&h.MaxBody)},
+		options.Option{Name: "profile", Takes: "car|bicycle|foot...", Repeats: true,
+			Read: options.Words((*[]string)(&h.Profile))},
+	)
 }
 
 // Interface guard

@@ -35,8 +35,8 @@ func TestCaddyfile(t *testing.T) {
 	for inside, says := range map[string]string{
 		"":                                  "at least one matcher",
 		"matcher":                           "argument",
-		"matcher local":                     "argument",
-		"matcher nothing x":                 "maps.matchers.nothing",
+		"matcher local":                     "at least one region",
+		"matcher nothing x":                 `matcher: "nothing" is not known`,
 		"matcher local a {\n x\n}":          "unknown option",
 		"matcher local a\n max_points":      "argument",
 		"matcher local a\n max_points 1":    "max_points",

@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Handler)) }
@@ -79,7 +80,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
 	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
@@ -117,10 +118,12 @@ func (h *Handler) setDefaults() {
 	}
 }
 
+var errNoMatcher = errors.New("maps_match needs at least one matcher")
+
 // Validate checks the configuration.
 func (h *Handler) Validate() error {
 	if len(h.matchers) == 0 {
-		return errors.New("maps_match needs at least one matcher")
+		return errNoMatcher
 	}
 	return errors.Join(h.validateLimits(), h.offer.assign(h.matchers))
 }
@@ -128,13 +131,18 @@ func (h *Handler) Validate() error {
 func (h *Handler) validateLimits() error {
 	switch {
 	case h.MaxPoints < trace.MinPoints || h.MaxPoints > maxMaxPoints:
-		return fmt.Errorf("max_points: %d is not between %d and %d", h.MaxPoints, trace.MinPoints, maxMaxPoints)
+		return options.Wrong("max_points", "%d is not between %d and %d", h.MaxPoints, trace.MinPoints, maxMaxPoints)
 	case !(h.MaxRadius > 0 && h.MaxRadius <= maxMaxRadius):
-		return fmt.Errorf("max_radius: %v is not more than 0 and at most %d metres", h.MaxRadius, maxMaxRadius)
+		return options.Wrong("max_radius", "%v is not more than 0 and at most %d metres", h.MaxRadius, maxMaxRadius)
 	case h.MaxBody < 1:
-		return fmt.Errorf("max_body: %d is not a positive number of bytes", h.MaxBody)
+		return options.Wrong("max_body", "%d is not a positive number of bytes", h.MaxBody)
 	}
 	return nil
+}
+
+// Addresses implements mapsapp.Endpoint.
+func (h *Handler) Addresses() [][]string {
+	return [][]string{{h.prefix.Path(), string(h.prefix) + "/"}}
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.

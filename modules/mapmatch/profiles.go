@@ -2,11 +2,11 @@ package mapmatch
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // Profiles are names of profiles. In JSON, one alone may stand there without a list around it.
@@ -33,10 +33,10 @@ func newOffer(names Profiles) (o offer, err error) {
 	for _, name := range names {
 		profile, err := matching.ParseProfile(name)
 		if err != nil {
-			return offer{}, fmt.Errorf("profile: %w", err)
+			return offer{}, options.Of("profile", err)
 		}
 		if slices.Contains(o.profiles, profile) {
-			return offer{}, fmt.Errorf("profile: %s stands there twice", name)
+			return offer{}, options.Wrong("profile", "%s stands there twice", name)
 		}
 		o.profiles = append(o.profiles, profile)
 	}
@@ -80,7 +80,7 @@ func (o *offer) assign(matchers []matching.Matcher) error {
 			}
 		}
 		if len(o.matchers[i]) == 0 {
-			return fmt.Errorf("profile: none of the matchers answers for %s", profile)
+			return options.Wrong("profile", "none of the matchers answers for %s", profile)
 		}
 	}
 	return nil

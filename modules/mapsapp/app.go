@@ -3,8 +3,8 @@
 package mapsapp
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -139,18 +139,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.shared = acquireShared()
 	provisioned.Add(1)
 
-	if err := a.setDefaults(); err != nil {
+	if err := a.check(whileLoading); err != nil {
 		return err
-	}
-	if err := a.checkLimits(); err != nil {
-		return err
-	}
-	var err error
-	if a.config, err = a.authorityConfig(); err != nil {
-		return err
-	}
-	if a.keep, err = a.Usage.retention(); err != nil {
-		return fmt.Errorf("usage: %w", err)
 	}
 	if err := a.loadStore(ctx); err != nil {
 		return err
@@ -174,92 +164,6 @@ func (a *App) Provision(ctx caddy.Context) error {
 	// A reload: a store that cannot be opened refuses it here already, before any server of the new configuration
 	// listens and takes connections that it would never serve.
 	return a.open()
-}
-
-func (a *App) setDefaults() error {
-	repl := caddy.NewReplacer()
-	for _, field := range []struct {
-		name    string
-		value   *string
-		initial string
-	}{
-		{"issuer", &a.Issuer, defaultIssuer},
-		{"audience", &a.Audience, defaultIssuer},
-		{"signing_algorithm", &a.SigningAlgorithm, "EdDSA"},
-	} {
-		if *field.value == "" {
-			*field.value = field.initial
-		}
-		value, err := repl.ReplaceOrErr(*field.value, true, true)
-		if err != nil {
-			return fmt.Errorf("%s: %w", field.name, err)
-		}
-		*field.value = value
-	}
-	for _, field := range []struct {
-		value   *caddy.Duration
-		initial time.Duration
-	}{
-		{&a.AccessTokenTTL, defaultAccessTokenTTL},
-		{&a.RefreshTokenTTL, defaultRefreshTokenTTL},
-		{&a.MaxStale, defaultMaxStale},
-		{&a.MaxWait, defaultMaxWait},
-	} {
-		if *field.value == 0 {
-			*field.value = caddy.Duration(field.initial)
-		}
-	}
-	if a.MaxBodiesInFlight == 0 {
-		a.MaxBodiesInFlight = defaultMaxBodies
-	}
-	return nil
-}
-
-func (a *App) checkLimits() error {
-	if a.MaxBodiesInFlight < minMaxBodies {
-		return fmt.Errorf("max_bodies_in_flight: %d bytes are less than %d", a.MaxBodiesInFlight, minMaxBodies)
-	}
-	if a.MaxWait < 0 {
-		return errors.New("max_wait: must not be negative")
-	}
-	return nil
-}
-
-// authorityConfig checks everything that tokens depend on.
-func (a *App) authorityConfig() (credential.Config, error) {
-	var none credential.Config
-	switch a.SigningAlgorithm {
-	case "EdDSA", "ES256":
-	default:
-		return none, fmt.Errorf("signing_algorithm: %q is neither EdDSA nor ES256", a.SigningAlgorithm)
-	}
-	access, refresh := time.Duration(a.AccessTokenTTL), time.Duration(a.RefreshTokenTTL)
-	if access < time.Second || access > credential.MaxAccessTTL {
-		return none, fmt.Errorf("access_token_ttl: %v is not between 1s and %v", access, credential.MaxAccessTTL)
-	}
-	if refresh < access {
-		return none, fmt.Errorf("refresh_token_ttl: %v is shorter than access_token_ttl, %v", refresh, access)
-	}
-	if a.MaxStale < 0 {
-		return none, errors.New("max_stale: must not be negative")
-	}
-	if rotation := time.Duration(a.KeyRotation); rotation != 0 && rotation < credential.MinKeyRotation {
-		return none, fmt.Errorf("key_rotation: %v is less than %v", rotation, credential.MinKeyRotation)
-	}
-	kek, err := readKeyEncryptionKey(a.KeyEncryptionKey)
-	if err != nil {
-		return none, fmt.Errorf("key_encryption_key: %w", err)
-	}
-	cfg := credential.Config{
-		Issuer: a.Issuer, Audience: a.Audience, Algorithm: a.SigningAlgorithm,
-		AccessTTL: access, RefreshTTL: refresh, KeyEncryptionKey: kek, KeyRotation: time.Duration(a.KeyRotation),
-	}
-	if a.UserTokens != nil {
-		if err := a.UserTokens.apply(&cfg); err != nil {
-			return none, fmt.Errorf("user_tokens: %w", err)
-		}
-	}
-	return cfg, nil
 }
 
 func (a *App) loadStore(ctx caddy.Context) error {
@@ -288,13 +192,27 @@ func (a *App) Start() error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	a.warnOfOpenLogs()
+	a.warnOfConfiguration()
 	if err := a.openRegions(false); err != nil {
 		return err
 	}
 	a.warnOfMissingMaps()
 	a.enforce()
 	return nil
+}
+
+// warnOfConfiguration tells of what is sound in each of its parts and still not meant like that, once all apps are
+// provisioned.
+func (a *App) warnOfConfiguration() {
+	a.warnOfOpenLogs()
+	a.warnOfRoutes()
+}
+
+// onlyValidated reports whether `caddy validate` ends the configuration, which has provisioned everything and starts
+// nothing. Then the clean-up is where all of it can be looked at; that of a configuration that has failed is not.
+func (a *App) onlyValidated() bool {
+	cause := context.Cause(a.ctx)
+	return cause != nil && cause.Error() == "validation complete" // Caddy has no name for it
 }
 
 // enforce has what all configurations share go by this one.
@@ -335,6 +253,9 @@ func (a *App) Cleanup() error {
 		return nil
 	}
 	a.ended = true
+	if a.onlyValidated() {
+		a.warnOfConfiguration()
+	}
 	close(a.stopped)
 	a.cleanupRegions()
 	var err error

@@ -1,15 +1,11 @@
 package mapsapp
 
 import (
-	"math"
-
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
-	"github.com/dustin/go-humanize"
 
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
@@ -41,6 +37,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    max_bodies_in_flight <size>
 //	    max_wait             <duration>
 //	    region               <name> <file>|<url> {
+//	        awaited
 //	        refresh   <duration>
 //	        cache_dir <directory>
 //	        header    <field> <value>
@@ -70,7 +67,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    }
 //	}
 //
-// `region` may stand more than once, and `header` in it. Its options are for regions that are fetched from a URL.
+// `region` may stand more than once, and `header` in it. `awaited` is for a file that may come later,
+// all other options of a region are for one that is fetched from a URL.
 // Example:
 //
 //	{
@@ -98,213 +96,62 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	seen := make(map[string]bool)
-	for d.NextBlock(0) {
-		option := d.Val()
-		if option != "region" && seen[option] {
-			return d.Errf("%s may stand only once", option)
-		}
-		seen[option] = true
-		var err error
-		switch option {
-		case "issuer":
-			err = oneArgument(d, &a.Issuer)
-		case "audience":
-			err = oneArgument(d, &a.Audience)
-		case "store":
-			err = a.unmarshalStore(d)
-		case "signing_algorithm":
-			err = oneArgument(d, &a.SigningAlgorithm)
-		case "key_encryption_key":
-			err = oneArgument(d, &a.KeyEncryptionKey)
-		case "key_rotation":
-			err = durationArgument(d, &a.KeyRotation)
-		case "access_token_ttl":
-			err = durationArgument(d, &a.AccessTokenTTL)
-		case "refresh_token_ttl":
-			err = durationArgument(d, &a.RefreshTokenTTL)
-		case "max_stale":
-			err = durationArgument(d, &a.MaxStale)
-		case "max_bodies_in_flight":
-			err = Size(d, &a.MaxBodiesInFlight)
-		case "max_wait":
-			err = durationArgument(d, &a.MaxWait)
-		case "region":
-			err = a.unmarshalRegion(d)
-		case "usage":
+	return options.Block(d, "maps", a.checkWritten,
+		options.Option{Name: "issuer", Takes: "<name>", Read: options.Text(&a.Issuer)},
+		options.Option{Name: "audience", Takes: "<name>", Read: options.Text(&a.Audience)},
+		options.Option{Name: "store", Takes: "<module> [<arguments...>]", Read: a.unmarshalStore},
+		options.Option{Name: "signing_algorithm", Takes: "EdDSA|ES256", Read: options.Text(&a.SigningAlgorithm)},
+		options.Option{Name: "key_encryption_key", Takes: "<placeholder>", Read: options.Text(&a.KeyEncryptionKey)},
+		options.Option{Name: "key_rotation", Takes: "<duration>", Read: options.Duration(&a.KeyRotation)},
+		options.Option{Name: "access_token_ttl", Takes: "<duration>", Read: options.Duration(&a.AccessTokenTTL)},
+		options.Option{Name: "refresh_token_ttl", Takes: "<duration>", Read: options.Duration(&a.RefreshTokenTTL)},
+		options.Option{Name: "max_stale", Takes: "<duration>", Read: options.Duration(&a.MaxStale)},
+		options.Option{Name: "max_bodies_in_flight", Takes: "<size>", Read: options.Size(&a.MaxBodiesInFlight)},
+		options.Option{Name: "max_wait", Takes: "<duration>", Read: options.Duration(&a.MaxWait)},
+		options.Option{Name: "region", Takes: "<name> <file>|<url>", Read: a.unmarshalRegion, Repeats: true},
+		options.Option{Name: "usage", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			a.Usage = new(Usage)
-			err = a.Usage.unmarshal(d)
-		case "user_tokens":
+			return a.Usage.unmarshal(d)
+		}},
+		options.Option{Name: "user_tokens", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			a.UserTokens = new(UserTokens)
-			err = a.UserTokens.unmarshal(d)
-		default:
-			err = d.Errf("unknown option of maps: %s", option)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+			return a.UserTokens.unmarshal(d)
+		}},
+	)
 }
 
-func (a *App) unmarshalStore(d *caddyfile.Dispenser) error {
-	if !d.NextArg() {
-		return d.ArgErr()
-	}
-	name := d.Val()
-	module, err := caddyfile.UnmarshalModule(d, "maps.stores."+name)
-	if err != nil {
-		return err
-	}
-	a.StoreRaw = caddyconfig.JSONModuleObject(module, "module", name, nil)
-	return nil
-}
-
-// eachOption reads the options of a block, each of which may stand once. The block's name takes no arguments.
-func eachOption(d *caddyfile.Dispenser, read func(option string) error) error {
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	seen := make(map[string]bool)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		option := d.Val()
-		if seen[option] {
-			return d.Errf("%s may stand only once", option)
-		}
-		seen[option] = true
-		if err := read(option); err != nil {
-			return err
-		}
-	}
-	return nil
+func (a *App) unmarshalStore(d *caddyfile.Dispenser) (err error) {
+	_, a.StoreRaw, err = options.Module(d, "maps.stores", "module")
+	return err
 }
 
 func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
-	return eachOption(d, func(option string) (err error) {
-		switch option {
-		case "issuer":
-			err = oneArgument(d, &u.Issuer)
-		case "audience":
-			err = oneArgument(d, &u.Audience)
-		case "jwks_url":
-			err = oneArgument(d, &u.JWKSURL)
-		case "algorithms":
-			if u.Algorithms = d.RemainingArgs(); len(u.Algorithms) == 0 {
-				err = d.ArgErr()
-			}
-		case "organization_claim":
-			err = oneArgument(d, &u.OrganizationClaim)
-		case "require_claim":
+	return options.Block(d, "user_tokens", u.checkWritten,
+		options.Option{Name: "issuer", Takes: "<url>", Read: options.Text(&u.Issuer)},
+		options.Option{Name: "audience", Takes: "<name>", Read: options.Text(&u.Audience)},
+		options.Option{Name: "jwks_url", Takes: "<url>", Read: options.Text(&u.JWKSURL)},
+		options.Option{Name: "algorithms", Takes: "<name>...", Read: options.Words(&u.Algorithms)},
+		options.Option{Name: "organization_claim", Takes: "<name>", Read: options.Text(&u.OrganizationClaim)},
+		options.Option{Name: "require_claim", Takes: "<name> <value>", Read: func(d *caddyfile.Dispenser) error {
 			u.RequireClaim = new(Claim)
 			if !d.AllArgs(&u.RequireClaim.Name, &u.RequireClaim.Value) {
-				err = d.ArgErr()
+				return options.ErrCount
 			}
-		case "any_user":
-			u.AnyUser = true
-			if d.NextArg() {
-				err = d.ArgErr()
-			}
-		case "local":
-			var on bool
-			err = OnOff(d, &on)
-			u.Local = &on
-		case "login":
+			return nil
+		}},
+		options.Option{Name: "any_user", Read: options.Flag(&u.AnyUser)},
+		options.Option{Name: "local", Takes: "on|off", Read: options.OnOff(&u.Local)},
+		options.Option{Name: "login", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			u.Login = new(Login)
-			err = u.Login.unmarshal(d)
-		default:
-			err = d.Errf("unknown option of user_tokens: %s", option)
-		}
-		return err
-	})
-}
-
-func oneArgument(d *caddyfile.Dispenser, value *string) error {
-	if !d.AllArgs(value) {
-		return d.ArgErr()
-	}
-	if *value == "" {
-		return d.Err("the value is empty")
-	}
-	return nil
-}
-
-func durationArgument(d *caddyfile.Dispenser, value *caddy.Duration) error {
-	var text string
-	if !d.AllArgs(&text) {
-		return d.ArgErr()
-	}
-	parsed, err := caddy.ParseDuration(text)
-	if err != nil {
-		return d.Errf("%v", err)
-	}
-	if parsed <= 0 {
-		return d.Errf("a duration must be positive, not %s", text)
-	}
-	*value = caddy.Duration(parsed)
-	return nil
-}
-
-// Size reads the one argument of an option that is a number of bytes, such as 256MiB.
-func Size(d *caddyfile.Dispenser, bytes *int64) error {
-	var text string
-	if !d.AllArgs(&text) {
-		return d.ArgErr()
-	}
-	parsed, err := humanize.ParseBytes(text)
-	if err != nil || parsed == 0 || parsed > math.MaxInt64 {
-		return d.Errf("%q is not a positive size, such as 256MiB", text)
-	}
-	*bytes = int64(parsed)
-	return nil
-}
-
-// OnOff reads the one argument of an option that is switched `on` or `off`.
-func OnOff(d *caddyfile.Dispenser, value *bool) error {
-	var text string
-	if !d.AllArgs(&text) {
-		return d.ArgErr()
-	}
-	switch text {
-	case "on":
-		*value = true
-	case "off":
-		*value = false
-	default:
-		return d.Errf("it is on or off, not %s", text)
-	}
-	return nil
-}
-
-// Prefix reads the one argument of an option `prefix`, so that a mistake is reported with its line.
-func Prefix(d *caddyfile.Dispenser, value *string) error {
-	if !d.AllArgs(value) {
-		return d.ArgErr()
-	}
-	if _, err := endpoint.ParsePrefix(*value); err != nil {
-		return d.Err(err.Error())
-	}
-	return nil
+			return u.Login.unmarshal(d)
+		}},
+	)
 }
 
 // PrefixAlone reads a directive that has no arguments and no option but `prefix`.
 func PrefixAlone(d *caddyfile.Dispenser, value *string) error {
 	d.Next() // the directive's name
-	name := d.Val()
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for d.NextBlock(0) {
-		if d.Val() != "prefix" {
-			return d.Errf("unknown option of %s: %s", name, d.Val())
-		}
-		if err := Prefix(d, value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return options.Block(d, d.Val(), nil, options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(value)})
 }
 
 // Interface guard

@@ -94,7 +94,7 @@ func TestCaddyfile(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(mapsapp.App{}), cmpopts.IgnoreFields(mapsapp.App{}, "StoreRaw")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, err := adaptMaps(t, "user_tokens {\nlocal on\nany_user\n}"); err != nil || !*got.UserTokens.Local || !got.UserTokens.AnyUser {
+	if got, err := adaptMaps(t, "user_tokens {\nlocal on\n}"); err != nil || !*got.UserTokens.Local {
 		t.Errorf("%+v %v", got, err)
 	}
 	for inside, want := range map[string]string{
@@ -104,10 +104,10 @@ func TestCaddyfile(t *testing.T) {
 		`issuer ""`:                            "the value is empty",
 		"issuer a\nissuer b":                   "issuer may stand only once",
 		"store":                                "wrong argument count",
-		"store nonsense":                       "module not registered",
-		"store bolt a b":                       "wrong argument count",
+		"store nonsense":                       "is not known",
+		"store bolt a b":                       "unexpected argument",
 		"access_token_ttl":                     "wrong argument count",
-		"access_token_ttl soon":                "invalid duration",
+		"access_token_ttl soon":                "is not a duration",
 		"access_token_ttl 0s":                  "a duration must be positive",
 		"max_stale -1s":                        "a duration must be positive",
 		"max_wait 0s":                          "a duration must be positive",
@@ -117,11 +117,11 @@ func TestCaddyfile(t *testing.T) {
 		"max_bodies_in_flight -1MiB":           "is not a positive size",
 		"region delaware":                      "wrong argument count",
 		"region a b c":                         "wrong argument count",
-		"region a b\nregion a c":               "region a is there already",
+		"region a b\nregion a c":               "region: a is there already",
 		"usage {\nweeks 1d\n}":                 "unknown option of usage: weeks",
 		"usage {\nhours 0h\n}":                 "a duration must be positive",
 		"usage {\nhours 30h\nhours 40h\n}":     "hours may stand only once",
-		"user_tokens x {\n}":                   "wrong argument count",
+		"user_tokens x {\n}":                   "unexpected argument",
 		"user_tokens {\nsecret x\n}":           "unknown option of user_tokens: secret",
 		"user_tokens {\nalgorithms\n}":         "wrong argument count",
 		"user_tokens {\nrequire_claim a\n}":    "wrong argument count",
@@ -179,15 +179,15 @@ func TestValidation(t *testing.T) {
 		users(`,"require_claim":{"name":"role","value":"admin"}`):                 "",
 		users(`,"any_user":true,"local":false`):                                   "",
 		`{"user_tokens":{"local":false}}`:                                         "",
-		users(`,"any_user":true,"jwks_url":"http://id.example.com/jwks"`):         "(jwks_url) must be https, except on loopback",
-		`{"signing_algorithm":"RS256"}`:                                           `signing_algorithm: "RS256" is neither EdDSA nor ES256`,
-		`{"signing_algorithm":"HS256"}`:                                           `signing_algorithm: "HS256" is neither`,
+		users(`,"any_user":true,"jwks_url":"http://id.example.com/jwks"`):         "jwks_url: must be https, except on loopback",
+		`{"signing_algorithm":"RS256"}`:                                           `signing_algorithm: "RS256" is not known; did you mean ES256? It is one of EdDSA, ES256`,
+		`{"signing_algorithm":"HS256"}`:                                           `signing_algorithm: "HS256" is not known`,
 		`{"access_token_ttl":"500ms"}`:                                            "access_token_ttl: 500ms is not between",
-		`{"access_token_ttl":"25h"}`:                                              "access_token_ttl: 25h0m0s is not between",
-		`{"access_token_ttl":"1h","refresh_token_ttl":"30m"}`:                     "refresh_token_ttl: 30m0s is shorter than",
+		`{"access_token_ttl":"25h"}`:                                              "access_token_ttl: 25h is not between",
+		`{"access_token_ttl":"1h","refresh_token_ttl":"30m"}`:                     "refresh_token_ttl: 30m is shorter than",
 		`{"usage":{"hours":"25h","days":"32d"}}`:                                  "",
-		`{"usage":{"hours":"24h"}}`:                                               "hours: 24h0m0s is less than 25h0m0s",
-		`{"usage":{"days":"31d"}}`:                                                "days: 744h0m0s is less than 768h0m0s",
+		`{"usage":{"hours":"24h"}}`:                                               "hours: 24h is less than 25h",
+		`{"usage":{"days":"31d"}}`:                                                "days: 744h is less than 768h",
 		`{"max_stale":-5}`:                                                        "max_stale: must not be negative",
 		`{"issuer":"{env.MAPS_TEST_NOT_THERE}"}`:                                  "issuer:",
 		`{"store":{"module":"nonsense"}}`:                                         "unknown module: maps.stores.nonsense",
@@ -202,7 +202,7 @@ func TestValidation(t *testing.T) {
 		users(`,"any_user":true,"require_claim":{"name":"a","value":"b"}`):                                 "exclude each other",
 		users(`,"require_claim":{"name":"a"}`):                                                             "needs the name of a claim and its value",
 		users(`,"any_user":true,"algorithms":["HS256"]`):                                                   "algorithms: HS256 is refused",
-		users(`,"any_user":true,"algorithms":["none"]`):                                                    `algorithm "none" is not one of`,
+		users(`,"any_user":true,"algorithms":["none"]`):                                                    `algorithms: "none" is not known; it is one of`,
 		strings.ReplaceAll(users(`,"any_user":true`), "https://id.example.com", "caddy-maps"):              "is the service's own issuer",
 		strings.ReplaceAll(users(`,"any_user":true`), "https://id.example.com/jwks", "file:///etc/passwd"): "not an http or https URL",
 		`{"user_tokens":{"issuer":"https://id.example.com","any_user":true}}`:                              "audience: missing",

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/caddyserver/caddy/v2"
 )
 
 const keyEncryptionKeyLength = 32 // AES-256
@@ -19,15 +17,18 @@ var onePlaceholder = regexp.MustCompile(`^\{(file|env)\.[^{}]+\}$`)
 var errLiteralKey = errors.New("a key written into the configuration is refused, because Caddy shows and saves its " +
 	"configuration; use {file./path/to/key} or {env.NAME}")
 
+// someKey stands in for keys.
+var someKey = strings.Repeat("00", keyEncryptionKeyLength)
+
 // readKeyEncryptionKey returns the key behind a placeholder; nil if there is none. Errors never hold the key.
-func readKeyEncryptionKey(raw string) ([]byte, error) {
+func readKeyEncryptionKey(raw string, resolve resolver) ([]byte, error) {
 	if raw == "" {
 		return nil, nil
 	}
 	if !onePlaceholder.MatchString(raw) {
 		return nil, errLiteralKey
 	}
-	text, err := caddy.NewReplacer().ReplaceOrErr(raw, true, true)
+	text, err := resolve(raw, someKey)
 	if err != nil {
 		return nil, err // names the placeholder alone
 	}

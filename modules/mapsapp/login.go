@@ -2,14 +2,13 @@ package mapsapp
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // Login says how the console signs users of the issuer in: by OpenID Connect's authorization code with PKCE, as a
@@ -31,11 +30,10 @@ type Login struct {
 }
 
 // check resolves placeholders and fills in defaults. The error names the field that is wrong.
-func (l *Login) check() error {
+func (l *Login) check(resolve resolver) error {
 	if l.Scope == "" {
 		l.Scope = "openid"
 	}
-	repl := caddy.NewReplacer()
 	for _, field := range []struct {
 		name  string
 		value *string
@@ -47,14 +45,14 @@ func (l *Login) check() error {
 		{"scope", &l.Scope, false},
 	} {
 		if *field.value == "" {
-			return fmt.Errorf("%s: missing", field.name)
+			return options.Wrong(field.name, "missing")
 		}
-		value, err := repl.ReplaceOrErr(*field.value, true, true)
+		value, err := resolve(*field.value, someURL)
 		if err == nil && field.isURL {
 			err = checkEndpoint(value)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", field.name, err)
+			return options.Of(field.name, err)
 		}
 		*field.value = value
 	}
@@ -79,23 +77,21 @@ func checkEndpoint(text string) error {
 }
 
 func (l *Login) unmarshal(d *caddyfile.Dispenser) error {
-	return eachOption(d, func(option string) (err error) {
-		switch option {
-		case "client_id":
-			err = oneArgument(d, &l.ClientID)
-		case "authorize_url":
-			err = oneArgument(d, &l.AuthorizeURL)
-		case "token_url":
-			err = oneArgument(d, &l.TokenURL)
-		case "scope":
+	check := func() error {
+		written := *l
+		return written.check(whileParsing)
+	}
+	return options.Block(d, "login", check,
+		options.Option{Name: "client_id", Takes: "<id>", Read: options.Text(&l.ClientID)},
+		options.Option{Name: "authorize_url", Takes: "<url>", Read: options.Text(&l.AuthorizeURL)},
+		options.Option{Name: "token_url", Takes: "<url>", Read: options.Text(&l.TokenURL)},
+		options.Option{Name: "scope", Takes: "<name>...", Read: func(d *caddyfile.Dispenser) error {
 			if l.Scope = strings.Join(d.RemainingArgs(), " "); l.Scope == "" {
-				err = d.ArgErr()
+				return options.ErrCount
 			}
-		default:
-			err = d.Errf("unknown option of login: %s", option)
-		}
-		return err
-	})
+			return nil
+		}},
+	)
 }
 
 // SignIn is what the console has to know of user tokens. Nothing of it is secret.

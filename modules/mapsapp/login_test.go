@@ -33,13 +33,13 @@ func TestLoginCaddyfile(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for inside, want := range map[string]string{
-		"login x {\n}":                           "wrong argument count",
+		"login x {\n}":                           "unexpected argument",
 		"login {\nclient_secret x\n}":            "unknown option of login: client_secret",
 		"login {\nscope\n}":                      "wrong argument count",
 		"login {\nclient_id a\nclient_id a\n}":   "client_id may stand only once",
 		"login {\nclient_id \"\"\n}":             "the value is empty",
 		"login {\ntoken_url a b\n}":              "wrong argument count",
-		"login {\nclient_id a\n}\nlogin {\n}":    "login may stand only once",
+		"login {\nclient_id a\n}":                "authorize_url: missing",
 		"login {\nauthorize_url\n}\nany_user no": "wrong argument count",
 	} {
 		_, err := adaptMaps(t, "user_tokens {\n"+inside+"\n}")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/suggest"
 )
 
 // regionSet are the regions of one configuration.
@@ -71,11 +72,11 @@ func (a *App) provisionRegions(caddy.Context) error {
 		if name == "" {
 			return errors.New("a region needs a name")
 		}
-		path, from, err := config.provision(name)
+		path, from, err := config.provision(name, whileLoading)
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
-		file := regionKey{path, from != nil}
+		file := regionKey{path, from != nil || config.Awaited}
 		r := &configuredRegion{watched: acquireRegion(file), from: from, wait: time.Duration(config.Wait)}
 		r.Region = regions.New(name, r.watched)
 		a.regions.files = append(a.regions.files, file)
@@ -99,7 +100,7 @@ func (a *App) provisionRegions(caddy.Context) error {
 // the configuration is meant for.
 func (a *App) tryRegions() {
 	try := func(r *configuredRegion) error {
-		if r.fetched != nil {
+		if r.watched.Awaited {
 			return nil
 		}
 		return r.watched.Try()
@@ -156,10 +157,14 @@ func (a *App) Region(name string) (*regions.Region, error) {
 	if r, has := a.regions.byName[name]; has {
 		return r.Region, nil
 	}
-	if len(a.regions.names) == 0 {
-		return nil, fmt.Errorf("there is no region %q: the maps app has no regions", name)
+	return nil, noRegion(name, a.regions.names)
+}
+
+func noRegion(name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("there is no region %q: the maps app has no regions", name)
 	}
-	return nil, fmt.Errorf("there is no region %q among those of the maps app: %q", name, a.regions.names)
+	return fmt.Errorf("there is no region %q: %s", name, suggest.Among(name, known))
 }
 
 // LookupRegions finds the regions that a module is configured with, and returns them in the same order.

@@ -62,7 +62,7 @@ func TestRegionsOfAnApp(t *testing.T) {
 		t.Errorf("region b: %v, %v", region, err)
 	}
 	if _, err := first.Region("c"); err == nil || !strings.Contains(err.Error(), `"c"`) ||
-		!strings.Contains(err.Error(), `"a" "b"`) {
+		!strings.Contains(err.Error(), "it is one of a, b") {
 		t.Errorf("a region that is not there: %v", err)
 	}
 
@@ -110,5 +110,39 @@ func TestRegionsOfAnApp(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 		broken.cleanupRegions()
+	}
+}
+
+// A file of this machine may come later too. Nobody is warned that the server does not start without it, a line says
+// how to make it, and requests find it when it is there.
+func TestAwaitedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.region")
+	core, logs := observer.New(zapcore.WarnLevel)
+	a := &App{Regions: map[string]*RegionConfig{"x": {Path: path, Awaited: true}}, logger: zap.New(core)}
+	if err := a.provisionRegions(caddy.Context{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.cleanupRegions)
+	if n := logs.Len(); n > 0 {
+		t.Errorf("checking: %v", logs.All())
+	}
+	if err := a.openRegions(false); err != nil {
+		t.Fatal(err)
+	}
+	if n := logs.FilterMessageSnippet("caddy maps build <extract> --output " + path).Len(); n != 1 {
+		t.Errorf("starting: %v", logs.All())
+	}
+	if status := a.RegionStatus()[0]; status.Status != regions.Unavailable || !status.Unusable {
+		t.Errorf("without a file: %+v", status)
+	}
+	if _, err := a.ReloadRegions(t.Context()); err == nil {
+		t.Error("a reload found it")
+	}
+	testregion.Write(t, path, firstData, 1, testregion.Dover())
+	if _, err := a.ReloadRegions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status := a.RegionStatus()[0]; status.Status != regions.OK {
+		t.Errorf("with a file: %+v", status)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/mapsedge/caddy-maps/internal/mirror"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // RegionConfig is one region of the configuration: a region file that somebody puts into place on this machine, or one
@@ -33,6 +35,11 @@ type RegionConfig struct {
 	// until the file is there. A password in the URL must be a placeholder. The URL is shown and logged without userinfo
 	// and query.
 	Path string `json:"path,omitempty"`
+
+	// The file may come later: the server starts without it, and answers requests that need the region with 503 until
+	// the file is there. It is for a path; a region from a URL may come later in any case.
+	// Default: false, and the server does not start without the file.
+	Awaited bool `json:"awaited,omitempty"`
 
 	// How often the server of the URL is asked for another file, at least 10 seconds; each time up to a tenth earlier, by
 	// chance. After a failure it is asked sooner, from 2 seconds on, and later where it says so by Retry-After.
@@ -82,6 +89,7 @@ func (r *remote) key(path string) string {
 
 var (
 	scheme      = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
+	extracts    = regexp.MustCompile(`\.(pbf|osm|osm\.(gz|bz2|zst))$`)
 	urlPassword = regexp.MustCompile(`^[^/]*://[^/?#]*:([^/?#]*)@`)
 	// own are set by the mirror.
 	own = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding", "Content-Length",
@@ -94,30 +102,32 @@ var (
 )
 
 // provision resolves a region: the absolute path of its file, and, where that is fetched, from where.
-func (c *RegionConfig) provision(name string) (path string, from *remote, err error) {
+func (c *RegionConfig) provision(name string, resolve resolver) (file string, from *remote, err error) {
 	if c == nil || c.Path == "" {
-		return "", nil, errors.New("path is missing")
+		return "", nil, options.Wrong("path", "missing")
 	}
-	repl := caddy.NewReplacer()
-	where, err := repl.ReplaceOrErr(c.Path, true, true)
+	where, err := resolve(c.Path, c.Path)
 	if err != nil {
-		return "", nil, fmt.Errorf("path: %w", err)
+		return "", nil, options.Of("path", err)
 	}
 	switch found := scheme.FindStringSubmatch(where); {
 	case found == nil:
 		if err := c.refuseRemoteOptions(); err != nil {
 			return "", nil, err
 		}
-		// Links are not resolved: one that is pointed at another file is a replaced file.
-		if path, err = filepath.Abs(where); err != nil {
-			return "", nil, fmt.Errorf("path: %w", err)
+		if err := refuseExtract(where); err != nil {
+			return "", nil, err
 		}
-		return path, nil, nil
+		// Links are not resolved: one that is pointed at another file is a replaced file.
+		if file, err = filepath.Abs(where); err != nil {
+			return "", nil, options.Of("path", err)
+		}
+		return file, nil, nil
 	case !strings.EqualFold(found[1], "http") && !strings.EqualFold(found[1], "https"):
-		return "", nil, fmt.Errorf("path: a region is fetched by http or https, not by %s; "+
+		return "", nil, options.Wrong("path", "a region is fetched by http or https, not by %s; "+
 			"let a gateway serve it, or copy it here and name the file", found[1])
 	}
-	if from, err = c.provisionRemote(repl, where); err != nil {
+	if from, err = c.provisionRemote(resolve, where); err != nil {
 		return "", nil, err
 	}
 	return mirror.CopyPath(from.dir, name, from.url), from, nil
@@ -130,20 +140,37 @@ func (c *RegionConfig) refuseRemoteOptions() error {
 		"max_size": c.MaxSize != 0, "wait": c.Wait != 0,
 	} {
 		if set {
-			return fmt.Errorf("%s: it is for regions that are fetched from a URL, and path is a file of this machine", option)
+			return options.Wrong(option,
+				"it is for regions that are fetched from a URL, and %s is a file of this machine", c.Path)
 		}
 	}
 	return nil
 }
 
-func (c *RegionConfig) provisionRemote(repl *caddy.Replacer, where string) (*remote, error) {
+// refuseExtract finds the map data that a region file is made of in its place, which would be found out only when it is
+// opened.
+func refuseExtract(where string) error {
+	if !extracts.MatchString(where) {
+		return nil
+	}
+	return options.Wrong("path", "%s is an extract; compile it with `caddy maps build`, and name the region "+
+		"file that this writes", path.Base(filepath.ToSlash(where)))
+}
+
+func (c *RegionConfig) provisionRemote(resolve resolver, where string) (*remote, error) {
 	if found := urlPassword.FindStringSubmatch(c.Path); found != nil && !hasPlaceholder(found[1]) && found[1] != "" {
-		return nil, fmt.Errorf("path: %w", errLiteralSecret)
+		return nil, options.Wrong("path", "%w", errLiteralSecret)
+	}
+	if c.Awaited {
+		return nil, options.Wrong("awaited", "it is for a file of this machine; what a URL names may come later in any case")
 	}
 	r := &remote{refresh: time.Duration(c.Refresh), timeout: time.Duration(c.Timeout), maxSize: c.MaxSize}
 	var err error
 	if r.url, err = url.Parse(where); err != nil || r.url.Hostname() == "" {
-		return nil, errors.New("path: it begins as a URL and is none") // what is wrong may be a part of a password
+		return nil, options.Wrong("path", "it begins as a URL and is none") // what is wrong may be a part of a password
+	}
+	if err := refuseExtract(r.url.Path); err != nil {
+		return nil, err
 	}
 	if r.refresh == 0 {
 		r.refresh = defaultRefresh
@@ -153,51 +180,51 @@ func (c *RegionConfig) provisionRemote(repl *caddy.Replacer, where string) (*rem
 	}
 	switch {
 	case r.refresh < minRefresh:
-		return nil, fmt.Errorf("refresh: %v is less than %v", r.refresh, minRefresh)
+		return nil, options.Wrong("refresh", "%v is less than %v", r.refresh, minRefresh)
 	case r.timeout < time.Second:
-		return nil, fmt.Errorf("timeout: %v is less than 1s", r.timeout)
+		return nil, options.Wrong("timeout", "%v is less than 1s", r.timeout)
 	case r.maxSize < 0:
-		return nil, errors.New("max_size: must not be negative")
+		return nil, options.Wrong("max_size", "must not be negative")
 	case c.Wait < 0:
-		return nil, errors.New("wait: must not be negative")
+		return nil, options.Wrong("wait", "must not be negative")
 	}
-	if r.dir, err = repl.ReplaceOrErr(c.CacheDir, true, true); err != nil {
-		return nil, fmt.Errorf("cache_dir: %w", err)
+	if r.dir, err = resolve(c.CacheDir, c.CacheDir); err != nil {
+		return nil, options.Of("cache_dir", err)
 	}
 	if r.dir == "" {
 		r.dir = filepath.Join(caddy.AppDataDir(), "maps", "regions")
 	}
 	if r.dir, err = filepath.Abs(r.dir); err != nil {
-		return nil, fmt.Errorf("cache_dir: %w", err)
+		return nil, options.Of("cache_dir", err)
 	}
-	r.header, err = c.provisionHeader(repl)
+	r.header, err = c.provisionHeader(resolve)
 	return r, err
 }
 
-func (c *RegionConfig) provisionHeader(repl *caddy.Replacer) (http.Header, error) {
+func (c *RegionConfig) provisionHeader(resolve resolver) (http.Header, error) {
 	header := make(http.Header, len(c.Header))
 	for name, values := range c.Header {
 		name := http.CanonicalHeaderKey(name)
 		if !httpguts.ValidHeaderFieldName(name) {
-			return nil, fmt.Errorf("header: %q is no name of a field", name)
+			return nil, options.Wrong("header", "%q is no name of a field", name)
 		}
 		for _, forbidden := range own {
 			if name == forbidden {
-				return nil, fmt.Errorf("header: %s is not for the configuration to set", name)
+				return nil, options.Wrong("header", "%s is not for the configuration to set", name)
 			}
 		}
 		for _, value := range values {
 			for _, secret := range confidential {
 				if name == secret && !hasPlaceholder(value) {
-					return nil, fmt.Errorf("header: %s: %w", name, errLiteralSecret)
+					return nil, options.Wrong("header", "%s: %w", name, errLiteralSecret)
 				}
 			}
-			value, err := repl.ReplaceOrErr(value, true, true)
+			value, err := resolve(value, "x")
 			if err != nil {
-				return nil, fmt.Errorf("header: %s: %w", name, err)
+				return nil, options.Wrong("header", "%s: %w", name, err)
 			}
 			if !httpguts.ValidHeaderFieldValue(value) {
-				return nil, fmt.Errorf("header: %s: its value has a line break or another control character", name)
+				return nil, options.Wrong("header", "%s: its value has a line break or another control character", name)
 			}
 			header.Add(name, value)
 		}
@@ -213,53 +240,46 @@ func hasPlaceholder(text string) bool {
 func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	if len(args) != 2 {
-		return d.ArgErr()
+		return options.ErrCount
 	}
 	name := args[0]
 	if _, twice := a.Regions[name]; twice {
-		return d.Errf("region %s is there already", name)
+		return fmt.Errorf("%s is there already", name)
 	}
 	if a.Regions == nil {
 		a.Regions = make(map[string]*RegionConfig)
 	}
 	c := &RegionConfig{Path: args[1]}
 	a.Regions[name] = c
-	seen := make(map[string]bool)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		option := d.Val()
-		if option != "header" && seen[option] {
-			return d.Errf("%s may stand only once", option)
+	check := func() error {
+		if hasPlaceholder(c.Path) {
+			return nil // it may be a file or a URL
 		}
-		seen[option] = true
-		if err := c.unmarshalOption(d, option); err != nil {
-			return err
+		_, _, err := c.provision(name, whileParsing)
+		if fault, ok := errors.AsType[*options.Fault](err); ok && fault.Option == "path" {
+			return fmt.Errorf("region %s: %w", name, fault.Err) // in a Caddyfile the path has no name
 		}
+		return err
 	}
-	return nil
+	return options.Block(d, "region "+name, check,
+		options.Option{Name: "awaited", Read: options.Flag(&c.Awaited)},
+		options.Option{Name: "refresh", Takes: "<duration>", Read: options.Duration(&c.Refresh)},
+		options.Option{Name: "cache_dir", Takes: "<directory>", Read: options.Text(&c.CacheDir)},
+		options.Option{Name: "header", Takes: "<field> <value>", Read: c.unmarshalHeader, Repeats: true},
+		options.Option{Name: "timeout", Takes: "<duration>", Read: options.Duration(&c.Timeout)},
+		options.Option{Name: "max_size", Takes: "<size>", Read: options.Size(&c.MaxSize)},
+		options.Option{Name: "wait", Takes: "<duration>", Read: options.Duration(&c.Wait)},
+	)
 }
 
-func (c *RegionConfig) unmarshalOption(d *caddyfile.Dispenser, option string) error {
-	switch option {
-	case "refresh":
-		return durationArgument(d, &c.Refresh)
-	case "cache_dir":
-		return oneArgument(d, &c.CacheDir)
-	case "header":
-		var name, value string
-		if !d.AllArgs(&name, &value) {
-			return d.ArgErr()
-		}
-		if c.Header == nil {
-			c.Header = make(http.Header)
-		}
-		c.Header.Add(name, value)
-		return nil
-	case "timeout":
-		return durationArgument(d, &c.Timeout)
-	case "max_size":
-		return Size(d, &c.MaxSize)
-	case "wait":
-		return durationArgument(d, &c.Wait)
+func (c *RegionConfig) unmarshalHeader(d *caddyfile.Dispenser) error {
+	var name, value string
+	if !d.AllArgs(&name, &value) {
+		return options.ErrCount
 	}
-	return d.Errf("unknown option of a region: %s", option)
+	if c.Header == nil {
+		c.Header = make(http.Header)
+	}
+	c.Header.Add(name, value)
+	return nil
 }

@@ -15,6 +15,9 @@ import (
 func TestRegionCaddyfile(t *testing.T) {
 	got, err := adaptMaps(t, `
 		region delaware ./data/delaware.region
+		region dover ./data/dover.region {
+			awaited
+		}
 		region andorra https://files.example.com/andorra.region {
 			refresh 15m
 			cache_dir /var/cache/maps
@@ -30,6 +33,7 @@ func TestRegionCaddyfile(t *testing.T) {
 	}
 	want := map[string]*mapsapp.RegionConfig{
 		"delaware": {Path: "./data/delaware.region"},
+		"dover":    {Path: "./data/dover.region", Awaited: true},
 		"andorra": {
 			Path: "https://files.example.com/andorra.region", Refresh: caddy.Duration(15 * time.Minute),
 			CacheDir: "/var/cache/maps", Timeout: caddy.Duration(10 * time.Second), MaxSize: 10 << 30,
@@ -41,9 +45,10 @@ func TestRegionCaddyfile(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for option, want := range map[string]string{
-		"prefix x":         "unknown option of a region: prefix",
+		"prefix x":         "unknown option of region a: prefix",
+		"awaited x":        "wrong argument count",
 		"refresh":          "wrong argument count",
-		"refresh soon":     "invalid duration",
+		"refresh soon":     "is not a duration",
 		"wait 1s\nwait 1s": "wait may stand only once",
 		"header a":         "wrong argument count",
 		"max_size much":    "is not a positive size",
@@ -76,6 +81,8 @@ func TestRegionValidation(t *testing.T) {
 		{"file:///x.region", ``, "not by file"},
 		{"{env.MAPS_TEST_NOT_THERE}", ``, "region a: path:"},
 		{"./x.region", `,"refresh":"1h"`, "refresh: it is for regions that are fetched"},
+		{"./x.region", `,"awaited":true`, ""},
+		{remote, `,"awaited":true`, "awaited: it is for a file of this machine"},
 		{remote, `,"refresh":"9s"`, "refresh: 9s is less than 10s"},
 		{remote, `,"timeout":"1ms"`, "timeout: 1ms is less than 1s"},
 		{remote, `,"max_size":-1`, "max_size: must not be negative"},

@@ -51,7 +51,14 @@ func (f *fetched) Destruct() error {
 // start makes the directory and begins to fetch, and waits for a first file as long as the configuration says.
 func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 	if r.fetched == nil {
-		return r.watched.Start()
+		if err := r.watched.Start(); err != nil {
+			return err
+		}
+		if r.Status().Checksum == "" {
+			logger.Warn("the file of a region is not there yet; its requests are answered 503 until it is; make it with "+
+				"`caddy maps build <extract> --output "+r.Path()+"`", zap.String("region", r.Name()))
+		}
+		return nil
 	}
 	if err := os.MkdirAll(r.from.dir, 0o700); err != nil {
 		return fmt.Errorf("cache_dir: %w", err)

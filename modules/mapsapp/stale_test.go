@@ -186,7 +186,7 @@ func TestHealthMethods(t *testing.T) {
 		t.Errorf("POST: %d %v", a.Status, a.Header)
 	}
 	for directive, want := range map[string]string{
-		"maps_health x":             "wrong argument count",
+		"maps_health x":             "unexpected argument",
 		"maps_health {\nnothing\n}": "unknown option of maps_health: nothing",
 	} {
 		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")

@@ -2,7 +2,6 @@ package mapsapp
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -10,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // Usage says for how long it is kept what accounts used, by hour and by day; months are kept for ever.
@@ -46,22 +46,22 @@ func (u *Usage) retention() (usage.Retention, error) {
 			continue
 		}
 		if *option.value = time.Duration(option.given); *option.value < option.least {
-			return keep, fmt.Errorf("%s: %v is less than %v", option.name, *option.value, option.least)
+			return keep, options.Wrong(option.name, "%s is less than %s", options.Span(*option.value),
+				options.Span(option.least))
 		}
 	}
 	return keep, nil
 }
 
 func (u *Usage) unmarshal(d *caddyfile.Dispenser) error {
-	return eachOption(d, func(option string) error {
-		switch option {
-		case "hours":
-			return durationArgument(d, &u.Hours)
-		case "days":
-			return durationArgument(d, &u.Days)
-		}
-		return d.Errf("unknown option of usage: %s", option)
-	})
+	check := func() error {
+		_, err := u.retention()
+		return err
+	}
+	return options.Block(d, "usage", check,
+		options.Option{Name: "hours", Takes: "<duration>", Read: options.Duration(&u.Hours)},
+		options.Option{Name: "days", Takes: "<duration>", Read: options.Duration(&u.Days)},
+	)
 }
 
 // lastFlushLimit is how long a store may take for the last counts before it is closed.

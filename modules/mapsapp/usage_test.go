@@ -28,7 +28,7 @@ func ask(t *testing.T, s *mapstest.Server, token string, times int) {
 
 // TestQuotaEvents hears once of each level of a quota.
 func TestQuotaEvents(t *testing.T) {
-	listen(0)
+	listen()()
 	events := "events {\non maps.quota.warned test_listener\non maps.quota.reached test_listener\n}"
 	s := mapstest.Start(t, mapstest.Config{Site: site, Global: events})
 	user := s.UserToken("acme")

@@ -1,13 +1,10 @@
 package mapsapp
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // UserTokens says whose user tokens may manage accounts.
@@ -53,11 +50,11 @@ type Claim struct {
 }
 
 // apply checks the configuration and adds it to that of the Authority.
-func (u *UserTokens) apply(cfg *credential.Config) error {
+func (u *UserTokens) apply(cfg *credential.Config, resolve resolver) error {
 	cfg.NoLocalUsers = u.Local != nil && !*u.Local
 	if !u.hasIssuer() {
 		if u.Login != nil {
-			return errors.New("login: needs the issuer, audience and jwks_url whose tokens it gets")
+			return options.Wrong("login", "needs the issuer, audience and jwks_url whose tokens it gets")
 		}
 		return nil
 	}
@@ -65,29 +62,28 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 		Issuer: u.Issuer, Audience: u.Audience, JWKSURL: u.JWKSURL,
 		Algorithms: u.Algorithms, OrganizationClaim: u.OrganizationClaim,
 	}
-	repl := caddy.NewReplacer()
 	for _, field := range []struct {
 		name  string
 		value *string
 	}{{"issuer", &issuer.Issuer}, {"audience", &issuer.Audience}, {"jwks_url", &issuer.JWKSURL}} {
 		if *field.value == "" {
-			return fmt.Errorf("%s: missing", field.name)
+			return options.Wrong(field.name, "missing")
 		}
-		value, err := repl.ReplaceOrErr(*field.value, true, true)
+		value, err := resolve(*field.value, someURL)
 		if err != nil {
-			return fmt.Errorf("%s: %w", field.name, err)
+			return options.Of(field.name, err)
 		}
 		*field.value = value
 	}
 	if issuer.Issuer == cfg.Issuer {
-		return fmt.Errorf("issuer: %q is the service's own issuer", issuer.Issuer)
+		return options.Wrong("issuer", "%q is the service's own issuer", issuer.Issuer)
 	}
 	if len(issuer.Algorithms) == 0 {
 		issuer.Algorithms = []string{"RS256", "ES256", "EdDSA"}
 	}
 	for _, algorithm := range issuer.Algorithms {
 		if strings.HasPrefix(strings.ToUpper(algorithm), "HS") {
-			return fmt.Errorf("algorithms: %s is refused, because its key would be both the issuer's and ours", algorithm)
+			return options.Wrong("algorithms", "%s is refused, because its key would be both the issuer's and ours", algorithm)
 		}
 	}
 	if issuer.OrganizationClaim == "" {
@@ -95,26 +91,39 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 	}
 	switch {
 	case u.RequireClaim == nil && !u.AnyUser:
-		return errors.New("require_claim: missing; without it every user of the issuer could manage accounts (say any_user " +
-			"if that is meant)")
+		return options.Wrong("require_claim", "missing; without it every user of the issuer could manage accounts (say "+
+			"any_user if that is meant)")
 	case u.RequireClaim != nil && u.AnyUser:
-		return errors.New("require_claim and any_user exclude each other")
+		return options.Wrong("any_user", "require_claim and any_user exclude each other")
 	case u.RequireClaim != nil:
 		if u.RequireClaim.Name == "" || u.RequireClaim.Value == "" {
-			return errors.New("require_claim: needs the name of a claim and its value")
+			return options.Wrong("require_claim", "needs the name of a claim and its value")
 		}
 		issuer.RequireClaim, issuer.RequireValue = u.RequireClaim.Name, u.RequireClaim.Value
 	}
-	if err := issuer.Validate(); err != nil {
-		return err
+	if err := issuer.CheckAlgorithms(); err != nil {
+		return options.Of("algorithms", err)
+	}
+	if err := issuer.CheckJWKSURL(); err != nil {
+		return options.Of("jwks_url", err)
 	}
 	if u.Login != nil {
-		if err := u.Login.check(); err != nil {
-			return fmt.Errorf("login: %w", err)
+		if err := u.Login.check(resolve); err != nil {
+			return options.Of("login", err)
 		}
 	}
 	cfg.Users = append(cfg.Users, issuer)
 	return nil
+}
+
+// checkWritten finds what is wrong with a Caddyfile's block.
+func (u *UserTokens) checkWritten() error {
+	written := *u
+	if u.Login != nil {
+		login := *u.Login
+		written.Login = &login
+	}
+	return written.apply(new(credential.Config), whileParsing)
 }
 
 // hasIssuer reports whether anything but Local and Login is configured.

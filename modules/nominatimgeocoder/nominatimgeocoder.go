@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/options"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -55,10 +56,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 
 // Validate checks the configuration.
 func (g *Geocoder) Validate() error {
-	if g.Geometry != geometryOn && g.Geometry != geometryOff {
-		return fmt.Errorf("geometry: %q is neither %s nor %s", g.Geometry, geometryOn, geometryOff)
-	}
-	return nil
+	return options.Of("geometry", options.OneOf(g.Geometry, geometryOn, geometryOff))
 }
 
 // Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and
@@ -141,15 +139,8 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) 
 //	    }
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return g.UnmarshalBlock(d, func(option string) (bool, error) {
-		if option != "geometry" {
-			return false, nil
-		}
-		if !d.AllArgs(&g.Geometry) {
-			return true, d.ArgErr()
-		}
-		return true, nil
-	})
+	return g.UnmarshalBlock(d, "geocoder",
+		options.Option{Name: "geometry", Takes: "on|off", Read: options.Word(&g.Geometry, geometryOn, geometryOff)})
 }
 
 // Interface guards

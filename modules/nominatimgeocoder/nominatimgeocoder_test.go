@@ -29,10 +29,9 @@ const endpoint = "/v2/search/reverse-geocoding"
 // start runs a server whose geocoder is Nominatim: max_distance is that of the parameter near, 1000 m without it.
 func start(t testing.TB, upstreams, options string) *mapstest.Server {
 	geocoder := fmt.Sprintf(`geocoder nominatim %s {
-		timeout 1500ms
 		max_response 1MiB
 		%s
-	}`, upstreams, options)
+	}`, upstreams, upstreamtest.Quick(options))
 	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
 		@near query near=*
 		maps_reverse_geocode @near {
@@ -45,7 +44,7 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 }
 
 func read(t testing.TB, name string) upstreamtest.Recorded {
-	return upstreamtest.Read(t, "testdata/reverse_"+name+".json")
+	return upstreamtest.Read(t, "../../testdata/nominatim/reverse_"+name+".json")
 }
 
 // sent is the URL of a recorded request.

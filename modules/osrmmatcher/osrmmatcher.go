@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/options"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
@@ -72,10 +73,7 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 
 // Validate checks the configuration.
 func (m *Matcher) Validate() error {
-	if m.Gaps != gapsIgnore && m.Gaps != gapsSplit {
-		return fmt.Errorf("gaps: %q is neither %s nor %s", m.Gaps, gapsIgnore, gapsSplit)
-	}
-	return nil
+	return options.Of("gaps", options.OneOf(m.Gaps, gapsIgnore, gapsSplit))
 }
 
 // Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows, and
@@ -129,18 +127,19 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 //	    }
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return m.UnmarshalBlock(d, func(option string) (bool, error) {
-		switch option {
-		case "profile":
-			return true, m.unmarshalProfile(d)
-		case "gaps":
-			if !d.AllArgs(&m.Gaps) {
-				return true, d.ArgErr()
-			}
-			return true, nil
-		}
-		return false, nil
-	})
+	err := m.UnmarshalBlock(d, "matcher",
+		options.Option{Name: "profile", Takes: "<name> [car|bicycle|foot]", Read: m.unmarshalProfile},
+		options.Option{Name: "gaps", Takes: "ignore|split", Read: options.Word(&m.Gaps, gapsIgnore, gapsSplit)},
+	)
+	if err != nil {
+		return err
+	}
+	// maps_match asks for whom this matcher answers, to tell the line of a profile that it lacks. What is written into
+	// JSON stays as it was written here.
+	known := Matcher{Profile: m.Profile, AnswersFor: m.AnswersFor}
+	err = known.setProfile()
+	m.answersFor = known.answersFor
+	return err
 }
 
 // Interface guards

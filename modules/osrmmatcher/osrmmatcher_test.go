@@ -26,12 +26,11 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 		handle {
 			maps_match {
 				matcher osrm %s {
-					timeout 1500ms
 					max_response 1MiB
 					%s
 				}
 			}
-		}`, upstreams, options)})
+		}`, upstreams, upstreamtest.Quick(options))})
 }
 
 // question turns a recorded request into one of our API.
@@ -121,8 +120,8 @@ func TestCaddyfileErrors(t *testing.T) {
 		"matcher osrm http://a:1 {\nnonsense\n}":                 "unrecognized subdirective",
 		"matcher osrm http://a:1 {\nhandle_response {\n}\n}":     "handle_response cannot be used",
 		"matcher osrm http://a:1 {\ntimeout soon\n}":             "timeout",
-		"matcher osrm http://a:1 {\ntimeout -1s\n}":              "not positive",
-		"matcher osrm http://a:1 {\nmax_response 0\n}":           "not positive",
+		"matcher osrm http://a:1 {\ntimeout -1s\n}":              "must be positive",
+		"matcher osrm http://a:1 {\nmax_response 0\n}":           "is not a positive size",
 		"matcher osrm http://a:1 {\nprofile\n}":                  "wrong argument count",
 		"matcher osrm http://a:1 {\nprofile a b c\n}":            "wrong argument count",
 		"matcher osrm http://a:1 {\nprofile a/b\n}":              `profile: "a/b" is not a name`,

@@ -1,12 +1,12 @@
 package osrmmatcher
 
 import (
-	"fmt"
 	"regexp"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 const defaultProfile = "driving"
@@ -27,17 +27,17 @@ func (m *Matcher) setProfile() (err error) {
 		m.Profile = defaultProfile
 	}
 	if !profileNames.MatchString(m.Profile) {
-		return fmt.Errorf("profile: %q is not a name of letters, digits, - and _", m.Profile)
+		return options.Wrong("profile", "%q is not a name of letters, digits, - and _", m.Profile)
 	}
 	if m.AnswersFor != "" {
 		if m.answersFor, err = matching.ParseProfile(m.AnswersFor); err != nil {
-			return fmt.Errorf("answers_for: %w", err)
+			return options.Of("answers_for", err)
 		}
 		return nil
 	}
 	usual := false
 	if m.answersFor, usual = usualProfiles[m.Profile]; !usual {
-		return fmt.Errorf("profile: %[1]q does not tell whom it is for: write %[1]s car, bicycle or foot", m.Profile)
+		return options.Wrong("profile", "%[1]q does not tell whom it is for: write %[1]s car, bicycle or foot", m.Profile)
 	}
 	return nil
 }
@@ -49,14 +49,11 @@ func (m *Matcher) Answers(p matching.Profile) bool { return p == m.answersFor }
 func (m *Matcher) unmarshalProfile(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	if len(args) != 1 && len(args) != 2 {
-		return d.ArgErr()
+		return options.ErrCount
 	}
 	m.Profile, m.AnswersFor = args[0], ""
 	if len(args) == 2 {
 		m.AnswersFor = args[1]
 	}
-	if err := (&Matcher{Profile: m.Profile, AnswersFor: m.AnswersFor}).setProfile(); err != nil {
-		return d.Errf("%v", err)
-	}
-	return nil
+	return (&Matcher{Profile: m.Profile, AnswersFor: m.AnswersFor}).setProfile()
 }

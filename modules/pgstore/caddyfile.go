@@ -1,6 +1,12 @@
 package pgstore
 
-import "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+import (
+	"errors"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
 
 // UnmarshalCaddyfile reads the store from a Caddyfile:
 //
@@ -9,7 +15,8 @@ import "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 //	    listen   on|off
 //	}
 //
-// A connection string of keywords has spaces, and stands in quotes: `"host=db.example.com user=maps dbname=maps"`. Example:
+// A connection string of keywords has spaces, and stands in quotes: `"host=db.example.com user=maps dbname=maps"`.
+// Example:
 //
 //	{
 //	    maps {
@@ -20,33 +27,16 @@ import "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 //	}
 func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
-	if !d.Args(&m.DSN) {
-		return d.ArgErr()
-	}
 	if d.NextArg() {
-		return d.Err("store postgres takes one connection string; put one with spaces into quotes")
+		m.DSN = d.Val()
 	}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		switch option := d.Val(); option {
-		case "password":
-			if !d.AllArgs(&m.Password) {
-				return d.ArgErr()
-			}
-		case "listen":
-			var text string
-			if !d.AllArgs(&text) {
-				return d.ArgErr()
-			}
-			if text != "on" && text != "off" {
-				return d.Errf("listen is on or off, not %s", text)
-			}
-			on := text == "on"
-			m.Listen = &on
-		default:
-			return d.Errf("unknown option of store postgres: %s", option)
-		}
+	if d.CountRemainingArgs() > 0 {
+		return options.At(d, errors.New("store postgres takes one connection string; put one with spaces into quotes"))
 	}
-	return nil
+	return options.Block(d, "store postgres", m.checkWritten,
+		options.Option{Name: "password", Takes: "<placeholder>", Read: options.Text(&m.Password)},
+		options.Option{Name: "listen", Takes: "on|off", Read: options.OnOff(&m.Listen)},
+	)
 }
 
 var _ caddyfile.Unmarshaler = (*Module)(nil)

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/store/postgres"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
@@ -63,28 +65,43 @@ func (Module) CaddyModule() caddy.ModuleInfo {
 
 // Provision reads the connection string. It connects to nothing, so that a configuration can be checked anywhere.
 func (m *Module) Provision(caddy.Context) error {
-	if m.DSN == "" {
-		return errors.New("store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}")
-	}
-	if err := refuseLiteralPassword(m.DSN); err != nil {
+	if err := m.checkWritten(); err != nil {
 		return err
-	}
-	if m.Password != "" && !onePlaceholder.MatchString(m.Password) {
-		return errLiteralPassword
 	}
 	repl := caddy.NewReplacer()
 	dsn, err := repl.ReplaceOrErr(m.DSN, true, true)
 	if err != nil {
-		return fmt.Errorf("connection string: %w", err) // names the placeholder alone
+		return fmt.Errorf("store postgres: connection string: %w", err) // names the placeholder alone
 	}
 	password, err := repl.ReplaceOrErr(m.Password, true, true)
 	if err != nil {
-		return fmt.Errorf("password: %w", err)
+		return options.Of("password", err)
 	}
 	if m.config, err = postgres.ParseDSN(dsn, password); err != nil {
 		return err
 	}
 	m.key = keyOf(dsn, password, fmt.Sprint(m.listens()))
+	return nil
+}
+
+// scheme is what a connection string begins with that is a URL.
+var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*)://`)
+
+// checkWritten finds what is wrong before any placeholder is replaced.
+func (m *Module) checkWritten() error {
+	if m.DSN == "" {
+		return errors.New("store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}")
+	}
+	if found := scheme.FindStringSubmatch(m.DSN); found != nil && found[1] != "postgres" && found[1] != "postgresql" {
+		return fmt.Errorf("store postgres: the connection string begins with %s://; "+
+			"that of a PostgreSQL begins with postgres://", found[1])
+	}
+	if err := refuseLiteralPassword(m.DSN); err != nil {
+		return fmt.Errorf("store postgres: %w", err)
+	}
+	if m.Password != "" && !onePlaceholder.MatchString(m.Password) {
+		return options.Of("password", errLiteralPassword)
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/options"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -53,10 +54,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 
 // Validate checks the configuration.
 func (g *Geocoder) Validate() error {
-	if g.Geometry != geometryOn && g.Geometry != geometryOff {
-		return fmt.Errorf("geometry: %q is neither %s nor %s", g.Geometry, geometryOn, geometryOff)
-	}
-	return nil
+	return options.Of("geometry", options.OneOf(g.Geometry, geometryOn, geometryOff))
 }
 
 // Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest
@@ -125,15 +123,8 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	    }
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return g.UnmarshalBlock(d, func(option string) (bool, error) {
-		if option != "geometry" {
-			return false, nil
-		}
-		if !d.AllArgs(&g.Geometry) {
-			return true, d.ArgErr()
-		}
-		return true, nil
-	})
+	return g.UnmarshalBlock(d, "geocoder",
+		options.Option{Name: "geometry", Takes: "on|off", Read: options.Word(&g.Geometry, geometryOn, geometryOff)})
 }
 
 // Interface guards

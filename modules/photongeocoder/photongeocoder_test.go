@@ -24,10 +24,9 @@ const endpoint = "/v2/search/reverse-geocoding"
 // start runs a server whose geocoder is Photon: max_distance is 1000 m, with the parameter near 60 m.
 func start(t testing.TB, upstreams, options string) *mapstest.Server {
 	geocoder := fmt.Sprintf(`geocoder photon %s {
-		timeout 1500ms
 		max_response 1MiB
 		%s
-	}`, upstreams, options)
+	}`, upstreams, upstreamtest.Quick(options))
 	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
 		@near query near=*
 		maps_reverse_geocode @near {
@@ -40,7 +39,7 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 }
 
 func read(t testing.TB, name string) upstreamtest.Recorded {
-	return upstreamtest.Read(t, "testdata/reverse_"+name+".json")
+	return upstreamtest.Read(t, "../../testdata/photon/reverse_"+name+".json")
 }
 
 // sent is the URL of a documented request.
@@ -217,7 +216,7 @@ func TestCaddyfileErrors(t *testing.T) {
 	for block, want := range map[string]string{
 		"geocoder photon": "at least one upstream",
 		"geocoder photon http://a:1 {\nnonsense\n}":       "unrecognized subdirective",
-		"geocoder photon http://a:1 {\nmax_response 0\n}": "not positive",
+		"geocoder photon http://a:1 {\nmax_response 0\n}": "is not a positive size",
 		"geocoder photon http://a:1 {\ngeometry\n}":       "wrong argument count",
 	} {
 		_, err := mapstest.Adapt(":0 {\nmaps_reverse_geocode {\n" + block + "\n}\n}")

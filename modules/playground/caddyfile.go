@@ -5,8 +5,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -16,7 +16,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	p := new(Playground)
-	return p, p.UnmarshalCaddyfile(h.Dispenser)
+	return p, p.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -35,47 +35,42 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //
 //	handle /playground/* {
 //	    maps_playground delaware {
-//	        guest   sa_01J9ZC3AB2K5
+//	        guest   sa_01yPJmVVXZMTq8bL3KdWx5
 //	        profile car bicycle foot
 //	    }
 //	}
 func (p *Playground) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return p.unmarshal(d, nil)
+}
+
+func (p *Playground) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
 	d.Next() // the directive's name
-	if !d.AllArgs(&p.Region) {
-		return d.ArgErr()
+	if d.NextArg() {
+		p.Region = d.Val()
 	}
-	paths := map[string]*string{"prefix": &p.Prefix, "tiles": &p.Tiles, "matching": &p.Matching, "geocoding": &p.Geocoding}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "guest":
-			if !d.AllArgs(&p.Guest) {
-				return d.ArgErr()
-			}
-		case "public":
-			p.Public = true
-		case "prefix", "tiles", "matching", "geocoding":
-			if err := mapsapp.Prefix(d, paths[option]); err != nil {
-				return err
-			}
-		case "profile":
-			names := d.RemainingArgs()
-			if len(names) == 0 {
-				return d.ArgErr()
-			}
-			for _, name := range names {
-				if _, err := matching.ParseProfile(name); err != nil {
-					return d.Errf("profile: %v", err)
-				}
-			}
-			p.Profile = append(p.Profile, names...)
-		default:
-			return d.Errf("unknown option of maps_playground: %s", option)
+	check := func() error {
+		if p.Region == "" {
+			return errNoRegion
 		}
-		if d.NextArg() {
-			return d.ArgErr()
+		if err := p.Validate(); err != nil {
+			return err
 		}
+		return known.Check(p.Region)
 	}
-	return nil
+	return options.Block(d, "maps_playground", check,
+		options.Option{Name: "guest", Takes: "<account id>", Read: func(d *caddyfile.Dispenser) error {
+			if !d.AllArgs(&p.Guest) { // it may be empty, where it comes from the environment: no guests then
+				return options.ErrCount
+			}
+			return nil
+		}},
+		options.Option{Name: "public", Read: options.Flag(&p.Public)},
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&p.Prefix)},
+		options.Option{Name: "tiles", Takes: "<path>", Read: options.Path(&p.Tiles)},
+		options.Option{Name: "matching", Takes: "<path>", Read: options.Path(&p.Matching)},
+		options.Option{Name: "geocoding", Takes: "<path>", Read: options.Path(&p.Geocoding)},
+		options.Option{Name: "profile", Takes: "car|bicycle|foot...", Read: options.Words(&p.Profile), Repeats: true},
+	)
 }
 
 // Interface guard

@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -18,10 +17,12 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Playground)) }
@@ -94,13 +95,13 @@ func (*Playground) CaddyModule() caddy.ModuleInfo {
 func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	p.logger = ctx.Logger()
 	if p.prefix, err = endpoint.ParsePrefix(cmp.Or(p.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
 	if p.app, err = mapsapp.Get(ctx); err != nil {
 		return err
 	}
 	if p.Region == "" {
-		return errors.New("maps_playground needs the name of a region")
+		return errNoRegion
 	}
 	if _, err = p.app.Region(p.Region); err != nil {
 		return err
@@ -110,14 +111,19 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
+var errNoRegion = errors.New("maps_playground needs the name of a region")
+
 // Validate checks the configuration.
 func (p *Playground) Validate() error {
 	if p.Public && p.Guest == "" {
-		return errors.New("public: there is no guest account that could be used from other machines")
+		return options.Wrong("public", "there is no guest account that could be used from other machines")
+	}
+	if p.Guest != "" && !credential.IsAccountID(p.Guest) {
+		return options.Wrong("guest", "%q is not the id of an account, which begins with sa_ and has 25 characters", p.Guest)
 	}
 	for _, name := range p.Profile {
 		if _, err := matching.ParseProfile(name); err != nil {
-			return fmt.Errorf("profile: %w", err)
+			return options.Of("profile", err)
 		}
 	}
 	return nil
@@ -175,6 +181,9 @@ func (p *Playground) newPage() (*webpage.Page, error) {
 	page.Add("settings.json", text, 0)
 	return page, nil
 }
+
+// Addresses implements mapsapp.Endpoint.
+func (p *Playground) Addresses() [][]string { return [][]string{{string(p.prefix) + "/"}} }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (p *Playground) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {

@@ -214,13 +214,14 @@ func TestConfiguration(t *testing.T) {
 	s, cfg, acc := start(t, "TILE", "")
 	for name, test := range map[string]struct{ from, to, want string }{
 		"region":         {"maps_playground village", "maps_playground nowhere", "nowhere"},
-		"no region":      {"maps_playground village", "maps_playground", "wrong argument count"},
-		"two regions":    {"maps_playground village", "maps_playground village town", "wrong argument count"},
+		"no region":      {"maps_playground village", "maps_playground", "needs the name of a region"},
+		"two regions":    {"maps_playground village", "maps_playground village town", `unexpected argument "town"`},
 		"public":         {"guest " + acc.ID, "public", "there is no guest account"},
 		"profile":        {"guest " + acc.ID, "profile boat", "boat"},
 		"path":           {"guest " + acc.ID, "tiles tiles", "does not begin with a slash"},
 		"unknown option": {"guest " + acc.ID, "guests", "unknown option of maps_playground: guests"},
 		"excess":         {"guest " + acc.ID, "guest a b", "wrong argument count"},
+		"bad guest":      {"guest " + acc.ID, "guest " + acc.ID[3:], "is not the id of an account"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := cfg

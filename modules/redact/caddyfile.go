@@ -4,7 +4,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/logging"
-	"github.com/dustin/go-humanize"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // UnmarshalCaddyfile reads the filter:
@@ -25,26 +26,19 @@ import (
 func (f *Filter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the filter's name
 	f.Parameters = d.RemainingArgs()
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "max_length":
-			var text string
-			if !d.AllArgs(&text) {
-				return d.ArgErr()
-			}
-			size, err := humanize.ParseBytes(text)
-			if err != nil {
-				return d.Errf("max_length: %v", err)
-			}
-			f.MaxLength = int(min(size, maxMaxLength+1))
-			if err := f.Validate(); err != nil {
-				return d.Err(err.Error())
-			}
-		default:
-			return d.Errf("unknown option of maps_redact: %s", option)
-		}
+	check := func() error {
+		written := Filter{MaxLength: f.MaxLength}
+		_ = written.Provision(caddy.Context{}) // sets the default
+		return written.Validate()
 	}
-	return nil
+	return options.Block(d, "maps_redact", check,
+		options.Option{Name: "max_length", Takes: "<size>", Read: func(d *caddyfile.Dispenser) error {
+			var size int64
+			err := options.Size(&size)(d)
+			f.MaxLength = int(min(size, maxMaxLength+1))
+			return err
+		}},
+	)
 }
 
 // Interface guards

@@ -11,6 +11,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/mapsedge/caddy-maps/modules/options"
+
 	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
@@ -69,7 +71,7 @@ func (f *Filter) Provision(caddy.Context) error {
 // Validate checks the configuration.
 func (f *Filter) Validate() error {
 	if f.MaxLength < minMaxLength || f.MaxLength > maxMaxLength {
-		return fmt.Errorf("max_length: %d is not between %d and %d bytes", f.MaxLength, minMaxLength, maxMaxLength)
+		return options.Wrong("max_length", "%d is not between %d and %d bytes", f.MaxLength, minMaxLength, maxMaxLength)
 	}
 	return nil
 }

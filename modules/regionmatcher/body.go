@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
-// kept stands in for a body that has been looked into. Whoever reads it gets every byte and every error of the original. It
-// also holds what was found, so that several matchers of one request read its body once.
+// kept stands in for a body that has been looked into. Whoever reads it gets every byte and every error of the
+// original. It also holds what was found, so that several matchers of one request read its body once.
 type kept struct {
 	io.Reader
 	original io.Closer

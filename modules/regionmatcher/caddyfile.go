@@ -2,11 +2,11 @@ package regionmatcher
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/dustin/go-humanize"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // UnmarshalCaddyfile reads the matcher:
@@ -39,17 +39,20 @@ func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() { // the same matcher may stand several times in a set
 		for d.NextArg() {
 			if err := m.add(d.Val()); err != nil {
-				return d.Err(err.Error())
+				return options.At(d, err)
 			}
 		}
-		for nesting := d.Nesting(); d.NextBlock(nesting); {
-			if err := m.unmarshalLimit(d); err != nil {
-				return err
-			}
+		check := func() error {
+			written := Matcher{Regions: m.Regions, Bounds: m.Bounds, MaxBody: m.MaxBody, MaxPoints: m.MaxPoints}
+			written.setDefaults()
+			return written.Validate()
 		}
-	}
-	if len(m.Regions) == 0 && len(m.Bounds) == 0 {
-		return d.Err(errNoPlace.Error())
+		if err := options.Block(d, "maps_region", check,
+			options.Option{Name: "max_body", Takes: "<size>", Read: options.Size(&m.MaxBody)},
+			options.Option{Name: "max_points", Takes: "<number>", Read: options.Number(&m.MaxPoints)},
+		); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -65,33 +68,5 @@ func (m *Matcher) add(place string) error {
 		return fmt.Errorf("maps_region %s: %w", place, err)
 	}
 	m.Bounds = append(m.Bounds, numbers)
-	return nil
-}
-
-func (m *Matcher) unmarshalLimit(d *caddyfile.Dispenser) error {
-	option := d.Val()
-	if option != "max_body" && option != "max_points" {
-		return d.Errf("unknown option of maps_region: %s", option)
-	}
-	var text string
-	if !d.AllArgs(&text) {
-		return d.ArgErr()
-	}
-	var err error
-	if option == "max_body" {
-		var size uint64
-		size, err = humanize.ParseBytes(text)
-		if m.MaxBody = int64(size); err == nil && m.MaxBody < 1 {
-			err = fmt.Errorf("%s is not a positive number of bytes", text)
-		}
-	} else {
-		m.MaxPoints, err = strconv.Atoi(text)
-		if err == nil && (m.MaxPoints < 2 || m.MaxPoints > maxMaxPoints) {
-			err = fmt.Errorf("%s is not between 2 and %d", text, maxMaxPoints)
-		}
-	}
-	if err != nil {
-		return d.Errf("%s: %v", option, err)
-	}
 	return nil
 }

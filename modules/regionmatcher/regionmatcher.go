@@ -17,6 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Matcher)) }
@@ -74,12 +75,7 @@ func (*Matcher) CaddyModule() caddy.ModuleInfo {
 // Provision finds the regions. Their files are opened when the app starts. Without regions, the maps app is not needed.
 func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 	m.admission, m.release = mapsapp.AcquireAdmission()
-	if m.MaxBody == 0 {
-		m.MaxBody = defaultMaxBody
-	}
-	if m.MaxPoints == 0 {
-		m.MaxPoints = matching.DefaultMaxPoints
-	}
+	m.setDefaults()
 	for _, numbers := range m.Bounds {
 		b, err := newBounds(numbers)
 		if err != nil {
@@ -88,9 +84,20 @@ func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 		m.bounds = append(m.bounds, b)
 	}
 	if len(m.Regions) > 0 {
-		m.regions, err = mapsapp.LookupRegions(ctx, m.Regions)
+		if m.regions, err = mapsapp.LookupRegions(ctx, m.Regions); err != nil {
+			return fmt.Errorf("maps_region: %w", err)
+		}
 	}
-	return err
+	return nil
+}
+
+func (m *Matcher) setDefaults() {
+	if m.MaxBody == 0 {
+		m.MaxBody = defaultMaxBody
+	}
+	if m.MaxPoints == 0 {
+		m.MaxPoints = matching.DefaultMaxPoints
+	}
 }
 
 // Validate checks the configuration.
@@ -99,9 +106,9 @@ func (m *Matcher) Validate() error {
 	case len(m.Regions) == 0 && len(m.Bounds) == 0:
 		return errNoPlace
 	case m.MaxBody < 1:
-		return fmt.Errorf("max_body: %d is not a positive number of bytes", m.MaxBody)
+		return options.Wrong("max_body", "%d is not a positive number of bytes", m.MaxBody)
 	case m.MaxPoints < trace.MinPoints || m.MaxPoints > maxMaxPoints:
-		return fmt.Errorf("max_points: %d is not between %d and %d", m.MaxPoints, trace.MinPoints, maxMaxPoints)
+		return options.Wrong("max_points", "%d is not between %d and %d", m.MaxPoints, trace.MinPoints, maxMaxPoints)
 	}
 	return nil
 }

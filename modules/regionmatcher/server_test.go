@@ -201,7 +201,7 @@ func TestRefusedConfigurations(t *testing.T) {
 	maps := "region village " + buildVillage(t)
 	s := mapstest.Start(t, mapstest.Config{Maps: maps, Site: "respond ok"})
 	for _, test := range []struct{ matcher, want string }{
-		{"maps_region delaware", `there is no region "delaware" among those of the maps app: ["village"]`},
+		{"maps_region delaware", `there is no region "delaware": it can only be village`},
 		{"expression maps_region('delaware')", `there is no region "delaware"`},
 		{"expression maps_region('1,2,3')", "south,west,north,east"},
 		{"maps_region", "needs the name of a region"},

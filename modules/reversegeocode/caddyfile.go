@@ -1,15 +1,12 @@
 package reversegeocode
 
 import (
-	"strconv"
-
-	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -19,7 +16,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.UnmarshalCaddyfile(h.Dispenser)
+	return handler, handler.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -44,51 +41,32 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    }
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return h.unmarshal(d, nil)
+}
+
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
 	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "prefix":
-			if err := mapsapp.Prefix(d, &h.Prefix); err != nil {
-				return err
-			}
-		case "coverage":
-			if !d.AllArgs(&h.Coverage) {
-				return d.ArgErr()
-			}
-			if _, err := endpoint.ParsePrefix(h.Coverage); err != nil {
-				return d.Errf("coverage: %v", err)
-			}
-		case "geocoder":
-			if !d.NextArg() {
-				return d.ArgErr()
-			}
-			name := d.Val()
-			module, err := caddyfile.UnmarshalModule(d, "maps.geocoders."+name)
-			if err != nil {
-				return err
-			}
-			h.GeocodersRaw = append(h.GeocodersRaw, caddyconfig.JSONModuleObject(module, "source", name, nil))
-		case "max_distance":
-			var text string
-			if !d.AllArgs(&text) {
-				return d.ArgErr()
-			}
-			metres, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(metres > 0 && metres <= maxMaxDistance) {
-				return d.Errf("max_distance: %s is not a number of metres, more than 0 and at most %d", text, maxMaxDistance)
-			}
-			h.MaxDistance = metres
-		default:
-			return d.Errf("unknown option of maps_reverse_geocode: %s", option)
+	check := func() error {
+		if len(h.GeocodersRaw) == 0 {
+			return errNoGeocoder
 		}
+		written := Handler{Prefix: h.Prefix, Coverage: h.Coverage, MaxDistance: h.MaxDistance}
+		return written.check()
 	}
-	if len(h.GeocodersRaw) == 0 {
-		return d.Err("maps_reverse_geocode needs at least one geocoder")
-	}
-	return nil
+	return options.Block(d, "maps_reverse_geocode", check,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "coverage", Takes: "<path>", Read: options.Path(&h.Coverage)},
+		options.Option{Name: "geocoder", Takes: "<module> [<arguments...>]", Repeats: true,
+			Read: func(d *caddyfile.Dispenser) error {
+				module, raw, err := options.Module(d, "maps.geocoders", "source")
+				if err != nil {
+					return err
+				}
+				h.GeocodersRaw = append(h.GeocodersRaw, raw)
+				return known.CheckModule(module)
+			}},
+		options.Option{Name: "max_distance", Takes: "<metres>", Read: options.Metres(&h.MaxDistance)},
+	)
 }
 
 // Interface guard

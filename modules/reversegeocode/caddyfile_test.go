@@ -35,8 +35,8 @@ func TestCaddyfile(t *testing.T) {
 	for inside, says := range map[string]string{
 		"":                                     "at least one geocoder",
 		"geocoder":                             "argument",
-		"geocoder local":                       "argument",
-		"geocoder nothing x":                   "maps.geocoders.nothing",
+		"geocoder local":                       "at least one region",
+		"geocoder nothing x":                   `geocoder: "nothing" is not known`,
 		"geocoder local a {\n x \n}":           "unknown option",
 		"geocoder local a\n max_distance":      "argument",
 		"geocoder local a\n max_distance 0":    "max_distance",

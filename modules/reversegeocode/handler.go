@@ -21,6 +21,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Handler)) }
@@ -69,17 +70,11 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision loads the geocoders.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
-	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+	if err := h.check(); err != nil {
 		return err
-	}
-	if h.coverage, err = endpoint.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
-		return fmt.Errorf("coverage: %w", err)
 	}
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
-	}
-	if h.MaxDistance == 0 {
-		h.MaxDistance = geocoding.DefaultMaxDistance
 	}
 	if len(h.GeocodersRaw) == 0 {
 		return nil // Validate says so
@@ -98,19 +93,38 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// Validate checks the configuration.
-func (h *Handler) Validate() error {
-	if len(h.geocoders) == 0 {
-		return errors.New("maps_reverse_geocode needs at least one geocoder")
+var errNoGeocoder = errors.New("maps_reverse_geocode needs at least one geocoder")
+
+// check fills in the defaults, and finds what is wrong with everything but the geocoders.
+func (h *Handler) check() (err error) {
+	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+		return options.Of("prefix", err)
+	}
+	if h.coverage, err = endpoint.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
+		return options.Of("coverage", err)
 	}
 	if h.coverage == h.prefix {
-		return fmt.Errorf("coverage: %q is the path of the endpoint itself", h.coverage)
+		return options.Wrong("coverage", "%q is the path of the endpoint itself", h.coverage)
+	}
+	if h.MaxDistance == 0 {
+		h.MaxDistance = geocoding.DefaultMaxDistance
 	}
 	if !(h.MaxDistance > 0 && h.MaxDistance <= maxMaxDistance) {
-		return fmt.Errorf("max_distance: %v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
+		return options.Wrong("max_distance", "%v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
 	}
 	return nil
 }
+
+// Validate checks that there is somebody to ask.
+func (h *Handler) Validate() error {
+	if len(h.geocoders) == 0 {
+		return errNoGeocoder
+	}
+	return nil
+}
+
+// Addresses implements mapsapp.Endpoint.
+func (h *Handler) Addresses() [][]string { return [][]string{{h.prefix.Path(), h.coverage.Path()}} }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {

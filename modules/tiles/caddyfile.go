@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -8,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -17,7 +19,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.UnmarshalCaddyfile(h.Dispenser)
+	return handler, handler.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -40,34 +42,36 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    }
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return h.unmarshal(d, nil)
+}
+
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
 	d.Next() // the directive's name
-	if h.Regions = d.RemainingArgs(); len(h.Regions) == 0 {
-		return d.Err("maps_tiles needs the name of at least one region")
-	}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "prefix":
-			if err := mapsapp.Prefix(d, &h.Prefix); err != nil {
-				return err
-			}
-		case "max_zoom":
-			var text string
-			if !d.AllArgs(&text) {
-				return d.ArgErr()
-			}
-			zoom, err := strconv.ParseUint(text, 10, 8)
-			if err != nil || zoom > maxMaxZoom {
-				return d.Errf("max_zoom: %s is not a whole number from 0 to %d", text, maxMaxZoom)
-			}
-			h.MaxZoom = new(uint8(zoom))
-		case "cache":
-			if err := mapsapp.Size(d, &h.Cache); err != nil {
-				return err
-			}
-		default:
-			return d.Errf("unknown option of maps_tiles: %s", option)
+	h.Regions = d.RemainingArgs()
+	check := func() error {
+		written := Handler{Regions: h.Regions, MaxZoom: h.MaxZoom, Cache: h.Cache}
+		if err := written.check(); err != nil {
+			return err
 		}
+		return known.Check(h.Regions...)
 	}
+	return options.Block(d, "maps_tiles", check,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "max_zoom", Takes: "<zoom>", Read: h.unmarshalMaxZoom},
+		options.Option{Name: "cache", Takes: "<size>", Read: options.Size(&h.Cache)},
+	)
+}
+
+func (h *Handler) unmarshalMaxZoom(d *caddyfile.Dispenser) error {
+	var text string
+	if !d.AllArgs(&text) {
+		return options.ErrCount
+	}
+	zoom, err := strconv.ParseUint(text, 10, 8)
+	if err != nil {
+		return fmt.Errorf("%s is not a whole number from 0 to %d", text, maxMaxZoom)
+	}
+	h.MaxZoom = new(uint8(zoom))
 	return nil
 }
 

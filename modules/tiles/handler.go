@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
@@ -18,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/tilecache"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Handler)) }
@@ -70,12 +72,8 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
 	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
-	if h.maxZoom = defaultMaxZoom; h.MaxZoom != nil {
-		h.maxZoom = *h.MaxZoom
-	}
-	h.Cache = cmp.Or(h.Cache, defaultCache)
 	if err := h.check(); err != nil {
 		return err
 	}
@@ -95,15 +93,20 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
-// check looks at what nothing can be provisioned with.
+// check fills in the defaults, and looks at what nothing can be provisioned with.
 func (h *Handler) check() error {
+	if h.maxZoom = defaultMaxZoom; h.MaxZoom != nil {
+		h.maxZoom = *h.MaxZoom
+	}
+	h.Cache = cmp.Or(h.Cache, defaultCache)
 	switch {
 	case len(h.Regions) == 0:
 		return errors.New("maps_tiles needs the name of at least one region")
 	case h.maxZoom > maxMaxZoom:
-		return fmt.Errorf("max_zoom: %d is not between 0 and %d", h.maxZoom, maxMaxZoom)
+		return options.Wrong("max_zoom", "%d is not a whole number from 0 to %d", h.maxZoom, maxMaxZoom)
 	case h.Cache < minCache:
-		return fmt.Errorf("cache: %d bytes are less than %d", h.Cache, minCache)
+		return options.Wrong("cache", "%s is less than %s",
+			humanize.IBytes(uint64(max(0, h.Cache))), humanize.IBytes(minCache))
 	}
 	for _, name := range h.Regions {
 		if strings.ContainsAny(name, "/%") {
@@ -120,6 +123,11 @@ func (h *Handler) Cleanup() error {
 		h.cache = nil
 	}
 	return nil
+}
+
+// Addresses implements mapsapp.Endpoint.
+func (h *Handler) Addresses() [][]string {
+	return [][]string{{string(h.prefix) + "/" + h.Regions[0] + "/0/0/0.mvt"}}
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.

@@ -5,7 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
@@ -35,27 +35,11 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for d.NextBlock(0) {
-		switch option := d.Val(); option {
-		case "prefix":
-			if err := mapsapp.Prefix(d, &t.Prefix); err != nil {
-				return err
-			}
-		case "refresh_requires_server_token":
-			t.RefreshRequiresServerToken = true
-		case "refresh_rotation":
-			t.RefreshRotation = true
-		default:
-			return d.Errf("unknown option of maps_tokens: %s", option)
-		}
-		if d.NextArg() {
-			return d.ArgErr()
-		}
-	}
-	return nil
+	return options.Block(d, "maps_tokens", nil,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&t.Prefix)},
+		options.Option{Name: "refresh_requires_server_token", Read: options.Flag(&t.RefreshRequiresServerToken)},
+		options.Option{Name: "refresh_rotation", Read: options.Flag(&t.RefreshRotation)},
+	)
 }
 
 // Interface guard

@@ -18,6 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Tokens)) }
@@ -57,10 +58,16 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
 	if t.prefix, err = endpoint.ParsePrefix(cmp.Or(t.Prefix, defaultPrefix)); err != nil {
-		return err
+		return options.Of("prefix", err)
 	}
 	t.app, err = mapsapp.Get(ctx)
 	return err
+}
+
+// Addresses implements mapsapp.Endpoint.
+func (t *Tokens) Addresses() [][]string {
+	return [][]string{{string(t.prefix) + "/auth", string(t.prefix) + "/refresh", string(t.prefix) + "/revoke",
+		string(t.prefix) + "/jwks.json"}}
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.

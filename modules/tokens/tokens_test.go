@@ -334,7 +334,7 @@ func TestRefreshRotation(t *testing.T) {
 
 func TestCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
-		"maps_tokens x":                                     "wrong argument count",
+		"maps_tokens x":                                     "unexpected argument",
 		"maps_tokens {\nnothing\n}":                         "unknown option of maps_tokens: nothing",
 		"maps_tokens {\nrefresh_rotation yes\n}":            "wrong argument count",
 		"maps_tokens {\nrefresh_requires_server_token a\n}": "wrong argument count",

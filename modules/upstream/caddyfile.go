@@ -1,14 +1,16 @@
 package upstream
 
 import (
-	"strconv"
+	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
-	"github.com/dustin/go-humanize"
+
+	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // UnmarshalBlock reads a module's name, its upstreams and its block:
@@ -21,79 +23,69 @@ import (
 //	    <options of reverse_proxy>
 //	}
 //
-// own reads an option of the module itself, and says whether it is one.
-func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, own func(option string) (known bool, err error)) error {
+// own are the options of the module itself.
+func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...options.Option) error {
 	d.Next() // the module's name
-	name := d.Val()
-	tokens := append([]caddyfile.Token{d.Token()}, d.RemainingArgsAsTokens()...)
-	open := tokens[len(tokens)-1]
-	open.Text = "{"
-	tokens = append(tokens, open)
+	name := kind + " " + d.Val()
+	head := *d
+	known := append(own,
+		options.Option{Name: "timeout", Takes: "<duration>", Read: options.Duration(&s.Timeout)},
+		options.Option{Name: "max_response", Takes: "<size>", Read: options.Size(&s.MaxResponse)},
+		options.Option{Name: "max_in_flight", Takes: "<number>", Read: options.Number(&s.MaxInFlight)},
+		options.Option{Name: "max_calls", Takes: "<number>", Read: options.Number(&s.MaxCalls)},
+	)
+	start := d.Token()
+	// What is not ours is the proxy's, and becomes a block of its own.
+	ours := []caddyfile.Token{start, brace(start, "{", start.Line)}
+	proxys := append([]caddyfile.Token{start}, d.RemainingArgsAsTokens()...)
+	proxys = append(proxys, brace(start, "{", start.Line))
+	end := start.Line + 1
+	var names []string
+	for _, o := range known {
+		names = append(names, o.Name)
+	}
+	var mistyped error // if reverse_proxy has no such option either
 	for d.NextBlock(0) {
 		option := d.Val()
-		known, err := s.unmarshalOption(d, option)
-		if !known && err == nil {
-			known, err = own(option)
+		at := *d
+		segment := d.NextSegment()
+		last := segment[len(segment)-1]
+		end = last.Line + 1 + strings.Count(last.Text, "\n")
+		switch {
+		case slices.ContainsFunc(known, func(o options.Option) bool { return o.Name == option }):
+			ours = append(ours, segment...)
+		case strings.HasPrefix(option, "@") || option == "handle_response" || option == "replace_status":
+			return options.At(&at, fmt.Errorf("%s cannot be used with %s: its responses are read here", option, name))
+		default:
+			if meant, found := suggest.Closest(option, names); found && mistyped == nil {
+				mistyped = options.At(&at, fmt.Errorf("unknown option of %s: %s; did you mean %s?", name, option, meant))
+			}
+			proxys = append(proxys, segment...)
 		}
-		if err != nil {
-			return err
-		}
-		if known {
-			continue
-		}
-		if strings.HasPrefix(option, "@") || option == "handle_response" || option == "replace_status" {
-			return d.Errf("%s cannot be used with %s: its responses are read here", option, name)
-		}
-		tokens = append(tokens, d.NextSegment()...)
 	}
-	end := tokens[len(tokens)-1]
-	end.Text = "}"
-	end.Line++
-	tokens = append(tokens, end)
+	ours, proxys = append(ours, brace(start, "}", end)), append(proxys, brace(start, "}", end))
 
+	block := caddyfile.NewDispenser(ours)
+	block.Next()
+	if err := options.Block(block, name, nil, known...); err != nil {
+		return err
+	}
 	h := new(reverseproxy.Handler)
-	if err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(tokens)); err != nil {
+	if err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(proxys)); err != nil {
+		if mistyped != nil && strings.Contains(err.Error(), "unrecognized subdirective") {
+			return mistyped
+		}
 		return err
 	}
 	if err := check(h); err != nil {
-		return d.Errf("%s: %v", name, err)
+		return options.At(&head, fmt.Errorf("%s: %w", name, err))
 	}
 	s.ProxyRaw = caddyconfig.JSON(h, nil)
 	return nil
 }
 
-// unmarshalOption reads an option that every service has.
-func (s *Service) unmarshalOption(d *caddyfile.Dispenser, option string) (known bool, err error) {
-	switch option {
-	case "timeout", "max_response", "max_in_flight", "max_calls":
-	default:
-		return false, nil
-	}
-	var text string
-	if !d.AllArgs(&text) {
-		return true, d.ArgErr()
-	}
-	positive := false
-	switch option {
-	case "timeout":
-		duration, parseErr := caddy.ParseDuration(text)
-		s.Timeout, err, positive = caddy.Duration(duration), parseErr, duration > 0
-	case "max_response":
-		size, parseErr := humanize.ParseBytes(text)
-		s.MaxResponse, err = int64(size), parseErr
-		positive = s.MaxResponse > 0
-	case "max_in_flight":
-		s.MaxInFlight, err = strconv.Atoi(text)
-		positive = s.MaxInFlight > 0
-	case "max_calls":
-		s.MaxCalls, err = strconv.Atoi(text)
-		positive = s.MaxCalls > 0
-	}
-	if err != nil {
-		return true, d.Errf("%s: %v", option, err)
-	}
-	if !positive {
-		return true, d.Errf("%s: %s is not positive", option, text)
-	}
-	return true, nil
+// brace is a token in the same file as another.
+func brace(like caddyfile.Token, text string, line int) caddyfile.Token {
+	like.Text, like.Line = text, line
+	return like
 }

@@ -22,7 +22,7 @@ type Protocol struct {
 // check refuses what makes no sense for a service whose answers are read here.
 func check(h *reverseproxy.Handler) error {
 	if len(h.Upstreams) == 0 && h.DynamicUpstreamsRaw == nil {
-		return errors.New("at least one upstream is needed")
+		return errors.New("at least one upstream is needed, such as http://10.0.0.5:5000")
 	}
 	if len(h.HandleResponse) > 0 {
 		return errors.New("handle_response cannot be used here")

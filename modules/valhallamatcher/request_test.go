@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
-type options struct {
+type traceOptions struct {
 	SearchRadius          *float64 `json:"search_radius"`
 	TurnPenaltyFactor     float64  `json:"turn_penalty_factor"`
 	InterpolationDistance float64  `json:"interpolation_distance"`
@@ -29,29 +29,29 @@ func TestBody(t *testing.T) {
 		limit          float64
 		accuracies     []float64 // of the first points
 		wide           bool
-		want           options
+		want           traceOptions
 		wantAccuracies []float64 // of all points, 0 where none is sent
 		asked          float64
 	}{
-		{"nothing is said", 0.001, 0, 0, unlimited, nil, false, options{radius(50), 100, 0}, nil, 50},
-		{"wide", 0.001, 0, 0, unlimited, nil, true, options{radius(100), 100, 0}, nil, 100},
-		{"exact points", 0.001, 1, 0, unlimited, nil, false, options{radius(50), 50, 0}, nil, 50},
-		{"a radius", 0.002, 20, 0, unlimited, nil, false, options{radius(80), 200, 0}, nil, 80},
-		{"a radius and dense points", 0.0002, 10, 0, unlimited, nil, false, options{radius(50), 100, 55}, nil, 50},
-		{"the longest interpolation", 0.0001, 40, 0, unlimited, nil, false, options{radius(100), 400, 120}, nil, 100},
-		{"as far as the request allows", 0.001, 0, 30, unlimited, nil, true, options{radius(30), 100, 0}, nil, 30},
-		{"as far as the service allows", 0.001, 0, 300, 100, nil, true, options{radius(100), 100, 0}, nil, 100},
-		{"no radius for the service", 0.001, 0, 300, 0, []float64{60}, true, options{nil, 100, 0}, nil, 0},
-		{"one inexact point", 0.001, 0, 300, unlimited, []float64{60}, false, options{radius(50), 100, 0},
+		{"nothing is said", 0.001, 0, 0, unlimited, nil, false, traceOptions{radius(50), 100, 0}, nil, 50},
+		{"wide", 0.001, 0, 0, unlimited, nil, true, traceOptions{radius(100), 100, 0}, nil, 100},
+		{"exact points", 0.001, 1, 0, unlimited, nil, false, traceOptions{radius(50), 50, 0}, nil, 50},
+		{"a radius", 0.002, 20, 0, unlimited, nil, false, traceOptions{radius(80), 200, 0}, nil, 80},
+		{"a radius and dense points", 0.0002, 10, 0, unlimited, nil, false, traceOptions{radius(50), 100, 55}, nil, 50},
+		{"the longest interpolation", 0.0001, 40, 0, unlimited, nil, false, traceOptions{radius(100), 400, 120}, nil, 100},
+		{"as far as the request allows", 0.001, 0, 30, unlimited, nil, true, traceOptions{radius(30), 100, 0}, nil, 30},
+		{"as far as the service allows", 0.001, 0, 300, 100, nil, true, traceOptions{radius(100), 100, 0}, nil, 100},
+		{"no radius for the service", 0.001, 0, 300, 0, []float64{60}, true, traceOptions{nil, 100, 0}, nil, 0},
+		{"one inexact point", 0.001, 0, 300, unlimited, []float64{60}, false, traceOptions{radius(50), 100, 0},
 			[]float64{240, 0, 0, 0, 0, 0}, 240},
 		{"one inexact point, as far as the request allows", 0.001, 0, 0, unlimited, []float64{none, 60, 5}, false,
-			options{radius(50), 100, 0}, []float64{0, 100, 0, 0, 0, 0}, 100},
+			traceOptions{radius(50), 100, 0}, []float64{0, 100, 0, 0, 0, 0}, 100},
 		{"one inexact point, as far as the service allows", 0.001, 0, 300, 150, []float64{60}, false,
-			options{radius(50), 100, 0}, []float64{150, 0, 0, 0, 0, 0}, 150},
+			traceOptions{radius(50), 100, 0}, []float64{150, 0, 0, 0, 0, 0}, 150},
 		{"half of the points say how exact they are", 0.001, 0, 300, unlimited, []float64{20, 20, 20}, false,
-			options{radius(50), 100, 0}, []float64{80, 80, 80, 0, 0, 0}, 80},
+			traceOptions{radius(50), 100, 0}, []float64{80, 80, 80, 0, 0, 0}, 80},
 		{"most of the points say how exact they are", 0.002, 0, 300, unlimited, []float64{30, 20, 40, 20}, false,
-			options{radius(120), 300, 0}, []float64{0, 0, 160, 0, 0, 0}, 160},
+			traceOptions{radius(120), 300, 0}, []float64{0, 0, 160, 0, 0, 0}, 160},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			req := &matching.Request{Radius: tt.radius, MaxRadius: tt.max}
@@ -69,7 +69,7 @@ func TestBody(t *testing.T) {
 			body, asked := q.body("auto", used, matchservice.Terms{Sigma: sigma, Wide: tt.wide}, tt.limit)
 			var got struct {
 				Shape        []struct{ Lat, Lon, Accuracy float64 }
-				TraceOptions options `json:"trace_options"`
+				TraceOptions traceOptions `json:"trace_options"`
 			}
 			if err := json.Unmarshal(body, &got); err != nil {
 				t.Fatalf("%v: %s", err, body)

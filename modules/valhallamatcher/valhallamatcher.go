@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/options"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
@@ -75,10 +76,7 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 
 // Validate checks the configuration.
 func (m *Matcher) Validate() error {
-	if m.Ways != waysOn && m.Ways != waysOff {
-		return fmt.Errorf("ways: %q is neither %s nor %s", m.Ways, waysOn, waysOff)
-	}
-	return nil
+	return options.Of("ways", options.OneOf(m.Ways, waysOn, waysOff))
 }
 
 // Match implements matching.Matcher. Where no road is found near the points, and where the drive has a gap, it looks as
@@ -167,16 +165,10 @@ func (m *Matcher) send(ctx context.Context, q *question, used []int, terms match
 //	    }
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return m.UnmarshalBlock(d, func(option string) (bool, error) {
-		value := map[string]*string{"costing": &m.Costing, "ways": &m.Ways}[option]
-		if value == nil {
-			return false, nil
-		}
-		if !d.AllArgs(value) {
-			return true, d.ArgErr()
-		}
-		return true, nil
-	})
+	return m.UnmarshalBlock(d, "matcher",
+		options.Option{Name: "costing", Takes: "<name>", Read: options.Text(&m.Costing)},
+		options.Option{Name: "ways", Takes: "on|off", Read: options.Word(&m.Ways, waysOn, waysOff)},
+	)
 }
 
 // Interface guards

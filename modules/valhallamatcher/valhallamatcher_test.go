@@ -26,13 +26,12 @@ func site(upstreams, options, handler string) mapstest.Config {
 		handle {
 			maps_match {
 				matcher valhalla %s {
-					timeout 1500ms
 					max_response 1MiB
 					%s
 				}
 				%s
 			}
-		}`, upstreams, options, handler)}
+		}`, upstreams, upstreamtest.Quick(options), handler)}
 }
 
 func start(t testing.TB, upstreams, options string) *mapstest.Server {
@@ -142,7 +141,7 @@ func TestBadDays(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
-	good := string(upstreamtest.Read(t, "testdata/ok_route_osrm.json").Body)
+	good := string(upstreamtest.Read(t, "../../testdata/valhalla/ok_route_osrm.json").Body)
 	upstreamtest.CheckBadDays(t, s, u, good, func(s *mapstest.Server) mapstest.Response {
 		return s.Do(http.MethodPost, matchPath, "", r.question(""))
 	})

@@ -86,7 +86,7 @@ func (s *Search) Run(ctx context.Context) (*Matchings, error) {
 			best = last
 		}
 	}
-	return best, nil
+	return best, nil //nolint:nilerr // the best answer so far stands, whatever became of a question for a better one
 }
 
 // other returns how to ask for all points again after the first response, or the same terms where that is not worth it.

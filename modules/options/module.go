@@ -1,0 +1,33 @@
+package options
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/suggest"
+)
+
+// Module reads the name of a module of a namespace and what follows it, and returns the module, and the same as JSON
+// with its name under key.
+func Module(d *caddyfile.Dispenser, namespace, key string) (any, json.RawMessage, error) {
+	if !d.NextArg() {
+		return nil, nil, ErrCount
+	}
+	name := d.Val()
+	if _, err := caddy.GetModule(namespace + "." + name); err != nil {
+		var names []string
+		for _, module := range caddy.GetModules(namespace) {
+			names = append(names, module.ID.Name())
+		}
+		return nil, nil, fmt.Errorf("%q is not known; %s", name, suggest.Among(name, names))
+	}
+	module, err := caddyfile.UnmarshalModule(d, namespace+"."+name)
+	if err != nil {
+		return nil, nil, located{err} // Caddy's own errors have their line, too
+	}
+	return module, caddyconfig.JSONModuleObject(module, key, name, nil), nil
+}

@@ -1,0 +1,150 @@
+package options_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+// house is what the tests read: an option of each kind, and one with a block of its own.
+type house struct {
+	Name, Kind string
+	Doors      []string
+	Open       bool
+	Lit        *bool
+	Every      caddy.Duration
+	Size       int64
+	Floors     int
+	Height     float64
+	Path       string
+	Colour     string
+}
+
+func (h *house) read(text string) error {
+	d := caddyfile.NewTestDispenser(text)
+	d.Next()
+	check := func() error {
+		switch {
+		case h.Name == "":
+			return errors.New("house needs a name")
+		case h.Floors > 100:
+			return options.Wrong("floors", "%d is too high", h.Floors)
+		}
+		return nil
+	}
+	return options.Block(d, "house", check,
+		options.Option{Name: "name", Takes: "<text>", Read: options.Text(&h.Name)},
+		options.Option{Name: "kind", Takes: "flat|hut", Read: options.Word(&h.Kind, "flat", "hut")},
+		options.Option{Name: "doors", Takes: "<text>...", Read: options.Words(&h.Doors), Repeats: true},
+		options.Option{Name: "open", Read: options.Flag(&h.Open)},
+		options.Option{Name: "lit", Takes: "on|off", Read: options.OnOff(&h.Lit)},
+		options.Option{Name: "every", Takes: "<duration>", Read: options.Duration(&h.Every)},
+		options.Option{Name: "size", Takes: "<size>", Read: options.Size(&h.Size)},
+		options.Option{Name: "floors", Takes: "<number>", Read: options.Number(&h.Floors)},
+		options.Option{Name: "height", Takes: "<metres>", Read: options.Metres(&h.Height)},
+		options.Option{Name: "path", Takes: "<path>", Read: options.Path(&h.Path)},
+		options.Option{Name: "roof", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
+			return options.Block(d, "roof", nil,
+				options.Option{Name: "colour", Takes: "<name>", Read: options.Text(&h.Colour)})
+		}},
+	)
+}
+
+func TestBlock(t *testing.T) {
+	var h house
+	err := h.read(`house {
+		name  "The Gables"
+		kind  hut
+		doors front back
+		doors cellar
+		open
+		lit   off
+		every 30d
+		size  2MiB
+		floors 7
+		height 9.5
+		roof {
+			colour red
+		}
+		path /house
+	}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Name != "The Gables" || h.Kind != "hut" || strings.Join(h.Doors, " ") != "front back cellar" || !h.Open ||
+		h.Lit == nil || *h.Lit || time.Duration(h.Every) != 30*24*time.Hour || h.Size != 2<<20 || h.Floors != 7 ||
+		h.Height != 9.5 || h.Path != "/house" || h.Colour != "red" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// Each error says what is wrong in words of its own, and where.
+func TestErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"house":            "house needs a name, at Testfile:1",
+		"house x":          `house: unexpected argument "x", at Testfile:1`,
+		"house {\nopen\n}": "house needs a name, at Testfile:1",
+		"house {\nflors 7\n}": "unknown option of house: flors; did you mean floors? It is one of name, kind, doors, open, " +
+			"lit, every, size, floors, height, path, roof, at Testfile:2",
+		"house {\nroof {\nshape flat\n}\n}": "unknown option of roof: shape; it can only be colour, at Testfile:3",
+		"house {\nroof {\ncolor red\n}\n}":  "unknown option of roof: color; did you mean colour?, at Testfile:3",
+		"house {\nname a\n\nname b\n}":      "name may stand only once in house, and stands in line 2 already, at Testfile:4",
+		"house {\nname\n}":                  "name: wrong argument count; write name <text>, at Testfile:2",
+		"house {\nname a b\n}":              "name: wrong argument count; write name <text>, at Testfile:2",
+		"house {\nname \"\"\n}":             "name: the value is empty, at Testfile:2",
+		"house {\nopen wide\n}":             "open: wrong argument count; write open, at Testfile:2",
+		"house {\nopen {\nname a\n}\n}":     "open takes no block, at Testfile:2",
+		"house {\nroof tiles\n}":            `roof: unexpected argument "tiles", at Testfile:2`,
+		"house {\ndoors\n}":                 "doors: wrong argument count; write doors <text>..., at Testfile:2",
+		"house {\nkind flta\n}": `kind: "flta" is not known; did you mean flat? It is one of flat, hut, ` +
+			"at Testfile:2",
+		"house {\nlit yes\n}":              "lit: it is on or off, not yes, at Testfile:2",
+		"house {\nevery soon\n}":           `every: "soon" is not a duration, such as 90s, 15m, 12h or 30d, at Testfile:2`,
+		"house {\nevery -1s\n}":            "every: a duration must be positive, not -1s, at Testfile:2",
+		"house {\nsize 0\n}":               `size: "0" is not a positive size, such as 256MiB, at Testfile:2`,
+		"house {\nsize 16EiB\n}":           `size: "16EiB" is not a positive size, such as 256MiB, at Testfile:2`,
+		"house {\nfloors 1.5\n}":           `floors: "1.5" is not a positive whole number, at Testfile:2`,
+		"house {\nheight NaN\n}":           `height: "NaN" is not a positive number of metres, at Testfile:2`,
+		"house {\npath house\n}":           `path: "house" does not begin with a slash, at Testfile:2`,
+		"house {\nname a\n\nfloors 101\n}": "floors: 101 is too high, at Testfile:4",
+	} {
+		if err := new(house).read(text); err == nil || err.Error() != want {
+			t.Errorf("%q\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// An error keeps the first line that it gets, and the first option that it is about.
+func TestWhereErrorsStand(t *testing.T) {
+	d := caddyfile.NewTestDispenser("a\nb")
+	d.Next()
+	cause := errors.New("broken")
+	first := options.At(d, options.Of("size", cause))
+	d.Next()
+	for _, err := range []error{options.At(d, first), options.Of("house", first)} {
+		if err.Error() != "size: broken, at Testfile:1" || !errors.Is(err, cause) {
+			t.Error(err)
+		}
+	}
+	if err := options.Of("size", options.Of("size", cause)); err.Error() != "size: broken" {
+		t.Error(err)
+	}
+	if options.At(d, nil) != nil || options.Of("size", nil) != nil {
+		t.Error("nothing became an error")
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for text, want := range map[string]string{"24h": "24h", "15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "10s": "10s"} {
+		parsed, err := time.ParseDuration(text)
+		if got := options.Span(parsed); err != nil || got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

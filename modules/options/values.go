@@ -1,0 +1,162 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/dustin/go-humanize"
+
+	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/suggest"
+)
+
+// Reader reads what follows the name of an option.
+type Reader = func(d *caddyfile.Dispenser) error
+
+// Text reads one argument that is not empty.
+func Text(value *string) Reader {
+	return one(func(text string) error {
+		*value = text
+		if text == "" {
+			return errors.New("the value is empty")
+		}
+		return nil
+	})
+}
+
+// Word reads one argument that is one of a few.
+func Word(value *string, known ...string) Reader {
+	return one(func(text string) error {
+		*value = text
+		return OneOf(text, known...)
+	})
+}
+
+// OneOf checks that a word is one of a few; empty stands for the default.
+func OneOf(given string, known ...string) error {
+	for _, word := range append(known, "") {
+		if given == word {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not known; %s", given, suggest.Among(given, known))
+}
+
+// Words reads at least one argument, and adds them to what is there.
+func Words(values *[]string) Reader {
+	return func(d *caddyfile.Dispenser) error {
+		more := d.RemainingArgs()
+		if len(more) == 0 {
+			return ErrCount
+		}
+		*values = append(*values, more...)
+		return nil
+	}
+}
+
+// Flag reads an option that is on where it stands.
+func Flag(value *bool) Reader {
+	return func(*caddyfile.Dispenser) error {
+		*value = true
+		return nil
+	}
+}
+
+// OnOff reads `on` or `off`.
+func OnOff(value **bool) Reader {
+	return one(func(text string) error {
+		if text != "on" && text != "off" {
+			return fmt.Errorf("it is on or off, not %s", text)
+		}
+		*value = new(text == "on")
+		return nil
+	})
+}
+
+// Duration reads a positive duration, such as 15m or 30d.
+func Duration(value *caddy.Duration) Reader {
+	return one(func(text string) error {
+		parsed, err := caddy.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration, such as 90s, 15m, 12h or 30d", text)
+		}
+		if parsed <= 0 {
+			return fmt.Errorf("a duration must be positive, not %s", text)
+		}
+		*value = caddy.Duration(parsed)
+		return nil
+	})
+}
+
+// Span writes a duration as a Caddyfile has it: 24h rather than 24h0m0s.
+func Span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Size reads a positive number of bytes, such as 256MiB.
+func Size(bytes *int64) Reader {
+	return one(func(text string) error {
+		parsed, err := humanize.ParseBytes(text)
+		if err != nil || parsed == 0 || parsed > math.MaxInt64 {
+			return fmt.Errorf("%q is not a positive size, such as 256MiB", text)
+		}
+		*bytes = int64(parsed)
+		return nil
+	})
+}
+
+// Number reads a positive whole number.
+func Number(value *int) Reader {
+	return one(func(text string) error {
+		parsed, err := strconv.Atoi(text)
+		if err != nil || parsed <= 0 {
+			return fmt.Errorf("%q is not a positive whole number", text)
+		}
+		*value = parsed
+		return nil
+	})
+}
+
+// Metres reads a positive number.
+func Metres(value *float64) Reader {
+	return one(func(text string) error {
+		parsed, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(parsed > 0) {
+			return fmt.Errorf("%q is not a positive number of metres", text)
+		}
+		*value = parsed
+		return nil
+	})
+}
+
+// Path reads the path at which an endpoint stands.
+func Path(value *string) Reader {
+	return one(func(text string) error {
+		*value = text
+		_, err := endpoint.ParsePrefix(text)
+		return err
+	})
+}
+
+func one(read func(text string) error) Reader {
+	return func(d *caddyfile.Dispenser) error {
+		var text string
+		if !d.AllArgs(&text) {
+			return ErrCount
+		}
+		return read(text)
+	}
+}
