@@ -119,8 +119,8 @@ type block struct {
 	code bool
 }
 
-// blocks splits a comment where blank lines separate paragraphs and where code begins and ends. Text stays as it is, for it
-// is Markdown.
+// blocks splits a comment where blank lines separate paragraphs and where code begins and ends. Text stays as it is,
+// for it is Markdown.
 func blocks(comment string) (all []block) {
 	paragraph := true // a new block begins with the next line of text
 	for line := range strings.Lines(comment) {

@@ -1,12 +1,13 @@
-// Command reference writes docs/reference.md: every Caddy module of this repository, from the doc comments of its type, of its
-// JSON fields and of its UnmarshalCaddyfile. A module or a field that lacks its documentation is an error.
+// Command reference writes docs/reference.md: every Caddy module of this repository, from the doc comments of its type,
+// of its JSON fields and of its UnmarshalCaddyfile, and every command below `caddy maps`, from what it says of itself.
+// A module, a field, a command or a flag that lacks its documentation is an error.
 //
 // What it reads:
 //
 //   - The comment of the module's type says what the module does.
 //   - The comment of a field says what the field does, and either "Default: …." or "Required.".
-//   - The comment of UnmarshalCaddyfile has the syntax as its first code block, and an example as the code block that follows
-//     the line "Example:". A module that is not in Caddyfiles has its example in the comment of its type.
+//   - The comment of UnmarshalCaddyfile has the syntax as its first code block, and an example as the code block
+//     that follows the line "Example:". A module that is not in Caddyfiles has its example in the comment of its type.
 package main
 
 import (
@@ -41,13 +42,17 @@ func run(output string, check bool) error {
 	if err != nil {
 		return err
 	}
-	text := render(modules)
+	commands, err := commandsOf("maps")
+	if err != nil {
+		return err
+	}
+	text := render(modules, commands)
 	if !check {
 		return os.WriteFile(output, text, 0o644)
 	}
 	committed, err := os.ReadFile(output)
 	if err == nil && !bytes.Equal(committed, text) {
-		err = fmt.Errorf("%s is not what the comments say; run make docs", output)
+		err = fmt.Errorf("%s is not what the comments and commands say; run make docs", output)
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func TestDescribe(t *testing.T) {
 		"Syntax:\n\n```\nsample <text> {\n\twait <duration>\n\n\tpart <name>\n}\n```\n\nParts may be many.\n\n" +
 		"Example:\n\n```caddyfile\nsample a {\n\twait 5s\n}\n```\n\n| JSON field | Type | Default | |\n|---|---|---|---|\n" +
 		"| `wait` | duration | 10s | How long. |\n"
-	got := string(render([]module{m}))
+	got := string(render([]module{m}, testCommands(t)))
 	if at := strings.Index(got, "\n### "); at < 0 || !strings.HasPrefix(got[at:], rendered) {
 		t.Errorf("%s\nwant in it\n%s", got, rendered)
 	}
@@ -112,7 +112,7 @@ func TestDescribeOtherThanObject(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	const jsonKind = "```sh\ncurl localhost\n```\n\nJSON: list of strings.\n"
-	if got := string(render([]module{m})); !strings.Contains(got, jsonKind) {
+	if got := string(render([]module{m}, testCommands(t))); !strings.Contains(got, jsonKind) {
 		t.Error(got)
 	}
 }

@@ -37,11 +37,12 @@ func titleOf(namespace string) string {
 	return "`" + namespace + "`"
 }
 
-const preface = `<!-- Made by "make docs" from the comments in the source. Change those, not this file. -->
+const preface = `<!-- Made by "make docs" from the comments and commands in the source. Change those, not this file. -->
 
-# Reference of all modules
+# Reference
 
-Every module of caddy-maps, with its fields in Caddy's JSON and its syntax in a Caddyfile.
+Every module of caddy-maps, with its fields in Caddy's JSON and its syntax in a Caddyfile, and at the end
+[every command](#commands).
 ` + "[`Caddyfile.example`](../Caddyfile.example)" + ` shows all directives in place,
 [configuration.md](configuration.md) how they work together.
 
@@ -53,8 +54,8 @@ directory. Every directive has its place in Caddy's order, so no ` + "`order`" +
 |---|---|
 `
 
-// render writes the reference, modules in their order, as Markdown.
-func render(modules []module) []byte {
+// render writes the reference, modules in their order and then commands, as Markdown.
+func render(modules []module, commands []command) []byte {
 	var b bytes.Buffer
 	b.WriteString(preface)
 	for _, m := range modules {
@@ -68,6 +69,7 @@ func render(modules []module) []byte {
 		}
 		m.render(&b)
 	}
+	renderCommands(&b, commands)
 	return b.Bytes()
 }
 
