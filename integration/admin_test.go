@@ -84,6 +84,7 @@ func TestChangesAreLogged(t *testing.T) {
 
 // The metrics are there, and still there after a reload, which gives Caddy a new registry.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	acc := s.create(t, s.userToken(t, "metrics"), nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
@@ -123,6 +124,7 @@ func TestMetrics(t *testing.T) {
 
 // The example configuration adapts without a warning, and validates where neither its region nor its store is.
 func TestExampleConfiguration(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	example := filepath.Join(root, "Caddyfile.example")
 	out, err := s.command(t.Context(), "adapt", "--config", example, "--adapter", "caddyfile").CombinedOutput()
@@ -183,6 +185,7 @@ func TestExampleConfiguration(t *testing.T) {
 
 // The example runs as Caddy's own JSON too, without the Caddyfile.
 func TestAdaptedJSONRuns(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	out, err := s.command(t.Context(), "adapt", "--config", s.config, "--adapter", "caddyfile").Output()
 	if err != nil {

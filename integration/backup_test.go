@@ -12,7 +12,8 @@ import (
 
 // A copy that is taken under writes holds everything that was answered before it, and a server starts on it.
 func TestBackup(t *testing.T) {
-	s := startServer(t)
+	t.Parallel()
+	s := startRaced(t)
 	user := s.userToken(t, "backup")
 	acc := s.create(t, user, nil)
 	token, refresh := s.exchange(t, acc.ClientToken, acc.ServerToken)
@@ -125,6 +126,8 @@ func TestBackupRefused(t *testing.T) {
 }
 
 func TestBackupOfPostgres(t *testing.T) {
+	leaveOut(t, "it starts a cluster")
+	t.Parallel()
 	c := startCluster(t, pgtest.DSN(t), "")
 	target := filepath.Join(t.TempDir(), "copy.db")
 	out, err := c.nodes[0].command(t.Context(), "maps", "backup", "--output", target, "--address",

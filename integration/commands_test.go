@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/store/bolt"
 )
 
 // maps runs `caddy maps …` and returns both outputs.
@@ -63,6 +65,49 @@ func TestBuildAndInfo(t *testing.T) {
 	var info map[string]any
 	if err := json.Unmarshal([]byte(out), &info); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The command and a running server tell the same version, and the formats are those of the files that are made.
+func TestVersion(t *testing.T) {
+	out, stderr, err := maps(t, "", "version", "--json")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	var v struct {
+		Version, Caddy string
+		Formats        struct{ Region, Bolt struct{ Newest uint64 } }
+	}
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s := sharedServer(t)
+	var status struct{ Version string }
+	s.sendAdmin(t, call{path: "/maps/status"}).want(200).into(&status)
+	if status.Version == "" || status.Version != v.Version {
+		t.Errorf("the server has version %q, the command says %q", status.Version, v.Version)
+	}
+	if a := s.send(t, call{path: "/healthz"}).want(200); bytes.Contains(a.body, []byte("version")) {
+		t.Errorf("strangers are told the version: %s", a.body)
+	}
+	built, err := exec.Command(plain, "version").Output()
+	if err != nil || strings.Fields(string(built))[0] != v.Caddy {
+		t.Errorf("of Caddy %q, %s, %v", v.Caddy, built, err)
+	}
+
+	var info struct{ Format uint64 }
+	out, _, err = maps(t, "", "info", region, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(out), &info); err != nil || info.Format != v.Formats.Region.Newest {
+		t.Errorf("regions of format %d are built, %+v, %v", info.Format, v.Formats, err)
+	}
+	backup := filepath.Join(t.TempDir(), "accounts.db")
+	s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType,
+		body: asJSON(t, map[string]string{"output": backup})}).want(200)
+	if r, err := bolt.Verify(backup, 1); err != nil || r.Format != v.Formats.Bolt.Newest {
+		t.Errorf("stores of format %d are made, %+v, %v", r.Format, v.Formats, err)
 	}
 }
 

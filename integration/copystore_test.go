@@ -10,9 +10,11 @@ import (
 
 // A server moves from bolt to PostgreSQL: every token goes on being what it was.
 func TestCopyStore(t *testing.T) {
+	leaveOut(t, "it starts several servers and runs many commands")
+	t.Parallel()
 	s := startServer(t, "# refresh_rotation", "refresh_rotation")
-	t.Setenv("MAPS_TEST_COPY", pgtest.DSN(t))
-	const target = "postgres:{env.MAPS_TEST_COPY}"
+	const target = "postgres:{env.MAPS_TEST_DATABASE}"
+	s.useDatabase(t, pgtest.DSN(t)) // for its commands
 	copying := func(from, to string) (string, error) {
 		out, err := s.command(t.Context(), "maps", "copy-store", "--from", from, "--to", to).CombinedOutput()
 		return string(out), err
@@ -56,7 +58,8 @@ func TestCopyStore(t *testing.T) {
 		t.Errorf("again: %v\n%s", err, out)
 	}
 
-	moved := newServer(t, boltLine, "store postgres {env.MAPS_TEST_COPY}", "# refresh_rotation", "refresh_rotation")
+	moved := newServer(t, boltLine, databaseStore, "# refresh_rotation", "refresh_rotation")
+	moved.useDatabase(t, s.dsn)
 	moved.run(t)
 	if got := moved.published(t); strings.Join(got, " ") != strings.Join(kids, " ") {
 		t.Errorf("jwks.json has %v, it had %v", got, kids)

@@ -62,6 +62,7 @@ func (s *server) overwrite(t *testing.T, offset int64, content []byte) {
 // log has one line of it. The server does not start on the damaged file, and says why; verify-store finds the
 // same, and nothing in the backup of before.
 func TestDamagedStore(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	user := s.userToken(t, "damage")
 	var made []serviceAccount

@@ -16,7 +16,12 @@ func TestDocumentLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"} {
+	examples, err := filepath.Glob(filepath.Join(root, "examples", "*", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs = append(docs, examples...)
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md"} {
 		docs = append(docs, filepath.Join(root, name))
 	}
 	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
@@ -36,9 +41,9 @@ func TestDocumentLinks(t *testing.T) {
 				continue
 			}
 			if err != nil {
-				t.Errorf("%s: %v", filepath.Base(doc), err)
+				t.Errorf("%s: %v", doc, err)
 			} else if m[2] != "" && !slices.Contains(anchors(string(linked)), m[2]) {
-				t.Errorf("%s: %s has no heading %s", filepath.Base(doc), filepath.Base(target), m[2])
+				t.Errorf("%s: %s has no heading %s", doc, target, m[2])
 			}
 		}
 	}
@@ -113,6 +118,48 @@ func TestNamedTests(t *testing.T) {
 	}
 	if named["security.md"] < 40 || commands < 15 {
 		t.Errorf("only %d names in docs/security.md and %d commands were found", named["security.md"], commands)
+	}
+}
+
+// What else a document tells people to run is there: the flags of eval, the scripts, and what the Makefile builds.
+func TestNamedCommands(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(root, "internal", "cmd", "eval", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags, scripts := 0, 0
+	for _, name := range []string{"docs/benchmarks.md", "docs/matching.md", "docs/geocoding.md", "docs/decisions.md",
+		"CONTRIBUTING.md", ".ci/run"} {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`EVAL_FLAGS="([^"]*)"`).FindAllSubmatch(text, -1) {
+			for _, flag := range regexp.MustCompile(`(?:^| )-([a-z]+)`).FindAllSubmatch(m[1], -1) {
+				flags++
+				if !strings.Contains(string(source), `, "`+string(flag[1])+`", `) {
+					t.Errorf("%s: eval has no flag -%s", name, flag[1])
+				}
+			}
+		}
+		for _, script := range regexp.MustCompile(`scripts/[a-z]+\.sh`).FindAll(text, -1) {
+			scripts++
+			if _, err := os.Stat(filepath.Join(root, string(script))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, m := range regexp.MustCompile(`make build/bin/([a-z]+)`).FindAllSubmatch(text, -1) {
+			if !strings.Contains(string(makefile), "\n$(BIN)/"+string(m[1])+":") {
+				t.Errorf("%s: the Makefile builds no %s", name, m[1])
+			}
+		}
+	}
+	if flags < 20 || scripts < 3 {
+		t.Errorf("only %d flags of eval and %d scripts were found", flags, scripts)
 	}
 }
 

@@ -2,15 +2,18 @@ package integration
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
 )
 
 // example is one Caddyfile that the documentation shows.
@@ -20,8 +23,10 @@ type example struct {
 }
 
 // Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones,
-// and directives alone, which are tried in a site. Its upstreams are used as docs/fronting.md says.
+// and directives alone, which are tried in a site. `caddy fmt --overwrite` leaves each as it is, so that nobody who
+// follows Caddy's advice to run it gets another configuration. Their upstreams are used as docs/fronting.md says.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	examples := documentedExamples(t)
 	if len(examples) < 15 {
 		t.Fatalf("only %d examples were found", len(examples))
@@ -32,14 +37,16 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("MAPS_DATABASE_URL", "postgres://maps@127.0.0.1/maps")
-	t.Setenv("MAPS_FILES_TOKEN", "token")
-	proxies := 0
+	var proxies atomic.Int64
+	t.Cleanup(func() {
+		if proxies.Load() < 25 && !t.Failed() {
+			t.Errorf("only %d proxies were found", proxies.Load())
+		}
+	})
 	for _, e := range examples {
 		t.Run(e.where, func(t *testing.T) {
-			// Caddy's formatter breaks braces between backticks.
-			if formatted := string(caddyfile.Format([]byte(e.text))); !strings.Contains(e.text, "`") &&
-				strings.TrimSpace(formatted) != strings.TrimSpace(e.text) {
+			t.Parallel()
+			if formatted := string(caddyfile.Format([]byte(e.text))); formatted != e.text {
 				t.Errorf("caddy fmt would write\n%s", formatted)
 			}
 			text := strings.ReplaceAll(e.text, "/run/secrets", filepath.ToSlash(secrets))
@@ -53,11 +60,8 @@ func TestExamples(t *testing.T) {
 					t.Fatalf("as it is: %s\nin a site: %s", asWhole, asSite)
 				}
 			}
-			proxies += checkProxies(t, config)
+			proxies.Add(int64(checkProxies(t, config)))
 		})
-	}
-	if proxies < 25 {
-		t.Errorf("only %d proxies were found", proxies)
 	}
 }
 
@@ -75,10 +79,13 @@ const exampleRegions = `{
 func adapt(t *testing.T, text string) (config []byte, refusal string) {
 	t.Helper()
 	s := newServer(t)
+	s.env = []string{"MAPS_DATABASE_URL=postgres://maps@127.0.0.1/maps", "MAPS_FILES_TOKEN=token"}
+	if strings.Contains(text, "store {$MAPS_STORE:") { // the package's, where it says which store as well
+		s.env = append(s.env, "MAPS_STORE=bolt "+s.store)
+	}
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.quick = true // some fifty starts
 	cmd := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile")
 	var printed bytes.Buffer
 	cmd.Stderr = &printed
@@ -88,8 +95,6 @@ func adapt(t *testing.T, text string) (config []byte, refusal string) {
 	}
 	return config, ""
 }
-
-var caddyfileBlock = regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```")
 
 // documentedExamples collects the Caddyfiles of the repository and those within its documents.
 func documentedExamples(t *testing.T) (examples []example) {
@@ -104,7 +109,7 @@ func documentedExamples(t *testing.T) (examples []example) {
 			return err
 		}
 		if entry.IsDir() {
-			if strings.HasPrefix(name, ".") && path != root || where == "build" {
+			if strings.HasPrefix(name, ".") && path != root || where == "build" || where == "dist" {
 				return fs.SkipDir
 			}
 			return nil
@@ -122,9 +127,14 @@ func documentedExamples(t *testing.T) (examples []example) {
 			examples = append(examples, example{where, string(data)})
 			return nil
 		}
-		for _, at := range caddyfileBlock.FindAllSubmatchIndex(data, -1) {
-			line := 1 + strings.Count(string(data[:at[0]]), "\n")
-			examples = append(examples, example{where + ":" + strconv.Itoa(line), string(data[at[2]:at[3]])})
+		blocks, err := testdoc.Blocks(string(data))
+		if err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
+		for _, b := range blocks {
+			if b.Kind == "caddyfile" {
+				examples = append(examples, example{where + ":" + strconv.Itoa(b.Line), b.Text})
+			}
 		}
 		return nil
 	})

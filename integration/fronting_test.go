@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,23 +23,17 @@ type snippet struct {
 // readSnippets returns the Caddyfiles of a document.
 func readSnippets(t *testing.T, document string) []snippet {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", document))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var found []snippet
 	heading, n := "", 0
-	headings := regexp.MustCompile("(?sm)^#+ (.*?)$|^```caddyfile\n(.*?)^```")
-	for _, m := range headings.FindAllStringSubmatch(string(text), -1) {
-		if m[2] == "" {
-			heading, n = m[1], 0
-			continue
+	for _, b := range readBlocks(t, "docs/"+document, "caddyfile") {
+		if b.Heading != heading {
+			heading, n = b.Heading, 0
 		}
 		name := heading
 		if n++; n > 1 {
 			name = fmt.Sprint(heading, " ", n)
 		}
-		found = append(found, snippet{name, m[2]})
+		found = append(found, snippet{name, b.Text})
 	}
 	return found
 }
@@ -256,6 +249,8 @@ func (f *fronted) wantAccount(r recordedRequest) {
 
 // Every Caddyfile in docs/fronting.md does what the document says in front of a recording upstream.
 func TestFronting(t *testing.T) {
+	leaveOut(t, "it starts a server for each Caddyfile of the documents")
+	t.Parallel()
 	snippets := readSnippets(t, "fronting.md")
 	checked := make(map[string]bool)
 	for _, s := range snippets {

@@ -50,7 +50,7 @@ func checkValhallaSnippet(t *testing.T, text string) {
 // replay makes the upstream answer as it did when an exchange was recorded.
 func (f *fronted) replay(file string) {
 	f.t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "modules", filepath.FromSlash(file)))
+	text, err := os.ReadFile(filepath.Join(root, "testdata", filepath.FromSlash(file)))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func (f *fronted) replay(file string) {
 
 func checkNominatimSnippet(t *testing.T, text string) {
 	f := startFronted(t, text, "./data/delaware.region", region)
-	f.replay("nominatimgeocoder/testdata/reverse_house.json")
+	f.replay("nominatim/reverse_house.json")
 	a, got := f.gate("REVERSEGEOCODING", call{path: reverse + "?lat=52.5487429&lon=-1.8160209"})
 	if !strings.HasPrefix(got.uri, "/reverse?format=jsonv2&lat=52.5487429&lon=-1.8160209") ||
 		!bytes.Contains(a.body, []byte(`"id":"way:90394480"`)) {
@@ -82,7 +82,7 @@ func checkNominatimSnippet(t *testing.T, text string) {
 
 func checkPhotonSnippet(t *testing.T, text string) {
 	f := startFronted(t, text)
-	f.replay("photongeocoder/testdata/reverse_pharmacy.json")
+	f.replay("photon/reverse_pharmacy.json")
 	a, got := f.gate("REVERSEGEOCODING", call{path: reverse + "?lat=52&lon=10&category=pharmacy"})
 	if !strings.HasPrefix(got.uri, "/reverse?lat=52&lon=10&") ||
 		!bytes.Contains(a.body, []byte(`"id":"node:1234567890"`)) {

@@ -146,8 +146,10 @@ func (i *issuer) token(key int, organization string, claims, header object) stri
 // User tokens of an OpenID Connect issuer: it may be away when the server starts, its tokens are checked in all that
 // was configured, it may change its keys, and be away again.
 func TestIssuer(t *testing.T) {
+	leaveOut(t, "it waits until keys may be asked for again")
+	t.Parallel()
 	i := newIssuer(t)
-	s := startServer(t, `# user_tokens {`, `user_tokens {
+	s := startRaced(t, `# user_tokens {`, `user_tokens {
 			issuer https://id.example.com
 			audience maps-management
 			jwks_url http://`+i.address+`/jwks

@@ -186,6 +186,7 @@ func selfSigned(t *testing.T, key ed25519.PrivateKey) []byte {
 
 // Every forged token is refused by every endpoint that takes tokens of its kind, with the one answer for bad tokens.
 func TestForgedTokens(t *testing.T) {
+	t.Parallel()
 	var fetched atomic.Int64
 	lure := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fetched.Add(1) }))
 	defer lure.Close()

@@ -14,6 +14,7 @@ import (
 
 // No token stands in the access log, the error log (at level DEBUG) or the store, whatever became of the request.
 func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, "max_body 8MiB", "max_body 64KiB")
 	s.region = filepath.Join(s.dir, "own.region")
 	copyFile(t, region, s.region)
@@ -107,6 +108,7 @@ var elsewhere = [][2]float64{{38.7166, -75.0800}, {38.7164, -75.0816}}
 
 // An upstream behind the gate sees neither the header nor the parameter.
 func TestUpstreamSeesNoToken(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var seen []string
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

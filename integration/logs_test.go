@@ -13,6 +13,8 @@ import (
 
 // The log of the example has no large line, whatever clients send, and no token either.
 func TestLogLines(t *testing.T) {
+	leaveOut(t, "it sends megabytes of hostile heads")
+	t.Parallel()
 	s := startServer(t)
 	user := s.userToken(t, "log-lines")
 	acc := s.create(t, user, nil)
@@ -81,25 +83,10 @@ const plainLog = "\tlog {\n\t\toutput file own.log\n\t}\n"
 // A plain log that is added to a Caddyfile of the documentation has no token in it, and the operator is told what is
 // missing.
 func TestPlainLogsHaveNoToken(t *testing.T) {
+	leaveOut(t, "it starts a server for each Caddyfile of the documents")
+	t.Parallel()
 	t.Run("README", func(t *testing.T) {
-		s := newServer(t)
-		readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(caddyfileBlock.FindSubmatch(readme)[1])
-		for old, new := range map[string]string{
-			"{\n": "{\n\tadmin " + s.admin + "\n", "./data/accounts.db": s.store, "./delaware.region": s.region,
-			"maps.example.com {\n": "http://:" + s.port + " {\n" + plainLog + "\thandle /healthz {\n\t\tmaps_health\n\t}\n",
-		} {
-			if !strings.Contains(text, old) {
-				t.Fatalf("the Caddyfile has no %q", old)
-			}
-			text = strings.Replace(text, old, new, 1)
-		}
-		if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		s := newReadmeServer(t, plainLog)
 		s.run(t)
 		acc := s.create(t, s.userToken(t, "plain-log"), nil)
 		access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
@@ -161,6 +148,7 @@ func (s *server) checkPlainLog(t *testing.T) {
 // What other sites of the same server log is their affair: nobody is warned of it, and the maps' own log misses
 // nothing.
 func TestLogsOfOtherSites(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	text := `{
 	admin ` + s.admin + `

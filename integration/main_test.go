@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
@@ -17,8 +19,8 @@ import (
 // What TestMain makes once for all tests.
 var (
 	workDir string // removed at the end
-	binary  string // path of the server's binary, with the race detector if the tests have it
-	plain   string // path of the same without it, for what takes its time
+	plain   string // path of the server's binary
+	raced   string // path of the same with the race detector, if the tests have it
 	region  string // path of the compiled map of Delaware; tests that change it take a copy
 	extract string // path of the extract it was compiled from
 )
@@ -33,6 +35,7 @@ var root = func() string {
 }()
 
 func TestMain(m *testing.M) {
+	testpace.Waiting()
 	code, err := runTests(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "integration:", err)
@@ -60,28 +63,45 @@ func runTests(m *testing.M) (code int, err error) {
 	return code, errors.Join(stopShared(), searchSecrets())
 }
 
+// build makes all that tests share at once: linking one server leaves processors idle that link the other.
 func build() error {
 	plain = filepath.Join(workDir, "caddy.exe") // Windows wants the ending, nobody else minds
-	// As `make demo` builds it, so that it is compiled once.
-	if err := inRoot([]string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-o", plain, "./caddy"); err != nil {
-		return err
-	}
-	binary = plain
-	if testpace.RaceDetector { // then the server is built with it too
-		binary = filepath.Join(workDir, "race.exe")
-		if err := inRoot(nil, "go", "build", "-race", "-o", binary, "./caddy"); err != nil {
+	raced = plain
+	var making errgroup.Group
+	making.Go(func() error {
+		// As `make demo` builds it, or the quick tests, in which that has no part, so that it is compiled once.
+		args, env := []string{"build", "-o", plain}, []string(nil)
+		if testing.Short() {
+			args = append(args, "-ldflags=-s -w")
+		} else {
+			args, env = append(args, "-trimpath"), []string{"CGO_ENABLED=0"}
+		}
+		if err := inRoot(env, "go", append(args, "./caddy")...); err != nil {
 			return err
 		}
+		if err := inRoot(nil, "go", "mod", "download", testextract.Module); err != nil {
+			return err
+		}
+		var err error
+		if extract, err = testextract.Find(testextract.Delaware); err != nil {
+			return err
+		}
+		region = filepath.Join(workDir, "delaware.region")
+		return inRoot(nil, plain, "maps", "build", extract, "--output", region)
+	})
+	if testpace.RaceDetector { // then the server is built with it too
+		raced = filepath.Join(workDir, "race.exe")
+		making.Go(func() error { return inRoot(nil, "go", "build", "-race", "-ldflags=-s -w", "-o", raced, "./caddy") })
 	}
-	if err := inRoot(nil, "go", "mod", "download", testextract.Module); err != nil {
-		return err
+	return making.Wait()
+}
+
+// leaveOut skips a test that takes too long for the quick tests.
+func leaveOut(t testing.TB, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out of the quick tests: " + why)
 	}
-	var err error
-	if extract, err = testextract.Find(testextract.Delaware); err != nil {
-		return err
-	}
-	region = filepath.Join(workDir, "delaware.region")
-	return inRoot(nil, plain, "maps", "build", extract, "--output", region)
 }
 
 func inRoot(env []string, name string, args ...string) error {

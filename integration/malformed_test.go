@@ -26,6 +26,9 @@ import (
 func TestMalformed(t *testing.T) {
 	// An ordinary run has other tests beside it, and the race detector.
 	count, seed, limit := 2000, uint64(1), 20*time.Second
+	if testing.Short() {
+		count = 500
+	}
 	full := os.Getenv("MAPS_TEST_MALFORMED")
 	if full != "" {
 		var err error
@@ -48,7 +51,7 @@ func TestMalformed(t *testing.T) {
 		fmt.Fprint(w, `{"ok":true}`)
 	}))
 	t.Cleanup(upstream.Close)
-	s.router, s.logLevel, s.quick = strings.TrimPrefix(upstream.URL, "http://"), "INFO", full != ""
+	s.router, s.logLevel, s.raced = strings.TrimPrefix(upstream.URL, "http://"), "INFO", full == ""
 	s.run(t)
 	tokens := malformedTokens(t, s)
 

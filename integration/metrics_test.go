@@ -43,6 +43,7 @@ func counted(families map[string]*dto.MetricFamily, name string, values ...strin
 
 // Every refusal is counted under its reason, and what the map endpoints do in histograms.
 func TestRefusalsAreCounted(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	known := len(s.scrape(t)["caddy_maps_refusals_total"].GetMetric())
 	user := s.userToken(t, "refusals")
@@ -122,6 +123,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 
 // Every alert that docs/operating.md suggests has data from the start: a rise from nothing is none to Prometheus.
 func TestAlertsHaveData(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -174,6 +176,7 @@ func hasLabels(m *dto.Metric, want map[string]string) bool {
 
 // The dashboard asks for metrics and labels that a server has, and for all of ours.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	acc := s.create(t, s.userToken(t, "dashboard"), nil)
 	s.exchange(t, acc.ClientToken, acc.ServerToken)

@@ -7,10 +7,11 @@ import (
 
 // A limit for each client IP counts an IPv6 network of 64 bits as one, however its addresses are written.
 func TestNetworkLimit(t *testing.T) {
-	t.Setenv("MAPS_LIMIT_TOKENS", "20")
-	s := startLimited(t,
+	s := newServer(t,
 		"# trusted_proxies static 10.0.0.0/8", "trusted_proxies static 127.0.0.1/32",
 		"# trusted_proxies_strict", "trusted_proxies_strict")
+	s.limits, s.env = true, []string{"MAPS_LIMIT_TOKENS=20"}
+	s.run(t)
 	from := func(ip string) call {
 		c := refreshCall("mpr_" + strings.Repeat("x", 49))
 		c.header = map[string][]string{"X-Forwarded-For": {ip}}

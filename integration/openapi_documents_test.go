@@ -2,6 +2,9 @@ package integration
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +35,8 @@ func TestOpenAPIDocuments(t *testing.T) {
 		"get /api/v1/service-accounts", "post /api/v1/service-accounts",
 		"get /api/v1/service-accounts/usage",
 		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",
-		"get /v2/search/reverse-geocoding", "get /v2/search/coverage", "get /api/route/matching/",
-		"post /api/route/matching/", "get /api/v1/route", "get /healthz",
+		"get /v2/search/reverse-geocoding", "get /v2/search/coverage", "get /api/route/matching",
+		"post /api/route/matching", "get /api/v1/route", "get /healthz",
 		"get /tiles/{region}/{z}/{x}/{y}.mvt", "get /tiles/{region}/network/{profile}/{z}/{x}/{y}.mvt",
 		"get /tiles/{region}.json", "get /tiles/{region}/network/{profile}.json", "get /tiles/{region}/style.json",
 		"post /playground/token",
@@ -69,6 +72,48 @@ func TestOpenAPIDocuments(t *testing.T) {
 	}
 	if diff := cmp.Diff(known, scopes); diff != "" {
 		t.Errorf("scopes (-want +got)\n%s", diff)
+	}
+}
+
+// What generators of clients trip over, and what they would get wrong without a word.
+func TestOpenAPIForGenerators(t *testing.T) {
+	for name, api := range map[string]func() (*description, error){
+		"openapi.yaml": publicAPI, "openapi-admin.yaml": adminAPI,
+	} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A number without a format becomes one of 32 bits in Go.
+		numbers := regexp.MustCompile(`type: (number|\[number, "null"\])`).FindAllIndex(text, -1)
+		doubles := regexp.MustCompile(`type: (number|\[number, "null"\])(, |\n +)format: double`).FindAllIndex(text, -1)
+		if len(numbers) < 2 || len(numbers) != len(doubles) {
+			t.Errorf("%s: of %d numbers %d are doubles", name, len(numbers), len(doubles))
+		}
+		d, err := api()
+		if err != nil {
+			t.Fatal(err)
+		}
+		components := d.model.Components
+		for part, schema := range components.Schemas.FromOldest() {
+			// A generator makes a type of each of these: two of one name are refused.
+			if components.Responses.GetOrZero(part) != nil ||
+				components.Parameters != nil && components.Parameters.GetOrZero(part) != nil {
+				t.Errorf("%s: %s is not the name of a schema alone", name, part)
+			}
+			if schema.Schema().Properties == nil {
+				continue
+			}
+			for property, value := range schema.Schema().Properties.FromOldest() {
+				// openapi-typescript takes a property with a default for one that is always there, in requests too.
+				if !value.IsReference() && value.Schema().Default != nil {
+					t.Errorf("%s: %s of %s has a default, which belongs into its description", name, property, part)
+				}
+				if !value.IsReference() && len(value.Schema().Type) > 2 {
+					t.Errorf("%s: %s of %s is of more types than oapi-codegen takes", name, property, part)
+				}
+			}
+		}
 	}
 }
 

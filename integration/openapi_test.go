@@ -79,8 +79,8 @@ func (d *description) find(path string) string {
 // tidy gives a path the one of its two forms that the document has.
 func tidy(path string) string {
 	switch path {
-	case strings.TrimSuffix(match, "/"):
-		return match
+	case match:
+		return strings.TrimSuffix(match, "/")
 	case accounts + "/":
 		return accounts
 	}

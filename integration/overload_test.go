@@ -163,11 +163,11 @@ func (s *server) processorTime() time.Duration {
 	return time.Duration(u+k) * time.Second / perSecond
 }
 
-// startQuick runs a server without the race detector and without an access log of every request.
-func startQuick(t *testing.T) *server {
+// startUnlogged runs a server without an access log of every request.
+func startUnlogged(t *testing.T) *server {
 	t.Helper()
 	s := newServer(t, "\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
-	s.quick, s.logLevel = true, "INFO"
+	s.logLevel = "INFO"
 	s.run(t)
 	return s
 }
@@ -183,8 +183,8 @@ func (s *server) tokenOf(t *testing.T, organization string) string {
 // TestHeavyRequests: while one account asks for as much work as it can, the requests of another are answered as they
 // were before, and the memory is given back.
 func TestHeavyRequests(t *testing.T) {
-	pace := testpace.Watch(t)
-	s := startQuick(t)
+	leaveOut(t, "it keeps the machine busy for a while")
+	s := startUnlogged(t)
 	hostile, other := s.tokenOf(t, "hostile"), s.tokenOf(t, "other")
 	heavy := call{method: "POST", path: match, bearer: hostile, body: acrossDelaware}
 	kinds := map[string]call{
@@ -201,14 +201,17 @@ func TestHeavyRequests(t *testing.T) {
 	stop := s.flood(t, 50, heavy)
 	time.Sleep(3 * time.Second) // until the first have waited for as long as they may
 	for name, c := range kinds {
-		busy := s.measure(t, 300, c)
-		t.Logf("%s: %v; beside 50 heavy requests: %v", name, quiet[name], busy)
-		if median := busy.at(0.5); median > pace.Allow(5*quiet[name].at(0.5)) {
-			t.Errorf("%s: the median rises from %v to %v", name, quiet[name].at(0.5), median)
+		beside := func(share float64) func() time.Duration {
+			return func() time.Duration {
+				busy := s.measure(t, 300, c)
+				t.Logf("%s: %v; beside 50 heavy requests: %v", name, quiet[name], busy)
+				return busy.at(share)
+			}
 		}
-		if p99 := busy.at(0.99); p99 > pace.Allow(50*time.Millisecond) {
-			t.Errorf("%s: one in a hundred takes %v", name, p99)
-		}
+		// Less than 10 ms is what the heavy requests, which keep the machine busy, cost any program.
+		median := max(5*quiet[name].at(0.5), 10*time.Millisecond)
+		testpace.Within(t, name+" beside heavy requests, in the median,", median, beside(0.5))
+		testpace.Within(t, name+" beside heavy requests, one in a hundred,", 50*time.Millisecond, beside(0.99))
 	}
 	statuses := stop() // all connections are closed, whatever becomes of their requests
 	left := s.processorTime()
@@ -224,8 +227,8 @@ func TestHeavyRequests(t *testing.T) {
 // TestLargeBodies: bodies that are as large as they may be, of many kinds, at once, leave memory and processors for
 // others.
 func TestLargeBodies(t *testing.T) {
+	leaveOut(t, "it keeps the machine busy for a while")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64)) // the senders shall not keep each other waiting
-	pace := testpace.Watch(t)
 	const size = 8<<20 - 1000
 	fill := func(head, part, tail string) string {
 		return head + strings.Repeat(part, (size-len(head)-len(tail))/len(part)) + tail
@@ -248,8 +251,8 @@ func TestLargeBodies(t *testing.T) {
 		{"times", geoJSON, fill(`{"type":"Feature","properties":{"coordTimes":[`, `"2026-01-01T00:00:00Z",`, `1]}}`)},
 		{"names", geoJSON, fill(`{"type":"Feature",`, `"properties2":{},`, `"a":1}`)},
 	}
-	s := startQuick(t)
-	hostile := s.tokenOf(t, "hostile")
+	s := startUnlogged(t)
+	hostile, health := s.tokenOf(t, "hostile"), call{path: "/healthz"}
 	var stops []func() map[int]int
 	for i, b := range bodies {
 		connections := 50 / len(bodies)
@@ -259,10 +262,14 @@ func TestLargeBodies(t *testing.T) {
 		stops = append(stops, s.flood(t, connections,
 			call{method: "POST", path: match, bearer: hostile, contentType: b.media, body: b.body}))
 	}
-	var health latencies
-	for begun := time.Now(); time.Since(begun) < 8*time.Second; time.Sleep(20 * time.Millisecond) {
-		health = append(health, s.measure(t, 1, call{path: "/healthz"})...)
-	}
+	testpace.Within(t, "healthz beside large bodies, one in a hundred,", 100*time.Millisecond, func() time.Duration {
+		var busy latencies
+		for begun := time.Now(); time.Since(begun) < 5*time.Second; time.Sleep(20 * time.Millisecond) {
+			busy = append(busy, s.measure(t, 1, health)...)
+		}
+		t.Logf("healthz: %v", busy)
+		return busy.at(0.99)
+	})
 	for i, stop := range stops {
 		statuses := stop()
 		t.Logf("%s: %v", bodies[i].name, statuses)
@@ -272,10 +279,7 @@ func TestLargeBodies(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("healthz: %v; the process took %d MB at most", health, s.peak()>>20)
-	if p99 := health.at(0.99); p99 > pace.Allow(100*time.Millisecond) {
-		t.Errorf("healthz takes %v", p99)
-	}
+	t.Logf("the process took %d MB at most", s.peak()>>20)
 	if peak := s.peak(); peak > 512<<20 {
 		t.Errorf("the process took %d MB", peak>>20)
 	}

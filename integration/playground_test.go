@@ -26,6 +26,7 @@ func TestPagesWithoutSlash(t *testing.T) {
 
 // Guests get a token where the configuration names an account for them, and what it allows ends with the account.
 func TestGuestToken(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	page := call{method: "POST", path: "/playground/token", header: map[string][]string{"Origin": {s.url("")}}}
 	s.send(t, page).want(404)

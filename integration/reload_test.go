@@ -75,7 +75,7 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 	answerUpstream := sync.OnceFunc(func() { close(release) })
 	defer answerUpstream() // Close waits for it
 
-	s := startServer(t, "{$MAPS_ROUTER:127.0.0.1:5000}", strings.TrimPrefix(upstream.URL, "http://"))
+	s := startRaced(t, "{$MAPS_ROUTER:127.0.0.1:5000}", strings.TrimPrefix(upstream.URL, "http://"))
 	user := s.userToken(t, "reload")
 	acc := s.create(t, user, nil)
 	access, refresh := s.exchange(t, acc.ClientToken, acc.ServerToken)
@@ -154,7 +154,7 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 
 // A refused configuration leaves the old one whole, the admin API included.
 func TestRefusedReload(t *testing.T) {
-	s := startServer(t)
+	s := startRaced(t)
 	user := s.userToken(t, "refused")
 	acc := s.create(t, user, nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
@@ -200,7 +200,9 @@ func TestRefusedReload(t *testing.T) {
 
 // A region file that is replaced by renaming a new one over it is noticed without a reload of the configuration.
 func TestNewRegionFileIsNoticed(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
+	s.raced = true
 	s.region = filepath.Join(s.dir, "own.region")
 	copyFile(t, region, s.region)
 	s.run(t)

@@ -30,7 +30,6 @@ func operatingSnippet(t *testing.T, heading string) string {
 func startBalancer(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	front := newServer(t)
-	front.quick = true
 	upstreams := ""
 	for _, s := range servers {
 		upstreams += " 127.0.0.1:" + s.port
@@ -106,7 +105,9 @@ func (k *steady) end(t *testing.T) {
 // A reload closes connections that clients keep, as docs/operating.md says, and no request fails behind the load
 // balancer that stands there.
 func TestReloadBehindLoadBalancer(t *testing.T) {
-	s := startServer(t)
+	leaveOut(t, "it reloads again and again under load")
+	t.Parallel()
+	s := startRaced(t)
 	front := startBalancer(t, s)
 	user := s.userToken(t, "balanced")
 	asking, exchanging := s.create(t, user, nil), s.create(t, user, nil) // an account has so many grants and no more
@@ -156,6 +157,8 @@ func keptConnection(t *testing.T, s *server) net.Conn {
 
 // Of two servers behind the load balancer, each is stopped and started again, and no request fails.
 func TestStopOneOfSeveral(t *testing.T) {
+	leaveOut(t, "it waits for a server to stop slowly")
+	t.Parallel()
 	const delay = 3 * time.Second
 	text := operatingSnippet(t, "Stopping one of several servers")
 	_, options, found := strings.Cut(text, "{\n")
@@ -170,7 +173,6 @@ func TestStopOneOfSeveral(t *testing.T) {
 	for range 2 {
 		s := newServer(t, "\thandle /healthz {\n\t\tmaps_health\n", "\thandle /healthz {\n"+health,
 			"\tservers {\n", options+"\tservers {\n")
-		s.quick = true
 		s.run(t)
 		servers = append(servers, s)
 	}

@@ -34,11 +34,14 @@ type server struct {
 	log       string // path of all that it writes, all starts in one file
 	piped     bool   // write the log through a pipe, so that what the process may write does not concern it
 	fileLimit int    // largest file that the process may write, in bytes; 0 for any
-	quick     bool   // run the binary without the race detector, for tests that send very much
+	raced     bool   // run the binary with the race detector, if the tests have it: for what happens at once
 	program   string // run this binary instead; "" for that of this tree
 	pinned    bool   // run it on the first processor alone
 
-	logLevel string
+	logLevel    string
+	env         []string // more variables of its environment, over those that every server has
+	dsn         string   // how to reach its database, and the name that it has there; see useDatabase
+	application string
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -98,11 +101,21 @@ func startServer(t testing.TB, replacements ...string) *server {
 	return s
 }
 
+// startRaced is startServer with the race detector, if the tests have it: for what happens at once. It makes a start
+// take several times as long, so that tests of formats and of errors do without.
+func startRaced(t testing.TB, replacements ...string) *server {
+	t.Helper()
+	s := newServer(t, replacements...)
+	s.raced = true
+	s.run(t)
+	return s
+}
+
 // startLimited runs a new server with the rate limits of the example until the end of the test.
 func startLimited(t testing.TB, replacements ...string) *server {
 	t.Helper()
 	s := newServer(t, replacements...)
-	s.limits = true
+	s.limits, s.raced = true, true
 	s.run(t)
 	return s
 }
@@ -119,9 +132,9 @@ func (s *server) end(t testing.TB) {
 
 // command returns a command of the server's binary in the server's environment.
 func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
-	program := binary
-	if s.quick {
-		program = plain
+	program := plain
+	if s.raced && args[0] == "run" {
+		program = raced
 	}
 	program = cmp.Or(s.program, program)
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -144,6 +157,7 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 			"MAPS_LIMIT_TILES=20000", "MAPS_LIMIT_TILES_ADDRESS=20000",
 			"MAPS_LIMIT_TOKENS=200000", "MAPS_LIMIT_MANAGEMENT=200000")
 	}
+	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
 
@@ -339,6 +353,7 @@ func sharedServer(t testing.TB) *server {
 			return
 		}
 		if shared.server, shared.err = newServerIn(dir); shared.err == nil {
+			shared.raced = true
 			shared.err = shared.server.start()
 		}
 	})

@@ -17,6 +17,7 @@ import (
 // A server under mixed traffic at 70% of what it can take, for MAPS_TEST_SOAK (a duration; some seconds in an ordinary
 // run): no request fails, and neither memory nor goroutines grow. The test writes a table of what it measured.
 func TestSoak(t *testing.T) {
+	leaveOut(t, "it measures for a while")
 	duration, long := 4*time.Second, false
 	if text := os.Getenv("MAPS_TEST_SOAK"); text != "" {
 		var err error
@@ -29,7 +30,7 @@ func TestSoak(t *testing.T) {
 	// early: the cache of tokens, and what is known of ended grants.
 	s := newServer(t, "access_token_ttl 15m", "access_token_ttl 1m",
 		"\tlog {\n\t\timport without_keys\n\t}", "\tlog {\n\t\toutput discard\n\t}")
-	s.logLevel = "WARN"
+	s.logLevel, s.raced = "WARN", true
 	s.run(t)
 	k := newSoak(t, s)
 	capacity := k.run(t, max(duration/20, 3*time.Second), 0)

@@ -23,9 +23,6 @@ func TestTracing(t *testing.T) {
 		_, _ = io.Copy(&spans, r.Body)
 	}))
 	defer collector.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
 	parents := make(chan http.Header, 16) // a matcher may ask more than once
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parents <- r.Header
@@ -33,10 +30,13 @@ func TestTracing(t *testing.T) {
 		_, _ = io.WriteString(w, `{"code":"NoMatch"}`)
 	}))
 	defer engine.Close()
-	s := startServer(t,
+	s := newServer(t,
 		"\thandle /healthz {", "\ttracing {\n\t\tspan maps\n\t\tspan_attributes {\n\t\t\tmaps.account {http.auth.user.id}\n\t\t}\n\t}\n\thandle /healthz {",
 		"matcher local delaware", "matcher osrm "+engine.URL, "profile car bicycle foot", "profile car",
 		"@route {$MAPS_ROUTER:127.0.0.1:5000}", "@route "+engine.URL)
+	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
+		"OTEL_BSP_SCHEDULE_DELAY=50")
+	s.run(t)
 	user := s.userToken(t, "traced")
 	acc := s.create(t, user, nil)
 	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)

@@ -70,7 +70,7 @@ func BenchmarkWrk(b *testing.B) {
 	geocoding := site(answer, "maps_auth REVERSEGEOCODING\nmaps_reverse_geocode {\n\tgeocoder local delaware\n}")
 
 	s := newServer(b)
-	s.quick, s.pinned = true, true
+	s.pinned = true
 	s.program = os.Getenv("MAPS_TEST_SERVER")
 	if err := os.WriteFile(s.config, []byte(caddyfile), 0o600); err != nil {
 		b.Fatal(err)
