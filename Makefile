@@ -13,7 +13,8 @@ DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
 SOAK_TIME ?= 15m
 
-.PHONY: all build demo test bench eval soak fuzz lint fmt docs countries xcaddy checks clean
+.PHONY: all build demo test test-quick test-pure bench eval soak fuzz lint fmt docs countries xcaddy checks clients release release-snapshot \
+	image-context clean
 
 all: build
 
@@ -27,9 +28,24 @@ demo:
 	@$(GO) build -o $(DEMO_DIR)/bin/demo ./internal/cmd/demo
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
+# What mostly computes: most of that is left out of short runs and under the race detector, and done by `make test-pure`.
+PURE := ./internal/build/... ./internal/cmd/eval ./internal/evaluation/... ./internal/geocoding/... ./internal/maptile/... \
+	./internal/matching/... ./internal/roadgraph/...
+
 test:
 	@echo "$(if $(RACE),tests run with the race detector,no C compiler found: tests run without the race detector)"
 	$(TEST_ENV) $(GO) test $(RACE) -timeout 30m $(TEST_FLAGS) ./...
+
+# What a change needs before it is tried on all: no race detector, short runs, and nothing that takes long. Packages that
+# are as they were are not tested again, but for the integration tests: the server that they build and start is nothing
+# that the cache of results knows of. `make lint` runs vet.
+test-quick:
+	$(GO) test -short -vet=off $(TEST_FLAGS) $$($(GO) list ./... | grep -v '/integration$$')
+	$(GO) test -short -vet=off -count 1 $(TEST_FLAGS) ./integration
+
+# Pure computation at its full size.
+test-pure:
+	$(GO) test -vet=off $(TEST_FLAGS) $(PURE)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
@@ -53,10 +69,11 @@ fuzz:
 		done; \
 	done
 
-lint: $(BIN)/staticcheck
+# .golangci.yml says what is looked for. The programs in tools/ are a module of their own, and find it there too.
+lint: $(BIN)/golangci-lint
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
-	$(BIN)/staticcheck ./...
+	$(BIN)/golangci-lint run
+	cd tools && ../$(BIN)/golangci-lint run
 
 fmt:
 	gofmt -w .
@@ -76,8 +93,8 @@ xcaddy: $(BIN)/xcaddy
 $(BIN)/xcaddy: tools/go.mod
 	$(GO) -C tools build -o ../$@ github.com/caddyserver/xcaddy/cmd/xcaddy
 
-$(BIN)/staticcheck: tools/go.mod
-	$(GO) -C tools build -o ../$@ honnef.co/go/tools/cmd/staticcheck
+$(BIN)/golangci-lint: tools/golangci/go.mod
+	$(GO) -C tools/golangci build -trimpath -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 # What the tests hold tiles and pages against, where there are npm and a network: MapLibre with the Protomaps style, and
 # axe. Prints the variable by which they find it.
@@ -90,9 +107,41 @@ build/browser/node_modules: tools/browser/package-lock.json
 	@npm ci --prefix build/browser --silent
 	@touch $@
 
+# Generates clients in Go and in TypeScript from the OpenAPI documents, and runs them against the real server.
+clients:
+	@.ci/clients
+
 # go-pmtiles, with which archives and servers of tiles are compared.
 $(BIN)/pmtiles: tools/pmtiles/go.mod
 	$(GO) -C tools/pmtiles build -o ../../$@ github.com/protomaps/go-pmtiles
 
+# The release of the tag that is checked out, as .github/workflows/release.yml makes it.
+release: $(BIN)/goreleaser $(BIN)/cyclonedx-gomod
+	PATH="$(abspath $(BIN)):$$PATH" goreleaser release --clean
+
+# All that a release holds, for all platforms, in dist/. Nothing is published; the image is left to `make image-context`.
+release-snapshot: $(BIN)/goreleaser $(BIN)/cyclonedx-gomod
+	PATH="$(abspath $(BIN)):$$PATH" goreleaser release --snapshot --clean --skip=publish,docker $(RELEASE_FLAGS)
+
+# What `docker build` takes: the Dockerfile, and the server for this platform under the name that GoReleaser gives it.
+image-context:
+	@rm -rf build/image && mkdir -p build/image
+	@cp -r Dockerfile packaging build/image
+	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags '-s -w' -o build/image/linux/$$($(GO) env GOARCH)/caddy ./caddy
+
+$(BIN)/goreleaser: tools/goreleaser/go.mod
+	$(GO) -C tools/goreleaser build -trimpath -o ../../$@ github.com/goreleaser/goreleaser/v2
+
+$(BIN)/cyclonedx-gomod: tools/cyclonedx/go.mod
+	$(GO) -C tools/cyclonedx build -o ../../$@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+
+# Checks .github/workflows.
+$(BIN)/actionlint: tools/actionlint/go.mod
+	$(GO) -C tools/actionlint build -o ../../$@ github.com/rhysd/actionlint/cmd/actionlint
+
+# Checks and prints a compose.yaml.
+$(BIN)/compose-spec: tools/compose/go.mod
+	$(GO) -C tools/compose build -o ../../$@ github.com/compose-spec/compose-go/v2/cmd
+
 clean:
-	rm -rf build .demo
+	rm -rf build dist .demo clients/go/maps clients/go/admin

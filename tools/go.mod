@@ -2,10 +2,7 @@ module github.com/mapsedge/caddy-maps/tools
 
 go 1.26.0
 
-tool (
-	github.com/caddyserver/xcaddy/cmd/xcaddy
-	honnef.co/go/tools/cmd/staticcheck
-)
+tool github.com/caddyserver/xcaddy/cmd/xcaddy
 
 require (
 	github.com/paulmach/orb v0.14.0
@@ -13,11 +10,11 @@ require (
 )
 
 require (
-	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/Masterminds/semver/v3 v3.4.0 // indirect
 	github.com/akavel/rsrc v0.10.2 // indirect
 	github.com/caddyserver/xcaddy v0.4.5 // indirect
 	github.com/golang/geo v0.0.0-20200730024412-e86565bf3f35 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/josephspurrier/goversioninfo v1.5.0 // indirect
@@ -26,9 +23,4 @@ require (
 	github.com/spf13/pflag v1.0.6 // indirect
 	github.com/twpayne/go-geom v1.4.4 // indirect
 	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
-	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
-	golang.org/x/mod v0.41.0 // indirect
-	golang.org/x/sync v0.23.0 // indirect
-	golang.org/x/tools v0.51.0 // indirect
-	honnef.co/go/tools v0.8.2 // indirect
 )
