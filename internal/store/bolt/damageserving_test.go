@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
@@ -96,7 +97,7 @@ func TestDamagedWhileServing(t *testing.T) {
 	served, unavailable, changes, refused := 0, 0, 0, 0
 	kinds := harms()
 	oneOf := 8
-	if testing.Short() {
+	if testsize.Little() {
 		oneOf = 29 // no divisor of the number of kinds, or some would never be done
 	}
 	for round := range max(rounds(t), 1) {

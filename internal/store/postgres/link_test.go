@@ -152,7 +152,6 @@ func TestNoConnectionOfItsOwn(t *testing.T) {
 // TestBusyPool has requests hold all connections that they can, waiting for a lock, while no other can be made. The
 // watcher has taken one of them for its own before.
 func TestBusyPool(t *testing.T) {
-	t.Parallel()
 	pace := testpace.Watch(t)
 	dsn := pgtest.DSN(t)
 	one := open(t, dsn)
@@ -267,6 +266,9 @@ func TestSlowLink(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v %s", test.delay, test.name), func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && test.delay > 300*time.Millisecond {
+				t.Skip("it waits for half a minute")
+			}
 			pace := testpace.Watch(t)
 			dsn := pgtest.DSN(t)
 			proxy := pgtest.NewProxy(t, dsn)
