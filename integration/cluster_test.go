@@ -152,7 +152,8 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 			if test.cut && cuts.Load() < 20 {
 				t.Errorf("only %d connections were cut", cuts.Load())
 			}
-			t.Logf("%d rounds and more, %d connections cut: the others said yes for at most %v", test.rounds, cuts.Load(), slowest)
+			t.Logf("%d rounds and more, %d connections cut: the others said yes for at most %v",
+				test.rounds, cuts.Load(), slowest)
 		})
 	}
 }
@@ -373,7 +374,8 @@ func TestClusterConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	literal := strings.Replace(string(example), "{env.MAPS_TEST_DATABASE}", `"postgres://maps:hunter2@127.0.0.1:1/maps"`, 1)
+	literal := strings.Replace(string(example), "{env.MAPS_TEST_DATABASE}",
+		`"postgres://maps:hunter2@127.0.0.1:1/maps"`, 1)
 	status, text := c.nodes[0].reload(t, literal)
 	if status != 400 || !strings.Contains(text, "a password written into the configuration is refused") ||
 		strings.Contains(text, "hunter2") {

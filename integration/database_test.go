@@ -39,7 +39,9 @@ func (s *server) crash(t testing.TB) {
 		return
 	}
 	const connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
-	for began := time.Now(); pgtest.Query[int](t, s.dsn, connections, s.application) > 0; time.Sleep(5 * time.Millisecond) {
+	began := time.Now()
+	for pgtest.Query[int](t, s.dsn, connections, s.application) > 0 {
+		time.Sleep(5 * time.Millisecond)
 		if time.Since(began) > 30*time.Second {
 			t.Fatal("the database keeps the connections of a server that was killed")
 		}

@@ -27,7 +27,8 @@ func (a accountState) active() bool { return a.status == "ACTIVE" && !a.deleted 
 
 // mayBe reports whether a state is the confirmed one with any of the changes that got no answer. An account that lost
 // its server in the middle of a change may be picked up by another worker, which asks the dying server for the next: so
-// there can be several, and each stands or does not. Every request changes one thing, and leaves the others as they are.
+// there can be several, and each stands or does not. Every request changes one thing, and leaves the others as they
+// are.
 func (l *life) mayBe(found accountState) bool {
 	possible := append([]accountState{l.now}, l.asked...)
 	some := func(holds func(accountState) bool) bool { return slices.ContainsFunc(possible, holds) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A document is followed to its first command that fails, or prints something else than it shows, and the line is named.
+// A document is followed to its first command that fails, or prints something else than it shows; the line is named.
 func TestFollow(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Log("there is no bash")
