@@ -8,8 +8,8 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/mapsapp"
 
 	// Stores of accounts.
-	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
 	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
+	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
 
 	// Geocoders and matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"

@@ -1,5 +1,5 @@
-// Package account holds the service accounts of the platform: what an account is, which changes of its status are
-// allowed, where accounts are kept (Store), and their state of this very moment, in memory (Live).
+// Package account holds the service accounts of the platform: what an account, its grants and its quotas are, which
+// changes of an account are allowed, and what a Store of them does.
 package account
 
 import (
@@ -27,7 +27,7 @@ func (p Platform) Valid() bool {
 	return false
 }
 
-// Status is where an account stands in its life.
+// Status says whether an account's tokens can be used.
 type Status string
 
 // ACTIVE and SUSPENDED go both ways, both go to REVOKED, and REVOKED is final.
@@ -77,9 +77,7 @@ type Account struct {
 	// Generation is raised whenever the account leaves ACTIVE. A token carries the generations it was made under, so
 	// that making the account ACTIVE again revives none of them.
 	Generation uint64 `json:"-"`
-	// Version is raised by every change, so that of two copies of an account the newer is known. It starts at 1.
-	Version uint64 `json:"-"`
-	// Holds are what people decided about the account and its organization's automation may not undo.
+	// Holds are what users decided about the account, which service accounts may not undo.
 	Holds Holds `json:"-"`
 }
 
@@ -92,15 +90,14 @@ const (
 	ServerToken
 )
 
-// Grant is what one exchange gave: the refresh token's record, to which every access token of the exchange points.
+// Grant is one exchange: every access token of the exchange names it, and its refresh tokens give further ones.
 type Grant struct {
-	ID               string // the access tokens' `grant` claim
-	RefreshHash      Hash
+	ID               string // the `grant` claim of access tokens; sorts by time of creation
+	Organization     string
 	ClientAccount    string
-	ServerAccount    string // the same as ClientAccount when both tokens are of one account
+	ServerAccount    string // the same as ClientAccount if both tokens belong to one account
 	ClientGeneration uint64
 	ServerGeneration uint64
-	Organization     string
 	Scopes           ScopeSet // what the exchange gave; a refresh never gives more
 	CreatedAt        time.Time
 	ExpiresAt        time.Time
@@ -126,17 +123,21 @@ const (
 	KeyUser   KeyUse = "user"
 )
 
-// Errors of a Store. Any other error of a Store means that it could not be asked, and is to be answered as unavailable.
+// Errors of a Store. Any other error means that the store is unavailable.
 var (
 	ErrNotFound = errors.New("not found")
-	// ErrExists: an id or a token hash that the store already holds.
+	// ErrExists: the store already holds an account with this id or token hash.
 	ErrExists = errors.New("already exists")
-	// ErrRotated: the refresh token was replaced before (RotateGrant).
-	ErrRotated = errors.New("refresh token was rotated")
-	// ErrUnchanged is matched by an error of a store that could not be asked, if it is certain that the call changed
-	// nothing.
-	ErrUnchanged = errors.New("nothing was changed")
-	// ErrDamaged is matched by an error of a store that answers, but of which what the call needs is damaged. It is
-	// to be answered as unavailable, too.
+	// ErrLimit: the organization has as many accounts as it may have.
+	ErrLimit = errors.New("the organization has too many service accounts")
+	// ErrReused: the refresh token was used before, longer ago than a retry may take.
+	ErrReused = errors.New("refresh token was used before")
+	// ErrDamaged is matched by the error of a store whose file is damaged. To clients the store is unavailable.
 	ErrDamaged = errors.New("the store is damaged")
 )
+
+// IsUnavailable reports whether an error of a Store means that the store could not answer.
+func IsUnavailable(err error) bool {
+	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrLimit) &&
+		!errors.Is(err, ErrReused)
+}

@@ -2,9 +2,8 @@ package account
 
 import "slices"
 
-// Change applies an owner's change to a stored account, for a Store to write if changed. It keeps what every Store owes
-// its callers: the stored copy stays untouched, what identifies the account (id, organization, creation, tokens) does
-// not change, Version rises with each change, and Generation whenever the account leaves ACTIVE.
+// Change applies a change to a copy of a stored account, for a Store to write if changed. What identifies the account
+// (id, organization, creation, tokens) stays as it is, and Generation rises when the account leaves ACTIVE.
 func Change(stored Account, change func(*Account) (bool, error)) (after Account, changed bool, err error) {
 	after = stored
 	after.Scopes = slices.Clone(stored.Scopes)
@@ -19,7 +18,7 @@ func Change(stored Account, change func(*Account) (bool, error)) (after Account,
 	after.CreatedBy, after.CreatedAt = stored.CreatedBy, stored.CreatedAt
 	after.ClientHash, after.ServerHash = stored.ClientHash, stored.ServerHash
 	after.ClientHint, after.ServerHint = stored.ClientHint, stored.ServerHint
-	after.Version, after.Generation = stored.Version+1, stored.Generation
+	after.Generation = stored.Generation
 	if stored.Status == StatusActive && after.Status != StatusActive {
 		after.Generation++
 	}

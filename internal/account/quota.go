@@ -110,8 +110,9 @@ func CheckQuotas(list []Quota) error {
 // Limits are the quotas of an account or an organization, in the form in which requests are compared with them. They
 // never change; other quotas are other Limits.
 type Limits struct {
-	Quotas []Quota
-	Scopes []ScopeSet // of each quota, in the same order
+	Quotas  []Quota
+	Scopes  []ScopeSet // of each quota, in the same order
+	minutes bool
 }
 
 // NewLimits returns nil where there are no quotas.
@@ -124,6 +125,7 @@ func NewLimits(quotas []Quota) *Limits {
 		if l.Scopes[i] = Scope(q.Scope).Set(); q.Scope == EveryScope {
 			l.Scopes[i] = allScopes
 		}
+		l.minutes = l.minutes || q.Window == WindowMinute
 	}
 	return l
 }
@@ -144,3 +146,6 @@ func marshalList[T any](list []T) ([]byte, error) {
 	}
 	return json.Marshal(list)
 }
+
+// HasMinutes reports whether a quota is given for minutes. It is false for nil.
+func (l *Limits) HasMinutes() bool { return l != nil && l.minutes }

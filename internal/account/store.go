@@ -2,97 +2,75 @@ package account
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
-// Store keeps accounts, grants and signing keys. A method that returns nil has made its change durable: it survives the
-// process being killed at any moment after. All methods may be called at once from any number of goroutines, and none
-// after Close. accounttest holds the suite that every Store passes.
+// Store keeps accounts, grants and signing keys. A method that returns nil has made its change durable: the change
+// survives a kill of the process. All methods are safe for concurrent use. Times have microseconds.
 type Store interface {
-	// CreateAccount adds an account. ErrExists if its id or a token hash is taken.
-	CreateAccount(ctx context.Context, a Account) error
+	// CreateAccount adds an account. ErrExists if its id or a token hash is taken; ErrLimit if its organization already
+	// has limit accounts that are not REVOKED.
+	CreateAccount(ctx context.Context, a Account, limit int) error
 	// Account returns one account by id, or ErrNotFound.
 	Account(ctx context.Context, id string) (Account, error)
 	// AccountByToken returns the account that a client or server token belongs to, or ErrNotFound.
 	AccountByToken(ctx context.Context, kind TokenKind, token Hash) (Account, error)
 	// Accounts lists accounts of one organization, newest first, which is by descending id.
 	Accounts(ctx context.Context, organization string, page Page) ([]Account, error)
-	// UpdateAccount applies change to the stored account in one transaction, as the function Change does: it raises
-	// Version when change reports true, and Generation when the account left ACTIVE. An error of change is returned as it
-	// is and nothing is written. change may run more than once, each time on a fresh copy, so it must depend on nothing
-	// but that copy. Returned are the account before and after.
+	// UpdateAccount applies change to the stored account in one transaction, as the function Change does, and returns
+	// the account before and after. ErrNotFound, or the error of change, with which nothing is written. change may run
+	// more than once, each time on a fresh copy.
 	UpdateAccount(ctx context.Context, id string, change func(*Account) (changed bool, err error)) (
 		before, after Account, err error)
 	// DeleteAccount removes an account with its token hashes, if check (which may be nil) allows, and returns what it was.
 	DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error)
 
-	// OrganizationQuotas returns the quotas of an organization; of one that never had any, none with the version 0.
-	OrganizationQuotas(ctx context.Context, organization string) (OrganizationQuotas, error)
-	// SetOrganizationQuotas replaces the quotas of an organization, raises their version and returns what then stands.
-	SetOrganizationQuotas(ctx context.Context, organization string, quotas []Quota,
-		at time.Time) (OrganizationQuotas, error)
+	// OrganizationQuotas returns the quotas of all accounts of an organization together.
+	OrganizationQuotas(ctx context.Context, organization string) (Quotas, error)
+	SetOrganizationQuotas(ctx context.Context, organization string, quotas Quotas) error
 
-	// AddGrant adds a grant and ends the oldest ones of the same pair of accounts beyond limit, whose ids it returns.
-	// ErrExists if its id or refresh token is taken. limit is positive.
-	AddGrant(ctx context.Context, g Grant, limit int) (ended []string, err error)
+	// AddGrant adds a grant with its first refresh token. Of the pair of accounts at most limit grants stay: the oldest
+	// end first. It returns how many ended.
+	AddGrant(ctx context.Context, g Grant, refresh Hash, limit int) (ended int, err error)
 	// Grant returns a grant by id, or ErrNotFound.
 	Grant(ctx context.Context, id string) (Grant, error)
-	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. For a token that RotateGrant replaced it
-	// returns the grant with ErrRotated.
+	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. The error is ErrReused, beside the grant, if
+	// RotateGrant replaced the token longer than RetryWindow ago.
 	GrantByRefresh(ctx context.Context, refresh Hash) (Grant, error)
-	// RotateGrant replaces a grant's refresh token; of two calls with the same old token one gets ErrRotated. ErrNotFound
-	// if there is no such grant. A store remembers at least the last 1,000 tokens that it replaced for a grant.
+	// RotateGrant adds a refresh token to a grant and marks the old one as used. Within RetryWindow after its first use,
+	// the old one can be used again; later the error is ErrReused. ErrNotFound if the grant has no such token.
 	RotateGrant(ctx context.Context, id string, old, next Hash) error
-	// EndGrant removes a grant. It is no error if there is none.
+	// EndGrant removes a grant. A grant that does not exist is no error.
 	EndGrant(ctx context.Context, id string) error
-	// SweepGrants removes grants that expired before now and returns how many.
-	SweepGrants(ctx context.Context, now time.Time) (int, error)
+	// SweepGrants removes expired grants and returns how many.
+	SweepGrants(ctx context.Context) (int, error)
 
 	// Keys returns all signing keys, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// ReplaceKey replaces the private half, and whether it is sealed, of the key with the same id, use and algorithm, or
-	// returns ErrNotFound. It serves to seal a key that was kept in clear.
-	ReplaceKey(ctx context.Context, k Key) error
-	// AddFirstKey adds a key unless one with its use and algorithm is there already; it returns the one that then stands.
-	AddFirstKey(ctx context.Context, k Key) (Key, error)
-	// AddNextKey adds a key if the newest one with its use and algorithm is the one named after; it returns the newest
-	// that then stands. So of several processes that follow the same key with another, one does. k is newer than that key.
-	// ErrExists if its id is taken.
-	AddNextKey(ctx context.Context, k Key, after string) (Key, error)
-	// DeleteKey removes a key. It is no error if there is none.
-	DeleteKey(ctx context.Context, id string) error
-	// ReplaceKeys removes the keys named old and adds next, all in one transaction, and returns the ids of those that it
-	// removed. Where a key with the use and algorithm of one of next is left, that one stands and the new one is not
-	// added. So of several processes that replace the same keys, one does. The keys of next are newer than any other;
-	// ErrExists if an id is taken.
-	ReplaceKeys(ctx context.Context, old []string, next []Key) (removed []string, err error)
+	// UpdateKeys replaces the signing keys, oldest first, with what change makes of them, in one transaction: servers
+	// that do so at the same time take turns. It returns the keys as they are then. change may run more than once.
+	UpdateKeys(ctx context.Context, change func([]Key) ([]Key, error)) ([]Key, error)
 
-	// Probe makes a change that nobody sees, as large as those of requests and as durable, to find out whether
-	// changes can be made. The error is why not.
-	Probe(ctx context.Context) error
-
-	// Close releases the store.
-	Close() error
-}
-
-// Backuper is implemented by a Store that can copy itself to a file while it is in use.
-type Backuper interface {
-	// Backup writes a copy of one moment to a file, which replaces what is there, and returns its size in bytes.
-	Backup(ctx context.Context, path string) (size int64, err error)
-}
-
-// Clock is implemented by a Store that several processes share. They go by its clock, not by those of their machines,
-// since what one of them dates the others judge.
-type Clock interface {
-	// Now returns the store's time as it was heard last, and what has passed since. It asks nobody.
+	// Now returns the time by the clock of the store, which all servers that share it go by.
 	Now() time.Time
+	// Revision returns the number of changes of an organization that this process knows of. It rises whenever an
+	// account, a grant or the quotas of the organization may have changed: before the call that made the change returns,
+	// and within a second on other servers. If it is the same as before the store was read, what was read still holds.
+	Revision(organization string) *atomic.Uint64
+	// KeysRevision is the same for the signing keys.
+	KeysRevision() *atomic.Uint64
 }
+
+// RetryWindow is how long a client may use a rotated refresh token again, because the response to its first use was
+// lost.
+const RetryWindow = 10 * time.Second
 
 // Page selects a part of a list.
 type Page struct {
-	// After is the id of the last account of the page before; empty for the first page. It need not exist any more.
+	// After is the id of the last account of the previous page; empty for the first page. That account may be gone.
 	After string
-	// Status restricts the list where it is not empty.
+	// Status restricts the list if it is not empty.
 	Status Status
 	// Limit is the largest number of accounts to return; it is positive.
 	Limit int

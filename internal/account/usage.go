@@ -7,7 +7,7 @@ type Step string
 
 // The steps.
 const (
-	StepMinute Step = "minute" // kept for a few minutes, for quotas alone
+	StepMinute Step = "minute" // kept for a few minutes, for quotas only
 	StepHour   Step = "hour"
 	StepDay    Step = "day"
 	StepMonth  Step = "month"
@@ -34,14 +34,4 @@ type Usage struct {
 func (u Usage) Add(v Usage) Usage {
 	return Usage{Requests: u.Requests + v.Requests, Refused: u.Refused + v.Refused, Errors: u.Errors + v.Errors,
 		Units: u.Units + v.Units}
-}
-
-// UsageRecord is what one account used under one scope in one span of time.
-type UsageRecord struct {
-	Step         Step
-	Start        time.Time // UTC, the beginning of the span
-	Organization string
-	Account      string // empty: the sum over all accounts of the organization
-	Scope        string
-	Usage
 }

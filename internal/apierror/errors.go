@@ -78,6 +78,11 @@ func InvalidTransition(message string) Error {
 		Message: message}
 }
 
+// AccountLimit: the organization has as many service accounts as it can have.
+func AccountLimit(message string) Error {
+	return Error{Status: http.StatusConflict, Code: "ACCOUNT_LIMIT", RoutingCode: "AccountLimit", Message: message}
+}
+
 // RequestTimeout: the body did not arrive in time.
 func RequestTimeout() Error {
 	return Error{

@@ -2,9 +2,9 @@ package credential
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -13,6 +13,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
+// How a token is checked:
+//
+//   - The first time, its form, key, signature and claims are checked, then its grant, its accounts and the quotas of
+//     its organization are read from the store. What follows from them (an Identity or a refusal) is cached with the
+//     revisions of the organization and of the signing keys, which were read before the store was.
+//   - The next time, equal revisions mean that nothing of the organization and no key has changed: the cached answer
+//     holds, and the store is not asked.
+//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call returns,
+//     so a suspended account is refused with the next request on this server, and within a second on others.
+
 // accessClaims are the claims of an access token.
 type accessClaims struct {
 	Issuer     string    `json:"iss"`
@@ -20,13 +30,13 @@ type accessClaims struct {
 	Subject    string    `json:"sub"`
 	ClientID   string    `json:"client_id"`
 	Server     string    `json:"srv,omitempty"`
-	Generation [2]uint64 `json:"gen"` // of the client's and of the server's account
-	Grant      string    `json:"grant"`
+	Generation [2]uint64 `json:"gen"`             // of the client's and of the server's account
+	Grant      string    `json:"grant,omitempty"` // empty for guests
 	Org        string    `json:"org"`
 	Scope      string    `json:"scope"`
-	Guest      bool      `json:"guest,omitempty"` // given to whoever asked (Guest): never an admin's
+	Guest      bool      `json:"guest,omitempty"` // was given to an anonymous visitor; never an administrator's
 	IssuedAt   int64     `json:"iat"`
-	NotBefore  int64     `json:"nbf,omitempty"` // this service writes none, but means it where it stands
+	NotBefore  int64     `json:"nbf,omitempty"`
 	Expires    int64     `json:"exp"`
 	ID         string    `json:"jti"`
 }
@@ -38,29 +48,25 @@ type signedAccess struct {
 	err   error
 }
 
-// newAccess makes an access token of a grant. It ends with the grant at the latest.
+// newAccess makes an access token of a grant. It expires with the grant at the latest.
 func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
 	now time.Time) signedAccess {
-	return a.signAccess(ctx, g, accessClaims{Scope: scopes.String()}, now, a.cfg.AccessTTL)
-}
-
-// signAccess completes the claims of a token that is to live for ttl, at most the configured one, and signs them.
-func (a *Authority) signAccess(ctx context.Context, g *account.Grant, claims accessClaims, now time.Time,
-	ttl time.Duration) signedAccess {
-	issued := now.Unix()
-	expires := min(now.Add(min(ttl, a.cfg.AccessTTL)).Unix(), g.ExpiresAt.Unix())
-	if expires <= issued {
-		return signedAccess{err: refusedExpired}
-	}
-	claims = accessClaims{
-		Issuer: a.cfg.Issuer, Audience: a.cfg.Audience, Subject: g.ClientAccount, ClientID: g.ClientAccount,
-		Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration},
-		Grant:      g.ID, Org: g.Organization, Scope: claims.Scope, Guest: claims.Guest,
-		IssuedAt: issued, Expires: expires, ID: newTokenID(),
-	}
+	claims := accessClaims{Subject: g.ClientAccount, Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration},
+		Grant: g.ID, Org: g.Organization, Scope: scopes.String()}
 	if g.ServerAccount != g.ClientAccount {
 		claims.Server = g.ServerAccount
 	}
+	return a.signAccess(ctx, claims, now, min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix()))
+}
+
+// signAccess completes the claims of a token that expires at a moment in Unix seconds, and signs them.
+func (a *Authority) signAccess(ctx context.Context, claims accessClaims, now time.Time, expires int64) signedAccess {
+	issued := now.Unix()
+	if expires <= issued {
+		return signedAccess{err: refusedExpired}
+	}
+	claims.Issuer, claims.Audience, claims.ClientID = a.cfg.Issuer, a.cfg.Audience, claims.Subject
+	claims.IssuedAt, claims.Expires, claims.ID = issued, expires, newTokenID()
 	key, err := a.signer(ctx, account.KeyAccess)
 	if err != nil {
 		return signedAccess{err: err}
@@ -69,66 +75,57 @@ func (a *Authority) signAccess(ctx context.Context, g *account.Grant, claims acc
 	return signedAccess{token, time.Duration(expires-issued) * time.Second, err}
 }
 
-// VerifyAccess checks an access token. A token in the cache costs no I/O, no lock and no allocation.
-func (a *Authority) VerifyAccess(ctx context.Context, token string) (id Identity, err error) {
-	if known, ok := a.cache.get(token); ok {
-		if err = a.judge(known, &id); err != errDoubt {
-			return id, err
-		}
-	}
-	return a.verifyUnknown(ctx, token)
+// knownToken is an access token whose signature was checked. It never changes; another one takes its place.
+type knownToken struct {
+	token            string
+	key              string // kid
+	expires          int64  // Unix seconds
+	client, server   string // accounts
+	organization     string
+	clientGeneration uint64
+	serverGeneration uint64
+	grant            string
+	scopes           account.ScopeSet
+	guest            bool
+
+	// What follows from the store, as of these revisions: who stands behind the token, or why it is refused.
+	revision     *atomic.Uint64 // of the organization
+	number, keys uint64
+	identity     Identity
+	refused      error
 }
 
-// judge says whether a token whose signature was checked before is good at this moment, and fills in who stands behind
-// it if it is.
-func (a *Authority) judge(t *knownToken, id *Identity) error {
+// VerifyAccess checks an access token. A token in the cache costs no I/O and no lock.
+func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, error) {
+	known, ok := a.cache.get(token)
+	if !ok {
+		var err error
+		if known, err = a.verifySigned(ctx, token); err != nil {
+			return Identity{}, err
+		}
+	}
+	if !ok || known.revision.Load() != known.number || a.store.KeysRevision().Load() != known.keys {
+		assessed, err := a.assess(ctx, *known)
+		if err != nil {
+			return Identity{}, err
+		}
+		a.cache.add(assessed, time.Duration(assessed.expires-a.cfg.Now().Unix())*time.Second)
+		known = assessed
+	}
 	now := a.cfg.Now().Unix()
-	if now >= t.expires {
-		return refusedExpired
+	switch {
+	case now >= known.expires:
+		return Identity{}, refusedExpired
+	case known.refused != nil:
+		return Identity{}, known.refused
 	}
-	client, server := t.client.State(), t.server.State()
-	if !client.Active || !server.Active || client.Generation != t.clientGeneration ||
-		server.Generation != t.serverGeneration {
-		return refusalOf(client, server)
-	}
-	if a.live.Ended(t.grant) {
-		return refusedGrant
-	}
-	if t.key.removed.Load() {
-		return refusedKey
-	}
-	if t.organization.InDoubt() {
-		return errDoubt
-	}
-	*id = Identity{
-		Client:       client.ID,
-		Server:       server.ID,
-		Organization: client.Organization,
-		Scopes:       t.scopes & client.Scopes & server.Scopes,
-		Admin:        client.Admin && server.Admin && !t.guest,
-		Bounds:       client.Bounds,
-		Limits:       usage.Limits{Account: client.Limits, Organization: t.organization.Limits()},
-		Counter:      t.counter,
-		Unix:         now,
-	}
-	return nil
+	id := known.identity
+	id.Unix = now
+	return id, nil
 }
 
-// refusalOf says why a token of these accounts is not good any more.
-func refusalOf(client, server *account.State) error {
-	for _, s := range []*account.State{client, server} {
-		if s.InDoubt() {
-			return errDoubt
-		}
-		if !s.Active {
-			return inactive(s.Status)
-		}
-	}
-	return refusedGeneration
-}
-
-// verifyUnknown checks a token that is not in the cache: form, key, signature, claims, then what the store knows.
-func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, error) {
+// verifySigned checks everything about a token that does not need the store, but its key.
+func (a *Authority) verifySigned(ctx context.Context, token string) (*knownToken, error) {
 	var claims accessClaims
 	var key *signingKey
 	err := parseSigned(token, &claims, func(t *jwt.Token) (_ any, err error) {
@@ -144,43 +141,16 @@ func (a *Authority) verifyUnknown(ctx context.Context, token string) (Identity, 
 		return key.public, nil
 	})
 	if err != nil {
-		return Identity{}, err
+		return nil, err
 	}
-	known, err := a.knownFrom(token, &claims)
+	known, err := a.checkClaims(&claims)
 	if err != nil {
-		return Identity{}, err
+		return nil, err
 	}
-	known.key = key
-	rest := time.Duration(known.expires-a.cfg.Now().Unix()) * time.Second
-	known.until = time.Now().Add(rest) // by this machine's monotonic clock, which is never set
-	a.live.RememberEnded(rest)
-	if err := a.checkGrant(ctx, &claims); err != nil {
-		return Identity{}, err
-	}
-	if known.client, err = a.stateFor(ctx, claims.Subject, claims.Org); err != nil {
-		return Identity{}, err
-	}
-	if known.server = known.client; claims.Server != "" {
-		if known.server, err = a.stateFor(ctx, claims.Server, claims.Org); err != nil {
-			return Identity{}, err
-		}
-	}
-	if known.organization, err = a.live.Organization(ctx, claims.Org); err != nil {
-		return Identity{}, unavailable(err)
-	}
-	var id Identity
-	if err := a.judge(known, &id); err != nil {
-		return id, err
-	}
-	if a.meter != nil { // after the token was found to be good: what cannot count is nothing to keep
-		a.meter.KeptFor(rest)
-		known.counter = a.meter.Counter(claims.Org, claims.Subject)
-		id.Counter = known.counter
-	}
-	if ttl := time.Until(known.until); ttl > 0 {
-		a.cache.add(known, ttl)
-	}
-	return id, nil
+	known.token = strings.Clone(token) // the caller's may be a small part of a large string, such as a URL
+	known.key = key.id
+	known.revision = a.store.Revision(known.organization)
+	return known, nil
 }
 
 // ownKey returns the key of this service that a token names, if the token is of that key's algorithm.
@@ -195,8 +165,8 @@ func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token
 	return key, nil
 }
 
-// knownFrom checks the claims of a token whose signature is good.
-func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error) {
+// checkClaims checks the claims of a token whose signature is good.
+func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
 	if c.Audience != a.cfg.Audience {
 		return nil, refusedAudience
 	}
@@ -209,61 +179,113 @@ func (a *Authority) knownFrom(token string, c *accessClaims) (*knownToken, error
 		return nil, refusedNotYet
 	}
 	scopes, err := account.ParseScopeSet(c.Scope)
-	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Grant == "" || c.Org == "" || c.Server == c.Subject {
+	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Org == "" || c.Server == c.Subject ||
+		(c.Grant == "") != c.Guest || c.Guest && c.Server != "" {
 		return nil, refusedClaims
-	}
-	return &knownToken{
-		// A copy: the caller's string may be a small part of a large one, such as a request's URL.
-		token: strings.Clone(token), expires: c.Expires, grant: account.GrantRef(c.Grant), scopes: scopes, guest: c.Guest,
-		clientGeneration: c.Generation[0], serverGeneration: c.Generation[1],
-	}, nil
-}
-
-func seconds(d time.Duration) int64 { return int64(d / time.Second) }
-
-// checkGrant makes sure that the exchange behind a token has not been ended, and that the token ends with it.
-func (a *Authority) checkGrant(ctx context.Context, c *accessClaims) error {
-	g, err := a.live.Grant(ctx, c.Grant)
-	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return refusedGrant
-	case err != nil:
-		return unavailable(err)
 	}
 	server := c.Server
 	if server == "" {
 		server = c.Subject
 	}
-	if c.Expires > g.ExpiresAt.Unix() {
-		return refusedLife
+	return &knownToken{expires: c.Expires, client: c.Subject, server: server, organization: c.Org, grant: c.Grant,
+		clientGeneration: c.Generation[0], serverGeneration: c.Generation[1], scopes: scopes, guest: c.Guest}, nil
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// assess reads what a token depends on. The error is that of a store that does not answer.
+func (a *Authority) assess(ctx context.Context, t knownToken) (*knownToken, error) {
+	t.number, t.keys = t.revision.Load(), a.store.KeysRevision().Load() // before the store is read
+	t.identity, t.refused = Identity{}, nil
+	id, err := a.identify(ctx, &t)
+	switch {
+	case err == nil:
+		t.identity = id
+		return &t, nil
+	case errors.Is(err, ErrInvalid):
+		t.refused = err
+		return &t, nil
 	}
-	if g.ClientAccount != c.Subject || g.ServerAccount != server || g.Organization != c.Org {
+	return nil, err
+}
+
+// identify finds out who stands behind a token now.
+func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, error) {
+	if _, err := a.findKey(ctx, account.KeyAccess, t.key); err != nil {
+		return Identity{}, err
+	}
+	if !t.guest {
+		if err := a.checkGrant(ctx, t); err != nil {
+			return Identity{}, err
+		}
+	}
+	client, err := a.active(ctx, t.client, t.organization, t.clientGeneration)
+	if err != nil {
+		return Identity{}, err
+	}
+	server := client
+	if t.server != t.client {
+		if server, err = a.active(ctx, t.server, t.organization, t.serverGeneration); err != nil {
+			return Identity{}, err
+		}
+	}
+	quotas, err := a.store.OrganizationQuotas(ctx, t.organization)
+	if err != nil {
+		return Identity{}, unavailable(err)
+	}
+	// What cannot be understood, as in a store that a newer version changed, may not allow more than was meant.
+	bounds, err := account.NewBounds(client.Restrictions)
+	if err != nil || account.CheckQuotas(client.Quotas) != nil || account.CheckQuotas(quotas) != nil {
+		return Identity{}, unavailable(errors.New("an account or its organization has settings that this version does not " +
+			"know"))
+	}
+	id := Identity{
+		Client:       client.ID,
+		Server:       server.ID,
+		Organization: t.organization,
+		Scopes:       t.scopes & client.Scopes.Set() & server.Scopes.Set(),
+		Admin:        client.IsAdmin && server.IsAdmin && !t.guest,
+		Bounds:       bounds,
+		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
+	}
+	if a.meter != nil {
+		id.Counter = a.meter.Counter(t.organization, t.client)
+	}
+	return id, nil
+}
+
+// checkGrant makes sure that the exchange behind a token has not been ended, and that the token ends with it.
+func (a *Authority) checkGrant(ctx context.Context, t *knownToken) error {
+	g, err := a.store.Grant(ctx, t.grant)
+	switch {
+	case errors.Is(err, account.ErrNotFound):
+		return refusedGrant
+	case err != nil:
+		return unavailable(err)
+	case t.expires > g.ExpiresAt.Unix():
+		return refusedLife
+	case g.ClientAccount != t.client || g.ServerAccount != t.server || g.Organization != t.organization:
 		return refusedClaims
 	}
 	return nil
 }
 
-// stateFor returns the present state of an account behind a token.
-func (a *Authority) stateFor(ctx context.Context, id, organization string) (*account.Current, error) {
-	cur, err := a.live.Current(ctx, id)
+// active returns an account if it is ACTIVE and has been since its generation was raised to the given one.
+func (a *Authority) active(ctx context.Context, id, organization string, generation uint64) (account.Account, error) {
+	acc, err := a.store.Account(ctx, id)
 	switch {
 	case errors.Is(err, account.ErrNotFound):
-		return nil, refusedRevoked
+		return acc, refusedRevoked
 	case err != nil:
-		return nil, unavailable(err)
-	case cur.State().Organization != organization:
-		return nil, refusedOrganization
+		return acc, unavailable(err)
+	case acc.OrganizationID != organization:
+		return acc, refusedOrganization
+	case acc.Status != account.StatusActive:
+		return acc, inactive(acc.Status)
+	case acc.Generation != generation:
+		return acc, refusedGeneration
 	}
-	return cur, nil
-}
-
-// UnmarshalJSON refuses claims that two readers could understand in two ways.
-func (c *accessClaims) UnmarshalJSON(data []byte) error {
-	if err := uniqueNames(data); err != nil {
-		return err
-	}
-	type plain accessClaims
-	return json.Unmarshal(data, (*plain)(c))
+	return acc, nil
 }
 
 // The methods of jwt.Claims. The parser is told not to use them; knownFrom checks the claims.

@@ -15,7 +15,7 @@ import (
 // grant are still filled as far as they became known, for the log.
 type Tokens struct {
 	Access    string
-	Refresh   string        // empty where a refresh does not rotate
+	Refresh   string
 	ExpiresIn time.Duration // of Access, whole seconds
 	Grant     string
 	Client    string // id of the client token's account
@@ -23,6 +23,8 @@ type Tokens struct {
 	Server       string // id of the server token's account
 	Organization string
 	Scopes       account.ScopeSet
+	// Ended is how many older grants of the same accounts an exchange has ended, because there were too many.
+	Ended int
 }
 
 // RefreshOptions are the two hardenings of a refresh that an operator may switch on.
@@ -58,7 +60,7 @@ type User struct {
 }
 
 // Errors. A token is refused with an error that matches ErrInvalid (errors.Is), whose text is the true reason, for
-// the log alone. An error that matches none of these means that the store, or the issuer of a user token, could not
+// the log. An error that matches none of these means that the store, or the issuer of a user token, could not
 // be asked.
 var (
 	ErrInvalid = errors.New("invalid token")
@@ -72,55 +74,57 @@ var (
 // configurations that share a store and a Config share it, with its keys and its cache.
 type Authority struct {
 	cfg   Config
-	live  *account.Live
+	store account.Store
 	meter *usage.Meter
 	keys  keys
 	cache *tokenCache
 	users map[string]*remoteIssuer // by exact iss
-
-	guests guests
-
-	deafen func() // ends the listening for news of keys
+	stop  context.CancelFunc       // ends the refreshing of their keys
 }
 
 // New reads the signing keys from the store, making them on the first start. It asks no issuer of user tokens. meter is
-// where tokens find the counters of their accounts; nil where nothing is counted.
-func New(ctx context.Context, cfg Config, live *account.Live, meter *usage.Meter) (*Authority, error) {
+// where tokens find the counters of their accounts; nil counts nothing.
+func New(ctx context.Context, cfg Config, store account.Store, meter *usage.Meter) (*Authority, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	elapsed := cfg.Now // for pauses and ages, which no correction of the store's clock may change
 	if cfg.Now == nil {
-		cfg.Now, elapsed = live.Now, time.Now
+		cfg.Now = store.Now
 	}
-	cache, err := newTokenCache(cacheBytes)
-	if err != nil {
+	a := &Authority{cfg: cfg, store: store, meter: meter, users: make(map[string]*remoteIssuer)}
+	if err := a.prepareKeys(ctx); err != nil {
 		return nil, err
 	}
-	a := &Authority{
-		cfg: cfg, live: live, meter: meter, cache: cache, users: make(map[string]*remoteIssuer), guests: newGuests(),
+	if _, err := a.load(ctx); err != nil {
+		return nil, err
 	}
+	var err error
+	if a.cache, err = newTokenCache(cacheBytes); err != nil {
+		return nil, err
+	}
+	var refreshing context.Context
+	refreshing, a.stop = context.WithCancel(context.Background())
 	for _, u := range cfg.Users {
-		a.users[u.Issuer] = newRemoteIssuer(u, elapsed)
-	}
-	a.keys.changed = make(chan struct{}, 1)
-	a.deafen = live.ListenForKeys(keyNews{&a.keys})
-	if err := a.reload(ctx); err != nil {
-		a.Close()
-		return nil, err
+		a.users[u.Issuer] = newRemoteIssuer(refreshing, u)
 	}
 	return a, nil
 }
 
 // JWKS is the set of public keys of access tokens (RFC 7517). The caller must not change it.
-func (a *Authority) JWKS() []byte { return a.ring().jwks }
+func (a *Authority) JWKS(ctx context.Context) ([]byte, error) {
+	ring, err := a.ring(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ring.jwks, nil
+}
 
 // CacheHits is the number of access tokens answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }
 
-// Close releases the cache. The store is not closed. Tokens can still be checked afterwards, only slower, and as long
-// as no key changes.
+// Close releases the cache, and ends the refreshing of other issuers' keys. The store is not closed. Tokens can still be
+// checked afterwards, only slower.
 func (a *Authority) Close() {
-	a.deafen()
+	a.stop()
 	a.cache.close()
 }

@@ -22,11 +22,13 @@ type Config struct {
 	KeyEncryptionKey []byte
 	// KeyRotation is the age at which a signing key is followed by another; 0 leaves that to Rotate.
 	KeyRotation time.Duration
+	// MaxGrants is how many grants a pair of accounts may have at once; positive.
+	MaxGrants int
 	// NoLocalUsers refuses user tokens that this service minted itself.
 	NoLocalUsers bool
 	// Users verifies user tokens of other issuers, by exact iss.
 	Users []UserIssuer
-	// Now is the clock; nil is that of the store (account.Live.Now).
+	// Now is the clock; nil is that of the store.
 	Now func() time.Time
 }
 
@@ -61,6 +63,8 @@ func (c Config) Validate() error {
 	case c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
 		return fmt.Errorf("age at which signing keys are rotated is %v; it must be at least %v", c.KeyRotation,
 			MinKeyRotation)
+	case c.MaxGrants < 1:
+		return fmt.Errorf("number of grants of two accounts is %d; it must be at least 1", c.MaxGrants)
 	case len(c.KeyEncryptionKey) != 0 && len(c.KeyEncryptionKey) != sealKeyLen:
 		return fmt.Errorf("key encryption key has %d bytes; it must have %d", len(c.KeyEncryptionKey), sealKeyLen)
 	}
@@ -129,20 +133,19 @@ func SafeURL(where *url.URL) bool {
 	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. A token that claims
-// a longer one is not of this service's making, whoever's key signed it.
+// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. Longer-lived tokens are
+// refused even if they are correctly signed.
 const (
 	MaxAccessTTL = 24 * time.Hour
 	MaxUserTTL   = 24 * time.Hour
 )
 
-// maxSkew is how far in the future a token may have been made: the clock may have been set back since. That of
-// several processes is their store's, unless one of them is of a version before.
+// maxSkew is how far in the future a token may have been made: the clock may have been set back since.
 const maxSkew = 5 * time.Minute
 
 // MinKeyRotation is the shortest age at which signing keys may be rotated by themselves. Keys of user tokens are kept
 // for a day after that, so it bounds how many there are.
 const MinKeyRotation = time.Hour
 
-// maxGrants is how many grants a pair of accounts may have at once.
-const maxGrants = 1000
+// DefaultMaxGrants is how many grants a pair of accounts may have at once unless the configuration says otherwise.
+const DefaultMaxGrants = 100_000

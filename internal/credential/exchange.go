@@ -8,16 +8,15 @@ import (
 )
 
 // Exchange trades a client and a server token for an access and a refresh token. Both accounts must be active and of
-// one organization. ErrInvalid or ErrNoScope; the time it takes does not tell which of the two tokens was wrong.
+// one organization. ErrInvalid or ErrNoScope.
 func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens, error) {
 	clientHash, ok := parseOpaque(clientPrefix, client)
 	serverHash, ok2 := parseOpaque(serverPrefix, server)
 	if !ok || !ok2 {
 		return Tokens{}, refusedMalformed
 	}
-	// Both are always looked up, and only then is anything decided.
-	c, clientErr := a.live.AccountByToken(ctx, account.ClientToken, clientHash)
-	s, serverErr := a.live.AccountByToken(ctx, account.ServerToken, serverHash)
+	c, clientErr := a.store.AccountByToken(ctx, account.ClientToken, clientHash)
+	s, serverErr := a.store.AccountByToken(ctx, account.ServerToken, serverHash)
 	tokens := Tokens{Client: c.ID, Server: s.ID, Organization: c.OrganizationID}
 	for _, err := range []error{clientErr, serverErr} {
 		if account.IsUnavailable(err) {
@@ -42,23 +41,23 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	now := a.cfg.Now()
 	refresh := newOpaque(refreshPrefix)
 	grant := account.Grant{
-		ID: newID(grantPrefix, now), RefreshHash: hashOf(refresh),
+		ID: newID(grantPrefix, now), Organization: c.OrganizationID,
 		ClientAccount: c.ID, ServerAccount: s.ID, ClientGeneration: c.Generation, ServerGeneration: s.Generation,
-		Organization: c.OrganizationID, Scopes: tokens.Scopes,
-		CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
+		Scopes: tokens.Scopes, CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
 	}
 	tokens.Grant = grant.ID
 	// Signed while the grant is on its way to the disk.
 	signed := make(chan signedAccess, 1)
 	go func() { signed <- a.newAccess(ctx, &grant, tokens.Scopes, now) }()
-	if _, err := a.live.AddGrant(ctx, grant, maxGrants); err != nil {
+	ended, err := a.store.AddGrant(ctx, grant, hashOf(refresh), a.cfg.MaxGrants)
+	if err != nil {
 		return tokens, unavailable(err)
 	}
 	access := <-signed
 	if access.err != nil {
 		return tokens, access.err
 	}
-	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access.token, refresh, access.ttl
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn, tokens.Ended = access.token, refresh, access.ttl, ended
 	return tokens, nil
 }
 
@@ -68,15 +67,15 @@ func (a *Authority) Revoke(ctx context.Context, refresh string) error {
 	if !ok {
 		return nil
 	}
-	g, err := a.live.GrantByRefresh(ctx, hash)
+	g, err := a.store.GrantByRefresh(ctx, hash)
 	switch {
 	case errors.Is(err, account.ErrNotFound):
 		return nil
 	case account.IsUnavailable(err):
 		return unavailable(err)
 	}
-	// A token that was rotated away still names its grant, and whoever asks wants it ended.
-	if err := a.live.EndGrant(ctx, g.ID); err != nil {
+	// A token that was rotated away still names its grant.
+	if err := a.store.EndGrant(ctx, g.ID); err != nil {
 		return unavailable(err)
 	}
 	return nil

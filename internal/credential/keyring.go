@@ -2,159 +2,165 @@ package credential
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// keyring holds the signing keys of one store. It is never changed; another takes its place.
+const (
+	// JWKSMaxAge is how long verifiers may cache the published keys.
+	JWKSMaxAge = 5 * time.Minute
+	// publishFirst is how long a key of access tokens is published before it signs: caches that hold the set without it
+	// have expired by then.
+	publishFirst = JWKSMaxAge + 10*time.Second
+	// lookupPause is the shortest time between two readings of the keys because of an unknown key id.
+	lookupPause = 50 * time.Millisecond
+)
+
+// keyring holds the signing keys of one store. It never changes; another takes its place.
 type keyring struct {
-	byID   map[string]*signingKey
-	access *signingKey   // signs access tokens; nil where it was removed and the next one has not been read yet
-	user   *signingKey   // signs local user tokens; nil likewise
-	jwks   []byte        // public keys of access tokens
-	kept   []account.Key // as the store has them, oldest first; their private halves are not kept
-	// stale: some of these keys may be gone. They have to be read again before one of them is used.
-	stale bool
+	revision uint64 // of the keys, from before they were read
+	byID     map[string]*signingKey
+	keys     []*signingKey // oldest first
+	jwks     []byte        // public keys of access tokens
 }
 
-// find returns the key with this id and use.
-func (r *keyring) find(use account.KeyUse, id string) (*signingKey, bool) {
-	k, ok := r.byID[id]
-	return k, ok && k.use == use
+// keys are the signing keys as they were last read.
+type keys struct {
+	ring    atomic.Pointer[keyring]
+	loading sync.Mutex
+	unknown time.Time // when the keys were last read because of an unknown key id; guarded by loading
 }
 
-// signs returns the key that signs tokens of a use.
-func (r *keyring) signs(use account.KeyUse) *signingKey {
-	if use == account.KeyUser {
-		return r.user
-	}
-	return r.access
-}
-
-// without is the keyring without a key.
-func (r *keyring) without(id string) *keyring {
-	next := *r
-	next.byID = maps.Clone(r.byID)
-	delete(next.byID, id)
-	next.kept = slices.DeleteFunc(slices.Clone(r.kept), func(k account.Key) bool { return k.ID == id })
-	for _, signs := range []**signingKey{&next.access, &next.user} {
-		if *signs != nil && (*signs).id == id {
-			*signs = nil
-		}
-	}
-	next.jwks = publicSet(&next)
-	return &next
-}
-
-// keep puts the keys of an earlier keyring in the place of those that are the same, and marks those that are not
-// there any more.
-func (r *keyring) keep(earlier *keyring) {
-	for id, old := range earlier.byID {
-		fresh, ok := r.byID[id]
-		if !ok || old.removed.Load() || !old.same(fresh) {
-			old.removed.Store(true)
-			continue
-		}
-		r.byID[id] = old
-		for _, signs := range []**signingKey{&r.access, &r.user} {
-			if *signs == fresh {
-				*signs = old
+// signs returns the key that signs tokens of a use at a moment: the newest of the configured algorithm that has been
+// published for long enough. If there is none, as after the algorithm was changed, one of another algorithm signs until
+// then; if there is none either, as after all keys were replaced, the only one signs at once.
+func (r *keyring) signs(cfg *Config, use account.KeyUse, now time.Time) *signingKey {
+	var configured, other, fallback *signingKey
+	for _, k := range r.keys {
+		mine := k.method.Alg() == cfg.Algorithm
+		switch {
+		case k.use != use:
+		case k.signsFrom().After(now):
+			if mine && fallback == nil {
+				fallback = k
 			}
+		case mine:
+			configured = k
+		default:
+			other = k
 		}
 	}
+	for _, k := range []*signingKey{configured, other, fallback} {
+		if k != nil {
+			return k
+		}
+	}
+	return nil
 }
 
-// loadKeys reads the keys of a store, and makes those that are missing. Keys that lie in clear are sealed where there
-// is a key encryption key.
-func loadKeys(ctx context.Context, cfg Config, store account.Store) (*keyring, error) {
-	kept, err := readKeys(ctx, cfg, store)
-	if err != nil {
-		return nil, err
+// signsFrom is when the key signs if there is another one before.
+func (k *signingKey) signsFrom() time.Time {
+	if k.use == account.KeyAccess {
+		return k.created.Add(publishFirst)
 	}
-	ring := &keyring{byID: make(map[string]*signingKey, len(kept))}
-	for _, k := range kept {
-		key, err := openKey(cfg.KeyEncryptionKey, k)
-		if err != nil {
-			return nil, fmt.Errorf("signing key %s: %w", k.ID, err)
-		}
-		if len(cfg.KeyEncryptionKey) != 0 && !k.Sealed {
-			if err := store.ReplaceKey(ctx, sealKey(cfg.KeyEncryptionKey, k)); err != nil {
-				return nil, fmt.Errorf("sealing signing key %s: %w", k.ID, err)
-			}
-		}
-		if ring.byID[key.id] != nil {
-			return nil, fmt.Errorf("signing key %s is in the store twice", k.ID)
-		}
-		ring.byID[key.id] = key
-		// Oldest first: the newest key of the algorithm signs.
-		if key.method.Alg() == cfg.Algorithm {
-			if key.use == account.KeyAccess {
-				ring.access = key
-			} else {
-				ring.user = key
-			}
-		}
-	}
-	if ring.access == nil || ring.user == nil {
-		return nil, errors.New("the store lost a signing key that it had just taken")
-	}
-	ring.kept = kept
-	for i := range kept {
-		kept[i].Private = nil
-	}
-	ring.jwks = publicSet(ring)
-	return ring, nil
+	return k.created
 }
 
-// readKeys reads the keys, and once more where some were missing and had to be made.
-func readKeys(ctx context.Context, cfg Config, store account.Store) ([]account.Key, error) {
-	kept, err := store.Keys(ctx)
+// ring returns the signing keys, after reading them again if they may have changed.
+func (a *Authority) ring(ctx context.Context) (*keyring, error) {
+	if r := a.keys.ring.Load(); r.revision == a.store.KeysRevision().Load() {
+		return r, nil
+	}
+	a.keys.loading.Lock()
+	defer a.keys.loading.Unlock()
+	if r := a.keys.ring.Load(); r.revision == a.store.KeysRevision().Load() {
+		return r, nil
+	}
+	return a.load(ctx)
+}
+
+// load reads the keys; keys.loading is held.
+func (a *Authority) load(ctx context.Context) (*keyring, error) {
+	revision := a.store.KeysRevision().Load()
+	stored, err := a.store.Keys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the signing keys: %w", err)
 	}
-	made := false
-	for _, use := range keyUses {
-		if slices.ContainsFunc(kept, func(k account.Key) bool { return k.Use == use && k.Algorithm == cfg.Algorithm }) {
-			continue
-		}
-		made = true
-		fresh, err := freshKey(cfg, use, cfg.Now())
-		if err != nil {
-			return nil, err
-		}
-		if _, err := store.AddFirstKey(ctx, fresh); err != nil {
-			return nil, fmt.Errorf("keeping a new signing key: %w", err)
-		}
-	}
-	if !made {
-		return kept, nil
-	}
-	if kept, err = store.Keys(ctx); err != nil {
-		return nil, fmt.Errorf("reading the signing keys: %w", err)
-	}
-	return kept, nil
-}
-
-var keyUses = []account.KeyUse{account.KeyAccess, account.KeyUser}
-
-// publicSet is the JWKS of the access keys, newest first.
-func publicSet(ring *keyring) []byte {
+	ring := &keyring{revision: revision, byID: make(map[string]*signingKey, len(stored))}
 	set := struct {
 		Keys []jwk `json:"keys"`
 	}{Keys: []jwk{}}
-	for _, kept := range slices.Backward(ring.kept) {
-		if key, ok := ring.find(account.KeyAccess, kept.ID); ok {
-			set.Keys = append(set.Keys, key.published)
+	for _, k := range stored {
+		key, err := openKey(a.cfg.KeyEncryptionKey, k)
+		if err != nil {
+			return nil, fmt.Errorf("signing key %s: %w", k.ID, err)
+		}
+		ring.byID[key.id] = key
+		ring.keys = append(ring.keys, key)
+		if key.use == account.KeyAccess {
+			set.Keys = slices.Insert(set.Keys, 0, key.published) // newest first
 		}
 	}
-	encoded, err := json.Marshal(set)
-	if err != nil {
-		panic(err) // there is nothing but texts in it
+	if ring.jwks, err = json.Marshal(set); err != nil {
+		return nil, err
 	}
-	return encoded
+	a.keys.ring.Store(ring)
+	return ring, nil
+}
+
+// findKey returns the key that a token names. Another server may have made it a moment ago, so the store is asked before
+// a token is refused because its key is unknown: once in each lookupPause.
+func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) (*signingKey, error) {
+	ring, err := a.ring(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if ring.byID[id] == nil && isThumbprint(id) {
+		if ring, err = a.lookUp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if key := ring.byID[id]; key != nil && key.use == use {
+		return key, nil
+	}
+	return nil, refusedKey
+}
+
+// lookUp reads the keys again. All who wait for the same reading share it.
+func (a *Authority) lookUp(ctx context.Context) (*keyring, error) {
+	asked := time.Now()
+	a.keys.loading.Lock()
+	defer a.keys.loading.Unlock()
+	if a.keys.unknown.After(asked) {
+		return a.keys.ring.Load(), nil
+	}
+	time.Sleep(lookupPause - time.Since(a.keys.unknown))
+	a.keys.unknown = time.Now()
+	return a.load(ctx)
+}
+
+// isThumbprint reports whether an id has the form of those that this service gives to keys.
+func isThumbprint(id string) bool {
+	sum, err := base64.RawURLEncoding.DecodeString(id)
+	return err == nil && len(sum) == 32
+}
+
+// signer returns the key that signs tokens of a use now.
+func (a *Authority) signer(ctx context.Context, use account.KeyUse) (*signingKey, error) {
+	ring, err := a.ring(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if key := ring.signs(&a.cfg, use, a.cfg.Now()); key != nil {
+		return key, nil
+	}
+	return nil, errors.New("the store has no signing key")
 }

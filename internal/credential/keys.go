@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -38,27 +37,6 @@ type signingKey struct {
 	header  string // the encoded JOSE header of tokens that it signs, with the dot that follows
 	// published is its public half as in the key set.
 	published jwk
-	// removed is set when the key is no longer in the store. A key that stays is the same signingKey in every keyring,
-	// so whoever holds a token for verified because of it holds the key, and sees that.
-	removed atomic.Bool
-}
-
-// same reports whether two keys of one id are the same.
-func (k *signingKey) same(other *signingKey) bool {
-	public, ok := k.public.(interface{ Equal(crypto.PublicKey) bool })
-	return ok && k.use == other.use && k.created.Equal(other.created) && public.Equal(other.public)
-}
-
-// freshKey makes a key pair as the store is to keep it.
-func freshKey(cfg Config, use account.KeyUse, now time.Time) (account.Key, error) {
-	k, err := newKey(use, cfg.Algorithm, now)
-	if err != nil {
-		return account.Key{}, fmt.Errorf("making a signing key: %w", err)
-	}
-	if len(cfg.KeyEncryptionKey) != 0 {
-		k = sealKey(cfg.KeyEncryptionKey, k)
-	}
-	return k, nil
 }
 
 // newKey makes a key pair, in clear.

@@ -71,7 +71,4 @@ func inactive(s account.Status) refusal {
 	return refusedRevoked
 }
 
-// errDoubt: a change of the account failed half-way, and the store could not yet say how it ended.
-var errDoubt = errors.New("the account's state is not known")
-
 func unavailable(err error) error { return fmt.Errorf("asking the account store: %w", err) }

@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,39 +15,37 @@ import (
 	"github.com/MicahParks/jwkset"
 	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
-	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
 )
 
 const (
-	// keysFresh is how long fetched keys are used without asking again.
-	keysFresh = 15 * time.Minute
-	// keysStale is how long they are used when the issuer cannot be asked.
-	keysStale = 24 * time.Hour
-	// keysPause is the least time between two fetches, so that tokens with made-up key ids cannot make this service
-	// hammer an issuer.
+	// keysRefresh is how often the keys of an issuer are fetched.
+	keysRefresh = 15 * time.Minute
+	// keysPause is the shortest time between two fetches because of a key that is unknown or an issuer that is down, so
+	// that tokens with made-up key ids cannot make this service hammer an issuer.
 	keysPause = 10 * time.Second
 	// keysTimeout bounds one fetch, keysMaxBytes its answer.
 	keysTimeout  = 5 * time.Second
 	keysMaxBytes = 1 << 20
 )
 
-// remoteIssuer checks tokens of one other issuer, with keys that are fetched when the first token comes.
+// remoteIssuer checks tokens of one other issuer, with keys that are fetched when the first token comes, and again from
+// time to time.
 type remoteIssuer struct {
-	cfg    UserIssuer
-	now    func() time.Time
-	client *http.Client
-	flight singleflight.Group
+	cfg        UserIssuer
+	refreshing context.Context
+	client     *http.Client
 
-	mu      sync.Mutex
-	keys    keyfunc.Keyfunc // nil until the first fetch succeeded
-	fetched time.Time       // when the keys were
-	tried   time.Time       // when the last fetch began
-	lastErr error           // of the last fetch
+	mu    sync.Mutex
+	keys  keyfunc.Keyfunc // nil until the first fetch succeeded
+	tried time.Time
+	err   error // of the last attempt
 }
 
-func newRemoteIssuer(cfg UserIssuer, now func() time.Time) *remoteIssuer {
-	return &remoteIssuer{cfg: cfg, now: now, client: &http.Client{
-		Timeout: keysTimeout,
+func newRemoteIssuer(refreshing context.Context, cfg UserIssuer) *remoteIssuer {
+	return &remoteIssuer{cfg: cfg, refreshing: refreshing, client: &http.Client{
+		Timeout:   keysTimeout,
+		Transport: keySets{http.DefaultTransport},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) >= 3 || !SafeURL(req.URL) || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 				return errors.New("the URL of the key set (jwks_url) redirects too often or away from https")
@@ -64,133 +63,94 @@ func (r *remoteIssuer) key(ctx context.Context, t *jwt.Token) (any, error) {
 	if headerText(t, "kid") == "" {
 		return nil, refusedKey // without it, every key would have to be tried
 	}
-	keys, err := r.current(ctx, false)
+	keys, err := r.fetched()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("asking issuer %q for its keys: %w", r.cfg.Issuer, err)
 	}
 	key, err := keys.KeyfuncCtx(ctx)(t)
-	if errors.Is(err, jwkset.ErrKeyNotFound) {
-		// The issuer may have begun to use a new key.
-		if keys, err = r.current(ctx, true); err != nil {
-			return nil, err
-		}
-		key, err = keys.KeyfuncCtx(ctx)(t)
-	}
 	switch {
-	case errors.Is(err, jwkset.ErrKeyNotFound):
-		return nil, refusedKey
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case err != nil:
-		return nil, refusedAlgorithm // the key says that it is for another algorithm or use
+		return nil, refusedKey // it is unknown, or for another algorithm or use
 	}
 	return key, nil
 }
 
-// current returns the issuer's keys, asking for them when there are none, when they are old, or when renew is set and
-// keysPause allows.
-func (r *remoteIssuer) current(ctx context.Context, renew bool) (keyfunc.Keyfunc, error) {
-	r.mu.Lock()
-	now := r.now()
-	keys, age, mayAsk, lastErr := r.keys, now.Sub(r.fetched), now.Sub(r.tried) >= keysPause || r.tried.IsZero(), r.lastErr
-	r.mu.Unlock()
-
-	usable := keys != nil && age < keysStale
-	switch {
-	case usable && age < keysFresh && !renew:
-		return keys, nil
-	case !mayAsk && usable:
-		return keys, nil
-	case !mayAsk && lastErr != nil:
-		return nil, lastErr
-	}
-	// One fetch at a time, for all who wait; it goes on when the request that began it is given up.
-	done := r.flight.DoChan("", func() (any, error) { return r.fetch(context.WithoutCancel(ctx)) })
-	if usable && !renew {
-		return keys, nil // refreshed behind the back of this request
-	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case res := <-done:
-		if res.Err == nil {
-			return res.Val.(keyfunc.Keyfunc), nil
-		}
-		if usable {
-			return keys, nil
-		}
-		return nil, res.Err
-	}
-}
-
-// fetch asks the issuer for its keys.
-func (r *remoteIssuer) fetch(ctx context.Context) (keyfunc.Keyfunc, error) {
-	r.mu.Lock()
-	r.tried = r.now()
-	r.mu.Unlock()
-	keys, err := r.download(ctx)
-	if err != nil {
-		err = fmt.Errorf("asking issuer %q for its keys: %w", r.cfg.Issuer, err)
-	}
+// fetched returns the issuer's keys. While they have never been fetched, it tries at most once in each keysPause.
+func (r *remoteIssuer) fetched() (keyfunc.Keyfunc, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lastErr = err
-	if err == nil {
-		r.keys, r.fetched = keys, r.now()
+	if r.keys != nil || r.err != nil && time.Since(r.tried) < keysPause {
+		return r.keys, r.err
 	}
-	return keys, err
+	r.tried = time.Now()
+	var set jwkset.Storage
+	set, r.err = jwkset.NewStorageFromHTTP(r.cfg.JWKSURL, jwkset.HTTPClientStorageOptions{
+		Client: r.client, Ctx: r.refreshing, HTTPTimeout: keysTimeout, RefreshInterval: keysRefresh,
+	})
+	if r.err != nil {
+		return nil, r.err
+	}
+	if set, r.err = jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
+		HTTPURLs:          map[string]jwkset.Storage{r.cfg.JWKSURL: set},
+		RateLimitWaitMax:  keysTimeout,
+		RefreshUnknownKID: rate.NewLimiter(rate.Every(keysPause), 1),
+	}); r.err == nil {
+		r.keys, r.err = keyfunc.New(keyfunc.Options{Storage: set})
+	}
+	return r.keys, r.err
 }
 
-func (r *remoteIssuer) download(ctx context.Context) (keyfunc.Keyfunc, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.cfg.JWKSURL, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "application/jwk-set+json, application/json")
-	resp, err := r.client.Do(req)
-	if err != nil {
-		return nil, err
+// keySets fetches key sets of bounded size. It leaves out keys that this service cannot use (of other kinds, for
+// encryption, without an id, symmetric), as RFC 7517 wants: jwkset would refuse the whole set.
+type keySets struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (k keySets) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := k.RoundTripper.RoundTrip(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return resp, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("it answered %s", resp.Status)
-	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, keysMaxBytes+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > keysMaxBytes:
+		return nil, fmt.Errorf("the key set is larger than %d bytes", keysMaxBytes)
+	}
+	usable, err := usableKeys(body)
 	if err != nil {
 		return nil, err
 	}
-	if len(body) > keysMaxBytes {
-		return nil, fmt.Errorf("its key set is larger than %d bytes", keysMaxBytes)
-	}
-	return parseKeySet(body)
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(usable)), int64(len(usable))
+	return resp, nil
 }
 
-// parseKeySet reads a JWKS. Keys that this service cannot use (of other kinds, for encryption, without an id,
-// symmetric) are left out, as RFC 7517 wants, rather than making the whole set unusable.
-func parseKeySet(body []byte) (keyfunc.Keyfunc, error) {
-	var set jwkset.JWKSMarshal
+func usableKeys(body []byte) ([]byte, error) {
+	var set, usable jwkset.JWKSMarshal
 	if err := json.Unmarshal(body, &set); err != nil {
-		return nil, errors.New("its key set is not a JWKS")
+		return nil, errors.New("the key set is not a JWKS")
 	}
-	storage, kept := jwkset.NewMemoryStorage(), map[string]bool{}
+	seen := make(map[string]bool)
 	for _, one := range set.Keys {
 		if one.KID == "" || one.KTY == jwkset.KtyOct || one.USE != "" && one.USE != jwkset.UseSig {
 			continue
 		}
-		key, err := jwkset.NewJWKFromMarshal(one, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
-		if err != nil {
+		if _, err := jwkset.NewJWKFromMarshal(one, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{}); err != nil {
 			continue
 		}
-		if kept[one.KID] {
-			return nil, errors.New("its key set has two keys of one id")
+		if seen[one.KID] {
+			return nil, errors.New("the key set has two keys with the same id")
 		}
-		kept[one.KID] = true
-		if err := storage.KeyWrite(context.Background(), key); err != nil {
-			return nil, err
-		}
+		seen[one.KID] = true
+		usable.Keys = append(usable.Keys, one)
 	}
-	if len(kept) == 0 {
-		return nil, errors.New("its key set holds no key that can check signatures")
+	if len(usable.Keys) == 0 {
+		return nil, errors.New("the key set holds no key that can check signatures")
 	}
-	return keyfunc.New(keyfunc.Options{Storage: storage})
+	return json.Marshal(usable)
 }
 
 // checkRequired checks the claim that an issuer's users need: equal to the value, or a list that holds it.

@@ -2,29 +2,26 @@ package credential
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 const (
-	// keyGrace is for how long a key is kept beside the life of its tokens: other servers sign with it until they hear of
-	// the next one. They all go by the store's clock.
+	// keyGrace is how long a key is kept after its last token has expired: other servers may sign with it until they hear
+	// of the next one.
 	keyGrace = 10 * time.Second
 	// maxKeys bounds how many keys there are, and with them the key set and the work of reading it.
 	maxKeys = 100
-	// tendEvery is how often Tend looks whether there is something to do, which costs nothing if there is not.
-	tendEvery = time.Second
-	// tendPause is how long Tend waits after the store has failed.
-	tendPause = 10 * time.Second
-	// tendLimit bounds what Tend asks of the store at once.
-	tendLimit = 10 * time.Second
+	// maintainEvery is how often Maintain looks for something to do, which costs nothing if there is nothing.
+	maintainEvery = time.Second
+	// maintainTimeout bounds what Maintain asks of the store.
+	maintainTimeout = 10 * time.Second
 )
 
-// ErrTooManyKeys: keys were rotated so often that the old ones, which are kept until their last token has expired, are
-// too many.
+// ErrTooManyKeys: keys were rotated so often that too many old ones are kept until their last tokens have expired.
 var ErrTooManyKeys = fmt.Errorf("there are %d signing keys already; wait until the last tokens of some have expired",
 	maxKeys)
 
@@ -36,204 +33,205 @@ type KeyInfo struct {
 	CreatedAt time.Time      // UTC
 	// Signs is whether new tokens are signed with it.
 	Signs bool
-	// Until is when it will be removed, its last token having expired; zero for a key that has no follower.
+	// SignsFrom is when it will sign; zero if it does or did.
+	SignsFrom time.Time
+	// Until is when it will be removed, its last token having expired; zero for a key without a successor.
 	Until time.Time
 }
 
+var keyUses = []account.KeyUse{account.KeyAccess, account.KeyUser}
+
 // Keys lists the signing keys, oldest first.
-func (a *Authority) Keys() []KeyInfo {
-	ring := a.ring()
-	list := make([]KeyInfo, len(ring.kept))
-	for i, k := range ring.kept {
-		list[i] = KeyInfo{ID: k.ID, Use: k.Use, Algorithm: k.Algorithm, CreatedAt: k.CreatedAt.UTC(), Until: a.until(ring, i),
-			Signs: ring.signs(k.Use) != nil && ring.signs(k.Use).id == k.ID}
+func (a *Authority) Keys(ctx context.Context) ([]KeyInfo, error) {
+	ring, err := a.ring(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return list
+	now := a.cfg.Now()
+	list := make([]KeyInfo, len(ring.keys))
+	for i, k := range ring.keys {
+		list[i] = KeyInfo{ID: k.id, Use: k.use, Algorithm: k.method.Alg(), CreatedAt: k.created.UTC(),
+			Signs: ring.signs(&a.cfg, k.use, now) == k, Until: a.until(ring.keys, i)}
+		if from := k.signsFrom(); from.After(now) && !list[i].Signs {
+			list[i].SignsFrom = from.UTC()
+		}
+	}
+	return list, nil
 }
 
-// until is when the last token of a key has expired: no token is signed with it once there is a newer one.
-func (a *Authority) until(ring *keyring, index int) time.Time {
-	k := ring.kept[index]
-	for _, next := range ring.kept[index+1:] {
-		if next.Use != k.Use || next.Algorithm != k.Algorithm {
+// until is when the last token of a key has expired: no token is signed with it once its successor signs.
+func (a *Authority) until(keys []*signingKey, index int) time.Time {
+	k := keys[index]
+	for _, next := range keys[index+1:] {
+		if next.use != k.use || next.method.Alg() != k.method.Alg() {
 			continue
 		}
 		life := a.cfg.AccessTTL
-		if k.Use == account.KeyUser {
+		if k.use == account.KeyUser {
 			life = MaxUserTTL
 		}
-		return next.CreatedAt.Add(life + keyGrace).UTC()
+		return next.signsFrom().Add(life + keyGrace).UTC()
 	}
 	return time.Time{}
 }
 
-// Rotate makes new keys for access and for user tokens, with which this service signs from now on, and every other
-// process with the same store as soon as it hears of them. Tokens of the old keys stay good until they expire. Where
-// another process rotates at the same time, both end up with the same keys.
-func (a *Authority) Rotate(ctx context.Context) error {
-	_, err := a.rotate(ctx, func(*signingKey) bool { return true })
-	return err
-}
-
-// rotate follows those keys that are due. It asks on the newest ones: another process may just have rotated.
-func (a *Authority) rotate(ctx context.Context, due func(*signingKey) bool) (rotated bool, err error) {
-	if err := a.reload(ctx); err != nil {
-		return false, err
-	}
-	ring := a.ring()
-	for _, use := range keyUses {
-		signs := ring.signs(use)
-		if signs == nil || !due(signs) { // one that was removed this moment has a follower
-			continue
+// prepareKeys makes the keys that are missing, and seals those that are in clear if there is a key encryption key.
+func (a *Authority) prepareKeys(ctx context.Context) error {
+	_, err := a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
+		for _, use := range keyUses {
+			if newest(keys, use, a.cfg.Algorithm) != nil {
+				continue
+			}
+			key, err := a.freshKey(use, keys)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key)
 		}
-		if err := a.follow(ctx, ring, signs); err != nil {
-			return false, err
+		for i, k := range keys {
+			if len(a.cfg.KeyEncryptionKey) != 0 && !k.Sealed {
+				keys[i] = sealKey(a.cfg.KeyEncryptionKey, k)
+			}
 		}
-		rotated = true
-	}
-	if rotated {
-		err = a.reload(ctx)
-	}
-	return rotated, err
-}
-
-// follow adds a key that comes after another.
-func (a *Authority) follow(ctx context.Context, ring *keyring, last *signingKey) error {
-	if len(ring.kept) >= maxKeys {
-		return ErrTooManyKeys
-	}
-	next, err := freshKey(a.cfg, last.use, a.newest(ring))
+		return keys, nil
+	})
 	if err != nil {
-		return err
-	}
-	if _, err := a.live.AddNextKey(ctx, next, last.id); err != nil {
-		return fmt.Errorf("keeping a new signing key: %w", err)
+		return fmt.Errorf("making the signing keys: %w", err)
 	}
 	return nil
 }
 
-// newest is the time from which a new key dates. The newest key signs, so it has to be later than all others, also
-// where the clock has been set back since they were made.
-func (a *Authority) newest(ring *keyring) time.Time {
+// newest returns the newest key of a use and algorithm; nil if there is none.
+func newest(keys []account.Key, use account.KeyUse, algorithm string) *account.Key {
+	for i := range slices.Backward(keys) {
+		if keys[i].Use == use && keys[i].Algorithm == algorithm {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+// freshKey makes a key that is newer than all others, even if the clock was set back since they were made.
+func (a *Authority) freshKey(use account.KeyUse, keys []account.Key) (account.Key, error) {
 	now := a.cfg.Now()
-	for _, k := range ring.kept {
+	for _, k := range keys {
 		if !k.CreatedAt.Before(now) {
 			now = k.CreatedAt.Add(time.Microsecond)
 		}
 	}
-	return now
-}
-
-// ReplaceKeys makes new keys as Rotate does and removes all that there were, whose tokens end at once: here before it
-// returns, and for every other process with the same store as soon as it hears of it. It returns the ids of the keys
-// that it removed, also with an error, if that came after.
-func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err error) {
-	if err := a.reload(ctx); err != nil {
-		return nil, err
-	}
-	ring := a.ring()
-	old := make([]string, len(ring.kept))
-	for i, k := range ring.kept {
-		old[i] = k.ID
-	}
-	next := make([]account.Key, len(keyUses))
-	for i, use := range keyUses {
-		if next[i], err = freshKey(a.cfg, use, a.newest(ring)); err != nil {
-			return nil, err
-		}
-	}
-	removed, err = a.live.ReplaceKeys(ctx, old, next)
+	k, err := newKey(use, a.cfg.Algorithm, now)
 	if err != nil {
-		return removed, fmt.Errorf("replacing the signing keys: %w", err)
+		return account.Key{}, fmt.Errorf("making a signing key: %w", err)
 	}
-	return removed, a.reload(ctx)
+	if len(a.cfg.KeyEncryptionKey) != 0 {
+		k = sealKey(a.cfg.KeyEncryptionKey, k)
+	}
+	return k, nil
 }
 
-// Tended is what Tend did.
-type Tended string
+// Rotate makes new keys. That of user tokens signs at once; that of access tokens is published first, and signs when no
+// cache can hold the set without it any more. Tokens of the old keys stay valid until they expire.
+func (a *Authority) Rotate(ctx context.Context) error {
+	_, err := a.rotate(ctx, func(*account.Key) bool { return true })
+	return err
+}
 
-// What Tend does.
-const (
-	KeysRotated Tended = "signing keys rotated"
-	KeyRemoved  Tended = "signing key removed: its last token has expired"
-)
+// rotate adds successors to those newest keys that are due. Servers that do so at the same time take turns, so the later
+// one finds the keys of the other.
+func (a *Authority) rotate(ctx context.Context, due func(*account.Key) bool) (rotated bool, err error) {
+	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
+		rotated = false
+		for _, use := range keyUses {
+			if last := newest(keys, use, a.cfg.Algorithm); last != nil && !due(last) {
+				continue
+			}
+			if len(keys) >= maxKeys {
+				return nil, ErrTooManyKeys
+			}
+			next, err := a.freshKey(use, keys)
+			if err != nil {
+				return nil, err
+			}
+			keys, rotated = append(keys, next), true
+		}
+		return keys, nil
+	})
+	return rotated && err == nil, err
+}
 
-// Tend keeps the keys in order until ctx ends: it reads them anew when this or another process has changed them,
-// removes those whose last token has expired, and rotates those that are older than Config.KeyRotation. report hears of
-// what was done (id is that of a removed key), or of an error; it is tried again after that.
-func (a *Authority) Tend(ctx context.Context, report func(what Tended, id string, err error)) {
-	ticker := time.NewTicker(tendEvery)
+// ReplaceKeys makes new keys, which sign at once, and removes all others, whose tokens end: here before it returns, and on
+// every other server as soon as it hears of it. It returns the ids of the keys that it removed.
+func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err error) {
+	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) (next []account.Key, err error) {
+		removed = []string{}
+		for _, k := range keys {
+			removed = append(removed, k.ID)
+		}
+		for _, use := range keyUses {
+			key, err := a.freshKey(use, append(slices.Clone(keys), next...))
+			if err != nil {
+				return nil, err
+			}
+			next = append(next, key)
+		}
+		return next, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replacing the signing keys: %w", err)
+	}
+	return removed, nil
+}
+
+// Maintain keeps the keys in order until ctx ends: it reads them when another server has changed them, removes those
+// whose last token has expired, and rotates those that are older than Config.KeyRotation. report hears of what was done,
+// with the id of a removed key, or of an error; it is tried again then.
+func (a *Authority) Maintain(ctx context.Context, report func(what, kid string, err error)) {
+	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
 	failed := false
 	for {
-		stale := failed
 		select {
 		case <-ctx.Done():
 			return
-		case <-a.keys.changed:
-			stale = true
 		case <-ticker.C:
 		}
-		err := a.tend(ctx, stale, report)
-		switch {
-		case err == nil:
-			failed = false
-		case ctx.Err() != nil:
-			return
-		default:
-			if !failed {
-				report("", "", err)
-			}
-			failed = true
-			select {
-			case <-ctx.Done():
-				return
-			case <-a.keys.changed:
-			case <-time.After(tendPause):
-			}
+		err := a.maintain(ctx, report)
+		if err != nil && !failed && ctx.Err() == nil {
+			report("", "", err)
 		}
+		failed = err != nil
 	}
 }
 
-// tend does once what there is to do.
-func (a *Authority) tend(ctx context.Context, stale bool, report func(what Tended, id string, err error)) error {
-	ctx, cancel := context.WithTimeout(ctx, tendLimit)
+func (a *Authority) maintain(ctx context.Context, report func(what, kid string, err error)) error {
+	ctx, cancel := context.WithTimeout(ctx, maintainTimeout)
 	defer cancel()
-	if stale {
-		if err := a.reload(ctx); err != nil {
-			return err
-		}
+	list, err := a.Keys(ctx)
+	if err != nil {
+		return err
 	}
 	now := a.cfg.Now()
-	removed := false
-	for _, k := range a.Keys() {
-		if k.Until.IsZero() || now.Before(k.Until) {
+	for _, expired := range list {
+		if expired.Until.IsZero() || now.Before(expired.Until) {
 			continue
 		}
-		if err := a.live.DeleteKey(ctx, k.ID); err != nil {
-			return fmt.Errorf("removing signing key %s: %w", k.ID, err)
+		_, err := a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
+			return slices.DeleteFunc(keys, func(k account.Key) bool { return k.ID == expired.ID }), nil
+		})
+		if err != nil {
+			return fmt.Errorf("removing signing key %s: %w", expired.ID, err)
 		}
-		removed = true
-		report(KeyRemoved, k.ID, nil)
+		report("signing key removed: its last token has expired", expired.ID, nil)
 	}
-	if removed {
-		if err := a.reload(ctx); err != nil {
-			return err
-		}
+	due := func(created time.Time) bool {
+		return a.cfg.KeyRotation != 0 && !now.Before(created.Add(a.cfg.KeyRotation))
 	}
-	if a.cfg.KeyRotation == 0 {
+	if !slices.ContainsFunc(list, func(k KeyInfo) bool { return k.Until.IsZero() && due(k.CreatedAt) }) {
 		return nil
 	}
-	due := func(k *signingKey) bool { return k != nil && !now.Before(k.created.Add(a.cfg.KeyRotation)) }
-	if ring := a.ring(); !due(ring.access) && !due(ring.user) {
-		return nil
-	}
-	rotated, err := a.rotate(ctx, due)
-	if errors.Is(err, ErrTooManyKeys) {
-		return nil // there will be fewer
-	}
-	if rotated && err == nil {
-		report(KeysRotated, "", nil)
+	rotated, err := a.rotate(ctx, func(k *account.Key) bool { return due(k.CreatedAt) })
+	if rotated {
+		report("signing keys rotated", "", nil)
 	}
 	return err
 }

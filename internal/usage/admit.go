@@ -9,33 +9,45 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// MaxUnits is the largest number of units of a request. It keeps the sums of all requests far from what does not fit.
+// MaxUnits is the largest number of units of a request. It keeps sums far from the largest number.
 const MaxUnits = 1 << 32
 
 // Limits are the quotas that a request is compared with. Both may be nil.
 type Limits struct{ Account, Organization *account.Limits }
 
+// minutes reports whether the use of single minutes has to be kept.
+func (l Limits) minutes() bool { return l.Account.HasMinutes() || l.Organization.HasMinutes() }
+
+// Counter counts for one account. A cached access token keeps its account's Counter.
+type Counter struct {
+	tally
+	meter        *Meter
+	organization *organization
+	used         time.Time // when a request was last admitted
+	gone         bool      // another Counter has taken its place
+}
+
 // Entry is a request that was counted. The zero Entry, and one of a nil Counter, count nothing.
 type Entry struct {
 	counter *Counter
-	plans   [2]*plan
 	scopes  account.ScopeSet
+	limits  Limits
 	unix    int64
 }
 
-// Exceeded is the error for a request beyond a quota: of several the one that is so for longest.
+// Exceeded is the error for a request beyond a quota.
 type Exceeded struct {
 	Subject
 	Quota account.Quota
-	// Remaining is how much is left of it: more than 0 where a request asks for several units at once.
+	// Remaining is how much is left of it: more than 0 if a request asks for several units at once.
 	Remaining int64
-	// Reset is when the next window begins, in whole seconds from now, at least 1.
+	// Reset is the time until the next window begins, in whole seconds, at least 1.
 	Reset time.Duration
 	// Length is that of the window.
 	Length time.Duration
 }
 
-// Error says whose quota it is. It is written when somebody reads it: most refusals are only counted.
+// Error names the quota, for the operator.
 func (e *Exceeded) Error() string {
 	whose := "account"
 	if e.Account == "" {
@@ -47,168 +59,139 @@ func (e *Exceeded) Error() string {
 	return "the " + whose + "'s quota of " + e.Quota.String() + " is used up"
 }
 
+// errUnsettled: the clock was set again and again while a request asked the store.
+var errUnsettled = errors.New("how much of the quotas is used is not known: the clock is being set")
+
 // Admit counts a request under scopes, with 1 unit, unless it is beyond a quota: then it counts as refused, and the
-// error is an Exceeded. Any other error means that what was used is not known yet, and the store could not be asked.
-// unix is the present time in seconds. It allocates nothing, takes no lock and asks nobody, but for the first request
-// after a start or after a quota was added. What it returns is never wrapped.
+// error is an *Exceeded. Any other error means that what was used is not known and the store did not answer. unix is the
+// present time in seconds. Only the first request after a start, or after quotas were added, asks the store.
 func (c *Counter) Admit(ctx context.Context, scopes account.ScopeSet, limits Limits, unix int64) (Entry, error) {
 	if c == nil || scopes == 0 {
 		return Entry{}, nil
 	}
-	e := Entry{counter: c, scopes: scopes, unix: unix}
-	e.plans[0] = c.plan(limits.Account)
-	e.plans[1] = c.organization.plan(limits.Organization)
-	quotas := len(e.plans[0].quotas)+len(e.plans[1].quotas) != 0
-	if quotas && !e.take(1, 1) {
-		if err := e.takeSlowly(ctx, 1, 1); err != nil {
-			if _, exceeded := errors.AsType[*Exceeded](err); exceeded {
-				c.refuse(scopes, e.unix/60)
-			}
-			return Entry{}, err
+	e := Entry{counter: c, scopes: scopes, limits: limits, unix: unix}
+	for range 3 {
+		over, known := e.take(1, 1)
+		switch {
+		case known && over == nil:
+			return e, nil
+		case known:
+			return Entry{}, over
+		}
+		if err := c.meter.load(ctx, c.Subject, limits); err != nil {
+			return Entry{}, fmt.Errorf("asking the store how much of the quotas is used: %w", err)
+		}
+		e.unix = c.meter.now().Unix()
+	}
+	return Entry{}, errUnsettled
+}
+
+// take counts requests and units if no quota forbids it. If one does, a request counts as refused. known is false if it
+// is not known how much is used.
+func (e *Entry) take(requests, units int64) (over *Exceeded, known bool) {
+	c, turn := e.lock()
+	defer e.unlock()
+	o := c.organization
+	unix, known := c.ready(e.limits.Account, e.unix)
+	if e.limits.Organization != nil {
+		var also bool
+		unix, also = o.ready(e.limits.Organization, unix)
+		known = known && also
+	}
+	if !known {
+		return nil, false
+	}
+	e.unix = unix
+	over = c.exceeded(e.scopes, requests, units, unix)
+	if e.limits.Organization != nil {
+		if other := o.exceeded(e.scopes, requests, units, unix); over == nil || other != nil && other.Reset > over.Reset {
+			over = other
 		}
 	}
-	c.pass(scopes, e.unix/60)
-	if quotas {
-		e.count(1, 1)
+	switch {
+	case over == nil:
+		e.add(turn, unix, account.Usage{Requests: requests, Units: units})
+	case requests > 0:
+		e.add(turn, unix, account.Usage{Refused: 1})
 	}
-	return e, nil
+	return over, true
+}
+
+// lock locks the account's Counter, and its organization if that has quotas.
+func (e *Entry) lock() (c *Counter, turn uint32) {
+	for {
+		c = e.counter
+		c.mu.Lock()
+		if !c.gone {
+			break
+		}
+		c.mu.Unlock()
+		e.counter = c.meter.Counter(c.Organization, c.Account)
+	}
+	c.used = time.Now()
+	turn = c.organization.turn.Load() & 1
+	if e.limits.Organization != nil {
+		c.organization.mu.Lock()
+	}
+	return c, turn
+}
+
+func (e *Entry) unlock() {
+	if e.limits.Organization != nil {
+		e.counter.organization.mu.Unlock()
+	}
+	e.counter.mu.Unlock()
+}
+
+// add counts while everything is locked.
+func (e *Entry) add(turn uint32, unix int64, u account.Usage) {
+	minute := e.limits.minutes()
+	e.counter.add(turn, e.scopes, unix, minute, u)
+	if e.limits.Organization != nil {
+		e.counter.organization.add(turn, e.scopes, unix, minute, u)
+	}
+}
+
+// count adds to what was counted, whatever the quotas say.
+func (e *Entry) count(unix int64, u account.Usage) {
+	_, turn := e.lock()
+	defer e.unlock()
+	e.add(turn, unix, u)
 }
 
 // Charge sets the units of a request, instead of 1, unless they are beyond a quota: then the whole request counts as
-// refused instead, and the error is an Exceeded. After any other error, which is for want of the store, it goes on to
-// count with 1. It is to be called once at most, with 0 to MaxUnits units; less or more count as those. They are units
-// of the moment in which they become known, even if the window in which the request was admitted is over, and compared
-// with the quotas that it was admitted with.
+// refused, and the error is an *Exceeded. It is called once at most, with 0 to MaxUnits units. The units belong to the
+// moment at which they become known.
 func (e *Entry) Charge(units int64) error {
-	c := e.counter
 	units = min(max(units, 0), MaxUnits)
-	if c == nil || units == 1 {
+	if e.counter == nil || units == 1 {
 		return nil
 	}
 	more := *e
-	more.unix = c.meter.now().Unix()
-	if !more.take(0, units-1) {
-		err := more.takeSlowly(context.Background(), 0, units-1)
-		if _, exceeded := errors.AsType[*Exceeded](err); exceeded {
-			e.count(-1, -1)
-			c.takeBack(e.scopes, e.unix/60)
-			e.give(1, 1)
-			e.counter = nil
-		}
-		if err != nil {
-			return err
-		}
+	more.unix = e.counter.meter.now().Unix()
+	over, known := more.take(0, units-1)
+	switch {
+	case !known: // the clock was set, or the quotas changed, since the request was admitted
+		more.count(more.unix, account.Usage{Units: units - 1})
+	case over != nil:
+		e.count(e.unix, account.Usage{Requests: -1, Refused: 1, Units: -1})
+		e.counter = nil
+		return over
 	}
-	c.extra(e.scopes, more.unix/60, units-1)
-	more.count(0, units-1)
 	return nil
 }
 
-// Failed counts that the request was answered 5xx.
+// Count sets the units of a request, instead of 1, when the work is done: they are counted even if a quota is exceeded.
+func (e *Entry) Count(units int64) {
+	units = min(max(units, 0), MaxUnits)
+	if e.counter != nil && units != 1 {
+		e.count(e.counter.meter.now().Unix(), account.Usage{Units: units - 1})
+	}
+}
+
+// Failed counts that the response has a status of 500 or more.
 func (e *Entry) Failed() {
 	if e.counter != nil {
-		e.counter.fail(e.scopes, e.unix/60)
+		e.count(e.unix, account.Usage{Errors: 1})
 	}
-}
-
-// take reserves so many requests and units for each scope, of all quotas or of none.
-func (e *Entry) take(requests, units int64) bool {
-	for i, p := range &e.plans {
-		for j, q := range p.quotas {
-			n := q.amount(e.scopes, requests, units)
-			if n == 0 || q.take(n, e.unix) == taken {
-				continue
-			}
-			for k, p := range e.plans[:i+1] {
-				quotas := p.quotas
-				if k == i {
-					quotas = quotas[:j]
-				}
-				for _, q := range quotas {
-					q.give(q.amount(e.scopes, requests, units), e.unix)
-				}
-			}
-			return false
-		}
-	}
-	return true
-}
-
-// give returns what take reserved.
-func (e *Entry) give(requests, units int64) {
-	for _, p := range &e.plans {
-		for _, q := range p.quotas {
-			q.give(q.amount(e.scopes, requests, units), e.unix)
-		}
-	}
-}
-
-// count notes what cells hold of what take reserved.
-func (e *Entry) count(requests, units int64) {
-	for _, p := range &e.plans {
-		for _, q := range p.quotas {
-			if n := q.amount(e.scopes, requests, units); n != 0 {
-				q.count(n, e.unix)
-			}
-		}
-	}
-}
-
-// takeSlowly finds out why take failed, does what can be done about it and tries again. An Exceeded that it returns is
-// not counted yet.
-func (e *Entry) takeSlowly(ctx context.Context, requests, units int64) error {
-	meter := e.counter.meter
-	for asked := 0; ; {
-		exceeded, ask := e.judge(requests, units)
-		switch {
-		case exceeded != nil:
-			return exceeded
-		case len(ask) > 0 && asked == mostAsked:
-			return errClock
-		case len(ask) > 0:
-			asked++
-			if err := meter.ask(ctx, ask); err != nil {
-				return fmt.Errorf("asking the store how much of the quotas is used: %w", err)
-			}
-			e.unix = meter.now().Unix()
-		}
-		if e.take(requests, units) {
-			return nil
-		}
-	}
-}
-
-// mostAsked is how often a request asks the store. Once is enough, unless the clock is set meanwhile.
-const mostAsked = 10
-
-var errClock = errors.New("how much of the quotas is used is not known: the clock goes back and forth")
-
-// judge compares a request with its quotas. It moves a request into the present windows, which others may have begun
-// meanwhile. ask are those of whose use nothing is known.
-func (e *Entry) judge(requests, units int64) (worst *Exceeded, ask []*tracked) {
-	for _, p := range &e.plans {
-		for _, q := range p.quotas {
-			n := q.amount(e.scopes, requests, units)
-			if n == 0 {
-				continue
-			}
-			s := q.at(e.unix)
-			e.unix = min(max(e.unix, s.start), s.end-1)
-			if n < 0 {
-				continue // what is returned is always taken
-			}
-			base := s.base.Load()
-			if base == unknown {
-				ask = append(ask, q)
-				continue
-			}
-			left := q.quota.Limit - base - s.reserved.Load()
-			reset := time.Duration(s.end-e.unix) * time.Second
-			if n > left && (worst == nil || reset > worst.Reset) {
-				worst = &Exceeded{Subject: q.ledger.Subject, Quota: q.quota, Remaining: max(left, 0), Reset: reset,
-					Length: time.Duration(s.end-s.start) * time.Second}
-			}
-		}
-	}
-	return worst, ask
 }

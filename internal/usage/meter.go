@@ -4,166 +4,157 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	mathrand "math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
+
 )
 
 const (
-	// flushEvery is how often counts are handed to the store, and so what a crash may lose.
-	flushEvery = time.Second
-	// foldEvery is about how often hours that are over are summed up. Processes do so at different moments, as one does
-	// it for all.
-	foldEvery = time.Minute
-	// storePatience bounds any other call of the store than those that fold, so that Counters are drained often even where
-	// the store does not answer.
-	storePatience = 5 * time.Second
-	// foldPatience bounds one call that folds, which takes about a second.
-	foldPatience = 30 * time.Second
+	// DefaultFlush is how often counts are handed to the store, and so what a kill may lose.
+	DefaultFlush = 10 * time.Second
+	// closeFlush is the same for organizations in which a quota is nearly used up.
+	closeFlush = time.Second
+	// sweepEvery is how often old usage is removed.
+	sweepEvery = time.Minute
+	// storeTimeout bounds a call of the store.
+	storeTimeout = 5 * time.Second
+	// idleAfter is how long the counter of an account that is not used is kept.
+	idleAfter = 10 * time.Minute
+	// flushSize is about how many counts one flush holds. More follow in the next, at once.
+	flushSize = 20_000
 )
 
 // Meter counts what accounts use, in memory, and compares it with their quotas. It belongs to one Store, and outlives
 // configurations as that does.
+//
+// A request locks its account's Counter, and, if the organization has quotas, the organization for a moment. What was
+// counted waits there until a flush takes it. How much of a quota is used is what the store said after the last flush,
+// and what was counted since: exact on one server, and on several up to what the others have not flushed yet.
 type Meter struct {
 	store Store
-	now   func() time.Time // by the clock of all processes, which may be set
+	now   func() time.Time // by the clock that all servers share
 	hear  func(Reached)
-	// outcome is told what came of each task; it may be nil.
-	outcome func(Task, error)
+	node  string // tells this process apart in the store
 
-	steady func() time.Time // by a clock that nobody sets
-	born   time.Time        // by that clock
+	every atomic.Int64 // time.Duration between two flushes
+	keep  atomic.Pointer[Retention]
 
-	registry  registry
-	changed   atomic.Pointer[Counter]
-	keep      atomic.Pointer[Retention]
-	unsettled atomic.Int64 // since when counts wait for a store that does not take them, after born; 0 if it does
+	mu            sync.Mutex
+	organizations map[string]*organization
 
-	mu     sync.Mutex // for what follows
-	next   *round     // the round that has not begun yet
-	wanted []*tracked // whose use is to be asked for in it
-	due    []Reached  // levels that were reached, and are not written down yet
+	// flushing is held while a flush or a look at the totals goes on. What follows belongs to its holder.
+	flushing chan struct{}
+	number   uint64
+	pending  *Flush // was sent, and may have arrived
 
-	turn chan struct{} // holds one element while a round goes on, to which what follows belongs
-	books
+	failing atomic.Int64 // since when the store does not take the counts, in Unix nanoseconds; 0 if it does
 }
 
-// NewMeter begins to count for a store, by a clock that all processes with that store share. hear, which may be nil,
-// is told when a level of a quota was reached; it must not block.
+// organization is what is counted for an organization as a whole, and the Counters of its accounts.
+type organization struct {
+	tally
+	// turn tells counts that the next flush takes (even or odd) from those that come after it. It changes while no
+	// Counter is locked, so that a request counts for its account and for its organization in the same turn.
+	turn     atomic.Uint32
+	counters map[string]*Counter // by account; guarded by Meter.mu
+}
+
+// Reached says that a quota was used to the level of its mark: 80 or 100 percent.
+type Reached struct {
+	Mark
+	Used int64
+	End  time.Time // of the window
+}
+
+// NewMeter begins to count for a store, by a clock that all processes with that store share. hear, which may be nil, is
+// told when a level of a quota was reached; it must not block.
 func NewMeter(store Store, now func() time.Time, hear func(Reached)) *Meter {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
-	m := &Meter{store: store, now: now, hear: hear, turn: make(chan struct{}, 1), steady: time.Now,
-		registry: newRegistry()}
-	m.born = m.steady()
-	m.node = hex.EncodeToString(id[:])
-	m.Keep(DefaultRetention)
+	m := &Meter{store: store, now: now, hear: hear, node: hex.EncodeToString(id[:]),
+		organizations: make(map[string]*organization), flushing: make(chan struct{}, 1)}
+	m.Configure(DefaultFlush, DefaultRetention)
 	return m
 }
 
-// Task is what a Meter has its Store do again and again.
-type Task int
-
-// The tasks. A flush fails as long as counts wait for it.
-const (
-	TaskFlush Task = iota
-	TaskFold
-	TaskMark
-	Tasks // how many there are
-)
-
-// OnOutcome sets the function that hears how each task went, in particular again and again that it fails. It must not
-// block, and is to be set before the Meter is used.
-func (m *Meter) OnOutcome(outcome func(Task, error)) { m.outcome = outcome }
-
-// report tells of a task, unless it was given up because the Meter ends.
-func (m *Meter) report(ctx context.Context, task Task, err error) {
-	if m.outcome != nil && ctx.Err() == nil {
-		m.outcome(task, err)
-	}
+// Configure sets how often counts are handed to the store, and how long the store keeps them.
+func (m *Meter) Configure(every time.Duration, keep Retention) {
+	m.every.Store(int64(every))
+	m.keep.Store(&keep)
 }
 
-// Run flushes each second and folds from time to time, until ctx ends. What was counted since the last flush is left to
-// Flush then.
-func (m *Meter) Run(ctx context.Context) {
-	var tasks sync.WaitGroup
-	tasks.Go(func() { m.tend(ctx) })
-	defer tasks.Wait()
-	ticker := time.NewTicker(flushEvery)
+// Counter returns the one of an account.
+func (m *Meter) Counter(name, id string) *Counter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.organizations[name]
+	if o == nil {
+		o = &organization{tally: tally{Subject: Subject{Organization: name}}, counters: make(map[string]*Counter)}
+		m.organizations[name] = o
+	}
+	c := o.counters[id]
+	if c == nil {
+		c = &Counter{tally: tally{Subject: Subject{name, id}}, meter: m, organization: o, used: time.Now()}
+		o.counters[id] = c
+	}
+	return c
+}
+
+// Run flushes and sweeps until ctx ends. What was counted since the last flush is left to Flush then. failed hears of
+// what cannot be done; it is tried again.
+func (m *Meter) Run(ctx context.Context, failed func(what string, err error)) {
+	ticker := time.NewTicker(closeFlush)
 	defer ticker.Stop()
+	flushed, swept := time.Now(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = m.join().wait(ctx) // play tells of a store that is away
 		}
-	}
-}
-
-// tend does what may take its time: writing down that levels were reached, and folding.
-func (m *Meter) tend(ctx context.Context) {
-	ticker := time.NewTicker(flushEvery)
-	defer ticker.Stop()
-	foldAt := time.Now().Add(mathrand.N(foldEvery))
-	for {
-		m.tell(ctx)
-		if !time.Now().Before(foldAt) {
-			if m.fold(ctx) {
-				continue
+		all := time.Since(flushed) >= time.Duration(m.every.Load())
+		if all {
+			flushed = time.Now()
+		}
+		if err := m.flush(ctx, all); err != nil && ctx.Err() == nil {
+			failed("handing usage to the store", err)
+		}
+		if time.Since(swept) >= sweepEvery {
+			swept = time.Now()
+			if err := m.store.SweepUsage(ctx, *m.keep.Load()); err != nil && ctx.Err() == nil {
+				failed("removing old usage", err)
 			}
-			foldAt = time.Now().Add(foldEvery/2 + mathrand.N(foldEvery))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
 		}
 	}
 }
 
-// fold reports whether there is more to do at once.
-func (m *Meter) fold(ctx context.Context) bool {
-	bounded, cancel := context.WithTimeout(ctx, foldPatience)
-	defer cancel()
-	more, err := m.store.FoldUsage(bounded, m.now(), *m.keep.Load())
-	m.report(ctx, TaskFold, err)
-	return more && err == nil
-}
+// Flush hands everything that was counted before the call to the store.
+func (m *Meter) Flush(ctx context.Context) error { return m.flush(ctx, true) }
 
-// Keep sets for how long the store keeps hours and days.
-func (m *Meter) Keep(r Retention) { m.keep.Store(&r) }
-
-// Waiting is for how long the oldest count has been waiting to be handed over, beyond the second that it always does;
-// 0 while the store takes them.
+// Waiting is how long the store has not taken what was counted; 0 if it does.
 func (m *Meter) Waiting() time.Duration {
-	if since := m.unsettled.Load(); since != 0 {
-		return m.age() - time.Duration(since)
+	if since := m.failing.Load(); since != 0 {
+		return time.Since(time.Unix(0, since))
 	}
 	return 0
 }
 
-// Pending is how many requests were counted that the store has not taken yet. One that counts under two scopes is two.
-func (m *Meter) Pending() (requests int64) {
-	m.turn <- struct{}{}
-	defer func() { <-m.turn }()
-	m.drain(m.takeChanged())
-	add := func(l *ledger, counts []waiting) {
-		if l.Account == "" {
-			return // the sum of others
-		}
-		for _, w := range counts {
-			requests += w.Requests
-		}
-	}
-	for _, l := range m.waiting {
-		add(l, l.hours)
-	}
-	if m.pending != nil {
-		for _, l := range m.pending.ledgers {
-			add(l, l.sentHours)
+// Unflushed is how many requests the store does not have yet. A request that counts under two scopes is two.
+func (m *Meter) Unflushed() (requests int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range m.organizations {
+		for _, c := range o.counters {
+			c.mu.Lock()
+			for _, turn := range c.counts {
+				for _, n := range turn {
+					requests += n.Requests
+				}
+			}
+			c.mu.Unlock()
 		}
 	}
 	return requests
 }
+

@@ -21,8 +21,8 @@ type Page struct {
 	NextCursor *string     `json:"nextCursor"` // nil on the last one
 }
 
-// flushLimit is how long a response waits for what this server has just counted. It comes a second later by itself.
-const flushLimit = 200 * time.Millisecond
+// flushLimit is how long a response waits until the store has what this server has counted.
+const flushLimit = 2 * time.Second
 
 // queryLimit is how long the store may look for the rows of a page: among many accounts there may be few that are asked
 // for.
@@ -34,8 +34,8 @@ type Meter interface {
 	Flush(ctx context.Context) error
 }
 
-// Settle has what was counted so far on this server reach the store, if that can be done at once. What does not get
-// there in time is seen a little later.
+// Settle hands what was counted so far on this server to the store, so that a response includes it. While the store does
+// not take it, responses are without it.
 func Settle(ctx context.Context, meter Meter) {
 	ctx, cancel := context.WithTimeout(ctx, flushLimit)
 	defer cancel()

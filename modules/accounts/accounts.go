@@ -188,7 +188,7 @@ type body struct {
 
 // get answers with one account.
 func (a *Accounts) get(c *call) error {
-	acc, err := c.session.Live.Account(c.r.Context(), c.id)
+	acc, err := c.session.Store.Account(c.r.Context(), c.id)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (a *Accounts) get(c *call) error {
 
 // remove deletes an account, whatever its status.
 func (a *Accounts) remove(c *call) error {
-	gone, err := c.session.Live.DeleteAccount(c.r.Context(), c.id, func(acc account.Account) error {
+	gone, err := c.session.Store.DeleteAccount(c.r.Context(), c.id, func(acc account.Account) error {
 		if acc.OrganizationID != c.caller.organization {
 			return errNoAccount
 		}
@@ -222,7 +222,7 @@ func (a *Accounts) record(c *call, acc account.Account, kind string, changed []s
 }
 
 // now is the store's time as accounts keep it: UTC, to the millisecond.
-func (c *call) now() time.Time { return c.session.Live.Now().UTC().Truncate(time.Millisecond) }
+func (c *call) now() time.Time { return c.session.Store.Now().UTC().Truncate(time.Millisecond) }
 
 // Interface guards
 var (

@@ -63,7 +63,7 @@ func (a *Accounts) authenticate(r *http.Request, session *mapsapp.Session) (call
 func (a *Accounts) isAccessToken(token string) bool {
 	var claims jwt.RegisteredClaims
 	parsed, _, err := jwt.NewParser().ParseUnverified(token, &claims)
-	return err == nil && parsed.Header["typ"] == "at+jwt" && claims.Issuer == a.app.Issuer
+	return err == nil && parsed.Header["typ"] == "at+jwt" && claims.Issuer == a.app.TokenIssuer()
 }
 
 // errStale: what is known of accounts and keys is too old to be believed.

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -38,7 +39,7 @@ func (a *Accounts) create(c *call) error {
 	acc := account.Account{
 		ID: credential.NewAccountID(at), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
 		Platform: *f.platform, Scopes: *f.scopes, Status: account.StatusActive,
-		CreatedAt: at, UpdatedAt: at, Version: 1,
+		CreatedAt: at, UpdatedAt: at,
 	}
 	if f.isAdmin != nil {
 		acc.IsAdmin = *f.isAdmin
@@ -66,7 +67,11 @@ func (a *Accounts) create(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.session.Live.CreateAccount(c.r.Context(), acc); err != nil {
+	err = c.session.Store.CreateAccount(c.r.Context(), acc, a.app.AccountLimit())
+	switch {
+	case errors.Is(err, account.ErrLimit):
+		return apierror.AccountLimit(fmt.Sprintf("the organization has %d service accounts already", a.app.AccountLimit()))
+	case err != nil:
 		return err
 	}
 	a.record(c, acc, "created", nil)

@@ -32,7 +32,7 @@ func (a *Accounts) list(c *call) error {
 	}
 	limit := page.Limit
 	page.Limit++ // one more tells whether there is a next page
-	found, err := c.session.Live.Accounts(c.r.Context(), c.caller.organization, page)
+	found, err := c.session.Store.Accounts(c.r.Context(), c.caller.organization, page)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (a *Accounts) update(c *call) error {
 	}
 	at := c.now()
 	var changed []string // of the run that was committed
-	before, after, err := c.session.Live.UpdateAccount(c.r.Context(), c.id, func(acc *account.Account) (bool, error) {
+	before, after, err := c.session.Store.UpdateAccount(c.r.Context(), c.id, func(acc *account.Account) (bool, error) {
 		if acc.OrganizationID != c.caller.organization {
 			return false, errNoAccount
 		}

@@ -10,9 +10,9 @@ const usagePath = "usage"
 
 // usage answers with what the accounts of the organization used, deleted ones too.
 func (a *Accounts) usage(c *call) error {
-	request, err := usageapi.Parse(c.r.URL.RawQuery, c.caller.organization, c.session.Live.Now())
+	request, err := usageapi.Parse(c.r.URL.RawQuery, c.caller.organization, c.session.Store.Now())
 	if err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
-	return request.Serve(c.w, c.r, c.session.Meter, c.session.Usage)
+	return request.Serve(c.w, c.r, c.session.Meter, c.session.Store)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/directory"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -46,16 +47,15 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer session.Release()
-	store, ok := session.Live.Store.(account.Backuper)
-	if !ok {
+	began := time.Now()
+	size, err := session.Store.Backup(r.Context(), output)
+	switch {
+	case errors.Is(err, store.ErrNoBackup):
 		return apierror.Error{
 			Status:  http.StatusNotImplemented,
-			Message: "the store is not a file of this server; copy it by its own means, a PostgreSQL database with pg_dump",
+			Message: "the store is not a file of this server; copy a PostgreSQL database with pg_dump",
 		}
-	}
-	began := time.Now()
-	size, err := store.Backup(r.Context(), output)
-	if err != nil {
+	case err != nil:
 		app.Logger().Error("backup failed", zap.String("output", output), zap.Error(err),
 			zap.String("remote_addr", r.RemoteAddr))
 		return backupError(err)
@@ -63,8 +63,8 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	app.Logger().Info("backup made", zap.String("output", output), zap.Int64("bytes", size),
 		zap.Duration("took", time.Since(began)), zap.String("remote_addr", r.RemoteAddr))
 	if dir := filepath.Dir(output); directory.OthersMayReplace(dir) {
-		app.Logger().Warn("others may write to the directory of the backup, and put another in its place, which would "+
-			"then be restored; take that away: chmod go-w", zap.String("directory", dir))
+		app.Logger().Warn("others may write to the directory of the backup and replace it: chmod go-w",
+			zap.String("directory", dir))
 	}
 	httpjson.Write(w, http.StatusOK, Backup{output, size})
 	return nil
@@ -75,7 +75,7 @@ func backupError(err error) error {
 	if errors.Is(err, account.ErrDamaged) {
 		return apierror.Error{
 			Status:  http.StatusServiceUnavailable,
-			Message: "the store is damaged, and no copy of it was kept; stop the server, and restore a backup of before",
+			Message: "the store is damaged, and no copy of it was kept; stop the server, and restore an earlier backup",
 		}
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {

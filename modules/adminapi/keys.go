@@ -21,7 +21,9 @@ type SigningKey struct {
 	CreatedAt time.Time `json:"createdAt"` // UTC
 	// Signs is whether new tokens are signed with the key.
 	Signs bool `json:"signs"`
-	// RemovedAt is when the key will be removed, because its last token has expired; null for keys that have no follower.
+	// SignsFrom is when a new key of access tokens will sign, after verifiers can have learned of it; null for others.
+	SignsFrom *time.Time `json:"signsFrom"`
+	// RemovedAt is when the key will be removed, because its last token has expired; null for keys without a successor.
 	RemovedAt *time.Time `json:"removedAt"`
 }
 
@@ -63,38 +65,42 @@ func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error 
 		}
 		return err
 	}
-	var signing []string
-	keys.Keys, signing = listKeys(session)
-	app.Logger().Info("signing keys rotated", zap.Strings("kids", signing), zap.String("remote_addr", r.RemoteAddr))
+	if keys.Keys, err = listKeys(r, session); err != nil {
+		return err
+	}
+	var kids []string
+	for _, k := range keys.Keys {
+		kids = append(kids, k.ID)
+	}
+	app.Logger().Info("signing keys rotated", zap.Strings("kids", kids), zap.String("remote_addr", r.RemoteAddr))
 	httpjson.Write(w, http.StatusOK, keys)
 	return nil
 }
 
-// revokeKeys replaces all keys. What was removed is logged also if the new ones could not be read.
+// revokeKeys replaces all keys.
 func revokeKeys(app *mapsapp.App, session *mapsapp.Session, r *http.Request) ([]string, error) {
 	revoked, err := session.Authority.ReplaceKeys(r.Context())
-	if err == nil || len(revoked) > 0 {
+	if err == nil {
 		app.Logger().Info("signing keys revoked; their tokens have ended",
 			zap.Strings("kids", revoked), zap.String("remote_addr", r.RemoteAddr))
-	}
-	if revoked == nil {
-		revoked = []string{} // another server has just removed them
 	}
 	return revoked, err
 }
 
-// listKeys returns all keys, and the ids of those that sign.
-func listKeys(session *mapsapp.Session) (keys []SigningKey, signing []string) {
-	keys = []SigningKey{}
-	for _, k := range session.Authority.Keys() {
-		shown := SigningKey{ID: k.ID, Use: string(k.Use), Algorithm: k.Algorithm, CreatedAt: k.CreatedAt, Signs: k.Signs}
-		if !k.Until.IsZero() {
-			shown.RemovedAt = &k.Until
-		}
-		if k.Signs {
-			signing = append(signing, k.ID)
-		}
-		keys = append(keys, shown)
+// listKeys returns all keys.
+func listKeys(r *http.Request, session *mapsapp.Session) ([]SigningKey, error) {
+	found, err := session.Authority.Keys(r.Context())
+	keys := make([]SigningKey, 0, len(found))
+	for _, k := range found {
+		keys = append(keys, SigningKey{ID: k.ID, Use: string(k.Use), Algorithm: k.Algorithm, CreatedAt: k.CreatedAt,
+			Signs: k.Signs, SignsFrom: orNull(k.SignsFrom), RemovedAt: orNull(k.Until)})
 	}
-	return keys, signing
+	return keys, err
+}
+
+func orNull(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
 }

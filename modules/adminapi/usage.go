@@ -10,7 +10,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/internal/usage"
 	"github.com/mapsedge/caddy-maps/internal/usageapi"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
@@ -21,14 +20,14 @@ func showUsage(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer session.Release()
-	request, err := usageapi.ParseNamed(r.URL.RawQuery, session.Live.Now())
+	request, err := usageapi.ParseNamed(r.URL.RawQuery, session.Store.Now())
 	if err == nil {
 		err = credential.CheckOrganization(request.Organization)
 	}
 	if err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
-	return request.Serve(w, r, session.Meter, session.Usage)
+	return request.Serve(w, r, session.Meter, session.Store)
 }
 
 // Quotas are those of all accounts of an organization together.
@@ -45,8 +44,8 @@ type QuotaUsage struct {
 }
 
 func showQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.OrganizationQuotas, error) {
-		return session.Live.OrganizationQuotas(r.Context(), organization)
+	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.Quotas, error) {
+		return session.Store.OrganizationQuotas(r.Context(), organization)
 	})
 }
 
@@ -67,8 +66,8 @@ func setQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	if !present {
 		return apierror.FailedValidation("quotas: missing")
 	}
-	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.OrganizationQuotas, error) {
-		return replaceQuotas(app, r, session, organization, quotas)
+	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.Quotas, error) {
+		return quotas, replaceQuotas(app, r, session, organization, quotas)
 	})
 }
 
@@ -78,7 +77,7 @@ func removeQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	defer session.Release()
-	if _, err := replaceQuotas(app, r, session, organization, nil); err != nil {
+	if err := replaceQuotas(app, r, session, organization, nil); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -96,19 +95,18 @@ func quotasOf(app *mapsapp.App, r *http.Request) (*mapsapp.Session, string, erro
 }
 
 func replaceQuotas(app *mapsapp.App, r *http.Request, session *mapsapp.Session, organization string,
-	quotas []account.Quota) (account.OrganizationQuotas, error) {
-	at := session.Live.Now().UTC().Truncate(time.Millisecond)
-	set, err := session.Live.SetOrganizationQuotas(r.Context(), organization, quotas, at)
+	quotas account.Quotas) error {
+	err := session.Store.SetOrganizationQuotas(r.Context(), organization, quotas)
 	if err == nil {
 		app.Logger().Info("quotas of an organization set", zap.String("organization", organization),
 			zap.Stringers("quotas", quotas), zap.String("remote_addr", r.RemoteAddr))
 	}
-	return set, err
+	return err
 }
 
 // withQuotas answers with the quotas that find returns, and how much of each is used.
 func withQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request,
-	find func(*mapsapp.Session, string) (account.OrganizationQuotas, error)) error {
+	find func(*mapsapp.Session, string) (account.Quotas, error)) error {
 	session, organization, err := quotasOf(app, r)
 	if err != nil {
 		return err
@@ -119,14 +117,13 @@ func withQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	usageapi.Settle(r.Context(), session.Meter)
-	now := session.Live.Now()
-	question := usage.Flush{At: now, Ask: []usage.Subject{{Organization: organization}}}
-	totals, err := session.Usage.AddUsage(r.Context(), &question)
+	now := session.Store.Now()
+	totals, err := session.Store.Totals(r.Context(), organization, []string{""}, now)
 	if err != nil {
 		return err
 	}
 	answer := Quotas{Organization: organization, Quotas: []QuotaUsage{}}
-	for _, quota := range found.Quotas {
+	for _, quota := range found {
 		_, end := quota.Window.Span(now)
 		answer.Quotas = append(answer.Quotas, QuotaUsage{quota, usageapi.Used(quota, totals), end})
 	}

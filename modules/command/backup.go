@@ -1,9 +1,11 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -15,21 +17,25 @@ func newBackupCmd() *cobra.Command {
 	var client adminClient
 	var output string
 	cmd := &cobra.Command{
-		Use:   "backup --output <file>",
+		Use:   "backup <file>",
 		Short: "Copies the accounts database of the running server",
 		Long: `
-Asks the running server's admin API for a copy of its bolt store, as it is at one
+Asks the running server's admin API for a copy of its SQLite store, as it is at one
 moment, while requests go on. The server writes the copy, so the path is one on the
-server's machine. The copy is written beside the target, synced, and renamed into
-place when it is whole; it has mode 0600, since it holds what the store holds. A
-file that is there already is replaced if it is such a copy, and anything else, a
-symbolic link too, is refused.
+server's machine. The file has mode 0600 and takes its place when it is complete. A
+backup that is there already is replaced; any other file is refused.
 
-A PostgreSQL store is copied with the database's own means, such as pg_dump.`,
-		Example: `  caddy maps backup --output /var/backups/accounts.db`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := filepath.Abs(output)
+The copy is a store like any other: to restore it, stop the server and put it in the
+place of the store. Keep the key encryption key, if there is one, somewhere else.
+
+A PostgreSQL store is copied with the database's own tools, such as pg_dump.`,
+		Example: `  caddy maps backup /var/backups/accounts.db`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 1) == (output != "") {
+				return errors.New("name the file to write: caddy maps backup FILE")
+			}
+			path, err := filepath.Abs(output + strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -44,8 +50,7 @@ A PostgreSQL store is copied with the database's own means, such as pg_dump.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "The file to write (required)")
-	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
+	cmd.Flags().StringVarP(&output, "output", "o", "", "The file to write, instead of the argument")
 	client.addFlags(cmd)
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,35 +13,34 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/modules/pgstore"
 )
 
 func init() { subcommands = append(subcommands, newCopyStoreCmd) }
 
-// storeOpenLimit bounds how long a database may take to answer.
-const storeOpenLimit = 30 * time.Second
+// storeOpenTimeout bounds how long a database may take to answer.
+const storeOpenTimeout = 30 * time.Second
 
 func newCopyStoreCmd() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "copy-store --from bolt:<file> --to postgres:<dsn>",
-		Short: "Copies accounts, grants, signing keys, quotas and usage from bolt to PostgreSQL",
+		Use:   "copy-store --from sqlite:<file>|postgres:<dsn> --to postgres:<dsn>|sqlite:<file>",
+		Short: "Copies accounts, grants, signing keys, quotas and usage between SQLite and PostgreSQL",
 		Long: `
-Copies all accounts, grants, signing keys, quotas of organizations and usage from a
-bolt store, which no server may have open, to a PostgreSQL database that holds none
-yet. All tokens stay good, and what was used goes on counting. It is one transaction:
-what was copied is read back and compared with the source, by count and content,
-before it is kept, and if anything fails the target is as it was.
+Copies everything from one store to another that is empty: accounts, grants, signing
+keys, quotas and usage. All tokens stay valid. It is one transaction: what was copied
+is read back and compared with the source before it is kept, and if anything fails
+the target stays empty.
 
-Records of usage are those of hours, days and months. Events of quotas that were
-warned of or reached may come once more in the same window.
+No server may have an SQLite file open meanwhile. Stop the servers of a PostgreSQL
+source as well: what they change during the copy is not in it. Start servers on the
+target after the copy, because the first one makes signing keys.
 
-The target is what "store postgres" takes. A password stands in it as a placeholder,
-{env.NAME} or {file./path}, or comes from PGPASSWORD or the password file. Start
-servers on the target only after the copy: the first one makes signing keys.`,
-		Example: `  caddy maps copy-store --from bolt:/var/lib/maps/accounts.db --to 'postgres:{env.MAPS_DATABASE_URL}'`,
+A connection string is what "store postgres" takes. A password stands in it as a
+placeholder, {env.NAME} or {file./path}, or comes from PGPASSWORD or the password
+file.`,
+		Example: `  caddy maps copy-store --from sqlite:/var/lib/maps/accounts.db --to 'postgres:{env.MAPS_DATABASE_URL}'`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilInterrupt(cmd.Context())
@@ -55,51 +55,59 @@ servers on the target only after the copy: the first one makes signing keys.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "The store to copy, bolt:<file> (required)")
-	cmd.Flags().StringVar(&to, "to", "", "The store to fill, postgres:<dsn> (required)")
+	cmd.Flags().StringVar(&from, "from", "", "The store to copy, sqlite:<file> or postgres:<dsn> (required)")
+	cmd.Flags().StringVar(&to, "to", "", "The store to fill, postgres:<dsn> or sqlite:<file> (required)")
 	_ = cmd.MarkFlagRequired("from") // fails only for a flag that is not there
 	_ = cmd.MarkFlagRequired("to")
 	return cmd
 }
 
 func copyStore(ctx context.Context, from, to string,
-	progress func(stage string, done, total int64)) (account.Counts, error) {
-	path, ok := strings.CutPrefix(from, "bolt:")
-	if !ok || path == "" {
-		return account.Counts{}, errors.New("--from: must be bolt:<file>")
-	}
-	dsn, ok := strings.CutPrefix(to, "postgres:")
-	if strings.HasPrefix(dsn, "//") {
-		dsn = to // a URL by itself
-	}
-	if !ok || dsn == "" {
-		return account.Counts{}, errors.New("--to: must be postgres:<connection string>")
-	}
-	module := pgstore.Module{DSN: dsn}
-	if err := module.Provision(caddy.Context{}); err != nil {
-		return account.Counts{}, fmt.Errorf("--to: %w", err)
-	}
-	// The store would be made if it were not there.
-	if info, err := os.Stat(path); err != nil {
-		return account.Counts{}, fmt.Errorf("--from: %w", err)
-	} else if info.Size() == 0 {
-		return account.Counts{}, fmt.Errorf("--from: %s is empty", path)
-	}
-	source, err := bolt.Open(path, nil)
+	progress func(stage string, done, total int64)) (store.Counts, error) {
+	source, err := openStore(ctx, from, true)
 	if err != nil {
-		return account.Counts{}, fmt.Errorf("--from: %w", err)
+		return nil, fmt.Errorf("--from: %w", err)
 	}
 	defer source.Close()
-	opening, cancel := context.WithTimeout(ctx, storeOpenLimit)
-	defer cancel()
-	target, err := module.Open(opening, zap.NewNop())
+	target, err := openStore(ctx, to, false)
 	if err != nil {
-		return account.Counts{}, fmt.Errorf("--to: %w", err)
+		return nil, fmt.Errorf("--to: %w", err)
 	}
 	defer target.Close()
-	counts, err := account.Copy(ctx, source, target.(account.Importer), progress)
-	if errors.Is(err, account.ErrNotEmpty) {
+	counts, err := store.Copy(ctx, source, target, progress)
+	if errors.Is(err, store.ErrNotEmpty) {
 		err = fmt.Errorf("--to: %w; nothing was copied", err)
 	}
 	return counts, err
+}
+
+// openStore opens what a flag names. One that exists is not made if it is missing.
+func openStore(ctx context.Context, name string, exists bool) (*store.Store, error) {
+	kind, where, _ := strings.Cut(name, ":")
+	switch {
+	case where == "":
+	case kind == "sqlite":
+		if info, err := os.Stat(where); exists && err != nil {
+			return nil, err
+		} else if exists && info.Size() == 0 {
+			return nil, fmt.Errorf("%s is empty", where)
+		}
+		path, err := filepath.Abs(where)
+		if err != nil {
+			return nil, err
+		}
+		return store.OpenSQLite(path, zap.NewNop())
+	case kind == "postgres", kind == "postgresql":
+		if strings.HasPrefix(where, "//") {
+			where = name // a URL by itself
+		}
+		module := pgstore.Module{DSN: where}
+		if err := module.Provision(caddy.Context{}); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, storeOpenTimeout)
+		defer cancel()
+		return module.Open(ctx, zap.NewNop())
+	}
+	return nil, errors.New("must be sqlite:FILE or postgres:CONNECTION-STRING")
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,13 +19,14 @@ func newRotateKeysCmd() *cobra.Command {
 		Short: "Makes new signing keys; with --revoke-old all tokens of the old ones end at once",
 		Long: `
 Asks the running server's admin API for new signing keys, of access tokens and of
-user tokens, and lists all keys. New tokens are signed with the new keys at once,
-by all servers that share the store. Old keys are removed when the last token that
-they signed has expired.
+user tokens, and lists all keys. A new key of access tokens is published in jwks.json
+at once, and signs after 5 minutes, when no verifier can have an older set in its
+cache. Old keys are removed when the last token that they signed has expired.
 
-With --revoke-old they are removed at once: every access token and user token that
-they signed ends, on this server before the command does, and on all others within
-a second. That is for keys that somebody else may have. Refresh tokens go on.`,
+With --revoke-old they are removed at once and the new ones sign at once: every
+access token and user token of the old keys ends, on this server before the command
+does, and on all others within a second. Use it if a key may have leaked. Refresh
+tokens stay valid.`,
 		Example: `  caddy maps rotate-keys
   caddy maps rotate-keys --revoke-old`,
 		Args: cobra.NoArgs,
@@ -38,14 +38,7 @@ a second. That is for keys that somebody else may have. Refresh tokens go on.`,
 			if err := client.do(http.MethodPost, "/maps/keys/rotate", question, &rotated); err != nil {
 				return err
 			}
-			if err := rotated.print(cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			if revokeOld && rotated.Revoked == nil {
-				return errors.New("the server is of a version that rotates keys and revokes none: " +
-					"tokens of the old keys are still good")
-			}
-			return nil
+			return rotated.print(cmd.OutOrStdout())
 		},
 	}
 	client.addFlags(cmd)
@@ -60,6 +53,7 @@ type rotatedKeys struct {
 		Use       string     `json:"use"`
 		Algorithm string     `json:"algorithm"`
 		Signs     bool       `json:"signs"`
+		SignsFrom *time.Time `json:"signsFrom"`
 		RemovedAt *time.Time `json:"removedAt"`
 	} `json:"keys"`
 	Revoked []string `json:"revoked"`
@@ -71,6 +65,8 @@ func (r *rotatedKeys) print(out io.Writer) error {
 		switch {
 		case k.Signs:
 			what = "signs new tokens"
+		case k.SignsFrom != nil:
+			what = "published, signs from " + k.SignsFrom.UTC().Format(time.RFC3339)
 		case k.RemovedAt != nil:
 			what = "kept until " + k.RemovedAt.UTC().Format(time.RFC3339)
 		}

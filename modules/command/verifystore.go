@@ -1,12 +1,13 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 func init() { subcommands = append(subcommands, newVerifyStoreCmd) }
@@ -17,17 +18,14 @@ const maxFaultsShown = 20
 func newVerifyStoreCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify-store <file>",
-		Short: "Looks for damage in an accounts database or a backup",
+		Short: "Looks for damage in an SQLite store or a backup",
 		Long: `
-Looks through a bolt store, or a backup of one, and changes nothing in it: whether
-all pages of the file are in order, every record is what was written, none is
-missing, and accounts, grants and their indexes belong together. It says how much of
-everything there is, and ends with exit code 1 if anything is damaged.
+Checks an SQLite store, or a backup of one, and changes nothing in it: whether its
+pages, indexes and references are in order, and whether every account, grant and
+signing key can be read. It prints how much of everything there is, and ends with
+exit code 1 if anything is damaged. A server may have the file open.
 
-No server may have the file open. To check the store of a running server, make a
-backup ("caddy maps backup") and check that.
-
-PostgreSQL checks its own pages, where data checksums are on ("pg_checksums").`,
+PostgreSQL checks its own pages, if data checksums are on ("pg_checksums").`,
 		Example: `  caddy maps verify-store /var/backups/accounts.db`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -38,25 +36,20 @@ PostgreSQL checks its own pages, where data checksums are on ("pg_checksums").`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := args[0]
 			if strings.HasPrefix(path, "postgres:") || strings.HasPrefix(path, "postgresql:") {
-				return fmt.Errorf("only the file of a bolt store or a backup can be checked; " +
+				return errors.New("only the file of an SQLite store or of a backup can be checked; " +
 					"for PostgreSQL see pg_checksums and pg_amcheck")
 			}
-			r, err := bolt.Verify(strings.TrimPrefix(path, "bolt:"), maxFaultsShown)
+			counts, faults, err := store.Verify(cmd.Context(), strings.TrimPrefix(path, "sqlite:"), maxFaultsShown)
 			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			if len(r.Faults) == 0 {
-				_, err := fmt.Fprintf(out, "%s: %v: no damage\n", path, r.Counts)
+			if len(faults) == 0 {
+				_, err := fmt.Fprintf(out, "%s: %v: no damage\n", path, counts)
 				return err
 			}
-			for _, fault := range r.Faults {
+			for _, fault := range faults {
 				if _, err := fmt.Fprintf(out, "%s: %v\n", path, fault); err != nil {
-					return err
-				}
-			}
-			if r.More > 0 {
-				if _, err := fmt.Fprintf(out, "%s: and %d more\n", path, r.More); err != nil {
 					return err
 				}
 			}

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 	"text/tabwriter"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
-	"github.com/mapsedge/caddy-maps/internal/store/postgres"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/version"
 )
 
@@ -26,8 +24,8 @@ func newVersionCmd() *cobra.Command {
 		Short: "Shows the version of caddy-maps, and the formats that it reads and writes",
 		Long: `
 Shows the version of caddy-maps in this program, the versions of Caddy and Go that
-it was built with, and which formats of region files and stores it reads. Stores of
-an earlier format are upgraded when they are opened. Region files are compiled anew.
+it was built with, and which formats of region files and stores it reads. Stores are
+upgraded when they are opened. Region files are compiled again.
 
 What a server that is running was built from is on its admin API: GET /maps/status.`,
 		Example: `  caddy maps version
@@ -52,26 +50,17 @@ type versions struct {
 	Version string `json:"version"` // of caddy-maps
 	Caddy   string `json:"caddy"`
 	Go      string `json:"go"`
-	// Formats are those of region files and of both stores.
+	// Formats are those of region files, and of the tables of SQLite and PostgreSQL stores.
 	Formats struct {
-		Region   formats `json:"region"`
-		Bolt     formats `json:"bolt"`
-		Postgres formats `json:"postgres"`
+		Region int `json:"region"`
+		Store  int `json:"store"`
 	} `json:"formats"`
-}
-
-// formats are the oldest and the newest that this version reads. It writes the newest.
-type formats struct {
-	Oldest int `json:"oldest"`
-	Newest int `json:"newest"`
 }
 
 func thisVersion() (v versions) {
 	v.Version, v.Go = version.Of(), runtime.Version()
 	v.Caddy, _ = caddy.Version()
-	v.Formats.Region = formats{region.Version, region.Version}
-	v.Formats.Bolt.Oldest, v.Formats.Bolt.Newest = bolt.Formats()
-	v.Formats.Postgres.Oldest, v.Formats.Postgres.Newest = postgres.TableVersions()
+	v.Formats.Region, v.Formats.Store = region.Version, store.SchemaVersion
 	return v
 }
 
@@ -82,18 +71,9 @@ func (v *versions) print(out io.Writer) error {
 		value any
 	}{
 		{"caddy-maps", v.Version}, {"Caddy", v.Caddy}, {"Go", v.Go},
-		{"Region file format", v.Formats.Region}, {"Bolt file format", v.Formats.Bolt},
-		{"PostgreSQL table version", v.Formats.Postgres},
+		{"Region file format", v.Formats.Region}, {"Store tables", v.Formats.Store},
 	} {
 		fmt.Fprintf(w, "%s\t%v\n", row.name, row.value)
 	}
 	return w.Flush()
-}
-
-// String is what the command prints.
-func (f formats) String() string {
-	if f.Oldest == f.Newest {
-		return strconv.Itoa(f.Newest)
-	}
-	return fmt.Sprintf("%d (reads %d to %d)", f.Newest, f.Oldest, f.Newest)
 }

@@ -34,7 +34,7 @@ func AcquireAdmission() (a Admission, release func()) {
 }
 
 // Patience is how long a request waits at most for what requests share.
-func (a *App) Patience() time.Duration { return time.Duration(a.MaxWait) }
+func (a *App) Patience() time.Duration { return a.settled.maxWait }
 
 // Caller is whom a request's share of what is scarce is counted for: the account behind its token or, where no
 // handler has authenticated it, the IP address of its client. Of an IPv6 address these are the first 64 bits, for a

@@ -3,7 +3,6 @@
 package mapsapp
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -15,7 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(App)) }
@@ -30,7 +29,8 @@ type App struct {
 	// `caddy-maps`.
 	Audience string `json:"audience,omitempty"`
 
-	// Where accounts, grants and signing keys are kept. Default: the `bolt` store, a file in Caddy's data directory.
+	// Where accounts, grants and signing keys are kept. Default: the `sqlite` store, a file in Caddy's data
+	// directory.
 	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=maps.stores inline_key=module"`
 
 	// The algorithm of new access tokens: `EdDSA` (Ed25519), or `ES256` for upstreams that cannot verify Ed25519. Default:
@@ -54,18 +54,23 @@ type App struct {
 	// as an access token. Default: 30 days.
 	RefreshTokenTTL caddy.Duration `json:"refresh_token_ttl,omitempty"`
 
-	// How long a token that is already known outlives a store that cannot be asked; after that requests are answered 503.
-	// Default: 1 minute.
+	// How many refresh tokens of exchanges a client token and a server token can have at the same time. Beyond that the
+	// oldest ends first, with its access tokens, which is logged and counted. Default: 100,000.
+	MaxGrants int `json:"max_grants,omitempty"`
+
+	// How many service accounts an organization can have; deleted and revoked ones do not count. Default: 1,000.
+	MaxAccounts int `json:"max_accounts,omitempty"`
+
+	// How long a known token is accepted while the store does not answer. After that, requests get 503. Default: 1 minute.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
-	// How much memory the bodies of requests may take together while they are read, those of answers from services behind
-	// `matcher` and `geocoder` included, in bytes. A body counts for twice its size. An account holds at most as much as
-	// it leaves free, so never more than half. Requests that find no room wait for `max_wait`. At least 1 MiB. Default:
-	// 256 MiB.
+	// Total memory, in bytes, for bodies that are being read at the same time: of requests, and of responses from services
+	// behind `matcher` and `geocoder`. A body counts for twice its size, and one organization gets at most half. Further
+	// requests wait for up to `max_wait`. At least 1 MiB. Default: 256 MiB.
 	MaxBodiesInFlight int64 `json:"max_bodies_in_flight,omitempty"`
 
-	// How long a request waits at most for what requests share (a processor for map matching, memory for its body, its
-	// turn at a service behind `matcher` or `geocoder`) before it is answered 503 with Retry-After. Default: 2 seconds.
+	// How long a request may wait for what requests share (a processor for map matching, memory for its body, its turn at
+	// a service behind `matcher` or `geocoder`) before it gets 503 with Retry-After. Default: 2 seconds.
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
 	// The region files of this server, by the name under which handlers refer to them. Default: none.
@@ -75,15 +80,16 @@ type App struct {
 	// Connect provider, or of anyone else who publishes a JWKS. Default: nobody.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
 
-	// For how long it is kept what accounts used. Default: hours for 35 days, days for 400 days, months for ever.
+	// How usage statistics are written and how long they are kept. Default: written every 10 seconds; hours are kept for 35
+	// days, days for 400 days, months for ever.
 	Usage *Usage `json:"usage,omitempty"`
 
-	ctx    caddy.Context
-	logger *zap.Logger
-	events *caddyevents.App
-	store  StoreModule
-	config credential.Config
-	keep   usage.Retention
+	ctx     caddy.Context
+	logger  *zap.Logger
+	events  *caddyevents.App
+	store   StoreModule
+	settled settings
+	config  credential.Config // settled.tokens, with the key encryption key
 
 	shared *shared // held from Provision to Cleanup
 
@@ -110,6 +116,8 @@ const (
 	defaultMaxStale        = time.Minute
 	defaultMaxBodies       = 256 << 20
 	defaultMaxWait         = 2 * time.Second
+
+	defaultMaxAccounts = 1000
 
 	minMaxBodies = 1 << 20
 )
@@ -139,7 +147,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.shared = acquireShared()
 	provisioned.Add(1)
 
-	if err := a.check(whileLoading); err != nil {
+	if err := a.configure(); err != nil {
 		return err
 	}
 	if err := a.loadStore(ctx); err != nil {
@@ -166,11 +174,24 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return a.open()
 }
 
+// configure checks the configuration, with its placeholders replaced.
+func (a *App) configure() (err error) {
+	if err := a.resolve(); err != nil {
+		return err
+	}
+	if a.settled, err = a.settings(); err != nil {
+		return err
+	}
+	a.config = a.settled.tokens
+	a.config.KeyEncryptionKey, err = readKeyEncryptionKey(a.KeyEncryptionKey)
+	return options.Of("key_encryption_key", err)
+}
+
 func (a *App) loadStore(ctx caddy.Context) error {
 	var mod any
 	var err error
 	if a.StoreRaw == nil {
-		mod, err = ctx.LoadModuleByID("maps.stores.bolt", nil)
+		mod, err = ctx.LoadModuleByID("maps.stores.sqlite", nil)
 	} else {
 		mod, err = ctx.LoadModule(a, "StoreRaw")
 	}
@@ -192,33 +213,22 @@ func (a *App) Start() error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	a.warnOfConfiguration()
+	a.warnOfOpenLogs()
+	a.warnOfRoutes()
 	if err := a.openRegions(false); err != nil {
 		return err
 	}
 	a.warnOfMissingMaps()
-	a.enforce()
+	a.takeOver()
 	return nil
 }
 
-// warnOfConfiguration tells of what is sound in each of its parts and still not meant like that, once all apps are
-// provisioned.
-func (a *App) warnOfConfiguration() {
-	a.warnOfOpenLogs()
-	a.warnOfRoutes()
-}
-
-// onlyValidated reports whether `caddy validate` ends the configuration, which has provisioned everything and starts
-// nothing. Then the clean-up is where all of it can be looked at; that of a configuration that has failed is not.
-func (a *App) onlyValidated() bool {
-	cause := context.Cause(a.ctx)
-	return cause != nil && cause.Error() == "validation complete" // Caddy has no name for it
-}
-
-// enforce has what all configurations share go by this one.
-func (a *App) enforce() {
-	a.shared.limit(a)
-	a.current.Load().store.meter.Keep(a.keep)
+// takeOver has what all configurations share go by this one.
+func (a *App) takeOver() {
+	storeLog.follow(a.ctx)
+	regionLog.follow(a.ctx)
+	a.shared.limit(a.settled.maxBodies, a.settled.maxWait)
+	a.current.Load().Meter.Configure(a.settled.flush, a.settled.keep)
 }
 
 // open acquires the session of this configuration, if it has not yet, and publishes it. Cleanup gives it back.
@@ -253,20 +263,17 @@ func (a *App) Cleanup() error {
 		return nil
 	}
 	a.ended = true
-	if a.onlyValidated() {
-		a.warnOfConfiguration()
-	}
 	close(a.stopped)
 	a.cleanupRegions()
 	var err error
 	if a.held {
 		a.held = false
 		if caddy.Exiting() {
-			a.current.Load().store.flushUsage() // requests that outlive the servers' patience may keep the store open
+			a.current.Load().store.flushUsage() // requests that outlive the servers' timeouts may keep the store open
 		}
 		err = releaseSession(a.pool)
 		if running := active(); running != nil && running != a {
-			running.enforce() // this one may have been started in vain, because another app could not be
+			running.takeOver() // this one may have been started in vain, because another app could not be
 		}
 	}
 	provisioned.Add(-1)
@@ -279,6 +286,12 @@ func (a *App) Metrics() *Metrics { return a.shared.metrics }
 
 // Logger returns the app's logger.
 func (a *App) Logger() *zap.Logger { return a.logger }
+
+// TokenIssuer is the issuer of the tokens that this service signs.
+func (a *App) TokenIssuer() string { return a.config.Issuer }
+
+// AccountLimit is how many service accounts an organization can have.
+func (a *App) AccountLimit() int { return a.settled.maxAccounts }
 
 // LocalUsers reports whether this server mints user tokens itself.
 func (a *App) LocalUsers() bool { return !a.config.NoLocalUsers }

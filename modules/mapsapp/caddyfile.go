@@ -33,6 +33,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    key_rotation         <duration>
 //	    access_token_ttl     <duration>
 //	    refresh_token_ttl    <duration>
+//	    max_grants           <number>
+//	    max_accounts         <number>
 //	    max_stale            <duration>
 //	    max_bodies_in_flight <size>
 //	    max_wait             <duration>
@@ -46,6 +48,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	        wait      <duration>
 //	    }
 //	    usage {
+//	        flush <duration>
 //	        hours <duration>
 //	        days  <duration>
 //	    }
@@ -75,7 +78,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    maps {
 //	        issuer   https://maps.example.com
 //	        audience maps.example.com
-//	        store    bolt ./data/accounts.db
+//	        store    sqlite ./data/accounts.db
 //	        region   delaware ./data/delaware.region
 //	        region   andorra  https://files.example.com/andorra.region {
 //	            refresh 15m
@@ -105,6 +108,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		options.Option{Name: "key_rotation", Takes: "<duration>", Read: options.Duration(&a.KeyRotation)},
 		options.Option{Name: "access_token_ttl", Takes: "<duration>", Read: options.Duration(&a.AccessTokenTTL)},
 		options.Option{Name: "refresh_token_ttl", Takes: "<duration>", Read: options.Duration(&a.RefreshTokenTTL)},
+		options.Option{Name: "max_grants", Takes: "<number>", Read: options.Number(&a.MaxGrants)},
+		options.Option{Name: "max_accounts", Takes: "<number>", Read: options.Number(&a.MaxAccounts)},
 		options.Option{Name: "max_stale", Takes: "<duration>", Read: options.Duration(&a.MaxStale)},
 		options.Option{Name: "max_bodies_in_flight", Takes: "<size>", Read: options.Size(&a.MaxBodiesInFlight)},
 		options.Option{Name: "max_wait", Takes: "<duration>", Read: options.Duration(&a.MaxWait)},

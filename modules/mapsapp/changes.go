@@ -3,6 +3,7 @@ package mapsapp
 import (
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
@@ -45,6 +46,22 @@ func (a *App) Record(c Change) {
 		"actor":        c.Actor,
 		"changed":      c.Changed,
 	}})
+}
+
+// RecordEnded counts the grants that an exchange ended because there were too many, and logs it once a minute.
+func (a *App) RecordEnded(t credential.Tokens) {
+	if t.Ended == 0 {
+		return
+	}
+	a.shared.metrics.endedGrants.Add(float64(t.Ended))
+	now := time.Now().UnixNano()
+	if last := a.shared.endedLogged.Load(); now-last >= int64(time.Minute) && a.shared.endedLogged.CompareAndSwap(last, now) {
+		a.logger.Warn("an exchange ended the oldest refresh token of its accounts, because they had more than max_grants; "+
+			"refresh tokens instead of exchanging again, or raise the limit",
+			zap.String("account_id", t.Client),
+			zap.String("organization", t.Organization),
+			zap.Int("max_grants", a.config.MaxGrants))
+	}
 }
 
 // RecordReuse writes down that a refresh token came again after its rotation, which ended its grant.

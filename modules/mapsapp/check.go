@@ -1,128 +1,105 @@
 package mapsapp
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/dustin/go-humanize"
 
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/usage"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-// checkWritten finds what is wrong with a Caddyfile's block, by the rules that hold when it is loaded.
-func (a *App) checkWritten() error {
-	written := &App{
-		Issuer: a.Issuer, Audience: a.Audience, SigningAlgorithm: a.SigningAlgorithm, KeyEncryptionKey: a.KeyEncryptionKey,
-		KeyRotation: a.KeyRotation, AccessTokenTTL: a.AccessTokenTTL, RefreshTokenTTL: a.RefreshTokenTTL,
-		MaxStale: a.MaxStale, MaxBodiesInFlight: a.MaxBodiesInFlight, MaxWait: a.MaxWait, Usage: a.Usage,
-	}
-	if a.UserTokens != nil {
-		users := *a.UserTokens
-		users.Login = nil // which its own block has checked, and which would get its defaults
-		written.UserTokens = &users
-	}
-	return written.check(whileParsing)
+// settings are what a configuration comes to, with its defaults.
+type settings struct {
+	tokens      credential.Config
+	keep        usage.Retention
+	flush       time.Duration
+	maxStale    time.Duration
+	maxWait     time.Duration
+	maxBodies   int64
+	maxAccounts int
 }
 
-// check fills in the defaults, and finds what is wrong with everything but the store and the regions.
-func (a *App) check(resolve resolver) (err error) {
-	if err := a.setDefaults(resolve); err != nil {
-		return err
+// settings checks everything but the store and the regions. The Caddyfile calls it too, so that a mistake is reported
+// with its line. There, placeholders are not replaced yet, and values that have some are checked when they are.
+func (a *App) settings() (s settings, err error) {
+	s = settings{
+		tokens: credential.Config{
+			Issuer:      cmp.Or(a.Issuer, defaultIssuer),
+			Audience:    cmp.Or(a.Audience, defaultIssuer),
+			Algorithm:   cmp.Or(a.SigningAlgorithm, "EdDSA"),
+			AccessTTL:   cmp.Or(time.Duration(a.AccessTokenTTL), defaultAccessTokenTTL),
+			RefreshTTL:  cmp.Or(time.Duration(a.RefreshTokenTTL), defaultRefreshTokenTTL),
+			KeyRotation: time.Duration(a.KeyRotation),
+			MaxGrants:   cmp.Or(a.MaxGrants, credential.DefaultMaxGrants),
+		},
+		maxStale:    cmp.Or(time.Duration(a.MaxStale), defaultMaxStale),
+		maxWait:     cmp.Or(time.Duration(a.MaxWait), defaultMaxWait),
+		maxBodies:   cmp.Or(a.MaxBodiesInFlight, defaultMaxBodies),
+		maxAccounts: cmp.Or(a.MaxAccounts, defaultMaxAccounts),
 	}
-	if err := a.checkLimits(); err != nil {
-		return err
-	}
-	if a.config, err = a.authorityConfig(resolve); err != nil {
-		return err
-	}
-	a.keep, err = a.Usage.retention()
-	return options.Of("usage", err)
-}
-
-func (a *App) setDefaults(resolve resolver) error {
-	for _, field := range []struct {
-		name    string
-		value   *string
-		initial string
-	}{
-		{"issuer", &a.Issuer, defaultIssuer},
-		{"audience", &a.Audience, defaultIssuer},
-		{"signing_algorithm", &a.SigningAlgorithm, "EdDSA"},
-	} {
-		if *field.value == "" {
-			*field.value = field.initial
-		}
-		value, err := resolve(*field.value, *field.value)
-		if err != nil {
-			return options.Of(field.name, err)
-		}
-		*field.value = value
-	}
-	for _, field := range []struct {
-		value   *caddy.Duration
-		initial time.Duration
-	}{
-		{&a.AccessTokenTTL, defaultAccessTokenTTL},
-		{&a.RefreshTokenTTL, defaultRefreshTokenTTL},
-		{&a.MaxStale, defaultMaxStale},
-		{&a.MaxWait, defaultMaxWait},
-	} {
-		if *field.value == 0 {
-			*field.value = caddy.Duration(field.initial)
-		}
-	}
-	if a.MaxBodiesInFlight == 0 {
-		a.MaxBodiesInFlight = defaultMaxBodies
-	}
-	return nil
-}
-
-func (a *App) checkLimits() error {
-	if a.MaxBodiesInFlight < minMaxBodies {
-		return options.Wrong("max_bodies_in_flight", "%s is less than %s",
-			humanize.IBytes(uint64(max(0, a.MaxBodiesInFlight))), humanize.IBytes(minMaxBodies))
-	}
-	if a.MaxWait < 0 {
-		return options.Wrong("max_wait", "must not be negative")
-	}
-	return nil
-}
-
-// authorityConfig checks everything that tokens depend on.
-func (a *App) authorityConfig(resolve resolver) (credential.Config, error) {
-	var none credential.Config
-	if err := options.OneOf(a.SigningAlgorithm, "EdDSA", "ES256"); err != nil {
-		return none, options.Of("signing_algorithm", err)
-	}
-	access, refresh := time.Duration(a.AccessTokenTTL), time.Duration(a.RefreshTokenTTL)
-	if access < time.Second || access > credential.MaxAccessTTL {
-		return none, options.Wrong("access_token_ttl", "%s is not between 1s and %s", options.Span(access),
+	t := &s.tokens
+	switch {
+	case s.maxBodies < minMaxBodies:
+		err = options.Wrong("max_bodies_in_flight", "%s is less than %s", humanize.IBytes(uint64(max(0, s.maxBodies))),
+			humanize.IBytes(minMaxBodies))
+	case s.maxWait < 0:
+		err = options.Wrong("max_wait", "must not be negative")
+	case s.maxStale < 0:
+		err = options.Wrong("max_stale", "must not be negative")
+	case s.maxAccounts < 0:
+		err = options.Wrong("max_accounts", "must not be negative")
+	case t.MaxGrants < 0:
+		err = options.Wrong("max_grants", "must not be negative")
+	case t.AccessTTL < time.Second || t.AccessTTL > credential.MaxAccessTTL:
+		err = options.Wrong("access_token_ttl", "%s is not between 1s and %s", options.Span(t.AccessTTL),
 			options.Span(credential.MaxAccessTTL))
-	}
-	if refresh < access {
-		return none, options.Wrong("refresh_token_ttl", "%s is shorter than access_token_ttl, %s", options.Span(refresh),
-			options.Span(access))
-	}
-	if a.MaxStale < 0 {
-		return none, options.Wrong("max_stale", "must not be negative")
-	}
-	if rotation := time.Duration(a.KeyRotation); rotation != 0 && rotation < credential.MinKeyRotation {
-		return none, options.Wrong("key_rotation", "%s is less than %s", options.Span(rotation),
+	case t.RefreshTTL < t.AccessTTL:
+		err = options.Wrong("refresh_token_ttl", "%s is shorter than access_token_ttl, %s", options.Span(t.RefreshTTL),
+			options.Span(t.AccessTTL))
+	case t.KeyRotation != 0 && t.KeyRotation < credential.MinKeyRotation:
+		err = options.Wrong("key_rotation", "%s is less than %s", options.Span(t.KeyRotation),
 			options.Span(credential.MinKeyRotation))
+	default:
+		err = options.Of("signing_algorithm", options.OneOf(t.Algorithm, "EdDSA", "ES256"))
 	}
-	kek, err := readKeyEncryptionKey(a.KeyEncryptionKey, resolve)
-	if err != nil {
-		return none, options.Of("key_encryption_key", err)
+	if err == nil {
+		err = options.Of("key_encryption_key", refuseLiteralKey(a.KeyEncryptionKey))
 	}
-	cfg := credential.Config{
-		Issuer: a.Issuer, Audience: a.Audience, Algorithm: a.SigningAlgorithm,
-		AccessTTL: access, RefreshTTL: refresh, KeyEncryptionKey: kek, KeyRotation: time.Duration(a.KeyRotation),
+	if err == nil && a.UserTokens != nil {
+		err = options.Of("user_tokens", a.UserTokens.apply(t))
 	}
-	if a.UserTokens != nil {
-		if err := a.UserTokens.apply(&cfg, resolve); err != nil {
-			return none, options.Of("user_tokens", err)
+	if err == nil {
+		s.keep, s.flush, err = a.Usage.settings()
+		err = options.Of("usage", err)
+	}
+	return s, err
+}
+
+// checkWritten is settings for a block of a Caddyfile.
+func (a *App) checkWritten() error {
+	_, err := a.settings()
+	return err
+}
+
+// resolve replaces the placeholders of the configuration, but those of the key encryption key, the store and the regions.
+func (a *App) resolve() error {
+	for name, value := range map[string]*string{"issuer": &a.Issuer, "audience": &a.Audience} {
+		if err := replace(name, value); err != nil {
+			return err
 		}
 	}
-	return cfg, nil
+	if a.UserTokens == nil {
+		return nil
+	}
+	return options.Of("user_tokens", a.UserTokens.resolve())
+}
+
+// replace replaces the placeholders of an option's value.
+func replace(option string, value *string) (err error) {
+	*value, err = caddy.NewReplacer().ReplaceOrErr(*value, true, true)
+	return options.Of(option, err)
 }

@@ -7,39 +7,37 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/caddyserver/caddy/v2"
 )
 
 const keyEncryptionKeyLength = 32 // AES-256
 
-// onePlaceholder is a value that is nothing but a placeholder whose secret stands elsewhere.
+// onePlaceholder is a value that is nothing but a placeholder for a secret that is kept elsewhere.
 var onePlaceholder = regexp.MustCompile(`^\{(file|env)\.[^{}]+\}$`)
 
 var errLiteralKey = errors.New("a key written into the configuration is refused, because Caddy shows and saves its " +
 	"configuration; use {file./path/to/key} or {env.NAME}")
 
-// someKey stands in for keys.
-var someKey = strings.Repeat("00", keyEncryptionKeyLength)
+func refuseLiteralKey(raw string) error {
+	if raw != "" && !onePlaceholder.MatchString(raw) {
+		return errLiteralKey
+	}
+	return nil
+}
 
 // readKeyEncryptionKey returns the key behind a placeholder; nil if there is none. Errors never hold the key.
-func readKeyEncryptionKey(raw string, resolve resolver) ([]byte, error) {
+func readKeyEncryptionKey(raw string) ([]byte, error) {
 	if raw == "" {
 		return nil, nil
 	}
-	if !onePlaceholder.MatchString(raw) {
-		return nil, errLiteralKey
-	}
-	text, err := resolve(raw, someKey)
+	text, err := caddy.NewReplacer().ReplaceOrErr(raw, true, true)
 	if err != nil {
-		return nil, err // names the placeholder alone
+		return nil, err // names only the placeholder
 	}
-	return decodeKey(strings.TrimSpace(text))
-}
-
-func decodeKey(text string) ([]byte, error) {
-	if len(text) == hex.EncodedLen(keyEncryptionKeyLength) {
-		if key, err := hex.DecodeString(text); err == nil {
-			return key, nil
-		}
+	text = strings.TrimSpace(text)
+	if key, err := hex.DecodeString(text); err == nil && len(key) == keyEncryptionKeyLength {
+		return key, nil
 	}
 	unpadded := strings.TrimRight(text, "=")
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -47,7 +45,7 @@ func decodeKey(text string) ([]byte, error) {
 			if len(key) == keyEncryptionKeyLength {
 				return key, nil
 			}
-			return nil, fmt.Errorf("holds %d bytes where AES-256 takes %d", len(key), keyEncryptionKeyLength)
+			return nil, fmt.Errorf("holds %d bytes, but AES-256 takes %d", len(key), keyEncryptionKeyLength)
 		}
 	}
 	return nil, fmt.Errorf("must be %d bytes in base64 or hexadecimal", keyEncryptionKeyLength)

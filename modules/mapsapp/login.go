@@ -1,6 +1,7 @@
 package mapsapp
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -29,33 +30,42 @@ type Login struct {
 	Scope string `json:"scope,omitempty"`
 }
 
-// check resolves placeholders and fills in defaults. The error names the field that is wrong.
-func (l *Login) check(resolve resolver) error {
-	if l.Scope == "" {
-		l.Scope = "openid"
-	}
-	for _, field := range []struct {
-		name  string
-		value *string
-		isURL bool
-	}{
-		{"client_id", &l.ClientID, false},
-		{"authorize_url", &l.AuthorizeURL, true},
-		{"token_url", &l.TokenURL, true},
-		{"scope", &l.Scope, false},
-	} {
+// fields are the options by their names, with whether they are URLs.
+func (l *Login) fields() []loginField {
+	return []loginField{{"client_id", &l.ClientID, false}, {"authorize_url", &l.AuthorizeURL, true},
+		{"token_url", &l.TokenURL, true}}
+}
+
+type loginField struct {
+	name  string
+	value *string
+	isURL bool
+}
+
+// check names the field that is wrong. Values with placeholders are not checked.
+func (l *Login) check() error {
+	for _, field := range l.fields() {
 		if *field.value == "" {
 			return options.Wrong(field.name, "missing")
 		}
-		value, err := resolve(*field.value, someURL)
-		if err == nil && field.isURL {
-			err = checkEndpoint(value)
+		if !field.isURL || hasPlaceholder(*field.value) {
+			continue
 		}
-		if err != nil {
+		if err := checkEndpoint(*field.value); err != nil {
 			return options.Of(field.name, err)
 		}
-		*field.value = value
 	}
+	return nil
+}
+
+// resolve replaces placeholders, and fills in the default.
+func (l *Login) resolve() error {
+	for _, field := range append(l.fields(), loginField{"scope", &l.Scope, false}) {
+		if err := replace(field.name, field.value); err != nil {
+			return err
+		}
+	}
+	l.Scope = cmp.Or(l.Scope, "openid")
 	return nil
 }
 
@@ -77,11 +87,7 @@ func checkEndpoint(text string) error {
 }
 
 func (l *Login) unmarshal(d *caddyfile.Dispenser) error {
-	check := func() error {
-		written := *l
-		return written.check(whileParsing)
-	}
-	return options.Block(d, "login", check,
+	return options.Block(d, "login", l.check,
 		options.Option{Name: "client_id", Takes: "<id>", Read: options.Text(&l.ClientID)},
 		options.Option{Name: "authorize_url", Takes: "<url>", Read: options.Text(&l.AuthorizeURL)},
 		options.Option{Name: "token_url", Takes: "<url>", Read: options.Text(&l.TokenURL)},

@@ -2,11 +2,13 @@ package mapsapp
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy
@@ -24,6 +26,7 @@ type Metrics struct {
 	tiles            prometheus.Histogram
 	cachedTiles      prometheus.Counter
 	overloaded       prometheus.Counter
+	endedGrants      prometheus.Counter
 }
 
 // Results are the counters of one operation, resolved once so that counting costs no look-up.
@@ -106,7 +109,7 @@ func newMetrics() *Metrics {
 	}
 	m.tiles = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "tile_seconds",
-		Help:    "Time that tiles took to cut which the cache did not have.",
+		Help:    "Time that tiles took to render that the cache did not have.",
 		Buckets: prometheus.ExponentialBuckets(1e-5, 4, 10), // 10 µs to 2.6 s
 	})
 	m.cachedTiles = prometheus.NewCounter(prometheus.CounterOpts{
@@ -117,27 +120,43 @@ func newMetrics() *Metrics {
 		Namespace: namespace, Subsystem: subsystem, Name: "overloaded_total",
 		Help: "Requests that were refused because they would have had to wait for longer than max_wait.",
 	})
+	m.endedGrants = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "grants_ended_total",
+		Help: "Refresh tokens that ended early because their accounts had more than max_grants.",
+	})
 	m.collectors = []prometheus.Collector{
 		exchanges, auth, refusals, quota, m.lookups, m.matches, m.tiles, m.cachedTiles, m.overloaded,
+		m.endedGrants,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
 			Help: "Access tokens that were found in the cache of verified tokens.",
-		}, hits.total),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "store_staleness_seconds",
-			Help: "For how long the store of accounts has not answered; 0 while it does.",
-		}, longestStaleness),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "store_clock_offset_seconds",
-			Help: "By how much the clock of this machine is ahead of the store's; 0 where the store has none of its own.",
-		}, largestClockOffset),
+		}, totalHits),
+		storeGauge("store_staleness_seconds", "How long the store of accounts has not answered; 0 while it does.", nil,
+			func(s *openStore) float64 { return s.Health().Silent.Seconds() }),
+		storeGauge("store_clock_offset_seconds",
+			"How far the clock of this machine is ahead of the store's; 0 if the store has none of its own.", nil,
+			func(s *openStore) float64 { return time.Since(s.Now()).Round(time.Millisecond).Seconds() }),
+		storeGauge("usage_waiting_seconds",
+			"How long counts of usage have been waiting in memory for a store that does not take them; 0 while it does.", nil,
+			func(s *openStore) float64 { return s.meter.Waiting().Seconds() }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "store_write_failures_total",
+			Help: "Changes that the store could not make since it was opened.",
+		}, overStores(func(s *openStore) float64 { return float64(s.Health().FailedWrites) })),
 	}
-	m.collectors = append(m.collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: namespace, Subsystem: subsystem, Name: "usage_waiting_seconds",
-		Help: "For how long counts of usage have been waiting in memory for a store that does not take them; " +
-			"0 while it does.",
-	}, longestUsageWait))
-	m.collectors = append(m.collectors, faultMetrics()...)
+	for fault, has := range map[string]func(store.Health) bool{
+		"cannot_write": func(h store.Health) bool { return h.Write != nil },
+		"damaged":      func(h store.Health) bool { return h.Damage != nil },
+	} {
+		m.collectors = append(m.collectors, storeGauge("store_faults",
+			"Whether something is wrong with the store although it answers, by fault: 1 while it is.",
+			prometheus.Labels{"fault": fault}, func(s *openStore) float64 {
+				if has(s.Health()) {
+					return 1
+				}
+				return 0
+			}))
+	}
 	m.collectors = append(m.collectors, regionTimestamps{prometheus.NewDesc(
 		prometheus.BuildFQName(namespace, subsystem, "region_timestamp_seconds"),
 		"How new the map data of a region is, as Unix time; 0 where there is none, or nobody knows.",
@@ -159,14 +178,24 @@ func (m *Metrics) addAdmission(s *shared) {
 		}, func() float64 { return float64(s.bodies.Waiting() + s.processors.Waiting()) }))
 }
 
-// longestStaleness is that of the store which has been silent for longest; during a reload there may be two.
-func longestStaleness() float64 {
-	var longest time.Duration
-	stores.Range(func(_, value any) bool {
-		longest = max(longest, value.(*openStore).staleness())
-		return true
-	})
-	return longest.Seconds()
+// storeGauge is a gauge of the open store.
+func storeGauge(name, help string, labels prometheus.Labels, value func(*openStore) float64) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help, ConstLabels: labels,
+	}, overStores(value))
+}
+
+// overStores is the largest value of all open stores; during a reload there may be two.
+func overStores(value func(*openStore) float64) func() float64 {
+	return func() (largest float64) {
+		openStores.Range(func(s, _ any) bool {
+			if v := value(s.(*openStore)); math.Abs(v) > math.Abs(largest) {
+				largest = v
+			}
+			return true
+		})
+		return largest
+	}
 }
 
 // CountQuotaRefusal counts a request that was refused by a quota of a scope, or of account.EveryScope.
@@ -191,7 +220,7 @@ func (m *Metrics) ObserveLookup(d time.Duration) { m.lookups.Observe(d.Seconds()
 // ObserveMatch records how long a map matching took.
 func (m *Metrics) ObserveMatch(d time.Duration) { m.matches.Observe(d.Seconds()) }
 
-// ObserveTile records how long it took to cut a tile.
+// ObserveTile records how long it took to render a tile.
 func (m *Metrics) ObserveTile(d time.Duration) { m.tiles.Observe(d.Seconds()) }
 
 // CountCachedTile counts a tile that was found in the cache.

@@ -59,8 +59,8 @@ func acquireRegion(key regionKey) *regions.Watched {
 	return value.(*regions.Watched)
 }
 
-// regionLogger writes to the log of whatever configuration is running, since a region outlives the one that opened it.
-func regionLogger() *zap.Logger { return zap.New(currentLog{}).Named("maps.region") }
+// regionLogger writes to the logs of the configuration that runs, since a region outlives the one that opened it.
+func regionLogger() *zap.Logger { return regionLog.logger() }
 
 // provisionRegions resolves the paths. Where a configuration is only checked, or is the first one, a file that cannot
 // be opened is worth a warning, so that this works where there is none. Where it is to replace a running one, files

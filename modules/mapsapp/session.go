@@ -7,31 +7,29 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
-// Session is what a request needs of accounts and tokens. A request that holds one keeps the store open, whatever
-// happens to the configuration meanwhile, until it calls Release.
+// Session is what a request needs of accounts and tokens. A request that holds one keeps the store open, even if the
+// configuration is replaced meanwhile, until it calls Release.
 type Session struct {
-	// Live is the store with the present state of its accounts.
-	Live *account.Live
+	// Store keeps accounts, and what they used.
+	Store *store.Store
 	// Authority makes and checks tokens.
 	Authority *credential.Authority
-	// Usage keeps what accounts used, and Meter counts it on this server.
-	Usage usage.Store
+	// Meter counts what accounts use on this server.
 	Meter *usage.Meter
 
 	key   sessionKey
 	store *openStore
-	stop  context.CancelFunc // ends the tending of the keys
-	tends sync.WaitGroup
+	stop  context.CancelFunc // ends the maintenance of the keys
+	tasks sync.WaitGroup
 	// refs counts the requests that hold the session, plus one for the pool.
 	refs atomic.Int64
 }
@@ -43,7 +41,7 @@ type sessionKey struct {
 }
 
 func newSessionKey(store string, cfg credential.Config) sessionKey {
-	// strings, numbers and lists of them: their Go syntax is the same whenever they are
+	// strings, numbers and lists of them: the same values have the same Go syntax
 	return sessionKey{store: store, config: sha256.Sum256(fmt.Appendf(nil, "%#v", cfg))}
 }
 
@@ -58,23 +56,34 @@ func acquireSession(key sessionKey, module StoreModule, cfg credential.Config) (
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), storeOpenTimeout)
 		defer cancel()
-		authority, err := credential.New(ctx, cfg, opened.live, opened.meter)
+		authority, err := credential.New(ctx, cfg, opened.Store, opened.meter)
 		if err != nil {
 			_, closing := stores.Delete(key.store)
-			return nil, errors.Join(fmt.Errorf("reading the signing keys: %w", err), closing)
+			return nil, errors.Join(err, closing)
 		}
-		s := &Session{
-			Live: opened.live, Authority: authority, Usage: opened.kept, Meter: opened.meter, key: key, store: opened,
-		}
+		s := &Session{Store: opened.Store, Authority: authority, Meter: opened.meter, key: key, store: opened}
 		s.refs.Store(1)
-		hits.add(s)
-		s.tendKeys()
+		hits.open.Store(s, nil)
+		ctx, s.stop = context.WithCancel(context.Background())
+		s.tasks.Go(func() { authority.Maintain(ctx, s.keysChanged) })
 		return s, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return value.(*Session), nil
+}
+
+// keysChanged logs what was done to the signing keys.
+func (s *Session) keysChanged(what, kid string, err error) {
+	switch {
+	case err != nil:
+		s.store.logger.Error("maintaining the signing keys failed; it is tried again", zap.Error(err))
+	case kid != "":
+		s.store.logger.Info(what, zap.String("kid", kid))
+	default:
+		s.store.logger.Info(what)
+	}
 }
 
 func releaseSession(key sessionKey) error {
@@ -108,7 +117,7 @@ func (a *App) awaitSession(ctx context.Context) (*Session, error) {
 	if s := a.current.Load(); s.pin() {
 		return s, nil
 	}
-	// A request that a reload overtook: this configuration has given its session back, and nobody else held it. The
+	// A reload has overtaken the request: its configuration has given the session back, and nothing else held it. The
 	// request still ends on the store that it came for.
 	s, err := acquireSession(a.pool, a.store, a.config)
 	if err != nil {
@@ -138,9 +147,10 @@ func (s *Session) unpin() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
 	}
-	hits.retire(s)
 	s.stop()
-	s.tends.Wait()
+	s.tasks.Wait()
+	hits.open.Delete(s)
+	hits.closed.Add(s.Authority.CacheHits())
 	s.Authority.Close()
 	_, err := stores.Delete(s.key.store)
 	return err
@@ -153,69 +163,21 @@ func (s *Session) Release() {
 	}
 }
 
-// tendKeys removes and rotates signing keys when it is time, and hears of what others do with them, until the session
-// ends.
-func (s *Session) tendKeys() {
-	var ctx context.Context
-	ctx, s.stop = context.WithCancel(context.Background())
-	s.tends.Go(func() {
-		s.Authority.Tend(ctx, func(what credential.Tended, kid string, err error) {
-			switch {
-			case err != nil:
-				s.store.logger.Error("signing keys cannot be tended", zap.Error(err))
-			case kid != "":
-				s.store.logger.Info(string(what), zap.String("kid", kid))
-			default:
-				s.store.logger.Info(string(what))
-			}
-		})
-	})
-}
-
-// Staleness is for how long the store has not answered; 0 while it does.
-func (s *Session) Staleness() time.Duration { return s.store.staleness() }
-
-// hits counts cache hits over all sessions of the process, so that the figure never falls when a session ends.
-var hits cacheHits
-
-type cacheHits struct {
-	mu      sync.Mutex
-	open    map[*Session]struct{}
-	retired uint64
-}
-
-func (c *cacheHits) add(s *Session) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open == nil {
-		c.open = make(map[*Session]struct{})
-	}
-	c.open[s] = struct{}{}
-}
-
-func (c *cacheHits) retire(s *Session) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.retired += s.Authority.CacheHits()
-	delete(c.open, s)
-}
-
-func (c *cacheHits) total() float64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	sum := c.retired
-	for s := range c.open {
-		sum += s.Authority.CacheHits()
-	}
-	return float64(sum)
-}
-
 // TooStale reports whether the store has not answered for longer than this configuration lets a known token live
 // without it.
-func (a *App) TooStale(s *Session) bool {
-	if s.store.heard.used() {
-		return s.store.heard.ago() > time.Duration(a.MaxStale)
-	}
-	last := s.store.lastAnswer.Load()
-	return last != 0 && time.Since(time.Unix(0, last)) > time.Duration(a.MaxStale)
+func (a *App) TooStale(s *Session) bool { return s.Store.Silent() > a.settled.maxStale }
+
+// hits counts cache hits over all sessions of the process.
+var hits struct {
+	open   sync.Map // *Session → nothing
+	closed atomic.Uint64
+}
+
+func totalHits() float64 {
+	sum := hits.closed.Load()
+	hits.open.Range(func(session, _ any) bool {
+		sum += session.(*Session).Authority.CacheHits()
+		return true
+	})
+	return float64(sum)
 }

@@ -2,6 +2,7 @@ package mapsapp
 
 import (
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,6 +16,8 @@ type shared struct {
 	events     *eventQueue
 	bodies     *admission.Bodies
 	processors *admission.Processors
+
+	endedLogged atomic.Int64 // when the log last said that max_grants ended a grant, in Unix nanoseconds
 }
 
 var sharedPool = caddy.NewUsagePool()
@@ -37,10 +40,10 @@ func acquireShared() *shared {
 
 func releaseShared() { _, _ = sharedPool.Delete(sharedKey) } // Destruct has no error
 
-// limit takes over the limits of the configuration that runs from now on.
-func (s *shared) limit(a *App) {
-	s.bodies.Configure(a.MaxBodiesInFlight, time.Duration(a.MaxWait))
-	s.processors.SetLimit(time.Duration(a.MaxWait))
+// limit sets the limits of the configuration that runs from now on.
+func (s *shared) limit(bodies int64, wait time.Duration) {
+	s.bodies.Configure(bodies, wait)
+	s.processors.SetLimit(wait)
 }
 
 // Destruct ends the queue's goroutine.

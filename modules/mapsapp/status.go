@@ -2,22 +2,23 @@ package mapsapp
 
 import (
 	"context"
+	"errors"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // Status tells how the service stands. It holds nothing that only an operator may know.
 type Status struct {
-	// Status is "ok"; "degraded" while the store does not answer but known tokens are still accepted, or has a fault; or
-	// "unavailable".
+	// Status is "ok"; "degraded" while the store does not answer but known tokens are still accepted, or while the store
+	// has a fault; or "unavailable".
 	Status string `json:"status"`
 	// Store is "ok"; "degraded" while it answers and has a fault; or "unavailable".
 	Store string `json:"store"`
-	// Reasons are the faults of a store that answers: texts of account.Fault.
-	Reasons []account.Fault `json:"reasons,omitempty"`
-	// Staleness is for how long the store has not answered, in seconds; 0 while it does.
+	// Reasons are the faults of a store that answers.
+	Reasons []string `json:"reasons,omitempty"`
+	// Staleness is how long the store has not answered, in seconds; 0 while it does.
 	Staleness float64 `json:"staleness"`
 	// Regions tells how each region stands.
 	Regions []regions.Status `json:"regions"`
@@ -32,30 +33,37 @@ const (
 	unavailable = "unavailable"
 )
 
-// statusPatience is how long a question after the status waits for an app that is just starting.
-const statusPatience = time.Second
+// Faults of a store that answers.
+const (
+	faultWrite  = "the store cannot be changed"
+	faultMoved  = "the file of the store was moved, deleted or replaced"
+	faultDamage = "the store is damaged"
+)
+
+// statusTimeout is how long a question about the status waits for an app that is just starting.
+const statusTimeout = time.Second
 
 // Status returns how the service stands now.
 func (a *App) Status(ctx context.Context) Status {
 	status := Status{Status: unavailable, Store: unavailable, Regions: a.RegionStatus()}
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	session, err := a.Session(ctx)
 	if err != nil {
 		return status
 	}
 	defer session.Release()
-	stale := session.Staleness()
-	status.Staleness = stale.Seconds()
-	if stale == 0 {
-		status.Reasons = session.store.faults()
+	health := session.Store.Health()
+	status.Staleness = health.Silent.Seconds()
+	if health.Silent == 0 {
+		status.Reasons = faults(health)
 	}
 	switch {
 	case len(status.Reasons) > 0:
 		status.Status, status.Store = degraded, degraded
-	case stale == 0:
+	case health.Silent == 0:
 		status.Status, status.Store = ok, ok
-	case stale <= time.Duration(a.MaxStale):
+	case health.Silent <= a.settled.maxStale:
 		status.Status = degraded
 	}
 	for i := range status.Regions {
@@ -64,4 +72,17 @@ func (a *App) Status(ctx context.Context) Status {
 		}
 	}
 	return status
+}
+
+func faults(h store.Health) (list []string) {
+	switch {
+	case errors.Is(h.Write, store.ErrMoved):
+		list = append(list, faultMoved)
+	case h.Write != nil:
+		list = append(list, faultWrite)
+	}
+	if h.Damage != nil {
+		list = append(list, faultDamage)
+	}
+	return list
 }

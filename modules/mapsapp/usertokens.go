@@ -1,6 +1,7 @@
 package mapsapp
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/credential"
@@ -49,8 +50,8 @@ type Claim struct {
 	Value string `json:"value,omitempty"`
 }
 
-// apply checks the configuration and adds it to that of the Authority.
-func (u *UserTokens) apply(cfg *credential.Config, resolve resolver) error {
+// apply checks the configuration and adds it to that of the Authority. Values with placeholders are not checked.
+func (u *UserTokens) apply(cfg *credential.Config) error {
 	cfg.NoLocalUsers = u.Local != nil && !*u.Local
 	if !u.hasIssuer() {
 		if u.Login != nil {
@@ -60,20 +61,12 @@ func (u *UserTokens) apply(cfg *credential.Config, resolve resolver) error {
 	}
 	issuer := credential.UserIssuer{
 		Issuer: u.Issuer, Audience: u.Audience, JWKSURL: u.JWKSURL,
-		Algorithms: u.Algorithms, OrganizationClaim: u.OrganizationClaim,
+		Algorithms: u.Algorithms, OrganizationClaim: cmp.Or(u.OrganizationClaim, "org"),
 	}
-	for _, field := range []struct {
-		name  string
-		value *string
-	}{{"issuer", &issuer.Issuer}, {"audience", &issuer.Audience}, {"jwks_url", &issuer.JWKSURL}} {
-		if *field.value == "" {
-			return options.Wrong(field.name, "missing")
+	for name, value := range map[string]string{"issuer": u.Issuer, "audience": u.Audience, "jwks_url": u.JWKSURL} {
+		if value == "" {
+			return options.Wrong(name, "missing")
 		}
-		value, err := resolve(*field.value, someURL)
-		if err != nil {
-			return options.Of(field.name, err)
-		}
-		*field.value = value
 	}
 	if issuer.Issuer == cfg.Issuer {
 		return options.Wrong("issuer", "%q is the service's own issuer", issuer.Issuer)
@@ -86,12 +79,9 @@ func (u *UserTokens) apply(cfg *credential.Config, resolve resolver) error {
 			return options.Wrong("algorithms", "%s is refused, because its key would be both the issuer's and ours", algorithm)
 		}
 	}
-	if issuer.OrganizationClaim == "" {
-		issuer.OrganizationClaim = "org"
-	}
 	switch {
 	case u.RequireClaim == nil && !u.AnyUser:
-		return options.Wrong("require_claim", "missing; without it every user of the issuer could manage accounts (say "+
+		return options.Wrong("require_claim", "missing; without it every user of the issuer could manage accounts (write "+
 			"any_user if that is meant)")
 	case u.RequireClaim != nil && u.AnyUser:
 		return options.Wrong("any_user", "require_claim and any_user exclude each other")
@@ -104,11 +94,13 @@ func (u *UserTokens) apply(cfg *credential.Config, resolve resolver) error {
 	if err := issuer.CheckAlgorithms(); err != nil {
 		return options.Of("algorithms", err)
 	}
-	if err := issuer.CheckJWKSURL(); err != nil {
-		return options.Of("jwks_url", err)
+	if !hasPlaceholder(issuer.JWKSURL) {
+		if err := issuer.CheckJWKSURL(); err != nil {
+			return options.Of("jwks_url", err)
+		}
 	}
 	if u.Login != nil {
-		if err := u.Login.check(resolve); err != nil {
+		if err := u.Login.check(); err != nil {
 			return options.Of("login", err)
 		}
 	}
@@ -116,14 +108,20 @@ func (u *UserTokens) apply(cfg *credential.Config, resolve resolver) error {
 	return nil
 }
 
-// checkWritten finds what is wrong with a Caddyfile's block.
-func (u *UserTokens) checkWritten() error {
-	written := *u
-	if u.Login != nil {
-		login := *u.Login
-		written.Login = &login
+// checkWritten is apply for a block of a Caddyfile.
+func (u *UserTokens) checkWritten() error { return u.apply(new(credential.Config)) }
+
+// resolve replaces placeholders.
+func (u *UserTokens) resolve() error {
+	for name, value := range map[string]*string{"issuer": &u.Issuer, "audience": &u.Audience, "jwks_url": &u.JWKSURL} {
+		if err := replace(name, value); err != nil {
+			return err
+		}
 	}
-	return written.apply(new(credential.Config), whileParsing)
+	if u.Login == nil {
+		return nil
+	}
+	return options.Of("login", u.Login.resolve())
 }
 
 // hasIssuer reports whether anything but Local and Login is configured.

@@ -12,7 +12,6 @@ import (
 //
 //	store postgres <dsn> {
 //	    password <placeholder>
-//	    listen   on|off
 //	}
 //
 // A connection string of keywords has spaces, and stands in quotes: `"host=db.example.com user=maps dbname=maps"`.
@@ -35,7 +34,6 @@ func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	return options.Block(d, "store postgres", m.checkWritten,
 		options.Option{Name: "password", Takes: "<placeholder>", Read: options.Text(&m.Password)},
-		options.Option{Name: "listen", Takes: "on|off", Read: options.OnOff(&m.Listen)},
 	)
 }
 

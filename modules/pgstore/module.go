@@ -16,24 +16,24 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/store"
-	"github.com/mapsedge/caddy-maps/internal/store/postgres"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants, signing keys and usage in a PostgreSQL database, for several servers that share them.
-// A change that is made on one server reaches all others within a second. The tables, whose names begin with `maps_`,
-// are made when the first server starts, in the first schema of the connection's `search_path`, and brought up to
-// date by newer ones; a server refuses tables that are newer than itself. Tested with PostgreSQL 15.
+// Module keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several servers
+// that share them. A change that is made on one server reaches all others within a second. The tables, whose names begin
+// with `maps_`, are made when the first server starts, in the first schema of the connection's `search_path`. A server
+// refuses tables that are newer than itself. Tested with PostgreSQL 15.
 //
-// The database has to be one that can be written to, not a replica; of several hosts in the connection string the one
-// that can is used. These parameters of the connection string mean something beside PostgreSQL's own:
+// The database has to be one that can be written to, not a replica. If the connection string names several hosts, the one
+// that can is used. The servers go by the clock of the database. These parameters of the connection string mean something
+// beside PostgreSQL's own:
 //
 // Parameter | Meaning | Default
 // ----------|---------|--------
 // `pool_max_conns` | connections of a server, beside one more that hears of changes | 8
-// `connect_timeout` | seconds that one attempt to connect to a host may take | 10, or 3 for each of several hosts
+// `connect_timeout` | seconds that one attempt to connect to a host may take | 5
 // `pool_max_conn_lifetime`, `pool_max_conn_idle_time` | when connections are replaced | 1 h, 30 min
 // `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec` leaves nothing behind
 // `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
@@ -48,11 +48,6 @@ type Module struct {
 	// `{file./run/secrets/db}`, and is taken as it is. Default: that of the connection string, of `PGPASSWORD` or of the
 	// password file.
 	Password string `json:"password,omitempty"`
-
-	// Whether servers notify each other of changes (`LISTEN` and `NOTIFY`), so that these arrive in milliseconds rather
-	// than at the next question, of which there are two a second. Where the database or a connection pooler lacks
-	// notifications, they do not arrive, and nothing else changes. Default: true.
-	Listen *bool `json:"listen,omitempty"`
 
 	config *pgxpool.Config
 	key    string
@@ -77,10 +72,10 @@ func (m *Module) Provision(caddy.Context) error {
 	if err != nil {
 		return options.Of("password", err)
 	}
-	if m.config, err = postgres.ParseDSN(dsn, password); err != nil {
+	if m.config, err = store.ParseDSN(dsn, password); err != nil {
 		return err
 	}
-	m.key = keyOf(dsn, password, fmt.Sprint(m.listens()))
+	m.key = keyOf(dsn, password)
 	return nil
 }
 
@@ -93,8 +88,7 @@ func (m *Module) checkWritten() error {
 		return errors.New("store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}")
 	}
 	if found := scheme.FindStringSubmatch(m.DSN); found != nil && found[1] != "postgres" && found[1] != "postgresql" {
-		return fmt.Errorf("store postgres: the connection string begins with %s://; "+
-			"that of a PostgreSQL begins with postgres://", found[1])
+		return fmt.Errorf("store postgres: the connection string begins with %s://, not with postgres://", found[1])
 	}
 	if err := refuseLiteralPassword(m.DSN); err != nil {
 		return fmt.Errorf("store postgres: %w", err)
@@ -104,8 +98,6 @@ func (m *Module) checkWritten() error {
 	}
 	return nil
 }
-
-func (m *Module) listens() bool { return m.Listen == nil || *m.Listen }
 
 // keySecret makes keys that tell nothing about a password, even to somebody who can guess it.
 var keySecret = func() []byte {
@@ -127,25 +119,14 @@ func keyOf(parts ...string) string {
 func (m *Module) Key() string { return m.key }
 
 // Open connects to the database and makes or updates its tables.
-func (m *Module) Open(ctx context.Context, logger *zap.Logger) (store.Store, error) {
-	store, err := postgres.Open(ctx, m.config, postgres.Options{Listen: m.listens(), Logger: logger})
+func (m *Module) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
+	opened, err := store.OpenPostgres(ctx, m.config, logger)
 	if err != nil {
 		return nil, err
 	}
-	logger.Info("connected to the accounts database", zap.Bool("listen", m.listens()))
-	return store, nil
+	logger.Info("connected to the accounts database")
+	return opened, nil
 }
 
-// opener is what the maps app asks of a store module.
-type opener interface {
-	// Key is the identity of the store.
-	Key() string
-	// Open opens the store; logger outlives the configuration.
-	Open(ctx context.Context, logger *zap.Logger) (store.Store, error)
-}
-
-// Interface guards
-var (
-	_ caddy.Provisioner = (*Module)(nil)
-	_ opener            = (*Module)(nil)
-)
+// Interface guard
+var _ caddy.Provisioner = (*Module)(nil)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -37,7 +38,8 @@ type Tokens struct {
 	// Whether a refresh takes the `server_token` of the exchange as well. Default: false.
 	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
 
-	// Whether each refresh gives a new refresh token. An old one that is used again then ends the grant. Default: false.
+	// Whether each refresh gives a new refresh token. A used one is accepted again for 10 seconds, for clients that lost the
+	// response, and returns another new one. Later use ends the grant. Default: false.
 	RefreshRotation bool `json:"refresh_rotation,omitempty"`
 
 	app    *mapsapp.App
@@ -47,7 +49,8 @@ type Tokens struct {
 
 const defaultPrefix = "/api/v1/external"
 
-const jwksCacheControl = "public, max-age=300" // how late a verifier may learn of a new key
+// jwksCacheControl says how late a verifier may learn of a new key, which signs later than that.
+var jwksCacheControl = fmt.Sprintf("public, max-age=%d", int(credential.JWKSMaxAge/time.Second))
 
 // CaddyModule returns the Caddy module information.
 func (*Tokens) CaddyModule() caddy.ModuleInfo {
@@ -164,7 +167,7 @@ type answer struct {
 
 type pair struct {
 	AccessToken  string `json:"accessToken"`
-	RefreshToken string `json:"refreshToken,omitempty"`
+	RefreshToken string `json:"refreshToken"`
 	ExpiresIn    int64  `json:"expiresIn"`
 }
 
@@ -189,6 +192,7 @@ func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Re
 		count.Unavailable.Inc()
 	default:
 		count.OK.Inc()
+		t.app.RecordEnded(tokens)
 		write(w, tokens)
 	}
 	return err
@@ -240,9 +244,13 @@ func (t *Tokens) jwks(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer session.Release()
+	keys, err := session.Authority.JWKS(r.Context())
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Cache-Control", jwksCacheControl)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(session.Authority.JWKS()) // a client that has gone is nobody to tell
+	_, _ = w.Write(keys) // the client may have gone
 	return nil
 }
 

@@ -1,4 +1,4 @@
-// Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and a bolt
+// Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and an SQLite
 // store, and uses it over loopback HTTP.
 package mapstest
 
@@ -21,7 +21,7 @@ import (
 	// The modules that a Caddyfile of a test may name.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
-	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
+	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
 )
 
 // Config is what a test writes into its Caddyfile.
@@ -106,7 +106,7 @@ func lastLines(text string, n int) string {
 // Caddyfile returns the whole configuration.
 func (s *Server) Caddyfile(cfg Config) string {
 	if !strings.Contains(cfg.Maps, "store ") {
-		cfg.Maps += "\nstore bolt " + s.Store
+		cfg.Maps += "\nstore sqlite " + s.Store
 	}
 	if cfg.Level == "" {
 		cfg.Level = "DEBUG"
