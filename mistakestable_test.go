@@ -17,7 +17,7 @@ var mistakes = []mistake{
 	{maps: "access_token_tll 15m",
 		want: "parsing caddyfile tokens for 'maps': unknown option of maps: access_token_tll; did you mean " +
 			"access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, " +
-			"key_rotation, access_token_ttl, refresh_token_ttl, max_stale, max_bodies_in_flight, max_wait, " +
+			"key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, " +
 			"region, usage, user_tokens, at Caddyfile:3"},
 	{maps: "refresh_token_ttl 5m",
 		want: "parsing caddyfile tokens for 'maps': refresh_token_ttl: 5m is shorter than access_token_ttl, " +
@@ -57,20 +57,20 @@ var mistakes = []mistake{
 			"Caddyfile:3"},
 	{maps: `issuer ""`,
 		want: "parsing caddyfile tokens for 'maps': issuer: the value is empty, at Caddyfile:3"},
-	{maps: "store blot accounts.db",
-		want: `parsing caddyfile tokens for 'maps': store: "blot" is not known; did you mean bolt? It is one ` +
-			"of bolt, postgres, at Caddyfile:3"},
-	{maps: "store bolt a.db b.db",
-		want: `parsing caddyfile tokens for 'maps': store bolt: unexpected argument "b.db", at Caddyfile:3`},
-	{maps: "store bolt a.db {\nmode 0600\n}",
-		want: "parsing caddyfile tokens for 'maps': unknown option of store bolt: mode; it has none, at " +
+	{maps: "store sqlit accounts.db",
+		want: `parsing caddyfile tokens for 'maps': store: "sqlit" is not known; did you mean sqlite? It is one ` +
+			"of postgres, sqlite, at Caddyfile:3"},
+	{maps: "store sqlite a.db b.db",
+		want: `parsing caddyfile tokens for 'maps': store sqlite: unexpected argument "b.db", at Caddyfile:3`},
+	{maps: "store sqlite a.db {\nmode 0600\n}",
+		want: "parsing caddyfile tokens for 'maps': unknown option of store sqlite: mode; it has none, at " +
 			"Caddyfile:4"},
 	{maps: "store postgres",
 		want: "parsing caddyfile tokens for 'maps': store postgres needs a connection string, such as " +
 			"{env.MAPS_DATABASE_URL}, at Caddyfile:3"},
 	{maps: "store postgres mysql://maps@db/maps",
 		want: "parsing caddyfile tokens for 'maps': store postgres: the connection string begins with " +
-			"mysql://; that of a PostgreSQL begins with postgres://, at Caddyfile:3"},
+			"mysql://, not with postgres://, at Caddyfile:3"},
 	{maps: "store postgres host=db user=maps",
 		want: "parsing caddyfile tokens for 'maps': store postgres takes one connection string; put one with " +
 			"spaces into quotes, at Caddyfile:3"},
@@ -119,7 +119,7 @@ var mistakes = []mistake{
 			"could change the keys on their way could sign tokens, at Caddyfile:6"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\n}",
 		want: "parsing caddyfile tokens for 'maps': require_claim: missing; without it every user of the " +
-			"issuer could manage accounts (say any_user if that is meant), at Caddyfile:3"},
+			"issuer could manage accounts (write any_user if that is meant), at Caddyfile:3"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\n" +
 		"jwks_url https://id.example.com/jwks\nany_user\nalgorithms RS265\n}",
 		want: `parsing caddyfile tokens for 'maps': algorithms: "RS265" is not known; did you mean RS256? It ` +
@@ -313,13 +313,13 @@ var lateMistakes = []mistake{
 	{maps: "key_encryption_key {env.MAPS_TEST_MISSING}",
 		want: "key_encryption_key: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
 	{maps: "key_encryption_key {env.MAPS_TEST_SHORT}",
-		want: "key_encryption_key: holds 5 bytes where AES-256 takes 32"},
+		want: "key_encryption_key: holds 5 bytes, but AES-256 takes 32"},
 	{maps: "issuer {env.MAPS_TEST_MISSING}",
 		want: "issuer: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
 	{maps: "region delaware {env.MAPS_TEST_MISSING}",
 		want: "region delaware: path: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{maps: "store bolt .",
-		want: "store bolt: path . is a directory; name a file in it"},
+	{maps: "store sqlite .",
+		want: "store sqlite: path . is a directory; name a file in it"},
 	{maps: "store postgres {env.MAPS_TEST_MISSING}",
 		want: "store postgres: connection string: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
 	{maps: "user_tokens {\nissuer {env.MAPS_TEST_MISSING}\naudience m\n" +

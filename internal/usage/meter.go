@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
 )
 
 const (
@@ -140,8 +139,16 @@ func (m *Meter) Waiting() time.Duration {
 	return 0
 }
 
-// Unflushed is how many requests the store does not have yet. A request that counts under two scopes is two.
+// Unflushed is how many requests the store does not have yet. A request that counts under two scopes is two. It waits
+// for a flush that is under way.
 func (m *Meter) Unflushed() (requests int64) {
+	m.flushing <- struct{}{}
+	defer m.end()
+	if m.pending != nil {
+		for _, n := range m.pending.Counts {
+			requests += n.Requests
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, o := range m.organizations {
@@ -157,4 +164,3 @@ func (m *Meter) Unflushed() (requests int64) {
 	}
 	return requests
 }
-

@@ -9,15 +9,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/usage"
-	"github.com/mapsedge/caddy-maps/internal/usage/usagetest"
 	"github.com/mapsedge/caddy-maps/internal/usageapi"
 )
 
@@ -97,15 +99,23 @@ func TestWrongParameters(t *testing.T) {
 
 func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-// store returns one in which 3 accounts used 2 scopes on 5 days, and on the next one, which comes while a list is read.
-func store(t *testing.T) usage.Store {
+// filled returns a store in which 3 accounts used 2 scopes on 5 days, and on the next one, which comes while a list is read.
+func filled(t *testing.T) *store.Store {
 	t.Helper()
-	s := usagetest.NewMemory()
-	flush := usage.Flush{Node: "a", Number: 1, At: now}
+	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "accounts.db"), zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	flush := usage.Flush{Node: "a", Number: 1}
 	for day := -1; day < 5; day++ {
 		for _, id := range []string{"sa_1", "sa_2", "sa_3"} {
 			for i, scope := range []account.Scope{account.ScopeDirection, account.ScopeTile} {
-				flush.Hours = append(flush.Hours, usage.Count{
+				flush.Counts = append(flush.Counts, usage.Count{
 					Subject: usage.Subject{Organization: "acme", Account: id}, Scope: scope,
 					Start: now.Truncate(time.Hour).AddDate(0, 0, -day).Unix(),
 					Usage: account.Usage{Requests: int64(day*10 + i + 11), Refused: 2, Errors: 1, Units: 7},
@@ -113,7 +123,7 @@ func store(t *testing.T) usage.Store {
 			}
 		}
 	}
-	if _, err := s.AddUsage(t.Context(), &flush); err != nil {
+	if err := s.AddUsage(t.Context(), flush); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -150,7 +160,7 @@ func pageOf(t *testing.T, w *httptest.ResponseRecorder) (page usageapi.Page) {
 
 // TestPages: pages of any size are the same list, in JSON and in CSV, also where the next day begins meanwhile.
 func TestPages(t *testing.T) {
-	s := store(t)
+	s := filled(t)
 	for _, tc := range []struct {
 		query string
 		rows  int
@@ -211,7 +221,7 @@ func readLinks(t *testing.T, s usage.Store, query string) string {
 }
 
 func TestCSV(t *testing.T) {
-	w := get(t, store(t), "account=sa_1&scope=TILE&limit=2", now, "text/csv")
+	w := get(t, filled(t), "account=sa_1&scope=TILE&limit=2", now, "text/csv")
 	const want = "start,account,scope,requests,refused,errors,units\r\n" +
 		"2026-03-27T00:00:00Z,sa_1,TILE,52,2,1,7\r\n2026-03-28T00:00:00Z,sa_1,TILE,42,2,1,7\r\n"
 	if diff := cmp.Diff(want, w.Body.String()); diff != "" {
@@ -222,9 +232,9 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestCursor: a cursor goes on with its own list alone.
+// TestCursor: a cursor goes on only with its own list.
 func TestCursor(t *testing.T) {
-	s := store(t)
+	s := filled(t)
 	const first = "account=sa_1&from=2026-03-28&to=2026-03-31&limit=1"
 	cursor := *pageOf(t, get(t, s, first, now, "")).NextCursor
 	text, err := base64.RawURLEncoding.DecodeString(cursor)

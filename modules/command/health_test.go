@@ -14,7 +14,7 @@ func TestHealth(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.region")
 	s := mapstest.Start(t, mapstest.Config{
-		Maps:  "store bolt " + filepath.Join(dir, "accounts.db") + "\nregion x " + path + " {\nawaited\n}",
+		Maps:  "store sqlite " + filepath.Join(dir, "accounts.db") + "\nregion x " + path + " {\nawaited\n}",
 		Level: "INFO",
 	})
 	out, _, err := run(t, "", "health", "--address", s.Admin)

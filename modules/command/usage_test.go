@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
@@ -20,24 +22,24 @@ func TestUsage(t *testing.T) {
 	const accounts = 1100
 	now := time.Now().UTC().Truncate(time.Hour)
 	file := filepath.Join(t.TempDir(), "accounts.db")
-	store, err := bolt.Open(file, nil)
+	opened, err := store.OpenSQLite(file, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	flush := usage.Flush{Node: "a", Number: 1, At: now}
+	flush := usage.Flush{Node: "a", Number: 1}
 	for i := range accounts {
-		flush.Hours = append(flush.Hours, usage.Count{
+		flush.Counts = append(flush.Counts, usage.Count{
 			Subject: usage.Subject{Organization: "acme & co", Account: fmt.Sprintf("sa_%04d", i)}, Scope: account.ScopeTile,
 			Start: now.Unix(), Usage: account.Usage{Requests: int64(i) + 1, Refused: 2, Errors: 1, Units: int64(i) + 5},
 		})
 	}
-	if _, err := store.AddUsage(t.Context(), &flush); err != nil {
+	if err := opened.AddUsage(t.Context(), flush); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Close(); err != nil {
+	if err := opened.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := mapstest.Start(t, mapstest.Config{Maps: "store bolt " + file, Level: "INFO"})
+	s := mapstest.Start(t, mapstest.Config{Maps: "store sqlite " + file, Level: "INFO"})
 	show := func(args ...string) (string, error) {
 		t.Helper()
 		line := append([]string{"usage", "--address", s.Admin, "--organization", "acme & co"}, args...)

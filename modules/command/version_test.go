@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 func TestVersion(t *testing.T) {
@@ -16,8 +17,7 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []string{`caddy-maps +\(devel\)`, `Caddy +\S+`, `Go +` + regexp.QuoteMeta(runtime.Version()),
-		`Region file format +\d+`, `Bolt file format +\d+ \(reads 1 to \d+\)`,
-		`PostgreSQL table version +\d+ \(reads 1 to \d+\)`} {
+		`Region file format +\d+`, `Store tables +\d+`} {
 		if !regexp.MustCompile(`(?m)^` + row).MatchString(text) {
 			t.Errorf("%s\nlacks %s", text, row)
 		}
@@ -29,19 +29,14 @@ func TestVersion(t *testing.T) {
 	}
 	var v struct {
 		Version, Caddy, Go string
-		Formats            map[string]struct{ Oldest, Newest int }
+		Formats            map[string]int
 	}
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(v.Version, "(devel)") || v.Caddy == "" || v.Go != runtime.Version() ||
-		len(v.Formats) != 3 || v.Formats["region"].Newest != region.Version {
+		len(v.Formats) != 2 || v.Formats["region"] != region.Version || v.Formats["store"] != store.SchemaVersion {
 		t.Errorf("%+v", v)
-	}
-	for name, f := range v.Formats {
-		if f.Oldest < 1 || f.Newest < f.Oldest {
-			t.Errorf("%s: %+v", name, f)
-		}
 	}
 
 	if _, _, err := run(t, "", "version", "twice"); err == nil {

@@ -210,6 +210,8 @@ func (a *App) loadStore(ctx caddy.Context) error {
 
 // Start opens the store, or joins those that already have it open, and lets waiting requests go on.
 func (a *App) Start() error {
+	storeLog.follow(a.ctx)
+	regionLog.follow(a.ctx)
 	if err := a.open(); err != nil {
 		return err
 	}

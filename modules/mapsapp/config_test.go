@@ -39,7 +39,7 @@ func TestCaddyfile(t *testing.T) {
 	got, err := adaptMaps(t, `
 		issuer https://maps.example.com
 		audience maps.example.com
-		store bolt ./data/accounts.db
+		store sqlite ./data/accounts.db
 		signing_algorithm ES256
 		key_encryption_key {file./run/secrets/kek}
 		access_token_ttl 15m
@@ -68,7 +68,7 @@ func TestCaddyfile(t *testing.T) {
 	off := false
 	want := &mapsapp.App{
 		Issuer: "https://maps.example.com", Audience: "maps.example.com",
-		StoreRaw:         json.RawMessage(`{"module":"bolt","path":"./data/accounts.db"}`),
+		StoreRaw:         json.RawMessage(`{"module":"sqlite","path":"./data/accounts.db"}`),
 		SigningAlgorithm: "ES256", KeyEncryptionKey: "{file./run/secrets/kek}",
 		AccessTokenTTL:  caddy.Duration(15 * time.Minute),
 		RefreshTokenTTL: caddy.Duration(30 * 24 * time.Hour),
@@ -105,7 +105,7 @@ func TestCaddyfile(t *testing.T) {
 		"issuer a\nissuer b":                   "issuer may stand only once",
 		"store":                                "wrong argument count",
 		"store nonsense":                       "is not known",
-		"store bolt a b":                       "unexpected argument",
+		"store sqlite a b":                     "unexpected argument",
 		"access_token_ttl":                     "wrong argument count",
 		"access_token_ttl soon":                "is not a duration",
 		"access_token_ttl 0s":                  "a duration must be positive",
@@ -196,7 +196,7 @@ func TestValidation(t *testing.T) {
 		`{"key_encryption_key":"{file.` + good + `}x"}`:                           "a key written into the configuration is refused",
 		`{"key_encryption_key":"{system.hostname}"}`:                              "a key written into the configuration is refused",
 		`{"key_encryption_key":"{file.` + filepath.Join(dir, "missing") + `}"}`:   "is empty",
-		`{"key_encryption_key":"{file.` + file("short", "c2hvcnQ=") + `}"}`:       "holds 5 bytes where AES-256 takes 32",
+		`{"key_encryption_key":"{file.` + file("short", "c2hvcnQ=") + `}"}`:       "holds 5 bytes, but AES-256 takes 32",
 		`{"key_encryption_key":"{file.` + file("words", "correct horse!") + `}"}`: "must be 32 bytes in base64 or hexadecimal",
 		users(``): "require_claim: missing",
 		users(`,"any_user":true,"require_claim":{"name":"a","value":"b"}`):                                 "exclude each other",
@@ -226,7 +226,7 @@ func TestKeyEncryption(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "key_encryption_key {env.MAPS_TEST_KEK}"})
 	_, token := s.Token("acme", "TILE")
 	for _, maps := range []string{"", "key_encryption_key {env.MAPS_TEST_OTHER_KEK}"} {
-		if err := s.Load(mapstest.Config{Site: site, Maps: maps}); err == nil || !strings.Contains(err.Error(), "signing keys") {
+		if err := s.Load(mapstest.Config{Site: site, Maps: maps}); err == nil || !strings.Contains(err.Error(), "signing key") {
 			t.Errorf("%q: %v", maps, err)
 		}
 	}

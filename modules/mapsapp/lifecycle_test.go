@@ -16,9 +16,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
@@ -84,14 +85,14 @@ func currentApp(t *testing.T) *mapsapp.App {
 	return app.(*mapsapp.App)
 }
 
-// locked reports whether somebody has a store's file open.
+// locked reports whether a server has a store's file open.
 func locked(t *testing.T, path string) bool {
 	t.Helper()
-	store, err := bolt.Open(path, nil)
+	opened, err := store.OpenSQLite(path, zap.NewNop())
 	if err != nil {
 		return true
 	}
-	if err := store.Close(); err != nil {
+	if err := opened.Close(); err != nil {
 		t.Error(err)
 	}
 	return false
@@ -99,7 +100,7 @@ func locked(t *testing.T, path string) bool {
 
 func opened(s *mapstest.Server) int { return strings.Count(s.Log(), "opened accounts database") }
 
-// TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, nobody is logged
+// TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, no client is logged
 // out, and the database is opened once.
 func TestReloadUnderLoad(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site, Level: "INFO", NoAccessLog: true})
@@ -174,7 +175,7 @@ func TestReloadToAnotherStore(t *testing.T) {
 		<-gateEntered
 	}
 	next := filepath.Join(s.Dir, "next", "accounts.db")
-	if err := s.Load(mapstest.Config{Site: site, Maps: "store bolt " + next}); err != nil {
+	if err := s.Load(mapstest.Config{Site: site, Maps: "store sqlite " + next}); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusUnauthorized {
@@ -183,7 +184,7 @@ func TestReloadToAnotherStore(t *testing.T) {
 	if !locked(t, s.Store) {
 		t.Error("the old store was closed while a request held it")
 	}
-	if got, err := session.Live.Account(context.Background(), acc.ID); err != nil || got.ID != acc.ID {
+	if got, err := session.Store.Account(context.Background(), acc.ID); err != nil || got.ID != acc.ID {
 		t.Errorf("the session that was held: %v %v", got, err)
 	}
 	session.Release()
@@ -225,7 +226,7 @@ func TestRefusedReload(t *testing.T) {
 		{Site: site, Maps: "signing_algorithm RS256"},
 		{Site: site + "\nhandle /x {\nreverse_proxy {\ntransport nonsense\n}\n}"},
 		{Site: site, Maps: "key_encryption_key {file." + filepath.Join(s.Dir, "missing") + "}"},
-		{Site: site, Maps: "store bolt " + blocked},
+		{Site: site, Maps: "store sqlite " + blocked},
 		{Site: site, Global: "servers 127.0.0.1:1 {\nname a\n}\nservers 127.0.0.1:1 {\nname b\n}"},
 	} {
 		if err := s.Load(refused); err == nil {
@@ -248,12 +249,12 @@ func TestRefusedReload(t *testing.T) {
 func TestValidateBesideLive(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "accounts.db")
-	store, err := bolt.Open(path, nil) // as another process would
+	other, err := store.OpenSQLite(path, zap.NewNop()) // as another process would
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	text := fmt.Sprintf(`{"admin":{"disabled":true},"apps":{"maps":{"store":{"module":"bolt","path":%q}},
+	defer other.Close()
+	text := fmt.Sprintf(`{"admin":{"disabled":true},"apps":{"maps":{"store":{"module":"sqlite","path":%q}},
 		"http":{"servers":{"s":{"listen":["127.0.0.1:1"],"routes":[
 			{"handle":[{"handler":"maps_auth","scopes":["TILE"]}]}]}}}}}`, path)
 	var cfg caddy.Config
@@ -282,17 +283,17 @@ func TestValidateBesideLive(t *testing.T) {
 	}
 }
 
-// TestSecondProcess starts on a file that somebody else has open.
+// TestSecondProcess starts on a file that another process has open.
 func TestSecondProcess(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
 	other := filepath.Join(s.Dir, "other.db")
-	store, err := bolt.Open(other, nil)
+	opened, err := store.OpenSQLite(other, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	err = s.Load(mapstest.Config{Site: site, Maps: "store bolt " + other})
-	if err == nil || !strings.Contains(err.Error(), "other.db") || !strings.Contains(err.Error(), "another process") {
+	defer opened.Close()
+	err = s.Load(mapstest.Config{Site: site, Maps: "store sqlite " + other})
+	if err == nil || !strings.Contains(err.Error(), "other.db") || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("got %v", err)
 	}
 	if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != http.StatusOK {
@@ -330,7 +331,7 @@ func TestSessionWaits(t *testing.T) {
 		t.Helper()
 		ctx, err := caddy.ProvisionContext(&caddy.Config{
 			Admin:   &caddy.AdminConfig{Disabled: true},
-			AppsRaw: caddy.ModuleMap{"maps": fmt.Appendf(nil, `{"store":{"module":"bolt","path":%q}}`, path)},
+			AppsRaw: caddy.ModuleMap{"maps": fmt.Appendf(nil, `{"store":{"module":"sqlite","path":%q}}`, path)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -357,7 +358,7 @@ func TestSessionWaits(t *testing.T) {
 	go func() {
 		session, err := app.Session(context.Background())
 		if err == nil {
-			_, err = session.Live.Account(context.Background(), "sa_1")
+			_, err = session.Store.Account(context.Background(), "sa_1")
 			session.Release()
 		}
 		got <- err

@@ -87,7 +87,7 @@ func TestUsageStaysAcrossStores(t *testing.T) {
 	ask(t, s, token, 3)
 	load("access_token_ttl 10m") // the same store
 	ask(t, s, token, 3)
-	load("store bolt " + filepath.Join(s.Dir, "other.db"))
+	load("store sqlite " + filepath.Join(s.Dir, "other.db"))
 	load("")
 	ask(t, s, token, 3)
 	if err := caddy.Stop(); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/boltstore"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
 	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 )
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TestDirectoryModes opens stores in directories of all kinds: one that others may write to is named, and left as
-// it is; one that is made is this user's alone.
+// it is; one that is made is only for this user.
 func TestDirectoryModes(t *testing.T) {
 	for mode, warned := range map[os.FileMode]bool{
 		0o700: false, 0o755: false, 0o750: false, 0o777: true, 0o775: true, 0o702: true, 0o777 | os.ModeSticky: false,

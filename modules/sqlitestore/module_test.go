@@ -17,12 +17,12 @@ func TestCaddyfile(t *testing.T) {
 	for _, test := range []struct {
 		in, path, fault string
 	}{
-		{"bolt", "", ""},
-		{"bolt ./data/accounts.db", "./data/accounts.db", ""},
-		{`bolt "with space.db"`, "with space.db", ""},
-		{`bolt ""`, "", "path is empty"},
-		{"bolt a b", "", "unexpected argument"},
-		{"bolt a {\n timeout 3s\n}", "", "unknown option of store bolt: timeout; it has none"},
+		{"sqlite", "", ""},
+		{"sqlite ./data/accounts.db", "./data/accounts.db", ""},
+		{`sqlite "with space.db"`, "with space.db", ""},
+		{`sqlite ""`, "", "path is empty"},
+		{"sqlite a b", "", "unexpected argument"},
+		{"sqlite a {\n timeout 3s\n}", "", "unknown option of store sqlite: timeout; it has none"},
 	} {
 		var m Module
 		err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(test.in))
@@ -39,7 +39,7 @@ func TestCaddyfile(t *testing.T) {
 
 func provisioned(t *testing.T, path string) *Module {
 	t.Helper()
-	info, err := caddy.GetModule("maps.stores.bolt")
+	info, err := caddy.GetModule("maps.stores.sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}
