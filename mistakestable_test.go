@@ -109,8 +109,8 @@ var mistakes = []mistake{
 	{maps: "usage {\nhours 12h\n}",
 		want: "parsing caddyfile tokens for 'maps': hours: 12h is less than 25h, at Caddyfile:4"},
 	{maps: "usage {\nmonths 12\n}",
-		want: "parsing caddyfile tokens for 'maps': unknown option of usage: months; it is one of hours, " +
-			"days, at Caddyfile:4"},
+		want: "parsing caddyfile tokens for 'maps': unknown option of usage: months; it is one of flush, " +
+			"hours, days, at Caddyfile:4"},
 	{maps: "user_tokens {\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}",
 		want: "parsing caddyfile tokens for 'maps': issuer: missing, at Caddyfile:3"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\n" +

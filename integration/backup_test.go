@@ -128,7 +128,7 @@ func TestBackupRefused(t *testing.T) {
 func TestBackupOfPostgres(t *testing.T) {
 	leaveOut(t, "it starts a cluster")
 	t.Parallel()
-	c := startCluster(t, pgtest.DSN(t), "")
+	c := startCluster(t, pgtest.DSN(t))
 	target := filepath.Join(t.TempDir(), "copy.db")
 	out, err := c.nodes[0].command(t.Context(), "maps", "backup", "--output", target, "--address",
 		c.nodes[0].admin).CombinedOutput()

@@ -180,7 +180,7 @@ func TestChain(t *testing.T) {
 	osrm, asked := fakeOSRM(t)
 	s := newServer(t)
 	s.env = append(s.env, "MAPS_TEST_OSRM="+osrm)
-	config := fmt.Sprintf("{\nadmin %s\nmaps {\nstore bolt %s\nregion delaware %s\nregion andorra %s\n}\n}\n"+
+	config := fmt.Sprintf("{\nadmin %s\nmaps {\nstore sqlite %s\nregion delaware %s\nregion andorra %s\n}\n}\n"+
 		"http://127.0.0.1:%s {\nbind 127.0.0.1\n%s\n}\n",
 		s.admin, s.store, region, andorraFile, s.port, chainSite)
 	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	boltLine = "store bolt {$MAPS_STORE:./data/accounts.db}"
-	place    = "?lat=39.15&lon=-75.52"
+	sqliteLine = "store sqlite {$MAPS_STORE:./data/accounts.db}"
+	place      = "?lat=39.15&lon=-75.52"
 )
 
 // cluster is three servers that share a PostgreSQL.
@@ -30,7 +30,7 @@ type cluster struct {
 
 // startCluster starts three servers at once, the first ones that the database sees. Its password, which the database
 // does not ask for, must be found in nothing that they leave behind.
-func startCluster(t *testing.T, dsn, options string, replacements ...string) *cluster {
+func startCluster(t *testing.T, dsn string, replacements ...string) *cluster {
 	t.Helper()
 	c := new(cluster)
 	u, err := url.Parse(dsn)
@@ -44,7 +44,7 @@ func startCluster(t *testing.T, dsn, options string, replacements ...string) *cl
 	}
 	secret(password)
 	c.dsn = u.String()
-	replacements = append([]string{boltLine, databaseStore + " " + options}, replacements...)
+	replacements = append([]string{sqliteLine, databaseStore}, replacements...)
 	errs := make([]error, 3)
 	var all sync.WaitGroup
 	for i := range errs {
@@ -92,28 +92,26 @@ func (s *server) until(t *testing.T, token string, status int, limit time.Durati
 	return last
 }
 
-// A change on one server is known to all others within a second: by notification in milliseconds, by polling within
-// half a second, and also while the database's connections are cut again and again.
+// A change on one server is known to all others within a second, also while the database's connections are cut again and
+// again.
 func TestClusterHearsOfSuspension(t *testing.T) {
 	for _, test := range []struct {
-		name, options string
-		rounds        int
-		cut           bool
+		name   string
+		rounds int
+		cut    bool
 	}{
-		{"notified", "", 6, false},
-		{"polled", "{\nlisten off\n}", 6, false},
-		{"notified, connections being cut", "", 10, true},
-		{"polled, connections being cut", "{\nlisten off\n}", 10, true},
+		{"undisturbed", 6, false},
+		{"connections being cut", 10, true},
 	} {
 		if testing.Short() {
 			test.rounds = 2
 		}
 		t.Run(test.name, func(t *testing.T) {
-			if test.options != "" || test.cut {
+			if test.cut {
 				leaveOut(t, "it starts another cluster")
 			}
 			dsn := pgtest.DSN(t)
-			c := startCluster(t, dsn, test.options)
+			c := startCluster(t, dsn)
 			pace := testpace.Watch(t)
 			var cutting sync.WaitGroup
 			stop := make(chan struct{})
@@ -228,7 +226,7 @@ func TestClusterWithoutDatabase(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			const maxStale = 4 * time.Second
 			proxy := pgtest.NewProxy(t, pgtest.DSN(t))
-			c := startCluster(t, proxy.DSN, "", "max_stale 60s", "max_stale 4s")
+			c := startCluster(t, proxy.DSN, "max_stale 60s", "max_stale 4s")
 			pace := testpace.Watch(t)
 			one, other := c.nodes[0], c.nodes[1]
 			user := one.userToken(t, "away")
@@ -320,9 +318,9 @@ func TestClusterWithoutDatabase(t *testing.T) {
 
 // A server that was stopped, as a virtual machine can be, knows with its first request that it has missed something.
 func TestClusterFrozenServer(t *testing.T) {
-	leaveOut(t, "it waits while a server stands still")
+	leaveOut(t, "it waits while a server is paused")
 	t.Parallel()
-	c := startCluster(t, pgtest.DSN(t), "", "max_stale 60s", "max_stale 1s")
+	c := startCluster(t, pgtest.DSN(t), "max_stale 60s", "max_stale 1s")
 	frozen := c.nodes[1]
 	user := c.nodes[0].userToken(t, "frozen")
 	acc := c.nodes[0].create(t, user, nil)
@@ -359,7 +357,7 @@ func TestClusterConfiguration(t *testing.T) {
 	leaveOut(t, "it starts a cluster")
 	t.Parallel()
 	dsn := pgtest.DSN(t)
-	c := startCluster(t, dsn, "")
+	c := startCluster(t, dsn)
 	u, err := url.Parse(c.dsn)
 	if err != nil {
 		t.Fatal(err)

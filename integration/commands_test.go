@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // maps runs `caddy maps …` and returns both outputs.
@@ -76,7 +76,7 @@ func TestVersion(t *testing.T) {
 	}
 	var v struct {
 		Version, Caddy string
-		Formats        struct{ Region, Bolt struct{ Newest uint64 } }
+		Formats        struct{ Region, Store uint64 }
 	}
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -100,14 +100,14 @@ func TestVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(out), &info); err != nil || info.Format != v.Formats.Region.Newest {
+	if err := json.Unmarshal([]byte(out), &info); err != nil || info.Format != v.Formats.Region {
 		t.Errorf("regions of format %d are built, %+v, %v", info.Format, v.Formats, err)
 	}
 	backup := filepath.Join(t.TempDir(), "accounts.db")
 	s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType,
 		body: asJSON(t, map[string]string{"output": backup})}).want(200)
-	if r, err := bolt.Verify(backup, 1); err != nil || r.Format != v.Formats.Bolt.Newest {
-		t.Errorf("stores of format %d are made, %+v, %v", r.Format, v.Formats, err)
+	if _, faults, err := store.Verify(t.Context(), backup, 1); err != nil || faults != nil || v.Formats.Store != 1 {
+		t.Errorf("the backup: %v, %v; formats %+v", faults, err, v.Formats)
 	}
 }
 

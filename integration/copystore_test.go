@@ -8,7 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-// A server moves from bolt to PostgreSQL: every token goes on being what it was.
+// A server moves from SQLite to PostgreSQL, and every token stays as good as it was.
 func TestCopyStore(t *testing.T) {
 	leaveOut(t, "it starts several servers and runs many commands")
 	t.Parallel()
@@ -31,34 +31,34 @@ func TestCopyStore(t *testing.T) {
 	newToken, newRefresh := secret(refreshed.Data.AccessToken), secret(refreshed.Data.RefreshToken)
 	kids := s.published(t)
 
-	if out, err := copying("bolt:"+s.store, target); err == nil || !strings.Contains(out, "another process has it open") {
+	if out, err := copying("sqlite:"+s.store, target); err == nil || !strings.Contains(out, "another server has it open") {
 		t.Errorf("while the server runs: %v\n%s", err, out)
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][2]string{
-		"no such file":          {"bolt:" + filepath.Join(s.dir, "none.db"), target},
-		"must be bolt:<file>":   {s.store, target},
-		"must be postgres:":     {"bolt:" + s.store, "mysql:x"},
-		"password written into": {"bolt:" + s.store, "postgres://maps:hunter2@127.0.0.1:1/maps"},
-		"connection":            {"bolt:" + s.store, "postgres://maps@127.0.0.1:1/maps"},
-		"MAPS_TEST_NOT_THERE":   {"bolt:" + s.store, "postgres:{env.MAPS_TEST_NOT_THERE}"},
+		"no such file":          {"sqlite:" + filepath.Join(s.dir, "none.db"), target},
+		"must be sqlite:FILE":   {s.store, target},
+		"or postgres:":          {"sqlite:" + s.store, "mysql:x"},
+		"password written into": {"sqlite:" + s.store, "postgres://maps:hunter2@127.0.0.1:1/maps"},
+		"connection":            {"sqlite:" + s.store, "postgres://maps@127.0.0.1:1/maps"},
+		"MAPS_TEST_NOT_THERE":   {"sqlite:" + s.store, "postgres:{env.MAPS_TEST_NOT_THERE}"},
 	} {
 		if out, err := copying(args[0], args[1]); err == nil || !strings.Contains(out, want) ||
 			strings.Contains(out, "hunter2") {
 			t.Errorf("%v: %v, want an error with %q\n%s", args, err, want, out)
 		}
 	}
-	out, err := copying("bolt:"+s.store, target)
+	out, err := copying("sqlite:"+s.store, target)
 	if err != nil || !strings.Contains(out, "copied and compared: 2 accounts, 2 grants, 4 signing keys") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if out, err := copying("bolt:"+s.store, target); err == nil || !strings.Contains(out, "not empty") {
+	if out, err := copying("sqlite:"+s.store, target); err == nil || !strings.Contains(out, "not empty") {
 		t.Errorf("again: %v\n%s", err, out)
 	}
 
-	moved := newServer(t, boltLine, databaseStore, "# refresh_rotation", "refresh_rotation")
+	moved := newServer(t, sqliteLine, databaseStore, "# refresh_rotation", "refresh_rotation")
 	moved.useDatabase(t, s.dsn)
 	moved.run(t)
 	if got := moved.published(t); strings.Join(got, " ") != strings.Join(kids, " ") {

@@ -36,7 +36,7 @@ func killRounds(t *testing.T) int {
 func TestConfirmedChangesSurviveKill(t *testing.T) {
 	t.Parallel()
 	ttl := []string{"access_token_ttl 15m", "access_token_ttl 12h", "# refresh_rotation", "refresh_rotation"}
-	t.Run("bolt", func(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		s := newServer(t, ttl...)
 		s.raced = true
@@ -46,7 +46,7 @@ func TestConfirmedChangesSurviveKill(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		leaveOut(t, "it starts a cluster")
 		t.Parallel()
-		c := startCluster(t, pgtest.DSN(t), "", ttl...)
+		c := startCluster(t, pgtest.DSN(t), ttl...)
 		surviveKills(t, c.nodes[:2], c.nodes[2])
 	})
 }
@@ -227,7 +227,7 @@ func TestSecondServerAndValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second.cmd.ProcessState.Success() || !strings.Contains(string(log), s.store) ||
-		!strings.Contains(string(log), "another process") {
+		!strings.Contains(string(log), "another server") {
 		t.Errorf("the second server ended with %v and did not say what is wrong:\n%s", second.cmd.ProcessState,
 			second.logTail(5))
 	}
@@ -241,7 +241,7 @@ func TestSecondServerAndValidate(t *testing.T) {
 	s.userToken(t, "still-alive")
 }
 
-// The store and its directory are for the server's user alone.
+// The store and its directory are for the server's user only.
 func TestStorePermissions(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

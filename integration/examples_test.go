@@ -81,7 +81,7 @@ func adapt(t *testing.T, text string) (config []byte, refusal string) {
 	s := newServer(t)
 	s.env = []string{"MAPS_DATABASE_URL=postgres://maps@127.0.0.1/maps", "MAPS_FILES_TOKEN=token"}
 	if strings.Contains(text, "store {$MAPS_STORE:") { // the package's, where it says which store as well
-		s.env = append(s.env, "MAPS_STORE=bolt "+s.store)
+		s.env = append(s.env, "MAPS_STORE=sqlite "+s.store)
 	}
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 		return strings.TrimPrefix(f.upstream.URL, "http://")
 	})
 	options := "\tadmin " + s.admin + "\n"
-	store := "\n\t\tstore bolt " + s.store
+	store := "\n\t\tstore sqlite " + s.store
 	if strings.Contains(text, "maps {") {
 		replace("maps {", "maps {"+store)
 	} else {

@@ -22,8 +22,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store/bolt"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // object is a JSON object of a token.
@@ -77,11 +79,11 @@ func (s *server) stealKeys(t *testing.T) map[account.KeyUse]ed25519.PrivateKey {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := bolt.Open(s.store, nil)
+	file, err := store.OpenSQLite(s.store, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := store.Keys(context.Background())
+	keys, err := file.Keys(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func (s *server) stealKeys(t *testing.T) map[account.KeyUse]ed25519.PrivateKey {
 		}
 		stolen[key.Use] = private.(ed25519.PrivateKey)
 	}
-	if err := store.Close(); err != nil {
+	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.start(); err != nil {

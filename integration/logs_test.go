@@ -158,7 +158,7 @@ func TestLogsOfOtherSites(t *testing.T) {
 		}
 	}
 	maps {
-		store bolt ` + s.store + `
+		store sqlite ` + s.store + `
 		region delaware ` + s.region + `
 	}
 }

@@ -19,7 +19,7 @@ func startWith(t *testing.T, maps, site string) *server {
 	text := `{
 	admin ` + s.admin + `
 	maps {
-		store bolt ` + s.store + `
+		store sqlite ` + s.store + `
 		region delaware ` + s.region + `
 		` + maps + `
 	}

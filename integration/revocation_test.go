@@ -156,84 +156,80 @@ func TestStolenKeys(t *testing.T) {
 // On all servers of one database the tokens of revoked keys end within a second, also when two servers revoke at
 // once, and while tokens are given and used.
 func TestClusterRevokeKeys(t *testing.T) {
-	leaveOut(t, "it starts two clusters")
-	for _, options := range []string{"", "{\nlisten off\n}"} {
-		t.Run(fmt.Sprintf("%q", options), func(t *testing.T) {
-			c := startCluster(t, pgtest.DSN(t), options)
-			organization := "cluster-revoked"
-			first := c.nodes[0].userToken(t, organization)
-			acc := c.nodes[0].create(t, first, nil)
-			var answered atomic.Int64
-			// once returns for how long after the keys were revoked a server accepted a token of theirs.
-			once := func(servers int) (slowest time.Duration) {
-				user := c.nodes[0].userToken(t, organization)
-				access, refresh := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
-				for _, s := range c.nodes {
-					s.until(t, access, 200, 5*time.Second)
-					s.warm(t, access, user)
-				}
-				// Exchanges under way give tokens of the old keys or of the new ones, and no errors.
-				stop := make(chan struct{})
-				var busy sync.WaitGroup
-				for _, s := range c.nodes {
-					busy.Go(func() {
-						for {
-							select {
-							case <-stop:
-								return
-							default:
-							}
-							if a, err := s.trySend(t, exchangeCall(acc.ClientToken, acc.ServerToken)); err != nil || a.status != 200 {
-								t.Errorf("exchange: %v, %+v", err, a)
-								return
-							}
-							answered.Add(1)
-						}
-					})
-				}
-				last := make([]time.Time, len(c.nodes))
-				var asking, revoking sync.WaitGroup
-				for i, s := range c.nodes {
-					asking.Go(func() { last[i] = s.until(t, access, 401, 10*time.Second) })
-				}
-				for _, s := range c.nodes[:servers] {
-					revoking.Go(func() { s.sendAdmin(t, rotateCall(`{"revokeOld":true}`)).want(200) })
-				}
-				revoking.Wait()
-				confirmed := time.Now()
-				asking.Wait()
-				for _, at := range last {
-					slowest = max(slowest, at.Sub(confirmed))
-				}
-				for _, s := range c.nodes {
-					for began := time.Now(); s.send(t, call{path: accounts, bearer: user}).status != 401; {
-						if slowest = max(slowest, time.Since(began)); slowest > 10*time.Second {
-							t.Fatal("a user token of a revoked key is accepted")
-						}
+	leaveOut(t, "it starts a cluster")
+	c := startCluster(t, pgtest.DSN(t))
+	organization := "cluster-revoked"
+	first := c.nodes[0].userToken(t, organization)
+	acc := c.nodes[0].create(t, first, nil)
+	var answered atomic.Int64
+	// once returns for how long after the keys were revoked a server accepted a token of theirs.
+	once := func(servers int) (slowest time.Duration) {
+		user := c.nodes[0].userToken(t, organization)
+		access, refresh := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
+		for _, s := range c.nodes {
+			s.until(t, access, 200, 5*time.Second)
+			s.warm(t, access, user)
+		}
+		// Exchanges under way give tokens of the old keys or of the new ones, and no errors.
+		stop := make(chan struct{})
+		var busy sync.WaitGroup
+		for _, s := range c.nodes {
+			busy.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
 					}
-				}
-				close(stop)
-				busy.Wait()
-				var refreshed tokensBody
-				c.nodes[2].send(t, refreshCall(refresh)).want(200).into(&refreshed)
-				for _, s := range c.nodes {
-					s.send(t, call{path: reverse + place, bearer: secret(refreshed.Data.AccessToken)}).want(200)
-					if got := s.published(t); len(got) != 1 || got[0] != kidOf(t, refreshed.Data.AccessToken) {
-						t.Errorf("jwks.json has %v, tokens are signed with %s", got, kidOf(t, refreshed.Data.AccessToken))
+					if a, err := s.trySend(t, exchangeCall(acc.ClientToken, acc.ServerToken)); err != nil || a.status != 200 {
+						t.Errorf("exchange: %v, %+v", err, a)
+						return
 					}
+					answered.Add(1)
 				}
-				t.Logf("the other servers said yes for at most %v", slowest)
-				return slowest
+			})
+		}
+		last := make([]time.Time, len(c.nodes))
+		var asking, revoking sync.WaitGroup
+		for i, s := range c.nodes {
+			asking.Go(func() { last[i] = s.until(t, access, 401, 10*time.Second) })
+		}
+		for _, s := range c.nodes[:servers] {
+			revoking.Go(func() { s.sendAdmin(t, rotateCall(`{"revokeOld":true}`)).want(200) })
+		}
+		revoking.Wait()
+		confirmed := time.Now()
+		asking.Wait()
+		for _, at := range last {
+			slowest = max(slowest, at.Sub(confirmed))
+		}
+		for _, s := range c.nodes {
+			for began := time.Now(); s.send(t, call{path: accounts, bearer: user}).status != 401; {
+				if slowest = max(slowest, time.Since(began)); slowest > 10*time.Second {
+					t.Fatal("a user token of a revoked key is accepted")
+				}
 			}
-			for round := range 4 {
-				testpace.Within(t, "the end of tokens after their key was revoked", time.Second,
-					func() time.Duration { return once(1 + round%2) })
+		}
+		close(stop)
+		busy.Wait()
+		var refreshed tokensBody
+		c.nodes[2].send(t, refreshCall(refresh)).want(200).into(&refreshed)
+		for _, s := range c.nodes {
+			s.send(t, call{path: reverse + place, bearer: secret(refreshed.Data.AccessToken)}).want(200)
+			if got := s.published(t); len(got) != 1 || got[0] != kidOf(t, refreshed.Data.AccessToken) {
+				t.Errorf("jwks.json has %v, tokens are signed with %s", got, kidOf(t, refreshed.Data.AccessToken))
 			}
-			t.Logf("%d exchanges, none refused", answered.Load())
-			if answered.Load() < 20 {
-				t.Error("that was no load")
-			}
-		})
+		}
+		t.Logf("the other servers said yes for at most %v", slowest)
+		return slowest
+	}
+	for round := range 4 {
+		testpace.Within(t, "the end of tokens after their key was revoked", time.Second,
+			func() time.Duration { return once(1 + round%2) })
+	}
+	t.Logf("%d exchanges, none refused", answered.Load())
+	if answered.Load() < 20 {
+		t.Error("that was no load")
 	}
 }
 
@@ -289,7 +285,7 @@ func startPair(t *testing.T, dsn, other string, replacements ...string) (one, tw
 	t.Helper()
 	var pair []*server
 	for _, through := range []string{dsn, other} {
-		s := newServer(t, append([]string{boltLine, databaseStore}, replacements...)...)
+		s := newServer(t, append([]string{sqliteLine, databaseStore}, replacements...)...)
 		s.raced = true
 		s.useDatabase(t, through)
 		s.run(t)
@@ -302,12 +298,12 @@ func startPair(t *testing.T, dsn, other string, replacements ...string) (one, tw
 // confirmed none comes back.
 func TestRevokeKeysSurvivesKill(t *testing.T) {
 	leaveOut(t, "it kills servers again and again")
-	for name, postgres := range map[string]bool{"bolt": false, "postgres": true} {
+	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			replacements := []string{"access_token_ttl 15m", "access_token_ttl 12h"}
 			if postgres {
-				replacements = append(replacements, boltLine, databaseStore)
+				replacements = append(replacements, sqliteLine, databaseStore)
 			}
 			s := newServer(t, replacements...)
 			s.raced = true
@@ -389,8 +385,7 @@ func TestClusterSlowLink(t *testing.T) {
 	}
 }
 
-// Servers go by the database's clock: one that differs from their machines' shows in a metric and in the log, and
-// costs nothing.
+// Servers go by the database's clock, also if it differs from those of their machines and jumps.
 func TestClusterClock(t *testing.T) {
 	leaveOut(t, "it starts a cluster")
 	t.Parallel()
@@ -408,7 +403,7 @@ func TestClusterClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := startCluster(t, u.String(), "", "access_token_ttl 15m", "access_token_ttl 3m")
+	c := startCluster(t, u.String(), "access_token_ttl 15m", "access_token_ttl 3m")
 	var minted struct {
 		Token string `json:"token"`
 	}
@@ -420,35 +415,22 @@ func TestClusterClock(t *testing.T) {
 		0)) - off; difference.Abs() > 30*time.Second {
 		t.Errorf("the token was made %v from the database's time", difference)
 	}
-	offset := func(s *server) float64 {
-		return s.scrape(t)["caddy_maps_store_clock_offset_seconds"].GetMetric()[0].GetGauge().GetValue()
-	}
-	says := func(s *server, text string) bool {
-		log, err := os.ReadFile(s.log)
-		return err == nil && strings.Contains(string(log), text)
-	}
 	for _, s := range c.nodes {
 		s.send(t, call{path: reverse + place, bearer: access}).want(200)
 		s.send(t, call{path: accounts, bearer: minted.Token}).want(200)
-		if got := offset(s); got > -(off-2*time.Second).Seconds() || got < -(off+2*time.Second).Seconds() {
-			t.Errorf("the clock is said to be %v s ahead of the database's, which is %v ahead of it", got, off)
-		}
-		if !says(s, "and that of the accounts database differ") {
-			t.Error("the log does not say that the clocks differ")
-		}
 	}
-	// A key that was followed is kept by the database's clock.
+	// A key that has a successor is kept by the database's clock.
 	c.nodes[1].rotateKeys(t)
 	time.Sleep(1500 * time.Millisecond)
 	for _, s := range c.nodes {
 		s.send(t, call{path: reverse + place, bearer: access}).want(200)
 	}
-	set(0)
+	set(off + 30*time.Minute)
 	for _, s := range c.nodes {
-		for began := time.Now(); offset(s) < -1 || !says(s, "agree again"); time.Sleep(50 * time.Millisecond) {
-			if time.Since(began) > 10*time.Second {
-				t.Fatalf("the clocks agree, and the difference is said to be %v s", offset(s))
-			}
-		}
+		s.until(t, access, 401, 5*time.Second) // it lived for 3 minutes
+	}
+	renewed, _ := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
+	for _, s := range c.nodes {
+		s.send(t, call{path: reverse + place, bearer: renewed}).want(200)
 	}
 }

@@ -84,7 +84,7 @@ func (a *asking) end() int64 {
 // what was not handed over in the last second.
 func TestUsageIsExact(t *testing.T) {
 	t.Parallel()
-	t.Run("bolt", func(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		usageIsExact(t, startRaced(t))
 	})

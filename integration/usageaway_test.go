@@ -26,7 +26,7 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			proxy := pgtest.NewProxy(t, pgtest.DSN(t))
-			s := newServer(t, boltLine, databaseStore)
+			s := newServer(t, sqliteLine, databaseStore)
 			s.raced = true
 			s.useDatabase(t, proxy.DSN)
 			s.run(t)

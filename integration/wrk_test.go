@@ -24,7 +24,7 @@ const wrkCaddyfile = `{
 	}
 	maps {
 		region delaware {$MAPS_REGION}
-		store bolt {$MAPS_STORE}
+		store sqlite {$MAPS_STORE}
 		access_token_ttl 1h
 	}
 }
