@@ -68,8 +68,11 @@ func OpenSQLite(path string, logger *zap.Logger) (*Store, error) {
 		return nil, err
 	}
 	db, err := openFile(path)
-	if errors.Is(err, account.ErrDamaged) {
+	switch {
+	case errors.Is(err, account.ErrDamaged):
 		err = fmt.Errorf("it is damaged; restore a backup, or see what `caddy maps verify-store` finds: %w", err)
+	case errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.CANTOPEN):
+		err = fmt.Errorf("it cannot be written; if its disk is full, make room: %w", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", path, err)
@@ -387,6 +390,14 @@ type session struct {
 func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 	conn, err := db.Conn(ctx)
 	return &session{conn, make(map[string]*sql.Stmt)}, sqliteError(err)
+}
+
+// Close ends the prepared statements first: SQLite keeps a connection that has some, and its log beside the file.
+func (s *session) Close() error {
+	for _, statement := range s.prepared {
+		_ = statement.Close()
+	}
+	return s.Conn.Close()
 }
 
 // transaction commits if run returns nil. begin is how it begins.
