@@ -71,7 +71,6 @@ func TestDamagedStore(t *testing.T) {
 	}
 
 	content := s.damage(t, "account number 20 of many")
-	suspended := 0
 	touched := func(one serviceAccount) bool { return bytes.Contains(content, []byte(one.Description)) }
 	for _, one := range made {
 		status := 200
@@ -80,16 +79,9 @@ func TestDamagedStore(t *testing.T) {
 		}
 		s.send(t, call{path: accounts + "/" + one.ID, bearer: user}).want(status)
 		s.send(t, exchangeCall(one.ClientToken, one.ServerToken)).want(status)
-		// A change may also need the pages beside its own.
-		changed := s.send(t, call{method: "PATCH", path: accounts + "/" + one.ID, bearer: user, contentType: jsonType,
-			body: `{"status":"SUSPENDED"}`})
-		if changed.status != 503 {
-			changed.want(status)
-			suspended++
-		}
-	}
-	if suspended < 10 {
-		t.Errorf("only %d of %d accounts could be changed", suspended, len(made))
+		// Of the same length, or SQLite may also need the pages beside its own.
+		s.send(t, call{method: "PATCH", path: accounts + "/" + one.ID, bearer: user, contentType: jsonType,
+			body: asJSON(t, map[string]string{"description": strings.ToUpper(one.Description)})}).want(status)
 	}
 	if n := len(slices.DeleteFunc(slices.Clone(made), touched)); n < 20 || n == len(made) {
 		t.Errorf("%d accounts are on other pages; the test sees too little", n)
@@ -134,7 +126,7 @@ func TestDamagedStore(t *testing.T) {
 	}
 	s.exited = nil
 	if out, err := verify(s.store); err == nil ||
-		!strings.Contains(out, "a record of accounts is not what was written") || strings.Contains(out, "no damage") {
+		!strings.Contains(out, "maps_accounts, row 19: accounts database: sqlite3: database disk image is malformed") || strings.Contains(out, "no damage") {
 		t.Errorf("the damaged store: %v\n%s", err, out)
 	}
 	if out, err := verify("postgres://maps@127.0.0.1/maps"); err == nil || !strings.Contains(out, "pg_checksums") {
