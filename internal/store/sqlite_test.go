@@ -35,6 +35,13 @@ func TestFiles(t *testing.T) {
 	if len(entries) != len(want)-1 {
 		t.Errorf("the directory holds %v", entries)
 	}
+	// The file is complete by itself once the server has ended.
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if entries := must[[]os.DirEntry](t)(os.ReadDir(dir)); len(entries) != 2 {
+		t.Errorf("closed, the directory holds %v", entries)
+	}
 }
 
 // TestRefusedFiles: what is no store is refused with the reason, and is left as it is.
