@@ -389,6 +389,15 @@ func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 	return &session{conn, make(map[string]*sql.Stmt)}, sqliteError(err)
 }
 
+// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite closes
+// none with open statements, and only when the last one closes is everything in the file itself.
+func (s *session) Close() error {
+	for _, statement := range s.prepared {
+		_ = statement.Close()
+	}
+	return s.Conn.Close()
+}
+
 // transaction commits if run returns nil. begin is how it begins.
 func (s *session) transaction(ctx context.Context, begin string, run func(*tx) error) error {
 	if _, err := s.exec(ctx, begin, nil); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,14 @@ func TestFiles(t *testing.T) {
 	entries := must[[]os.DirEntry](t)(os.ReadDir(dir))
 	if len(entries) != len(want)-1 {
 		t.Errorf("the directory holds %v", entries)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path + "-wal", path + "-shm"} { // everything is in the file itself
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s after the store was closed: %v", name, err)
+		}
 	}
 }
 
