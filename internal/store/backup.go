@@ -50,6 +50,9 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 	if err := f.Sync(); err != nil {
 		return 0, err
 	}
+	if err := f.Close(); err != nil { // Windows renames no file that is open
+		return 0, err
+	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return 0, err
 	}
