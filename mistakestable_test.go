@@ -224,8 +224,7 @@ var mistakes = []mistake{
 		want: `parsing caddyfile tokens for 'maps_reverse_geocode': coverage: "/v2/search/reverse-geocoding" ` +
 			"is the path of the endpoint itself, at Caddyfile:11"},
 	{site: "maps_reverse_geocode {\ngeocoder photon http://127.0.0.1:2322 {\ngeometry yes\n}\n}",
-		want: `parsing caddyfile tokens for 'maps_reverse_geocode': geometry: "yes" is not known; it is one ` +
-			"of on, off, at Caddyfile:11"},
+		want: "parsing caddyfile tokens for 'maps_reverse_geocode': geometry: it is on or off, not yes, at Caddyfile:11"},
 	{site: "maps_match {\nmax_points 100\n}",
 		want: "parsing caddyfile tokens for 'maps_match': maps_match needs at least one matcher, at " +
 			"Caddyfile:9"},
@@ -248,8 +247,7 @@ var mistakes = []mistake{
 		want: "parsing caddyfile tokens for 'maps_match': handle_response cannot be used with matcher osrm: " +
 			"its responses are read here, at Caddyfile:11"},
 	{site: "maps_match {\nmatcher valhalla http://127.0.0.1:8002 {\nways maybe\n}\n}",
-		want: `parsing caddyfile tokens for 'maps_match': ways: "maybe" is not known; it is one of on, off, ` +
-			"at Caddyfile:11"},
+		want: "parsing caddyfile tokens for 'maps_match': ways: it is on or off, not maybe, at Caddyfile:11"},
 	{site: "maps_match {\nmatcher local delaware\nmax_radius 10000\n}",
 		want: "parsing caddyfile tokens for 'maps_match': max_radius: 10000 is not more than 0 and at most " +
 			"5000 metres, at Caddyfile:11"},
