@@ -13,12 +13,12 @@ var mistakes = []mistake{
 			"Caddyfile:3"},
 	{maps: "access_token_ttl",
 		want: "parsing caddyfile tokens for 'maps': access_token_ttl: wrong argument count; write " +
-			"access_token_ttl <duration>, at Caddyfile:3"},
+			"access_token_ttl DURATION, at Caddyfile:3"},
 	{maps: "access_token_tll 15m",
 		want: "parsing caddyfile tokens for 'maps': unknown option of maps: access_token_tll; did you mean " +
 			"access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, " +
-			"key_rotation, access_token_ttl, refresh_token_ttl, max_stale, max_bodies_in_flight, max_wait, " +
-			"region, usage, user_tokens, at Caddyfile:3"},
+			"key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, " +
+			"max_stale, max_bodies_in_flight, max_wait, region, usage, user_tokens, at Caddyfile:3"},
 	{maps: "refresh_token_ttl 5m",
 		want: "parsing caddyfile tokens for 'maps': refresh_token_ttl: 5m is shorter than access_token_ttl, " +
 			"15m, at Caddyfile:3"},
@@ -50,27 +50,27 @@ var mistakes = []mistake{
 		want: "parsing caddyfile tokens for 'maps': max_wait may stand only once in maps, and stands in line " +
 			"3 already, at Caddyfile:4"},
 	{maps: "issuer a b",
-		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer <name>, at " +
+		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer NAME, at " +
 			"Caddyfile:3"},
 	{maps: "issuer {",
-		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer <name>, at " +
+		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer NAME, at " +
 			"Caddyfile:3"},
 	{maps: `issuer ""`,
 		want: "parsing caddyfile tokens for 'maps': issuer: the value is empty, at Caddyfile:3"},
-	{maps: "store blot accounts.db",
-		want: `parsing caddyfile tokens for 'maps': store: "blot" is not known; did you mean bolt? It is one ` +
-			"of bolt, postgres, at Caddyfile:3"},
-	{maps: "store bolt a.db b.db",
-		want: `parsing caddyfile tokens for 'maps': store bolt: unexpected argument "b.db", at Caddyfile:3`},
-	{maps: "store bolt a.db {\nmode 0600\n}",
-		want: "parsing caddyfile tokens for 'maps': unknown option of store bolt: mode; it has none, at " +
+	{maps: "store sqlit accounts.db",
+		want: `parsing caddyfile tokens for 'maps': store: "sqlit" is not known; did you mean sqlite? It is one ` +
+			"of postgres, sqlite, at Caddyfile:3"},
+	{maps: "store sqlite a.db b.db",
+		want: `parsing caddyfile tokens for 'maps': store sqlite: unexpected argument "b.db", at Caddyfile:3`},
+	{maps: "store sqlite a.db {\nmode 0600\n}",
+		want: "parsing caddyfile tokens for 'maps': unknown option of store sqlite: mode; it has none, at " +
 			"Caddyfile:4"},
 	{maps: "store postgres",
 		want: "parsing caddyfile tokens for 'maps': store postgres needs a connection string, such as " +
 			"{env.MAPS_DATABASE_URL}, at Caddyfile:3"},
 	{maps: "store postgres mysql://maps@db/maps",
 		want: "parsing caddyfile tokens for 'maps': store postgres: the connection string begins with " +
-			"mysql://; that of a PostgreSQL begins with postgres://, at Caddyfile:3"},
+			"mysql://, not with postgres://, at Caddyfile:3"},
 	{maps: "store postgres host=db user=maps",
 		want: "parsing caddyfile tokens for 'maps': store postgres takes one connection string; put one with " +
 			"spaces into quotes, at Caddyfile:3"},
@@ -83,8 +83,8 @@ var mistakes = []mistake{
 			"refused, because Caddy shows and saves its configuration; use {env.NAME} for the whole " +
 			"connection string, or the option password with {file./path/to/password}, at Caddyfile:4"},
 	{maps: "region delaware",
-		want: "parsing caddyfile tokens for 'maps': region: wrong argument count; write region <name> " +
-			"<file>|<url>, at Caddyfile:3"},
+		want: "parsing caddyfile tokens for 'maps': region: wrong argument count; write region NAME " +
+			"FILE|URL, at Caddyfile:3"},
 	{maps: "region delaware delaware.osm.pbf",
 		want: "parsing caddyfile tokens for 'maps': region delaware: delaware.osm.pbf is an extract; compile " +
 			"it with `caddy maps build`, and name the region file that this writes, at Caddyfile:3"},
@@ -109,8 +109,8 @@ var mistakes = []mistake{
 	{maps: "usage {\nhours 12h\n}",
 		want: "parsing caddyfile tokens for 'maps': hours: 12h is less than 25h, at Caddyfile:4"},
 	{maps: "usage {\nmonths 12\n}",
-		want: "parsing caddyfile tokens for 'maps': unknown option of usage: months; it is one of hours, " +
-			"days, at Caddyfile:4"},
+		want: "parsing caddyfile tokens for 'maps': unknown option of usage: months; it is one of flush, " +
+			"hours, days, at Caddyfile:4"},
 	{maps: "user_tokens {\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}",
 		want: "parsing caddyfile tokens for 'maps': issuer: missing, at Caddyfile:3"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\n" +
@@ -119,7 +119,7 @@ var mistakes = []mistake{
 			"could change the keys on their way could sign tokens, at Caddyfile:6"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\n}",
 		want: "parsing caddyfile tokens for 'maps': require_claim: missing; without it every user of the " +
-			"issuer could manage accounts (say any_user if that is meant), at Caddyfile:3"},
+			"issuer could manage accounts (write any_user if that is meant), at Caddyfile:3"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\n" +
 		"jwks_url https://id.example.com/jwks\nany_user\nalgorithms RS265\n}",
 		want: `parsing caddyfile tokens for 'maps': algorithms: "RS265" is not known; did you mean RS256? It ` +
@@ -154,7 +154,7 @@ var mistakes = []mistake{
 			"of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, at Caddyfile:9"},
 	{site: "maps_auth TILE {\napi_key_query\n}",
 		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: wrong argument count; write " +
-			"api_key_query <name>, at Caddyfile:10"},
+			"api_key_query NAME, at Caddyfile:10"},
 	{site: "maps_auth TILE {\napi_key_query \"\"\n}",
 		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: the value is empty, at Caddyfile:10"},
 	{site: "maps_auth TILE {\napi_key_qeury apiKey\n}",
@@ -287,7 +287,7 @@ var mistakes = []mistake{
 			"be used from other machines, at Caddyfile:10"},
 	{site: "maps_playground delaware {\nguest a b\n}",
 		want: "parsing caddyfile tokens for 'maps_playground': guest: wrong argument count; write guest " +
-			"<account id>, at Caddyfile:10"},
+			"ACCOUNT_ID, at Caddyfile:10"},
 	{site: "maps_playground delaware {\nguest 42\n}",
 		want: `parsing caddyfile tokens for 'maps_playground': guest: "42" is not the id of an account, which ` +
 			"begins with sa_ and has 25 characters, at Caddyfile:10"},
@@ -311,13 +311,13 @@ var lateMistakes = []mistake{
 	{maps: "key_encryption_key {env.MAPS_TEST_MISSING}",
 		want: "key_encryption_key: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
 	{maps: "key_encryption_key {env.MAPS_TEST_SHORT}",
-		want: "key_encryption_key: holds 5 bytes where AES-256 takes 32"},
+		want: "key_encryption_key: holds 5 bytes, but AES-256 takes 32"},
 	{maps: "issuer {env.MAPS_TEST_MISSING}",
 		want: "issuer: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
 	{maps: "region delaware {env.MAPS_TEST_MISSING}",
 		want: "region delaware: path: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{maps: "store bolt .",
-		want: "store bolt: path . is a directory; name a file in it"},
+	{maps: "store sqlite .",
+		want: "store sqlite: path . is a directory; name a file in it"},
 	{maps: "store postgres {env.MAPS_TEST_MISSING}",
 		want: "store postgres: connection string: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
 	{maps: "user_tokens {\nissuer {env.MAPS_TEST_MISSING}\naudience m\n" +
@@ -363,7 +363,7 @@ var mistypedCommands = map[string]string{
 	"validate --config Broken --adapter caddyfile": `"adapting config using caddyfile: parsing caddyfile tokens for 'maps': access_token_ttl: 720h ` +
 		`is not between 1s and 24h, at Broken:3"}`,
 	"run --config Missing --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
-		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build <extract> " +
+		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build EXTRACT " +
 		"--output DIR/missing.region`\"}",
 	"run --config Directory --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
 		`region delaware: open DIR: is a directory, not a regular file"}`,
