@@ -279,8 +279,8 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// TestAccountLimit: max_accounts counts accounts that are neither deleted nor revoked, of each organization by itself.
-func TestAccountLimit(t *testing.T) {
+// TestMaxAccounts: max_accounts counts accounts that are neither deleted nor revoked, of each organization by itself.
+func TestMaxAccounts(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site(""), Maps: "max_accounts 2"})
 	user := s.UserToken("acme")
 	refused := func() {
