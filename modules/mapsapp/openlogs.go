@@ -22,11 +22,12 @@ func (a *App) WarnOfLogs(server *caddyhttp.Server, parameters []string) {
 	a.logChecks = append(a.logChecks, func() (open []string) {
 		names := []string{"http.log.error"}
 		if logs := server.Logs; logs != nil {
-			names = nil
-			for _, name := range slices.Concat(append(slices.Collect(maps.Values(logs.LoggerNames)),
-				[]string{logs.DefaultLoggerName})...) {
-				name = strings.TrimSuffix("."+name, ".")
-				names = append(names, "http.log.access"+name, "http.log.error"+name)
+			suffixes := slices.Concat(slices.Collect(maps.Values(logs.LoggerNames))...)
+			if len(suffixes) == 0 || logs.DefaultLoggerName != "" {
+				suffixes = append(suffixes, logs.DefaultLoggerName)
+			}
+			for _, name := range suffixes {
+				names = append(names, strings.TrimSuffix("http.log.access."+name, "."))
 			}
 		}
 		return slices.DeleteFunc(names, func(name string) bool {
@@ -43,7 +44,8 @@ func (a *App) warnOfOpenLogs() {
 	for _, check := range a.logChecks {
 		open = append(open, check()...)
 	}
-	if slices.Sort(open); len(open) > 0 {
+	slices.Sort(open)
+	if len(open) > 0 {
 		a.logger.Warn("these loggers write URLs with the tokens that maps_auth takes from the query: add `format filter "+
 			"{ request maps_redact <parameter> }` to the log of the site and to `log default` in the global options",
 			zap.Strings("loggers", slices.Compact(open)))

@@ -43,7 +43,7 @@ func TestCaddyfile(t *testing.T) {
 		"maps_tiles a {\n cache\n}":         "argument",
 		"maps_tiles a {\n cache 0\n}":       "size",
 		"maps_tiles a {\n cache much\n}":    "size",
-		"maps_tiles a {\n public off\n}":  "argument",
+		"maps_tiles a {\n public off\n}":    "argument",
 		"maps_tiles a {\n zoom 14\n}":       "unknown option",
 		"maps_tiles a {\n cache 64MiB x\n}": "argument",
 	} {
