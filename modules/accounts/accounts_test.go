@@ -215,7 +215,7 @@ func TestValidation(t *testing.T) {
 		{"{\"platform\":\"WEB\",\"scopes\":[\"TILE\"],\"description\":\"\xff\"}", "body: must be UTF-8"},
 		{`{"platform":"WEB","scopes":[]}`, "scopes: must not be empty"},
 		{`{"platform":"WEB","scopes":"TILE"}`, "scopes: must be an array of strings"},
-		{`{"platform":"WEB","scopes":[null]}`, "scopes: must be an array of strings"},
+		{`{"platform":"WEB","scopes":[null]}`, "scopes: element 0: must be a string"},
 		{`{"platform":"WEB","scopes":null}`, "scopes: must be an array of strings"},
 		{`{"platform":"WEB","scopes":["TILE","TILE"]}`, "scopes: TILE appears more than once"},
 		{`{"platform":"WEB","scopes":["TILE","tile"]}`,
