@@ -48,31 +48,31 @@ type regionKey struct {
 var regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
 
 func acquireRegion(key regionKey) *regions.Watched {
-	value, _, err := regionPool.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return regions.NewWatched(regions.Options{
-			Path: key.path, Awaited: key.awaited, Logger: regionLogger(), Exiting: caddy.Exiting,
-		}), nil
+	return acquire(regionPool, key, func() *regions.Watched {
+		return regions.NewWatched(regions.Options{Path: key.path, Awaited: key.awaited, Logger: regionLog.logger()})
 	})
-	if err != nil {
-		panic(err) // the constructor above has no error
-	}
-	return value.(*regions.Watched)
 }
 
-// regionLogger writes to the logs of the configuration that runs, since a region outlives the one that opened it.
-func regionLogger() *zap.Logger { return regionLog.logger() }
+// acquire returns what a pool has for a key, or else what create makes.
+func acquire[T caddy.Destructor](pool *caddy.UsagePool, key any, create func() T) T {
+	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create(), nil })
+	if err != nil {
+		panic(err) // create has none
+	}
+	return value.(T)
+}
 
-// provisionRegions resolves the paths. Where a configuration is only checked, or is the first one, a file that cannot
-// be opened is worth a warning, so that this works where there is none. Where it is to replace a running one, files
-// are opened here already: what cannot be opened refuses the reload before any server of it listens, and no
-// connection is lost to one that never serves.
+// provisionRegions resolves the paths and opens the files. If this configuration is only checked, or is the first one, a
+// file that cannot be opened is worth a warning: it may be on the machine that the configuration is meant for. If it is
+// to replace a running one, the file refuses the reload before any server of it listens, and no connection is lost to
+// one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
 	a.regions.byName = make(map[string]*configuredRegion, len(a.Regions))
 	for name, config := range a.Regions {
 		if name == "" {
 			return errors.New("a region needs a name")
 		}
-		path, from, err := config.provision(name, whileLoading)
+		path, from, err := config.provision(name)
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
@@ -89,28 +89,16 @@ func (a *App) provisionRegions(caddy.Context) error {
 		a.regions.names = append(a.regions.names, name)
 	}
 	slices.Sort(a.regions.names)
-	if caddy.ActiveContext().Context == nil {
-		a.tryRegions()
-		return nil
+	if caddy.ActiveContext().Context != nil {
+		return a.openRegions(true)
 	}
-	return a.openRegions(true)
-}
-
-// tryRegions warns of region files without which the app will not start. They may be elsewhere, on the machine that
-// the configuration is meant for.
-func (a *App) tryRegions() {
-	try := func(r *configuredRegion) error {
-		if r.watched.Awaited {
-			return nil
-		}
-		return r.watched.Try()
-	}
-	for name, err := range a.eachRegion(try) {
+	for name, err := range a.eachRegion((*configuredRegion).try) {
 		if err != nil {
 			a.logger.Warn("a region file cannot be opened; the server will not start without it",
 				zap.String("region", name), zap.String("path", a.regions.byName[name].Path()), zap.Error(err))
 		}
 	}
+	return nil
 }
 
 // eachRegion does something with all regions at the same time, and yields their names, in order, with what came of it.
@@ -130,8 +118,7 @@ func (a *App) eachRegion(do func(*configuredRegion) error) iter.Seq2[string, err
 	}
 }
 
-// openRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its
-// path.
+// openRegions opens the files that are not open yet.
 func (a *App) openRegions(reload bool) error {
 	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
 		if err != nil {
@@ -224,15 +211,15 @@ func (a *App) RegionDetails() []RegionDetail {
 	return list
 }
 
-// ReloadRegions opens every region's file anew, also one that looks unchanged, and has the servers asked from which
-// regions are fetched. Where one cannot be opened or fetched, the one before is served, and the error says so. It is
-// not complete where ctx ended while a file was on its way.
+// ReloadRegions has all regions looked at now. Files that this process has not verified yet are verified, the servers of
+// regions are asked for new files, and damaged copies are downloaded again. The error says which regions have a problem;
+// the last good file is served. It is not complete if ctx ended while a file was being downloaded or verified.
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error
 	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
 		switch {
-		case errors.Is(err, mirror.ErrUnderWay):
+		case errors.Is(err, mirror.ErrUnderWay), errors.Is(err, regions.ErrUnderWay):
 			complete = false
 		case err != nil:
 			problems = append(problems, fmt.Errorf("region %s: %w", name, err))
