@@ -27,15 +27,17 @@ func TestNext(t *testing.T) {
 		from, to time.Duration
 	}{
 		"success":                   {nil, 0, 54 * time.Minute, time.Hour},
-		"another process":           {errBusy, 0, busyRetry, busyRetry},
-		"first failure":             {errSilent, 1, time.Second, 2 * time.Second},
-		"fourth failure":            {errSilent, 4, 8 * time.Second, 16 * time.Second},
-		"hundredth failure":         {errSilent, 100, maxRetry / 2, maxRetry},
+		"refused":                   {&refusedError{err: errStalled}, 1, time.Second, 2 * time.Second},
+		"refused, received whole":   {&refusedError{errStalled, true}, 1, 54 * time.Minute, time.Hour},
+		"first failure":             {errStalled, 1, time.Second, 2 * time.Second},
+		"fourth failure":            {errStalled, 4, 8 * time.Second, 16 * time.Second},
+		"hundredth failure":         {errStalled, 100, maxRetry / 2, maxRetry},
 		"failure with Retry-After":  {&statusError{503, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
 		"failure, wrapped in words": {errors.Join(&statusError{429, time.Hour}), 3, time.Hour, time.Hour},
 	} {
 		m := New(Options{URL: new(url.URL), Refresh: time.Hour})
 		m.failures = tc.failures
+		m.found(nil)
 		seen := map[time.Duration]bool{}
 		for range 50 {
 			got := m.next(tc.err)
@@ -175,7 +177,7 @@ func TestSeveralServers(t *testing.T) {
 		}
 		defer watched.Destruct()
 		f := newFixture(t, s, path)
-		f.Refresh, f.Retry, f.Replaced = 20*time.Millisecond, time.Millisecond, func() { _ = watched.Look(false) }
+		f.Refresh, f.Retry, f.Replaced = 20*time.Millisecond, time.Millisecond, func() { _ = watched.Look(context.Background(), false) }
 		f.Start()
 		defer f.Destruct()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
