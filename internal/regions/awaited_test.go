@@ -27,7 +27,7 @@ func TestAwaited(t *testing.T) {
 		}
 		core, logs := observer.New(zapcore.InfoLevel)
 		s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.New(core)})
-		s.watching = true // by the test alone
+		s.every = time.Hour // the test looks
 		if err := s.Start(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -37,7 +37,7 @@ func TestAwaited(t *testing.T) {
 			if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
 				t.Errorf("%s: a request: %v", name, err)
 			}
-			if err := s.Look(false); err == nil {
+			if err := s.Look(t.Context(), false); err == nil {
 				t.Errorf("%s: it was found", name)
 			}
 		}
@@ -51,7 +51,7 @@ func TestAwaited(t *testing.T) {
 			t.Errorf("%s: another file is needed: %v", name, got)
 		}
 		testregion.Write(t, path, firstData, 1, dover)
-		if err := s.Look(false); err != nil {
+		if err := s.Look(t.Context(), false); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		p := pinned(t, s)

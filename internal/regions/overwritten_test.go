@@ -40,7 +40,7 @@ func TestOverwritten(t *testing.T) {
 		t.Errorf("reports of damage: %+v", reports.All())
 	}
 	for range 2 {
-		if err := s.Look(false); err == nil {
+		if err := s.Look(t.Context(), false); err == nil {
 			t.Error("the truncated file was taken")
 		}
 	}
@@ -50,7 +50,7 @@ func TestOverwritten(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Look(false); err != nil || s.status().Status != OK {
+	if err := s.Look(t.Context(), false); err != nil || s.status().Status != OK {
 		t.Errorf("written again: %v, %+v", err, s.status())
 	}
 	p := pinned(t, s)

@@ -45,8 +45,11 @@ func (p *Pinned) Release() { p.File.Release() }
 
 // Report returns an error of an engine. The first one about the file is logged.
 func (p *Pinned) Report(err error) error {
-	var damage *region.DamageError
-	if !errors.As(err, &damage) || !p.met.CompareAndSwap(nil, damage) {
+	if err == nil {
+		return nil // which costs nothing
+	}
+	damage, ok := errors.AsType[*region.DamageError](err)
+	if !ok || !p.met.CompareAndSwap(nil, damage) {
 		return err
 	}
 	fields := []zap.Field{zap.String("path", p.File.Path()), zap.Error(damage)}

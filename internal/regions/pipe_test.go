@@ -34,7 +34,7 @@ func TestPipeAtThePath(t *testing.T) {
 		}
 		for _, force := range []bool{false, true} {
 			atOnce(t, "a look", func() {
-				if err := s.Look(force); !errors.Is(err, regularfile.ErrNotRegular) {
+				if err := s.Look(t.Context(), force); !errors.Is(err, regularfile.ErrNotRegular) {
 					t.Errorf("%s: %v", odd, err)
 				}
 			})
@@ -49,6 +49,7 @@ func TestPipeAtThePath(t *testing.T) {
 		p.Release()
 
 		odd := NewWatched(Options{Path: path, Logger: zap.NewNop()})
+		defer odd.Destruct()
 		atOnce(t, "the start", func() {
 			if err := odd.Start(); !errors.Is(err, regularfile.ErrNotRegular) {
 				t.Errorf("%s: started: %v", path, err)
