@@ -92,8 +92,7 @@ func (w *Watched) noteDelay() {
 			return
 		}
 	}
-	w.answer(w.hanging())
-	w.answering, w.asked = w.asked, nil
+	w.answering, w.asked = append(w.answering, w.asked...), nil
 	w.answer(w.hanging())
 	if w.hangs.CompareAndSwap(false, true) {
 		w.Logger.Error("a region file cannot be read; requests that need it get 503", zap.String("path", w.Path),
@@ -112,7 +111,8 @@ func (w *Watched) hanging() error { return fmt.Errorf("%s: %w", w.Path, errHangs
 func (w *Watched) look(forced bool) error {
 	current := w.current.Load()
 	found, err := w.identify()
-	same := current != nil && current.overwritten.Load() == nil && current.identity.same(found)
+	good := current != nil && current.overwritten.Load() == nil
+	same := good && err == nil && current.identity.same(found)
 	if known, problem := w.known(current, same, forced, found, err); known {
 		return problem
 	}
@@ -123,8 +123,7 @@ func (w *Watched) look(forced bool) error {
 	if err != nil {
 		return w.refuse(current, found, err, forced)
 	}
-	good := current != nil && current.overwritten.Load() == nil && !current.identity.sameFile(found)
-	if good && !next.verified {
+	if good && !current.identity.sameFile(found) && !next.verified {
 		if err := w.verifyWhole(next); err != nil {
 			next.Release()
 			if w.ctx.Err() != nil {
@@ -133,7 +132,7 @@ func (w *Watched) look(forced bool) error {
 			return w.refuse(current, found, err, forced)
 		}
 	}
-	w.swap(current, next, same)
+	w.swap(current, next)
 	if forced && !next.verified {
 		return w.verifyCurrent(next)
 	}
@@ -145,7 +144,7 @@ func (w *Watched) known(current *Pinned, same, forced bool, found fileIdentity, 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case err == nil && same && (!forced || current.verified && current.met.Load() == nil):
+	case same && (!forced || current.verified && current.met.Load() == nil):
 		w.problem = nil
 		return true, nil
 	case w.Awaited && current == nil && errors.Is(err, fs.ErrNotExist):
@@ -221,29 +220,20 @@ func (w *Watched) verifyCurrent(p *Pinned) error {
 }
 
 // swap makes the next file the current one.
-func (w *Watched) swap(current, next *Pinned, same bool) {
+func (w *Watched) swap(current, next *Pinned) {
 	w.mu.Lock()
 	w.problem = nil
 	w.current.Store(next)
 	w.mu.Unlock()
-	if !same {
-		what := "a new region file is served"
-		if current == nil {
-			what = "region file opened"
-		}
-		w.Logger.Info(what, zap.String("path", w.Path), zap.String("checksum", next.Checksum))
+	fields := []zap.Field{zap.String("path", w.Path), zap.String("checksum", next.Checksum)}
+	if current == nil {
+		w.Logger.Info("region file opened", fields...)
+		return
 	}
-	if current != nil {
-		current.Release()
+	if current.Checksum != next.Checksum || current.overwritten.Load() != nil {
+		w.Logger.Info("a new region file is served", fields...)
 	}
-}
-
-// explain says how to make a file that is missing.
-func (w *Watched) explain(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: make it with `caddy maps build EXTRACT --output %s`", err, w.Path)
-	}
-	return err
+	current.Release()
 }
 
 // fileIdentity tells a file from another that replaces it. The zero value is that of no file.

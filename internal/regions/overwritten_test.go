@@ -105,7 +105,6 @@ func TestAskWhileOverwritten(t *testing.T) {
 	// A block that does not match its checksum shows in the region's status.
 	changes = 0
 	content[len(content)/2] ^= 1 // in the coverage or in the description
-	s.replaced = time.Time{}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ package regions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -23,8 +24,6 @@ const (
 	lookEvery = 2 * time.Second
 	// hangAfter is how long a file system may take for one operation before requests that need the file get 503.
 	hangAfter = 10 * time.Second
-	// replaceEvery is how often requests may have a file opened again that is being changed in place.
-	replaceEvery = 50 * time.Millisecond
 	// endPatience bounds how long Destruct waits.
 	endPatience = time.Second
 )
@@ -81,8 +80,7 @@ type Watched struct {
 	problem  error
 	reported bool
 
-	checked  fileIdentity // the last file that Check accepted
-	replaced time.Time    // when a request last had the file opened again
+	checked fileIdentity // the last file that Check accepted
 }
 
 // NewWatched returns a path that was not looked at yet. Its goroutine runs until Destruct.
@@ -101,10 +99,13 @@ func (w *Watched) Start() error {
 		return nil
 	}
 	err := w.Look(w.ctx, false)
-	if err == nil || w.Awaited && !errors.Is(err, errHangs) {
+	switch {
+	case err == nil, w.Awaited && !errors.Is(err, errHangs):
 		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: make it with `caddy maps build EXTRACT --output %s`", err, w.Path)
 	}
-	return w.explain(err)
+	return err
 }
 
 // Look has the path looked at, and returns when that has been done. A new file is swapped in if it is good. verify has
@@ -114,20 +115,20 @@ func (w *Watched) Start() error {
 func (w *Watched) Look(ctx context.Context, verify bool) error {
 	answer := make(chan error, 1)
 	w.mu.Lock()
-	if w.closed || w.hangs.Load() {
-		defer w.mu.Unlock()
-		if w.closed {
-			return nil
+	switch {
+	case w.closed:
+		answer <- nil
+	case w.hangs.Load():
+		answer <- w.hanging()
+	default:
+		w.asked = append(w.asked, answer)
+		w.forced = w.forced || verify
+		select {
+		case w.wake <- struct{}{}:
+		default: // it was woken already
 		}
-		return w.hanging()
 	}
-	w.asked = append(w.asked, answer)
-	w.forced = w.forced || verify
 	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default: // it was woken already
-	}
 	select {
 	case err := <-answer:
 		return err
@@ -211,13 +212,9 @@ func (w *Watched) pinUnopened() (p *Pinned, err error) {
 // current now.
 func (w *Watched) replace(changed *Pinned) bool {
 	w.mu.Lock()
-	now := time.Now()
-	look := w.current.Load() == changed && now.Sub(w.replaced) >= replaceEvery && w.verifying == nil
-	if look {
-		w.replaced = now
-	}
+	busy := w.verifying != nil
 	w.mu.Unlock()
-	if look {
+	if !busy && w.current.Load() == changed {
 		_ = w.Look(w.ctx, false) // what is wrong is logged when the file does not change any more
 	}
 	return w.current.Load() != changed
