@@ -75,18 +75,6 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
-// What is wrong with a file is told without where it is on this machine.
-func TestRefusedWithoutPath(t *testing.T) {
-	for problem, want := range map[string]string{
-		" has no roads": "refused: it has no roads", ": no trees": "refused: it cannot be served: no trees",
-	} {
-		s := newServer(t, file(content(t, 1, size), `"a"`, time.Time{}))
-		f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
-		f.Check = func(_ context.Context, path string) error { return errors.New(path + problem) }
-		f.asks(t, want)
-	}
-}
-
 // Two processes that share a copy do not download at the same time: one waits for the other, and then finds that it has
 // what the server has.
 func TestSharedCopy(t *testing.T) {

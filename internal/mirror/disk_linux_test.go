@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// On a full disk the copy stays, what was received of a new file is removed, and the next attempt succeeds when there is
-// room.
+// On a full disk the copy stays, what was received of a new file is removed, and the next attempt succeeds
+// when there is room.
 func TestFullDisk(t *testing.T) {
 	first, second := content(t, 1, 4096), content(t, 2, size)
 	s := newServer(t, file(first, `"a"`, time.Time{}))

@@ -208,8 +208,5 @@ func withoutPath(err error, path string) error {
 	if damage, ok := errors.AsType[*region.DamageError](err); ok {
 		return errors.New("is damaged: " + damage.Problem)
 	}
-	if problem, found := strings.CutPrefix(err.Error(), path+": "); found {
-		return errors.New("cannot be served: " + problem)
-	}
-	return errors.New(strings.TrimPrefix(err.Error(), path+" "))
+	return errors.New(strings.TrimLeft(strings.TrimPrefix(err.Error(), path), ": "))
 }

@@ -101,7 +101,8 @@ func New(o Options) *Mirror {
 	return m
 }
 
-// Start begins to keep the copy, until Destruct. If there is none yet, it is downloaded at once. It may be called again.
+// Start begins to keep the copy, until Destruct. If there is none yet, it is downloaded at once. Further calls do
+// nothing.
 func (m *Mirror) Start() { m.start.Do(func() { go m.run() }) }
 
 // Destruct ends what Start began. If a file system hangs, it does not wait for it. The error is always nil.
@@ -124,8 +125,8 @@ var (
 )
 
 // Ask sends a request now, even if the next one is due later. If the file is being downloaded already, also by another
-// process, it waits for that first. The error is ErrUnderWay if ctx ends before, and otherwise why the copy may be older
-// than what the server has.
+// process, it waits for that first. The error is ErrUnderWay if ctx ends before, and otherwise why the copy may be
+// older than what the server has.
 func (m *Mirror) Ask(ctx context.Context) error {
 	answer := make(chan error, 1)
 	for asks := m.asks; ; {

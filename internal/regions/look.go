@@ -123,7 +123,7 @@ func (w *Watched) look(forced bool) error {
 	if err != nil {
 		return w.refuse(current, found, err, forced)
 	}
-	if good && !current.identity.sameFile(found) && !next.verified {
+	if good && !current.identity.sameFile(next.identity) && !next.verified {
 		if err := w.verifyWhole(next); err != nil {
 			next.Release()
 			if w.ctx.Err() != nil {

@@ -42,11 +42,7 @@ func TestPipeAtThePath(t *testing.T) {
 		if status := s.status(); status.Status != Stale {
 			t.Errorf("%s: %+v", odd, status)
 		}
-		p := pinned(t, s)
-		if covered, err := p.Covers(dover); !covered || err != nil {
-			t.Errorf("%s: the old file does not serve: %v, %v", odd, covered, err)
-		}
-		p.Release()
+		serves(t, s)
 
 		odd := NewWatched(Options{Path: path, Logger: zap.NewNop()})
 		defer odd.Destruct()

@@ -223,16 +223,21 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// The watcher finds a new file by itself.
+// The watcher finds an awaited file, and a new one, by itself.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	s := NewWatched(Options{Path: path, Logger: zap.NewNop()})
+	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
 	defer s.Destruct()
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	testregion.Write(t, path, secondData, 2, dover)
-	awaitData(t, s, secondData)
+	for i, data := range []time.Time{firstData, secondData} {
+		testregion.Write(t, path, data, 1+i, dover)
+		for deadline := time.Now().Add(3 * lookEvery); !s.status().Timestamp.Equal(data); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("not noticed: %+v", s.status())
+			}
+		}
+	}
 }

@@ -187,8 +187,8 @@ func (w *Watched) pin() (*Pinned, error) {
 }
 
 // pinUnopened is pin for a request that comes before the file has been opened, or after a reload has closed it. The
-// latter opens the file for itself: its configuration is gone, but it was let in. It returns neither a file nor an error
-// if the file is open now.
+// latter opens the file for itself: its configuration is gone, but it was let in. It returns neither a file nor an
+// error if the file is open now.
 func (w *Watched) pinUnopened() (p *Pinned, err error) {
 	w.mu.Lock()
 	closed, absent := w.closed, w.Awaited && w.problem != nil

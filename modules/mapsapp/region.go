@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -19,13 +18,9 @@ import (
 
 // regionSet are the regions of one configuration.
 type regionSet struct {
-	byName map[string]*configuredRegion
-	names  []string // sorted
-
-	// What this configuration holds of the pools, one for each region that was provisioned.
-	files   []regionKey
-	fetched []string
-
+	byName  map[string]*configuredRegion
+	names   []string          // sorted
+	release []func()          // gives back what this configuration holds of the pools
 	needMap []*regions.Region // those whose maps somebody serves
 }
 
@@ -33,10 +28,8 @@ type configuredRegion struct {
 	*regions.Region
 	watched *regions.Watched
 
-	// Of a region that is fetched from a URL; fetched is nil where it is not.
-	fetched *fetched
+	fetched *fetched // nil if it is not downloaded
 	from    *remote
-	wait    time.Duration
 }
 
 // regionKey tells apart what is done with a path.
@@ -47,25 +40,25 @@ type regionKey struct {
 
 var regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
 
-func acquireRegion(key regionKey) *regions.Watched {
+func acquireRegion(key regionKey) (watched *regions.Watched, release func()) {
 	return acquire(regionPool, key, func() *regions.Watched {
 		return regions.NewWatched(regions.Options{Path: key.path, Awaited: key.awaited, Logger: regionLog.logger()})
 	})
 }
 
-// acquire returns what a pool has for a key, or else what create makes.
-func acquire[T caddy.Destructor](pool *caddy.UsagePool, key any, create func() T) T {
+// acquire returns what a pool has for a key, or else what create makes, until release.
+func acquire[T caddy.Destructor](pool *caddy.UsagePool, key any, create func() T) (shared T, release func()) {
 	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create(), nil })
 	if err != nil {
 		panic(err) // create has none
 	}
-	return value.(T)
+	return value.(T), func() { _, _ = pool.Delete(key) } // Destruct has no error
 }
 
-// provisionRegions resolves the paths and opens the files. If this configuration is only checked, or is the first one, a
-// file that cannot be opened is worth a warning: it may be on the machine that the configuration is meant for. If it is
-// to replace a running one, the file refuses the reload before any server of it listens, and no connection is lost to
-// one that never serves.
+// provisionRegions resolves the paths and opens the files. If this configuration is only checked, or is the first one,
+// a file that cannot be opened is worth a warning: it may be on the machine that the configuration is meant for. If it
+// is to replace a running one, the file refuses the reload before any server of it listens, and no connection is lost
+// to one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
 	a.regions.byName = make(map[string]*configuredRegion, len(a.Regions))
 	for name, config := range a.Regions {
@@ -76,14 +69,12 @@ func (a *App) provisionRegions(caddy.Context) error {
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
-		file := regionKey{path, from != nil || config.Awaited}
-		r := &configuredRegion{watched: acquireRegion(file), from: from, wait: time.Duration(config.Wait)}
-		r.Region = regions.New(name, r.watched)
-		a.regions.files = append(a.regions.files, file)
+		watched, release := acquireRegion(regionKey{path, from != nil || config.Awaited})
+		a.regions.release = append(a.regions.release, release)
+		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, from: from}
 		if from != nil {
-			var key string
-			r.fetched, key = acquireFetched(path, from)
-			a.regions.fetched = append(a.regions.fetched, key)
+			r.fetched, release = acquireFetched(path, from)
+			a.regions.release = append(a.regions.release, release)
 		}
 		a.regions.byName[name] = r
 		a.regions.names = append(a.regions.names, name)
@@ -130,13 +121,10 @@ func (a *App) openRegions(reload bool) error {
 
 // cleanupRegions gives back what this configuration holds. Requests that have pinned a region keep it open.
 func (a *App) cleanupRegions() {
-	for _, key := range a.regions.fetched {
-		_, _ = fetchPool.Delete(key) // Destruct has no error
+	for _, release := range slices.Backward(a.regions.release) {
+		release()
 	}
-	for _, key := range a.regions.files {
-		_, _ = regionPool.Delete(key)
-	}
-	a.regions.fetched, a.regions.files = nil, nil
+	a.regions.release = nil
 }
 
 // Region returns a region of the configuration by its name. Modules call it in their Provision.
@@ -211,9 +199,9 @@ func (a *App) RegionDetails() []RegionDetail {
 	return list
 }
 
-// ReloadRegions has all regions looked at now. Files that this process has not verified yet are verified, the servers of
-// regions are asked for new files, and damaged copies are downloaded again. The error says which regions have a problem;
-// the last good file is served. It is not complete if ctx ended while a file was being downloaded or verified.
+// ReloadRegions has all regions looked at now. Files that this process has not verified yet are verified, the servers
+// of regions are asked for new files, and damaged copies are downloaded again. The error says which regions have a
+// problem; the last good file is served. It is not complete if ctx ended while a file was being downloaded or verified.
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error

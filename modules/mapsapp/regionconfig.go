@@ -78,6 +78,7 @@ type remote struct {
 	header           http.Header
 	dir              string
 	refresh, timeout time.Duration
+	wait             time.Duration // for the first file
 	maxSize          int64
 }
 
@@ -120,7 +121,8 @@ func (c *RegionConfig) provision(name string) (file string, from *remote, err er
 		file, err = filepath.Abs(where)
 		return file, nil, options.Of("path", err)
 	}
-	from = &remote{url: u, maxSize: c.MaxSize, refresh: cmp.Or(time.Duration(c.Refresh), defaultRefresh),
+	from = &remote{url: u, wait: time.Duration(c.Wait), maxSize: c.MaxSize,
+		refresh: cmp.Or(time.Duration(c.Refresh), defaultRefresh),
 		timeout: cmp.Or(time.Duration(c.Timeout), defaultTimeout), header: make(http.Header, len(c.Header))}
 	if from.dir, err = replaced(c.CacheDir); err == nil {
 		from.dir, err = filepath.Abs(cmp.Or(from.dir, filepath.Join(caddy.AppDataDir(), "maps", "regions")))

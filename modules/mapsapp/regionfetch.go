@@ -18,30 +18,28 @@ import (
 // of it, so that a reload neither sends a new request nor breaks off a download.
 type fetched struct {
 	*mirror.Mirror
-	file regionKey // what it holds of regionPool
+	release func() // gives back what it holds of regionPool
 }
 
 var fetchPool = caddy.NewUsagePool() // remote.key → *fetched
 
-func acquireFetched(path string, from *remote) (*fetched, string) {
-	key := from.key(path)
-	return acquire(fetchPool, key, func() *fetched {
-		file := regionKey{path, true}
-		watched := acquireRegion(file)
-		return &fetched{file: file, Mirror: mirror.New(mirror.Options{
+func acquireFetched(path string, from *remote) (fetching *fetched, release func()) {
+	return acquire(fetchPool, from.key(path), func() *fetched {
+		watched, release := acquireRegion(regionKey{path, true})
+		return &fetched{release: release, Mirror: mirror.New(mirror.Options{
 			URL: from.url, Header: from.header, Path: path,
 			Refresh: from.refresh, Timeout: from.timeout, MaxSize: from.maxSize,
 			Check: watched.Check, Damaged: watched.Damaged,
 			Replaced: func() { _ = watched.Look(context.Background(), false) }, // what is wrong with it is logged
 			Logger:   regionLog.logger(),
 		})}
-	}), key
+	})
 }
 
 // Destruct ends the fetching. The pool calls it when no configuration says the same of the region any more.
 func (f *fetched) Destruct() error {
 	err := f.Mirror.Destruct()
-	_, _ = regionPool.Delete(f.file) // Destruct has no error
+	f.release()
 	return err
 }
 
@@ -72,16 +70,16 @@ func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 		return err
 	}
 	r.fetched.Start()
-	if r.wait == 0 {
+	if r.from.wait == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), r.wait)
+	ctx, cancel := context.WithTimeout(context.Background(), r.from.wait)
 	defer cancel()
 	switch err := r.fetched.Wait(ctx); {
 	case err == nil:
 		return nil
 	case reload:
-		return fmt.Errorf("%s: no file has come in %v: %w", r.fetched.Status().URL, r.wait, err)
+		return fmt.Errorf("%s: no file has come in %v: %w", r.fetched.Status().URL, r.from.wait, err)
 	default:
 		logger.Warn("no file of a region has come yet; requests that need it get 503 until there is one",
 			zap.String("region", r.Name()), zap.String("url", r.fetched.Status().URL), zap.Error(err))
