@@ -365,7 +365,7 @@ var mistypedCommands = map[string]string{
 	"validate --config Broken --adapter caddyfile": `"adapting config using caddyfile: parsing caddyfile tokens for 'maps': access_token_ttl: 720h ` +
 		`is not between 1s and 24h, at Broken:3"}`,
 	"run --config Missing --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
-		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build <extract> " +
+		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build EXTRACT " +
 		"--output DIR/missing.region`\"}",
 	"run --config Directory --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
 		`region delaware: open DIR: is a directory, not a regular file"}`,

@@ -124,11 +124,13 @@ func (w *Watched) look(forced bool) error {
 		return w.refuse(current, found, err, forced)
 	}
 	if good && !current.identity.sameFile(next.identity) && !next.verified {
-		if err := w.verifyWhole(next); err != nil {
+		err := w.verifyWhole(next)
+		if w.ctx.Err() != nil {
 			next.Release()
-			if w.ctx.Err() != nil {
-				return nil
-			}
+			return nil // nobody waits for it any more
+		}
+		if err != nil {
+			next.Release()
 			return w.refuse(current, found, err, forced)
 		}
 	}

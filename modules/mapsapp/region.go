@@ -175,7 +175,7 @@ func (a *App) warnOfMissingMaps() {
 		}
 		if p.Map == nil {
 			a.logger.Warn("a region file has no map, and its tiles are answered 404; build it again, without --no-map, "+
-				"with `caddy maps build <extract> --output "+r.Path()+"`", zap.String("region", r.Name()))
+				"with `caddy maps build EXTRACT --output "+r.Path()+"`", zap.String("region", r.Name()))
 		}
 		p.Release()
 	}
