@@ -190,9 +190,18 @@ func (s *server) changeKeys(t *testing.T, change func([]account.Key) []account.K
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = file.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) { return change(keys), nil })
-	if err != nil {
-		t.Fatal(err)
+	var changed []account.Key
+	for range 2 { // keys that stay are not changed, so all go first
+		_, err := file.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
+			if changed == nil {
+				changed = change(keys)
+				return nil, nil
+			}
+			return changed, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)

@@ -57,11 +57,10 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 			ask(3)
 			test.cut(proxy)
 			ask(4)
-			says("the store does not take what was counted: usage waits")
+			says("handing usage to the store failed; it is tried again")
 			time.Sleep(3 * time.Second)
-			says("the store does not take what was counted: usage waits")
+			says("handing usage to the store failed; it is tried again")
 			test.fix(proxy)
-			says("the store takes what is counted again")
 			want := account.Usage{Requests: 7, Units: 7}
 			if got := s.used(t, user, acc)["REVERSEGEOCODING"]; got != want {
 				t.Errorf("%+v is kept, want %+v", got, want)
@@ -74,7 +73,7 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 				t.Error(err)
 			}
 			t.Logf("stopped after %v", time.Since(began))
-			says(`that usage is lost when this process ends","requests":5`)
+			says(`that usage is lost when the process ends","requests":5`)
 		})
 	}
 }

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // What the server is asked for depends on what there is, and on whether that can still be used.
@@ -21,11 +25,16 @@ func TestAskedFor(t *testing.T) {
 		condition string                         // If-None-Match of the second
 		whole     bool                           // whether all is fetched again
 	}{
-		"nothing has changed":   {func(*testing.T, *fixture) {}, `"a"`, false},
-		"another signature":     {func(_ *testing.T, f *fixture) { f.URL.RawQuery += "2" }, "", false},
-		"another URL":           {func(_ *testing.T, f *fixture) { f.URL.Path = "/other" }, "", false},
-		"the copy has gone":     {func(t *testing.T, f *fixture) { remove(t, f.Path) }, "", true},
-		"nothing is known":      {func(t *testing.T, f *fixture) { remove(t, f.Path+originSuffix) }, "", false},
+		"nothing has changed": {func(*testing.T, *fixture) {}, `"a"`, false},
+		"another signature":   {func(_ *testing.T, f *fixture) { f.URL.RawQuery += "2" }, "", false},
+		"another URL":         {func(_ *testing.T, f *fixture) { f.URL.Path = "/other" }, "", false},
+		"the copy has gone":   {func(t *testing.T, f *fixture) { remove(t, f.Path) }, "", true},
+		"nothing is known":    {func(t *testing.T, f *fixture) { remove(t, f.Path+originSuffix) }, "", false},
+		"the JSON is torn": {func(t *testing.T, f *fixture) {
+			if err := os.Truncate(f.Path+originSuffix, 50); err != nil {
+				t.Fatal(err)
+			}
+		}, "", false},
 		"the copy is damaged":   {func(_ *testing.T, f *fixture) { f.Damaged = func() bool { return true } }, "", true},
 		"the copy is no region": {func(t *testing.T, f *fixture) { write(t, f.Path, []byte("no region")) }, "", true},
 		"the copy is of another format": {func(t *testing.T, f *fixture) {
@@ -66,63 +75,9 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
-// A file that came whole before the process ended is checked and served, and the server asked for what is newer.
-func TestEndedBeforeTheCheck(t *testing.T) {
-	first := content(t, 1, size)
-	s := newServer(t, file(first, `"a"`, time.Time{}))
-	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
-	ctx, end := context.WithCancel(context.Background())
-	f.Check = func(ctx context.Context, _ string) error {
-		end()
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	if err := f.attempt(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	f.leaves(t, ".lock", ".part", ".part.json")
-	s.become(file(first, `"a"`, time.Time{}))
-	f = newFixture(t, s, f.Path)
-	f.asks(t, "")
-	f.has(t, first)
-	if header, requests, sent := s.last(t); requests != 1 || sent > 0 || header.Get("If-None-Match") != `"a"` {
-		t.Errorf("%d requests, %d bytes, %v", requests, sent, header)
-	}
-}
-
-// The same damaged file is not fetched again and again; another one at the same place is.
-func TestRefusedTwice(t *testing.T) {
-	first := content(t, 1, size)
-	flipped := append([]byte(nil), first...)
-	flipped[len(flipped)/2] ^= 1
-	s := newServer(t, nil)
-	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
-	for i, whole := range []bool{true, true, false, false} {
-		s.become(file(flipped, `"a"`, time.Time{}))
-		f.asks(t, "does not match its checksum")
-		if _, _, sent := s.last(t); sent > size != whole {
-			t.Errorf("attempt %d: %d bytes were sent", i+1, sent)
-		}
-	}
-	s.become(file(first, `"b"`, time.Time{}))
-	f.asks(t, "")
-	f.has(t, first)
-}
-
-// What is wrong with a file is told without where it is on this machine.
-func TestRefusedWithoutPath(t *testing.T) {
-	for problem, want := range map[string]string{
-		" has no roads": "refused: it has no roads", ": no trees": "refused: it cannot be served: no trees",
-	} {
-		s := newServer(t, file(content(t, 1, size), `"a"`, time.Time{}))
-		f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
-		f.Check = func(_ context.Context, path string) error { return errors.New(path + problem) }
-		f.asks(t, want)
-	}
-}
-
-// Two processes that keep one copy do not fetch at the same time.
-func TestOneFetchesAtATime(t *testing.T) {
+// Two processes that share a copy do not download at the same time: one waits for the other, and then finds that it has
+// what the server has.
+func TestSharedCopy(t *testing.T) {
 	first := content(t, 1, size)
 	begun, goOn := make(chan struct{}, 2), make(chan struct{})
 	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -132,60 +87,83 @@ func TestOneFetchesAtATime(t *testing.T) {
 	})
 	path := filepath.Join(t.TempDir(), "x.region")
 	one, other := newFixture(t, s, path), newFixture(t, s, path)
-	done := make(chan error, 1)
-	go func() { done <- one.attempt(context.Background()) }()
-	<-begun
-	other.asks(t, errBusy.Error())
-	if status := other.Status(); status.Problem != nil || other.logs.Len() > 0 {
-		t.Errorf("that another process fetches is no problem: %+v", status)
-	}
-	close(goOn)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	other.asks(t, "")
-	header, requests, _ := s.last(t)
-	if requests != 2 || header.Get("If-None-Match") != `"a"` || other.Status().Origin.ETag != `"a"` {
-		t.Errorf("%d requests, the last with %v", requests, header)
-	}
-}
-
-// Who asks while another process fetches the same copy waits for it.
-func TestAskWhileAnotherFetches(t *testing.T) {
-	first := content(t, 1, size)
-	begun, goOn := make(chan struct{}, 100), make(chan struct{})
-	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
-		begun <- struct{}{}
-		<-goOn
-		file(first, `"a"`, time.Time{})(w, r)
-	})
-	path := filepath.Join(t.TempDir(), "x.region")
-	one, other := newFixture(t, s, path), newFixture(t, s, path)
-	done := make(chan error, 1)
-	go func() { done <- one.attempt(context.Background()) }()
+	done := make(chan error, 2)
+	go func() { done <- one.attempt(t.Context()) }()
 	<-begun
 	other.Start()
 	defer other.Destruct()
-	short, cancel := context.WithTimeout(t.Context(), 3*busyPause)
+	short, cancel := context.WithTimeout(t.Context(), 3*lockRetry)
 	defer cancel()
 	if err := other.Ask(short); !errors.Is(err, ErrUnderWay) {
 		t.Errorf("while another process fetches: %v", err)
 	}
-	asked := make(chan error, 1)
-	go func() { asked <- other.Ask(t.Context()) }()
+	if status := other.Status(); status.Problem != nil || other.logs.Len() > 0 {
+		t.Errorf("that another process fetches is no problem: %+v", status)
+	}
+	go func() { done <- other.Ask(t.Context()) }()
 	close(goOn)
-	if err := errors.Join(<-done, <-asked); err != nil {
+	if err := errors.Join(<-done, <-done); err != nil {
 		t.Fatal(err)
 	}
 	other.has(t, first)
-	if status := other.Status(); status.Origin == nil || status.Asked.IsZero() {
-		t.Errorf("after the wait: %+v", status)
+	header, _, sent := s.last(t)
+	if sent > size+size/2 || header.Get("If-None-Match") != `"a"` || other.Status().Origin.ETag != `"a"` {
+		t.Errorf("%d bytes were sent, the last request had %v", sent, header)
 	}
+}
+
+// A process that is killed in the midst of a download leaves the copy as it is, and the next one begins again.
+func TestKilled(t *testing.T) {
+	if path := os.Getenv("MIRROR_TEST_PATH"); path != "" {
+		u, err := url.Parse(os.Getenv("MIRROR_TEST_URL"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := New(Options{URL: u, Path: path, Refresh: time.Hour, Timeout: time.Minute,
+			Damaged: func() bool { return false }, Logger: zap.NewNop()})
+		t.Fatal(m.attempt(t.Context())) // it does not get so far
+	}
+	first, second := content(t, 1, size), content(t, 2, size)
+	s := newServer(t, file(first, `"a"`, time.Time{}))
+	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+	f.asks(t, "")
+	half := make(chan struct{})
+	s.become(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(second[:size/2])
+		close(half)
+		<-r.Context().Done()
+	})
+	process := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+	process.Env = append(os.Environ(), "MIRROR_TEST_PATH="+f.Path, "MIRROR_TEST_URL="+s.URL)
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer process.Wait()
+	defer process.Process.Kill()
+	<-half
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if info, err := os.Stat(f.Path + partSuffix); err == nil && info.Size() > size/4 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the download does not begin")
+		}
+	}
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = process.Wait() // it was killed
+	f.has(t, first)
+	f.leaves(t, ".json", ".lock", ".part")
+	s.become(file(second, `"b"`, time.Time{}))
+	f.asks(t, "")
+	f.has(t, second)
+	f.leaves(t, ".json", ".lock")
 }
 
 // A server may be slow, but not silent; what is too large is not fetched.
 func TestLimits(t *testing.T) {
-	first := content(t, 1, 64<<10)
+	first := content(t, 1, size)
 	slowly := func(bytes int, pause time.Duration) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			for rest := first; len(rest) > 0; rest = rest[min(len(rest), bytes):] {
@@ -201,8 +179,8 @@ func TestLimits(t *testing.T) {
 		max   int64
 		want  string
 	}{
-		"slow":         {slowly(8<<10, 200*time.Millisecond), 0, ""},
-		"drop by drop": {slowly(1, 20*time.Millisecond), 0, "sends too little"},
+		"slow":         {slowly(64<<10, 200*time.Millisecond), 0, ""},
+		"drop by drop": {slowly(1<<10, 50*time.Millisecond), 0, "sends too little"},
 		"silent": {func(_ http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 		}, 0, "sends too little"},
@@ -221,7 +199,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Credentials go to the server that they are for alone.
+// Credentials go only to the server that they are for.
 func TestRedirect(t *testing.T) {
 	first := content(t, 1, 4096)
 	for name, otherHost := range map[string]bool{"to the same host": false, "to another host": true} {

@@ -4,137 +4,209 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"strconv"
+	"runtime"
 	"strings"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/gofrs/flock"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/newfile"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// maxQuestions bounds an attempt: what an attempt before has left is put in its place, a range that the server does not
-// have is given up, and then there is one question more.
-const maxQuestions = 3
+const (
+	partSuffix = ".part"
+	lockSuffix = ".lock"
+)
 
-// fetch asks the server for another file than the copy, and lets it take the copy's place where there is one.
-func (m *Mirror) fetch(ctx context.Context) error {
-	lock := flock.New(m.Path + lockSuffix)
-	switch locked, err := lock.TryLock(); {
-	case err != nil:
-		return explain(err)
-	case !locked:
-		return errBusy
-	}
-	defer func() { _ = lock.Unlock() }()
-	for range maxQuestions {
-		have := m.readCopy()
-		if have != nil {
-			m.found(have)
-		}
-		if done, err := m.ask(ctx, have); done || err != nil {
-			return explain(err)
-		}
-	}
-	return errors.New("the server answers no question for a part of the file, nor for all of it; look at what is between")
+// lockRetry is the time between looks while another process downloads the same copy.
+const lockRetry = 200 * time.Millisecond
+
+var errMapped = errors.New("the server has a new file, and Windows replaces no file that is in use; stop the server, " +
+	"delete the file in cache_dir and start again")
+
+// refusedError is a file that must not replace the copy.
+type refusedError struct {
+	err   error
+	whole bool // all of it was received
 }
 
-// explain says what to do where the disk is at fault. The path is in the log, and not for everybody who sees the error.
-func explain(err error) error {
-	const advice = "the cache cannot be written to; make room, or look at its directory: %w"
-	var path *fs.PathError
-	var rename *os.LinkError
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("the server's file is refused: it %v; upload a file that `caddy maps info --verify` accepts", e.err)
+}
+
+func (e *refusedError) Unwrap() error { return e.err }
+
+// localCopy is the region file at the mirror's path.
+type localCopy struct {
+	checksum string
+	origin   *Origin // nil if it is not known
+}
+
+// readCopy returns nil if there is no copy that can be served: it may be damaged, or of a format that an upgrade of the
+// server no longer reads.
+func (m *Mirror) readCopy() *localCopy {
+	if m.Damaged() {
+		return nil
+	}
+	file, err := region.Open(m.Path)
+	if err != nil {
+		return nil
+	}
+	defer file.Release()
+	c := &localCopy{checksum: file.Checksum()}
+	c.origin, _ = ReadOrigin(m.Path, c.checksum) // without one, the request has no condition
+	return c
+}
+
+// fetch asks the server for another file than the copy, and replaces the copy if there is one.
+func (m *Mirror) fetch(ctx context.Context) error {
+	lock := flock.New(m.Path + lockSuffix)
+	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
+		return diskFailure(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	have := m.readCopy()
+	var known *Origin
+	if have != nil {
+		m.found(have.origin)
+		known = have.origin
+	}
+	limited, stall, cancel := newStallTimeout(ctx, m.Timeout)
+	defer cancel()
+	req, err := m.newRequest(limited, known)
+	if err != nil {
+		return err
+	}
+	resp, err := m.client.Do(req)
+	if err != nil {
+		return failure(limited, err)
+	}
+	defer resp.Body.Close()
+	stall.Reader = resp.Body
+	conditional := req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != ""
 	switch {
-	case errors.As(err, &path):
+	case resp.StatusCode == http.StatusNotModified && conditional:
+		return nil
+	case resp.StatusCode != http.StatusOK:
+		return &statusError{resp.StatusCode, retryAfter(resp.Header)}
+	}
+	page, announced, err := m.readFirstPage(limited, resp, stall)
+	if err != nil {
+		return err
+	}
+	origin := m.originOf(resp.Header, announced.Checksum)
+	switch {
+	case have != nil && have.checksum == announced.Checksum:
+		m.found(origin)
+		return diskFailure(m.writeOrigin(origin))
+	case have != nil && runtime.GOOS == "windows":
+		return errMapped
+	}
+	part, err := m.receive(limited, page, announced.Size, stall)
+	if err == nil {
+		err = m.replace(ctx, part, origin, announced.Size)
+	}
+	return diskFailure(err)
+}
+
+// readFirstPage reads as much of a response as tells whether the file is one to receive.
+func (m *Mirror) readFirstPage(ctx context.Context, resp *http.Response, body io.Reader) (
+	page []byte, announced region.Announcement, err error,
+) {
+	page = make([]byte, region.AnnouncementSize)
+	n, err := io.ReadFull(body, page)
+	if err != nil && !errors.Is(err, io.EOF) && (!errors.Is(err, io.ErrUnexpectedEOF) || resp.ContentLength > int64(n)) {
+		return nil, announced, failure(ctx, err)
+	}
+	announced, err = region.ReadAnnouncement(page[:n])
+	switch {
+	case err != nil:
+		if kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); kind != "" {
+			err = fmt.Errorf("%w (its Content-Type is %.60q)", err, kind)
+		}
+		return nil, announced, &refusedError{err: err}
+	case resp.ContentLength >= 0 && resp.ContentLength != announced.Size:
+		return nil, announced, &refusedError{err: fmt.Errorf("has %d bytes, and its header says %d", resp.ContentLength,
+			announced.Size)}
+	case m.MaxSize > 0 && announced.Size > m.MaxSize:
+		return nil, announced, &refusedError{err: fmt.Errorf("has %s, more than the %s of max_size",
+			humanize.IBytes(uint64(announced.Size)), humanize.IBytes(uint64(m.MaxSize)))}
+	}
+	return page[:n], announced, nil
+}
+
+// receive writes the file beside the copy. What a process that was killed has left there is overwritten.
+func (m *Mirror) receive(ctx context.Context, page []byte, size int64, body io.Reader) (part *os.File, err error) {
+	if part, err = os.OpenFile(m.Path+partSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+		return nil, err
+	}
+	n, err := part.Write(page)
+	have := int64(n)
+	if err == nil {
+		var more int64
+		more, err = io.Copy(part, io.LimitReader(body, size-have+1))
+		have += more
+	}
+	var disk *fs.PathError
+	switch {
+	case errors.As(err, &disk):
+	case have > size:
+		err = &refusedError{err: fmt.Errorf("is longer than the %d bytes that its header says", size)}
+	case err != nil || have < size:
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		err = fmt.Errorf("cut off after %s of %s: %w", humanize.IBytes(uint64(have)), humanize.IBytes(uint64(size)),
+			failure(ctx, err))
+	default:
+		return part, nil
+	}
+	newfile.Discard(part)
+	return nil, err
+}
+
+// replace lets a file that was received, and is found to be good, replace the copy.
+func (m *Mirror) replace(ctx context.Context, part *os.File, origin *Origin, size int64) error {
+	err := m.Check(ctx, part.Name())
+	if err == nil {
+		err = newfile.Place(part, m.Path)
+	} else if _, unread := errors.AsType[*fs.PathError](err); !unread && ctx.Err() == nil {
+		err = &refusedError{withoutPath(err, part.Name()), true}
+	}
+	if err != nil {
+		newfile.Discard(part)
+		return err
+	}
+	m.Logger.Info("a region file was fetched", zap.String("url", m.status.URL), zap.String("path", m.Path),
+		zap.String("checksum", origin.Checksum), zap.Int64("bytes", size))
+	m.Replaced()
+	m.found(origin) // those that wait for the copy find it in service
+	return m.writeOrigin(origin)
+}
+
+// diskFailure says what to do about a failing disk. The path is in the log only.
+func diskFailure(err error) error {
+	const advice = "the cache cannot be written to; make room, or check its directory: %w"
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf(advice, path.Err)
-	case errors.As(err, &rename):
+	}
+	if rename, ok := errors.AsType[*os.LinkError](err); ok {
 		return fmt.Errorf(advice, rename.Err)
 	}
 	return err
 }
 
-// ask asks one question. It is done unless another one has to be asked.
-func (m *Mirror) ask(ctx context.Context, have *localCopy) (done bool, err error) {
-	p, err := m.openPart()
-	if err != nil {
-		return false, err
+// withoutPath takes the path out of an error about a file, and advice that is about files of this machine.
+func withoutPath(err error, path string) error {
+	if damage, ok := errors.AsType[*region.DamageError](err); ok {
+		return errors.New("is damaged: " + damage.Problem)
 	}
-	defer func() { _ = p.close() }() // what was written is checked before it is served
-	if p.whole > 0 && p.size == p.whole {
-		return false, m.take(ctx, p) // left by a process that ended just then; the server may have a newer one
-	}
-	patient, cancel, patience := newPatience(ctx, m.Timeout)
-	defer cancel()
-	req, err := m.question(patient, have, p)
-	if err != nil {
-		return false, err
-	}
-	resp, err := m.client.Do(req)
-	if err != nil {
-		return false, blame(patient, err)
-	}
-	defer resp.Body.Close()
-	switch {
-	case resp.StatusCode == http.StatusNotModified && conditional(req):
-		return true, p.discard()
-	case resp.StatusCode == http.StatusPartialContent && p.size > 0:
-		if err := p.continuedBy(resp.Header); err != nil {
-			return false, errors.Join(err, p.discard())
-		}
-	case resp.StatusCode == http.StatusOK:
-		if err := p.begin(m.originOf(resp.Header)); err != nil {
-			return false, err
-		}
-	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && p.size > 0:
-		return false, p.discard()
-	default:
-		return false, &statusError{resp.StatusCode, retryAfter(resp.Header)}
-	}
-	return m.receive(patient, have, p, resp, patience)
-}
-
-// question is a request for all that is not there yet, if it is another file than the copy.
-func (m *Mirror) question(ctx context.Context, have *localCopy, p *part) (*http.Request, error) {
-	req, err := newRequest(ctx, m.URL, m.Header)
-	if err != nil {
-		return nil, err
-	}
-	if have != nil && have.origin != nil && have.origin.isOf(m.URL) {
-		have.origin.setConditions(req.Header)
-	}
-	if p.size > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", p.size))
-		req.Header.Set("If-Range", p.origin.rangeValidator())
-	}
-	return req, nil
-}
-
-func conditional(req *http.Request) bool {
-	return req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != ""
-}
-
-// continuedBy reports why an answer of status 206 does not continue the part.
-func (p *part) continuedBy(h http.Header) error {
-	if tag := h.Get("ETag"); tag != "" && tag != p.origin.ETag {
-		return errors.New("the server continues another file than the one that was begun; it will be begun anew")
-	}
-	var from, to int64
-	var whole string
-	if n, _ := fmt.Sscanf(h.Get("Content-Range"), "bytes %d-%d/%s", &from, &to, &whole); n != 3 || from != p.size ||
-		whole != "*" && whole != strconv.FormatInt(p.whole, 10) {
-		return fmt.Errorf("the server sends another part than the one from byte %d on; all will be fetched anew", p.size)
-	}
-	return nil
-}
-
-// blame returns why a request failed: with what the context ended, or what the network says.
-func blame(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	err = withoutURL(err)
-	if strings.Contains(err.Error(), "Location header") {
-		return errors.New("the server redirects to what is no URL") // the header may hold a signature
-	}
-	return fmt.Errorf("the server cannot be asked: %w", err)
+	return errors.New(strings.TrimLeft(strings.TrimPrefix(err.Error(), path), ": "))
 }

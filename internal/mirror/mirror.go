@@ -1,8 +1,8 @@
-// Package mirror keeps a copy of a region file that an HTTP server has: it asks the server again and again whether
-// there is another one, fetches it to a file beside the copy, resumes what was cut off, and lets it take the place of
-// the copy when every block of it has been checked. Whatever goes wrong, the copy stays.
+// Package mirror keeps a copy of a region file that an HTTP server has. It asks the server from time to time whether
+// there is another one, downloads it beside the copy, compares all of it with its checksums, and renames it over the
+// copy. Whatever goes wrong, the copy stays.
 //
-// Several processes may keep one copy: one of them fetches at a time.
+// Several processes may share a copy: one of them downloads at a time.
 package mirror
 
 import (
@@ -17,85 +17,74 @@ import (
 	"go.uber.org/zap"
 )
 
-// Options say what to copy to where.
+// Options describe the file and its copy.
 type Options struct {
 	// URL is an http or https URL. Its userinfo is sent by HTTP Basic authentication.
 	URL *url.URL
-	// Header is sent with each request, but not to another host that the server redirects to.
+	// Header is sent with each request, but not to another host that the server redirects to. Names are canonical.
 	Header http.Header
 	// Path is the absolute path of the copy. Its directory exists; other files in it begin with the same name.
 	Path string
-	// Refresh is how long after one answer the server is asked again, less up to a tenth, by chance.
+	// Refresh is the time between a response and the next request, less up to a tenth, by chance.
 	Refresh time.Duration
-	// Timeout is how long the server may take to answer, and then for each 4 KiB.
+	// Timeout is how long the server may take to respond, and then for each 64 KiB.
 	Timeout time.Duration
-	// MaxSize is the largest file that is fetched, in bytes; 0 is no limit but that of the disk.
+	// MaxSize is the largest file that is downloaded, in bytes; 0 is no limit but that of the disk.
 	MaxSize int64
-	// Retry is how long after a first failure the server is asked again; 2 seconds where it is 0. It doubles with each.
+	// Retry is the time between a first failure and the next request; it doubles with each. 0 means 2 seconds.
 	Retry time.Duration
 	// Check reports why a region file cannot be served. It reads all of the file.
 	Check func(ctx context.Context, path string) error
-	// Damaged reports whether the copy must be fetched anew, though the server has no other one.
+	// Damaged reports whether the copy must be downloaded again, though the server has no other one.
 	Damaged func() bool
-	// Replaced is called when another file has taken the place of the copy.
+	// Replaced is called when a new file has replaced the copy.
 	Replaced func()
-	// Logger gets a line for each file that was fetched, and for each problem that is another than the one before.
+	// Logger gets a line for each file that was downloaded, and for each problem that differs from the last one.
 	Logger *zap.Logger
 }
 
-// Status tells how a copy stands.
+// Status describes a copy.
 type Status struct {
-	// Origin is where the copy came from; nil where there is none, or where nobody knows.
+	// Origin is where the copy came from; nil if there is no copy, or if that is not known.
 	Origin *Origin
-	// URL is what is asked, without userinfo and query.
+	// URL is where it is downloaded from, without userinfo and query.
 	URL string
-	// Asked is when the copy was last found to be what the server has, and Next when that will be asked again.
+	// Asked is when the copy was last found to be what the server has, and Next when the server will be asked again.
 	Asked, Next time.Time
-	// Received of Size bytes have come while a file is being fetched; 0 of 0 otherwise.
-	Received, Size int64
-	// Problem is why the copy may be older than what the server has; nil where it is not.
+	// Problem is why the copy may be older than what the server has; nil if it is not.
 	Problem error
 }
 
 const (
 	defaultRetry = 2 * time.Second
-	// maxRetry bounds how long the server is left alone after failures, unless it asks for more.
+	// maxRetry bounds the time between attempts after failures, unless the server asks for more.
 	maxRetry = 15 * time.Minute
-	// busyRetry is how long after another process was found to fetch the same copy one looks again.
-	busyRetry = 5 * time.Second
-	// busyPause is the same where somebody waits for the answer.
-	busyPause = 200 * time.Millisecond
-	// maxFirstDelay spreads the first questions of servers that are started together, where they have a copy.
+	// maxFirstDelay spreads the first requests of servers that start together and have a copy.
 	maxFirstDelay = 30 * time.Second
-	// endPatience bounds how long the end waits.
+	// endPatience bounds how long Destruct waits.
 	endPatience = time.Second
-	// maxRetryAfter bounds what a server may ask for.
-	maxRetryAfter = 24 * time.Hour
 )
 
 // Mirror keeps one copy.
 type Mirror struct {
 	Options
 	client *http.Client
-	free   func(path string) (bytes int64, known bool) // freeSpace, but for tests
 	asks   chan chan error
 	ctx    context.Context // ends with Destruct
 	cancel context.CancelFunc
 	start  sync.Once
-	ended  chan struct{} // closed when nothing goes on any more
+	ended  chan struct{} // closed when Destruct was called and nothing goes on any more
 	copied chan struct{} // closed when there is a copy
 
-	// For the goroutine that asks alone.
+	// Of the goroutine that downloads.
 	failures int
-	refused  refusal
-	reached  reached
-	said     string // the problem that the log has
+	logged   string // the present problem, if there is one
 
 	mu     sync.Mutex
 	status Status
 }
 
-// New returns a mirror that asks nobody yet.
+// New returns a mirror that sends no requests yet.
 func New(o Options) *Mirror {
 	if o.Retry == 0 {
 		o.Retry = defaultRetry
@@ -103,7 +92,6 @@ func New(o Options) *Mirror {
 	m := &Mirror{
 		Options: o,
 		client:  newClient(o.Header),
-		free:    freeSpace,
 		asks:    make(chan chan error),
 		ended:   make(chan struct{}),
 		copied:  make(chan struct{}),
@@ -113,11 +101,11 @@ func New(o Options) *Mirror {
 	return m
 }
 
-// Start begins to keep the copy, until Destruct. Where there is none yet it is fetched at once. It may be called again.
-func (m *Mirror) Start() { m.start.Do(func() { go m.run(m.ctx) }) }
+// Start begins to keep the copy, until Destruct. If there is none yet, it is downloaded at once. Further calls do
+// nothing.
+func (m *Mirror) Start() { m.start.Do(func() { go m.run() }) }
 
-// Destruct ends what Start began. A file system that hangs may hold that up, for which it does not wait. The error is
-// always nil.
+// Destruct ends what Start began. If a file system hangs, it does not wait for it. The error is always nil.
 func (m *Mirror) Destruct() error {
 	m.cancel()
 	m.start.Do(func() { close(m.ended) }) // it never began
@@ -131,21 +119,22 @@ func (m *Mirror) Destruct() error {
 
 var (
 	// ErrEnded is what Ask and Wait return after Destruct.
-	ErrEnded = errors.New("the region is not kept any more")
+	ErrEnded = errors.New("the configuration has no such region any more")
 	// ErrUnderWay is what Ask and Wait return when their context ends first.
-	ErrUnderWay = errors.New("the region file is still on its way")
+	ErrUnderWay = errors.New("the region file is still being fetched")
 )
 
-// Ask has the server asked at once, whatever it was to wait for, and returns what came of that. Where a file is being
-// fetched already, also by another process, it waits for that first.
+// Ask sends a request now, even if the next one is due later. If the file is being downloaded already, also by another
+// process, it waits for that first. The error is ErrUnderWay if ctx ends before, and otherwise why the copy may be
+// older than what the server has.
 func (m *Mirror) Ask(ctx context.Context) error {
-	for {
-		err := m.askOnce(ctx)
-		if !errors.Is(err, errBusy) {
-			return err
-		}
+	answer := make(chan error, 1)
+	for asks := m.asks; ; {
 		select {
-		case <-time.After(busyPause):
+		case asks <- answer:
+			asks = nil
+		case err := <-answer:
+			return err
 		case <-m.ended:
 			return ErrEnded
 		case <-ctx.Done():
@@ -154,26 +143,7 @@ func (m *Mirror) Ask(ctx context.Context) error {
 	}
 }
 
-func (m *Mirror) askOnce(ctx context.Context) error {
-	answer := make(chan error, 1)
-	select {
-	case m.asks <- answer:
-	case <-m.ended:
-		return ErrEnded
-	case <-ctx.Done():
-		return ErrUnderWay
-	}
-	select {
-	case err := <-answer:
-		return err
-	case <-m.ended:
-		return ErrEnded
-	case <-ctx.Done():
-		return ErrUnderWay
-	}
-}
-
-// Wait returns when there is a copy. The error says why there is none when ctx ends.
+// Wait returns when there is a copy. When ctx ends before, the error says why there is none.
 func (m *Mirror) Wait(ctx context.Context) error {
 	select {
 	case <-m.copied:
@@ -188,7 +158,7 @@ func (m *Mirror) Wait(ctx context.Context) error {
 	}
 }
 
-// Status tells how the copy stands now.
+// Status describes the copy now.
 func (m *Mirror) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,20 +171,20 @@ func (m *Mirror) change(f func(*Status)) {
 	f(&m.status)
 }
 
-func (m *Mirror) run(ctx context.Context) {
+func (m *Mirror) run() {
 	defer close(m.ended)
 	timer := time.NewTimer(m.firstDelay())
 	defer timer.Stop()
 	for {
 		var answer chan error
 		select {
-		case <-ctx.Done():
+		case <-m.ctx.Done():
 			return
 		case <-timer.C:
 		case answer = <-m.asks:
 		}
-		err := m.attempt(ctx)
-		if ctx.Err() != nil {
+		err := m.attempt(m.ctx)
+		if m.ctx.Err() != nil {
 			return
 		}
 		next := m.next(err)
@@ -226,72 +196,68 @@ func (m *Mirror) run(ctx context.Context) {
 	}
 }
 
-// firstDelay lets those wait who have a copy, so that many that start together do not ask at the same moment.
+// firstDelay is 0 if there is no copy, and random otherwise, so that servers that start together do not send their
+// requests at the same moment.
 func (m *Mirror) firstDelay() time.Duration {
 	have := m.readCopy()
 	if have == nil {
 		return 0
 	}
-	m.found(have)
+	m.found(have.origin)
 	return rand.N(min(m.Refresh/10, maxFirstDelay) + 1)
 }
 
-// found takes note of the copy.
-func (m *Mirror) found(c *localCopy) {
-	m.change(func(s *Status) { s.Origin = c.origin })
-	select {
-	case <-m.copied:
-	default:
+// found records that there is a copy.
+func (m *Mirror) found(origin *Origin) {
+	m.change(func(s *Status) { s.Origin = origin })
+	if !m.hasCopy() {
 		close(m.copied)
 	}
 }
 
-// attempt asks the server once, and takes note of what came of it.
+func (m *Mirror) hasCopy() bool {
+	select {
+	case <-m.copied:
+		return true
+	default:
+		return false
+	}
+}
+
+// attempt sends one request and records the result.
 func (m *Mirror) attempt(ctx context.Context) error {
 	err := m.fetch(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	m.change(func(s *Status) { s.Received, s.Size = 0, 0 })
 	switch {
-	case errors.Is(err, errBusy):
-		return err // whoever fetches it knows how it stands
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case err == nil:
-		m.failures, m.reached = 0, reached{}
+		m.failures = 0
 		m.change(func(s *Status) { s.Problem, s.Asked = nil, time.Now().UTC() })
-		if m.said != "" {
-			m.said = ""
-			m.Logger.Info("the region's origin has what can be served again", zap.String("url", m.status.URL))
+		if m.logged != "" {
+			m.logged = ""
+			m.Logger.Info("the region can be fetched again", zap.String("url", m.status.URL))
 		}
 		return nil
 	}
-	level := zap.ErrorLevel
-	var broken *brokenError
-	if m.failures++; errors.As(err, &broken) && m.reached.extendedBy(broken) {
-		m.failures, level = 1, zap.WarnLevel // it goes on
-	}
+	m.failures++
 	m.change(func(s *Status) { s.Problem = err })
-	if m.said != err.Error() {
-		m.said = err.Error()
-		m.Logger.Log(level, "a region cannot be fetched; the file of before is served, or 503 where there is none",
+	if m.logged != err.Error() {
+		m.logged = err.Error()
+		m.Logger.Error("a region cannot be fetched; the file that is there is served, and without one requests get 503",
 			zap.String("url", m.status.URL), zap.String("path", m.Path), zap.Error(err))
 	}
 	return err
 }
 
-// next is how long to wait after an attempt.
+// next is the time between an attempt and the next one.
 func (m *Mirror) next(err error) time.Duration {
-	switch {
-	case err == nil:
+	refused, _ := errors.AsType[*refusedError](err)
+	if err == nil || refused != nil && refused.whole && m.hasCopy() { // it would be downloaded whole each time
 		return m.Refresh - rand.N(m.Refresh/10+1)
-	case errors.Is(err, errBusy):
-		return min(m.Refresh, busyRetry)
 	}
-	wait := m.Retry << min(m.failures-1, 20)
-	wait = min(wait, m.Refresh, maxRetry)
+	wait := min(m.Retry<<min(m.failures-1, 20), m.Refresh, maxRetry)
 	wait -= rand.N(wait/2 + 1)
-	var status *statusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*statusError](err); ok {
 		wait = max(wait, status.retryAfter)
 	}
 	return wait

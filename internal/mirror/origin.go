@@ -16,40 +16,30 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
 
-// Origin is what is known of where a copy came from. It is kept as JSON beside the copy.
+// Origin describes where a copy came from. It is kept as JSON beside the copy.
 type Origin struct {
-	// URL is the address that was asked, without userinfo and query, which may be secret.
+	// URL is the address of the file, without userinfo and query, which may be secret.
 	URL string `json:"url"`
-	// ETag and LastModified are the validators that the server sent, as they came; empty where it sent none.
+	// ETag and LastModified are the validators that the server sent, unchanged; empty if it sent none.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
-	// Fetched is when the copy was complete, or last found to be what the origin has.
+	// Fetched is when the copy was complete, or was found to have the checksum of the server's file.
 	Fetched time.Time `json:"fetched"`
-	// Checksum is that of the region file which this is about. Another file beside it came from somewhere else.
+	// Checksum is that of the region file that this describes. A file with another one came from somewhere else.
 	Checksum string `json:"checksum"`
-	// Query tells the URL's query from another one. It is too short to say what the query is.
+	// Query tells the URL's query from another one. It is too short to reveal the query.
 	Query string `json:"query,omitempty"`
 }
 
 const (
 	originSuffix  = ".json"
-	maxOriginSize = 64 << 10 // bytes; what a server sends in its header is limited to less
+	maxOriginSize = 64 << 10 // bytes
 )
 
-// ReadOrigin reads what is beside a copy of the given checksum. The error is fs.ErrNotExist where nothing is, or where
-// it is about another file.
+// ReadOrigin reads what is known of a copy with the given checksum. The error is fs.ErrNotExist if there is nothing, or
+// if it describes another file.
 func ReadOrigin(path, checksum string) (*Origin, error) {
-	origin, err := readOriginFile(path + originSuffix)
-	if err != nil {
-		return nil, err
-	}
-	if origin.Checksum != checksum {
-		return nil, fmt.Errorf("%s: %w for this file: it is about another one", path+originSuffix, os.ErrNotExist)
-	}
-	return origin, nil
-}
-
-func readOriginFile(path string) (*Origin, error) {
+	path += originSuffix
 	file, _, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -63,61 +53,41 @@ func readOriginFile(path string) (*Origin, error) {
 	if err := json.Unmarshal(text, origin); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if origin.Checksum != checksum {
+		return nil, fmt.Errorf("%s: %w for this file: it describes another one", path, os.ErrNotExist)
+	}
 	return origin, nil
 }
 
-// write replaces the JSON at a path.
-func (o *Origin) write(path string) error {
+// writeOrigin writes what is known of the copy. If the process ends halfway, the text cannot be read, and the copy is
+// one of unknown origin: it is served, and the next request has no condition.
+func (m *Mirror) writeOrigin(o *Origin) error {
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return os.WriteFile(m.Path+originSuffix, append(text, '\n'), 0o644)
 }
 
-// isOf reports whether the origin is what a URL leads to.
+// originOf describes the file of a response.
+func (m *Mirror) originOf(h http.Header, checksum string) *Origin {
+	return &Origin{URL: Redact(m.URL), Query: fingerprint(m.URL.RawQuery), ETag: h.Get("ETag"),
+		LastModified: h.Get("Last-Modified"), Fetched: time.Now().UTC(), Checksum: checksum}
+}
+
+// isOf reports whether the copy came from this URL.
 func (o *Origin) isOf(u *url.URL) bool {
 	return o.URL == Redact(u) && o.Query == fingerprint(u.RawQuery)
 }
 
-// originOf is what the header of an answer says of the content.
-func (m *Mirror) originOf(h http.Header) *Origin {
-	return &Origin{URL: Redact(m.URL), Query: fingerprint(m.URL.RawQuery),
-		ETag: h.Get("ETag"), LastModified: h.Get("Last-Modified")}
-}
-
-// setConditions asks for an answer only if it is about another content than this.
-func (o *Origin) setConditions(h http.Header) {
-	switch {
-	case o.ETag != "":
-		h.Set("If-None-Match", o.ETag)
-	case o.LastModified != "":
-		h.Set("If-Modified-Since", o.LastModified)
-	}
-}
-
-// rangeValidator is what If-Range can name; empty where the origin sends nothing that tells every byte apart.
-func (o *Origin) rangeValidator() string {
-	switch {
-	case strings.HasPrefix(o.ETag, "W/"):
-		return ""
-	case o.ETag != "":
-		return o.ETag
-	}
-	return o.LastModified
-}
-
-// Redact returns a URL as it may be shown: without userinfo, query and fragment, where credentials and signatures are.
+// Redact returns a URL as it may be shown: without userinfo, query and fragment, which hold credentials and signatures.
 func Redact(u *url.URL) string {
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return shown.String()
 }
 
-// CopyPath is where the copy of what a URL leads to is kept for a region. It depends on the query as little as on
-// userinfo, so that a new signature keeps what has been fetched with the one before.
+// CopyPath is where a region's copy of the file at a URL is kept. It depends on neither query nor userinfo, so that the
+// copy is still found after a signature or a password has changed.
 func CopyPath(dir, name string, u *url.URL) string {
 	safe := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

@@ -167,9 +167,11 @@ func newFixture(t *testing.T, s *server, path string) *fixture {
 	}
 	core, logs := observer.New(zapcore.InfoLevel)
 	f := &fixture{server: s, logs: logs}
+	w := regions.NewWatched(regions.Options{Path: path, Awaited: true, Logger: zap.NewNop()})
+	t.Cleanup(func() { _ = w.Destruct() })
 	f.Mirror = New(Options{
 		URL: u, Path: path, Header: http.Header{"X-Api-Key": {"t0ken"}}, Refresh: time.Hour, Timeout: 20 * time.Second,
-		Check: regions.Check, Damaged: func() bool { return false }, Replaced: func() { f.replaced++ },
+		Check: w.Check, Damaged: func() bool { return false }, Replaced: func() { f.replaced++ },
 		Logger: zap.New(core),
 	})
 	t.Cleanup(f.client.CloseIdleConnections)

@@ -27,7 +27,7 @@ func TestAwaited(t *testing.T) {
 		}
 		core, logs := observer.New(zapcore.InfoLevel)
 		s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.New(core)})
-		s.watching = true // by the test alone
+		s.every = time.Hour // the test looks
 		if err := s.Start(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -37,7 +37,7 @@ func TestAwaited(t *testing.T) {
 			if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
 				t.Errorf("%s: a request: %v", name, err)
 			}
-			if err := s.Look(false); err == nil {
+			if err := s.Look(t.Context(), false); err == nil {
 				t.Errorf("%s: it was found", name)
 			}
 		}
@@ -51,41 +51,12 @@ func TestAwaited(t *testing.T) {
 			t.Errorf("%s: another file is needed: %v", name, got)
 		}
 		testregion.Write(t, path, firstData, 1, dover)
-		if err := s.Look(false); err != nil {
+		if err := s.Look(t.Context(), false); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		p := pinned(t, s)
-		if covered, err := p.Covers(dover); !covered || err != nil {
-			t.Errorf("%s: %v, %v", name, covered, err)
-		}
-		p.Release()
+		serves(t, s)
 		if got := s.status(); got.Status != OK || got.Unusable || got.Problem != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
-	}
-}
-
-// The watcher finds an awaited file by itself.
-func TestWatchAwaited(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "x.region")
-	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Destruct()
-	testregion.Write(t, path, firstData, 1, dover)
-	awaitData(t, s, firstData)
-}
-
-// awaitData waits until the watcher has found a file with data of that time.
-func awaitData(t *testing.T, s *Watched, data time.Time) {
-	t.Helper()
-	deadline := time.Now().Add(3 * lookEvery)
-	for !s.status().Timestamp.Equal(data) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not noticed: %+v", s.status())
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }

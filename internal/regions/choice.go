@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// PinCovering pins the first of several regions that covers a position. Where none does, it pins the first, whose
-// engines answer that nothing is there.
+// PinCovering pins the first of several regions that covers a position. If none does, it pins the first, whose engines
+// find nothing there.
 func PinCovering(regions []*Region, point orb.Point) (*Pinned, error) {
 	return pinBest(regions, func(p *Pinned) (covered, of int, err error) {
 		yes, err := p.Covers(point)
@@ -48,7 +48,7 @@ func (r *Region) AddTo(c *matching.Coverage) error {
 		}
 		return covered
 	})
-	if err == nil && p.File.Changed() {
+	if p.File.Changed() {
 		err = p.beingChanged()
 	}
 	return p.Report(err)
@@ -85,24 +85,19 @@ func pinBest(regions []*Region, measure func(*Pinned) (covered, of int, err erro
 	return pins[best], nil
 }
 
-// cover pins a region and measures it, once more where its file was written over in place meanwhile.
+// cover pins a region and measures it. What was read while the file was written over in place counts for nothing.
 func (r *Region) cover(measure func(*Pinned) (covered, of int, err error)) (p *Pinned, covered, of int, err error) {
-	for attempt := 1; ; attempt++ {
-		if p, err = r.Pin(); err != nil {
-			return nil, 0, 0, err
-		}
-		covered, of, err = measure(p)
-		changed := p.File.Changed()
-		if err == nil && !changed {
-			return p, covered, of, nil
-		}
-		p.Release()
-		if !changed {
-			return nil, 0, 0, p.Report(err)
-		}
-		r.watched.replace(p)
-		if attempt == 2 {
-			return nil, 0, 0, p.Report(p.beingChanged())
-		}
+	if p, err = r.Pin(); err != nil {
+		return nil, 0, 0, err
 	}
+	covered, of, err = measure(p)
+	if p.File.Changed() {
+		err = p.beingChanged()
+		r.watched.replace(p) // so that the next request finds the file as it is then
+	}
+	if err == nil {
+		return p, covered, of, nil
+	}
+	p.Release()
+	return nil, 0, 0, p.Report(err)
 }

@@ -1,35 +1,22 @@
 package regions
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
-
-// lookThatHangs begins a look at a file whose file system hangs until goOn is called.
-func lookThatHangs(s *Watched) (looked <-chan error, goOn func()) {
-	released := make(chan struct{})
-	s.stat = func(path string) (fs.FileInfo, error) {
-		<-released
-		return os.Stat(path)
-	}
-	results := make(chan error, 1)
-	go func() { results <- s.Look(false) }()
-	for len(s.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	return results, sync.OnceFunc(func() { close(released) })
-}
 
 // atOnce fails when something that may not wait for the file does.
 func atOnce(t *testing.T, what string, f func()) {
@@ -41,91 +28,112 @@ func atOnce(t *testing.T, what string, f func()) {
 	}
 }
 
-// While the file system hangs, nobody waits for it without a bound, and the status is told at once. What was being
-// done goes on when it answers again.
+// While the file system hangs, looking at the path or reading a new file, nothing waits for it without a bound, and
+// requests get 503. When it responds again, everything goes on.
 func TestHangingFileSystem(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits ten seconds, until two looks are given up: done without -short")
-	}
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	s, logs := testWatched(t, path)
-	looked, goOn := lookThatHangs(s)
-	defer goOn()
-
-	// Before anybody has noticed, requests and the status go on.
-	atOnce(t, "the status", func() {
-		if status := s.status(); status.Status != OK {
-			t.Errorf("status before it is noticed: %+v", status)
-		}
-	})
-	pinned(t, s).Release()
-
-	if err := <-looked; !errors.Is(err, errHangs) {
-		t.Fatalf("look: %v", err)
-	}
-	atOnce(t, "the status", func() {
-		if status := s.status(); status.Status != Unavailable || !status.Unusable || !errors.Is(status.Problem, errHangs) {
-			t.Errorf("status: %+v", status)
-		}
-	})
-	atOnce(t, "a request", func() {
-		var answer apierror.Error
-		if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
-			t.Errorf("a request: %v", err)
-		}
-	})
-	// However often one looks, it is one goroutine that hangs.
-	before := runtime.NumGoroutine()
-	var group sync.WaitGroup
-	for range 50 {
-		group.Go(func() { _ = s.Look(false) })
-	}
-	group.Wait()
-	deadline := time.Now().Add(10 * time.Second) // those that gave up may take a moment to end
-	for runtime.NumGoroutine() > before+5 {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines after 50 more looks, %d before", runtime.NumGoroutine(), before)
-		}
-		time.Sleep(time.Millisecond)
-	}
-
-	goOn()
-	deadline = time.Now().Add(10 * time.Second)
-	for s.hangs.Load() {
-		if time.Now().After(deadline) {
-			t.Fatal("it is not noticed that the file system answers")
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if err := s.Look(false); err != nil || s.status().Status != OK {
-		t.Errorf("after it: %v, %+v", err, s.status())
-	}
-	pinned(t, s).Release()
-	if n := logs.FilterLevelExact(zapcore.ErrorLevel).Len(); n != 1 {
-		t.Errorf("%d errors in the log, want one for the time that it hung", n)
+	for _, where := range []string{"stat", "verification"} {
+		t.Run(where, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.region")
+			testregion.Write(t, path, firstData, 1, dover)
+			s, logs := testWatched(t, path)
+			s.patience = 100 * time.Millisecond
+			released := make(chan struct{})
+			goOn := sync.OnceFunc(func() { close(released) })
+			defer goOn()
+			if where == "stat" {
+				s.stat = func(path string) (fs.FileInfo, error) {
+					<-released
+					return os.Stat(path)
+				}
+			} else {
+				s.verify = func(f *region.File, ctx context.Context) error {
+					<-released
+					return f.VerifyWhole(ctx)
+				}
+			}
+			put(t, path, written(t, 1))
+			if err := s.Look(t.Context(), false); !errors.Is(err, errHangs) {
+				t.Fatalf("look: %v", err)
+			}
+			for range 50 {
+				atOnce(t, "a look, a request and the status", func() {
+					if err := s.Look(t.Context(), true); !errors.Is(err, errHangs) {
+						t.Errorf("another look: %v", err)
+					}
+					var answer apierror.Error
+					if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
+						t.Errorf("a request: %v", err)
+					}
+					status := s.status()
+					if status.Status != Unavailable || !status.Unusable || !errors.Is(status.Problem, errHangs) {
+						t.Errorf("status: %+v", status)
+					}
+				})
+			}
+			goOn()
+			for deadline := time.Now().Add(10 * time.Second); s.hangs.Load(); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("it is not noticed that the file system responds")
+				}
+			}
+			if err := s.Look(t.Context(), false); err != nil || s.status().Status != OK {
+				t.Errorf("after it: %v, %+v", err, s.status())
+			}
+			if serves(t, s); !s.status().Timestamp.Equal(secondData) {
+				t.Errorf("after it: %+v", s.status())
+			}
+			if n := logs.FilterLevelExact(zapcore.ErrorLevel).Len(); n != 1 {
+				t.Errorf("%d errors in the log, want one for the time that it hung", n)
+			}
+		})
 	}
 }
 
-// The end does not wait for a file system that hangs, and a file that is opened after all is closed again.
-func TestEndWhileHanging(t *testing.T) {
+// A verification that takes long, and goes on, is no file system that hangs.
+func TestSlowVerification(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.region")
+	testregion.Write(t, path, firstData, 1, dover)
+	s, _ := testWatched(t, path)
+	s.patience = 200 * time.Millisecond
+	s.verify = func(f *region.File, ctx context.Context) error {
+		coverage, err := region.Section[uint32](f, "coverage")
+		if err != nil {
+			return err
+		}
+		for i := range 20 { // a block each time
+			coverage.At(i * (coverage.Len() / 20))
+			time.Sleep(50 * time.Millisecond)
+		}
+		return f.VerifyWhole(ctx)
+	}
+	put(t, path, written(t, 2_000_000))
+	if err := s.Look(t.Context(), false); err != nil || s.status().Status != OK {
+		t.Errorf("%v, %+v", err, s.status())
+	}
+}
+
+// A start does not wait for a file system that hangs, nor does the end; what is opened after all is closed again.
+func TestStartAndEndWhileHanging(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.region")
 	testregion.Write(t, path, firstData, 1, dover)
-	s, _ := testWatched(t, path)
-	testregion.Write(t, path, secondData, 2, dover, newcomer)
-	looked, goOn := lookThatHangs(s)
-	defer goOn()
-	atOnce(t, "the end", func() {
-		if err := s.Destruct(); err != nil {
-			t.Error(err)
-		}
-	})
-	goOn()
-	if err := <-looked; err != nil {
-		t.Error(err)
+	released := make(chan struct{})
+	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
+	s.patience = 100 * time.Millisecond
+	s.stat = func(path string) (fs.FileInfo, error) {
+		<-released
+		return os.Stat(path)
 	}
+	for range 2 {
+		atOnce(t, "the start", func() {
+			if err := s.Start(); !errors.Is(err, errHangs) {
+				t.Errorf("started: %v", err)
+			}
+		})
+	}
+	atOnce(t, "the end", func() { _ = s.Destruct() })
+	close(released)
+	<-s.ended
 	if n := mappings(dir); n > 0 {
 		t.Errorf("%d mappings are left", n)
 	}

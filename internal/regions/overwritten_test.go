@@ -40,7 +40,7 @@ func TestOverwritten(t *testing.T) {
 		t.Errorf("reports of damage: %+v", reports.All())
 	}
 	for range 2 {
-		if err := s.Look(false); err == nil {
+		if err := s.Look(t.Context(), false); err == nil {
 			t.Error("the truncated file was taken")
 		}
 	}
@@ -50,14 +50,10 @@ func TestOverwritten(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Look(false); err != nil || s.status().Status != OK {
+	if err := s.Look(t.Context(), false); err != nil || s.status().Status != OK {
 		t.Errorf("written again: %v, %+v", err, s.status())
 	}
-	p := pinned(t, s)
-	defer p.Release()
-	if covered, err := p.Covers(dover); !covered || err != nil {
-		t.Errorf("written again: %v, %v", covered, err)
-	}
+	serves(t, s)
 }
 
 // A file that is written over in place while it is read: the answer is taken from the file as it is then, or is an
@@ -105,7 +101,6 @@ func TestAskWhileOverwritten(t *testing.T) {
 	// A block that does not match its checksum shows in the region's status.
 	changes = 0
 	content[len(content)/2] ^= 1 // in the coverage or in the description
-	s.replaced = time.Time{}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package regions
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 // Pinned is an open region file with the engines that read it. All requests that came while it was the current one
-// share it, and the last to Release it, after it has been replaced, unmaps the file.
+// share it. After it has been replaced, the last to Release it unmaps the file.
 type Pinned struct {
 	// File is the file itself.
 	File *region.File
@@ -36,56 +35,50 @@ type Pinned struct {
 	opened   time.Time
 	meta     region.Meta
 
+	verified    bool                               // all of it; only for the goroutine of watched
 	overwritten atomic.Pointer[region.DamageError] // set when the file was changed in place
-	met         atomic.Pointer[region.DamageError] // the last damage that a request ran into
-	lastReport  atomic.Int64                       // Unix nanoseconds
+	met         atomic.Pointer[region.DamageError] // the first damage that was found in it
 }
 
 // Release ends the use of the region. Nothing that was read from it by reference may be used after that.
 func (p *Pinned) Release() { p.File.Release() }
 
-// reportEvery is how often a damaged file is written to the log while requests keep running into it.
-const reportEvery = time.Minute
-
-// Report logs an error of an engine if it is about the file, and returns it.
+// Report returns an error of an engine. The first one about the file is logged.
 func (p *Pinned) Report(err error) error {
 	if err == nil {
-		return nil
+		return nil // which costs nothing
 	}
-	var damage *region.DamageError
-	if !errors.As(err, &damage) {
-		return err
-	}
-	p.met.Store(damage)
-	now, last := time.Now().UnixNano(), p.lastReport.Load()
-	if (last != 0 && now-last < int64(reportEvery)) || !p.lastReport.CompareAndSwap(last, now) {
+	damage, ok := errors.AsType[*region.DamageError](err)
+	if !ok || !p.met.CompareAndSwap(nil, damage) {
 		return err
 	}
 	fields := []zap.Field{zap.String("path", p.File.Path()), zap.Error(damage)}
 	if damage.Stack != nil {
 		fields = append(fields, zap.ByteString("stack", damage.Stack))
 	}
-	p.watched.Logger.Error("a region file is damaged; requests that need the damaged part are answered 503", fields...)
+	p.watched.Logger.Error("a region file is damaged; requests that need the damaged part get 503", fields...)
 	return err
 }
 
-// beingChanged is what is wrong with a file that was written over twice while one request read it.
+// beingChanged is what is wrong with a file that changes in place while it is read.
 func (p *Pinned) beingChanged() error {
 	return &region.DamageError{Path: p.File.Path(), Problem: "it is being changed in place"}
 }
 
 // openPinned opens the region file at the path, and its engines.
-func (s *Watched) openPinned() (*Pinned, error) {
-	// Looked at before it is opened: a file that replaces this one in between is then seen as a change later.
-	identity, err := s.identify()
+func (w *Watched) openPinned() (*Pinned, error) {
+	// Before it is opened: a file that replaces this one in between is then seen as a change later.
+	identity, err := w.identify()
 	if err != nil {
 		return nil, err
 	}
-	p, err := openFile(s.Path)
+	p, err := openFile(w.Path)
 	if err != nil {
 		return nil, err
 	}
-	p.watched, p.identity = s, identity
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.watched, p.identity, p.verified = w, identity, w.checked.info != nil && w.checked.same(identity)
 	return p, nil
 }
 
@@ -122,17 +115,6 @@ func openFile(path string) (p *Pinned, err error) {
 		Networks: networks, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta}, nil
 }
 
-// Check reports why a region file cannot be served: it is opened with its engines, and all of it is read and
-// compared with its checksums. The error is that of ctx where it ends before.
-func Check(ctx context.Context, path string) error {
-	p, err := openFile(path)
-	if err != nil {
-		return err
-	}
-	defer p.Release()
-	return p.File.VerifyWhole(ctx)
-}
-
 // Covers reports whether a position lies in the region.
 func (p *Pinned) Covers(point orb.Point) (covered bool, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
@@ -140,8 +122,8 @@ func (p *Pinned) Covers(point orb.Point) (covered bool, err error) {
 }
 
 // Ask pins a region and asks it something. An answer that was read from a file while that was written over in place is
-// thrown away: the file is opened anew, which has all of its checksums compared again, and asked once more. ask must
-// not keep what it is given.
+// discarded: the file is opened again, which has all of its checksums compared again, and asked once more. ask must not
+// keep what it is given.
 func Ask[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, err error) {
 	for attempt := 1; ; attempt++ {
 		var changed *Pinned

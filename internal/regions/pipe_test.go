@@ -34,7 +34,7 @@ func TestPipeAtThePath(t *testing.T) {
 		}
 		for _, force := range []bool{false, true} {
 			atOnce(t, "a look", func() {
-				if err := s.Look(force); !errors.Is(err, regularfile.ErrNotRegular) {
+				if err := s.Look(t.Context(), force); !errors.Is(err, regularfile.ErrNotRegular) {
 					t.Errorf("%s: %v", odd, err)
 				}
 			})
@@ -42,13 +42,10 @@ func TestPipeAtThePath(t *testing.T) {
 		if status := s.status(); status.Status != Stale {
 			t.Errorf("%s: %+v", odd, status)
 		}
-		p := pinned(t, s)
-		if covered, err := p.Covers(dover); !covered || err != nil {
-			t.Errorf("%s: the old file does not serve: %v, %v", odd, covered, err)
-		}
-		p.Release()
+		serves(t, s)
 
 		odd := NewWatched(Options{Path: path, Logger: zap.NewNop()})
+		defer odd.Destruct()
 		atOnce(t, "the start", func() {
 			if err := odd.Start(); !errors.Is(err, regularfile.ErrNotRegular) {
 				t.Errorf("%s: started: %v", path, err)

@@ -49,7 +49,7 @@ func (r *Region) Describe() (response.Region, error) {
 	})
 }
 
-// Status tells how a region stands. Its JSON holds nothing that only an operator may know.
+// Status describes a region. Its JSON holds nothing that only an operator may know.
 type Status struct {
 	Name string `json:"name"`
 	// Status is OK, Stale, Damaged or Unavailable.
@@ -63,65 +63,67 @@ type Status struct {
 
 	// Path is the file's absolute path.
 	Path string `json:"-"`
-	// Problem is why the file cannot be opened, or what is wrong with it; nil where nothing is.
+	// Problem is why the file at the path is not served, or what is wrong with it; nil if nothing is.
 	Problem error `json:"-"`
-	// Unusable says that every request is answered 503.
+	// Unusable says that all requests get 503.
 	Unusable bool `json:"-"`
 }
 
-// How a region stands.
+// Values of Status.Status.
 const (
-	// OK: what stands at the path is served.
+	// OK: the file at the path is served.
 	OK = "ok"
-	// Stale: the file has been replaced by one that cannot be opened, and the one before is served.
+	// Stale: the file at the path is missing, damaged or cannot be opened, and the last good one is served.
 	Stale = "stale"
-	// Damaged: the file was changed in place and cannot be read any more, or requests have met a part of it that does not
-	// match its checksum.
+	// Damaged: the file was changed in place and cannot be read any more, or a part of it does not match its checksum.
 	Damaged = "damaged"
-	// Unavailable: there is no file, or its file system does not answer.
+	// Unavailable: there is no file, or its file system does not respond.
 	Unavailable = "unavailable"
 )
 
-// Status tells how the region stands now.
+// Status describes the region now.
 func (r *Region) Status() Status {
 	status := r.watched.status()
 	status.Name = r.name
 	return status
 }
 
-// Damaged reports whether another file is needed at the path: the one that stands there cannot be opened and none is
-// served, the file was changed in place, or requests have met a part of it that is damaged.
-func (s *Watched) Damaged() bool {
-	status := s.status()
+// Damaged reports whether another file is needed at the path: the one that is there cannot be opened and none is
+// served, the file was changed in place, or a part of it is damaged.
+func (w *Watched) Damaged() bool {
+	status := w.status()
 	if status.Status == Unavailable && status.Checksum == "" {
-		problem := status.Problem
-		return problem != nil && !errors.Is(problem, fs.ErrNotExist) && !errors.Is(problem, errHangs)
+		return status.Problem != nil && !errors.Is(status.Problem, fs.ErrNotExist) && !errors.Is(status.Problem, errHangs)
 	}
 	return status.Status == Damaged
 }
 
-func (s *Watched) status() Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	status := Status{Status: Unavailable, Path: s.Path, Problem: s.problem, Unusable: !s.closed}
-	p := s.current.Load()
+func (w *Watched) status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	status := Status{Status: Unavailable, Path: w.Path, Problem: w.problem, Unusable: !w.closed}
+	if w.hangs.Load() {
+		status.Problem = w.hanging()
+	}
+	p := w.current.Load()
 	if p == nil {
 		return status
 	}
-	status.Unusable = false
-	status.Checksum, status.Timestamp, status.Opened = p.File.Checksum(), p.meta.Timestamp, p.opened.UTC()
+	status.Checksum, status.Timestamp, status.Opened = p.Checksum, p.meta.Timestamp, p.opened.UTC()
 	met := p.met.Load()
 	switch {
-	case s.hangs.Load():
-		status.Status, status.Unusable = Unavailable, true
+	case w.hangs.Load():
+		return status
 	case p.overwritten.Load() != nil:
-		status.Status, status.Unusable = Damaged, true
+		status.Status = Damaged
+		return status
 	case met != nil:
 		status.Status, status.Problem = Damaged, met
-	case s.problem != nil:
+	case w.problem != nil:
 		status.Status = Stale
 	default:
 		status.Status = OK
 	}
+	status.Unusable = false
 	return status
 }

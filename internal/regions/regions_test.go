@@ -1,8 +1,6 @@
 package regions
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,15 +29,11 @@ func testWatched(t testing.TB, path string) (*Watched, *observer.ObservedLogs) {
 	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
 	s := NewWatched(Options{Path: path, Logger: zap.New(core)})
-	s.watching = true // by the test alone
+	t.Cleanup(func() { _ = s.Destruct() })
+	s.every = time.Hour // the test looks
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if !s.closed {
-			_ = s.Destruct()
-		}
-	})
 	return s, logs
 }
 
@@ -67,12 +61,12 @@ func TestSwap(t *testing.T) {
 	s, logs := testWatched(t, path)
 	old := pinned(t, s)
 
-	if err := s.Look(false); err != nil || pinned(t, s) != old {
+	if err := s.Look(t.Context(), false); err != nil || pinned(t, s) != old {
 		t.Errorf("an unchanged file was opened anew: %v", err)
 	}
 	old.Release()
 	testregion.Write(t, path, secondData, 2, dover, newcomer)
-	if err := s.Look(false); err != nil {
+	if err := s.Look(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	p := pinned(t, s)
@@ -96,9 +90,9 @@ func TestSwap(t *testing.T) {
 		t.Errorf("%d lines about the new file", n)
 	}
 
-	// Asked for expressly, also a file that looks unchanged is opened.
-	if err := s.Look(true); err != nil || s.current.Load() == p {
-		t.Errorf("a forced look opened nothing: %v", err)
+	// It was verified before it was swapped in, and is not read again.
+	if err := s.Look(t.Context(), true); err != nil || s.current.Load() != p {
+		t.Errorf("a file that was verified was opened again: %v", err)
 	}
 }
 
@@ -119,68 +113,8 @@ func TestSwapByLink(t *testing.T) {
 	if err := os.Rename(link+".new", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Look(false); err != nil || !s.status().Timestamp.Equal(secondData) {
+	if err := s.Look(t.Context(), false); err != nil || !s.status().Timestamp.Equal(secondData) {
 		t.Errorf("%v, %+v", err, s.status())
-	}
-}
-
-// A new file that is no good leaves the old one in service, is tried once for each change, and gives one line when it
-// stays.
-func TestBadReplacement(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, logs := testWatched(t, path)
-	replace := func(content []byte) {
-		t.Helper()
-		if err := os.WriteFile(path+".new", content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lines := func() int { return logs.FilterLevelExact(zapcore.ErrorLevel).Len() }
-	for name, content := range map[string][]byte{
-		"empty": nil, "foreign": []byte("no region at all"), "truncated": whole[:len(whole)-1], "header only": whole[:4096],
-	} {
-		before := lines()
-		replace(content)
-		for look := range 4 {
-			if err := s.Look(false); err == nil {
-				t.Fatalf("%s: taken", name)
-			}
-			if want := min(look, 1); lines()-before != want {
-				t.Errorf("%s: %d lines after look %d, want %d", name, lines()-before, look, want)
-			}
-		}
-		p := pinned(t, s)
-		if covered, err := p.Covers(dover); !covered || err != nil {
-			t.Errorf("%s: the old file does not serve: %v, %v", name, covered, err)
-		}
-		p.Release()
-		if status := s.status(); status.Status != Stale || status.Problem == nil {
-			t.Errorf("%s: status %+v", name, status)
-		}
-	}
-	before := lines()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if err := s.Look(false); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("removed: %v", err)
-		}
-	}
-	if lines()-before != 1 || s.status().Status != Stale {
-		t.Errorf("removed: %d lines, %+v", lines()-before, s.status())
-	}
-	replace(whole)
-	if err := s.Look(false); err != nil || s.status().Status != OK || s.status().Problem != nil {
-		t.Errorf("repaired: %v, %+v", err, s.status())
 	}
 }
 
@@ -214,7 +148,7 @@ func TestSwapUnderLoad(t *testing.T) {
 	}
 	for i := range 30 {
 		testregion.Write(t, path, firstData.Add(time.Duration(i)*time.Hour), 20_000+i, dover)
-		if err := s.Look(i%2 == 0); err != nil {
+		if err := s.Look(t.Context(), i%2 == 0); err != nil {
 			t.Error(err)
 		}
 		for before := served.Load(); served.Load() < before+4 && !t.Failed(); {
@@ -244,7 +178,7 @@ func TestPinAfterTheEnd(t *testing.T) {
 	if err := s.Destruct(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Look(true); err != nil {
+	if err := s.Look(t.Context(), true); err != nil {
 		t.Errorf("a look after the end: %v", err)
 	}
 	after := pinned(t, s)
@@ -289,16 +223,21 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// The watcher finds a new file by itself.
+// The watcher finds an awaited file, and a new one, by itself.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	s := NewWatched(Options{Path: path, Logger: zap.NewNop()})
+	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
 	defer s.Destruct()
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	testregion.Write(t, path, secondData, 2, dover)
-	awaitData(t, s, secondData)
+	for i, data := range []time.Time{firstData, secondData} {
+		testregion.Write(t, path, data, 1+i, dover)
+		for deadline := time.Now().Add(3 * lookEvery); !s.status().Timestamp.Equal(data); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("not noticed: %+v", s.status())
+			}
+		}
+	}
 }

@@ -1,9 +1,12 @@
-// Package regions keeps region files open while requests read them and other files take their place: each file is
-// looked at every 2 seconds, a new one is swapped in, and the one before is unmapped when the last request that pinned
-// it has released it.
+// Package regions keeps region files open while requests read them and other files replace them. Each path is looked at
+// every 2 seconds. A new file is compared with its checksums, all of it, and then swapped in; the old one is unmapped
+// when the last request that pinned it has released it.
 package regions
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -13,112 +16,220 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Options say what to watch.
+const (
+	// lookEvery is how often region files are looked at.
+	lookEvery = 2 * time.Second
+	// hangAfter is how long a file system may take for one operation before requests that need the file get 503.
+	hangAfter = 10 * time.Second
+	// endPatience bounds how long Destruct waits.
+	endPatience = time.Second
+)
+
+// ErrUnderWay is what Look returns if its context ends first. The look goes on.
+var ErrUnderWay = errors.New("the region file is still being verified")
+
+var errHangs = errors.New("its file system does not respond; check the drive or the network share")
+
+// Options describe what to watch.
 type Options struct {
 	// Path is the absolute path of the region file. Symbolic links are not resolved: one that is pointed at another file
 	// is a replaced file.
 	Path string
-	// Awaited says that the file may come later: Start goes on without it, and requests are answered 503 until then.
+	// Awaited says that the file may come later: Start succeeds without it, and requests get 503 until then.
 	Awaited bool
 	// Logger gets a line for each file that is opened, and for each that cannot be.
 	Logger *zap.Logger
-	// Exiting reports whether the process is about to end, so that nobody waits for a file system any more. Nil means
-	// that it never is.
-	Exiting func() bool
 }
 
 // Watched is a path and the region file that was last found there, for all configurations that name it.
 //
-// A file system may hang: a network drive whose server is away lets everybody wait who touches it. So the path is
-// looked at and opened in a goroutine of its own, for which others wait a bounded time (see exclusively), and never
-// while mu is held.
+// A file system may hang: a network drive whose server is away blocks all that touch it. So one goroutine looks at the
+// path, opens what is there and verifies it (see look.go). Nothing else waits for it without a bound, and mu is never
+// held meanwhile.
 type Watched struct {
 	Options
 
-	current atomic.Pointer[Pinned]            // nil before it is opened and after it is closed
-	absent  atomic.Bool                       // an awaited file has not come yet
-	hangs   atomic.Bool                       // the file system has not answered in time, and has not since
-	turn    chan struct{}                     // holds something while the path is looked at or opened
-	stat    func(string) (fs.FileInfo, error) // os.Stat, but for tests
-	stop    chan struct{}
+	current atomic.Pointer[Pinned] // nil before it is opened, while there is none, and after Destruct
+	hangs   atomic.Bool            // the file system has not responded in time, and still does not
+	wake    chan struct{}
+	ctx     context.Context // ends with Destruct
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when the goroutine has ended
 
-	mu       sync.Mutex // of all below, and of changes of current
-	watching bool
-	closed   bool
+	// Tests change these before the first look.
+	every, patience time.Duration
+	stat            func(string) (fs.FileInfo, error)
+	verify          func(*region.File, context.Context) error
 
-	// What stands at the path and cannot be opened, and why; problem is nil where the current file is what stands there.
+	mu     sync.Mutex // of all below, and of changes of current
+	closed bool
+	asked  []chan error // get the result of the next look
+	forced bool         // the next look verifies a file that was not verified yet
+
+	looking   bool
+	answering []chan error // get the result of the present look
+	alarm     *time.Timer  // fires when the present look takes long
+	verifying *region.File // nil while no file is being verified
+	read      int64        // bytes of it, when the alarm fired last
+
+	// The file at the path that cannot be served, and why; problem is nil if the current file is the one at the path.
 	refused  fileIdentity
 	problem  error
 	reported bool
 
-	replaced time.Time // when a request last had the file opened anew
+	checked fileIdentity // the last file that Check accepted
 }
 
-// NewWatched returns a path that nobody has looked at yet. Start begins to watch it, and Destruct ends that.
+// NewWatched returns a path that was not looked at yet. Its goroutine runs until Destruct.
 func NewWatched(o Options) *Watched {
-	if o.Exiting == nil {
-		o.Exiting = func() bool { return false }
+	w := &Watched{Options: o, wake: make(chan struct{}, 1), ended: make(chan struct{}), every: lookEvery,
+		patience: hangAfter, stat: os.Stat, verify: (*region.File).VerifyWhole}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	go w.run()
+	return w
+}
+
+// Start opens the file if none is open, and begins to watch the path. The error says why it cannot be opened; an
+// awaited file that cannot be opened is no error, unless the file system hangs. It takes 10 seconds at most.
+func (w *Watched) Start() error {
+	if w.current.Load() != nil {
+		return nil
 	}
-	return &Watched{Options: o, turn: make(chan struct{}, 1), stat: os.Stat, stop: make(chan struct{})}
+	err := w.Look(w.ctx, false)
+	switch {
+	case err == nil, w.Awaited && !errors.Is(err, errHangs):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: make it with `caddy maps build EXTRACT --output %s`", err, w.Path)
+	}
+	return err
+}
+
+// Look has the path looked at, and returns when that has been done. A new file is swapped in if it is good. verify has
+// a file compared with its checksums, if this process has not done so yet, also if it is in use already, and has one
+// tried again that was refused. The error says why the file at the path is not in use, or what is wrong with it; it is
+// ErrUnderWay if ctx ends first. After Destruct it is nil.
+func (w *Watched) Look(ctx context.Context, verify bool) error {
+	answer := make(chan error, 1)
+	w.mu.Lock()
+	switch {
+	case w.closed:
+		answer <- nil
+	case w.hangs.Load():
+		answer <- w.hanging()
+	default:
+		w.asked = append(w.asked, answer)
+		w.forced = w.forced || verify
+		select {
+		case w.wake <- struct{}{}:
+		default: // it was woken already
+		}
+	}
+	w.mu.Unlock()
+	select {
+	case err := <-answer:
+		return err
+	case <-w.ctx.Done():
+		return nil
+	case <-ctx.Done():
+		return ErrUnderWay
+	}
+}
+
+// Check reports why a region file cannot be served, wherever it is: it is opened with its engines, and all of it is
+// compared with its checksums. If it is renamed to the path, it is swapped in without being read again. The error is
+// that of ctx if it ends first.
+func (w *Watched) Check(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	p, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	if err := w.verify(p.File, ctx); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.checked = fileIdentity{info}
+	return nil
 }
 
 // pin returns the current file with a reference to it.
-func (s *Watched) pin() (*Pinned, error) {
+func (w *Watched) pin() (*Pinned, error) {
 	for {
-		if s.hangs.Load() || s.absent.Load() {
-			// A request that reads a file that hangs may wait for ever, and a thread of the system with it.
+		if w.hangs.Load() {
+			// A request that reads a file that hangs may wait forever, and a thread of the system with it.
 			return nil, apierror.Unavailable()
 		}
-		p := s.current.Load()
-		if p == nil {
-			return s.pinClosed()
-		}
-		if !p.File.Acquire() {
-			continue // it was replaced just now
-		}
-		if damage := p.overwritten.Load(); damage != nil {
-			p.Release()
-			if s.replace(p) {
-				continue
+		p := w.current.Load()
+		switch {
+		case p == nil:
+			if p, err := w.pinUnopened(); p != nil || err != nil {
+				return p, err
 			}
-			return nil, p.Report(damage)
+		case !p.File.Acquire(): // it was replaced just now
+		case p.overwritten.Load() == nil:
+			return p, nil
+		default:
+			p.Release()
+			if !w.replace(p) {
+				return nil, p.Report(p.overwritten.Load())
+			}
 		}
-		return p, nil
 	}
 }
 
-// pinClosed is pin for a request that comes before the file has been opened, or after a reload has closed it. The
-// latter opens the file for itself: its configuration is gone, but it was let in.
-func (s *Watched) pinClosed() (*Pinned, error) {
-	p, err := s.exclusively(openPatience, s.open)
+// pinUnopened is pin for a request that comes before the file has been opened, or after a reload has closed it. The
+// latter opens the file for itself: its configuration is gone, but it was let in. It returns neither a file nor an
+// error if the file is open now.
+func (w *Watched) pinUnopened() (p *Pinned, err error) {
+	w.mu.Lock()
+	closed, absent := w.closed, w.Awaited && w.problem != nil
+	w.mu.Unlock()
+	switch {
+	case absent:
+		return nil, apierror.Unavailable()
+	case closed:
+		p, err = w.openPinned()
+	default:
+		err = w.Look(w.ctx, false)
+	}
 	if err != nil {
-		s.Logger.Error("a region file cannot be opened; the request is answered 503", zap.String("path", s.Path),
-			zap.Error(err))
-		return nil, apierror.Unavailable() // what its client may know of that
+		w.Logger.Error("a region file cannot be opened; the request gets 503", zap.String("path", w.Path), zap.Error(err))
+		return nil, apierror.Unavailable() // its client may not know more
 	}
 	return p, nil
 }
 
-// Destruct gives up the file. Requests that have pinned it keep it open. The error is always nil.
-func (s *Watched) Destruct() error {
-	s.mu.Lock()
-	s.closed = true
-	close(s.stop)
-	p := s.current.Swap(nil)
-	s.mu.Unlock()
-	if p == nil {
-		return nil
+// replace has the path looked at for a request that found the file changed in place, and reports whether another one is
+// current now.
+func (w *Watched) replace(changed *Pinned) bool {
+	w.mu.Lock()
+	busy := w.verifying != nil
+	w.mu.Unlock()
+	if !busy && w.current.Load() == changed {
+		_ = w.Look(w.ctx, false) // what is wrong is logged when the file does not change any more
 	}
-	released := make(chan struct{})
-	go func() {
-		p.Release() // closing a file may hang, too
-		close(released)
-	}()
+	return w.current.Load() != changed
+}
+
+// Destruct gives up the file, and ends a verification. Requests that have pinned the file keep it open. The error is
+// always nil.
+func (w *Watched) Destruct() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.cancel()
 	select {
-	case <-released:
-	case <-time.After(closePatience):
+	case <-w.ended:
+	case <-time.After(endPatience): // its file system hangs
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const (
 	// pollTimeout bounds one question, and with it how late a connection that hangs is noticed.
 	pollTimeout = 2 * time.Second
 	// reconnectTimeout bounds an attempt to connect.
-	reconnectTimeout = 3 * time.Second
+	reconnectTimeout = 5 * time.Second
 	// reconnectAfter is the pause after the first failure; it doubles up to maxReconnect.
 	reconnectAfter = 100 * time.Millisecond
 	maxReconnect   = 2 * time.Second

@@ -97,8 +97,8 @@ func (h *health) failed(logger *zap.Logger, err error) {
 // wrote takes note of how a change ended.
 func (h *health) wrote(logger *zap.Logger, err error) {
 	failure, failed := errors.AsType[*Error](err)
-	if !failed && err != nil || errors.Is(err, context.Canceled) || errors.Is(err, errClosed) {
-		return // the change was refused or given up
+	if !failed && err != nil || errors.Is(err, context.Canceled) || errors.Is(err, errClosed) || errors.Is(err, errAway) {
+		return // the change was refused or given up, or nobody knows
 	}
 	if errors.Is(err, account.ErrDamaged) {
 		h.damaged(logger, err)

@@ -30,8 +30,8 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
 // - `GET /maps/status` tells the version of caddy-maps, and how the store and the regions stand.
 // - `GET /maps/regions` lists the regions, with their age, where they come from, and what is wrong with them.
-// - `POST /maps/regions/reload` opens region files that have changed, and has those fetched that have changed at their
-// origins. It waits for them for a minute; the answer is 202 while one is still on its way.
+// - `POST /maps/regions/reload` opens region files that have changed, fetches those that have changed at their origins,
+// and verifies those that were not verified yet. After a minute the answer is 202, and the work continues.
 // - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists what
 // the accounts of the organization used.
 // - `GET /maps/quotas/{organization}` tells the quotas of all accounts of an organization together, and how much of

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -19,13 +18,9 @@ import (
 
 // regionSet are the regions of one configuration.
 type regionSet struct {
-	byName map[string]*configuredRegion
-	names  []string // sorted
-
-	// What this configuration holds of the pools, one for each region that was provisioned.
-	files   []regionKey
-	fetched []string
-
+	byName  map[string]*configuredRegion
+	names   []string          // sorted
+	release []func()          // gives back what this configuration holds of the pools
 	needMap []*regions.Region // those whose maps somebody serves
 }
 
@@ -33,10 +28,8 @@ type configuredRegion struct {
 	*regions.Region
 	watched *regions.Watched
 
-	// Of a region that is fetched from a URL; fetched is nil where it is not.
-	fetched *fetched
+	fetched *fetched // nil if it is not downloaded
 	from    *remote
-	wait    time.Duration
 }
 
 // regionKey tells apart what is done with a path.
@@ -47,70 +40,56 @@ type regionKey struct {
 
 var regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
 
-func acquireRegion(key regionKey) *regions.Watched {
-	value, _, err := regionPool.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return regions.NewWatched(regions.Options{
-			Path: key.path, Awaited: key.awaited, Logger: regionLogger(), Exiting: caddy.Exiting,
-		}), nil
+func acquireRegion(key regionKey) (watched *regions.Watched, release func()) {
+	return acquire(regionPool, key, func() *regions.Watched {
+		return regions.NewWatched(regions.Options{Path: key.path, Awaited: key.awaited, Logger: regionLog.logger()})
 	})
-	if err != nil {
-		panic(err) // the constructor above has no error
-	}
-	return value.(*regions.Watched)
 }
 
-// regionLogger writes to the logs of the configuration that runs, since a region outlives the one that opened it.
-func regionLogger() *zap.Logger { return regionLog.logger() }
+// acquire returns what a pool has for a key, or else what create makes, until release.
+func acquire[T caddy.Destructor](pool *caddy.UsagePool, key any, create func() T) (shared T, release func()) {
+	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create(), nil })
+	if err != nil {
+		panic(err) // create has none
+	}
+	return value.(T), func() { _, _ = pool.Delete(key) } // Destruct has no error
+}
 
-// provisionRegions resolves the paths. Where a configuration is only checked, or is the first one, a file that cannot
-// be opened is worth a warning, so that this works where there is none. Where it is to replace a running one, files
-// are opened here already: what cannot be opened refuses the reload before any server of it listens, and no
-// connection is lost to one that never serves.
+// provisionRegions resolves the paths and opens the files. If this configuration is only checked, or is the first one,
+// a file that cannot be opened is worth a warning: it may be on the machine that the configuration is meant for. If it
+// is to replace a running one, the file refuses the reload before any server of it listens, and no connection is lost
+// to one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
 	a.regions.byName = make(map[string]*configuredRegion, len(a.Regions))
 	for name, config := range a.Regions {
 		if name == "" {
 			return errors.New("a region needs a name")
 		}
-		path, from, err := config.provision(name, whileLoading)
+		path, from, err := config.provision(name)
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
-		file := regionKey{path, from != nil || config.Awaited}
-		r := &configuredRegion{watched: acquireRegion(file), from: from, wait: time.Duration(config.Wait)}
-		r.Region = regions.New(name, r.watched)
-		a.regions.files = append(a.regions.files, file)
+		watched, release := acquireRegion(regionKey{path, from != nil || config.Awaited})
+		a.regions.release = append(a.regions.release, release)
+		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, from: from}
 		if from != nil {
-			var key string
-			r.fetched, key = acquireFetched(path, from)
-			a.regions.fetched = append(a.regions.fetched, key)
+			r.fetched, release = acquireFetched(path, from)
+			a.regions.release = append(a.regions.release, release)
 		}
 		a.regions.byName[name] = r
 		a.regions.names = append(a.regions.names, name)
 	}
 	slices.Sort(a.regions.names)
-	if caddy.ActiveContext().Context == nil {
-		a.tryRegions()
-		return nil
+	if caddy.ActiveContext().Context != nil {
+		return a.openRegions(true)
 	}
-	return a.openRegions(true)
-}
-
-// tryRegions warns of region files without which the app will not start. They may be elsewhere, on the machine that
-// the configuration is meant for.
-func (a *App) tryRegions() {
-	try := func(r *configuredRegion) error {
-		if r.watched.Awaited {
-			return nil
-		}
-		return r.watched.Try()
-	}
-	for name, err := range a.eachRegion(try) {
+	for name, err := range a.eachRegion((*configuredRegion).try) {
 		if err != nil {
 			a.logger.Warn("a region file cannot be opened; the server will not start without it",
 				zap.String("region", name), zap.String("path", a.regions.byName[name].Path()), zap.Error(err))
 		}
 	}
+	return nil
 }
 
 // eachRegion does something with all regions at the same time, and yields their names, in order, with what came of it.
@@ -130,8 +109,7 @@ func (a *App) eachRegion(do func(*configuredRegion) error) iter.Seq2[string, err
 	}
 }
 
-// openRegions opens the files that are not open yet. One that is open already stays so, whatever has become of its
-// path.
+// openRegions opens the files that are not open yet.
 func (a *App) openRegions(reload bool) error {
 	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
 		if err != nil {
@@ -143,13 +121,10 @@ func (a *App) openRegions(reload bool) error {
 
 // cleanupRegions gives back what this configuration holds. Requests that have pinned a region keep it open.
 func (a *App) cleanupRegions() {
-	for _, key := range a.regions.fetched {
-		_, _ = fetchPool.Delete(key) // Destruct has no error
+	for _, release := range slices.Backward(a.regions.release) {
+		release()
 	}
-	for _, key := range a.regions.files {
-		_, _ = regionPool.Delete(key)
-	}
-	a.regions.fetched, a.regions.files = nil, nil
+	a.regions.release = nil
 }
 
 // Region returns a region of the configuration by its name. Modules call it in their Provision.
@@ -200,7 +175,7 @@ func (a *App) warnOfMissingMaps() {
 		}
 		if p.Map == nil {
 			a.logger.Warn("a region file has no map, and its tiles are answered 404; build it again, without --no-map, "+
-				"with `caddy maps build <extract> --output "+r.Path()+"`", zap.String("region", r.Name()))
+				"with `caddy maps build EXTRACT --output "+r.Path()+"`", zap.String("region", r.Name()))
 		}
 		p.Release()
 	}
@@ -224,15 +199,15 @@ func (a *App) RegionDetails() []RegionDetail {
 	return list
 }
 
-// ReloadRegions opens every region's file anew, also one that looks unchanged, and has the servers asked from which
-// regions are fetched. Where one cannot be opened or fetched, the one before is served, and the error says so. It is
-// not complete where ctx ended while a file was on its way.
+// ReloadRegions has all regions looked at now. Files that this process has not verified yet are verified, the servers
+// of regions are asked for new files, and damaged copies are downloaded again. The error says which regions have a
+// problem; the last good file is served. It is not complete if ctx ended while a file was being downloaded or verified.
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error
 	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
 		switch {
-		case errors.Is(err, mirror.ErrUnderWay):
+		case errors.Is(err, mirror.ErrUnderWay), errors.Is(err, regions.ErrUnderWay):
 			complete = false
 		case err != nil:
 			problems = append(problems, fmt.Errorf("region %s: %w", name, err))

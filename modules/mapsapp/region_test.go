@@ -31,10 +31,10 @@ func testApp(t testing.TB, configs map[string]*RegionConfig) *App {
 	t.Cleanup(a.cleanupRegions)
 	for _, name := range a.regions.names {
 		path := a.regions.byName[name].Path()
-		_, err := os.Stat(path)
+		missing := a.regions.byName[name].Status().Checksum == ""
 		warned := logs.FilterField(zap.String("path",
 			path)).FilterMessageSnippet("the server will not start without it").Len()
-		if err != nil && warned != 1 {
+		if missing && warned != 1 {
 			t.Errorf("%d warnings of %s, which is missing", warned, path)
 		}
 	}
@@ -91,14 +91,14 @@ func TestRegionsOfAnApp(t *testing.T) {
 		t.Fatalf("the mapping was not kept: %v", err)
 	}
 	after.Release()
+	if _, err := second.ReloadRegions(t.Context()); err == nil || !strings.Contains(err.Error(), "region b: ") ||
+		strings.Contains(err.Error(), "region a: ") {
+		t.Errorf("reloading with a missing file: %v", err)
+	}
 	list := second.RegionStatus()
 	if len(list) != 2 || list[0].Name != "a" || list[1].Name != "b" || list[0].Status != regions.OK ||
 		!list[0].Timestamp.Equal(secondData) || list[1].Status != regions.Stale {
 		t.Errorf("status: %+v", list)
-	}
-	if _, err := second.ReloadRegions(t.Context()); err == nil || !strings.Contains(err.Error(), "region b: ") ||
-		strings.Contains(err.Error(), "region a: ") {
-		t.Errorf("reloading with a missing file: %v", err)
 	}
 
 	for name, configs := range map[string]map[string]*RegionConfig{
@@ -129,7 +129,7 @@ func TestAwaitedFile(t *testing.T) {
 	if err := a.openRegions(false); err != nil {
 		t.Fatal(err)
 	}
-	if n := logs.FilterMessageSnippet("caddy maps build <extract> --output " + path).Len(); n != 1 {
+	if n := logs.FilterMessageSnippet("caddy maps build EXTRACT --output " + path).Len(); n != 1 {
 		t.Errorf("starting: %v", logs.All())
 	}
 	if status := a.RegionStatus()[0]; status.Status != regions.Unavailable || !status.Unusable {

@@ -192,8 +192,8 @@ func TestFetchedRegion(t *testing.T) {
 	}
 }
 
-// A file in the cache whose beginning is as it was, but which cannot be opened, is fetched again, though the server has
-// no other one.
+// A damaged file in the cache is downloaded again, though the server has no other one: when it cannot be opened at the
+// start, and when a reload of the regions finds the damage.
 func TestDamagedCache(t *testing.T) {
 	dir := t.TempDir()
 	built, cache := filepath.Join(dir, "built"), filepath.Join(dir, "cache")
@@ -208,30 +208,73 @@ func TestDamagedCache(t *testing.T) {
 		Site: site,
 	}
 	s := mapstest.Start(t, config)
-	if err := caddy.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	copies, err := filepath.Glob(filepath.Join(cache, "*.region"))
-	if err != nil || len(copies) != 1 {
-		t.Fatal(copies, err)
-	}
-	content, err := os.ReadFile(copies[0])
+	whole, err := os.ReadFile(built)
 	if err != nil {
 		t.Fatal(err)
 	}
-	description := bytes.Index(content, []byte(`"sources"`))
-	if description < 0 {
-		t.Fatal("the description is not found")
+	for _, tc := range []struct {
+		text    string // where a byte is damaged
+		atStart bool   // whether the start finds it
+	}{{`"sources"`, true}, {"Oldtown", false}} {
+		if err := caddy.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		copies, err := filepath.Glob(filepath.Join(cache, "*.region"))
+		if err != nil || len(copies) != 1 {
+			t.Fatal(copies, err)
+		}
+		content := append([]byte(nil), whole...)
+		at := bytes.Index(content, []byte(tc.text))
+		if at < 0 {
+			t.Fatalf("%s is not found", tc.text)
+		}
+		content[at]++
+		if err := os.WriteFile(copies[0], content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Load(config); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(copies[0]); err != nil || bytes.Equal(got, whole) != tc.atStart {
+			t.Errorf("%s: after the start: %v, %+v", tc.text, err,
+				detail(t, s.AdminDo(http.MethodGet, "/maps/regions", "")))
+		}
+		d := detail(t, s.AdminDo(http.MethodPost, "/maps/regions/reload", ""))
+		if got, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(got, whole) || d.Status.Status != "ok" {
+			t.Errorf("%s: after the reload: %v, %+v of %+v", tc.text, err, d, d.Origin)
+		}
 	}
-	content[description]++
-	if err := os.WriteFile(copies[0], content, 0o600); err != nil {
+}
+
+// A damaged file that replaces a good one on this machine is refused, and GET /maps/regions says why.
+func TestDamagedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "village.region")
+	mapstest.BuildRegion(t, path, mapstest.Village)
+	content, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Load(config); err != nil {
+	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "region village " + path})
+	content[len(content)/2]++
+	if err := os.WriteFile(path+".new", content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if d := detail(t, s.AdminDo(http.MethodGet, "/maps/regions", "")); d.Status.Status != "ok" {
-		t.Errorf("the region is %+v of %+v", d, d.Origin)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != http.StatusInternalServerError {
+		t.Errorf("reload: %d %s", a.Status, a.Body)
+	}
+	d := detail(t, s.AdminDo(http.MethodGet, "/maps/regions", ""))
+	if d.Status.Status != "stale" || !strings.Contains(d.Problem, "does not match its checksum") {
+		t.Errorf("%+v", d)
+	}
+	if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != 200 || !strings.Contains(a.Body, `"status":"stale"`) ||
+		strings.Contains(a.Body, "problem") {
+		t.Errorf("health: %d %s", a.Status, a.Body)
+	}
+	if !strings.Contains(s.Log(), "the last good one stays in service") {
+		t.Error("nothing in the log")
 	}
 }
 
