@@ -2,7 +2,6 @@ package integration
 
 import (
 	"bytes"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
