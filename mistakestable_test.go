@@ -154,9 +154,15 @@ var mistakes = []mistake{
 			"of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, at Caddyfile:9"},
 	{site: "maps_auth TILE {\napi_key_query\n}",
 		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: wrong argument count; write " +
-			"api_key_query NAME, at Caddyfile:10"},
+			"api_key_query NAME..., at Caddyfile:10"},
 	{site: "maps_auth TILE {\napi_key_query \"\"\n}",
-		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: the value is empty, at Caddyfile:10"},
+		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: \"\" cannot be the name of a parameter, at " +
+			"Caddyfile:10"},
+	{site: "maps_auth TILE {\napi_key_query a b a\n}",
+		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: \"a\" is named twice, at Caddyfile:10"},
+	{site: "maps_tokens {\ncors app.example.com\n}",
+		want: `parsing caddyfile tokens for 'maps_tokens': cors: "app.example.com" is not an origin like ` +
+			"https://app.example.com, or *, at Caddyfile:10"},
 	{site: "maps_auth TILE {\napi_key_qeury apiKey\n}",
 		want: "parsing caddyfile tokens for 'maps_auth': unknown option of maps_auth: api_key_qeury; did you " +
 			"mean api_key_query? It is one of api_key_query, error_style, forward_token, cors, units, at " +

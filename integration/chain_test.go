@@ -24,36 +24,42 @@ import (
 const chainSite = `
 	handle /delaware/v2/* {
 		maps_reverse_geocode {
+			public
 			prefix /delaware/v2/search/reverse-geocoding
 			geocoder local delaware
 		}
 	}
 	handle /delaware/api/* {
 		maps_match {
+			public
 			prefix /delaware/api/route/matching
 			matcher local delaware
 		}
 	}
 	handle /andorra/v2/* {
 		maps_reverse_geocode {
+			public
 			prefix /andorra/v2/search/reverse-geocoding
 			geocoder local andorra
 		}
 	}
 	handle /andorra/api/* {
 		maps_match {
+			public
 			prefix /andorra/api/route/matching
 			matcher local andorra
 		}
 	}
 	handle /v2/* {
 		maps_reverse_geocode {
+			public
 			geocoder local delaware
 			geocoder local andorra
 		}
 	}
 	handle /api/route/* {
 		maps_match {
+			public
 			matcher local delaware andorra
 			matcher osrm {$MAPS_TEST_OSRM}
 		}

@@ -56,6 +56,13 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
+	for query, want := range map[string]error{"key=abc": nil, "apiKey=abc&key=": nil, "apiKey=abc&key=abc": ErrTwo,
+		"apiKey=abc&key=&key=": ErrRepeated, "apiKey=%zz&key=abc": ErrMalformed} {
+		token, err := Find(http.Header{}, query, []string{"apiKey", "key"})
+		if !errors.Is(err, want) || (token == "abc") != (want == nil) {
+			t.Errorf("%s: %q, %v; want %v", query, token, err, want)
+		}
+	}
 	if token, err := Find(http.Header{}, "apiKey=abc", nil); token != "" || err != nil {
 		t.Errorf("a parameter that is not configured was read: %q, %v", token, err)
 	}

@@ -46,8 +46,8 @@ func (a *App) warnOfOpenLogs() {
 	}
 	slices.Sort(open)
 	if len(open) > 0 {
-		a.logger.Warn("these loggers write URLs with the tokens that maps_auth takes from the query: add `format filter "+
-			"{ request maps_redact <parameter> }` to the log of the site and to `log default` in the global options",
+		a.logger.Warn("these loggers show the tokens that maps_auth takes from the query, in URLs: add `format filter { "+
+			"request maps_redact <parameter> }` to the log of each site with maps_auth, and to the global `log default`",
 			zap.Strings("loggers", slices.Compact(open)))
 	}
 }

@@ -349,6 +349,39 @@ func TestRefreshRotation(t *testing.T) {
 	}
 }
 
+// Pages of the named origins may refresh and revoke, and nothing else.
+func TestCORS(t *testing.T) {
+	const page, foreign = "https://app.example.com", "https://evil.test"
+	s := mapstest.Start(t, mapstest.Config{Site: site(" {\ncors " + page + "\n}")})
+	acc := s.CreateAccount(s.UserToken("acme"), "TILE", "")
+	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
+	refresh := mapstest.JSON("refresh_token", pair.RefreshToken)
+	for _, tc := range []struct {
+		path, body, origin string
+		status             int
+		allow              string
+	}{
+		{refreshPath, refresh, page, 200, page},
+		{refreshPath, refresh, foreign, 200, ""},
+		{refreshPath, "{}", page, 400, page},
+		{authPath, mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken), page, 200, ""},
+		{"/api/v1/external/revoke", refresh, page, 204, page},
+		{refreshPath, refresh, page, 401, page},
+	} {
+		got := s.Do(http.MethodPost, tc.path, "", tc.body, "Origin", tc.origin)
+		if allow := got.Header.Get("Access-Control-Allow-Origin"); got.Status != tc.status || allow != tc.allow {
+			t.Errorf("%s of %s: %d, Access-Control-Allow-Origin %q, want %d %q", tc.path, tc.origin, got.Status, allow,
+				tc.status, tc.allow)
+		}
+		got = s.Do(http.MethodOptions, tc.path, "", "", "Origin", tc.origin, "Access-Control-Request-Method", "POST",
+			"Access-Control-Request-Headers", "content-type")
+		if allow := got.Header.Get("Access-Control-Allow-Origin"); allow != tc.allow || (got.Status == 204) == (tc.path == authPath) {
+			t.Errorf("preflight of %s of %s: %d, Access-Control-Allow-Origin %q, want %q", tc.path, tc.origin, got.Status, allow,
+				tc.allow)
+		}
+	}
+}
+
 func TestCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
 		"maps_tokens x":                                     "unexpected argument",
