@@ -51,12 +51,13 @@ func hold(t *testing.T, p *Pool, c Caller) (release func()) {
 	return func() { p.Release(c, 1, 1) }
 }
 
-// use waits for a slot and uses it for so many milliseconds.
-func use(t *testing.T, p *Pool, c Caller, cost int64) {
+// use waits for a slot, uses it for so many milliseconds, and notes that before it gives it back.
+func use(t *testing.T, p *Pool, c Caller, cost int64, note func()) {
 	if err := p.Acquire(t.Context(), c, 1, time.Hour); err != nil {
 		t.Error(err)
 	}
 	time.Sleep(time.Duration(cost) * time.Millisecond)
+	note()
 	p.Release(c, 1, cost)
 }
 
@@ -86,8 +87,7 @@ func turns(t *testing.T, many func(i int) Caller, few Caller) {
 			c = many(i)
 		}
 		all.Go(func() {
-			use(t, p, c, 1)
-			served = append(served, c)
+			use(t, p, c, 1, func() { served = append(served, c) })
 		})
 		synctest.Wait() // in this order
 	}
@@ -108,8 +108,7 @@ func TestShareOfWork(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-						use(t, p, of(account), cost)
-						used[account] += cost
+						use(t, p, of(account), cost, func() { used[account] += cost })
 					}
 				})
 			}
@@ -130,8 +129,7 @@ func TestNoSavings(t *testing.T) {
 		run := func(account string, n int) {
 			for range n {
 				all.Go(func() {
-					use(t, p, of(account), 1)
-					counts[account].Add(1)
+					use(t, p, of(account), 1, func() { counts[account].Add(1) })
 				})
 			}
 		}
