@@ -334,6 +334,7 @@ func TestMatchingErrors(t *testing.T) {
 		{"no path", get("radius=5"), 422, input, "path", nil},
 		{"empty path", get("path="), 422, input, "path", nil},
 		{"path twice", get(good + "&" + good), 422, input, "path", nil},
+		{"path that takes too much work", post("application/json", tooMuch), 422, input, "send it in parts", nil},
 		{"path no list", get("path=39.1,-75.5"), 422, input, "path", nil},
 		{"path cut off", get("path=[{39.1,-75.5},{39.1"), 422, input, "path", nil},
 		{"path of no points", get("path=[]"), 422, input, "path", nil},

@@ -244,7 +244,7 @@ var (
 		403: {"InsufficientScope"},
 		404: {"NoRoute", "NotFound"}, 405: {"MethodNotAllowed"}, 408: {"RequestTimeout"}, 413: {"TooLarge"},
 		415: {"UnsupportedMediaType"},
-		422: {"InvalidInput"}, 429: {"TooManyRequests"}, 503: {"Unavailable", "Overloaded"},
+		422: {"InvalidInput"}, 429: {"TooManyRequests"}, 503: {"Unavailable"},
 	}
 )
 

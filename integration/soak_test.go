@@ -193,7 +193,7 @@ func newSoak(t *testing.T, s *server) *soak {
 
 func (k *soak) ask(t *testing.T, c call, status int) (*answer, error) {
 	a, err := k.s.trySend(t, c)
-	if err == nil && a.status == 503 && strings.Contains(string(a.body), `"code":"Overloaded"`) {
+	if err == nil && a.status == 503 && strings.Contains(string(a.body), `"message":"too many requests are under way"`) {
 		return a, errOverloaded
 	}
 	if err == nil && a.status != status {

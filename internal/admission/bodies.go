@@ -10,7 +10,7 @@ import (
 // anyway.
 const smallMemory = 32 << 10
 
-// Bodies shares the memory for the bodies that are read, from clients and from other services, between accounts.
+// Bodies shares the memory for the bodies that are read, from clients and from other services, between callers.
 type Bodies struct {
 	pool  *Pool
 	limit atomic.Int64 // time.Duration
@@ -42,14 +42,14 @@ func (b *Bodies) atMost(bytes int64) int64 { return min(bytes, b.pool.size.Load(
 // Hold is the memory that one request may use. It is for one goroutine at a time, and has to be released. The zero
 // Hold is that of a program without a budget, and holds whatever is asked for.
 type Hold struct {
-	bodies  *Bodies
-	account string
-	bytes   int64
-	since   time.Time
+	bodies *Bodies
+	caller Caller
+	bytes  int64
+	since  time.Time
 }
 
 // For returns the Hold of a request, which holds nothing yet.
-func (b *Bodies) For(account string) Hold { return Hold{bodies: b, account: account} }
+func (b *Bodies) For(c Caller) Hold { return Hold{bodies: b, caller: c} }
 
 // Resize makes it so many bytes, and waits where these are more than before and cannot be had. The error is an
 // *OverloadError or the context's; then it is what it was before.
@@ -64,11 +64,11 @@ func (h *Hold) Resize(ctx context.Context, bytes int64) error {
 	case h.bytes > 0 && max(h.bytes, bytes) <= smallMemory:
 		return nil // near enough
 	case bytes < h.bytes:
-		h.bodies.pool.Reduce(h.account, h.bytes, bytes)
+		h.bodies.pool.Reduce(h.caller, h.bytes, bytes)
 		h.bytes = bytes
 		return nil
 	}
-	if err := h.bodies.pool.Grow(ctx, h.account, h.bytes, bytes, time.Duration(h.bodies.limit.Load())); err != nil {
+	if err := h.bodies.pool.Grow(ctx, h.caller, h.bytes, bytes, time.Duration(h.bodies.limit.Load())); err != nil {
 		return err
 	}
 	h.replace(bytes)
@@ -83,7 +83,7 @@ func (h *Hold) TryGrow(bytes int64) bool {
 	if bytes = h.bodies.atMost(bytes); bytes <= h.bytes {
 		return true
 	}
-	if !h.bodies.pool.TryGrow(h.account, h.bytes, bytes) {
+	if !h.bodies.pool.TryGrow(h.caller, h.bytes, bytes) {
 		return false
 	}
 	h.replace(bytes)
@@ -103,7 +103,7 @@ func (h *Hold) Release() {
 	if h.bytes == 0 {
 		return
 	}
-	h.bodies.pool.Release(h.account, h.bytes, 0)
+	h.bodies.pool.Release(h.caller, h.bytes, 0)
 	h.bodies.pool.Observe(time.Since(h.since))
 	h.bytes = 0
 }

@@ -10,7 +10,7 @@ import (
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBodies(1<<20, patience, nil)
-		h := b.For("a")
+		h := b.For(organization("a"))
 		for _, bytes := range []int64{1 << 10, 100 << 10, 300 << 10, 40 << 10, 2 << 10, 64 << 10} {
 			if err := h.Resize(t.Context(), bytes); err != nil || b.Held() != bytes {
 				t.Errorf("%d bytes are held, not %d, error %v", b.Held(), bytes, err)
@@ -19,7 +19,7 @@ func TestHold(t *testing.T) {
 		if !h.TryGrow(128<<10) || b.Held() != 128<<10 {
 			t.Errorf("%d bytes are held", b.Held())
 		}
-		other := b.For("b")
+		other := b.For(organization("b"))
 		if err := other.Resize(t.Context(), 480<<10); !refused(err) {
 			t.Errorf("more than it leaves free: %v", err)
 		}
@@ -28,9 +28,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("more than there is: %d bytes are held, error %v", b.Held(), err)
 		}
 		other.Release()
-		if b.Held() != 0 || b.Waiting() != 0 || len(b.pool.shares) != 0 {
-			t.Errorf("%d bytes are held, %d wait, %d accounts are known", b.Held(), b.Waiting(), len(b.pool.shares))
-		}
+		wantIdle(t, b.pool)
 	})
 }
 
@@ -41,7 +39,7 @@ func TestOneCannotHoldAll(t *testing.T) {
 		hostile := make([]Hold, 50)
 		held := 0
 		for i := range hostile {
-			hostile[i] = b.For("hostile")
+			hostile[i] = b.For(organization("hostile"))
 			if hostile[i].TryGrow(16 << 20) {
 				held++
 			}
@@ -50,7 +48,7 @@ func TestOneCannotHoldAll(t *testing.T) {
 			t.Errorf("one account holds %d bodies", held)
 		}
 		began := time.Now()
-		large, small := b.For("other"), b.For("hostile")
+		large, small := b.For(organization("other")), b.For(organization("hostile"))
 		if err := large.Resize(t.Context(), 16<<20); err != nil || time.Since(began) > 0 {
 			t.Errorf("a large body of another account: %v after %v", err, time.Since(began))
 		}
@@ -75,7 +73,7 @@ func TestGrowAlone(t *testing.T) {
 		for total := int64(1 << 20); total <= 256<<20; total *= 2 {
 			for _, try := range []bool{false, true} {
 				b := NewBodies(total, patience, nil)
-				h, began := b.For("a"), time.Now()
+				h, began := b.For(organization("a")), time.Now()
 				for bytes := int64(smallMemory); bytes <= 64<<20; bytes *= 2 {
 					if try && !h.TryGrow(bytes) {
 						t.Errorf("of %d bytes, %d cannot be had", total, bytes)
@@ -91,9 +89,7 @@ func TestGrowAlone(t *testing.T) {
 					t.Errorf("it waited %v for itself", waited)
 				}
 				h.Release()
-				if b.Held() != 0 || b.Waiting() != 0 || len(b.pool.shares) != 0 {
-					t.Errorf("%d bytes are held, %d wait, %d accounts are known", b.Held(), b.Waiting(), len(b.pool.shares))
-				}
+				wantIdle(t, b.pool)
 			}
 		}
 	})
@@ -103,7 +99,7 @@ func TestGrowAlone(t *testing.T) {
 func TestGrowBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBodies(1<<20, patience, nil)
-		h, other := b.For("a"), b.For("b")
+		h, other := b.For(organization("a")), b.For(organization("b"))
 		if err := h.Resize(t.Context(), 100<<10); err != nil {
 			t.Fatal(err)
 		}
@@ -121,8 +117,6 @@ func TestGrowBeside(t *testing.T) {
 			t.Errorf("error %v, %d bytes are held", err, b.Held())
 		}
 		h.Release()
-		if b.Held() != 0 || b.Waiting() != 0 || len(b.pool.shares) != 0 {
-			t.Errorf("%d bytes are held, %d wait, %d accounts are known", b.Held(), b.Waiting(), len(b.pool.shares))
-		}
+		wantIdle(t, b.pool)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,56 +20,87 @@ func refused(err error) bool {
 	return errors.As(err, &overload) && overload.RetryAfter >= time.Second
 }
 
-// hold takes a slot and keeps it until the returned function is called.
-func hold(t *testing.T, p *Pool, account string) (release func()) {
+// wantIdle checks that nothing is held, or waited for, any more.
+func wantIdle(t *testing.T, p *Pool) {
 	t.Helper()
-	if err := p.Acquire(t.Context(), account, 1, patience); err != nil {
+	if p.root.drop(); p.Held() != 0 || p.Waiting() != 0 || p.root.waits() || len(p.root.children) != 0 {
+		t.Errorf("held %d, waiting %d, %d callers", p.Held(), p.Waiting(), len(p.root.children))
+	}
+}
+
+// eachLevel runs a test for organizations that wait for each other, and for accounts of one.
+func eachLevel(t *testing.T, test func(t *testing.T, of func(name string) Caller)) {
+	t.Run("organizations", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, organization) })
+	})
+	t.Run("accounts of one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			test(t, func(name string) Caller { return Caller{"one", name} })
+		})
+	})
+}
+
+func organization(name string) Caller { return Caller{name, "account"} }
+
+// hold takes a slot and keeps it until the returned function is called.
+func hold(t *testing.T, p *Pool, c Caller) (release func()) {
+	t.Helper()
+	if err := p.Acquire(t.Context(), c, 1, patience); err != nil {
 		t.Fatal(err)
 	}
-	return func() { p.Release(account, 1, 1) }
+	return func() { p.Release(c, 1, 1) }
+}
+
+// use waits for a slot, uses it for so many milliseconds, and notes that before it gives it back.
+func use(t *testing.T, p *Pool, c Caller, cost int64, note func()) {
+	if err := p.Acquire(t.Context(), c, 1, time.Hour); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(time.Duration(cost) * time.Millisecond)
+	note()
+	p.Release(c, 1, cost)
 }
 
 // TestTurns: of two accounts that wait, the one with few requests gets its slots between those of the one with many.
 func TestTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := NewSlots(1, 1, nil)
-		release := hold(t, p, "many")
-		var served []string
-		var all sync.WaitGroup
-		wait := func(account string) {
-			all.Go(func() {
-				if err := p.Acquire(t.Context(), account, 1, time.Hour); err != nil {
-					t.Error(err)
-				}
-				served = append(served, account)
-				time.Sleep(time.Millisecond)
-				p.Release(account, 1, 1)
-			})
-			synctest.Wait() // in this order
-		}
-		for range 20 {
-			wait("many")
-		}
-		for range 3 {
-			wait("few")
-		}
-		release()
-		all.Wait()
-		last := 0
-		for i, account := range served {
-			if account == "few" {
-				last = i
-			}
-		}
-		if len(served) != 23 || last > 6 {
-			t.Errorf("served in the order %v", served)
-		}
+	eachLevel(t, func(t *testing.T, of func(string) Caller) {
+		turns(t, func(int) Caller { return of("many") }, of("few"))
 	})
+}
+
+// TestOrganizationsFirst: so does one account between the many of another organization.
+func TestOrganizationsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns(t, func(i int) Caller { return Caller{"many", fmt.Sprint(i)} }, organization("few"))
+	})
+}
+
+// turns has 20 requests of many wait for a slot, and 3 of few after them.
+func turns(t *testing.T, many func(i int) Caller, few Caller) {
+	p := NewSlots(1, 1, nil)
+	release := hold(t, p, many(0))
+	var served []Caller
+	var all sync.WaitGroup
+	for i := range 23 {
+		c := few
+		if i < 20 {
+			c = many(i)
+		}
+		all.Go(func() {
+			use(t, p, c, 1, func() { served = append(served, c) })
+		})
+		synctest.Wait() // in this order
+	}
+	release()
+	all.Wait()
+	if len(served) != 23 || slices.Contains(served[7:], few) {
+		t.Errorf("served in the order %v", served)
+	}
 }
 
 // TestShareOfWork: what counts is what requests have used, not how many there are.
 func TestShareOfWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	eachLevel(t, func(t *testing.T, of func(string) Caller) {
 		p := NewSlots(1, 1, nil)
 		used := map[string]int64{}
 		var all sync.WaitGroup
@@ -76,12 +108,7 @@ func TestShareOfWork(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-						if err := p.Acquire(t.Context(), account, 1, time.Hour); err != nil {
-							t.Error(err)
-						}
-						time.Sleep(time.Duration(cost) * time.Millisecond)
-						used[account] += cost
-						p.Release(account, 1, cost)
+						use(t, p, of(account), cost, func() { used[account] += cost })
 					}
 				})
 			}
@@ -95,22 +122,14 @@ func TestShareOfWork(t *testing.T) {
 
 // TestNoSavings: an account that has done nothing for long has no claim to all that it left to others.
 func TestNoSavings(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	eachLevel(t, func(t *testing.T, of func(string) Caller) {
 		p := NewSlots(1, 1, nil)
 		var all sync.WaitGroup
-		var mu sync.Mutex
-		counts := map[string]int{}
+		counts := map[string]*atomic.Int64{"busy": {}, "late": {}}
 		run := func(account string, n int) {
 			for range n {
 				all.Go(func() {
-					if err := p.Acquire(t.Context(), account, 1, time.Hour); err != nil {
-						t.Error(err)
-					}
-					time.Sleep(time.Millisecond)
-					mu.Lock()
-					counts[account]++
-					mu.Unlock()
-					p.Release(account, 1, 1)
+					use(t, p, of(account), 1, func() { counts[account].Add(1) })
 				})
 			}
 		}
@@ -118,9 +137,7 @@ func TestNoSavings(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		run("late", 200)
 		time.Sleep(100 * time.Millisecond)
-		mu.Lock()
-		late, busy := counts["late"], counts["busy"]-500
-		mu.Unlock()
+		late, busy := counts["late"].Load(), counts["busy"].Load()-500
 		if late < 45 || busy < 45 {
 			t.Errorf("in 100 turns, the late account had %d and the busy one %d", late, busy)
 		}
@@ -130,57 +147,37 @@ func TestNoSavings(t *testing.T) {
 
 // TestWaitIsBounded: nobody waits longer than the limit, and not at all behind a queue that is longer.
 func TestWaitIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	eachLevel(t, func(t *testing.T, of func(string) Caller) {
 		p := NewSlots(1, 1, nil)
 		p.Observe(time.Second)
-		release := hold(t, p, "a")
+		release := hold(t, p, of("a"))
 		began := time.Now()
 		results := make(chan error, 10)
 		for range 3 {
-			go func() { results <- p.Acquire(t.Context(), "a", 1, patience) }()
+			go func() { results <- p.Acquire(t.Context(), of("a"), 1, patience) }()
 			synctest.Wait()
 		}
-		if err := p.Acquire(t.Context(), "a", 1, patience); !refused(err) || time.Since(began) > 0 {
+		if err := p.Acquire(t.Context(), of("a"), 1, patience); !refused(err) || time.Since(began) > 0 {
 			t.Errorf("behind a queue of three seconds: %v after %v", err, time.Since(began))
 		}
 		// Others are not kept from waiting by it.
-		go func() { results <- p.Acquire(t.Context(), "b", 1, patience) }()
+		go func() { results <- p.Acquire(t.Context(), of("b"), 1, patience) }()
 		for range 4 {
 			if err := <-results; !refused(err) || time.Since(began) != patience {
 				t.Errorf("%v after %v", err, time.Since(began))
 			}
 		}
 		release()
-		if p.Held() != 0 || p.Waiting() != 0 || len(p.shares) != 0 || len(p.waiting) != 0 {
-			t.Errorf("held %d, waiting %d, %d accounts", p.Held(), p.Waiting(), len(p.shares))
-		}
-	})
-}
-
-// TestGoneAway: who has gone away no longer waits, and holds nothing.
-func TestGoneAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := NewSlots(1, 1, nil)
-		release := hold(t, p, "a")
-		ctx, cancel := context.WithCancel(t.Context())
-		result := make(chan error)
-		go func() { result <- p.Acquire(ctx, "b", 1, patience) }()
-		synctest.Wait()
-		cancel()
-		if err := <-result; !errors.Is(err, context.Canceled) || p.Waiting() != 0 {
-			t.Errorf("%v, waiting %d", err, p.Waiting())
-		}
-		release()
-		hold(t, p, "b")()
+		wantIdle(t, p)
 	})
 }
 
 // TestYield: a slot is given up for an account that has used less, and for no other.
 func TestYield(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	eachLevel(t, func(t *testing.T, of func(string) Caller) {
 		p := NewSlots(1, 10, nil)
-		release := hold(t, p, "a")
-		yield := func(used int64) error { return p.Yield(t.Context(), "a", used, patience) }
+		release := hold(t, p, of("a"))
+		yield := func(used int64) error { return p.Yield(t.Context(), of("a"), used, patience) }
 		if err := yield(10); err != nil {
 			t.Fatal(err)
 		}
@@ -188,12 +185,12 @@ func TestYield(t *testing.T) {
 		var all sync.WaitGroup
 		for _, account := range []string{"a", "b"} {
 			all.Go(func() {
-				if err := p.Acquire(t.Context(), account, 1, patience); err != nil {
+				if err := p.Acquire(t.Context(), of(account), 1, patience); err != nil {
 					t.Error(err)
 				}
 				order <- account
 				time.Sleep(time.Millisecond)
-				p.Release(account, 1, 10)
+				p.Release(of(account), 1, 10)
 			})
 			synctest.Wait()
 		}
@@ -214,80 +211,81 @@ func TestYield(t *testing.T) {
 	})
 }
 
-// TestYieldedAreFew: of requests that are half done, only some wait at a time.
-func TestYieldedAreFew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := NewSlots(1, 1, nil)
-		var most, halfDone atomic.Int64
-		var all sync.WaitGroup
-		for i := range 100 {
-			account := fmt.Sprint(i)
-			all.Go(func() {
-				if err := p.Acquire(t.Context(), account, 1, time.Hour); err != nil {
-					t.Error(err)
-					return
-				}
-				most.Store(max(most.Load(), halfDone.Add(1)))
-				for range 20 {
-					time.Sleep(time.Millisecond)
-					if err := p.Yield(t.Context(), account, 1, time.Hour); err != nil {
-						t.Error(err)
-					}
-				}
-				halfDone.Add(-1)
-				p.Release(account, 1, 1)
-			})
-		}
-		all.Wait()
-		if n := most.Load(); n < 2 || n > maxYielded+1 {
-			t.Errorf("%d requests were half done at once", n)
-		}
-	})
+// takeAll takes as many units as a caller may have.
+func takeAll(p *Pool, c Caller) (n int64) {
+	for p.TryGrow(c, 0, 1) {
+		n++
+	}
+	return n
 }
 
 // TestBudget: an account leaves as much free as it holds, however many it has, and more than there is can be had alone.
 func TestBudget(t *testing.T) {
 	p := NewBudget(1200, 0, nil)
-	take := func(account string) (n int64) {
-		for p.TryGrow(account, 0, 1) {
-			n++
+	for i, want := range []int64{600, 300, 150} {
+		if got := takeAll(p, organization(string(rune('a'+i)))); got != want {
+			t.Errorf("account %d holds %d of 1200, not %d", i, got, want)
 		}
-		return n
-	}
-	if a, b, c := take("a"), take("b"), take("c"); a != 600 || b != 300 || c != 150 {
-		t.Errorf("three accounts hold %d, %d and %d of 1200", a, b, c)
 	}
 	// what the first gives back, the others may have
-	p.Release("a", 600, 0)
-	if b, c := take("b"), take("c"); b == 0 || c == 0 {
+	p.Release(organization("a"), 600, 0)
+	if b, c := takeAll(p, organization("b")), takeAll(p, organization("c")); b == 0 || c == 0 {
 		t.Errorf("afterwards the others get %d and %d more", b, c)
 	}
 	p = NewBudget(100, 0, nil)
-	if !p.TryGrow("a", 0, 1000) || p.TryGrow("b", 0, 1) {
+	if !p.TryGrow(organization("a"), 0, 1000) || p.TryGrow(organization("b"), 0, 1) {
 		t.Error("more than there is must be had alone, and by itself")
 	}
-	p.Release("a", 1000, 0)
-	if p.Held() != 0 || len(p.shares) != 0 {
-		t.Errorf("held %d, %d accounts", p.Held(), len(p.shares))
-	}
+	p.Release(organization("a"), 1000, 0)
+	wantIdle(t, p)
 }
 
 // TestBudgetPassesOver: an account that holds as much as it may keeps no other waiting.
 func TestBudgetPassesOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	eachLevel(t, func(t *testing.T, of func(string) Caller) {
 		p := NewBudget(100, 0, nil)
-		if !p.TryGrow("a", 0, 50) {
+		if !p.TryGrow(of("a"), 0, 50) {
 			t.Fatal("half of the budget cannot be had")
 		}
 		result := make(chan error)
-		go func() { result <- p.Acquire(t.Context(), "a", 10, patience) }()
+		go func() { result <- p.Acquire(t.Context(), of("a"), 10, patience) }()
 		synctest.Wait()
-		if err := p.Acquire(t.Context(), "b", 20, patience); err != nil {
+		if err := p.Acquire(t.Context(), of("b"), 10, patience); err != nil {
 			t.Error(err)
 		}
-		p.Release("a", 50, 0)
+		p.Release(of("a"), 50, 0)
 		if err := <-result; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestBudgetOfOrganization: an organization leaves a third of a budget free, however many accounts it has, and others
+// may have half of that.
+func TestBudgetOfOrganization(t *testing.T) {
+	p := NewBudget(900, 0, nil)
+	held := int64(0)
+	for i := range 32 {
+		held += takeAll(p, Caller{"many", fmt.Sprint(i)})
+	}
+	if other := takeAll(p, organization("other")); held != 600 || other != 150 {
+		t.Errorf("of 900, one organization holds %d and another %d", held, other)
+	}
+}
+
+// TestBoundedMemory: while others wait, those that have gone are forgotten.
+func TestBoundedMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewSlots(1, 1, nil)
+		defer hold(t, p, organization("a"))()
+		go p.Acquire(t.Context(), organization("b"), 1, time.Second)
+		synctest.Wait()
+		for i := range 1000 {
+			p.TryGrow(Caller{fmt.Sprint(i), "account"}, 0, 1)
+			p.TryGrow(Caller{"b", fmt.Sprint(i)}, 0, 1)
+		}
+		if o, a := len(p.root.children), len(p.root.children["b"].children); o > 40 || a > 40 {
+			t.Errorf("%d organizations and %d accounts are known", o, a)
 		}
 	})
 }
@@ -295,9 +293,9 @@ func TestBudgetPassesOver(t *testing.T) {
 func TestResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewSlots(1, 1, nil)
-		first := hold(t, p, "a")
+		first := hold(t, p, organization("a"))
 		result := make(chan error)
-		go func() { result <- p.Acquire(t.Context(), "a", 1, patience) }()
+		go func() { result <- p.Acquire(t.Context(), organization("a"), 1, patience) }()
 		synctest.Wait()
 		p.Resize(2)
 		if err := <-result; err != nil {
@@ -305,7 +303,7 @@ func TestResize(t *testing.T) {
 		}
 		p.Resize(1)
 		first()
-		if err := p.Acquire(t.Context(), "a", 1, patience); !refused(err) {
+		if err := p.Acquire(t.Context(), organization("a"), 1, patience); !refused(err) {
 			t.Errorf("one slot of one is held: %v", err)
 		}
 	})
@@ -327,7 +325,7 @@ func TestNothingIsLost(t *testing.T) {
 				account := fmt.Sprint(g % 5)
 				for range 500 {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(2000))*time.Microsecond)
-					err := p.Acquire(ctx, account, 1, time.Duration(r.IntN(2000))*time.Microsecond)
+					err := p.Acquire(ctx, organization(account), 1, time.Duration(r.IntN(2000))*time.Microsecond)
 					for yields := r.IntN(3); err == nil; yields-- {
 						if n := used.Add(1); n > 3 {
 							t.Errorf("%d of 3 are in use", n)
@@ -335,19 +333,17 @@ func TestNothingIsLost(t *testing.T) {
 						time.Sleep(time.Duration(r.IntN(50)) * time.Microsecond)
 						used.Add(-1)
 						if yields <= 0 || budget {
-							p.Release(account, 1, int64(r.IntN(5)))
+							p.Release(organization(account), 1, int64(r.IntN(5)))
 							break
 						}
-						err = p.Yield(ctx, account, int64(r.IntN(5)), time.Millisecond)
+						err = p.Yield(ctx, organization(account), int64(r.IntN(5)), time.Millisecond)
 					}
 					cancel()
 				}
 			})
 		}
 		all.Wait()
-		if p.Held() != 0 || p.Waiting() != 0 || len(p.waiting) != 0 || p.yielded != 0 || len(p.shares) > 5 {
-			t.Errorf("held %d, waiting %d and %d, %d accounts", p.Held(), p.Waiting(), len(p.waiting), len(p.shares))
-		}
+		wantIdle(t, p)
 	}
 }
 
@@ -358,10 +354,10 @@ func BenchmarkSlots(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if err := p.Acquire(ctx, "a", 1, patience); err != nil {
+			if err := p.Acquire(ctx, organization("a"), 1, patience); err != nil {
 				b.Error(err)
 			}
-			p.Release("a", 1, 1)
+			p.Release(organization("a"), 1, 1)
 		}
 	})
 }

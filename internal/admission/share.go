@@ -1,96 +1,92 @@
 package admission
 
 import (
-	"cmp"
-	"container/heap"
+	"maps"
 	"slices"
 )
 
-// share is what a pool knows of an account. Pool.mu guards it.
-type share struct {
-	account string
-	held    int64     // units, in a budget
-	used    int64     // since it began to compete, and what others had used then: its virtual time
-	queue   []*waiter // first come, first served
-	place   int       // in Pool.waiting, while there is a queue
+// node is what a pool knows of an organization or of an account. Pool.mu guards it.
+type node struct {
+	parent *node
+	held   int64     // units, in a budget
+	start  int64     // the virtual time at which its next request starts: what it has used since it began to compete
+	queue  []*waiter // of an account; first come, first served
+
+	children map[string]*node
+	waiting  []*node // children with requests that wait, those first that have waited for longer
+	now      int64   // virtual time among the children: when the request started that was granted last
+	period   int64   // number of the time in which children have been waiting without a break
+	of       int64   // the parent's period in which start was set
+	sweep    int     // how many children there may be before some are dropped
 }
 
-func (p *Pool) shareOf(account string) *share {
-	s := p.shares[account]
-	if s == nil {
-		s = &share{account: account, used: p.now}
-		p.shares[account] = s
+func (p *Pool) account(c Caller) *node { return p.root.child(c.Organization).child(c.Account) }
+
+func (n *node) child(name string) *node {
+	c := n.children[name]
+	if c == nil {
+		if len(n.children) >= n.sweep {
+			n.drop()
+		}
+		c = &node{parent: n, of: -1}
+		n.children[name] = c
 	}
-	return s
+	if c.of != n.period { // all begin to compete anew
+		c.of, c.start = n.period, n.now
+	}
+	return c
 }
 
-// forget lets go of an account that holds nothing and waits for nothing, unless there is somebody to be fair to.
-func (p *Pool) forget(s *share) {
-	if len(p.waiting) == 0 && len(s.queue) == 0 && s.held == 0 {
-		delete(p.shares, s.account)
+// drop drops the children that hold nothing and wait for nothing. It is rare enough that what they have used does not
+// matter.
+func (n *node) drop() {
+	maps.DeleteFunc(n.children, func(_ string, c *node) bool { return c.held == 0 && !c.waits() })
+	if n.children == nil {
+		n.children = make(map[string]*node)
+	}
+	n.sweep = 2*len(n.children) + 32
+}
+
+func (n *node) waits() bool { return len(n.queue)+len(n.waiting) > 0 }
+
+// behind reports whether a sibling waits that has used less.
+func (n *node) behind() bool {
+	return slices.ContainsFunc(n.parent.waiting, func(other *node) bool { return other.start < n.start })
+}
+
+// hold notes that an account holds so many units more.
+func (n *node) hold(units int64) {
+	n.held += units
+	n.parent.held += units
+}
+
+// charge counts what an account has used, as far as there are others to be fair to.
+func (p *Pool) charge(a *node, used int64) {
+	if p.queued.Load() > 0 {
+		a.start += used
+		a.parent.start += used
 	}
 }
 
-func (p *Pool) charge(s *share, used int64) {
-	s.used += used
-	if len(s.queue) > 0 && s.place < len(p.waiting) && p.waiting[s.place] == s {
-		heap.Fix(&p.waiting, s.place)
-	}
-}
-
-func (p *Pool) enqueue(s *share, w *waiter, at int) {
-	s.queue = slices.Insert(s.queue, at, w)
+func (p *Pool) enqueue(a *node, w *waiter, at int) {
 	p.queued.Add(1)
-	if len(s.queue) == 1 {
-		s.used = max(s.used, p.now) // nobody saves up for later
-		heap.Push(&p.waiting, s)
-	} else if at == 0 {
-		heap.Fix(&p.waiting, s.place)
+	for n, waits := a, a.waits(); n.parent != nil && !waits; n = n.parent {
+		n.start = max(n.start, n.parent.now) // nobody saves up for later
+		waits = n.parent.waits()
+		n.parent.waiting = append(n.parent.waiting, n)
 	}
+	a.queue = slices.Insert(a.queue, at, w)
 }
 
-func (p *Pool) dequeue(s *share, at int) {
-	s.queue = slices.Delete(s.queue, at, at+1)
+func (p *Pool) dequeue(a *node, at int) {
 	p.queued.Add(-1)
-	if len(s.queue) > 0 {
-		if at == 0 {
-			heap.Fix(&p.waiting, s.place)
-		}
-		return
-	}
-	heap.Remove(&p.waiting, s.place)
-	if len(p.waiting) == 0 { // who comes next begins to compete anew
-		for _, idle := range p.shares {
-			p.forget(idle)
+	a.queue = slices.Delete(a.queue, at, at+1)
+	for n := a; n.parent != nil && !n.waits(); n = n.parent {
+		up := n.parent
+		i := slices.Index(up.waiting, n)
+		up.waiting = slices.Delete(up.waiting, i, i+1)
+		if len(up.waiting) == 0 {
+			up.period++
 		}
 	}
-}
-
-// shareHeap orders accounts by what they have used, and then by how long their first request has waited.
-type shareHeap []*share
-
-func (h shareHeap) Len() int { return len(h) }
-
-func (h shareHeap) Less(i, k int) bool {
-	return cmp.Or(cmp.Compare(h[i].used, h[k].used), cmp.Compare(h[i].queue[0].arrived, h[k].queue[0].arrived)) < 0
-}
-
-func (h shareHeap) Swap(i, k int) {
-	h[i], h[k] = h[k], h[i]
-	h[i].place, h[k].place = i, k
-}
-
-// Push implements heap.Interface.
-func (h *shareHeap) Push(s any) {
-	s.(*share).place = len(*h)
-	*h = append(*h, s.(*share))
-}
-
-// Pop implements heap.Interface.
-func (h *shareHeap) Pop() any {
-	last := len(*h) - 1
-	s := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return s
 }

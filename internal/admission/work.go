@@ -15,8 +15,6 @@ type Meter interface {
 const (
 	// briefWork is what a request may do before it counts as heavy: some two milliseconds.
 	briefWork = 8 << 10
-	// usualWork is what a heavy request is taken to do as long as nothing is known of it.
-	usualWork = 16 << 10
 )
 
 // Processors shares the processors between the requests that need them for long enough to be felt. All but one may be
@@ -24,19 +22,24 @@ const (
 // Go scheduler to look at the network, for ten milliseconds and more.
 //
 // A request that turns out to be heavy goes on when it gets one of some places for those, so that no more than a few
-// hold the memory that much work needs. From then on it makes way whenever another account waits that has done less,
-// or a brief request of its own.
+// hold the memory that much work needs. From then on it makes way whenever others wait that have used less, or a brief
+// request of its own account.
 type Processors struct {
 	working, heavy *Pool
 	limit          atomic.Int64 // time.Duration
 }
 
+// placesBeside is how many requests may have a place for heavy ones beside those that are at work. The last place is
+// always free, since a budget leaves as much free as the next account gets.
+const placesBeside = 9
+
 // NewProcessors returns a Processors for so many processors. Nobody waits longer than limit at once. refused may be
 // nil.
 func NewProcessors(processors int, limit time.Duration, refused func()) *Processors {
+	atWork := max(1, processors-1)
 	p := &Processors{
-		working: NewSlots(max(1, processors-1), briefWork, refused),
-		heavy:   NewSlots(max(1, processors-1), usualWork, refused),
+		working: NewSlots(atWork, briefWork, refused),
+		heavy:   NewBudget(int64(atWork)+placesBeside, 0, refused),
 	}
 	p.SetLimit(limit)
 	return p
@@ -52,20 +55,19 @@ func (p *Processors) Waiting() int64 { return p.working.Waiting() + p.heavy.Wait
 type Work struct {
 	processors *Processors
 	ctx        context.Context
-	account    string
-	flow       string // what its turns to work are counted for: its account, or the heavy requests of that
+	caller     Caller
+	flow       Caller // for whom its turns to work are counted: the caller, or its heavy requests
 	working    bool   // whether it has a slot to work
-	heavy      bool   // whether it has a heavy one as well
+	heavy      bool   // whether it has a place for heavy requests
 	used       int64  // since it got the slot to work, or was last asked to make way
 	since      time.Time
-	took       time.Duration // for how long it has held a heavy slot, up to since
 }
 
 // Begin starts the work of a request, which waits for a processor where all are busy. End must follow. The error is an
 // *OverloadError or the context's.
-func (w *Work) Begin(ctx context.Context, p *Processors, account string) error {
-	*w = Work{processors: p, ctx: ctx, account: account, flow: account}
-	return w.enter()
+func (w *Work) Begin(ctx context.Context, p *Processors, c Caller) error {
+	*w = Work{processors: p, ctx: ctx, caller: c, flow: c}
+	return w.enter(w.limit())
 }
 
 // Spend counts work that has been done, or is about to be. It should be called about once in a millisecond. Where it
@@ -88,20 +90,19 @@ func (w *Work) Spend(work int64) error {
 
 // End is the end of the work, whether it was done or not.
 func (w *Work) End() {
-	used := w.used
 	w.leave()
 	if w.heavy {
 		w.heavy = false
-		w.processors.heavy.Release(w.account, 1, used)
-		w.processors.heavy.Observe(w.took + time.Since(w.since))
+		w.processors.heavy.Release(w.caller, 1, 0)
+		w.processors.heavy.Observe(time.Since(w.since))
 	}
 }
 
 func (w *Work) limit() time.Duration { return time.Duration(w.processors.limit.Load()) }
 
 // enter waits for a processor.
-func (w *Work) enter() error {
-	err := w.processors.working.Acquire(w.ctx, w.flow, 1, w.limit())
+func (w *Work) enter(limit time.Duration) error {
+	err := w.processors.working.Acquire(w.ctx, w.flow, 1, limit)
 	w.working = err == nil
 	return err
 }
@@ -116,36 +117,22 @@ func (w *Work) leave() {
 
 func (w *Work) becomeHeavy() error {
 	w.leave()
-	if err := w.processors.heavy.Acquire(w.ctx, w.account, 1, w.limit()); err != nil {
+	began, limit := time.Now(), w.limit()
+	if err := w.processors.heavy.Acquire(w.ctx, w.caller, 1, limit); err != nil {
 		return err
 	}
 	w.heavy, w.since = true, time.Now()
-	w.flow = w.account + " heavy"
-	return w.enter()
+	w.flow.Account += " heavy"
+	return w.enter(limit - w.since.Sub(began))
 }
 
 // makeWay lets others work for a while, if there are any who should.
 func (w *Work) makeWay() error {
-	p, used := w.processors, w.used
-	if p.heavy.Contended(w.account, used) {
-		return w.makeWayForHeavy()
-	}
+	used := w.used
 	w.used, w.working = 0, false
-	err := p.working.Yield(w.ctx, w.flow, used, w.limit())
+	err := w.processors.working.Yield(w.ctx, w.flow, used, w.limit())
 	w.working = err == nil
 	return err
-}
-
-// makeWayForHeavy is makeWay for another one that is heavy, too.
-func (w *Work) makeWayForHeavy() error {
-	w.leave()
-	w.took += time.Since(w.since)
-	w.heavy = false
-	if err := w.processors.heavy.Yield(w.ctx, w.account, 0, w.limit()); err != nil {
-		return err
-	}
-	w.heavy, w.since = true, time.Now()
-	return w.enter()
 }
 
 // Interface guard

@@ -19,11 +19,11 @@ type request struct {
 	took time.Duration
 }
 
-func (r *request) run(ctx context.Context, p *Processors, account string) {
+func (r *request) run(ctx context.Context, p *Processors, c Caller) {
 	began := time.Now()
 	defer func() { r.took = time.Since(began) }()
 	var w Work
-	if r.err = w.Begin(ctx, p, account); r.err != nil {
+	if r.err = w.Begin(ctx, p, c); r.err != nil {
 		return
 	}
 	defer w.End()
@@ -49,14 +49,14 @@ func TestHeavyMakesWay(t *testing.T) {
 			hostile := make([]*request, 50)
 			for i := range hostile {
 				hostile[i] = heavy()
-				go hostile[i].run(t.Context(), p, "hostile")
+				go hostile[i].run(t.Context(), p, organization("hostile"))
 			}
 			time.Sleep(100 * time.Millisecond)
 			for _, kind := range []func() *request{brief, func() *request { return &request{work: 30 << 10, step: 1 << 10} }} {
 				r := kind()
 				alone := time.Duration(r.work) * perWork
 				// Before it gets its turn, one that is brief may be at work.
-				if r.run(t.Context(), p, "other"); r.err != nil || r.took > 3*alone+briefWork*perWork {
+				if r.run(t.Context(), p, organization("other")); r.err != nil || r.took > 3*alone+briefWork*perWork {
 					t.Errorf("%d processors: work of %v took %v, error %v", processors, alone, r.took, r.err)
 				}
 			}
@@ -89,17 +89,17 @@ func TestHeavyMakesWay(t *testing.T) {
 func TestRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewProcessors(2, patience, nil)
-		heavy().run(t.Context(), p, "hostile") // 0.94 s
-		for range 4 {
-			go heavy().run(t.Context(), p, "hostile")
+		heavy().run(t.Context(), p, organization("hostile")) // 0.94 s
+		for range 20 {
+			go heavy().run(t.Context(), p, organization("hostile"))
 			time.Sleep(10 * time.Millisecond)
 		}
 		r := heavy()
-		if r.run(t.Context(), p, "hostile"); !refused(r.err) || r.took > 20*time.Millisecond {
+		if r.run(t.Context(), p, organization("hostile")); !refused(r.err) || r.took > 20*time.Millisecond {
 			t.Errorf("%v after %v", r.err, r.took)
 		}
 		r = brief()
-		if r.run(t.Context(), p, "hostile"); r.err != nil || r.took > 20*time.Millisecond {
+		if r.run(t.Context(), p, organization("hostile")); r.err != nil || r.took > 20*time.Millisecond {
 			t.Errorf("a brief one of the same account: %v after %v", r.err, r.took)
 		}
 	})
@@ -114,7 +114,7 @@ func TestGoneWhileAtWork(t *testing.T) {
 			requests := make([]*request, 6)
 			for i := range requests {
 				requests[i] = heavy()
-				go requests[i].run(ctx, p, string(rune('a'+i%3)))
+				go requests[i].run(ctx, p, Caller{string(rune('a' + i%2)), string(rune('a' + i%3))})
 			}
 			time.Sleep(after)
 			cancel()
@@ -148,7 +148,7 @@ func BenchmarkWork(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var w Work
-		if err := w.Begin(ctx, p, "a"); err != nil {
+		if err := w.Begin(ctx, p, organization("a")); err != nil {
 			b.Fatal(err)
 		}
 		_ = w.Spend(1 << 10)

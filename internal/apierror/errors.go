@@ -123,16 +123,15 @@ func Unavailable() Error {
 	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "service unavailable"}
 }
 
-// Overloaded: the request needs more work than one request may cost.
-func Overloaded() Error {
-	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded",
-		Message: "the request exceeds the work limit"}
+// TooSlow: the store takes too long over a query.
+func TooSlow() Error {
+	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "the query takes too long"}
 }
 
 // Busy: other requests use what this one needs, and it is worth to try again after a while.
 func Busy(retryAfter time.Duration) Error {
 	return Error{
-		Status: http.StatusServiceUnavailable, RoutingCode: "Overloaded", Message: "too many requests are under way",
+		Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "too many requests are under way",
 		RetryAfter: retryAfter,
 	}
 }

@@ -109,5 +109,5 @@ const (
 	DefaultMaxDistance = 1000.0 // metres
 )
 
-// ErrOverloaded: the request needs more work than one request may cost, because too much lies at one place.
-var ErrOverloaded = geometry.ErrOverloaded
+// ErrWork: the request needs more work than one request may cost, because too much lies at one place.
+var ErrWork = geometry.ErrWork

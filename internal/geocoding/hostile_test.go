@@ -165,7 +165,7 @@ func FuzzHostileSections(f *testing.F) {
 					Languages: []string{"de"}})
 				var damage *region.DamageError
 				if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) &&
-					!errors.Is(err, geocoding.ErrOverloaded) {
+					!errors.Is(err, geocoding.ErrWork) {
 					t.Errorf("%v, %v", r, err)
 				}
 			}
@@ -306,7 +306,7 @@ func TestHostileRegion(t *testing.T) {
 						memory := taken() - before
 						var damage *region.DamageError
 						if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) &&
-							!errors.Is(err, geocoding.ErrOverloaded) {
+							!errors.Is(err, geocoding.ErrWork) {
 							t.Errorf("%v, %v", r, err)
 						}
 						if err != nil {

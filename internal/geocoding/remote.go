@@ -13,6 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // Found is an object that another geocoder found. It becomes a Place by the rules that places of a region follow.
@@ -56,6 +57,28 @@ func (req *Request) Fallback(found []Found) *Result {
 // Nameless tells whether all that was found has neither a name nor a house number, so that none of it can be an answer.
 func Nameless(found []Found) bool {
 	return !slices.ContainsFunc(found, func(f Found) bool { return f.title() != "" })
+}
+
+// Astray tells whether the bounds of an object that another geocoder found lie so much farther away than the metres that
+// it was asked for that it must have answered another question.
+func (req *Request) Astray(bound orb.Bound, asked float64) bool {
+	const beyond = 1000e3 // metres; places are found far out at sea
+	if bound.IsEmpty() {
+		return false
+	}
+	p, lon := req.Point, bound.Left()
+	switch {
+	case p[0] >= bound.Left() && p[0] <= bound.Right():
+		lon = p[0]
+	case math.Abs(sphere.LongitudeDegrees(p[0]-bound.Right())) < math.Abs(sphere.LongitudeDegrees(p[0]-bound.Left())):
+		lon = bound.Right()
+	}
+	for _, lat := range [...]float64{min(max(p[1], bound.Bottom()), bound.Top()), bound.Bottom(), bound.Top()} {
+		if sphere.Distance(p[1], p[0], lat, lon) <= asked+beyond {
+			return false
+		}
+	}
+	return true
 }
 
 // title is the name of an object, or its house number and street.

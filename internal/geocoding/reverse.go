@@ -16,7 +16,7 @@ import (
 // steps are usual, some thousand where a category is looked for.
 const maxWork = 16_000_000
 
-// Reverse implements Geocoder. The error is that of ctx, of a request that makes no sense, ErrOverloaded, or a
+// Reverse implements Geocoder. The error is that of ctx, of a request that makes no sense, ErrWork, or a
 // *region.DamageError.
 func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err error) {
 	defer region.Recover(&err, region.FaultsPanic())

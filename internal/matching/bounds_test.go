@@ -111,15 +111,15 @@ func TestMaxWork(t *testing.T) {
 	}
 	_, more := worst(t, 5000, cell)
 	for range 3 {
-		if r, err := m.Match(context.Background(), more); r != nil || !errors.Is(err, matching.ErrOverloaded) {
-			t.Errorf("the answer is %v, error %v; want ErrOverloaded", r, err)
+		if r, err := m.Match(context.Background(), more); r != nil || !errors.Is(err, matching.ErrWork) {
+			t.Errorf("the answer is %v, error %v; want ErrWork", r, err)
 		}
 		if got, err := m.Match(context.Background(), req); err != nil || got.Distance != want.Distance {
 			t.Errorf("after it, the answer is %v, error %v", got, err)
 		}
 	}
 	tight := matching.New(g, matching.Options{MaxWork: 10})
-	if r, err := tight.Match(context.Background(), req); r != nil || !errors.Is(err, matching.ErrOverloaded) {
+	if r, err := tight.Match(context.Background(), req); r != nil || !errors.Is(err, matching.ErrWork) {
 		t.Errorf("with hardly any work allowed, the answer is %v, error %v", r, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestWorst(t *testing.T) {
 					if _, err := check(g, req, r); err != nil {
 						t.Error(err)
 					}
-				case !errors.Is(err, matching.ErrOverloaded) && !errors.Is(err, matching.ErrNoRoute):
+				case !errors.Is(err, matching.ErrWork) && !errors.Is(err, matching.ErrNoRoute):
 					t.Error(err)
 				default:
 					t.Log(err)

@@ -38,7 +38,7 @@ func (s *scratch) course(r *Result) error {
 	c := course{s: s, tracepoints: r.Tracepoints, order: s.inOrder()}
 	for i := range s.drive {
 		if c.travel(int32(i)); len(c.line) > maxPath {
-			return ErrOverloaded
+			return ErrWork
 		}
 	}
 	if len(c.line) == 1 {

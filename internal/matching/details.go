@@ -21,7 +21,7 @@ func (s *scratch) result(details bool) (*Result, error) {
 		return nil, ErrNoRoute
 	}
 	if s.exhausted() {
-		return nil, ErrOverloaded
+		return nil, ErrWork
 	}
 	if s.standsStill(matched) {
 		return nil, errStands

@@ -106,7 +106,7 @@ func FuzzMatch(f *testing.F) {
 			}
 		case r != nil:
 			t.Errorf("there are both an answer, %+v, and an error, %v", r, err)
-		case !errors.Is(err, matching.ErrNoRoute) && !errors.Is(err, matching.ErrOverloaded) && !errors.As(err, &input):
+		case !errors.Is(err, matching.ErrNoRoute) && !errors.Is(err, matching.ErrWork) && !errors.As(err, &input):
 			t.Errorf("an error that no Matcher has: %v", err)
 		}
 	})

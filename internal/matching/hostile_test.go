@@ -224,7 +224,7 @@ func TestHostileRegion(t *testing.T) {
 				took, memory := time.Since(began), allocated()-before
 				var damage *region.DamageError
 				if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) &&
-					!errors.Is(err, matching.ErrOverloaded) &&
+					!errors.Is(err, matching.ErrWork) &&
 					!errors.Is(err, matching.ErrNoRoute) {
 					t.Errorf("%v, %v", r, err)
 				}

@@ -11,7 +11,7 @@ import (
 
 // Options tune a Local matcher. The zero value is what is meant to be used.
 type Options struct {
-	// MaxWork is the number of arcs that the route searches of one request may settle before it is ErrOverloaded.
+	// MaxWork is the number of arcs that the route searches of one request may settle before it is ErrWork.
 	// 0 is the default, 3 million: about a second on one core.
 	MaxWork int64
 }

@@ -14,7 +14,7 @@ import (
 
 // Matcher is what a local engine and a remote service have in common.
 type Matcher interface {
-	// Match returns the drive behind a trace. ErrNoRoute, ErrOverloaded, *trace.InputError, or the error of the context
+	// Match returns the drive behind a trace. ErrNoRoute, ErrWork, *trace.InputError, or the error of the context
 	// or the meter.
 	Match(ctx context.Context, req *Request) (*Result, error)
 }
@@ -87,6 +87,7 @@ const (
 var (
 	// ErrNoRoute: fewer than two points, or less than half of them, can be joined into one drive. A *NoRouteError is one.
 	ErrNoRoute = errors.New("no matching route for the given coordinates")
-	// ErrOverloaded: the request needs more work than one request may cost.
-	ErrOverloaded = errors.New("the request exceeds the work limit")
+	// ErrWork: the request needs more work than one request may cost.
+	ErrWork = errors.New("the trace takes too much work to match: " +
+		"send it in parts, with fewer points, or with points that are closer together")
 )

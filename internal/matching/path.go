@@ -64,7 +64,7 @@ func (s *scratch) path() (orb.LineString, error) {
 	var line orb.LineString
 	for i := range s.drive {
 		if line = s.appendShape(line, &s.drive[i]); len(line) > maxPath {
-			return nil, ErrOverloaded
+			return nil, ErrWork
 		}
 	}
 	if len(line) == 1 {

@@ -94,13 +94,13 @@ const (
 	piecesPerWork = 2 // pieces of the drive that a point left out is compared with
 )
 
-// spend counts work beside that of the search. The error is ErrOverloaded, or that of the context or the meter.
+// spend counts work beside that of the search. The error is ErrWork, or that of the context or the meter.
 func (s *scratch) spend(work int) error { return overloaded(s.search.Spend(s.ctx, int64(work))) }
 
 // overloaded has a search's limit be that of the request.
 func overloaded(err error) error {
 	if errors.Is(err, roadgraph.ErrWork) {
-		return ErrOverloaded
+		return ErrWork
 	}
 	return err
 }

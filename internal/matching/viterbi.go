@@ -178,7 +178,7 @@ func (s *scratch) keep() error {
 		s.vote()
 	}
 	if len(s.steps) > maxSteps || len(s.nodes) > maxNodes {
-		return ErrOverloaded
+		return ErrWork
 	}
 	return nil
 }

@@ -55,8 +55,10 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return apierror.NoRoute(matching.ErrNoRoute.Error()), true
 	case errors.As(err, &busy):
 		return apierror.Busy(busy.RetryAfter), true
-	case errors.Is(err, matching.ErrOverloaded), errors.Is(err, geocoding.ErrOverloaded):
-		return apierror.Overloaded(), true
+	case errors.Is(err, matching.ErrWork):
+		return apierror.InvalidInput("path: " + matching.ErrWork.Error()), true
+	case errors.Is(err, geocoding.ErrWork):
+		return apierror.FailedValidation("lat, lon: " + geocoding.ErrWork.Error()), true
 	case errors.As(err, &damage):
 		return apierror.Unavailable(), true
 	case errors.Is(err, context.DeadlineExceeded):

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
@@ -158,8 +159,11 @@ func TestWriteFailure(t *testing.T) {
 			`{"error":{"code":"NoRoute","message":"no matching route for the given coordinates","status":404}}`, false},
 		{fmt.Errorf("x: %w", &matching.NoRouteError{Reason: "a lake"}), 404,
 			`{"error":{"code":"NoRoute","message":"no matching route for the given coordinates: a lake","status":404}}`, false},
-		{matching.ErrOverloaded, 503,
-			`{"error":{"code":"Overloaded","message":"the request exceeds the work limit","status":503}}`, false},
+		{fmt.Errorf("x: %w", matching.ErrWork), 422, `{"error":{"code":"InvalidInput","message":"path: the trace takes ` +
+			`too much work to match: send it in parts, with fewer points, or with points that are closer together",` +
+			`"status":422}}`, false},
+		{&admission.OverloadError{RetryAfter: 1}, 503,
+			`{"error":{"code":"Unavailable","message":"too many requests are under way","status":503}}`, false},
 		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503,
 			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
 		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},

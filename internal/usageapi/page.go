@@ -85,7 +85,7 @@ func (r *Request) page(ctx context.Context, meter Meter, store usage.Store) (Pag
 	rows, err := store.Usage(limited, query)
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return Page{}, apierror.Overloaded()
+		return Page{}, apierror.TooSlow()
 	case err != nil:
 		return Page{}, err
 	}

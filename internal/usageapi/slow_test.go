@@ -38,7 +38,7 @@ func TestSlowStore(t *testing.T) {
 		after           time.Duration
 	}{
 		{"in time", 9 * time.Second, time.Hour, nil, 9 * time.Second},
-		{"too slow", time.Hour, time.Hour, apierror.Overloaded(), 10 * time.Second},
+		{"too slow", time.Hour, time.Hour, apierror.TooSlow(), 10 * time.Second},
 		{"the client has gone", time.Hour, time.Second, context.DeadlineExceeded, time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

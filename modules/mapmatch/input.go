@@ -150,7 +150,7 @@ func (in *input) parse(h *Handler, body []byte) error {
 
 // keepPoints sets the memory that the trace takes aside, instead of that of the body which it was read from. Requests
 // that wait for a processor would otherwise take any amount of it.
-func (in *input) keepPoints(ctx context.Context, p *admission.Processors, caller string) error {
+func (in *input) keepPoints(ctx context.Context, p *admission.Processors, caller admission.Caller) error {
 	bytes := int64(len(in.points)) * int64(unsafe.Sizeof(trace.Point{}))
 	if !in.memory.TryGrow(bytes) {
 		in.work.End() // nobody keeps a processor while it waits for memory

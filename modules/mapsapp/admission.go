@@ -1,6 +1,7 @@
 package mapsapp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -16,7 +17,7 @@ import (
 func (a *App) Body(r *http.Request) admission.Hold { return a.BodyOf(Caller(r.Context())) }
 
 // BodyOf is Body for who is known already.
-func (a *App) BodyOf(caller string) admission.Hold { return a.shared.bodies.For(caller) }
+func (a *App) BodyOf(caller admission.Caller) admission.Hold { return a.shared.bodies.For(caller) }
 
 // Processors shares the processors between the requests of all configurations.
 func (a *App) Processors() *admission.Processors { return a.shared.processors }
@@ -36,15 +37,22 @@ func AcquireAdmission() (a Admission, release func()) {
 // Patience is how long a request waits at most for what requests share.
 func (a *App) Patience() time.Duration { return a.settled.maxWait }
 
-// Caller is whom a request's share of what is scarce is counted for: the account behind its token or, where no
-// handler has authenticated it, the IP address of its client. Of an IPv6 address these are the first 64 bits, for a
-// client has as many addresses as it likes within them.
-func Caller(ctx context.Context) string {
+// Caller is for whom a request's share of what is scarce is counted: the organization and the account behind its token.
+// An identity without an organization, such as one of basic_auth, is an organization of its own, and so is, where no
+// handler has authenticated the request, the network of its client.
+func Caller(ctx context.Context) admission.Caller {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		if id, ok := repl.GetString("http.auth.user.id"); ok && id != "" {
-			return id
+		if id, _ := repl.GetString("http.auth.user.id"); id != "" {
+			organization, _ := repl.GetString("http.auth.user.organization")
+			return admission.Caller{Organization: cmp.Or(organization, id), Account: id}
 		}
 	}
+	return admission.Caller{Organization: ClientNetwork(ctx)}
+}
+
+// ClientNetwork is the IP address of a request's client or, of an IPv6 address, its first 64 bits as a prefix, for a
+// client has as many addresses as it likes within them.
+func ClientNetwork(ctx context.Context) string {
 	ip, _ := caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
 	if addr, err := netip.ParseAddr(ip); err == nil && addr.Is6() && !addr.Is4In6() {
 		if network, err := addr.WithZone("").Prefix(64); err == nil {

@@ -65,8 +65,8 @@ type App struct {
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
 	// Total memory, in bytes, for bodies that are being read at the same time: of requests, and of responses from services
-	// behind `matcher` and `geocoder`. A body counts for twice its size, and one organization gets at most half. Further
-	// requests wait for up to `max_wait`. At least 1 MiB. Default: 256 MiB.
+	// behind `matcher` and `geocoder`. A body counts for twice its size. One account gets at most half, and one
+	// organization two thirds. Further requests wait for up to `max_wait`. At least 1 MiB. Default: 256 MiB.
 	MaxBodiesInFlight int64 `json:"max_bodies_in_flight,omitempty"`
 
 	// How long a request may wait for what requests share (a processor for map matching, memory for its body, its turn at

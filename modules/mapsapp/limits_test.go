@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -28,7 +29,7 @@ func TestLimitsOfRefusedReload(t *testing.T) {
 			t.Fatal("an address that is taken was taken again")
 		}
 		for _, caller := range []string{"one", "two", "three"} { // each gets half of what there is, or what it asks for
-			body := currentApp(t).BodyOf(caller)
+			body := currentApp(t).BodyOf(admission.Caller{Organization: caller})
 			defer body.Release()
 			if !body.TryGrow(2 << 20) {
 				t.Error("the memory for bodies is that of the configuration that was refused")

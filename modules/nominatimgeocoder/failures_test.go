@@ -17,6 +17,40 @@ func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, status i
 	upstreamtest.CheckSilent(t, u, a)
 }
 
+// An object in another part of the world is no answer, unless it is so large that its middle may be there.
+func TestAstray(t *testing.T) {
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, "")
+	const moscow = `"55", "56", "37", "38"`
+	for name, tc := range map[string]struct {
+		kind, box string
+		status    int
+	}{
+		"a node":                         {"node", "", 502},
+		"a way":                          {"way", "", 502},
+		"a relation":                     {"relation", "", 200},
+		"a relation around":              {"relation", `"41", "82", "-180", "180"`, 200},
+		"a relation elsewhere":           {"relation", `"59", "61", "99", "101"`, 502},
+		"a way that is near":             {"way", moscow, 200},
+		"across the antimeridian":        {"relation", `"55", "56", "-179.9", "-179"`, 502},
+		"a box that is none":             {"relation", `"61", "59", "x"`, 200},
+		"900 km away":                    {"relation", `"55", "56", "52", "60"`, 200},
+		"east of the antimeridian, near": {"way", `"-17", "-16", "-179.9", "-179"`, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := endpoint + "?lat=55.75&lon=37.6"
+			if strings.HasPrefix(name, "east") {
+				target = endpoint + "?lat=-16.5&lon=179.9"
+			}
+			u.Send(200, `{"osm_type":"`+tc.kind+`","osm_id":1,"lat":"60","lon":"100","category":"boundary",`+
+				`"type":"administrative","name":"Russia","boundingbox":[`+tc.box+`]}`)
+			if a := s.With(t).Do(http.MethodGet, target, "", ""); a.Status != tc.status {
+				t.Errorf("%d %s, want %d", a.Status, a.Body, tc.status)
+			}
+		})
+	}
+}
+
 func TestBadDays(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
@@ -24,7 +25,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(line), 200, int16(10), int16(10), "c")
 	f.Add([]byte(`{"error":{"code":400,"message":"x"}}`), 400, int16(0), int16(0), "b")
 	f.Fuzz(func(t *testing.T, body []byte, status int, lon, lat int16, category string) {
-		found, err := parse(status, body)
+		found, err := parse(status, body, &geocoding.Request{MaxDistance: 4e7})
 		if err != nil {
 			return
 		}

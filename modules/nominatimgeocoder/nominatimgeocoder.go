@@ -96,7 +96,7 @@ func resultOf(req *geocoding.Request, found []geocoding.Found) *geocoding.Result
 func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) (found []geocoding.Found, err error) {
 	request := &upstream.Request{Path: "/reverse", Query: g.query(req, q), Languages: languages(req.Languages)}
 	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
-		found, err = parse(status, body)
+		found, err = parse(status, body, req)
 		return err
 	})
 	return found, err

@@ -176,10 +176,10 @@ func TestFurtherQuestions(t *testing.T) {
 		"nameless": {question(t, read(t, "bench")), []string{"bench", "square"}, square, []string{"", address}},
 		"nameless, and no address": {question(t, read(t, "bench")), []string{"bench", "unable"}, "[]",
 			[]string{"", address}},
-		"too far": {question(t, read(t, "city")) + "&near=1", []string{"road", "city"}, london, []string{"", settlement}},
-		"too far, and no settlement": {question(t, read(t, "city")) + "&near=1", []string{"road", "unable"}, "[]",
+		"too far": {question(t, read(t, "city")) + "&near=1", []string{"house", "city"}, london, []string{"", settlement}},
+		"too far, and no settlement": {question(t, read(t, "city")) + "&near=1", []string{"house", "unable"}, "[]",
 			[]string{"", settlement}},
-		"too far, and nameless": {question(t, read(t, "city")) + "&near=1", []string{"bench", "road", "city"}, london,
+		"too far, and nameless": {question(t, read(t, "city")) + "&near=1", []string{"", "house", "city"}, london,
 			[]string{"", address, settlement}},
 		"a settlement at once": {question(t, read(t, "city")) + "&near=1", []string{"city"}, london, []string{""}},
 		"near":                 {question(t, read(t, "house")) + "&near=1", []string{"house"}, house, []string{""}},
@@ -187,6 +187,11 @@ func TestFurtherQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var answers []upstreamtest.Recorded
 			for _, name := range tc.answers {
+				if name == "" {
+					answers = append(answers, upstreamtest.Recorded{Status: 200, Body: []byte(
+						`{"osm_type":"node","osm_id":1,"lat":"51.5","lon":"-0.12","category":"amenity","type":"bench"}`)})
+					continue
+				}
 				answers = append(answers, read(t, name))
 			}
 			a := replay(u, answers...)

@@ -24,13 +24,14 @@ type document struct {
 	problem  string // that it reports instead
 	kind, id string
 	lat, lon string
+	box      [4]string // south, north, west, east
 	found    geocoding.Found
 }
 
 // parse reads a response: one object or none. The error is one of package upstream. Where Nominatim refuses the
 // question (400), it says why, in JSON (src/nominatim_api/server/asgi_adaptor.py); where it takes too long (503) or
 // fails (500), in plain text (server/falcon/server.py and server/starlette/server.py).
-func parse(status int, body []byte) ([]geocoding.Found, error) {
+func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, error) {
 	switch status {
 	case http.StatusOK, http.StatusNotFound, http.StatusBadRequest:
 	default:
@@ -52,11 +53,11 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	case status != http.StatusOK:
 		return nil, upstream.Unexpected(status)
 	}
-	return d.result()
+	return d.result(req)
 }
 
 // result checks what was read.
-func (d *document) result() ([]geocoding.Found, error) {
+func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 	lat, hasLat := jsontext.ParseNumber([]byte(d.lat))
 	lon, hasLon := jsontext.ParseNumber([]byte(d.lon))
 	if !hasLat || !hasLon || lat < -90 || lat > 90 || lon < -180 || lon > 180 {
@@ -77,10 +78,28 @@ func (d *document) result() ([]geocoding.Found, error) {
 		return nil, upstream.InvalidResponse("an object with the id %.20q", d.id)
 	}
 	d.found.ID = int64(id)
+	bound, known := d.bound()
 	if d.found.Geometry == nil {
 		d.found.Geometry = orb.Point{lon, lat}
 	}
+	if !known { // then a point of a relation is its middle, however large it is
+		bound = d.found.Geometry.Bound()
+		known = d.found.Kind != mapdata.KindRelation || bound.Min != bound.Max
+	}
+	if known && req.Astray(bound, req.MaxDistance) {
+		return nil, upstream.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.lat, d.lon)
+	}
 	return []geocoding.Found{d.found}, nil
+}
+
+// bound returns the bounding box, if there is one.
+func (d *document) bound() (b orb.Bound, ok bool) {
+	for i, to := range [...]*float64{&b.Min[1], &b.Max[1], &b.Min[0], &b.Max[0]} {
+		if *to, ok = jsontext.ParseNumber([]byte(d.box[i])); !ok {
+			return b, false
+		}
+	}
+	return b, b.Min[0] <= b.Max[0] && b.Min[1] <= b.Max[1]
 }
 
 var kinds = map[string]mapdata.Kind{
@@ -110,6 +129,8 @@ func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
 			d.found.Name = text(r)
 		case "address":
 			d.found.Address = readAddress(r)
+		case "boundingbox":
+			d.box = readBox(r)
 		case "extratags":
 			d.found.Tags = readTags(r)
 		case "geojson":
@@ -119,6 +140,21 @@ func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
 		}
 	}
 	return err
+}
+
+// readBox reads the four sides of a bounding box.
+func readBox(r *jsontext.Reader) (box [4]string) {
+	if r.Peek() != '[' {
+		r.Skip()
+		return box
+	}
+	r.Expect('[')
+	for first, i := true, 0; r.More(']', &first); i++ {
+		if side := text(r); i < len(box) {
+			box[i] = side
+		}
+	}
+	return box
 }
 
 // problem reads what goes wrong: a text, or an object with a message.

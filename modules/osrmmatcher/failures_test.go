@@ -25,6 +25,7 @@ func TestBadDays(t *testing.T) {
 		"a wrong index":        strings.Replace(string(r.Body), `"matchings_index": 0`, `"matchings_index": 7`, 1),
 		"a negative index":     strings.Replace(string(r.Body), `"matchings_index": 0`, `"matchings_index": -1`, 1),
 		"off the globe":        strings.Replace(string(r.Body), `-8.628108`, `-888.1`, 1),
+		"another place":        strings.ReplaceAll(string(r.Body), `-8.6`, `-9.6`),
 		"infinity":             strings.Replace(string(r.Body), `-8.628108`, `1e999`, 1),
 	} {
 		t.Run(name, func(t *testing.T) {

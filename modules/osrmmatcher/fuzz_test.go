@@ -23,13 +23,13 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U_ulLnnqC"}],`+points), uint8(2))
 	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":{"coordinates":[[-8,41],[-8,42]]}}],`+points), uint8(2))
 	f.Fuzz(func(t *testing.T, body []byte, n uint8) {
-		req := &matching.Request{Details: true}
+		req := &matching.Request{Details: true, MaxRadius: 4e7}
 		var used []int
 		for i := range int(n) {
 			req.Points = append(req.Points, trace.At(41, -8))
 			used = append(used, i)
 		}
-		a, err := parse(200, body, used)
+		a, err := parse(200, body, req, used)
 		if err != nil {
 			return
 		}

@@ -70,7 +70,7 @@ func (i *inquiry) send(ctx context.Context, question *upstream.Request, asked fl
 	}
 	i.last, i.answer = *question, nil
 	i.err = i.Ask(ctx, question, func(status int, body []byte) (err error) {
-		i.answer, err = parse(status, body, used)
+		i.answer, err = parse(status, body, i.req, used)
 		if asked == 0 && errors.Is(err, errRadius) {
 			return upstream.InvalidResponse("OSRM refuses radiuses, and was sent none")
 		}

@@ -165,7 +165,7 @@ func TestInFlight(t *testing.T) {
 			case a.Status == http.StatusOK:
 				served.Add(1)
 			case a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "" &&
-				strings.Contains(a.Body, "Overloaded"):
+				strings.Contains(a.Body, `"Unavailable"`):
 				refused.Add(1)
 			default:
 				t.Errorf("%d %s", a.Status, a.Body)

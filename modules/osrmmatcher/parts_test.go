@@ -26,7 +26,7 @@ func made(parts []int) string {
 	var matchings []string
 	for p := range count {
 		matchings = append(matchings, fmt.Sprintf(`{"confidence":0.5,"duration":%d,`+
-			`"geometry":{"type":"LineString","coordinates":[[-8,41],[-8.%03d,41]]}}`, p+1, p+1))
+			`"geometry":{"type":"LineString","coordinates":[[-8,41],[-8.%03d,41]]}}`, p+1, len(parts)))
 	}
 	return fmt.Sprintf(`{"code":"Ok","matchings":[%s],"tracepoints":[%s]}`,
 		strings.Join(matchings, ","), strings.Join(points, ","))

@@ -15,7 +15,7 @@ var errRadius = errors.New("the radius is more than OSRM takes")
 
 // parse reads a response to a request for the points in use. The error is matching.ErrNoRoute, errRadius, a
 // *trace.InputError, or one of package upstream.
-func parse(status int, body []byte, used []int) (*matchservice.Matchings, error) {
+func parse(status int, body []byte, req *matching.Request, used []int) (*matchservice.Matchings, error) {
 	switch status {
 	case http.StatusOK, http.StatusBadRequest:
 	case http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge:
@@ -32,7 +32,7 @@ func parse(status int, body []byte, used []int) (*matchservice.Matchings, error)
 		if status != http.StatusOK {
 			return nil, upstream.Unexpected(status)
 		}
-		return d.Matchings(used)
+		return d.Matchings(req, used)
 	case "NoMatch", "NoSegment":
 		return nil, matching.ErrNoRoute
 	case "TooBig":

@@ -35,7 +35,9 @@ func TestBadDays(t *testing.T) {
 		"infinity":                 `{"features":[{"properties":{},"geometry":{"type":"Point","coordinates":[1,1e999]}}]}`,
 		"an unknown geometry":      `{"features":[{"properties":{},"geometry":{"type":"secret","coordinates":[1,2]}}]}`,
 		"properties that are none": `{"features":[{"properties":[],"geometry":{"type":"Point","coordinates":[1,2]}}]}`,
-		"more than asked for":      `{"features":[` + feature + strings.Repeat(","+feature, 50) + `]}`,
+		"a place far away": `{"features":[{"properties":{"osm_type":"N","osm_id":1,"osm_key":"place","osm_value":"city",` +
+			`"name":"x"},"geometry":{"type":"Point","coordinates":[100,60]}}]}`,
+		"more than asked for": `{"features":[` + feature + strings.Repeat(","+feature, 50) + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			u.Send(200, body)

@@ -82,8 +82,15 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 	found []geocoding.Found, err error) {
 	question := &upstream.Request{Path: "/reverse", Query: query, Languages: req.Languages}
 	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
-		found, err = parse(status, body)
-		return err
+		if found, err = parse(status, body); err != nil {
+			return err
+		}
+		for i := range found {
+			if req.Astray(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
+				return upstream.InvalidResponse("object %d lies far from what was asked for", i)
+			}
+		}
+		return nil
 	})
 	return found, err
 }

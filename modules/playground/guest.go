@@ -62,7 +62,7 @@ func (p *Playground) serveGuest(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, reasonOrigin, apierror.Forbidden("tokens for guests are for the page of this server alone"))
 		return
 	}
-	if wait := p.guests.take(mapsapp.Caller(r.Context())); wait > 0 {
+	if wait := p.guests.take(mapsapp.ClientNetwork(r.Context())); wait > 0 {
 		p.refuse(w, r, reasonTooMany, apierror.TooManyRequests("too many tokens for this address", wait))
 		return
 	}

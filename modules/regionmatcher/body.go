@@ -105,7 +105,7 @@ func parserOf(media string) parser {
 }
 
 // parse returns some of the points of a trace, none where it is not one. The errors are those of Work.
-func (m *Matcher) parse(ctx context.Context, caller string, parse parser, text []byte) ([]orb.Point, error) {
+func (m *Matcher) parse(ctx context.Context, caller admission.Caller, parse parser, text []byte) ([]orb.Point, error) {
 	var work admission.Work
 	if err := work.Begin(ctx, m.admission.Processors, caller); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestOverload(t *testing.T) {
 	defer release()
 	work := make([]admission.Work, max(1, runtime.GOMAXPROCS(0)-1))
 	for i := range work {
-		if err := work[i].Begin(t.Context(), shared.Processors, fmt.Sprint("other ", i)); err != nil {
+		if err := work[i].Begin(t.Context(), shared.Processors, admission.Caller{Organization: fmt.Sprint("other ", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

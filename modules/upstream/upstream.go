@@ -53,8 +53,9 @@ type Service struct {
 	MaxResponse int64 `json:"max_response,omitempty"`
 
 	// How many exchanges may be under way at once. An account has at most as many as it leaves free: half of them where
-	// it is alone, a third where there are two; so give at least 3 if two accounts are to be served at once. Others wait
-	// their turn for as long as the app's `max_wait`. Default: 64.
+	// it is alone, a third where there are two; so give at least 3 if two accounts are to be served at once. An
+	// organization has at most twice as many as it leaves free. Others wait their turn for as long as the app's
+	// `max_wait`. Default: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 
 	// How often the upstreams may be asked for the sake of one request of a client, retries included. Default: 4.
@@ -210,7 +211,7 @@ func (s *Service) tooManyCalls() error {
 }
 
 // understand has a response read, which takes a processor.
-func (s *Service) understand(ctx context.Context, caller string, rec *recorder, read func(int, []byte) error) error {
+func (s *Service) understand(ctx context.Context, caller admission.Caller, rec *recorder, read func(int, []byte) error) error {
 	var work admission.Work
 	if err := work.Begin(ctx, s.app.Processors(), caller); err != nil {
 		return err

@@ -29,13 +29,13 @@ func FuzzParse(f *testing.F) {
 		f.Add(200, []byte(upstreamtest.Matchings(parts)), uint8(len(parts)))
 	}
 	f.Fuzz(func(t *testing.T, status int, body []byte, n uint8) {
-		req := &matching.Request{Details: true}
+		req := &matching.Request{Details: true, MaxRadius: 4e7}
 		var used []int
 		for i := range int(n) {
 			req.Points = append(req.Points, trace.At(41, -8))
 			used = append(used, i)
 		}
-		a, err := parse(status, body, used)
+		a, err := parse(status, body, req, used)
 		if err != nil {
 			return
 		}

@@ -16,7 +16,7 @@ var errOption = errors.New("an option is beyond the service's limits")
 
 // parse reads a response of trace_route to a request for the points in use. The error is matching.ErrNoRoute,
 // errOption, a *trace.InputError, or one of package upstream.
-func parse(status int, body []byte, used []int) (*matchservice.Matchings, error) {
+func parse(status int, body []byte, req *matching.Request, used []int) (*matchservice.Matchings, error) {
 	switch status {
 	case http.StatusOK, http.StatusBadRequest:
 	case http.StatusRequestEntityTooLarge:
@@ -34,7 +34,7 @@ func parse(status int, body []byte, used []int) (*matchservice.Matchings, error)
 	if status != http.StatusOK {
 		return nil, upstream.Unexpected(status)
 	}
-	a, err := d.Matchings(used)
+	a, err := d.Matchings(req, used)
 	if err == nil {
 		a.ForgetConfidence() // it is 1 for every drive (src/tyr/route_serializer_osrm.cc)
 	}

@@ -122,7 +122,7 @@ func (m *Matcher) send(ctx context.Context, q *question, used []int, terms match
 	a *matchservice.Matchings, asked float64, err error) {
 	body, asked := q.body(m.costing(q.Profile), used, terms, limit)
 	err = m.Ask(ctx, &upstream.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
-		a, err = parse(status, body, used)
+		a, err = parse(status, body, q.Request, used)
 		return err
 	})
 	return a, asked, err

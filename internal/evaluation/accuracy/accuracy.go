@@ -55,7 +55,7 @@ func run(ctx context.Context, m matching.Matcher, ds []drives.Drive, radius Radi
 			o := &outcomes[i]
 			o.Cell = d.Cell
 			answer, err := m.Match(ctx, &matching.Request{Points: points(d), Radius: radius(d), Details: true})
-			if errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrOverloaded) {
+			if errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrWork) {
 				o.Mismatch, o.Lost, o.LeftOut = mismatch.Of(d.Truth, nil), true, len(d.Trace)
 				return nil
 			}

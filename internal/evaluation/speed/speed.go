@@ -76,7 +76,7 @@ func (s *session) round(ctx context.Context, counts bool) error {
 			s.perTrip = append(s.perTrip, time.Since(start))
 		}
 		switch {
-		case errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrOverloaded):
+		case errors.Is(err, matching.ErrNoRoute) || errors.Is(err, matching.ErrWork):
 			s.failed++
 		case err != nil:
 			return err

@@ -10,8 +10,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// ErrOverloaded: the request needs more work than one request may cost, because too much lies at one place.
-var ErrOverloaded = errors.New("the request exceeds the work limit")
+// ErrWork: the request needs more work than one request may cost, because too much lies at one place.
+var ErrWork = errors.New("too much lies around this position to search it: " +
+	"ask for a smaller size, or for fewer or other categories")
 
 // Holds reports whether the origin lies in a box, its edges included.
 func Holds(b *boxtree.Box, o *Origin) bool {
@@ -58,11 +59,9 @@ type Origin struct {
 // Spend takes some steps, each of which looks at a box or at an edge. With more than there are, it ends the request.
 func (o *Origin) Spend(steps int) {
 	if o.Left -= steps; o.Left < 0 {
-		overloaded()
+		panic(region.Stop{Err: ErrWork})
 	}
 }
-
-func overloaded() { panic(region.Stop{Err: ErrOverloaded}) }
 
 // NewOrigin makes an origin of a position in degrees.
 func NewOrigin(p orb.Point) Origin {

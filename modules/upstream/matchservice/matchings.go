@@ -51,8 +51,9 @@ type Matchings struct {
 var TooManyPoints = &trace.InputError{Parameter: "path", Point: -1,
 	Problem: "more points than the matching service takes"}
 
-// Matchings checks what belongs together in a document whose code is Ok, which answers a request for the points in use.
-func (d *Document) Matchings(used []int) (*Matchings, error) {
+// Matchings checks a document whose code is Ok, which answers a request for the points in use: that what belongs together
+// is there, and that it lies where the points are.
+func (d *Document) Matchings(req *matching.Request, used []int) (*Matchings, error) {
 	if len(d.parts) == 0 || len(d.points) != len(used) {
 		return nil, upstream.InvalidResponse("%d matchings and %d tracepoints for %d points", len(d.parts), len(d.points),
 			len(used))
@@ -72,6 +73,9 @@ func (d *Document) Matchings(used []int) (*Matchings, error) {
 		if len(path) == 0 || slices.ContainsFunc(path, func(p orb.Point) bool { return !onGlobe(p) }) {
 			return nil, upstream.InvalidResponse("the geometry of matching %d is empty or lies nowhere", i)
 		}
+	}
+	if err := d.near(req, used); err != nil {
+		return nil, err
 	}
 	return &Matchings{parts: d.parts, points: d.points, used: used}, nil
 }
@@ -188,10 +192,7 @@ func (a *Matchings) Result(req *matching.Request) (*matching.Result, error) {
 	if len(part.path) == 1 {
 		part.path = append(part.path, part.path[0])
 	}
-	result := &matching.Result{Path: part.path}
-	for i := range part.path[1:] {
-		result.Distance += distance(part.path[i], part.path[i+1])
-	}
+	result := &matching.Result{Path: part.path, Distance: lengthOf(part.path)}
 	if !req.Details {
 		return result, nil
 	}

@@ -35,13 +35,13 @@ func describe(a *Matchings) string {
 func TestRead(t *testing.T) {
 	const (
 		line  = `{"geometry":"_p~iF~ps|U_ulLnnqC"}`
-		first = `{"matchings_index":0,"location":[-8,41]}`
+		first = `{"matchings_index":0,"location":[-12.02,3.85]}`
 	)
 	answer := func(matchings, tracepoints string) string {
 		return `{"code":"Ok","matchings":[` + matchings + `],"tracepoints":[` + tracepoints + `]}`
 	}
 	index := func(i string) string {
-		return answer(line, first+`,{"matchings_index":`+i+`,"location":[-8,41]}`)
+		return answer(line, first+`,{"matchings_index":`+i+`,"location":[-12.02,3.85]}`)
 	}
 	confidence := func(c string) string {
 		return answer(`{"geometry":"_p~iF~ps|U_ulLnnqC","duration":null,"confidence":`+c+`}`, first+`,`+first)
@@ -65,13 +65,13 @@ func TestRead(t *testing.T) {
 		{"half a one", index("0.5"), invalid, 0},
 		{"one that would not fit", index("2147483648"), invalid, 0},
 		{"one that would wrap round", index("18446744073709551616"), invalid, 0},
-		{"none", answer(line, first+`,{"location":[-8,41]}`), invalid, 0},
+		{"none", answer(line, first+`,{"location":[-12.02,3.85]}`), invalid, 0},
 		{"a point nowhere", answer(line, first+`,{"matchings_index":0}`), invalid, 0},
 		{"a point off the globe", answer(line, first+`,{"matchings_index":0,"location":[-8,141]}`), invalid, 0},
 		{"a line as GeoJSON",
-			answer(`{"geometry":{"type":"LineString","coordinates":[[-8,41],[-8,42]]}}`, first+`,`+first), "0 0", math.NaN()},
+			answer(`{"geometry":{"type":"LineString","coordinates":[[-12.02,3.85],[-12.02,4]]}}`, first+`,`+first), "0 0", math.NaN()},
 		{"a line of nothing", answer(`{"geometry":""}`, first+`,`+first), invalid, 0},
-		{"a line off the globe", answer(`{"geometry":{"coordinates":[[-8,41],[-8,142]]}}`, first+`,`+first), invalid, 0},
+		{"a line off the globe", answer(`{"geometry":{"coordinates":[[-12.02,3.85],[-8,142]]}}`, first+`,`+first), invalid, 0},
 		{"no parts", answer("", first+`,`+first), invalid, 0},
 		{"as many parts as points", answer(line+`,`+line, first+`,`+first), "0 0", math.NaN()},
 		{"too many parts", answer(strings.Repeat(line+`,`, 1000)+line, first+`,`+first), invalid, 0},
@@ -87,7 +87,8 @@ func TestRead(t *testing.T) {
 			d, err := Read([]byte(tt.body), 2)
 			var a *Matchings
 			if err == nil {
-				a, err = d.Matchings(sent(2))
+				req := &matching.Request{Points: []trace.Point{trace.At(3.85, -12.02), trace.At(3.85, -12.02)}}
+				a, err = d.Matchings(req, sent(2))
 			}
 			if tt.points == invalid {
 				if err == nil {
