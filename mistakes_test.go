@@ -58,7 +58,7 @@ func load(text string) error {
 func TestMistakesInCaddyfile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, m := range mistakes {
-		if got := said(load(m.caddyfile())); got != m.want {
+		if got := said(t, load(m.caddyfile())); got != m.want {
 			t.Errorf("%s%s\n got %s\nwant %s", m.maps, m.site, got, m.want)
 		}
 	}
@@ -68,15 +68,20 @@ func TestMistakesFoundWhenLoading(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("MAPS_TEST_SHORT", "c2hvcnQ=")
 	for _, m := range lateMistakes {
-		if got := said(load(m.caddyfile())); !strings.HasSuffix(got, ": "+m.want) {
+		if got := said(t, load(m.caddyfile())); !strings.HasSuffix(got, ": "+m.want) {
 			t.Errorf("%s%s\n got %s\nwant %s", m.maps, m.site, got, m.want)
 		}
 	}
 }
 
-func said(err error) string {
+// said is what an error says. The admin API escapes angle brackets, so that none may be in it.
+func said(t *testing.T, err error) string {
+	t.Helper()
 	if err == nil {
 		return "nothing"
+	}
+	if strings.ContainsAny(err.Error(), "<>") {
+		t.Errorf("the error has an angle bracket: %v", err)
 	}
 	return err.Error()
 }
@@ -116,6 +121,9 @@ func TestMistakesOnCommandLine(t *testing.T) {
 				got = message
 			}
 			got = strings.ReplaceAll(got, dir, "DIR")
+			if strings.ContainsAny(got, "<>") {
+				t.Errorf("the error has an angle bracket: %s", got)
+			}
 			if got != want || cmd.ProcessState.ExitCode() != 1 {
 				t.Errorf("exit %d\n got %s\nwant %s", cmd.ProcessState.ExitCode(), got, want)
 			}

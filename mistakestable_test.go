@@ -13,12 +13,12 @@ var mistakes = []mistake{
 			"Caddyfile:3"},
 	{maps: "access_token_ttl",
 		want: "parsing caddyfile tokens for 'maps': access_token_ttl: wrong argument count; write " +
-			"access_token_ttl <duration>, at Caddyfile:3"},
+			"access_token_ttl DURATION, at Caddyfile:3"},
 	{maps: "access_token_tll 15m",
 		want: "parsing caddyfile tokens for 'maps': unknown option of maps: access_token_tll; did you mean " +
 			"access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, " +
-			"key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, " +
-			"region, usage, user_tokens, at Caddyfile:3"},
+			"key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, " +
+			"max_stale, max_bodies_in_flight, max_wait, region, usage, user_tokens, at Caddyfile:3"},
 	{maps: "refresh_token_ttl 5m",
 		want: "parsing caddyfile tokens for 'maps': refresh_token_ttl: 5m is shorter than access_token_ttl, " +
 			"15m, at Caddyfile:3"},
@@ -50,10 +50,10 @@ var mistakes = []mistake{
 		want: "parsing caddyfile tokens for 'maps': max_wait may stand only once in maps, and stands in line " +
 			"3 already, at Caddyfile:4"},
 	{maps: "issuer a b",
-		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer <name>, at " +
+		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer NAME, at " +
 			"Caddyfile:3"},
 	{maps: "issuer {",
-		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer <name>, at " +
+		want: "parsing caddyfile tokens for 'maps': issuer: wrong argument count; write issuer NAME, at " +
 			"Caddyfile:3"},
 	{maps: `issuer ""`,
 		want: "parsing caddyfile tokens for 'maps': issuer: the value is empty, at Caddyfile:3"},
@@ -83,8 +83,8 @@ var mistakes = []mistake{
 			"refused, because Caddy shows and saves its configuration; use {env.NAME} for the whole " +
 			"connection string, or the option password with {file./path/to/password}, at Caddyfile:4"},
 	{maps: "region delaware",
-		want: "parsing caddyfile tokens for 'maps': region: wrong argument count; write region <name> " +
-			"<file>|<url>, at Caddyfile:3"},
+		want: "parsing caddyfile tokens for 'maps': region: wrong argument count; write region NAME " +
+			"FILE|URL, at Caddyfile:3"},
 	{maps: "region delaware delaware.osm.pbf",
 		want: "parsing caddyfile tokens for 'maps': region delaware: delaware.osm.pbf is an extract; compile " +
 			"it with `caddy maps build`, and name the region file that this writes, at Caddyfile:3"},
@@ -154,7 +154,7 @@ var mistakes = []mistake{
 			"of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, at Caddyfile:9"},
 	{site: "maps_auth TILE {\napi_key_query\n}",
 		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: wrong argument count; write " +
-			"api_key_query <name>, at Caddyfile:10"},
+			"api_key_query NAME, at Caddyfile:10"},
 	{site: "maps_auth TILE {\napi_key_query \"\"\n}",
 		want: "parsing caddyfile tokens for 'maps_auth': api_key_query: the value is empty, at Caddyfile:10"},
 	{site: "maps_auth TILE {\napi_key_qeury apiKey\n}",
@@ -224,8 +224,7 @@ var mistakes = []mistake{
 		want: `parsing caddyfile tokens for 'maps_reverse_geocode': coverage: "/v2/search/reverse-geocoding" ` +
 			"is the path of the endpoint itself, at Caddyfile:11"},
 	{site: "maps_reverse_geocode {\ngeocoder photon http://127.0.0.1:2322 {\ngeometry yes\n}\n}",
-		want: `parsing caddyfile tokens for 'maps_reverse_geocode': geometry: "yes" is not known; it is one ` +
-			"of on, off, at Caddyfile:11"},
+		want: "parsing caddyfile tokens for 'maps_reverse_geocode': geometry: it is on or off, not yes, at Caddyfile:11"},
 	{site: "maps_match {\nmax_points 100\n}",
 		want: "parsing caddyfile tokens for 'maps_match': maps_match needs at least one matcher, at " +
 			"Caddyfile:9"},
@@ -248,8 +247,7 @@ var mistakes = []mistake{
 		want: "parsing caddyfile tokens for 'maps_match': handle_response cannot be used with matcher osrm: " +
 			"its responses are read here, at Caddyfile:11"},
 	{site: "maps_match {\nmatcher valhalla http://127.0.0.1:8002 {\nways maybe\n}\n}",
-		want: `parsing caddyfile tokens for 'maps_match': ways: "maybe" is not known; it is one of on, off, ` +
-			"at Caddyfile:11"},
+		want: "parsing caddyfile tokens for 'maps_match': ways: it is on or off, not maybe, at Caddyfile:11"},
 	{site: "maps_match {\nmatcher local delaware\nmax_radius 10000\n}",
 		want: "parsing caddyfile tokens for 'maps_match': max_radius: 10000 is not more than 0 and at most " +
 			"5000 metres, at Caddyfile:11"},
@@ -289,7 +287,7 @@ var mistakes = []mistake{
 			"be used from other machines, at Caddyfile:10"},
 	{site: "maps_playground delaware {\nguest a b\n}",
 		want: "parsing caddyfile tokens for 'maps_playground': guest: wrong argument count; write guest " +
-			"<account id>, at Caddyfile:10"},
+			"ACCOUNT_ID, at Caddyfile:10"},
 	{site: "maps_playground delaware {\nguest 42\n}",
 		want: `parsing caddyfile tokens for 'maps_playground': guest: "42" is not the id of an account, which ` +
 			"begins with sa_ and has 25 characters, at Caddyfile:10"},
@@ -365,7 +363,7 @@ var mistypedCommands = map[string]string{
 	"validate --config Broken --adapter caddyfile": `"adapting config using caddyfile: parsing caddyfile tokens for 'maps': access_token_ttl: 720h ` +
 		`is not between 1s and 24h, at Broken:3"}`,
 	"run --config Missing --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
-		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build <extract> " +
+		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build EXTRACT " +
 		"--output DIR/missing.region`\"}",
 	"run --config Directory --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
 		`region delaware: open DIR: is a directory, not a regular file"}`,

@@ -138,7 +138,7 @@ func TestExampleConfiguration(t *testing.T) {
 	missing := filepath.Join(s.dir, "missing.region")
 	validate.Env = append(validate.Env, "MAPS_REGION="+missing)
 	if out, err := validate.CombinedOutput(); err != nil ||
-		!strings.Contains(string(out), "caddy maps build <extract> --output "+missing) {
+		!strings.Contains(string(out), "caddy maps build EXTRACT --output "+missing) {
 		t.Errorf("%v, and no word about the region that is missing\n%s", err, out)
 	}
 	if out, err := s.command(t.Context(), "validate", "--config", example, "--adapter",

@@ -5,25 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
-
-func TestStatus(t *testing.T) {
-	for status, final := range map[account.Status]bool{
-		account.StatusActive: false, account.StatusSuspended: false, account.StatusRevoked: true,
-	} {
-		if !status.Valid() || status.Final() != final {
-			t.Errorf("%s: valid %v, final %v; want it valid, final %v", status, status.Valid(), status.Final(), final)
-		}
-	}
-	if account.Status("active").Valid() || account.Platform("web").Valid() || account.Status("").Valid() ||
-		account.Platform("").Valid() {
-		t.Error("names in small letters, or none, are taken for good")
-	}
-}
 
 func TestScopeSets(t *testing.T) {
 	for set := account.ScopeSet(0); set < 1<<len(account.AllScopes); set++ {
@@ -50,33 +37,40 @@ func TestScopeSets(t *testing.T) {
 	}
 }
 
-// TestChange makes sure that what identifies an account stays, whatever an owner's change does to it.
+// TestChange makes sure that what identifies an account stays the same, and that the stored copy is not touched.
 func TestChange(t *testing.T) {
-	stored := newAccount("sa_1")
-	stored.Generation, stored.Version = 4, 9
-	before := stored
-	before.Scopes = append(account.Scopes{}, stored.Scopes...)
-	after, changed, err := account.Change(stored, func(a *account.Account) (bool, error) {
-		*a = account.Account{ID: "x", Description: "new", Status: account.StatusRevoked,
-			Scopes: append(a.Scopes[:0], account.ScopeONM)}
+	stored := func() account.Account {
+		return account.Account{
+			ID: "sa_1", OrganizationID: "acme", Platform: account.PlatformWeb, Status: account.StatusActive,
+			CreatedBy: "user:ann",
+			Scopes:    account.Scopes{account.ScopeTile}, Restrictions: account.Restrictions{Networks: []string{"192.0.2.1"}},
+			ClientHint: "abcd", ServerHint: "efgh", ClientHash: account.Hash{1}, ServerHash: account.Hash{2}, Generation: 4,
+			CreatedAt: time.Unix(1, 0),
+		}
+	}
+	kept := stored()
+	after, changed, err := account.Change(kept, func(a *account.Account) (bool, error) {
+		scopes, networks := a.Scopes, a.Restrictions.Networks
+		scopes[0], networks[0] = account.ScopeONM, "192.0.2.2"
+		*a = account.Account{ID: "x", Description: "new", Status: account.StatusRevoked, Scopes: scopes}
 		return true, nil
 	})
-	want := before
+	want := stored()
 	want.Platform, want.Description, want.Status, want.Scopes = "", "new", account.StatusRevoked,
 		account.Scopes{account.ScopeONM}
-	want.Generation, want.Version = 5, 10
+	want.Restrictions, want.Generation = account.Restrictions{}, 5
 	if diff := cmp.Diff(want, after); diff != "" || !changed || err != nil {
 		t.Errorf("changed %v, error %v (-want +got):\n%s", changed, err, diff)
 	}
-	if diff := cmp.Diff(before, stored); diff != "" {
-		t.Errorf("the stored copy was touched (-want +got):\n%s", diff)
-	}
 	mine := errors.New("mine")
-	after, changed, err = account.Change(stored, func(a *account.Account) (bool, error) {
+	after, changed, err = account.Change(kept, func(a *account.Account) (bool, error) {
 		a.Description = "spoilt"
 		return true, mine
 	})
-	if diff := cmp.Diff(before, after); diff != "" || changed || err != mine {
+	if diff := cmp.Diff(stored(), after); diff != "" || changed || err != mine {
 		t.Errorf("refused: changed %v, error %v (-want +got):\n%s", changed, err, diff)
+	}
+	if diff := cmp.Diff(stored(), kept); diff != "" {
+		t.Errorf("the stored copy was touched (-want +got):\n%s", diff)
 	}
 }

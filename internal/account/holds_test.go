@@ -70,18 +70,3 @@ func TestHolds(t *testing.T) {
 		}
 	})
 }
-
-func TestUnknownHolds(t *testing.T) {
-	for _, status := range []account.Status{account.StatusActive, account.StatusSuspended, account.StatusRevoked} {
-		before := account.Account{Status: status, Scopes: account.Scopes{account.ScopeTile}}
-		before.Holds = account.UnknownHolds(&before)
-		after := before
-		after.Status, after.Scopes = account.StatusActive, account.Scopes{account.ScopeTile, account.ScopeONM}
-		if s, scopes := before.Holds.Allow(&before, &after); s != (status != account.StatusSuspended) || scopes {
-			t.Errorf("%s: making it active is allowed: %v, giving a scope: %v", status, s, scopes)
-		}
-		if s, scopes := before.Holds.Allow(&before, &before); !s || !scopes {
-			t.Errorf("%s: leaving it as it is is not allowed", status)
-		}
-	}
-}

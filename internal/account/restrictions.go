@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -74,7 +75,7 @@ func parseEach[T any](field string, list []string, parse func(string) (T, error)
 // Outside is why a request is out of bounds; empty where it is not.
 type Outside string
 
-// The reasons, for the operator's eyes alone.
+// The reasons. Only the operator sees them.
 const (
 	OutsideNoOrigin Outside = "no origin where origins are restricted"
 	OutsideOrigin   Outside = "origin not allowed"
@@ -82,7 +83,8 @@ const (
 )
 
 // Allow compares where a request comes from: its Origin header, else the origin of its Referer, each empty where it is
-// absent, and its client's address. It does not allocate. nil allows everything.
+// absent, and its client's address. An origin as the restrictions have it, and as browsers write it, costs no
+// allocation. nil allows everything.
 func (b *Bounds) Allow(origin, referer string, client netip.Addr) Outside {
 	if b == nil {
 		return ""
@@ -93,20 +95,21 @@ func (b *Bounds) Allow(origin, referer string, client netip.Addr) Outside {
 	if len(b.origins) == 0 {
 		return ""
 	}
-	if origin == "" {
-		if referer == "" {
-			return OutsideNoOrigin
-		}
-		origin = originOf(referer)
+	page := origin == ""
+	if page {
+		origin = referer
 	}
-	if from, err := splitOrigin(origin); err == nil {
-		for i := range b.origins {
-			if b.origins[i].matches(from) {
-				return ""
-			}
-		}
+	switch {
+	case origin == "":
+		return OutsideNoOrigin
+	case slices.Contains(b.origins, originPattern{before: origin}):
+		return ""
 	}
-	return OutsideOrigin
+	from, err := canonicalOrigin(origin, page)
+	if err != nil || !slices.ContainsFunc(b.origins, func(p originPattern) bool { return p.matches(from) }) {
+		return OutsideOrigin
+	}
+	return ""
 }
 
 func (b *Bounds) allowsClient(client netip.Addr) bool {

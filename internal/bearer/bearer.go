@@ -13,7 +13,7 @@ import (
 var (
 	// ErrRepeated: a header or parameter that carries a token appears more than once.
 	ErrRepeated = errors.New("repeated credential")
-	// ErrTwo: the header and the parameter both carry a token.
+	// ErrTwo: the header and a parameter, or two parameters, carry a token.
 	ErrTwo = errors.New("two credentials")
 	// ErrMalformed: the parameter cannot be decoded.
 	ErrMalformed = errors.New("malformed credential")
@@ -76,21 +76,24 @@ func readHeader(h http.Header) (token string, other bool, err error) {
 	return token, false, nil
 }
 
-// Find returns the one token of a request: that of the Authorization header or, where parameter is not empty, that of
-// the query parameter. It is "" if there is none.
-func Find(h http.Header, query, parameter string) (token string, err error) {
+// Find returns the one token of a request: that of the Authorization header or of one of the query parameters. It is ""
+// if there is none.
+func Find(h http.Header, query string, parameters []string) (token string, err error) {
 	token, other, err := readHeader(h)
-	if err != nil || parameter == "" {
-		return token, err
-	}
-	inQuery, err := FromQuery(query, parameter)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case inQuery == "":
-		return token, nil
-	case token != "" || other: // credentials of another scheme may be somebody else's
-		return "", ErrTwo
 	}
-	return inQuery, nil
+	for _, parameter := range parameters {
+		inQuery, err := FromQuery(query, parameter)
+		switch {
+		case err != nil:
+			return "", err
+		case inQuery == "":
+		case token != "" || other: // credentials of another scheme may be for another service
+			return "", ErrTwo
+		default:
+			token = inQuery
+		}
+	}
+	return token, nil
 }

@@ -50,13 +50,13 @@ func TestFind(t *testing.T) {
 			if tc.header != nil {
 				h["Authorization"] = tc.header
 			}
-			token, err := Find(h, tc.query, "apiKey")
+			token, err := Find(h, tc.query, []string{"apiKey"})
 			if token != tc.token || !errors.Is(err, tc.err) {
 				t.Errorf("Find = %q, %v; want %q, %v", token, err, tc.token, tc.err)
 			}
 		})
 	}
-	if token, err := Find(http.Header{}, "apiKey=abc", ""); token != "" || err != nil {
+	if token, err := Find(http.Header{}, "apiKey=abc", nil); token != "" || err != nil {
 		t.Errorf("a parameter that is not configured was read: %q, %v", token, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestEnormous(t *testing.T) {
 		h := http.Header{"Authorization": {r.header}}
 		var token string
 		var err error
-		n := testing.AllocsPerRun(10, func() { token, err = Find(h, r.query, "apiKey") })
+		n := testing.AllocsPerRun(10, func() { token, err = Find(h, r.query, []string{"apiKey"}) })
 		if n > 0 || token != "" || !errors.Is(err, r.err) {
 			t.Errorf("%s: %v allocations, token of %d bytes, %v", name, n, len(token), err)
 		}

@@ -75,7 +75,7 @@ func decodeHeader(page []byte, size int64) (header, error) {
 	le := binary.LittleEndian
 	h.version = le.Uint32(page[8:])
 	if h.version != Version {
-		advice := "build it again from its extract: caddy maps build <extract> --output <this file>"
+		advice := "build it again from its extract: caddy maps build EXTRACT --output THIS_FILE"
 		if h.version > Version {
 			advice = "update caddy-maps, or " + advice
 		}

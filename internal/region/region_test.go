@@ -195,7 +195,7 @@ func TestRefused(t *testing.T) {
 		"empty":       {nil, "is not a region file"},
 		"foreign":     {[]byte("<osm version='0.6'>"), "is not a region file"},
 		"newer":       {newer, fmt.Sprint("region format ", Version+1)},
-		"older":       {older, "caddy maps build <extract>"},
+		"older":       {older, "caddy maps build EXTRACT"},
 		"header only": {content[:100], "truncated"},
 		"truncated":   {content[:len(content)-1], "truncated"},
 		"longer":      {append(bytes.Clone(content), 0), "truncated or still being written"},

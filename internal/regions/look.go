@@ -173,7 +173,7 @@ func (s *Watched) Try() error {
 // explain says how to make a file that is not there.
 func (s *Watched) explain(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: make it with `caddy maps build <extract> --output %s`", err, s.Path)
+		return fmt.Errorf("%w: make it with `caddy maps build EXTRACT --output %s`", err, s.Path)
 	}
 	return err
 }

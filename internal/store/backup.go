@@ -24,7 +24,7 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 	if !ok {
 		return 0, ErrNoBackup
 	}
-	if err := replaceable(path); err != nil {
+	if err := replaceable(path, db.path); err != nil {
 		return 0, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // mode 0600
@@ -74,16 +74,21 @@ func vacuumInto(ctx context.Context, from, to string) error {
 	return sqliteError(err)
 }
 
-// replaceable refuses a path with anything but a store or a backup.
-func replaceable(path string) error {
+// replaceable refuses the path of the live file and of anything else that is not a backup.
+func replaceable(path, live string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
+	case info.IsDir():
+		return errors.New("it is a directory")
 	case !info.Mode().IsRegular():
-		return errors.New("something that is not a regular file is there already")
+		return errors.New("it is not a regular file")
+	}
+	if store, err := os.Stat(live); err == nil && os.SameFile(info, store) {
+		return errors.New("it is the store itself")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -93,7 +98,7 @@ func replaceable(path string) error {
 	head := make([]byte, 100)
 	const idOffset = 68 // https://www.sqlite.org/fileformat.html#the_database_header
 	if _, err := io.ReadFull(f, head); err != nil || binary.BigEndian.Uint32(head[idOffset:]) != applicationID {
-		return errors.New("a file is there already that is not a backup")
+		return errors.New("a file that is not a backup is there already")
 	}
 	return nil
 }

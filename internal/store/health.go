@@ -108,7 +108,7 @@ func (h *health) wrote(logger *zap.Logger, err error) {
 	if !failed {
 		if h.write = nil; !h.logged.IsZero() {
 			h.logged = time.Time{}
-			logger.Info("the store can be changed again")
+			logger.Info("the store can write again")
 		}
 		return
 	}
@@ -116,7 +116,7 @@ func (h *health) wrote(logger *zap.Logger, err error) {
 	h.failedWrites++
 	if time.Since(h.logged) >= logEvery {
 		h.logged = time.Now()
-		logger.Error("the store cannot be changed: such requests get 503. If its disk is full, make room; "+
+		logger.Error("the store cannot write: requests that change it get 503. If its disk is full, make room; "+
 			"the server goes on by itself", zap.Error(err), zap.Uint64("failed_changes", h.failedWrites))
 	}
 }

@@ -68,8 +68,11 @@ func OpenSQLite(path string, logger *zap.Logger) (*Store, error) {
 		return nil, err
 	}
 	db, err := openFile(path)
-	if errors.Is(err, account.ErrDamaged) {
+	switch {
+	case errors.Is(err, account.ErrDamaged):
 		err = fmt.Errorf("it is damaged; restore a backup, or see what `caddy maps verify-store` finds: %w", err)
+	case errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.CANTOPEN):
+		err = fmt.Errorf("it cannot be written; if its disk is full, make room: %w", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", path, err)

@@ -201,7 +201,8 @@ func mediaType(name string) string {
 func (p *Page) SetHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", p.policy)
-	h.Set("Referrer-Policy", "no-referrer")
+	// Browsers send no Origin with a GET to the page's own origin, so that only the Referer tells where it comes from.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -65,7 +65,7 @@ func TestServe(t *testing.T) {
 			if policy := got.Header.Get("Content-Security-Policy"); policy != want {
 				t.Errorf("policy %q", policy)
 			}
-			if got.Header.Get("Referrer-Policy") != "no-referrer" || got.Header.Get("X-Content-Type-Options") != "nosniff" {
+			if got.Header.Get("Referrer-Policy") != "same-origin" || got.Header.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("headers %v", got.Header)
 			}
 		})

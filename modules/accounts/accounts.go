@@ -93,11 +93,6 @@ var (
 	usageAllow      = []string{http.MethodGet, http.MethodHead}
 )
 
-// Addresses implements mapsapp.Endpoint.
-func (a *Accounts) Addresses() [][]string {
-	return [][]string{{a.prefix.Path()}, {string(a.prefix) + "/sa_"}}
-}
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (a *Accounts) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	w.Header().Set("Cache-Control", "no-store")

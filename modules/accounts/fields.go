@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -74,8 +75,8 @@ func (f *fields) parseDescription(body httpjson.Object) error {
 		return err
 	case utf8.RuneCountInString(value) > maxDescription:
 		return fmt.Errorf("description: must be at most %d characters", maxDescription)
-	case strings.ContainsRune(value, 0):
-		return errors.New("description: must not contain the character NUL")
+	case strings.ContainsFunc(value, func(r rune) bool { return r == 0 || unicode.Is(unicode.Bidi_Control, r) }):
+		return errors.New("description: must contain neither U+0000 nor characters that control the direction of text")
 	}
 	f.description = &value
 	return nil

@@ -89,16 +89,20 @@ func TestWrongPlans(t *testing.T) {
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	for fields, want := range map[string]string{
-		`"quotas":null`:                                      "quotas: must be an array of objects",
-		`"quotas":[{"scope":"*"}]`:                           "quotas: element 0: unit: missing",
-		`"restrictions":[]`:                                  "restrictions: must be an object",
-		`"restrictions":null`:                                "restrictions: must be an object",
-		`"restrictions":{"countries":1}`:                     "restrictions: countries: unknown field",
-		`"restrictions":{"networks":[],"networks":["::/0"]}`: "restrictions: networks: appears more than once",
-		`"restrictions":{"origins":"https://a.example"}`:     "restrictions: origins: must be an array of strings",
-		`"restrictions":{"origins":null}`:                    "restrictions: origins: must be an array of strings",
-		`"restrictions":{"networks":["10.0.0.0/8","x"]}`:     "restrictions: networks: element 1: ",
-		`"restrictions":{"origins":["app.example.com"]}`:     "restrictions: origins: element 0: ",
+		`"quotas":null`:                                       "quotas: must be an array of objects",
+		`"quotas":[{"scope":"*"}]`:                            "quotas: element 0: unit: missing",
+		`"restrictions":[]`:                                   "restrictions: must be an object",
+		`"restrictions":null`:                                 "restrictions: must be an object",
+		`"restrictions":{"countries":1}`:                      "restrictions: countries: unknown field",
+		`"restrictions":{"networks":[],"networks":["::/0"]}`:  "restrictions: networks: appears more than once",
+		`"restrictions":{"origins":"https://a.example"}`:      "restrictions: origins: must be an array of strings",
+		`"restrictions":{"origins":null}`:                     "restrictions: origins: must be an array of strings",
+		`"restrictions":{"networks":["10.0.0.0/8","x"]}`:      "restrictions: networks: element 1: ",
+		`"restrictions":{"origins":["app.example.com"]}`:      "restrictions: origins: element 0: ",
+		`"restrictions":{"origins":["https://a\u0000.test"]}`: "restrictions: origins: element 0: ",
+		`"restrictions":{"networks":["::1%\u0000"]}`:          "restrictions: networks: element 0: ",
+
+		`"quotas":[{"scope":"\u0000","unit":"requests","window":"day","limit":1}]`: "quotas: element 0: scope: must be ",
 	} {
 		for method, target := range map[string]string{http.MethodPost: path, http.MethodPatch: path + "/" + acc.ID} {
 			a := s.Do(method, target, user, `{"platform":"WEB","scopes":["TILE"],`+fields+`}`)

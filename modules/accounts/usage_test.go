@@ -99,33 +99,3 @@ func TestUsage(t *testing.T) {
 		t.Errorf("CSV: %v %s", a.Header, a.Body)
 	}
 }
-
-func TestUsageRefusals(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: counting()})
-	user := s.UserToken("acme")
-	acc := s.CreateAccount(user, "TILE", "")
-	plain := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
-	for _, tc := range []struct {
-		method, target, token string
-		status                int
-		want                  string // of the body
-	}{
-		{"GET", usagePath, "", 401, "api key"},
-		{"GET", usagePath, plain, 403, "INSUFFICIENT_SCOPE"},
-		{"GET", usagePath + "?step=week", user, 400, "step: must be hour, day or month"},
-		{"GET", usagePath + "?organization=globex", user, 400, "unknown parameter"},
-		{"GET", usagePath + "/", user, 404, "not found"},
-		{"HEAD", usagePath, user, 200, ""},
-		{"POST", usagePath, user, 405, "method not allowed"},
-		{"PATCH", usagePath, user, 405, "method not allowed"},
-		{"DELETE", usagePath, user, 405, "method not allowed"},
-	} {
-		a := s.Do(tc.method, tc.target, tc.token, "")
-		if a.Status != tc.status || !strings.Contains(a.Body, tc.want) || a.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s %s: %d %s", tc.method, tc.target, a.Status, a.Body)
-		}
-		if allow := a.Header.Get("Allow"); (allow == "GET, HEAD") != (tc.status == 405) {
-			t.Errorf("%s %s: Allow %q", tc.method, tc.target, allow)
-		}
-	}
-}

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -19,10 +18,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/bearer"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/crossorigin"
 	"github.com/mapsedge/caddy-maps/internal/suggest"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/options"
-	"github.com/mapsedge/caddy-maps/modules/redact"
 )
 
 func init() { caddy.RegisterModule(new(Auth)) }
@@ -50,12 +49,10 @@ type Auth struct {
 	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// The query parameter that may carry the token instead of the Authorization header. Caddy logs URLs with their
-	// query, so the access log and the default logger then need the filter `maps_redact`, as `Caddyfile.example` has it.
-	// Where one of them shows the parameter, a line at the start says so, and a request that has it in its URL, or in
-	// its Referer, is left out of the access log: this module logs it instead, and answers its errors with the site's
-	// error routes. Default: none.
-	APIKeyQuery string `json:"api_key_query,omitempty"`
+	// Query parameters that may carry the token instead of the Authorization header. Caddy logs URLs with their query: the
+	// access log and the default logger then need the filter `maps_redact` with the same names, or tokens show there in
+	// clear. A warning at the start names the loggers that lack it. Default: none.
+	APIKeyQuery []string `json:"api_key_query,omitempty"`
 
 	// The family of error bodies: `platform` or `routing`. Default: `platform`.
 	ErrorStyle string `json:"error_style,omitempty"`
@@ -64,8 +61,9 @@ type Auth struct {
 	// query and the Referer. Default: false.
 	ForwardToken bool `json:"forward_token,omitempty"`
 
-	// The origins of web pages that may read the responses: `https://app.example.com`, or `*` for all. Preflight requests
-	// are then answered before authentication. Default: none.
+	// The origins of web pages that may read the responses: `https://app.example.com`, `https://*.example.com` for all
+	// below a domain, or `*` for all. Preflight requests are then answered before authentication, and this handler alone
+	// sets Access-Control-Allow-Origin. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
 	// How many units a request counts for: a placeholder that yields a whole number from 0 to 1000000000. Where it yields
@@ -77,14 +75,10 @@ type Auth struct {
 
 	app     *mapsapp.App
 	logger  *zap.Logger
-	logs    func() (open []string)
-	shown   *redact.Filter // what may be logged of a request
 	metrics *mapsapp.AuthResults
 	style   apierror.Style
 	scopes  account.ScopeSet
-	cors    origins
-	varies  []string // the request's headers that an answer depends on
-	vary    string   // the same as one header
+	cors    *crossorigin.Policy
 	quotas  quotaKinds
 }
 
@@ -104,10 +98,10 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.metrics = &a.app.Metrics().Auth
-	a.shown = redact.New(a.APIKeyQuery)
 	a.quotas = newQuotaKinds(a.Scopes)
-	a.logs = sync.OnceValue(func() []string { return a.openLogs(ctx) }) // not before all handlers are provisioned
-	a.app.CheckLogs(a.logs)
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		a.app.WarnOfLogs(server, a.APIKeyQuery)
+	}
 	return nil
 }
 
@@ -128,21 +122,20 @@ func (a *Auth) parse() error {
 	if a.style, err = apierror.ParseStyle(a.ErrorStyle); err != nil {
 		return options.Of("error_style", err)
 	}
-	if strings.ContainsAny(a.APIKeyQuery, "&=#") {
-		return options.Wrong("api_key_query", "%q cannot be the name of a parameter", a.APIKeyQuery)
+	for i, name := range a.APIKeyQuery {
+		switch {
+		case name == "" || strings.ContainsAny(name, "&=#"):
+			return options.Wrong("api_key_query", "%q cannot be the name of a parameter", name)
+		case slices.Contains(a.APIKeyQuery[:i], name):
+			return options.Wrong("api_key_query", "%q is named twice", name)
+		}
 	}
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
 		return options.Wrong("units", "%q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
 	}
-	if a.cors, err = parseOrigins(a.CORS); err != nil {
-		return options.Of("cors", err)
-	}
-	a.varies = []string{"Authorization"}
-	if a.cors.enabled() && !a.cors.any {
-		a.varies = append(a.varies, "Origin")
-	}
-	a.vary = strings.Join(a.varies, ", ")
-	return nil
+	a.cors, err = crossorigin.New(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+		http.MethodPatch, http.MethodDelete)
+	return options.Of("cors", err)
 }
 
 func scopeNames() []string {
@@ -155,47 +148,34 @@ func scopeNames() []string {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	out := &response{
-		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, origin: a.cors.allow(r),
-		counting: counting{request: r}, reason: text(""),
-	}
-	concealed := a.conceal(r)
-	if concealed {
-		defer a.logInstead(r, out, time.Now())
-	}
-	if a.cors.enabled() && isPreflight(r) {
-		out.status = http.StatusNoContent
-		a.cors.preflight(w, r)
+	if a.cors.Preflight(w, r) {
 		return nil
 	}
-	out.remember(w.Header())
-	outer := enclosing(w)
-	if outer != nil && a.cors.enabled() {
-		outer.inner = true
+	out := &response{
+		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, auth: a, outer: outerOf(r),
+		counting: counting{request: r},
 	}
 	defer out.release()
-	refused := a.check(r, out, outer)
-	if refused != nil {
+	if refused := a.check(r, out); refused != nil {
 		out.release() // before a client that may be slow gets its answer
 		refused.counter.Inc()
 		a.app.Metrics().Refused(mapsapp.AuthHandler, refused.kind)
-		out.publishCandidate()
+		if out.identity.Client != "" {
+			out.publish()
+		}
 		a.explain(out, refused)
 		a.style.Write(out, refused.response)
 		return nil
 	}
 	a.metrics.OK.Inc()
-	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	out.publish(repl, outer)
-	copied := false
+	out.passed = true
+	out.publish()
+	mapsapp.SetPass(r.Context(), out)
 	if !a.ForwardToken {
-		copied = a.strip(r, repl)
+		a.strip(r)
 	}
 	err := next.ServeHTTP(out, r)
 	out.finish(err)
-	if err != nil && (concealed || copied) {
-		return a.answerError(w, r, err)
-	}
 	return err
 }
 
@@ -217,9 +197,9 @@ func (a *Auth) unavailable(reason string) *refusal {
 	return &refusal{apierror.Unavailable(), text(reason), a.metrics.Unavailable, mapsapp.ReasonUnavailable}
 }
 
-// check fills in who stands behind a request, and counts it, or says why it may not pass. outer is another maps_auth in
-// front of this one, if there is one. The session is left to the caller to release.
-func (a *Auth) check(r *http.Request, out, outer *response) *refusal {
+// check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
+// caller to release.
+func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
@@ -251,14 +231,13 @@ func (a *Auth) check(r *http.Request, out, outer *response) *refusal {
 	if reason, out := mapsapp.OutOfBounds(who.Bounds, r); out {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
-	return a.admit(r, out, outer)
+	return a.admit(r, out)
 }
 
 // explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, if
 // the server has such a log, where it adds no line that a flood of requests could multiply, and in this module's own
 // log at DEBUG.
 func (a *Auth) explain(out *response, why *refusal) {
-	out.reason = why.reason
 	ctx := out.request.Context()
 	if server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server == nil || server.Logs != nil {
 		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {

@@ -22,7 +22,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile reads the directive:
 //
 //	maps_auth [<matcher>] <SCOPE> [<SCOPE>...] {
-//	    api_key_query <name>
+//	    api_key_query <name>...
 //	    error_style   platform|routing
 //	    forward_token
 //	    cors          <origin>...
@@ -56,21 +56,13 @@ func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	a.Scopes = d.RemainingArgs()
 	return options.Block(d, "maps_auth", a.parse,
-		options.Option{Name: "api_key_query", Takes: "<name>", Read: options.Text(&a.APIKeyQuery)},
+		options.Option{Name: "api_key_query", Takes: "<name>...", Read: options.Words(&a.APIKeyQuery),
+			Repeats: true},
 		options.Option{Name: "error_style", Takes: "platform|routing", Read: options.Text(&a.ErrorStyle)},
 		options.Option{Name: "forward_token", Takes: "[on|off]", Read: a.unmarshalForwardToken},
-		options.Option{Name: "cors", Takes: "<origin>...", Read: a.unmarshalCORS, Repeats: true},
+		options.Option{Name: "cors", Takes: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
 		options.Option{Name: "units", Takes: "<placeholder>", Read: options.Text(&a.Units)},
 	)
-}
-
-// unmarshalCORS checks each line by itself, since there may be several.
-func (a *Auth) unmarshalCORS(d *caddyfile.Dispenser) error {
-	if err := options.Words(&a.CORS)(d); err != nil {
-		return err
-	}
-	_, err := parseOrigins(a.CORS)
-	return err
 }
 
 func (a *Auth) unmarshalForwardToken(d *caddyfile.Dispenser) error {

@@ -18,7 +18,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_auth TILE {\nerror_style xml\n}":              `error_style: "xml" is not known`,
 		"maps_auth TILE {\nerror_style\n}":                  "wrong argument count",
 		"maps_auth TILE {\napi_key_query\n}":                "wrong argument count",
-		"maps_auth TILE {\napi_key_query a b\n}":            "wrong argument count",
+		"maps_auth TILE {\napi_key_query a b a\n}":          `"a" is named twice`,
 		"maps_auth TILE {\napi_key_query a&b\n}":            "cannot be the name of a parameter",
 		"maps_auth TILE {\nforward_token maybe\n}":          "it is on or off, not maybe",
 		"maps_auth TILE {\nunits\n}":                        "wrong argument count",
@@ -26,6 +26,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_auth TILE {\ncors\n}":                         "wrong argument count",
 		"maps_auth TILE {\ncors app.example.com\n}":         "is not an origin",
 		"maps_auth TILE {\ncors https://a.example.com/b\n}": "is not an origin",
+		"maps_auth TILE {\ncors https://a.*\n}":             "is not an origin",
 	} {
 		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) || !strings.Contains(err.Error(), "Caddyfile:") {
@@ -34,7 +35,7 @@ func TestCaddyfileErrors(t *testing.T) {
 	}
 	for _, directive := range []string{
 		"maps_auth TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING",
-		"maps_auth /a TILE {\napi_key_query apiKey\nerror_style routing\nforward_token\ncors * https://a.example.com\n}",
+		"maps_auth /a TILE {\napi_key_query apiKey key\nerror_style routing\nforward_token\ncors * https://a.example.com\n}",
 		"maps_auth TILE {\nunits {http.response.header.X-Elements}\n}",
 		"maps_auth TILE {\nforward_token off\ncors http://localhost:3000\n}",
 	} {
@@ -46,13 +47,13 @@ func TestCaddyfileErrors(t *testing.T) {
 
 func TestJSONErrors(t *testing.T) {
 	for handler, want := range map[string]string{
-		`{"handler":"maps_auth"}`:                                         "needs at least one scope",
-		`{"handler":"maps_auth","scopes":["NOPE"]}`:                       `unknown scope "NOPE"`,
-		`{"handler":"maps_auth","scopes":["TILE"],"error_style":"xml"}`:   `error_style: "xml" is not known`,
-		`{"handler":"maps_auth","scopes":["TILE"],"units":"{x"}`:          "is no placeholder",
-		`{"handler":"maps_auth","scopes":["TILE"],"unknown":true}`:        "unknown",
-		`{"handler":"maps_auth","scopes":["TILE"],"cors":["ftp:/x"]}`:     "is not an origin",
-		`{"handler":"maps_auth","scopes":["TILE"],"api_key_query":"a=b"}`: "cannot be the name of a parameter",
+		`{"handler":"maps_auth"}`:                                           "needs at least one scope",
+		`{"handler":"maps_auth","scopes":["NOPE"]}`:                         `unknown scope "NOPE"`,
+		`{"handler":"maps_auth","scopes":["TILE"],"error_style":"xml"}`:     `error_style: "xml" is not known`,
+		`{"handler":"maps_auth","scopes":["TILE"],"units":"{x"}`:            "is no placeholder",
+		`{"handler":"maps_auth","scopes":["TILE"],"unknown":true}`:          "unknown",
+		`{"handler":"maps_auth","scopes":["TILE"],"cors":["ftp:/x"]}`:       "is not an origin",
+		`{"handler":"maps_auth","scopes":["TILE"],"api_key_query":["a=b"]}`: "cannot be the name of a parameter",
 	} {
 		var cfg caddy.Config
 		text := `{"admin":{"disabled":true},"apps":{"http":{"servers":{"s":{"listen":["127.0.0.1:1"],"routes":[{"handle":[` + handler + `]}]}}}}}`

@@ -38,12 +38,12 @@ func (c *counting) release() {
 }
 
 // admit counts a request under those scopes under which no maps_auth in front of this one has for the same account.
-func (a *Auth) admit(r *http.Request, out, outer *response) *refusal {
+func (a *Auth) admit(r *http.Request, out *response) *refusal {
 	scopes := a.scopes
 	out.counted = scopes
-	if outer != nil && outer.identity.Client == out.identity.Client {
-		scopes &^= outer.counted
-		out.counted |= outer.counted
+	if out.outer != nil && out.outer.identity.Client == out.identity.Client {
+		scopes &^= out.outer.counted
+		out.counted |= out.outer.counted
 	}
 	if scopes == 0 {
 		return nil
@@ -71,41 +71,30 @@ func (a *Auth) chargeConfigured(out *response) *refusal {
 	if a.Units == "" {
 		return nil
 	}
-	units, state := a.configuredUnits(out)
-	switch state {
-	case unitsMissing:
-		out.late = true
-	case unitsGiven:
-		if err := out.entry.Charge(units); err != nil {
-			return a.notAdmitted(err)
-		}
+	units, found := a.configuredUnits(out.request)
+	if out.late = !found; out.late {
+		return nil
+	}
+	if err := out.entry.Charge(units); err != nil {
+		return a.notAdmitted(err)
 	}
 	return nil
 }
 
-// What `units` may be found to be.
-type unitsState uint8
-
-const (
-	unitsMissing unitsState = iota
-	unitsInvalid
-	unitsGiven
-)
-
-func (a *Auth) configuredUnits(out *response) (int64, unitsState) {
-	repl := out.request.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+// configuredUnits returns the units that `units` names, 1 for what is no number of units. found is false where it names
+// nothing.
+func (a *Auth) configuredUnits(r *http.Request) (units int64, found bool) {
+	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	text := repl.ReplaceAll(a.Units, "")
 	if text == "" {
-		return 0, unitsMissing
+		return 1, false
 	}
-	units, err := strconv.ParseUint(text, 10, 63)
-	if err != nil || units > maxUnits {
-		if c := a.logger.Check(zap.DebugLevel, "units are no whole number from 0 to 1000000000: counted as 1"); c != nil {
-			c.Write(zap.String("units", a.Units), zap.String("account_id", out.identity.Client))
-		}
-		return 0, unitsInvalid
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || n > maxUnits {
+		a.logger.Debug("units are no whole number from 0 to 1000000000: counted as 1", zap.String("units", a.Units))
+		return 1, true
 	}
-	return int64(units), unitsGiven
+	return int64(n), true
 }
 
 // tally counts what is known when the response begins.
@@ -115,24 +104,25 @@ func (o *response) tally(status int) {
 	}
 	if o.late {
 		o.late = false
-		if units, state := o.auth.configuredUnits(o); state == unitsGiven {
-			o.entry.Count(units)
-		}
+		units, _ := o.auth.configuredUnits(o.request)
+		o.entry.Count(units)
 	}
 }
 
-// Charge is what mapsapp.Charge calls: every maps_auth on the way counts the units, unless its configuration says where
-// to find them.
+// Charge implements mapsapp.Pass: every maps_auth on the way counts the units, unless its configuration says where to
+// find them.
 func (o *response) Charge(units int64) error {
-	if o.auth.Units != "" || o.charged {
-		return mapsapp.Charge(o.ResponseWriter, units)
+	if o.auth.Units == "" && !o.charged && o.session != nil {
+		o.charged = true
+		if err := o.entry.Charge(units); err != nil {
+			why := o.auth.notAdmitted(err)
+			o.auth.app.Metrics().Refused(mapsapp.AuthHandler, why.kind)
+			o.auth.explain(o, why)
+			return why.response
+		}
 	}
-	o.charged = true
-	if err := o.entry.Charge(units); err != nil {
-		why := o.auth.notAdmitted(err)
-		o.auth.app.Metrics().Refused(mapsapp.AuthHandler, why.kind)
-		o.auth.explain(o, why)
-		return why.response
+	if o.outer != nil {
+		return o.outer.Charge(units)
 	}
-	return mapsapp.Charge(o.ResponseWriter, units)
+	return nil
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -11,7 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 // response wraps that of a request behind maps_auth, so that its headers keep it out of shared caches. It also
@@ -20,13 +21,10 @@ type response struct {
 	caddyhttp.ResponseWriterWrapper
 	counting
 	auth     *Auth
-	origin   string // the value of Access-Control-Allow-Origin; empty for none
+	outer    *response // of another maps_auth in front of this one
 	identity credential.Identity
-	status   int          // of the response
-	reason   fmt.Stringer // why the request was refused
-	marked   bool         // the headers are as they shall be
-	inner    bool         // another maps_auth, behind this one, says which pages may read the response
-	own      http.Header  // what the site itself says about pages; nil for nothing
+	passed   bool
+	marked   bool // the headers are as they shall be
 
 	// room for the values of the headers that every response has, each of which needs a slice of its own: later handlers
 	// may change it in place
@@ -34,66 +32,49 @@ type response struct {
 	values [3]string
 }
 
-// publish makes the identity visible as placeholders. They are computed when asked for: most requests never do. outer
-// is another maps_auth in front of this one, if there is one.
-func (o *response) publish(repl *caddy.Replacer, outer *response) {
-	if outer != nil {
-		// Of two maps_auth in a chain the identity is that of the later one, and the placeholders are there already.
-		outer.identity = o.identity
+// outerOf returns the response of the last maps_auth that let a request through.
+func outerOf(r *http.Request) *response {
+	outer, _ := mapsapp.PassOf(r.Context()).(*response)
+	return outer
+}
+
+// publish makes the identity visible as placeholders. They are computed when asked for: most requests never do.
+func (o *response) publish() {
+	if o.passed && o.outer != nil {
+		o.outer.identity = o.identity // the placeholders are there already
 		return
 	}
-	repl.Map(o.placeholder)
-}
-
-// publishCandidate makes the account visible whose valid token did not help.
-func (o *response) publishCandidate() {
-	if o.identity.Client != "" {
-		repl := o.request.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-		repl.Map(o.candidate)
-	}
-}
-
-func (o *response) candidate(key string) (any, bool) {
-	switch key {
-	case "http.auth.candidate.id":
-		return o.identity.Client, true
-	case "http.auth.candidate.organization":
-		return o.identity.Organization, true
-	}
-	return nil, false
-}
-
-// enclosing returns the response of another maps_auth that wraps this request.
-func enclosing(w http.ResponseWriter) *response {
-	for {
-		if outer, ours := w.(*response); ours {
-			return outer
-		}
-		wrapper, wraps := w.(interface{ Unwrap() http.ResponseWriter })
-		if !wraps {
-			return nil
-		}
-		w = wrapper.Unwrap()
-	}
+	o.request.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer).Map(o.placeholder)
 }
 
 func (o *response) placeholder(key string) (any, bool) {
-	name, ours := strings.CutPrefix(key, "http.auth.user.")
-	if !ours {
-		return nil, false
+	prefix := "http.auth.candidate."
+	if o.passed {
+		prefix = "http.auth.user."
 	}
-	switch name {
-	case "id":
+	name, ours := strings.CutPrefix(key, prefix)
+	switch {
+	case !ours:
+		return nil, false
+	case name == "id":
 		return o.identity.Client, true
-	case "organization":
+	case name == "organization":
 		return o.identity.Organization, true
-	case "scopes":
+	case name == "scopes" && o.passed:
 		return o.identity.Scopes.String(), true
-	case "admin":
+	case name == "admin" && o.passed:
 		return o.identity.Admin, true
 	}
 	return nil, false
 }
+
+// Allows implements mapsapp.Pass.
+func (o *response) Allows(scope account.ScopeSet) bool {
+	return o.auth.scopes.Has(scope) || o.outer != nil && o.outer.Allows(scope)
+}
+
+// String is what a placeholder of the variable yields in which mapsapp keeps the Pass.
+func (o *response) String() string { return o.auth.scopes.String() }
 
 // WriteHeader implements http.ResponseWriter.
 func (o *response) WriteHeader(status int) {
@@ -123,22 +104,13 @@ func (o *response) FlushError() error {
 
 // finish marks a response that no handler has begun: an error, which Caddy's error routes answer, or nothing at all.
 func (o *response) finish(err error) {
-	switch {
-	case o.marked:
-	case err == nil:
-		o.mark(http.StatusOK)
-	default:
-		o.mark(statusOf(err))
+	status := http.StatusOK
+	if failure, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
+		status = failure.StatusCode
+	} else if err != nil {
+		status = http.StatusInternalServerError
 	}
-}
-
-// statusOf is the status with which Caddy answers an error of a handler.
-func statusOf(err error) int {
-	var failure caddyhttp.HandlerError
-	if errors.As(err, &failure) {
-		return failure.StatusCode
-	}
-	return http.StatusInternalServerError
+	o.mark(status)
 }
 
 // mark sets the headers that every response behind maps_auth has.
@@ -146,10 +118,16 @@ func (o *response) mark(status int) {
 	if o.marked {
 		return
 	}
-	o.marked, o.status = true, status
+	o.marked = true
 	o.tally(status)
 	h := o.Header()
-	o.withdraw(h)
+	for name := range h {
+		// what an upstream allows caches that do not look at Cache-Control (RFC 9213, and older headers)
+		if strings.HasSuffix(name, "-Cache-Control") || name == "Surrogate-Control" || name == "Edge-Control" ||
+			name == "X-Accel-Expires" {
+			delete(h, name)
+		}
+	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
 		h["Cache-Control"] = o.value("no-store")
@@ -161,23 +139,14 @@ func (o *response) mark(status int) {
 		}
 	}
 	if len(h["Vary"]) == 0 {
-		h["Vary"] = o.value(o.auth.vary)
-	} else {
-		for _, name := range o.auth.varies {
-			o.vary(h, name)
-		}
+		h["Vary"] = o.value("Authorization")
+	} else if all := strings.Join(h["Vary"], ", "); !lists(all, "Authorization") {
+		h["Vary"] = o.value(all + ", Authorization")
 	}
-	if o.auth.APIKeyQuery != "" {
+	if len(o.auth.APIKeyQuery) > 0 {
 		h["Referrer-Policy"] = o.value("no-referrer")
 	}
-	if o.auth.cors.enabled() {
-		if o.origin != "" {
-			h["Access-Control-Allow-Origin"] = o.value(o.origin)
-			h["Access-Control-Expose-Headers"] = append(h["Access-Control-Expose-Headers"], exposed)
-		} else {
-			h.Del("Access-Control-Allow-Origin")
-		}
-	}
+	o.auth.cors.Allow(h, o.request)
 }
 
 // value returns a slice with one value.
@@ -190,15 +159,14 @@ func (o *response) value(v string) []string {
 	return o.values[o.used-1 : o.used : o.used]
 }
 
-// vary adds a name to a Vary header that has some.
-func (o *response) vary(h http.Header, name string) {
-	all := strings.Join(h["Vary"], ", ")
-	for listed := range strings.SplitSeq(all, ",") {
+// lists reports whether a Vary header has a name, or a star for all.
+func lists(vary, name string) bool {
+	for listed := range strings.SplitSeq(vary, ",") {
 		if listed = strings.TrimSpace(listed); listed == "*" || strings.EqualFold(listed, name) {
-			return
+			return true
 		}
 	}
-	h["Vary"] = o.value(all + ", " + name)
+	return false
 }
 
 // privateCacheControl takes from a Cache-Control what would let shared caches keep the response, and adds `private`
@@ -207,14 +175,19 @@ func privateCacheControl(given []string) []string {
 	if len(given) == 1 && (given[0] == "no-store" || given[0] == "private") {
 		return given
 	}
+	all := strings.Join(given, ",")
+	if strings.Contains(all, `"`) { // lists of headers, which may have commas: browsers look at none of them
+		return []string{"private, no-cache"}
+	}
 	var kept []string
 	closed := false
-	for _, directive := range splitDirectives(strings.Join(given, ",")) {
-		name, _, hasValue := strings.Cut(directive, "=")
-		switch name = strings.ToLower(strings.TrimSpace(name)); {
-		case name == "public" || name == "s-maxage":
+	for directive := range strings.SplitSeq(all, ",") {
+		directive = strings.TrimSpace(directive)
+		name, _, _ := strings.Cut(strings.ToLower(directive), "=")
+		switch strings.TrimSpace(name) {
+		case "", "public", "s-maxage":
 			continue
-		case name == "no-store" || name == "private" && !hasValue:
+		case "no-store", "private":
 			closed = true
 		}
 		kept = append(kept, directive)
@@ -225,36 +198,9 @@ func privateCacheControl(given []string) []string {
 	return []string{strings.Join(kept, ", ")}
 }
 
-// splitDirectives splits a list of directives at its commas, but not at those within quotes.
-func splitDirectives(list string) []string {
-	var directives []string
-	quoted, start := false, 0
-	add := func(end int) {
-		if directive := strings.TrimSpace(list[start:end]); directive != "" {
-			directives = append(directives, directive)
-		}
-		start = end + 1
-	}
-	for i := 0; i < len(list); i++ {
-		switch list[i] {
-		case '"':
-			quoted = !quoted
-		case '\\':
-			if quoted {
-				i++
-			}
-		case ',':
-			if !quoted {
-				add(i)
-			}
-		}
-	}
-	add(len(list))
-	return directives
-}
-
 // Interface guards
 var (
 	_ http.ResponseWriter = (*response)(nil)
 	_ io.ReaderFrom       = (*response)(nil)
+	_ mapsapp.Pass        = (*response)(nil)
 )

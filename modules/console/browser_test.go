@@ -57,6 +57,12 @@ func waitFor(tab *testbrowser.Tab, selector, text string) {
 	tab.Wait(selector+" with "+text, fmt.Sprintf("document.querySelector(%q)?.innerText.includes(%q)", selector, text))
 }
 
+// signIn opens the console by a link with a token, and agrees to it.
+func signIn(tab *testbrowser.Tab, s *mapstest.Server, token string) {
+	tab.Go(s.URL + "/console/#token=" + token)
+	tab.Click("dialog [type=submit]")
+}
+
 // selectOption chooses an option of a select as a user does.
 func selectOption(selector, value string) chromedp.Action {
 	return chromedp.Evaluate(fmt.Sprintf(`(() => {
@@ -197,8 +203,44 @@ func TestSignInRefused(t *testing.T) {
 	waitFor(tab, "#message", "no token of "+p.Issuer()+" for the audience other")
 }
 
-// A token in the address is out of it at once; all can be done by keyboard; a phone shows it all without scrolling
-// sideways.
+// A link signs in only who agrees to its organization, and never in place of somebody. Its token is out of the address
+// at once.
+func TestSignInByLink(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site})
+	tab := testbrowser.Open(t, 800, 600)
+	link := func(organization string) {
+		t.Helper()
+		testbrowser.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=%s", true)`, s.UserToken(organization)))
+		tab.Wait("the address to be clean", fmt.Sprintf("location.href === %q", s.URL+"/console/"))
+	}
+	tab.Go(s.URL + "/console/#token=" + s.UserToken("globex"))
+	waitFor(tab, "dialog", "It signs you in as tester of the organization globex.")
+	if at := testbrowser.Eval[string](tab, "location.href"); at != s.URL+"/console/" {
+		t.Errorf("the address is %s", at)
+	}
+	tab.Press(kb.Escape)
+	tab.Wait("the dialog to close", `!document.querySelector("dialog")`)
+	if testbrowser.Eval[bool](tab, `!document.querySelector("#signed-in").hidden`) {
+		t.Error("signed in by a link that was turned down")
+	}
+	for _, r := range tab.Requests() {
+		if strings.Contains(r.URL, "service-accounts") {
+			t.Errorf("the token of a link was used: %s", r.URL)
+		}
+	}
+	link("acme")
+	tab.Click("dialog [type=submit]")
+	waitFor(tab, "#who", "organization acme")
+	tab.Wait("the focus", `document.activeElement.id === "accounts-title"`)
+	link("globex")
+	waitFor(tab, "#message", "You are signed in already.")
+	asked := testbrowser.Eval[bool](tab, `!!document.querySelector("dialog")`)
+	if who := tab.Text("#who"); asked || !strings.Contains(who, "acme") {
+		t.Errorf("after another link: %s", who)
+	}
+}
+
+// All can be done by keyboard; a phone shows it all without scrolling sideways.
 func TestKeyboardOnAPhone(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
 	user := s.UserToken("acme")
@@ -210,10 +252,11 @@ func TestKeyboardOnAPhone(t *testing.T) {
 		}
 	}
 	tab.Go(s.URL + "/console/#token=" + user)
+	waitFor(tab, "dialog", "organization acme")
+	wide("the question")
+	tab.TabTo("dialog [type=submit]")
+	tab.Press(kb.Enter)
 	waitFor(tab, "#who", "organization acme")
-	if at := testbrowser.Eval[string](tab, "location.href"); at != s.URL+"/console/" {
-		t.Errorf("the address is %s", at)
-	}
 	tab.TabTo("#create")
 	tab.Press(kb.Enter)
 	tab.Wait("the dialog", `document.activeElement.tagName === "TEXTAREA"`)

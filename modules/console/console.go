@@ -78,9 +78,6 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// Addresses implements mapsapp.Endpoint.
-func (c *Console) Addresses() [][]string { return [][]string{{string(c.prefix) + "/"}} }
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	rest, ok := c.prefix.Below(r.URL)

@@ -38,8 +38,8 @@ func keep(t *testing.T, counts []usage.Count) {
 		t.Fatal(err)
 	}
 	defer session.Release()
-	flush := &usage.Flush{Node: "another", Number: 1, At: time.Now(), Hours: counts}
-	if _, err := session.Usage.AddUsage(t.Context(), flush); err != nil {
+	flush := usage.Flush{Node: "another", Number: 1, Counts: counts}
+	if err := session.Store.AddUsage(t.Context(), flush); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -78,7 +78,7 @@ func TestUsage(t *testing.T) {
 	}`})
 	user := s.UserToken("acme")
 	tab := testbrowser.Open(t, 1280, 1160)
-	tab.Go(s.URL + "/console/#token=" + user)
+	signIn(tab, s, user)
 	waitFor(tab, "#count", "No accounts.")
 	tab.Click("#show-usage")
 	waitFor(tab, "#usage-note", "Nothing was used yet.")
@@ -207,7 +207,7 @@ func TestUsageOfManyAccounts(t *testing.T) {
 	}
 	keep(t, counts)
 	tab := testbrowser.Open(t, 360, 740)
-	tab.Go(s.URL + "/console/#token=" + s.UserToken("large"))
+	signIn(tab, s, s.UserToken("large"))
 	tab.Click("#show-usage")
 	waitFor(tab, "#usage-rows", "The first 200 of 1,100 rows.")
 	if w := testbrowser.Eval[int](tab, "document.documentElement.scrollWidth"); w > 360 {
@@ -230,7 +230,7 @@ func TestQuotasAndRestrictions(t *testing.T) {
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	tab := testbrowser.Open(t, 1280, 1200)
-	tab.Go(s.URL + "/console/#token=" + user)
+	signIn(tab, s, user)
 	waitFor(tab, "#count", "1 shown")
 	kept := func(want string) {
 		t.Helper()

@@ -79,9 +79,6 @@ func (d *Docs) Provision(caddy.Context) (err error) {
 	return nil
 }
 
-// Addresses implements mapsapp.Endpoint.
-func (d *Docs) Addresses() [][]string { return [][]string{{string(d.prefix) + "/"}} }
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	rest, ok := d.prefix.Below(r.URL)

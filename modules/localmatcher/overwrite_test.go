@@ -58,6 +58,7 @@ func TestOverwrittenUnderLoad(t *testing.T) {
 		Site: `
 			handle /v2/* {
 				maps_reverse_geocode {
+					public
 					geocoder local live
 				}
 			}
@@ -66,6 +67,7 @@ func TestOverwrittenUnderLoad(t *testing.T) {
 			}
 			handle {
 				maps_match {
+					public
 					matcher local live
 				}
 			}`,

@@ -51,11 +51,13 @@ func TestSwapsAndReloadsUnderLoad(t *testing.T) {
 		Site: `
 			handle /v2/* {
 				maps_reverse_geocode {
+					public
 					geocoder local live
 				}
 			}
 			handle {
 				maps_match {
+					public
 					matcher local live
 				}
 			}`,

@@ -29,6 +29,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    max_radius <metres>
 //	    max_body   <size>
 //	    profile    car|bicycle|foot...
+//	    public
 //	}
 //
 // `matcher` may stand more than once. Of several profiles the first is for requests that name none. A GET path of many
@@ -89,6 +90,7 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) e
 		options.Option{Name: "max_body", Takes: "<size>", Read: options.Size(&h.MaxBody)},
 		options.Option{Name: "profile", Takes: "car|bicycle|foot...", Repeats: true,
 			Read: options.Words((*[]string)(&h.Profile))},
+		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)
 }
 

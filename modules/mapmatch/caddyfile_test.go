@@ -23,12 +23,12 @@ func unmarshal(text string) (string, error) {
 func TestCaddyfile(t *testing.T) {
 	got,
 		err := unmarshal("maps_match {\n matcher local a b\n matcher local c\n max_points 500\n max_radius 50.5\n " +
-		"max_body 1MiB\n profile car foot\n profile bicycle\n}")
+		"max_body 1MiB\n profile car foot\n profile bicycle\n public\n}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"matchers":[{"regions":["a","b"],"source":"local"},{"regions":["c"],"source":"local"}],` +
-		`"max_points":500,"max_radius":50.5,"max_body":1048576,"profile":["car","foot","bicycle"]}`
+		`"max_points":500,"max_radius":50.5,"max_body":1048576,"profile":["car","foot","bicycle"],"public":true}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

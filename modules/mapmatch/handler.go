@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/matching"
@@ -56,6 +57,11 @@ type Handler struct {
 	// `profile`; the first is for those that have none. Each needs a matcher that answers for it. Default: `car`.
 	Profile Profiles `json:"profile,omitempty"`
 
+	// Whether requests are served that no maps_auth let through with the scope DIRECTION. Without it they are answered 500.
+	// Default: false.
+	Public bool `json:"public,omitempty"`
+
+	gate     *mapsapp.Gate
 	prefix   endpoint.Prefix
 	matchers []matching.Matcher
 	offer    offer
@@ -85,6 +91,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
 	}
+	h.gate = mapsapp.NewGate("maps_match", account.ScopeDirection, apierror.Routing, h.Public, h.logger)
 	h.setDefaults()
 	if h.offer, err = newOffer(h.Profile); err != nil {
 		return err
@@ -140,13 +147,11 @@ func (h *Handler) validateLimits() error {
 	return nil
 }
 
-// Addresses implements mapsapp.Endpoint.
-func (h *Handler) Addresses() [][]string {
-	return [][]string{{h.prefix.Path(), string(h.prefix) + "/"}}
-}
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if h.gate.Refuse(w, r) {
+		return nil
+	}
 	if rest, ok := h.prefix.Below(r.URL); !ok || rest != "" && rest != "/" {
 		apierror.Routing.Write(w, apierror.NotFound("not found"))
 		return nil
@@ -155,7 +160,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	defer in.free()
 	buf := response.GetBuffer()
 	defer buf.Free()
-	if err := h.match(w, r, in, buf); err != nil {
+	if err := h.match(r, in, buf); err != nil {
 		h.fail(w, err)
 		return nil
 	}
@@ -168,8 +173,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 }
 
 // match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
-// comes nor while the response goes. w is only told how many points there are.
-func (h *Handler) match(w http.ResponseWriter, r *http.Request, in *input, buf *response.Buffer) error {
+// comes nor while the response goes.
+func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error {
 	ctx, caller := r.Context(), mapsapp.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)
 	body, err := in.receive(h, r)
@@ -183,7 +188,7 @@ func (h *Handler) match(w http.ResponseWriter, r *http.Request, in *input, buf *
 	if err := in.parse(h, body); err != nil {
 		return err
 	}
-	if err := mapsapp.Charge(w, int64(len(in.points))); err != nil {
+	if err := mapsapp.Charge(ctx, int64(len(in.points))); err != nil {
 		return err
 	}
 	if err := in.keepPoints(ctx, h.app.Processors(), caller); err != nil {

@@ -59,7 +59,7 @@ func start(t *testing.T, options string) (s *mapstest.Server, region string) {
 	mapstest.BuildRegion(t, region, mapstest.Village)
 	return mapstest.Start(t, mapstest.Config{
 		Maps: "region village " + region,
-		Site: "maps_match {\nmatcher local village\n" + options + "\n}\nrespond \"not for the next handler\" 418",
+		Site: "maps_match {\npublic\nmatcher local village\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}), region
 }
 
@@ -464,9 +464,11 @@ func TestChain(t *testing.T) {
 		Site: `
 			@one query one=*
 			maps_match @one {
+				public
 				matcher local village far
 			}
 			maps_match {
+				public
 				matcher local village
 				matcher local far
 			}`,

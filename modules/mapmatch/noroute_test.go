@@ -32,7 +32,7 @@ func TestNoRouteOfService(t *testing.T) {
 		onIsle  = "{-5,30.001},{-5,30.002}"
 		nowhere = "{10,20},{10,20.01},{10,20.02}"
 	)
-	chain := fmt.Sprintf("maps_match {\n%%s\nmatcher osrm %s\n%%s\n}", osrm.URL)
+	chain := fmt.Sprintf("maps_match {\npublic\n%%s\nmatcher osrm %s\n%%s\n}", osrm.URL)
 	for _, tc := range []struct{ before, behind, path, reason string }{
 		{"village", "", village + "," + nowhere,
 			": part of the trace, 3 of 5 points, lies outside the region's coverage" + service},

@@ -42,7 +42,7 @@ func startQuarter(t *testing.T, options string) *mapstest.Server {
 	region := filepath.Join(t.TempDir(), "quarter.region")
 	mapstest.BuildRegion(t, region, quarter)
 	return mapstest.Start(t, mapstest.Config{
-		Maps: "region quarter " + region, Site: "maps_match {\nmatcher local quarter\n" + options + "\n}",
+		Maps: "region quarter " + region, Site: "maps_match {\npublic\nmatcher local quarter\n" + options + "\n}",
 	})
 }
 
@@ -150,6 +150,7 @@ func TestProfilesAndMatchers(t *testing.T) {
 	mapstest.BuildRegion(t, region, quarter)
 	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
 		maps_match {
+			public
 			matcher osrm http://127.0.0.1:1 {
 				profile bicycle
 			}
@@ -181,6 +182,7 @@ func TestNoRouteBesideOtherProfiles(t *testing.T) {
 	mapstest.BuildRegion(t, region, quarter)
 	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
 		maps_match {
+			public
 			matcher local quarter
 			matcher osrm http://127.0.0.1:1 {
 				profile foot

@@ -216,7 +216,6 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfOpenLogs()
-	a.warnOfRoutes()
 	if err := a.openRegions(false); err != nil {
 		return err
 	}

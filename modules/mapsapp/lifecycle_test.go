@@ -213,6 +213,39 @@ func TestReloadToAnotherStore(t *testing.T) {
 	}
 }
 
+// TestLogsOfTheStore: what outlives configurations logs as the one that runs says.
+func TestLogsOfTheStore(t *testing.T) {
+	s := mapstest.Start(t, mapstest.Config{Site: site})
+	read := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(s.Dir, name))
+		return string(text)
+	}
+	for _, name := range []string{"first.log", "second.log"} {
+		log := "log store {\noutput file " + filepath.Join(s.Dir, name) + "\ninclude maps.store\nlevel WARN\n}\n"
+		if err := s.Load(mapstest.Config{Site: site, Global: log}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(s.Store); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); !strings.Contains(read("second.log"), "moved"); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the log of the running configuration does not have it")
+		}
+	}
+	if text := read("first.log"); text != "" {
+		t.Errorf("the log of the first configuration has %s", text)
+	}
+	if a := s.Do(http.MethodGet, "/healthz", "", ""); !strings.Contains(a.Body, "was moved, deleted or replaced") {
+		t.Errorf("health: %s", a.Body)
+	}
+	if a := s.Do(http.MethodPost, mapstest.AccountsPath, s.UserToken("acme"),
+		`{"platform":"WEB","scopes":["TILE"]}`); a.Status != http.StatusServiceUnavailable {
+		t.Errorf("a change of a file that is gone: %d %s", a.Status, a.Body)
+	}
+}
+
 // TestRefusedReload keeps everything going after a configuration that could not be provisioned, and one that could
 // not be started.
 func TestRefusedReload(t *testing.T) {

@@ -1,26 +1,73 @@
 package mapsapp
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/logging"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/mapsedge/caddy-maps/modules/redact"
 )
 
-// CheckLogs registers a function of a handler, to be called when the app starts and everything is provisioned. It
-// returns the names of the loggers that would write the handler's tokens in clear, which the operator is warned of.
-func (a *App) CheckLogs(open func() []string) { a.logChecks = append(a.logChecks, open) }
-
-func (a *App) warnOfOpenLogs() {
-	var names []string
-	for _, open := range a.logChecks {
-		names = append(names, open()...)
-	}
-	if len(names) == 0 {
+// WarnOfLogs has the start warn of logs that would show these query parameters of a server's requests.
+func (a *App) WarnOfLogs(server *caddyhttp.Server, parameters []string) {
+	if len(parameters) == 0 {
 		return
 	}
-	slices.Sort(names)
-	a.logger.Warn("these loggers write URLs as they are, with the tokens that api_key_query takes from them: "+
-		"requests that have one in their URL are left out of access logs, and logged by http.handlers.maps_auth "+
-		"instead; add `format filter { request maps_redact <parameter> }` to the log of the site, and to "+
-		"`log default` in the global options", zap.Strings("loggers", slices.Compact(names)))
+	a.logChecks = append(a.logChecks, func() (open []string) {
+		names := []string{"http.log.error"}
+		if logs := server.Logs; logs != nil {
+			suffixes := slices.Concat(slices.Collect(maps.Values(logs.LoggerNames))...)
+			if len(suffixes) == 0 || logs.DefaultLoggerName != "" {
+				suffixes = append(suffixes, logs.DefaultLoggerName)
+			}
+			for _, name := range suffixes {
+				names = append(names, strings.TrimSuffix("http.log.access."+name, "."))
+			}
+		}
+		return slices.DeleteFunc(names, func(name string) bool {
+			probe := logProbe{parameters: parameters}
+			// Each log that takes the logger's lines has its encoder encode the field. Nothing is written.
+			a.ctx.Logger(namedLogger(name)).With(zap.Object("probe", &probe))
+			return !probe.open
+		})
+	})
+}
+
+func (a *App) warnOfOpenLogs() {
+	var open []string
+	for _, check := range a.logChecks {
+		open = append(open, check()...)
+	}
+	slices.Sort(open)
+	if len(open) > 0 {
+		a.logger.Warn("these loggers write URLs with the tokens that maps_auth takes from the query: add `format filter "+
+			"{ request maps_redact <parameter> }` to the log of the site and to `log default` in the global options",
+			zap.Strings("loggers", slices.Compact(open)))
+	}
+}
+
+// namedLogger makes Caddy choose the logs for a logger of this name.
+type namedLogger string
+
+func (n namedLogger) CaddyModule() caddy.ModuleInfo { return caddy.ModuleInfo{ID: caddy.ModuleID(n)} }
+
+// logProbe finds out whether an encoder lacks the filter for a query parameter.
+type logProbe struct {
+	parameters []string
+	open       bool
+}
+
+func (p *logProbe) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
+	filters, _ := encoder.(logging.FilterEncoder)
+	filter, _ := filters.Fields["request"].(*redact.Filter)
+	p.open = p.open || filter == nil || slices.ContainsFunc(p.parameters, func(name string) bool {
+		return !slices.Contains(filter.Parameters, name)
+	})
+	return nil
 }

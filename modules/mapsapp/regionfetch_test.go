@@ -96,6 +96,7 @@ func TestFetchedRegion(t *testing.T) {
 		Site: site + `
 		handle ` + strings.Split(place, "?")[0] + ` {
 			maps_reverse_geocode {
+				public
 				geocoder local village
 			}
 		}`,

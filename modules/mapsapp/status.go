@@ -35,7 +35,7 @@ const (
 
 // Faults of a store that answers.
 const (
-	faultWrite  = "the store cannot be changed"
+	faultWrite  = "the store cannot write"
 	faultMoved  = "the file of the store was moved, deleted or replaced"
 	faultDamage = "the store is damaged"
 )

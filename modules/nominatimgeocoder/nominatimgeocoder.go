@@ -25,16 +25,11 @@ func init() { caddy.RegisterModule(new(Geocoder)) }
 type Geocoder struct {
 	upstream.Service
 
-	// Whether Nominatim is asked for the whole geometry of what it finds (`on`), so that distances are to the object's
-	// own outline, or is not (`off`), which makes answers smaller and distances those to the object's middle, or to the
-	// nearest point of a line. Default: `on`.
-	Geometry string `json:"geometry,omitempty"`
+	// Whether Nominatim is asked for the whole geometry of what it finds, so that distances are to the object's own
+	// outline. Otherwise its responses are smaller, and distances are to the object's middle, or to the nearest point of a
+	// line. Default: `true`.
+	Geometry *bool `json:"geometry,omitempty"`
 }
-
-const (
-	geometryOn  = "on"
-	geometryOff = "off"
-)
 
 // CaddyModule returns the Caddy module information.
 func (*Geocoder) CaddyModule() caddy.ModuleInfo {
@@ -43,20 +38,12 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
-	if g.Geometry == "" {
-		g.Geometry = geometryOn
-	}
 	// Connections are kept alive. What Nominatim is served by (nginx, gunicorn, one process of uvicorn) sends at once;
 	// the one that does not, uvicorn with several processes, is in docs/fronting.md.
 	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder nominatim: %w", err)
 	}
 	return nil
-}
-
-// Validate checks the configuration.
-func (g *Geocoder) Validate() error {
-	return options.Of("geometry", options.OneOf(g.Geometry, geometryOn, geometryOff))
 }
 
 // Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and
@@ -140,13 +127,12 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) 
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, "geocoder",
-		options.Option{Name: "geometry", Takes: "on|off", Read: options.Word(&g.Geometry, geometryOn, geometryOff)})
+		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
 }
 
 // Interface guards
 var (
 	_ caddy.Provisioner     = (*Geocoder)(nil)
-	_ caddy.Validator       = (*Geocoder)(nil)
 	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
 	_ geocoding.Geocoder    = (*Geocoder)(nil)
 )

@@ -35,10 +35,12 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
 		@near query near=*
 		maps_reverse_geocode @near {
+			public
 			%[1]s
 			max_distance 20
 		}
 		maps_reverse_geocode {
+			public
 			%[1]s
 		}`, geocoder)})
 }
@@ -229,6 +231,7 @@ func TestChain(t *testing.T) {
 		Maps: "region village " + region,
 		Site: fmt.Sprintf(`
 			maps_reverse_geocode {
+				public
 				geocoder local village
 				geocoder nominatim %s
 			}`, u.URL),

@@ -85,7 +85,7 @@ func (g *Geocoder) query(req *geocoding.Request, ask question) string {
 	q = append(q, "&lon="...)
 	q = jsontext.AppendRounded(q, req.Point[0], coordinateDecimals)
 	q = append(q, "&addressdetails=1&extratags=1"...)
-	if g.Geometry == geometryOn {
+	if g.Geometry == nil || *g.Geometry {
 		q = append(q, "&polygon_geojson=1"...)
 	}
 	if ask.layers != "" {

@@ -5,7 +5,9 @@ package options
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -72,13 +74,19 @@ func (o *Option) read(d *caddyfile.Dispenser) error {
 		}
 	}
 	if errors.Is(err, ErrCount) {
-		usage := o.Name
-		if o.Takes != "" {
-			usage += " " + o.Takes
-		}
-		return fmt.Errorf("%s: wrong argument count; write %s", o.Name, usage)
+		return fmt.Errorf("%s: wrong argument count; write %s", o.Name, o.usage())
 	}
 	return Of(o.Name, err)
+}
+
+var placeholder = regexp.MustCompile("<[^>]*>")
+
+// usage has its placeholders in capitals: the admin API escapes `<` and `>` in errors.
+func (o *Option) usage() string {
+	takes := placeholder.ReplaceAllStringFunc(o.Takes, func(name string) string {
+		return strings.ToUpper(strings.ReplaceAll(strings.Trim(name, "<>"), " ", "_"))
+	})
+	return strings.TrimSpace(o.Name + " " + takes)
 }
 
 func unknown(owner, given string, known []Option) error {

@@ -105,6 +105,7 @@ func (c *compared) start(b *testing.B, work time.Duration) {
 		}
 		handle {
 			maps_match {
+				public
 				matcher osrm %[1]s
 			}
 		}`, c.upstream.URL)})

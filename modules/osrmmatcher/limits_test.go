@@ -19,6 +19,7 @@ func TestNoMemoryForAnswer(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Maps: "max_bodies_in_flight 1MiB", Site: fmt.Sprintf(`
 		handle {
 			maps_match {
+				public
 				matcher osrm %s {
 					lb_retries 3
 				}

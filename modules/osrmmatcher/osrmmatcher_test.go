@@ -25,6 +25,7 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_match {
+				public
 				matcher osrm %s {
 					max_response 1MiB
 					%s

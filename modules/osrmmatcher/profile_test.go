@@ -35,7 +35,7 @@ func TestProfiles(t *testing.T) {
 	} {
 		offering := func(profile string) mapstest.Config {
 			return mapstest.Config{
-				Site: fmt.Sprintf("maps_match {\nmatcher osrm %s {\n%s\n}\nprofile %s\n}", u.URL, tc.profile, profile),
+				Site: fmt.Sprintf("maps_match {\npublic\nmatcher osrm %s {\n%s\n}\nprofile %s\n}", u.URL, tc.profile, profile),
 			}
 		}
 		if s == nil {

@@ -24,16 +24,11 @@ func init() { caddy.RegisterModule(new(Geocoder)) }
 type Geocoder struct {
 	upstream.Service
 
-	// Whether Photon is asked for the whole geometry of what it finds (`on`), so that distances are to the object's own
-	// outline, or is not (`off`), so that they are to its middle. Photon has geometries from 0.7 on, and only if its data
-	// was imported with `-full-geometries`, and refuses the question otherwise. Default: `off`.
-	Geometry string `json:"geometry,omitempty"`
+	// Whether Photon is asked for the whole geometry of what it finds, so that distances are to the object's own outline.
+	// Otherwise they are to its middle. Photon has geometries from 0.7 on, and only if its data was imported with
+	// `-full-geometries`; it refuses the request otherwise. Default: `false`.
+	Geometry *bool `json:"geometry,omitempty"`
 }
-
-const (
-	geometryOn  = "on"
-	geometryOff = "off"
-)
 
 // CaddyModule returns the Caddy module information.
 func (*Geocoder) CaddyModule() caddy.ModuleInfo {
@@ -42,19 +37,11 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
-	if g.Geometry == "" {
-		g.Geometry = geometryOff
-	}
 	// Connections are kept alive: Photon's server, Jetty, sends at once (TCP_NODELAY; ServerConnector.java of Jetty).
 	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder photon: %w", err)
 	}
 	return nil
-}
-
-// Validate checks the configuration.
-func (g *Geocoder) Validate() error {
-	return options.Of("geometry", options.OneOf(g.Geometry, geometryOn, geometryOff))
 }
 
 // Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest
@@ -124,13 +111,12 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, "geocoder",
-		options.Option{Name: "geometry", Takes: "on|off", Read: options.Word(&g.Geometry, geometryOn, geometryOff)})
+		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
 }
 
 // Interface guards
 var (
 	_ caddy.Provisioner     = (*Geocoder)(nil)
-	_ caddy.Validator       = (*Geocoder)(nil)
 	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
 	_ geocoding.Geocoder    = (*Geocoder)(nil)
 )

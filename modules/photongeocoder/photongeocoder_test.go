@@ -30,10 +30,12 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
 		@near query near=*
 		maps_reverse_geocode @near {
+			public
 			%[1]s
 			max_distance 60
 		}
 		maps_reverse_geocode {
+			public
 			%[1]s
 		}`, geocoder)})
 }

@@ -82,7 +82,7 @@ func (g *Geocoder) at(req *geocoding.Request, radius float64, limit int) string 
 	q = append(q, "&limit="...)
 	q = strconv.AppendInt(q, int64(limit), 10)
 	q = append(q, "&distance_sort=true"...)
-	if g.Geometry == geometryOn {
+	if g.Geometry != nil && *g.Geometry {
 		q = append(q, "&geometry=true"...)
 	}
 	return string(q)

@@ -81,6 +81,7 @@ func TestSmallRadius(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
 		maps_reverse_geocode {
+			public
 			geocoder photon %s
 			max_distance 0.00001
 		}`, u.URL)})

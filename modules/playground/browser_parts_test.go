@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
 // recordLines keeps the last line that is drawn in the colour of a match, and what is downloaded.
@@ -243,7 +244,7 @@ func (w *world) testToken(t *testing.T) {
 		strings.Contains(hash, "token") {
 		t.Errorf("the address ends with %.60s", hash)
 	}
-	if text := tab.Text("#access"); !strings.Contains(text, "Your token is good until") {
+	if text := tab.Text("#access"); !strings.Contains(text, "Your token of the organization org is good until") {
 		t.Errorf("the page says %q", text)
 	}
 	for _, r := range tab.Requests() {
@@ -251,16 +252,44 @@ func (w *world) testToken(t *testing.T) {
 			t.Errorf("request %s %.100s", r.Method, r.URL)
 		}
 	}
-	// Again, while the page is open.
-	testbrowser.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=nonsense&map=15/%s", true)`, capitol))
-	tab.Wait("the token to be refused", `document.querySelector("#trouble").textContent.includes("not valid")`)
-	testbrowser.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=%s&map=16/%s", true)`, token, capitol))
-	tab.Wait("the other view",
-		`location.hash.startsWith("#map=16/39.15") && !document.querySelector("#trouble").textContent`)
+	// Another one, while the page is open, is out of the address and not used.
+	testbrowser.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=nonsense&map=16/%s", true)`, capitol))
+	tab.Wait("the other view", `location.hash.startsWith("#map=16/39.15") && !location.hash.includes("token") &&
+		document.querySelector("#trouble").textContent.includes("has a token already")`)
+	tab.Click("#map")
+	tab.Wait("an answer", `document.querySelector("#places .place")`)
 	w.finish(tab)
 	if strings.Contains(w.Log(), token) {
 		t.Error("the token is in the log")
 	}
+}
+
+// An account that is restricted to the origin of the site can be used by the page of the site.
+func (w *world) testRestricted(t *testing.T) {
+	restrict := func(restrictions string) {
+		t.Helper()
+		a := w.Do(http.MethodPatch, mapstest.AccountsPath+"/"+w.account.ID, w.UserToken("org"),
+			`{"restrictions":{"origins":[`+restrictions+`]}}`)
+		if a.Status != http.StatusOK {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	restrict(`"` + w.URL + `"`)
+	defer restrict("")
+	token := w.Exchange(w.account.ClientToken, w.account.ServerToken).AccessToken
+	if a := w.Do(http.MethodGet, "/tiles/map.json", token, ""); a.Status != http.StatusForbidden {
+		t.Errorf("without an origin: %d", a.Status)
+	}
+	tab := w.page(t, 1000, 700, "#map=16/"+capitol)
+	tab.Wait("tiles", colors+" > 20")
+	tab.Click("#map")
+	tab.Wait("an answer", `document.querySelector("#places .place")`)
+	for _, r := range tab.Requests() {
+		if r.Status == http.StatusForbidden {
+			t.Errorf("refused: %s %s", r.Method, r.URL)
+		}
+	}
+	w.finish(tab)
 }
 
 // A token that expires while the page is open is renewed, and nothing that the page asks for is refused.

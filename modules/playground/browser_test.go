@@ -150,6 +150,7 @@ func TestBrowser(t *testing.T) {
 		w.finish(tab)
 	})
 	t.Run("token", func(t *testing.T) { w.testToken(t) })
+	t.Run("restricted", func(t *testing.T) { w.testRestricted(t) })
 }
 
 // village is the path of an extract of a small place, with pairs of texts replaced.

@@ -182,9 +182,6 @@ func (p *Playground) newPage() (*webpage.Page, error) {
 	return page, nil
 }
 
-// Addresses implements mapsapp.Endpoint.
-func (p *Playground) Addresses() [][]string { return [][]string{{string(p.prefix) + "/"}} }
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (p *Playground) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	rest, ok := p.prefix.Below(r.URL)

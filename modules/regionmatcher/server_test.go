@@ -116,6 +116,7 @@ func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
 		header @understood Understood yes
 		handle /api/* {
 			maps_match {
+				public
 				matcher local village
 				max_body 1KiB
 				max_points 10
@@ -123,6 +124,7 @@ func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
 		}
 		handle {
 			maps_reverse_geocode {
+				public
 				geocoder local village
 			}
 		}`})

@@ -27,7 +27,7 @@ func BenchmarkHandler(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	module, err := ctx.LoadModuleByID("http.handlers.maps_reverse_geocode", []byte(`{"geocoders":[{"source":"local","regions":["village"]}]}`))
+	module, err := ctx.LoadModuleByID("http.handlers.maps_reverse_geocode", []byte(`{"public":true,"geocoders":[{"source":"local","regions":["village"]}]}`))
 	if err != nil {
 		b.Fatal(err)
 	}

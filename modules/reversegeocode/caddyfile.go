@@ -26,6 +26,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    coverage     <path>
 //	    geocoder     <module> [<arguments...>]
 //	    max_distance <metres>
+//	    public
 //	}
 //
 // `geocoder` may stand more than once. Example:
@@ -66,6 +67,7 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) e
 				return known.CheckModule(module)
 			}},
 		options.Option{Name: "max_distance", Takes: "<metres>", Read: options.Metres(&h.MaxDistance)},
+		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)
 }
 

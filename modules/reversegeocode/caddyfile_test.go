@@ -23,12 +23,12 @@ func unmarshal(text string) (string, error) {
 func TestCaddyfile(t *testing.T) {
 	got,
 		err := unmarshal("maps_reverse_geocode {\n geocoder local a b\n geocoder local c\n max_distance 250.5\n " +
-		"coverage /where\n}")
+		"coverage /where\n public\n}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"coverage":"/where","geocoders":[{"regions":["a","b"],"source":"local"},` +
-		`{"regions":["c"],"source":"local"}],"max_distance":250.5}`
+		`{"regions":["c"],"source":"local"}],"max_distance":250.5,"public":true}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

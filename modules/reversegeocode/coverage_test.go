@@ -61,15 +61,18 @@ func TestCoverage(t *testing.T) {
 		Site: `
 			@guest header Guest *
 			maps_reverse_geocode @guest {
+				public
 				geocoder nominatim http://127.0.0.1:1
 			}
 			@moved header Moved *
 			maps_reverse_geocode @moved {
+				public
 				prefix /where
 				coverage /known
 				geocoder local village
 			}
 			maps_reverse_geocode {
+				public
 				geocoder local far village
 				geocoder local village
 				geocoder nominatim http://127.0.0.1:1

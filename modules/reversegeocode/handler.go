@@ -15,6 +15,7 @@ import (
 	"github.com/paulmach/orb"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
@@ -48,6 +49,11 @@ type Handler struct {
 	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
+	// Whether requests are served that no maps_auth let through with the scope REVERSEGEOCODING. Without it they are answered 500.
+	// Default: false.
+	Public bool `json:"public,omitempty"`
+
+	gate      *mapsapp.Gate
 	prefix    endpoint.Prefix
 	coverage  endpoint.Prefix
 	geocoders []geocoding.Geocoder
@@ -76,6 +82,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = mapsapp.Get(ctx); err != nil {
 		return err
 	}
+	h.gate = mapsapp.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
 	if len(h.GeocodersRaw) == 0 {
 		return nil // Validate says so
 	}
@@ -123,11 +130,11 @@ func (h *Handler) Validate() error {
 	return nil
 }
 
-// Addresses implements mapsapp.Endpoint.
-func (h *Handler) Addresses() [][]string { return [][]string{{h.prefix.Path(), h.coverage.Path()}} }
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if h.gate.Refuse(w, r) {
+		return nil
+	}
 	listing := isAt(h.coverage, r)
 	if !listing && !isAt(h.prefix, r) {
 		apierror.Platform.Write(w, apierror.NotFound("not found"))

@@ -35,6 +35,7 @@ func config(region string) mapstest.Config {
 		Maps: "region village " + region,
 		Site: `
 			maps_reverse_geocode {
+				public
 				geocoder local village
 			}
 			respond "not for the next handler" 418`,
@@ -338,11 +339,13 @@ func TestChain(t *testing.T) {
 		Site: `
 			@two query two=*
 			maps_reverse_geocode @two {
+				public
 				geocoder local village
 				geocoder local far
 				max_distance 50.5
 			}
 			maps_reverse_geocode {
+				public
 				geocoder local village far
 			}`,
 	})

@@ -17,7 +17,7 @@ func TestAddresses(t *testing.T) {
 	forwarded := []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "maps.example.com, inner",
 		"X-Forwarded-Prefix", "/outer"}
 	bad := []string{"X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `x"/@y`, "X-Forwarded-Prefix", "no/slash"}
-	site := "handle_path /below/* {\nmaps_tiles village {\nprefix /t\n}\n}"
+	site := "handle_path /below/* {\nmaps_tiles village {\npublic\nprefix /t\n}\n}"
 	const trust = "servers {\ntrusted_proxies static 127.0.0.0/8\n}"
 	var s *mapstest.Server
 	for _, test := range []struct {

@@ -28,6 +28,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    prefix   <path>
 //	    max_zoom <zoom>
 //	    cache    <size>
+//	    public
 //	}
 //
 // Example:
@@ -59,6 +60,7 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) e
 		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
 		options.Option{Name: "max_zoom", Takes: "<zoom>", Read: h.unmarshalMaxZoom},
 		options.Option{Name: "cache", Takes: "<size>", Read: options.Size(&h.Cache)},
+		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)
 }
 

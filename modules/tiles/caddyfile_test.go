@@ -23,8 +23,8 @@ func unmarshal(text string) (string, error) {
 func TestCaddyfile(t *testing.T) {
 	for text, want := range map[string]string{
 		"maps_tiles a": `{"regions":["a"]}`,
-		"maps_tiles a b {\n prefix /t\n max_zoom 0\n cache 1GiB\n}": `{"regions":["a","b"],"prefix":"/t","max_zoom":0,` +
-			`"cache":1073741824}`,
+		"maps_tiles a b {\n prefix /t\n max_zoom 0\n cache 1GiB\n public\n}": `{"regions":["a","b"],"prefix":"/t","max_zoom":0,` +
+			`"cache":1073741824,"public":true}`,
 	} {
 		got, err := unmarshal(text)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -43,6 +43,7 @@ func TestCaddyfile(t *testing.T) {
 		"maps_tiles a {\n cache\n}":         "argument",
 		"maps_tiles a {\n cache 0\n}":       "size",
 		"maps_tiles a {\n cache much\n}":    "size",
+		"maps_tiles a {\n public off\n}":    "argument",
 		"maps_tiles a {\n zoom 14\n}":       "unknown option",
 		"maps_tiles a {\n cache 64MiB x\n}": "argument",
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/regions"
@@ -47,6 +48,11 @@ type Handler struct {
 	// they outlive reloads. Default: 64 MiB.
 	Cache int64 `json:"cache,omitempty"`
 
+	// Whether requests are served that no maps_auth let through with the scope TILE. Without it they are answered 500.
+	// Default: false.
+	Public bool `json:"public,omitempty"`
+
+	gate    *mapsapp.Gate
 	prefix  endpoint.Prefix
 	regions map[string]*regions.Region
 	maxZoom uint8
@@ -89,6 +95,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		h.regions[r.Name()] = r
 		h.app.NeedMap(r)
 	}
+	h.gate = mapsapp.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
 	h.cache, err = acquireCache(h.Cache)
 	return err
 }
@@ -125,13 +132,11 @@ func (h *Handler) Cleanup() error {
 	return nil
 }
 
-// Addresses implements mapsapp.Endpoint.
-func (h *Handler) Addresses() [][]string {
-	return [][]string{{string(h.prefix) + "/" + h.Regions[0] + "/0/0/0.mvt"}}
-}
-
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if h.gate.Refuse(w, r) {
+		return nil
+	}
 	rest, ok := h.prefix.Below(r.URL)
 	if !ok {
 		return h.fail(w, apierror.NotFound("not found"))

@@ -31,7 +31,7 @@ func start(t *testing.T, options string) (s *mapstest.Server, cfg mapstest.Confi
 	cfg = mapstest.Config{
 		Maps:   "region village " + village + "\nregion bare " + bare + "\nregion spare " + bare,
 		Global: "metrics",
-		Site:   "maps_tiles village bare {\n" + options + "\n}\nrespond \"not for the next handler\" 418",
+		Site:   "maps_tiles village bare {\npublic\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}
 	return mapstest.Start(t, cfg), cfg
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/internal/crossorigin"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -24,6 +25,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    prefix <path>
 //	    refresh_requires_server_token
 //	    refresh_rotation
+//	    cors <origin>...
 //	}
 //
 // Example:
@@ -35,10 +37,15 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
-	return options.Block(d, "maps_tokens", nil,
+	check := func() error {
+		_, err := crossorigin.New(t.CORS)
+		return options.Of("cors", err)
+	}
+	return options.Block(d, "maps_tokens", check,
 		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&t.Prefix)},
 		options.Option{Name: "refresh_requires_server_token", Read: options.Flag(&t.RefreshRequiresServerToken)},
 		options.Option{Name: "refresh_rotation", Read: options.Flag(&t.RefreshRotation)},
+		options.Option{Name: "cors", Takes: "<origin>...", Read: options.Words(&t.CORS), Repeats: true},
 	)
 }
 

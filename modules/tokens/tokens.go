@@ -16,6 +16,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/crossorigin"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
@@ -42,9 +43,14 @@ type Tokens struct {
 	// response, and returns another new one. Later use ends the grant. Default: false.
 	RefreshRotation bool `json:"refresh_rotation,omitempty"`
 
+	// The origins of web pages that may refresh and revoke tokens: `https://app.example.com`, `https://*.example.com` for
+	// all below a domain, or `*` for all. The exchange is not for pages: server tokens belong to backends. Default: none.
+	CORS []string `json:"cors,omitempty"`
+
 	app    *mapsapp.App
 	logger *zap.Logger
 	prefix endpoint.Prefix
+	cors   *crossorigin.Policy
 }
 
 const defaultPrefix = "/api/v1/external"
@@ -63,21 +69,25 @@ func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	if t.prefix, err = endpoint.ParsePrefix(cmp.Or(t.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
+	if t.cors, err = crossorigin.New(t.CORS, http.MethodPost); err != nil {
+		return options.Of("cors", err)
+	}
 	t.app, err = mapsapp.Get(ctx)
 	return err
-}
-
-// Addresses implements mapsapp.Endpoint.
-func (t *Tokens) Addresses() [][]string {
-	return [][]string{{string(t.prefix) + "/auth", string(t.prefix) + "/refresh", string(t.prefix) + "/revoke",
-		string(t.prefix) + "/jwks.json"}}
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	w.Header().Set("Cache-Control", "no-store")
+	name, _ := t.prefix.Below(r.URL)
+	if name == "/refresh" || name == "/revoke" {
+		if t.cors.Preflight(w, r) {
+			return nil
+		}
+		t.cors.Allow(w.Header(), r)
+	}
 	var err error
-	switch name, _ := t.prefix.Below(r.URL); name {
+	switch name {
 	case "/auth":
 		err = t.post(w, r, t.exchange)
 	case "/refresh":

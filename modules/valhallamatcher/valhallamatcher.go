@@ -30,17 +30,12 @@ type Matcher struct {
 	// `pedestrian`. Default: `auto`.
 	Costing string `json:"costing,omitempty"`
 
-	// Whether answers with details have the OpenStreetMap ways of the drive: `on` or `off`. For them Valhalla is asked
-	// once more, to walk along the drive that it has found, which costs it about half as much again. Default: `on`.
-	Ways string `json:"ways,omitempty"`
+	// Whether responses with details have the OpenStreetMap ways of the drive. For them Valhalla is asked once more, to
+	// walk along the drive that it has found, which costs it about half as much again. Default: `true`.
+	Ways *bool `json:"ways,omitempty"`
 
 	limit limit
 }
-
-const (
-	waysOn  = "on"
-	waysOff = "off"
-)
 
 const defaultCosting = "auto"
 
@@ -65,18 +60,10 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 	if m.Costing == "" {
 		m.Costing = defaultCosting
 	}
-	if m.Ways == "" {
-		m.Ways = waysOn
-	}
 	if err := m.Open(ctx, upstream.Protocol{RetryPosts: true}); err != nil {
 		return fmt.Errorf("matcher valhalla: %w", err)
 	}
 	return nil
-}
-
-// Validate checks the configuration.
-func (m *Matcher) Validate() error {
-	return options.Of("ways", options.OneOf(m.Ways, waysOn, waysOff))
 }
 
 // Match implements matching.Matcher. Where no road is found near the points, and where the drive has a gap, it looks as
@@ -101,7 +88,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	if err != nil || !req.Details {
 		return result, err
 	}
-	if m.Ways == waysOn && m.MayAsk(ctx) {
+	if (m.Ways == nil || *m.Ways) && m.MayAsk(ctx) {
 		result.Ways = m.ways(ctx, req.Profile, result.Path)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -167,14 +154,13 @@ func (m *Matcher) send(ctx context.Context, q *question, used []int, terms match
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return m.UnmarshalBlock(d, "matcher",
 		options.Option{Name: "costing", Takes: "<name>", Read: options.Text(&m.Costing)},
-		options.Option{Name: "ways", Takes: "on|off", Read: options.Word(&m.Ways, waysOn, waysOff)},
+		options.Option{Name: "ways", Takes: "on|off", Read: options.OnOff(&m.Ways)},
 	)
 }
 
 // Interface guards
 var (
 	_ caddy.Provisioner     = (*Matcher)(nil)
-	_ caddy.Validator       = (*Matcher)(nil)
 	_ caddyfile.Unmarshaler = (*Matcher)(nil)
 	_ matching.Matcher      = (*Matcher)(nil)
 )

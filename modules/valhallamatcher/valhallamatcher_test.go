@@ -25,6 +25,7 @@ func site(upstreams, options, handler string) mapstest.Config {
 	return mapstest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_match {
+				public
 				matcher valhalla %s {
 					max_response 1MiB
 					%s

@@ -30,6 +30,7 @@ export class Accounts {
   #cursor = null;
   #load = 0; // counts loads, so that an answer to an earlier one is dropped
   #timer = 0;
+  #reading = null; // the page that is being read
 
   constructor(session, page) {
     this.#session = session;
@@ -60,12 +61,20 @@ export class Accounts {
 
   #reset(cursor) {
     this.#load++;
+    this.#reading = null;
     this.#cursor = cursor;
     this.#show([]);
   }
 
-  // #more reads one page. It returns whether there may be another.
-  async #more(limit) {
+  // #more reads one page, once for all who ask meanwhile. It returns whether there may be another.
+  #more(limit) {
+    const reading = this.#reading ??= this.#read(limit).finally(() => {
+      if (this.#reading === reading) this.#reading = null;
+    });
+    return reading;
+  }
+
+  async #read(limit) {
     const load = this.#load;
     const query = new URLSearchParams({ limit, cursor: this.#cursor });
     if (byId("status").value) query.set("status", byId("status").value);

@@ -4,6 +4,7 @@ import { byId, on, say } from "./shared/dom.js";
 import { showPages } from "./shared/pages.js";
 import { Session, claimsOf, takeTokenFromAddress } from "./shared/session.js";
 import { Accounts } from "./accounts.js";
+import { confirmSignIn } from "./dialogs.js";
 import { Login } from "./login.js";
 import { Usage } from "./usage.js";
 
@@ -40,18 +41,35 @@ function view(name) {
 const organizationOf = (claims) =>
   claims[claims.iss === settings.issuer ? settings.organizationClaim : "org"];
 
-// enter signs in with a token, and returns what is wrong with it where that can be told.
-function enter(token) {
-  const claims = claimsOf(token);
+const nameOf = (claims) => claims.email ?? claims.preferred_username ?? claims.sub ?? "";
+
+// problemWith returns what is wrong with a token where that can be told.
+function problemWith(claims) {
   if (!claims.exp) return "This is not a user token. It begins with eyJ and has two dots.";
   if (claims.exp * 1000 <= Date.now()) return "This token has expired. Get a new one.";
-  if (!organizationOf(claims)) return "This token names no organization.";
+  return organizationOf(claims) ? "" : "This token names no organization.";
+}
+
+// enter signs in with a token, and returns what is wrong with it.
+function enter(token) {
+  const wrong = problemWith(claimsOf(token));
+  if (wrong) return wrong;
   say(message, "");
   session.use(token);
   view("accounts");
   accounts.load();
   byId("accounts-title").focus();
   return "";
+}
+
+// offer asks whether to sign in with a token of the address. It never replaces the one that is in use.
+function offer(token) {
+  if (!token) return;
+  const claims = claimsOf(token);
+  const wrong = problemWith(claims) ||
+    session.token && "You are signed in already. To use the link, sign out and open it again.";
+  if (wrong) return say(message, wrong, "error");
+  confirmSignIn(nameOf(claims), organizationOf(claims), () => session.token || takeGiven(token));
 }
 
 function leave(why = "You are signed out.") {
@@ -69,7 +87,7 @@ function show() {
   const inside = session.token !== "";
   byId("who").hidden = byId("signed-in").hidden = !inside;
   byId("signed-out").hidden = inside;
-  byId("who-name").textContent = claims.email ?? claims.preferred_username ?? claims.sub ?? "";
+  byId("who-name").textContent = nameOf(claims);
   byId("who-organization").textContent = organizationOf(claims) ?? "";
   byId("pasted").value = "";
   clearInterval(timer);
@@ -99,7 +117,7 @@ function write(node, text) {
 }
 
 function takeGiven(token) {
-  const wrong = token && enter(token);
+  const wrong = enter(token);
   if (wrong) say(message, wrong, "error");
 }
 
@@ -122,7 +140,7 @@ on("sign-in", "click", () => {
     say(message, error.message, "error");
   }
 });
-window.addEventListener("hashchange", () => takeGiven(takeTokenFromAddress()));
+window.addEventListener("hashchange", () => offer(takeTokenFromAddress()));
 
 // Out of the address before anything is waited for.
 const given = takeTokenFromAddress();
@@ -135,5 +153,5 @@ if (settings.login) {
   login.prepare();
 }
 show();
-takeGiven(given);
+offer(given);
 showPages();

@@ -24,6 +24,15 @@ export function confirmByTyping(account, label, consequence, work) {
   });
 }
 
+// confirmSignIn asks whether to go on with a token that came by a link, which anybody may have made.
+export function confirmSignIn(name, organization, work) {
+  open("Sign in with this link?", [
+    el("p", {}, "It signs you in as ", el("bdi", {}, name), " of the organization ",
+      el("strong", {}, el("bdi", {}, organization)), "."),
+    el("p", {}, "Go on only if you know this organization: it gets the accounts that you create."),
+  ], { label: "Sign in", submit: () => { setTimeout(work); } }); // once the dialog has closed
+}
+
 // showTokens shows the tokens of a new account, this once.
 export function showTokens(client, server) {
   const shown = (label, value, hint) => [

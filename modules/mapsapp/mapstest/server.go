@@ -112,14 +112,7 @@ func (s *Server) Caddyfile(cfg Config) string {
 		cfg.Level = "DEBUG"
 	}
 	if cfg.Format == "" {
-		cfg.Format = `format filter {
-		request>uri query {
-			replace apiKey REDACTED
-		}
-		request>headers>Referer query {
-			replace apiKey REDACTED
-		}
-	}`
+		cfg.Format = "format filter {\nrequest maps_redact apiKey\nuri maps_redact apiKey\n}"
 	}
 	accessLog := "log"
 	if cfg.NoAccessLog {

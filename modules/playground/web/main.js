@@ -1,6 +1,6 @@
 // The playground: puts its parts together, and keeps the token.
 import { Session, takeTokenFromAddress, readJSON } from "./shared/session.js";
-import { byId, curl, on, say } from "./shared/dom.js";
+import { byId, curl, el, on, say } from "./shared/dom.js";
 import { showPages } from "./shared/pages.js";
 import { openMap, showTiles, showView } from "./map.js";
 import { placeFinder } from "./place.js";
@@ -25,8 +25,9 @@ async function guest() {
 
 function showAccess() {
   const until = new Date(session.expires).toLocaleTimeString([], { timeStyle: "short" });
-  byId("access").textContent = !session.token ? "A token is needed." : session.renew ? "You are a guest."
-    : `Your token is good${session.expires ? " until " + until : ""}.`;
+  byId("access").replaceChildren(...!session.token ? ["A token is needed."] : session.renew ? ["You are a guest."]
+    : ["Your token", ...(session.claims.org ? [" of the organization ", el("bdi", {}, session.claims.org)] : []),
+      ` is good${session.expires ? " until " + until : ""}.`]);
   if (session.token) say(byId("trouble"), "");
 }
 
@@ -98,9 +99,13 @@ on("token-form", "submit", (event) => {
 });
 
 // A token may come in the address again, while the page is open. It is taken before a view is shown, which writes the
-// address anew.
+// address anew. It never replaces the one that is in use: anybody may have made the link.
 function tokenFromAddress() {
   const token = takeTokenFromAddress();
+  if (token && session.token) {
+    trouble(new Error("This page has a token already. To use the link's, open the link in a new tab."));
+    return false;
+  }
   if (token) session.use(token);
   return Boolean(token);
 }
