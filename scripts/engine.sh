@@ -93,6 +93,7 @@ compare() {
 		http://127.0.0.1:$port {
 			maps_match {
 				matcher $matcher http://127.0.0.1:$engine_port
+				public
 			}
 		}
 	CADDYFILE
