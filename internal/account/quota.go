@@ -1,12 +1,15 @@
 package account
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Unit is what a quota counts.
@@ -66,6 +69,22 @@ type Quota struct {
 	Unit   Unit   `json:"unit"`
 	Window Window `json:"window"`
 	Limit  int64  `json:"limit"` // 0 to MaxQuotaLimit
+}
+
+// UnmarshalJSONFrom reads a quota, for Check to look at: what is missing or no whole number is something that it refuses.
+func (q *Quota) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	read := struct {
+		Scope  string  `json:"scope"`
+		Unit   Unit    `json:"unit"`
+		Window Window  `json:"window"`
+		Limit  float64 `json:"limit"` // which, unlike an int64, may be written as 1e3
+	}{Limit: -1}
+	err := json.UnmarshalDecode(dec, &read)
+	*q = Quota{Scope: read.Scope, Unit: read.Unit, Window: read.Window, Limit: -1}
+	if read.Limit == math.Trunc(read.Limit) && read.Limit <= MaxQuotaLimit {
+		q.Limit = int64(max(-1, read.Limit))
+	}
+	return err
 }
 
 // Quotas is a list of them, which JSON shows as [] where it is empty.

@@ -151,39 +151,18 @@ func linger(r *http.Request, limit int64) {
 	}
 }
 
-// ReadObject reads a request's body as one JSON object of at most limit bytes. The errors are those of ReadBody.
-func ReadObject(r *http.Request, limit int64, hold *admission.Hold) (Object, error) {
-	if !isJSON(r) {
-		return Object{}, apierror.UnsupportedMediaType()
+// ReadObject reads a request's body of at most limit bytes as one JSON object, by Unmarshal. The error is
+// UnsupportedMediaType, one of ReadBody, or FailedValidation with what Unmarshal says.
+func ReadObject(r *http.Request, limit int64, hold *admission.Hold, dst any) error {
+	if media, ok := ContentType(r); !ok || media != "application/json" {
+		return apierror.UnsupportedMediaType()
 	}
 	body, err := ReadBody(r, limit, hold)
 	if err != nil {
-		return Object{}, err
+		return err
 	}
-	return parseBody(body)
-}
-
-// ReadOptionalObject is ReadObject where there may be no body, of whatever type: that is an object without fields.
-func ReadOptionalObject(r *http.Request, limit int64, hold *admission.Hold) (Object, error) {
-	body, err := ReadBody(r, limit, hold)
-	switch {
-	case err != nil || len(body) == 0:
-		return Object{}, err
-	case !isJSON(r):
-		return Object{}, apierror.UnsupportedMediaType()
+	if err := Unmarshal(body, dst); err != nil {
+		return apierror.FailedValidation(err.Error())
 	}
-	return parseBody(body)
-}
-
-func isJSON(r *http.Request) bool {
-	media, ok := ContentType(r)
-	return ok && media == "application/json"
-}
-
-func parseBody(body []byte) (Object, error) {
-	obj, err := ParseObject(body)
-	if err != nil {
-		return Object{}, apierror.FailedValidation(err.Error())
-	}
-	return obj, nil
+	return nil
 }

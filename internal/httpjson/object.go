@@ -1,189 +1,99 @@
 package httpjson
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
+	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Object is a JSON object whose fields have been told apart but not read yet. Unlike encoding/json by itself it matches
-// names exactly, and refuses duplicate names, invalid UTF-8 and anything after the object.
-type Object struct {
-	names  []string // in the order of the body
-	fields map[string]json.RawMessage
-}
+// strict refuses unknown fields, and null in place of a value. The library refuses duplicate names and invalid UTF-8,
+// and matches names exactly.
+var strict = json.JoinOptions(
+	json.RejectUnknownMembers(true),
+	json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, dst any) error {
+		if _, raw := dst.(*jsontext.Value); raw || dec.PeekKind() != jsontext.KindNull {
+			return errors.ErrUnsupported // read it as usual
+		}
+		return &json.SemanticError{GoType: reflect.TypeOf(dst).Elem()}
+	})),
+)
 
-var errNotObject = errors.New("body: must be a JSON object")
-
-// ParseObject reads a JSON object. The error's text is fit for the client.
-func ParseObject(body []byte) (Object, error) {
+// Unmarshal reads a JSON object into a struct or a map. The error names the field that is wrong, such as
+// "quotas: element 0: limit: must be a number", and is fit for the client. A field that the object lacks stays as it
+// is; a jsontext.Value takes any value, null included.
+func Unmarshal(body []byte, dst any) error {
+	err := json.Unmarshal(body, dst, strict)
+	if err == nil {
+		return nil
+	}
 	if !utf8.Valid(body) {
-		return Object{}, errors.New("body: must be UTF-8")
+		return errors.New("body: must be UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return Object{}, errNotObject
-	}
-	obj := Object{fields: make(map[string]json.RawMessage)}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return Object{}, errNotObject
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONPointer != "" {
+		if errors.Is(wrong.Err, json.ErrUnknownName) {
+			return fmt.Errorf("%s: unknown field", member(wrong.JSONPointer))
 		}
-		name, ok := token.(string)
-		if !ok {
-			return Object{}, errNotObject
-		}
-		if _, twice := obj.fields[name]; twice {
-			return Object{}, fmt.Errorf("%s: appears more than once", printable(name))
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return Object{}, errNotObject
-		}
-		obj.names = append(obj.names, name)
-		obj.fields[name] = value
+		return fmt.Errorf("%s: must be %s", path(wrong.JSONPointer), kind(wrong.GoType))
 	}
-	if end, err := dec.Token(); err != nil || end != json.Delim('}') {
-		return Object{}, errNotObject
+	if twice, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(twice.Err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("%s: appears more than once", member(twice.JSONPointer))
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return Object{}, errNotObject
-	}
-	return obj, nil
+	return errors.New("body: must be a JSON object")
 }
 
-// printable is a field's name as it may stand in an error: quoted where it is not a plain word, cut where it is long.
-func printable(name string) string {
-	const longest = 64
-	if len(name) > longest {
-		cut := longest
-		for cut > 0 && !utf8.RuneStart(name[cut]) {
-			cut--
+// path is where a value is, as errors have it. It says no more than the first steps there.
+func path(at jsontext.Pointer) string {
+	const most = 4
+	var parts []string
+	for part := range at.Tokens() {
+		if len(parts) == most {
+			break
 		}
-		name = name[:cut] + "…"
-	}
-	for _, r := range name {
-		if !(r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
-			return strconv.Quote(name)
+		if _, err := strconv.ParseUint(part, 10, 64); err == nil {
+			part = "element " + part
 		}
+		parts = append(parts, printable(part))
 	}
-	if name == "" {
-		return `""`
+	return strings.Join(parts, ": ")
+}
+
+// member is path for the name of a field, which may be anything.
+func member(at jsontext.Pointer) string {
+	name := printable(at.LastToken())
+	if parent := at.Parent(); parent != "" {
+		return path(parent) + ": " + name
 	}
 	return name
 }
 
-// Len returns the number of fields.
-func (o Object) Len() int { return len(o.names) }
-
-// Only reports the first field whose name is not among the known ones.
-func (o Object) Only(known ...string) error {
-	for _, name := range o.names {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("%s: unknown field", printable(name))
-		}
+// printable is a field's name as it may stand in an error: quoted where it is not plain words, cut where it is long.
+func printable(name string) string {
+	const plain = "_- 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if name == "" || strings.Trim(name, plain) != "" {
+		return fmt.Sprintf("%.64q", name)
 	}
-	return nil
+	return fmt.Sprintf("%.64s", name)
 }
 
-// Has reports whether the object has a field, also if it is null.
-func (o Object) Has(name string) bool {
-	_, has := o.fields[name]
-	return has
-}
-
-// String reads a string. present is false if the object has no such field.
-func (o Object) String(name string) (value string, present bool, err error) {
-	err = o.read(name, "a string", &value, &present)
-	return value, present, err
-}
-
-// Bool reads true or false.
-func (o Object) Bool(name string) (value, present bool, err error) {
-	err = o.read(name, "true or false", &value, &present)
-	return value, present, err
-}
-
-// Strings reads an array of strings.
-func (o Object) Strings(name string) (values []string, present bool, err error) {
-	var elements []*string // so that a null among them is seen
-	if err := o.read(name, "an array of strings", &elements, &present); err != nil {
-		return nil, present, err
+// kind is what JSON calls a type.
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kind(t.Elem())
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "an array of " + strings.TrimPrefix(strings.TrimPrefix(kind(t.Elem()), "a "), "an ") + "s"
+	case reflect.Struct, reflect.Map:
+		return "an object"
 	}
-	for _, element := range elements {
-		if element == nil {
-			return nil, present, fmt.Errorf("%s: must be an array of strings", name)
-		}
-		values = append(values, *element)
-	}
-	return values, present, nil
-}
-
-// Whole reads a whole number from 0 to most, which is at most 2^53-1.
-func (o Object) Whole(name string, most int64) (value int64, present bool, err error) {
-	kind := fmt.Sprintf("a whole number from 0 to %d", most)
-	var number float64 // which, unlike an int64, may be written as 1e3
-	if err := o.read(name, kind, &number, &present); err != nil || !present {
-		return 0, present, err
-	}
-	if number < 0 || number > float64(most) || number != math.Trunc(number) {
-		return 0, true, fmt.Errorf("%s: must be %s", name, kind)
-	}
-	return int64(number), true, nil
-}
-
-// Object reads an object.
-func (o Object) Object(name string) (value Object, present bool, err error) {
-	var raw json.RawMessage
-	if err := o.read(name, "an object", &raw, &present); err != nil || !present {
-		return Object{}, present, err
-	}
-	value, err = ParseObject(raw)
-	switch {
-	case errors.Is(err, errNotObject):
-		err = fmt.Errorf("%s: must be an object", name)
-	case err != nil:
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return value, true, err
-}
-
-// Objects reads an array of objects. An error that an object has tells its number, from 0.
-func (o Object) Objects(name string) (values []Object, present bool, err error) {
-	const kind = "an array of objects"
-	var elements []json.RawMessage
-	if err := o.read(name, kind, &elements, &present); err != nil {
-		return nil, present, err
-	}
-	for i, raw := range elements {
-		value, err := ParseObject(raw)
-		switch {
-		case errors.Is(err, errNotObject):
-			return nil, present, fmt.Errorf("%s: must be %s", name, kind)
-		case err != nil:
-			return nil, present, fmt.Errorf("%s: element %d: %w", name, i, err)
-		}
-		values = append(values, value)
-	}
-	return values, present, nil
-}
-
-func (o Object) read(name, kind string, dst any, present *bool) error {
-	raw, has := o.fields[name]
-	*present = has
-	if !has {
-		return nil
-	}
-	// encoding/json takes null for "leave it as it is"
-	if string(raw) == "null" || json.Unmarshal(raw, dst) != nil {
-		return fmt.Errorf("%s: must be %s", name, kind)
-	}
-	return nil
+	return "a number"
 }

@@ -83,15 +83,17 @@ func (db *postgres) watch(ctx context.Context, s *Store) {
 		switch {
 		case err == nil:
 			pause = reconnectAfter
-			db.away.Store(false)
+			if db.reach.Load().Err() != nil {
+				db.reach.Store(newReach())
+			}
 			s.health.answered(s.logger)
 		case ctx.Err() != nil:
 			return
-		case connected:
+		case connected && !pgconn.Timeout(err):
 			db.feed.close() // it may be the connection only
 		default:
+			db.reach.Load().cancel()
 			db.feed.close()
-			db.away.Store(true)
 			s.health.failed(s.logger, err)
 			sleep(ctx, pause)
 			pause = min(2*pause, maxReconnect)

@@ -70,10 +70,21 @@ func ParseDSN(dsn, password string) (*pgxpool.Config, error) {
 // postgres is a database that several servers share.
 type postgres struct {
 	pool *pgxpool.Pool
-	// away is set while the watch cannot reach the database. Calls then fail at once instead of waiting.
-	away  atomic.Bool
+	// reach is canceled when the watch cannot reach the database any more: calls that wait for it fail, and so do new ones
+	// until there is another.
+	reach atomic.Pointer[reach]
 	clock atomic.Pointer[reading]
 	feed  feed
+}
+
+type reach struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func newReach() *reach {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &reach{ctx, cancel}
 }
 
 // reading is what the clock of the database said, and when by the clock of this machine, which includes a monotonic
@@ -100,6 +111,7 @@ func OpenPostgres(ctx context.Context, cfg *pgxpool.Config, logger *zap.Logger) 
 		return nil, postgresError(err)
 	}
 	db := &postgres{pool: pool}
+	db.reach.Store(newReach())
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	for {
@@ -135,29 +147,33 @@ func (db *postgres) now() time.Time {
 	return last.said.Add(time.Since(last.at))
 }
 
-// bounded returns the context of a call.
-func (db *postgres) bounded(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	if db.away.Load() {
-		return nil, nil, errAway
+// call bounds how long run may take.
+func (db *postgres) call(ctx context.Context, run func(context.Context) error) error {
+	reach := db.reach.Load()
+	if reach.Err() != nil {
+		return errAway
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	return ctx, cancel, nil
+	defer cancel()
+	defer context.AfterFunc(reach, cancel)()
+	err := run(ctx)
+	if err != nil && reach.Err() != nil {
+		return errAway
+	}
+	return err
 }
 
 var errAway = &Error{err: errors.New("it does not answer")}
 
 func (db *postgres) read(ctx context.Context, run func(*tx) error) error {
-	ctx, cancel, err := db.bounded(ctx)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	conn, err := db.pool.Acquire(ctx)
-	if err != nil {
-		return postgresError(err)
-	}
-	defer conn.Release()
-	return run(&tx{ctx: ctx, querier: pgQuerier{conn}})
+	return db.call(ctx, func(ctx context.Context) error {
+		conn, err := db.pool.Acquire(ctx)
+		if err != nil {
+			return postgresError(err)
+		}
+		defer conn.Release()
+		return run(&tx{ctx: ctx, querier: pgQuerier{conn}})
+	})
 }
 
 func (db *postgres) snapshot(ctx context.Context, run func(*tx) error) error {
@@ -170,25 +186,22 @@ func (db *postgres) write(ctx context.Context, run func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel, err := db.bounded(context.WithoutCancel(ctx))
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	for attempt := 1; ; attempt++ {
-		err := db.transaction(ctx, pgx.TxOptions{}, func(t *tx) error {
-			t.forUpdate = " FOR UPDATE"
-			if err := run(t); err != nil {
-				return err
+	return db.call(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		for attempt := 1; ; attempt++ {
+			err := db.transaction(ctx, pgx.TxOptions{}, func(t *tx) error {
+				t.forUpdate = " FOR UPDATE"
+				if err := run(t); err != nil {
+					return err
+				}
+				return t.announce()
+			})
+			if refused, ok := errors.AsType[*pgconn.PgError](err); ok && attempt < attempts &&
+				slices.Contains([]string{"40001", "40P01"}, refused.Code) { // serialization_failure, deadlock_detected
+				continue
 			}
-			return t.announce()
-		})
-		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && attempt < attempts &&
-			slices.Contains([]string{"40001", "40P01"}, refused.Code) { // serialization_failure, deadlock_detected
-			continue
+			return err
 		}
-		return err
-	}
+	})
 }
 
 func (db *postgres) fill(ctx context.Context, run func(*tx) error) error {

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,37 +25,33 @@ type created struct {
 func (a *Accounts) create(c *call) error {
 	memory := a.app.Body(c.r)
 	defer memory.Release()
-	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory)
-	if err != nil {
+	var f fields
+	if err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory, &f); err != nil {
 		return err
 	}
-	f, err := parseFields(object)
-	if err == nil {
-		err = f.complete()
-	}
-	if err != nil {
+	if err := cmp.Or(f.check(), f.complete()); err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
 	at := c.now()
 	acc := account.Account{
 		ID: credential.NewAccountID(at), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
-		Platform: *f.platform, Scopes: *f.scopes, Status: account.StatusActive,
+		Platform: *f.Platform, Scopes: *f.Scopes, Status: account.StatusActive,
 		CreatedAt: at, UpdatedAt: at,
 	}
-	if f.isAdmin != nil {
-		acc.IsAdmin = *f.isAdmin
+	if f.IsAdmin != nil {
+		acc.IsAdmin = *f.IsAdmin
 	}
-	if f.description != nil {
-		acc.Description = *f.description
+	if f.Description != nil {
+		acc.Description = *f.Description
 	}
-	if f.status != nil {
-		acc.Status = *f.status
+	if f.Status != nil {
+		acc.Status = *f.Status
 	}
-	if f.quotas != nil {
-		acc.Quotas = *f.quotas
+	if f.Quotas != nil {
+		acc.Quotas = *f.Quotas
 	}
-	if f.restrictions != nil {
-		acc.Restrictions = *f.restrictions
+	if f.Restrictions != nil {
+		acc.Restrictions = *f.Restrictions
 	}
 	acc.Holds.Suspended = c.caller.user && acc.Status == account.StatusSuspended
 	if err := c.caller.mayMakeAdmin(acc.IsAdmin); err != nil {
@@ -83,11 +80,11 @@ func (a *Accounts) create(c *call) error {
 // complete checks what a new account must have.
 func (f *fields) complete() error {
 	switch {
-	case f.platform == nil:
+	case f.Platform == nil:
 		return errors.New("platform: missing")
-	case f.scopes == nil:
+	case f.Scopes == nil:
 		return errors.New("scopes: missing")
-	case f.status != nil && f.status.Final():
+	case f.Status != nil && f.Status.Final():
 		return errors.New("status: a new account is ACTIVE or SUSPENDED")
 	}
 	return nil

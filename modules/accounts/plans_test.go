@@ -90,7 +90,7 @@ func TestWrongPlans(t *testing.T) {
 	acc := s.CreateAccount(user, "TILE", "")
 	for fields, want := range map[string]string{
 		`"quotas":null`:                                       "quotas: must be an array of objects",
-		`"quotas":[{"scope":"*"}]`:                            "quotas: element 0: unit: missing",
+		`"quotas":[{"scope":"*"}]`:                            "quotas: element 0: unit: must be requests or units",
 		`"restrictions":[]`:                                   "restrictions: must be an object",
 		`"restrictions":null`:                                 "restrictions: must be an object",
 		`"restrictions":{"countries":1}`:                      "restrictions: countries: unknown field",

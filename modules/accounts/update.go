@@ -12,19 +12,18 @@ import (
 func (a *Accounts) update(c *call) error {
 	memory := a.app.Body(c.r)
 	defer memory.Release()
-	object, err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory)
-	if err != nil {
+	var f fields
+	if err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory, &f); err != nil {
 		return err
 	}
-	if object.Len() == 0 {
+	if f == (fields{}) {
 		return apierror.FailedValidation("body: has no field to change")
 	}
-	f, err := parseFields(object)
-	if err != nil {
+	if err := f.check(); err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
-	if f.isAdmin != nil {
-		if err := c.caller.mayMakeAdmin(*f.isAdmin); err != nil {
+	if f.IsAdmin != nil {
+		if err := c.caller.mayMakeAdmin(*f.IsAdmin); err != nil {
 			return err
 		}
 	}
@@ -37,8 +36,8 @@ func (a *Accounts) update(c *call) error {
 		if err := c.caller.mayChange(acc); err != nil {
 			return false, err
 		}
-		if f.scopes != nil {
-			if err := c.caller.mayGrant(f.scopes.Set(), acc.Scopes.Set()); err != nil {
+		if f.Scopes != nil {
+			if err := c.caller.mayGrant(f.Scopes.Set(), acc.Scopes.Set()); err != nil {
 				return false, err
 			}
 		}
@@ -53,7 +52,7 @@ func (a *Accounts) update(c *call) error {
 		if err := c.caller.mayUndo(&before, acc); err != nil {
 			return false, err
 		}
-		c.caller.hold(&before, acc, f.status != nil, f.scopes != nil)
+		c.caller.hold(&before, acc, f.Status != nil, f.Scopes != nil)
 		if len(changed) > 0 {
 			acc.UpdatedAt = at
 		}
@@ -69,32 +68,32 @@ func (a *Accounts) update(c *call) error {
 
 // apply writes the fields of a body into an account and returns the names of those that had another value.
 func (f *fields) apply(acc *account.Account) (changed []string) {
-	if f.platform != nil && *f.platform != acc.Platform {
-		acc.Platform = *f.platform
+	if f.Platform != nil && *f.Platform != acc.Platform {
+		acc.Platform = *f.Platform
 		changed = append(changed, "platform")
 	}
-	if f.isAdmin != nil && *f.isAdmin != acc.IsAdmin {
-		acc.IsAdmin = *f.isAdmin
+	if f.IsAdmin != nil && *f.IsAdmin != acc.IsAdmin {
+		acc.IsAdmin = *f.IsAdmin
 		changed = append(changed, "isAdmin")
 	}
-	if f.description != nil && *f.description != acc.Description {
-		acc.Description = *f.description
+	if f.Description != nil && *f.Description != acc.Description {
+		acc.Description = *f.Description
 		changed = append(changed, "description")
 	}
-	if f.scopes != nil && !slices.Equal(*f.scopes, acc.Scopes) {
-		acc.Scopes = *f.scopes
+	if f.Scopes != nil && !slices.Equal(*f.Scopes, acc.Scopes) {
+		acc.Scopes = *f.Scopes
 		changed = append(changed, "scopes")
 	}
-	if f.status != nil && *f.status != acc.Status {
-		acc.Status = *f.status
+	if f.Status != nil && *f.Status != acc.Status {
+		acc.Status = *f.Status
 		changed = append(changed, "status")
 	}
-	if f.quotas != nil && !slices.Equal(*f.quotas, acc.Quotas) {
-		acc.Quotas = *f.quotas
+	if f.Quotas != nil && !slices.Equal(*f.Quotas, acc.Quotas) {
+		acc.Quotas = *f.Quotas
 		changed = append(changed, "quotas")
 	}
-	if f.restrictions != nil && !sameRestrictions(*f.restrictions, acc.Restrictions) {
-		acc.Restrictions = *f.restrictions
+	if f.Restrictions != nil && !sameRestrictions(*f.Restrictions, acc.Restrictions) {
+		acc.Restrictions = *f.Restrictions
 		changed = append(changed, "restrictions")
 	}
 	return changed

@@ -26,18 +26,15 @@ type Backup struct {
 func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
-	if err != nil {
+	var body struct {
+		Output string `json:"output"`
+	}
+	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
 		return err
 	}
-	if err := body.Only("output"); err != nil {
-		return apierror.FailedValidation(err.Error())
-	}
-	output, present, err := body.String("output")
+	output := body.Output
 	switch {
-	case err != nil:
-		return apierror.FailedValidation(err.Error())
-	case !present:
+	case output == "":
 		return apierror.FailedValidation("output: missing")
 	case !filepath.IsAbs(output):
 		return apierror.FailedValidation("output: must be the absolute path of a file")

@@ -37,16 +37,13 @@ type SigningKeys struct {
 func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
-	body, err := httpjson.ReadOptionalObject(r, httpjson.SmallBody, &memory)
-	if err != nil {
-		return err
+	var body struct {
+		RevokeOld bool `json:"revokeOld"`
 	}
-	if err := body.Only("revokeOld"); err != nil {
-		return apierror.FailedValidation(err.Error())
-	}
-	revokeOld, _, err := body.Bool("revokeOld")
-	if err != nil {
-		return apierror.FailedValidation(err.Error())
+	if r.ContentLength != 0 {
+		if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+			return err
+		}
 	}
 	session, err := app.Session(r.Context())
 	if err != nil {
@@ -54,7 +51,7 @@ func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error 
 	}
 	defer session.Release()
 	var keys SigningKeys
-	if revokeOld {
+	if body.RevokeOld {
 		keys.Revoked, err = revokeKeys(app, session, r)
 	} else {
 		err = session.Authority.Rotate(r.Context())

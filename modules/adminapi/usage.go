@@ -52,19 +52,18 @@ func showQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error 
 func setQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
-	if err != nil {
+	var body struct {
+		Quotas *account.Quotas `json:"quotas"`
+	}
+	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
 		return err
 	}
-	if err := body.Only("quotas"); err != nil {
-		return apierror.FailedValidation(err.Error())
-	}
-	quotas, present, err := usageapi.Quotas(body)
-	if err != nil {
-		return apierror.FailedValidation(err.Error())
-	}
-	if !present {
+	if body.Quotas == nil {
 		return apierror.FailedValidation("quotas: missing")
+	}
+	quotas := *body.Quotas
+	if err := account.CheckQuotas(quotas); err != nil {
+		return apierror.FailedValidation("quotas: " + err.Error())
 	}
 	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.Quotas, error) {
 		return quotas, replaceQuotas(app, r, session, organization, quotas)

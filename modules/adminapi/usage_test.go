@@ -117,6 +117,7 @@ func TestUsage(t *testing.T) {
 func TestUsageRefusals(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: counting})
 	const name = "organization must be 1 to 255 bytes of printable text without spaces around it"
+	const quota = `{"quotas":[{"unit":"requests","window":"day",`
 	for _, tc := range []struct {
 		method, path, body string
 		status             int
@@ -134,12 +135,21 @@ func TestUsageRefusals(t *testing.T) {
 		{"PUT", "/maps/quotas/a", `{}`, 400, "quotas: missing"},
 		{"PUT", "/maps/quotas/a", ``, 400, "body: must be a JSON object"},
 		{"PUT", "/maps/quotas/a", `{"quotas":[],"restrictions":{}}`, 400, "restrictions: unknown field"},
-		{"PUT", "/maps/quotas/a", `{"quotas":[{}]}`, 400, "quotas: element 0: scope: missing"},
+		{"PUT", "/maps/quotas/a", `{"quotas":[{}]}`, 400, "quotas: element 0: scope: must be"},
 		{"PUT", "/maps/quotas/a", `{"quotas":[` + strings.Repeat(" ", 16<<10) + `]}`, 413, "request body too large"},
 		{"PUT", "/maps/quotas/a", `{"quotas":[],"quotas":[]}`, 400, "quotas: appears more than once"},
 		{"PUT", "/maps/quotas/a", `{"quotas":{}}`, 400, "quotas: must be"},
 		{"PUT", "/maps/quotas/a", `{"quotas":null}`, 400, "quotas: must be"},
-		{"PUT", "/maps/quotas/a", `{"quotas":[` + strings.Repeat("[", 5000) + `]}`, 400, "body: "},
+		{"PUT", "/maps/quotas/a", `{"quotas":[` + strings.Repeat("[", 5000) + `]}`, 400, "quotas: element 0: must be an object"},
+		{"PUT", "/maps/quotas/a", `{"quotas":[null]}`, 400, "quotas: element 0: must be an object"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":1}]}`, 400, "quotas: element 0: scope: must be a string"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":"*"}]}`, 400, "quotas: element 0: limit: must be a whole number from 0 to"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":"*","limit":1.5}]}`, 400, "quotas: element 0: limit: must be a whole"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":"*","limit":9007199254740992}]}`, 400, "quotas: element 0: limit: must"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":"*","limit":"1"}]}`, 400, "quotas: element 0: limit: must be a number"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":"*","limit":1,"max":1}]}`, 400, "quotas: element 0: max: unknown field"},
+		{"PUT", "/maps/quotas/a", quota + `"unit":"units"}]}`, 400, "quotas: element 0: unit: appears more than once"},
+		{"PUT", "/maps/quotas/a", quota + `"scope":"*","limit":1e3}]}`, 200, ""},
 		{"PUT", "/maps/quotas/a", `{"quotas":[` + strings.Repeat("{},", 2000) + `{}]}`, 400, "quotas: must be at most 48"},
 		{"PUT", "/maps/quotas/" + strings.Repeat("a", 10_000), `{"quotas":[]}`, 400, name},
 		{"PUT", "/maps/quotas/%ff", `{"quotas":[]}`, 400, name},

@@ -26,16 +26,29 @@ type UserToken struct {
 	ExpiresAt time.Time `json:"expiresAt"` // UTC
 }
 
+// mint is the body of a request for a user token.
+type mint struct {
+	Organization string  `json:"organization"`
+	Subject      string  `json:"subject"`
+	TTL          *string `json:"ttl"`
+}
+
 func mintUserToken(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
-	if err != nil {
+	body := mint{Subject: defaultSubject}
+	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
 		return err
 	}
-	organization, subject, ttl, err := parseMint(body)
-	if err != nil {
-		return err
+	ttl := defaultTTL
+	if body.TTL != nil {
+		var err error
+		if ttl, err = caddy.ParseDuration(*body.TTL); err != nil {
+			return apierror.FailedValidation("ttl: must be a duration like 1h or 30m")
+		}
+	}
+	if body.Organization == "" {
+		return apierror.FailedValidation("organization: missing")
 	}
 	if !app.LocalUsers() {
 		return apierror.Error{Status: http.StatusForbidden, Message: "the configuration turns locally minted user tokens off"}
@@ -45,7 +58,7 @@ func mintUserToken(app *mapsapp.App, w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	defer session.Release()
-	token, user, expires, err := session.Authority.MintUser(r.Context(), organization, subject, ttl)
+	token, user, expires, err := session.Authority.MintUser(r.Context(), body.Organization, body.Subject, ttl)
 	switch {
 	case errors.Is(err, credential.ErrMint):
 		return apierror.FailedValidation(err.Error())
@@ -60,38 +73,4 @@ func mintUserToken(app *mapsapp.App, w http.ResponseWriter, r *http.Request) err
 		zap.String("remote_addr", r.RemoteAddr))
 	httpjson.Write(w, http.StatusCreated, UserToken{token, expires.UTC()})
 	return nil
-}
-
-func parseMint(body httpjson.Object) (organization, subject string, ttl time.Duration, err error) {
-	fail := func(message string) (string, string, time.Duration, error) {
-		return "", "", 0, apierror.FailedValidation(message)
-	}
-	if err := body.Only("organization", "subject", "ttl"); err != nil {
-		return fail(err.Error())
-	}
-	organization, present, err := body.String("organization")
-	switch {
-	case err != nil:
-		return fail(err.Error())
-	case !present:
-		return fail("organization: missing")
-	}
-	subject, present, err = body.String("subject")
-	if err != nil {
-		return fail(err.Error())
-	}
-	if !present {
-		subject = defaultSubject
-	}
-	text, present, err := body.String("ttl")
-	if err != nil {
-		return fail(err.Error())
-	}
-	ttl = defaultTTL
-	if present {
-		if ttl, err = caddy.ParseDuration(text); err != nil {
-			return fail("ttl: must be a duration like 1h or 30m")
-		}
-	}
-	return organization, subject, ttl, nil
 }

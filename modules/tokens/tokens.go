@@ -12,6 +12,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
@@ -131,8 +133,11 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	return answer
 }
 
+// object is a body whose fields are not read yet: those that an endpoint does not know may be anything.
+type object map[string]jsontext.Value
+
 type action func(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object, session *mapsapp.Session,
+	ctx context.Context, w http.ResponseWriter, r *http.Request, body object, session *mapsapp.Session,
 ) error
 
 // post runs an endpoint that takes a JSON object.
@@ -142,8 +147,8 @@ func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) erro
 	}
 	memory := t.app.Body(r)
 	defer memory.Release()
-	body, err := httpjson.ReadObject(r, httpjson.SmallBody, &memory)
-	if err != nil {
+	var body object
+	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
 		return err
 	}
 	ctx := r.Context()
@@ -156,17 +161,19 @@ func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) erro
 }
 
 // required reads strings that a body must have.
-func required(body httpjson.Object, names ...string) ([]string, error) {
-	values := make([]string, 0, len(names))
-	for _, name := range names {
-		value, present, err := body.String(name)
+func required(body object, names ...string) ([]string, error) {
+	values := make([]string, len(names))
+	for i, name := range names {
+		raw, present := body[name]
 		switch {
-		case err != nil:
-			return nil, apierror.FailedValidation(err.Error())
 		case !present:
 			return nil, apierror.FailedValidation(name + ": missing")
+		case raw.Kind() != jsontext.KindString:
+			return nil, apierror.FailedValidation(name + ": must be a string")
 		}
-		values = append(values, value)
+		if err := json.Unmarshal(raw, &values[i]); err != nil {
+			return nil, err // it cannot be: the whole body was read before
+		}
 	}
 	return values, nil
 }
@@ -185,7 +192,7 @@ func write(w http.ResponseWriter, tokens credential.Tokens) {
 	httpjson.Write(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
 }
 
-func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object,
+func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
 	session *mapsapp.Session) error {
 	given, err := required(body, "client_token", "server_token")
 	if err != nil {
@@ -208,7 +215,7 @@ func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Re
 	return err
 }
 
-func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body httpjson.Object,
+func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body object,
 	session *mapsapp.Session) error {
 	names := []string{"refresh_token"}
 	if t.RefreshRequiresServerToken {
@@ -232,7 +239,7 @@ func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return nil
 }
 
-func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body httpjson.Object,
+func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
 	session *mapsapp.Session) error {
 	given, err := required(body, "refresh_token")
 	if err != nil {
