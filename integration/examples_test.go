@@ -83,8 +83,10 @@ func adapt(t *testing.T, text string) (config []byte, refusal string) {
 	if strings.Contains(text, "store {$MAPS_STORE:") { // the package's, where it says which store as well
 		s.env = append(s.env, "MAPS_STORE=sqlite "+s.store)
 	}
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	for name, content := range map[string]string{s.config: text, filepath.Join(s.dir, "kek"): strings.Repeat("4b", 32)} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cmd := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile")
 	var printed bytes.Buffer

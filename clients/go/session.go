@@ -76,11 +76,7 @@ func (s *session) token(ctx context.Context, refused string) (string, error) {
 			return "", err
 		}
 		if resp.JSON200 != nil {
-			fresh := resp.JSON200.Data
-			if fresh.RefreshToken != nil { // the server has refresh_rotation
-				s.refresh = *fresh.RefreshToken
-			}
-			s.keep(fresh.AccessToken, fresh.ExpiresIn)
+			s.keep(resp.JSON200.Data)
 			return s.access, nil
 		}
 		if resp.JSON401 == nil { // it may still be good
@@ -96,12 +92,12 @@ func (s *session) token(ctx context.Context, refused string) (string, error) {
 	if resp.JSON200 == nil {
 		return "", fmt.Errorf("exchanging tokens: %s: %s", resp.Status(), resp.Body)
 	}
-	s.refresh = resp.JSON200.Data.RefreshToken
-	s.keep(resp.JSON200.Data.AccessToken, resp.JSON200.Data.ExpiresIn)
+	s.keep(resp.JSON200.Data)
 	return s.access, nil
 }
 
-func (s *session) keep(access string, seconds int) {
-	lasts := time.Duration(seconds) * time.Second
-	s.access, s.renewal = access, time.Now().Add(max(lasts-time.Minute, lasts/2))
+func (s *session) keep(given maps.TokenPair) {
+	lasts := time.Duration(given.ExpiresIn) * time.Second
+	s.access, s.renewal = given.AccessToken, time.Now().Add(max(lasts-time.Minute, lasts/2))
+	s.refresh = given.RefreshToken // with refresh_rotation, each refresh gives a new one
 }

@@ -25,9 +25,9 @@ export function newClient(site: string, clientToken: string, serverToken: string
     return keep(data.data);
   }
 
-  function keep(fresh: { accessToken: string; refreshToken?: string; expiresIn: number }): string {
+  function keep(fresh: { accessToken: string; refreshToken: string; expiresIn: number }): string {
     access = fresh.accessToken;
-    refresh = fresh.refreshToken ?? refresh; // a refresh has a new one where the server has refresh_rotation
+    refresh = fresh.refreshToken; // with refresh_rotation, each refresh gives a new one
     renewal = Date.now() + Math.max(fresh.expiresIn - 60, fresh.expiresIn / 2) * 1000;
     return access;
   }

@@ -392,8 +392,8 @@ func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 	return &session{conn, make(map[string]*sql.Stmt)}, sqliteError(err)
 }
 
-// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite closes
-// none with open statements, and only when the last one closes is everything in the file itself.
+// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite keeps
+// a connection with open statements, and moves everything into the file itself only when the last one closes.
 func (s *session) Close() error {
 	for _, statement := range s.prepared {
 		_ = statement.Close()

@@ -25,8 +25,9 @@ moment, while requests go on. The server writes the copy, so the path is one on 
 server's machine. The file has mode 0600 and takes its place when it is complete. A
 backup that is there already is replaced; any other file is refused.
 
-The copy is a store like any other: to restore it, stop the server and put it in the
-place of the store. Keep the key encryption key, if there is one, somewhere else.
+The copy is a store like any other: to restore it, stop the server, remove the files
+of the old store that end in -wal and -shm, and put the copy in its place. Keep the
+key encryption key, if there is one, somewhere else.
 
 A PostgreSQL store is copied with the database's own tools, such as pg_dump.`,
 		Example: `  caddy maps backup /var/backups/accounts.db`,
