@@ -25,6 +25,8 @@ import (
 
 // accessClaims are the claims of an access token.
 type accessClaims struct {
+	jwt.RegisteredClaims `json:"-"` // for the interface jwt.Claims only: checkClaims reads the fields below
+
 	Issuer     string    `json:"iss"`
 	Audience   string    `json:"aud"` // one, never a list
 	Subject    string    `json:"sub"`
@@ -41,16 +43,9 @@ type accessClaims struct {
 	ID         string    `json:"jti"`
 }
 
-// signedAccess is a new access token, or why there is none.
-type signedAccess struct {
-	token string
-	ttl   time.Duration // whole seconds
-	err   error
-}
-
-// newAccess makes an access token of a grant. It expires with the grant at the latest.
+// newAccess makes an access token of a grant, which lives for whole seconds and expires with the grant at the latest.
 func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
-	now time.Time) signedAccess {
+	now time.Time) (token string, ttl time.Duration, err error) {
 	claims := accessClaims{Subject: g.ClientAccount, Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration},
 		Grant: g.ID, Org: g.Organization, Scope: scopes.String()}
 	if g.ServerAccount != g.ClientAccount {
@@ -60,19 +55,20 @@ func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes acco
 }
 
 // signAccess completes the claims of a token that expires at a moment in Unix seconds, and signs them.
-func (a *Authority) signAccess(ctx context.Context, claims accessClaims, now time.Time, expires int64) signedAccess {
+func (a *Authority) signAccess(ctx context.Context, claims accessClaims, now time.Time,
+	expires int64) (token string, ttl time.Duration, err error) {
 	issued := now.Unix()
 	if expires <= issued {
-		return signedAccess{err: refusedExpired}
+		return "", 0, refusedExpired
 	}
 	claims.Issuer, claims.Audience, claims.ClientID = a.cfg.Issuer, a.cfg.Audience, claims.Subject
 	claims.IssuedAt, claims.Expires, claims.ID = issued, expires, newTokenID()
 	key, err := a.signer(ctx, account.KeyAccess)
 	if err != nil {
-		return signedAccess{err: err}
+		return "", 0, err
 	}
-	token, err := key.sign(&claims)
-	return signedAccess{token, time.Duration(expires-issued) * time.Second, err}
+	token, err = key.sign(&claims)
+	return token, time.Duration(expires-issued) * time.Second, err
 }
 
 // knownToken is an access token whose signature was checked. It never changes; another one takes its place.
@@ -286,21 +282,4 @@ func (a *Authority) active(ctx context.Context, id, organization string, generat
 		return acc, refusedGeneration
 	}
 	return acc, nil
-}
-
-// The methods of jwt.Claims. The parser is told not to use them; knownFrom checks the claims.
-
-func (c *accessClaims) GetExpirationTime() (*jwt.NumericDate, error) {
-	return jwt.NewNumericDate(time.Unix(c.Expires, 0)), nil
-}
-func (c *accessClaims) GetIssuedAt() (*jwt.NumericDate, error) {
-	return jwt.NewNumericDate(time.Unix(c.IssuedAt, 0)), nil
-}
-func (c *accessClaims) GetNotBefore() (*jwt.NumericDate, error) {
-	return jwt.NewNumericDate(time.Unix(c.NotBefore, 0)), nil
-}
-func (c *accessClaims) GetIssuer() (string, error)  { return c.Issuer, nil }
-func (c *accessClaims) GetSubject() (string, error) { return c.Subject, nil }
-func (c *accessClaims) GetAudience() (jwt.ClaimStrings, error) {
-	return jwt.ClaimStrings{c.Audience}, nil
 }

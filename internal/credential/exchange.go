@@ -46,18 +46,15 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 		Scopes: tokens.Scopes, CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
 	}
 	tokens.Grant = grant.ID
-	// Signed while the grant is on its way to the disk.
-	signed := make(chan signedAccess, 1)
-	go func() { signed <- a.newAccess(ctx, &grant, tokens.Scopes, now) }()
+	access, ttl, err := a.newAccess(ctx, &grant, tokens.Scopes, now)
+	if err != nil {
+		return tokens, err
+	}
 	ended, err := a.store.AddGrant(ctx, grant, hashOf(refresh), a.cfg.MaxGrants)
 	if err != nil {
 		return tokens, unavailable(err)
 	}
-	access := <-signed
-	if access.err != nil {
-		return tokens, access.err
-	}
-	tokens.Access, tokens.Refresh, tokens.ExpiresIn, tokens.Ended = access.token, refresh, access.ttl, ended
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn, tokens.Ended = access, refresh, ttl, ended
 	return tokens, nil
 }
 

@@ -32,9 +32,8 @@ func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeS
 		return tokens, ErrNoScope
 	}
 	now := a.cfg.Now()
-	access := a.signAccess(ctx, accessClaims{Subject: id, Generation: [2]uint64{acc.Generation, acc.Generation},
+	tokens.Access, tokens.ExpiresIn, err = a.signAccess(ctx, accessClaims{Subject: id, Generation: [2]uint64{acc.Generation, acc.Generation},
 		Org: acc.OrganizationID, Scope: tokens.Scopes.String(), Guest: true}, now,
 		now.Add(min(GuestTTL, a.cfg.AccessTTL)).Unix())
-	tokens.Access, tokens.ExpiresIn = access.token, access.ttl
-	return tokens, access.err
+	return tokens, err
 }

@@ -33,14 +33,13 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	if tokens.Scopes, err = a.grantScopes(ctx, &g); err != nil {
 		return tokens, err
 	}
-	access := a.newAccess(ctx, &g, tokens.Scopes, a.cfg.Now()) // refused if the grant has expired
-	if access.err != nil {
-		return tokens, access.err
+	access, ttl, err := a.newAccess(ctx, &g, tokens.Scopes, a.cfg.Now()) // refused if the grant has expired
+	if err != nil {
+		return tokens, err
 	}
-	tokens.Refresh = refresh
 	if opts.Rotate {
-		tokens.Refresh = newOpaque(refreshPrefix)
-		switch err := a.store.RotateGrant(ctx, g.ID, hash, hashOf(tokens.Refresh)); {
+		refresh = newOpaque(refreshPrefix)
+		switch err := a.store.RotateGrant(ctx, g.ID, hash, hashOf(refresh)); {
 		case errors.Is(err, account.ErrReused):
 			return tokens, a.endReused(ctx, g.ID)
 		case errors.Is(err, account.ErrNotFound):
@@ -49,7 +48,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 			return tokens, unavailable(err)
 		}
 	}
-	tokens.Access, tokens.ExpiresIn = access.token, access.ttl
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access, refresh, ttl
 	return tokens, nil
 }
 
