@@ -1,4 +1,4 @@
-package credential_test
+package credential
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
@@ -39,8 +38,8 @@ func benchExchange(b *testing.B, s *store.Store, err error) {
 	}
 	defer s.Close()
 	ctx := b.Context()
-	authority, err := credential.New(ctx, credential.Config{Issuer: "bench", Audience: "bench", Algorithm: "EdDSA",
-		AccessTTL: 15 * time.Minute, RefreshTTL: 30 * 24 * time.Hour, MaxGrants: credential.DefaultMaxGrants}, s, nil)
+	authority, err := New(ctx, Config{Issuer: "bench", Audience: "bench", Algorithm: "EdDSA",
+		AccessTTL: 15 * time.Minute, RefreshTTL: 30 * 24 * time.Hour, MaxGrants: DefaultMaxGrants}, s, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -48,10 +47,10 @@ func benchExchange(b *testing.B, s *store.Store, err error) {
 	var tokens [64][2]string
 	for i := range tokens {
 		now := time.Now()
-		a := account.Account{ID: credential.NewAccountID(now), OrganizationID: fmt.Sprintf("org-%d", i%8), Platform: "WEB",
+		a := account.Account{ID: NewAccountID(now), OrganizationID: fmt.Sprintf("org-%d", i%8), Platform: "WEB",
 			Scopes: account.Scopes{account.ScopeDirection, account.ScopeReverseGeocoding}, Status: account.StatusActive,
 			CreatedBy: "user:bench", CreatedAt: now, UpdatedAt: now}
-		if tokens[i][0], tokens[i][1], err = credential.NewAccountTokens(&a); err != nil {
+		if tokens[i][0], tokens[i][1], err = NewAccountTokens(&a); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.CreateAccount(ctx, a, len(tokens)); err != nil {

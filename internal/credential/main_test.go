@@ -1,4 +1,4 @@
-package credential_test
+package credential
 
 import (
 	"os"
