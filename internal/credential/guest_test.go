@@ -55,14 +55,6 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// A guest's token lives no longer than others, whose keys are removed when the last of them has expired.
-func TestGuestShortLived(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.AccessTTL = time.Minute })
-	if tokens, err := w.guest(t, w.holder(t, "org", account.ScopeTile).ID); err != nil || tokens.ExpiresIn != time.Minute {
-		t.Errorf("expires in %v, %v", tokens.ExpiresIn, err)
-	}
-}
-
 // What ends the tokens of an account ends those of its guests.
 func TestGuestEnded(t *testing.T) {
 	for _, test := range []struct {

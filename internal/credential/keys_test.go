@@ -35,7 +35,7 @@ func TestJWKS(t *testing.T) {
 	app := w.holder(t, "org", account.ScopeTile)
 	tokens := []string{w.exchange(t, app, app).Access}
 	changed := w.beside(t, func(c *Config) { c.Algorithm = algES256 })
-	w.advance(publishFirst)
+	w.advance(publishFirst + time.Second)
 	tokens = append(tokens, changed.exchange(t, app, app).Access)
 	for i, algorithm := range []string{algEdDSA, algES256} {
 		if got := decoded(t, tokens[i], 0)["alg"]; got != algorithm {

@@ -297,6 +297,7 @@ func TestStolenKey(t *testing.T) {
 	w.refusedAccess(t, "it outlives its grant", refusedLife, forge(time.Hour+time.Second))
 	token := forge(time.Hour)
 	w.cached(t, token)
+	w.advance(time.Second)
 	if err := w.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
