@@ -7,6 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
@@ -92,6 +94,7 @@ func New(ctx context.Context, cfg Config, store account.Store, meter *usage.Mete
 		cfg.Now = store.Now
 	}
 	a := &Authority{cfg: cfg, store: store, meter: meter, users: make(map[string]*remoteIssuer)}
+	a.keys.unknown = rate.NewLimiter(rate.Every(lookupPause), 1)
 	if err := a.prepareKeys(ctx); err != nil {
 		return nil, err
 	}

@@ -32,8 +32,8 @@ func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeS
 		return tokens, ErrNoScope
 	}
 	now := a.cfg.Now()
-	tokens.Access, tokens.ExpiresIn, err = a.signAccess(ctx, accessClaims{Subject: id, Generation: [2]uint64{acc.Generation, acc.Generation},
-		Org: acc.OrganizationID, Scope: tokens.Scopes.String(), Guest: true}, now,
-		now.Add(min(GuestTTL, a.cfg.AccessTTL)).Unix())
+	tokens.Access, tokens.ExpiresIn, err = a.newAccess(ctx, &account.Grant{Organization: acc.OrganizationID,
+		ClientAccount: id, ServerAccount: id, ClientGeneration: acc.Generation, ServerGeneration: acc.Generation,
+		ExpiresAt: now.Add(GuestTTL)}, tokens.Scopes, now)
 	return tokens, err
 }

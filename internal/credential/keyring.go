@@ -2,7 +2,6 @@ package credential
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/time/rate"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
@@ -38,7 +38,7 @@ type keyring struct {
 type keys struct {
 	ring    atomic.Pointer[keyring]
 	loading sync.Mutex
-	unknown time.Time // when the keys were last read because of an unknown key id; guarded by loading
+	unknown *rate.Limiter // of readings because of an unknown key id
 }
 
 // signs returns the key that signs tokens of a use at a moment: the newest that has been published for long enough, or
@@ -107,34 +107,19 @@ func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) 
 	if err != nil {
 		return nil, err
 	}
-	if ring.byID[id] == nil && isThumbprint(id) {
-		if ring, err = a.lookUp(ctx); err != nil {
-			return nil, err
+	if ring.byID[id] == nil {
+		a.keys.loading.Lock() // those who wait find what this one reads
+		defer a.keys.loading.Unlock()
+		if ring = a.keys.ring.Load(); ring.byID[id] == nil && a.keys.unknown.Allow() {
+			if ring, err = a.load(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if key := ring.byID[id]; key != nil && key.use == use {
 		return key, nil
 	}
 	return nil, refusedKey
-}
-
-// lookUp reads the keys again. All who wait for the same reading share it.
-func (a *Authority) lookUp(ctx context.Context) (*keyring, error) {
-	asked := time.Now()
-	a.keys.loading.Lock()
-	defer a.keys.loading.Unlock()
-	if a.keys.unknown.After(asked) {
-		return a.keys.ring.Load(), nil
-	}
-	time.Sleep(lookupPause - time.Since(a.keys.unknown))
-	a.keys.unknown = time.Now()
-	return a.load(ctx)
-}
-
-// isThumbprint reports whether an id has the form of those that this service gives to keys.
-func isThumbprint(id string) bool {
-	sum, err := base64.RawURLEncoding.DecodeString(id)
-	return err == nil && len(sum) == 32
 }
 
 // signer returns the key that signs tokens of a use now.

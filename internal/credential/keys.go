@@ -92,11 +92,7 @@ func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 	if key.method.Alg() != k.Algorithm {
 		return nil, fmt.Errorf("stored for algorithm %q, but is one for %s", k.Algorithm, key.method.Alg())
 	}
-	header, err := json.Marshal(struct {
-		Algorithm string `json:"alg"`
-		KeyID     string `json:"kid"`
-		Type      string `json:"typ"`
-	}{k.Algorithm, k.ID, typ})
+	header, err := json.Marshal(map[string]string{"alg": k.Algorithm, "kid": k.ID, "typ": typ})
 	key.header = base64.RawURLEncoding.EncodeToString(header) + "."
 	return key, err
 }

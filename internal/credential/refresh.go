@@ -30,8 +30,13 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 			return tokens, err
 		}
 	}
-	if tokens.Scopes, err = a.grantScopes(ctx, &g); err != nil {
+	clientAccount, serverAccount, err := a.accounts(ctx, &g)
+	if err != nil {
 		return tokens, err
+	}
+	tokens.Scopes = g.Scopes & clientAccount.Scopes.Set() & serverAccount.Scopes.Set()
+	if tokens.Scopes == 0 {
+		return tokens, ErrNoScope
 	}
 	access, ttl, err := a.newAccess(ctx, &g, tokens.Scopes, a.cfg.Now()) // refused if the grant has expired
 	if err != nil {
@@ -74,25 +79,4 @@ func (a *Authority) endReused(ctx context.Context, grant string) error {
 		return unavailable(err)
 	}
 	return ErrReused
-}
-
-// grantScopes returns the scopes that a grant still gives: those of the exchange that both accounts have now.
-func (a *Authority) grantScopes(ctx context.Context, g *account.Grant) (account.ScopeSet, error) {
-	scopes := g.Scopes
-	client, err := a.active(ctx, g.ClientAccount, g.Organization, g.ClientGeneration)
-	if err != nil {
-		return 0, err
-	}
-	scopes &= client.Scopes.Set()
-	if g.ServerAccount != g.ClientAccount {
-		server, err := a.active(ctx, g.ServerAccount, g.Organization, g.ServerGeneration)
-		if err != nil {
-			return 0, err
-		}
-		scopes &= server.Scopes.Set()
-	}
-	if scopes == 0 {
-		return 0, ErrNoScope
-	}
-	return scopes, nil
 }

@@ -227,6 +227,7 @@ func TestUnknownKeys(t *testing.T) {
 		t.Errorf("the keys were read %d times, want at most %d", w.store.keys.Load()-before, most)
 	}
 	w.store.down.Store(true)
+	time.Sleep(2 * lookupPause)
 	_, err := w.VerifyAccess(t.Context(), made(1000))
 	isUnavailable(t, "without the store", err)
 }

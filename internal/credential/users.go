@@ -162,15 +162,8 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 	now := a.cfg.Now()
 	u = User{Subject: subject, Organization: organization, Issuer: a.cfg.Issuer, ID: newTokenID()}
 	expires = now.Add(ttl).Truncate(time.Second).UTC()
-	token, err = key.sign(struct {
-		Issuer   string `json:"iss"`
-		Audience string `json:"aud"`
-		Subject  string `json:"sub"`
-		Org      string `json:"org"`
-		ID       string `json:"jti"`
-		IssuedAt int64  `json:"iat"`
-		Expires  int64  `json:"exp"`
-	}{u.Issuer, a.cfg.Audience + userAudienceSuffix, subject, organization, u.ID, now.Unix(), expires.Unix()})
+	token, err = key.sign(userClaims{"iss": u.Issuer, "aud": a.cfg.Audience + userAudienceSuffix, "sub": subject,
+		"org": organization, "jti": u.ID, "iat": now.Unix(), "exp": expires.Unix()})
 	if err != nil {
 		return "", User{}, time.Time{}, err
 	}
