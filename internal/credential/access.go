@@ -236,10 +236,8 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 func (a *Authority) checkGrant(ctx context.Context, t *knownToken) error {
 	g, err := a.store.Grant(ctx, t.grant.ID)
 	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return refusedGrant
 	case err != nil:
-		return unavailable(err)
+		return found(err, refusedGrant)
 	case t.expires > g.ExpiresAt.Unix():
 		return refusedLife
 	case g.ClientAccount != t.grant.ClientAccount || g.ServerAccount != t.grant.ServerAccount ||
@@ -263,10 +261,8 @@ func (a *Authority) accounts(ctx context.Context, g *account.Grant) (client, ser
 func (a *Authority) active(ctx context.Context, id, organization string, generation uint64) (account.Account, error) {
 	acc, err := a.store.Account(ctx, id)
 	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return acc, refusedRevoked
 	case err != nil:
-		return acc, unavailable(err)
+		return acc, found(err, refusedRevoked)
 	case acc.OrganizationID != organization:
 		return acc, refusedOrganization
 	case acc.Status != account.StatusActive:

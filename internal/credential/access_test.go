@@ -77,10 +77,7 @@ func TestForgedAccessTokens(t *testing.T) {
 	encode := base64.RawURLEncoding.EncodeToString
 
 	// A public key as the secret of an HMAC, the classic confusion of algorithms.
-	public, err := x509.MarshalPKIXPublicKey(key.public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must(x509.MarshalPKIXPublicKey(key.public))
 	confused := encode([]byte(header.with(object{"alg": "HS256"}).text(t))) + "." + parts[1]
 	mac := hmac.New(sha256.New, public)
 	mac.Write([]byte(confused))

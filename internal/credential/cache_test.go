@@ -33,10 +33,7 @@ func TestCollision(t *testing.T) {
 // TestCacheIsBounded offers more tokens than fit.
 func TestCacheIsBounded(t *testing.T) {
 	const maxBytes, tokenLen = 1 << 20, 500
-	c, err := newTokenCache(maxBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(newTokenCache(maxBytes))
 	defer c.close()
 	const tokens = 4 * maxBytes / tokenLen
 	name := func(i int) string { return fmt.Sprintf("%0*d", tokenLen, i) }

@@ -36,20 +36,14 @@ func TestExchange(t *testing.T) {
 			if !ok {
 				t.Fatalf("refresh token %q is malformed", tokens.Refresh)
 			}
-			grant, err := w.store.GrantByRefresh(t.Context(), refresh)
-			if err != nil {
-				t.Fatal(err)
-			}
+			grant := must(w.store.GrantByRefresh(t.Context(), refresh))
 			wantGrant := account.Grant{ID: tokens.Grant,
 				ClientAccount: test.client.ID, ServerAccount: test.server.ID, Organization: "org",
 				Scopes: tokens.Scopes, CreatedAt: start, ExpiresAt: start.Add(30 * 24 * time.Hour)}
 			if diff := cmp.Diff(wantGrant, grant); diff != "" {
 				t.Errorf("grant (-want +got):\n%s", diff)
 			}
-			got, err := w.VerifyAccess(t.Context(), tokens.Access)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(w.VerifyAccess(t.Context(), tokens.Access))
 			test.want.Unix = start.Unix()
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("identity (-want +got):\n%s", diff)
@@ -148,10 +142,7 @@ func TestRevoke(t *testing.T) {
 	kept, ended, uncached := w.exchange(t, app, app), w.exchange(t, app, app), w.exchange(t, app, app)
 	w.cached(t, ended.Access)
 	w.cached(t, kept.Access)
-	later, err := w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := must(w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{}))
 	for _, token := range []string{
 		ended.Refresh, ended.Refresh, uncached.Refresh, newOpaque(refreshPrefix), "", "nonsense", app.client,
 	} {
@@ -160,7 +151,7 @@ func TestRevoke(t *testing.T) {
 		}
 	}
 	w.refusedAccess(t, "access token of an ended grant", refusedGrant, ended.Access, later.Access, uncached.Access)
-	_, err = w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{})
+	_, err := w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{})
 	refused(t, "refresh token of an ended grant", err, refusedUnknown)
 	if _, err := w.VerifyAccess(t.Context(), kept.Access); err != nil {
 		t.Errorf("another grant of the same accounts: %v", err)

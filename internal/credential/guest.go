@@ -2,7 +2,6 @@ package credential
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -18,11 +17,8 @@ const GuestTTL = 15 * time.Minute
 func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeSet) (Tokens, error) {
 	tokens := Tokens{Client: id, Server: id}
 	acc, err := a.store.Account(ctx, id)
-	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return tokens, refusedRevoked
-	case err != nil:
-		return tokens, unavailable(err)
+	if err := found(err, refusedRevoked); err != nil {
+		return tokens, err
 	}
 	tokens.Organization, tokens.Scopes = acc.OrganizationID, acc.Scopes.Set()&allowed
 	switch {

@@ -15,10 +15,7 @@ const guestScopes = "TILE DIRECTION"
 
 func (w *world) guest(t *testing.T, id string) (Tokens, error) {
 	t.Helper()
-	allowed, err := account.ParseScopeSet(guestScopes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	allowed := must(account.ParseScopeSet(guestScopes))
 	return w.Guest(t.Context(), id, allowed)
 }
 
@@ -26,10 +23,7 @@ func TestGuest(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.AccessTTL = time.Hour })
 	host := w.holder(t, "org", account.ScopeTile, account.ScopeMatrix)
 	w.update(t, host.ID, func(a *account.Account) { a.IsAdmin = true })
-	tokens, err := w.guest(t, host.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := must(w.guest(t, host.ID))
 	want := Tokens{Access: tokens.Access, ExpiresIn: GuestTTL, Client: host.ID, Server: host.ID,
 		Organization: "org", Scopes: account.ScopeTile.Set()}
 	if diff := cmp.Diff(want, tokens); diff != "" {
@@ -37,10 +31,7 @@ func TestGuest(t *testing.T) {
 	}
 	// The first check is of the token, the second of the cache's entry.
 	for range 2 {
-		got, err := w.VerifyAccess(t.Context(), tokens.Access)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.VerifyAccess(t.Context(), tokens.Access))
 		// An admin's guest is none.
 		want := Identity{Client: host.ID, Server: host.ID, Organization: "org", Scopes: account.ScopeTile.Set(),
 			Unix: start.Unix()}
@@ -80,10 +71,7 @@ func TestGuestEnded(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
 			host := w.holder(t, "org", account.ScopeTile)
-			first, err := w.guest(t, host.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := must(w.guest(t, host.ID))
 			w.cached(t, first.Access)
 			test.end(t, w, host)
 			id, err := w.VerifyAccess(t.Context(), first.Access)

@@ -38,10 +38,7 @@ func (w *world) now() time.Time          { return time.Unix(0, w.clock.Load()).U
 func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
 	w := &world{path: filepath.Join(t.TempDir(), "accounts.db")}
-	opened, err := store.OpenSQLite(w.path, zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must(store.OpenSQLite(w.path, zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))))
 	t.Cleanup(func() { _ = opened.Close() })
 	w.store = &fallible{Store: opened}
 	w.clock.Store(start.UnixNano())
@@ -56,10 +53,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 
 func newAuthority(t testing.TB, cfg Config, store account.Store) *Authority {
 	t.Helper()
-	a, err := New(t.Context(), cfg, store, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(New(t.Context(), cfg, store, nil))
 	t.Cleanup(a.Close)
 	return a
 }
@@ -75,10 +69,7 @@ func (w *world) beside(t testing.TB, change func(*Config)) *world {
 // sql changes the store behind its back.
 func (w *world) sql(t testing.TB, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.ToSlash(w.path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("sqlite3", "file:"+filepath.ToSlash(w.path)))
 	defer db.Close()
 	if _, err := db.Exec(statement); err != nil {
 		t.Fatal(err)
@@ -149,9 +140,7 @@ func (w *world) holder(t testing.TB, organization string, scopes ...account.Scop
 	if h.client, h.server, err = NewAccountTokens(&h.Account); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.CreateAccount(t.Context(), h.Account, 1000); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.store.CreateAccount(t.Context(), h.Account, 1000))
 	return h
 }
 
@@ -191,10 +180,7 @@ func (w *world) mint(t testing.TB) string {
 // signing is the key that signs tokens of a use now.
 func (w *world) signing(t testing.TB, use account.KeyUse) *signingKey {
 	t.Helper()
-	key, err := w.signer(t.Context(), use)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(w.signer(t.Context(), use))
 	return key
 }
 
@@ -247,14 +233,9 @@ type object map[string]any
 
 func decoded(t testing.TB, token string, part int) object {
 	t.Helper()
-	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part])
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part]))
 	var o object
-	if err := json.Unmarshal(raw, &o); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, json.Unmarshal(raw, &o))
 	return o
 }
 
@@ -271,10 +252,7 @@ func (o object) with(changes object) object {
 
 func (o object) text(t testing.TB) string {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(json.Marshal(o))
 	return string(raw)
 }
 
@@ -282,11 +260,15 @@ func (o object) text(t testing.TB) string {
 func signed(t testing.TB, key *signingKey, header, claims string) string {
 	t.Helper()
 	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
-	signature, err := key.method.Sign(text, key.private)
+	signature := must(key.method.Sign(text, key.private))
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func succeeds(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
 // must returns a value that comes with no error.

@@ -45,9 +45,7 @@ func TestJWKS(t *testing.T) {
 	changed.accepted(t, "after the change", tokens...)
 	body := must(changed.JWKS(t.Context()))
 	var set jwkset.JWKSMarshal
-	if err := json.Unmarshal(body, &set); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, json.Unmarshal(body, &set))
 	var algorithms []string
 	for _, key := range set.Keys {
 		algorithms = append(algorithms, key.ALG.String())
@@ -113,9 +111,7 @@ func TestSealedKeys(t *testing.T) {
 			token := w.exchange(t, app, app).Access
 			sealed := w.beside(t, func(c *Config) { c.KeyEncryptionKey = secret })
 			sealed.accepted(t, "a token of before", token)
-			if err := sealed.Rotate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			succeeds(t, sealed.Rotate(t.Context()))
 			kept := must(w.store.Keys(t.Context()))
 			if len(kept) != 4 {
 				t.Errorf("%d keys", len(kept))
@@ -208,9 +204,7 @@ func TestConfigValidate(t *testing.T) {
 	good := Config{Issuer: "i", Audience: "a", Algorithm: algEdDSA, AccessTTL: time.Minute, RefreshTTL: time.Hour, MaxGrants: 1,
 		Users: []UserIssuer{{Issuer: "https://id", Audience: "m", JWKSURL: "https://id/keys",
 			Algorithms: []string{"RS256", "ES256"}, OrganizationClaim: "org"}}}
-	if err := good.validate(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, good.validate())
 	user := func(change func(*UserIssuer)) func(*Config) {
 		return func(c *Config) {
 			u := c.Users[0]

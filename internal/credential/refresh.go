@@ -17,13 +17,11 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	}
 	g, err := a.store.GrantByRefresh(ctx, hash)
 	tokens := Tokens{Grant: g.ID, Client: g.ClientAccount, Server: g.ServerAccount, Organization: g.Organization}
-	switch {
-	case errors.Is(err, account.ErrReused):
+	if errors.Is(err, account.ErrReused) {
 		return tokens, a.endReused(ctx, g.ID)
-	case account.IsUnavailable(err):
-		return tokens, unavailable(err)
-	case err != nil:
-		return tokens, refusedUnknown
+	}
+	if err := found(err, refusedUnknown); err != nil {
+		return tokens, err
 	}
 	if opts.RequireServerToken {
 		if err := a.checkServerToken(ctx, &g, server); err != nil {
@@ -44,13 +42,12 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	}
 	if opts.Rotate {
 		refresh = newOpaque(refreshPrefix)
-		switch err := a.store.RotateGrant(ctx, g.ID, hash, hashOf(refresh)); {
-		case errors.Is(err, account.ErrReused):
+		err := a.store.RotateGrant(ctx, g.ID, hash, hashOf(refresh))
+		if errors.Is(err, account.ErrReused) {
 			return tokens, a.endReused(ctx, g.ID)
-		case errors.Is(err, account.ErrNotFound):
-			return tokens, refusedGrant
-		case err != nil:
-			return tokens, unavailable(err)
+		}
+		if err := found(err, refusedGrant); err != nil {
+			return tokens, err
 		}
 	}
 	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access, refresh, ttl
@@ -64,13 +61,10 @@ func (a *Authority) checkServerToken(ctx context.Context, g *account.Grant, serv
 		return refusedServer
 	}
 	holder, err := a.store.AccountByToken(ctx, account.ServerToken, hash)
-	switch {
-	case account.IsUnavailable(err):
-		return unavailable(err)
-	case err != nil || holder.ID != g.ServerAccount:
+	if err == nil && holder.ID != g.ServerAccount {
 		return refusedServer
 	}
-	return nil
+	return found(err, refusedServer)
 }
 
 // endReused ends a grant whose refresh token came again: one of the two who hold it stole it.

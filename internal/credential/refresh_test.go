@@ -17,10 +17,7 @@ func TestRefresh(t *testing.T) {
 	w.advance(time.Hour)
 	w.refusedAccess(t, "access token of an hour ago", refusedExpired, tokens.Access)
 	for range 3 { // a refresh token that does not rotate stays good
-		got, err := w.Refresh(t.Context(), tokens.Refresh, "", RefreshOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.Refresh(t.Context(), tokens.Refresh, "", RefreshOptions{}))
 		if got.Refresh != tokens.Refresh || got.ExpiresIn != 15*time.Minute || got.Grant != tokens.Grant || got.Client != app.ID || got.Server != backend.ID {
 			t.Errorf("a refresh gave %+v", got)
 		}
@@ -142,10 +139,7 @@ func TestRotation(t *testing.T) {
 	options := RefreshOptions{Rotate: true}
 	rotate := func(refresh string) string {
 		t.Helper()
-		got, err := w.Refresh(t.Context(), refresh, "", options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.Refresh(t.Context(), refresh, "", options))
 		if _, ok := parseOpaque(refreshPrefix, got.Refresh); !ok || got.Refresh == refresh || got.Grant != tokens.Grant {
 			t.Fatalf("rotated token %q of grant %s", got.Refresh, got.Grant)
 		}

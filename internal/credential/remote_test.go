@@ -47,10 +47,7 @@ func (i *issuer) answerWith(answer func(http.ResponseWriter)) { i.answer.Store(&
 
 func (i *issuer) publish(t testing.TB, keys ...object) {
 	t.Helper()
-	body, err := json.Marshal(object{"keys": keys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must(json.Marshal(object{"keys": keys}))
 	i.answerWith(func(w http.ResponseWriter) { _, _ = w.Write(body) })
 }
 

@@ -92,13 +92,8 @@ func (a *Authority) spent(keys []account.Key, now time.Time) (ids []string) {
 // due returns the uses whose newest key satisfies a condition, or that have none.
 func due(keys []account.Key, condition func(newest account.Key) bool) (uses []account.KeyUse) {
 	for _, use := range keyUses {
-		newest := account.Key{}
-		for _, k := range keys {
-			if k.Use == use {
-				newest = k
-			}
-		}
-		if newest.ID == "" || condition(newest) {
+		mine := slices.DeleteFunc(slices.Clone(keys), func(k account.Key) bool { return k.Use != use })
+		if len(mine) == 0 || condition(mine[len(mine)-1]) {
 			uses = append(uses, use)
 		}
 	}

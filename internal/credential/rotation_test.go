@@ -31,9 +31,7 @@ func TestKeyRotation(t *testing.T) {
 	oldUser := w.mint(t)
 	old, oldUserKey := w.signing(t, account.KeyAccess).id, w.signing(t, account.KeyUser).id
 	w.advance(time.Hour)
-	if err := w.Rotate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.Rotate(t.Context()))
 	rotated := w.now()
 	keys := must(w.Keys(t.Context()))
 	next := keys[slices.IndexFunc(keys, func(k KeyInfo) bool { return k.Use == account.KeyAccess && !k.Signs })]
@@ -162,9 +160,7 @@ func TestKeysOfAClockAhead(t *testing.T) {
 	if id := w.signing(t, account.KeyAccess).id; id != first {
 		t.Errorf("%s signs, want the key of before", id)
 	}
-	if err := w.Rotate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.Rotate(t.Context()))
 	w.advance(publishFirst)
 	if w.signing(t, account.KeyAccess).id == first {
 		t.Error("a key that was made afterwards does not sign")
@@ -270,10 +266,7 @@ func TestReplaceKeys(t *testing.T) {
 		refused(t, "user token", err, refusedKey)
 	}
 	for _, v := range both { // what was not signed goes on
-		again, err := v.Refresh(t.Context(), first.Refresh, "", RefreshOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must(v.Refresh(t.Context(), first.Refresh, "", RefreshOptions{}))
 		fresh := v.mint(t)
 		for _, u := range both {
 			u.accepted(t, "new access token", again.Access)
@@ -299,9 +292,7 @@ func TestStolenKey(t *testing.T) {
 	token := forge(time.Hour)
 	w.cached(t, token)
 	w.advance(time.Second)
-	if err := w.Rotate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.Rotate(t.Context()))
 	w.advance(publishFirst + 15*time.Minute + keyGrace - time.Second)
 	w.accepted(t, "while its key is there", token)
 	w.advance(time.Second) // all tokens of the key have expired but those that are forged

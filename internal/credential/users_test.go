@@ -19,10 +19,7 @@ func TestUserToken(t *testing.T) {
 	if want := start.Add(90 * time.Minute); !expires.Equal(want) {
 		t.Errorf("expires %v, want %v", expires, want)
 	}
-	got, err := w.VerifyUser(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(w.VerifyUser(t.Context(), token))
 	want := User{Subject: "somebody@example.com", Organization: "org ö", Issuer: "https://maps.test", ID: minted.ID}
 	if diff := cmp.Diff(want, got); diff != "" || minted != got || minted.ID == "" {
 		t.Errorf("user (-want +got):\n%s", diff)
