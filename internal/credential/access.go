@@ -21,8 +21,8 @@ import (
 //     revisions of the organization and of the signing keys, which were read before the store was.
 //   - The next time, equal revisions mean that nothing of the organization and no key has changed: the cached answer
 //     holds, and the store is not asked.
-//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call returns,
-//     so a suspended account is refused with the next request on this server, and within a second on others.
+//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call
+//     returns, so a suspended account is refused with the next request on this server, and within a second on others.
 
 // accessClaims are the claims of an access token.
 type accessClaims struct {
@@ -44,8 +44,8 @@ type accessClaims struct {
 	ID         string    `json:"jti"`
 }
 
-// newAccess makes an access token of a grant, or of a guest, who has a grant without an id that is in no store. It lives
-// for whole seconds and expires with the grant at the latest.
+// newAccess makes an access token of a grant, or of a guest, who has a grant without an id that is in no store. It
+// lives for whole seconds and expires with the grant at the latest.
 func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
 	now time.Time) (token string, ttl time.Duration, err error) {
 	issued, expires := now.Unix(), min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())

@@ -48,8 +48,8 @@ func TestAccessTokenForm(t *testing.T) {
 	}
 }
 
-// TestForgedAccessTokens changes one thing at a time in a good token, and signs it again with the service's own key where
-// the change is not in the signature, so that each check is seen to stand by itself.
+// TestForgedAccessTokens changes one thing at a time in a good token, and signs it again with the service's own key
+// where the change is not in the signature, so that each check is seen to stand by itself.
 func TestForgedAccessTokens(t *testing.T) {
 	w := newWorld(t)
 	app, backend := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)

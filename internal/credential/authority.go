@@ -125,8 +125,8 @@ func (a *Authority) JWKS(ctx context.Context) ([]byte, error) {
 // CacheHits is the number of access tokens answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }
 
-// Close releases the cache, and ends the refreshing of other issuers' keys. The store is not closed. Tokens can still be
-// checked afterwards, only slower.
+// Close releases the cache, and ends the refreshing of other issuers' keys. The store is not closed. Tokens can still
+// be checked afterwards, only slower.
 func (a *Authority) Close() {
 	a.stop()
 	a.cache.close()

@@ -47,7 +47,8 @@ type UserIssuer struct {
 var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
 	"EdDSA"}
 
-// validate reports a fault of a configuration. It is the last guard: package mapsapp tells operators about their options.
+// validate reports a fault of a configuration. It is the last guard: package mapsapp tells operators about their
+// options.
 func (c Config) validate() error {
 	switch {
 	case c.Issuer == "" || c.Audience == "":
@@ -107,8 +108,8 @@ func SafeURL(where *url.URL) bool {
 	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. Longer-lived tokens are
-// refused even if they are correctly signed.
+// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. Longer-lived tokens
+// are refused even if they are correctly signed.
 const (
 	MaxAccessTTL = 24 * time.Hour
 	MaxUserTTL   = 24 * time.Hour

@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-// BenchmarkExchange measures whole exchanges by 64 clients at once: two tokens looked up, an access token signed, and the
-// grant durable.
+// BenchmarkExchange measures whole exchanges by 64 clients at once: two tokens looked up, an access token signed, and
+// the grant durable.
 func BenchmarkExchange(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) {
 		s, err := store.OpenSQLite(filepath.Join(b.TempDir(), "accounts.db"), zap.NewNop())

@@ -10,10 +10,10 @@ import (
 // GuestTTL is the longest life of a guest's access token.
 const GuestTTL = 15 * time.Minute
 
-// Guest makes an access token of an account for an anonymous visitor. The caller decides who that may be. The token has
-// those scopes of allowed that the account has, lives for GuestTTL at most, and has no grant and so no refresh token. Like
-// any other, it ends when the account leaves ACTIVE. It is never an administrator's. ErrInvalid if the account does not
-// exist or is not active, ErrNoScope if it has none of the scopes.
+// Guest makes an access token of an account for an anonymous visitor. The caller decides who that may be. The token
+// has those scopes of allowed that the account has, lives for GuestTTL at most, and has no grant and so no refresh
+// token. Like any other, it ends when the account leaves ACTIVE. It is never an administrator's. ErrInvalid if the
+// account does not exist or is not active, ErrNoScope if it has none of the scopes.
 func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeSet) (Tokens, error) {
 	tokens := Tokens{Client: id, Server: id}
 	acc, err := a.store.Account(ctx, id)

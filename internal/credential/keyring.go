@@ -100,8 +100,8 @@ func (a *Authority) load(ctx context.Context) (*keyring, error) {
 	return ring, nil
 }
 
-// findKey returns the key that a token names. Another server may have made it a moment ago, so the store is asked before
-// a token is refused because its key is unknown: once in each lookupPause.
+// findKey returns the key that a token names. Another server may have made it a moment ago, so the store is asked
+// before a token is refused because its key is unknown: once in each lookupPause.
 func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) (*signingKey, error) {
 	ring, err := a.ring(ctx)
 	if err != nil {

@@ -172,7 +172,8 @@ func TestStoredKeys(t *testing.T) {
 	}
 }
 
-// TestUnreadableKeys: a store whose keys cannot be read or used is an error, and no reason to refuse tokens or use others.
+// TestUnreadableKeys: a store whose keys cannot be read or used is an error, and no reason to refuse tokens or use
+// others.
 func TestUnreadableKeys(t *testing.T) {
 	w := newWorld(t)
 	app := w.holder(t, "org", account.ScopeTile)

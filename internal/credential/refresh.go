@@ -8,8 +8,8 @@ import (
 )
 
 // Refresh makes a new access token of a grant. server is looked at only if opts require it. ErrInvalid, ErrReused, or
-// ErrNoScope when the accounts have lost every scope of the grant. Without rotation, Tokens.Refresh is the token that was
-// given.
+// ErrNoScope when the accounts have lost every scope of the grant. Without rotation, Tokens.Refresh is the token that
+// was given.
 func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts RefreshOptions) (Tokens, error) {
 	hash, ok := parseOpaque(refreshPrefix, refresh)
 	if !ok {

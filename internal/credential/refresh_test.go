@@ -41,7 +41,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestRefreshExpiry: the grant ends when the exchange said, however often it is refreshed, and no access token outlives it.
+// TestRefreshExpiry: the grant ends when the exchange said, however often it is refreshed, and no access token
+// outlives it.
 func TestRefreshExpiry(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.RefreshTTL = time.Hour })
 	app := w.holder(t, "org", account.ScopeTile)
@@ -130,8 +131,8 @@ func TestRefreshWithServerToken(t *testing.T) {
 	}
 }
 
-// TestRotation: a refresh token that was replaced can be used again for ten seconds, as by a client that did not get the
-// answer. Later use ends the grant.
+// TestRotation: a refresh token that was replaced can be used again for ten seconds, as by a client that did not get
+// the answer. Later use ends the grant.
 func TestRotation(t *testing.T) {
 	w := newWorld(t)
 	app := w.holder(t, "org", account.ScopeTile)

@@ -36,8 +36,8 @@ type remoteIssuer struct {
 	cfg    UserIssuer
 	sets   keySets
 	failed atomic.Pointer[error] // why the last fetch failed
-	// keys fetches the key set once. The two keyfuncs have the same keys; that of refresh fetches them again if it does not
-	// know the one that a token names.
+	// keys fetches the key set once. The two keyfuncs have the same keys; that of refresh fetches them again if it does
+	// not know the one that a token names.
 	keys     func() (known, refresh keyfunc.Keyfunc)
 	fetching sync.Mutex
 	pause    *rate.Limiter

@@ -187,7 +187,8 @@ func TestRequiredClaim(t *testing.T) {
 	}
 }
 
-// TestIssuerDown: nothing is said about tokens while the issuer has never answered, and it is not asked for each of them.
+// TestIssuerDown: nothing is said about tokens while the issuer has never answered, and it is not asked for each of
+// them.
 func TestIssuerDown(t *testing.T) {
 	s := strangers()
 	for name, answer := range map[string]func(http.ResponseWriter){

@@ -152,10 +152,10 @@ func (a *Authority) Rotate(ctx context.Context) error {
 	return err
 }
 
-// rotate removes the keys that are of no use any more, and adds successors of those newest keys that satisfy a condition.
-// Servers that do so at the same time take turns, so the later one finds the keys of the other.
-func (a *Authority) rotate(ctx context.Context, now time.Time, condition func(newest account.Key) bool) (removed []string,
-	rotated bool, err error) {
+// rotate removes the keys that are of no use any more, and adds successors of those newest keys that satisfy a
+// condition. Servers that do so at the same time take turns, so the later one finds the keys of the other.
+func (a *Authority) rotate(ctx context.Context, now time.Time,
+	condition func(newest account.Key) bool) (removed []string, rotated bool, err error) {
 	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
 		removed = a.spent(keys, now)
 		keys = slices.DeleteFunc(keys, func(k account.Key) bool { return slices.Contains(removed, k.ID) })
@@ -171,8 +171,8 @@ func (a *Authority) rotate(ctx context.Context, now time.Time, condition func(ne
 	return removed, rotated, nil
 }
 
-// ReplaceKeys makes new keys, which sign at once, and removes all others, whose tokens end: here before it returns, and on
-// every other server as soon as it hears of it. It returns the ids of the keys that it removed.
+// ReplaceKeys makes new keys, which sign at once, and removes all others, whose tokens end: here before it returns,
+// and on every other server as soon as it hears of it. It returns the ids of the keys that it removed.
 func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err error) {
 	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
 		removed = []string{}
@@ -187,9 +187,9 @@ func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err erro
 	return removed, nil
 }
 
-// Maintain keeps the keys in order until ctx ends: it removes those whose last token has expired, and rotates those that
-// are older than Config.KeyRotation. report hears of what was done, with the id of a removed key, or of an error; it is
-// tried again then.
+// Maintain keeps the keys in order until ctx ends: it removes those whose last token has expired, and rotates those
+// that are older than Config.KeyRotation. report hears of what was done, with the id of a removed key, or of an
+// error; it is tried again then.
 func (a *Authority) Maintain(ctx context.Context, report func(what, kid string, err error)) {
 	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()

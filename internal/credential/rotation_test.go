@@ -199,8 +199,8 @@ func TestKeyOfAnotherServer(t *testing.T) {
 	all.Wait()
 }
 
-// TestUnknownKeys: tokens of made-up keys are refused, cost the store little, and keep no good one from being used. While
-// the store is away, it cannot be said whose a key is.
+// TestUnknownKeys: tokens of made-up keys are refused, cost the store little, and keep no good one from being used.
+// While the store is away, it cannot be said whose a key is.
 func TestUnknownKeys(t *testing.T) {
 	w := newWorld(t)
 	app := w.holder(t, "org", account.ScopeTile)
@@ -277,8 +277,8 @@ func TestReplaceKeys(t *testing.T) {
 	}
 }
 
-// TestStolenKey: a thief of a signing key who can name a grant gets no further than tokens of that grant get, and nowhere
-// once the key is gone, even with tokens that were verified before.
+// TestStolenKey: a thief of a signing key who can name a grant gets no further than tokens of that grant get, and
+// nowhere once the key is gone, even with tokens that were verified before.
 func TestStolenKey(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.RefreshTTL = time.Hour })
 	app := w.holder(t, "org", account.ScopeTile)

@@ -75,7 +75,8 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 		}
 	}
 	u := User{
-		Subject: claimText(claims, "sub"), Organization: claimText(claims, orgClaim), Issuer: claimText(claims, "iss"), ID: claimText(claims, "jti"),
+		Subject: claimText(claims, "sub"), Organization: claimText(claims, orgClaim),
+		Issuer: claimText(claims, "iss"), ID: claimText(claims, "jti"),
 	}
 	switch {
 	case u.Organization == "":
