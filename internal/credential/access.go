@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -20,11 +21,13 @@ import (
 //     revisions of the organization and of the signing keys, which were read before the store was.
 //   - The next time, equal revisions mean that nothing of the organization and no key has changed: the cached answer
 //     holds, and the store is not asked.
-//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call returns,
-//     so a suspended account is refused with the next request on this server, and within a second on others.
+//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call
+//     returns, so a suspended account is refused with the next request on this server, and within a second on others.
 
 // accessClaims are the claims of an access token.
 type accessClaims struct {
+	jwt.RegisteredClaims `json:"-"` // for the interface jwt.Claims only: checkClaims reads the fields below
+
 	Issuer     string    `json:"iss"`
 	Audience   string    `json:"aud"` // one, never a list
 	Subject    string    `json:"sub"`
@@ -41,52 +44,34 @@ type accessClaims struct {
 	ID         string    `json:"jti"`
 }
 
-// signedAccess is a new access token, or why there is none.
-type signedAccess struct {
-	token string
-	ttl   time.Duration // whole seconds
-	err   error
-}
-
-// newAccess makes an access token of a grant. It expires with the grant at the latest.
+// newAccess makes an access token of a grant, or of a guest, who has a grant without an id that is in no store. It
+// lives for whole seconds and expires with the grant at the latest.
 func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
-	now time.Time) signedAccess {
-	claims := accessClaims{Subject: g.ClientAccount, Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration},
-		Grant: g.ID, Org: g.Organization, Scope: scopes.String()}
+	now time.Time) (token string, ttl time.Duration, err error) {
+	issued, expires := now.Unix(), min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
+	if expires <= issued {
+		return "", 0, refusedExpired
+	}
+	key, err := a.signer(ctx, account.KeyAccess)
+	if err != nil {
+		return "", 0, err
+	}
+	claims := accessClaims{Issuer: a.cfg.Issuer, Audience: a.cfg.Audience, Subject: g.ClientAccount,
+		ClientID: g.ClientAccount, Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration}, Grant: g.ID,
+		Org: g.Organization, Scope: scopes.String(), Guest: g.ID == "", IssuedAt: issued, Expires: expires, ID: newTokenID()}
 	if g.ServerAccount != g.ClientAccount {
 		claims.Server = g.ServerAccount
 	}
-	return a.signAccess(ctx, claims, now, min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix()))
-}
-
-// signAccess completes the claims of a token that expires at a moment in Unix seconds, and signs them.
-func (a *Authority) signAccess(ctx context.Context, claims accessClaims, now time.Time, expires int64) signedAccess {
-	issued := now.Unix()
-	if expires <= issued {
-		return signedAccess{err: refusedExpired}
-	}
-	claims.Issuer, claims.Audience, claims.ClientID = a.cfg.Issuer, a.cfg.Audience, claims.Subject
-	claims.IssuedAt, claims.Expires, claims.ID = issued, expires, newTokenID()
-	key, err := a.signer(ctx, account.KeyAccess)
-	if err != nil {
-		return signedAccess{err: err}
-	}
-	token, err := key.sign(&claims)
-	return signedAccess{token, time.Duration(expires-issued) * time.Second, err}
+	token, err = key.sign(&claims)
+	return token, time.Duration(expires-issued) * time.Second, err
 }
 
 // knownToken is an access token whose signature was checked. It never changes; another one takes its place.
 type knownToken struct {
-	token            string
-	key              string // kid
-	expires          int64  // Unix seconds
-	client, server   string // accounts
-	organization     string
-	clientGeneration uint64
-	serverGeneration uint64
-	grant            string
-	scopes           account.ScopeSet
-	guest            bool
+	token   string
+	key     string        // kid
+	expires int64         // Unix seconds
+	grant   account.Grant // as the token says, without its times; guests have none with an id
 
 	// What follows from the store, as of these revisions: who stands behind the token, or why it is refused.
 	revision     *atomic.Uint64 // of the organization
@@ -149,7 +134,7 @@ func (a *Authority) verifySigned(ctx context.Context, token string) (*knownToken
 	}
 	known.token = strings.Clone(token) // the caller's may be a small part of a large string, such as a URL
 	known.key = key.id
-	known.revision = a.store.Revision(known.organization)
+	known.revision = a.store.Revision(known.grant.Organization)
 	return known, nil
 }
 
@@ -183,12 +168,9 @@ func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
 		(c.Grant == "") != c.Guest || c.Guest && c.Server != "" {
 		return nil, refusedClaims
 	}
-	server := c.Server
-	if server == "" {
-		server = c.Subject
-	}
-	return &knownToken{expires: c.Expires, client: c.Subject, server: server, organization: c.Org, grant: c.Grant,
-		clientGeneration: c.Generation[0], serverGeneration: c.Generation[1], scopes: scopes, guest: c.Guest}, nil
+	return &knownToken{expires: c.Expires, grant: account.Grant{ID: c.Grant, Organization: c.Org,
+		ClientAccount: c.Subject, ServerAccount: cmp.Or(c.Server, c.Subject), ClientGeneration: c.Generation[0],
+		ServerGeneration: c.Generation[1], Scopes: scopes}}, nil
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
@@ -214,22 +196,18 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 	if _, err := a.findKey(ctx, account.KeyAccess, t.key); err != nil {
 		return Identity{}, err
 	}
-	if !t.guest {
+	g := &t.grant
+	guest := g.ID == ""
+	if !guest {
 		if err := a.checkGrant(ctx, t); err != nil {
 			return Identity{}, err
 		}
 	}
-	client, err := a.active(ctx, t.client, t.organization, t.clientGeneration)
+	client, server, err := a.accounts(ctx, g)
 	if err != nil {
 		return Identity{}, err
 	}
-	server := client
-	if t.server != t.client {
-		if server, err = a.active(ctx, t.server, t.organization, t.serverGeneration); err != nil {
-			return Identity{}, err
-		}
-	}
-	quotas, err := a.store.OrganizationQuotas(ctx, t.organization)
+	quotas, err := a.store.OrganizationQuotas(ctx, g.Organization)
 	if err != nil {
 		return Identity{}, unavailable(err)
 	}
@@ -242,42 +220,49 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 	id := Identity{
 		Client:       client.ID,
 		Server:       server.ID,
-		Organization: t.organization,
-		Scopes:       t.scopes & client.Scopes.Set() & server.Scopes.Set(),
-		Admin:        client.IsAdmin && server.IsAdmin && !t.guest,
+		Organization: g.Organization,
+		Scopes:       g.Scopes & client.Scopes.Set() & server.Scopes.Set(),
+		Admin:        client.IsAdmin && server.IsAdmin && !guest,
 		Bounds:       bounds,
 		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
 	}
 	if a.meter != nil {
-		id.Counter = a.meter.Counter(t.organization, t.client)
+		id.Counter = a.meter.Counter(g.Organization, client.ID)
 	}
 	return id, nil
 }
 
 // checkGrant makes sure that the exchange behind a token has not been ended, and that the token ends with it.
 func (a *Authority) checkGrant(ctx context.Context, t *knownToken) error {
-	g, err := a.store.Grant(ctx, t.grant)
+	g, err := a.store.Grant(ctx, t.grant.ID)
 	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return refusedGrant
 	case err != nil:
-		return unavailable(err)
+		return found(err, refusedGrant)
 	case t.expires > g.ExpiresAt.Unix():
 		return refusedLife
-	case g.ClientAccount != t.client || g.ServerAccount != t.server || g.Organization != t.organization:
+	case g.ClientAccount != t.grant.ClientAccount || g.ServerAccount != t.grant.ServerAccount ||
+		g.Organization != t.grant.Organization:
 		return refusedClaims
 	}
 	return nil
+}
+
+// accounts returns the two accounts of a grant, if both are ACTIVE and have been since the exchange.
+func (a *Authority) accounts(ctx context.Context, g *account.Grant) (client, server account.Account, err error) {
+	client, err = a.active(ctx, g.ClientAccount, g.Organization, g.ClientGeneration)
+	if err != nil || g.ServerAccount == g.ClientAccount {
+		return client, client, err
+	}
+	server, err = a.active(ctx, g.ServerAccount, g.Organization, g.ServerGeneration)
+	return client, server, err
 }
 
 // active returns an account if it is ACTIVE and has been since its generation was raised to the given one.
 func (a *Authority) active(ctx context.Context, id, organization string, generation uint64) (account.Account, error) {
 	acc, err := a.store.Account(ctx, id)
 	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return acc, refusedRevoked
 	case err != nil:
-		return acc, unavailable(err)
+		return acc, found(err, refusedRevoked)
 	case acc.OrganizationID != organization:
 		return acc, refusedOrganization
 	case acc.Status != account.StatusActive:
@@ -286,21 +271,4 @@ func (a *Authority) active(ctx context.Context, id, organization string, generat
 		return acc, refusedGeneration
 	}
 	return acc, nil
-}
-
-// The methods of jwt.Claims. The parser is told not to use them; knownFrom checks the claims.
-
-func (c *accessClaims) GetExpirationTime() (*jwt.NumericDate, error) {
-	return jwt.NewNumericDate(time.Unix(c.Expires, 0)), nil
-}
-func (c *accessClaims) GetIssuedAt() (*jwt.NumericDate, error) {
-	return jwt.NewNumericDate(time.Unix(c.IssuedAt, 0)), nil
-}
-func (c *accessClaims) GetNotBefore() (*jwt.NumericDate, error) {
-	return jwt.NewNumericDate(time.Unix(c.NotBefore, 0)), nil
-}
-func (c *accessClaims) GetIssuer() (string, error)  { return c.Issuer, nil }
-func (c *accessClaims) GetSubject() (string, error) { return c.Subject, nil }
-func (c *accessClaims) GetAudience() (jwt.ClaimStrings, error) {
-	return jwt.ClaimStrings{c.Audience}, nil
 }

@@ -28,7 +28,7 @@ func TestAccessTokenForm(t *testing.T) {
 		w.become(t, backend.ID, account.StatusActive)
 		tokens := w.exchange(t, app, backend)
 		header := decoded(t, tokens.Access, 0)
-		if diff := cmp.Diff(object{"alg": algorithm, "typ": "at+jwt", "kid": w.ring().access.id}, header); diff != "" {
+		if diff := cmp.Diff(object{"alg": algorithm, "typ": "at+jwt", "kid": w.signing(t, account.KeyAccess).id}, header); diff != "" {
 			t.Errorf("header (-want +got):\n%s", diff)
 		}
 		claims := decoded(t, tokens.Access, 1)
@@ -48,8 +48,8 @@ func TestAccessTokenForm(t *testing.T) {
 	}
 }
 
-// TestForgedAccessTokens changes one thing at a time in a good token, and signs it again with the service's own key where
-// the change is not in the signature, so that each check is seen to stand by itself.
+// TestForgedAccessTokens changes one thing at a time in a good token, and signs it again with the service's own key
+// where the change is not in the signature, so that each check is seen to stand by itself.
 func TestForgedAccessTokens(t *testing.T) {
 	w := newWorld(t)
 	app, backend := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)
@@ -57,7 +57,7 @@ func TestForgedAccessTokens(t *testing.T) {
 	tokens := w.exchange(t, app, backend)
 	other := w.exchange(t, app, app)
 	header, claims := decoded(t, tokens.Access, 0), decoded(t, tokens.Access, 1)
-	key := w.ring().access
+	key := w.signing(t, account.KeyAccess)
 	_, stranger, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +77,7 @@ func TestForgedAccessTokens(t *testing.T) {
 	encode := base64.RawURLEncoding.EncodeToString
 
 	// A public key as the secret of an HMAC, the classic confusion of algorithms.
-	public, err := x509.MarshalPKIXPublicKey(key.public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must(x509.MarshalPKIXPublicKey(key.public))
 	confused := encode([]byte(header.with(object{"alg": "HS256"}).text(t))) + "." + parts[1]
 	mac := hmac.New(sha256.New, public)
 	mac.Write([]byte(confused))
@@ -110,21 +107,18 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"kid missing", head(object{"kid": nil}), refusedKey},
 		{"kid unknown", head(object{"kid": "x"}), refusedKey},
 		{"kid a number", head(object{"kid": 1}), refusedKey},
-		{"kid of the user key", head(object{"kid": w.ring().user.id}), refusedKey},
-		{"user key", signed(t, w.ring().user, header.with(object{"kid": w.ring().user.id}).text(t), claims.text(t)), refusedKey},
+		{"kid of the user key", head(object{"kid": w.signing(t, account.KeyUser).id}), refusedKey},
+		{"user key", signed(t, w.signing(t, account.KeyUser), header.with(object{"kid": w.signing(t, account.KeyUser).id}).text(t), claims.text(t)), refusedKey},
 		{"typ missing", head(object{"typ": nil}), refusedType},
 		{"typ JWT", head(object{"typ": "JWT"}), refusedType},
 		{"typ in capitals", head(object{"typ": "AT+JWT"}), refusedType},
 		{"typ of user tokens", head(object{"typ": userType}), refusedType},
 		{"a user token", user, refusedType},
 		{"crit", head(object{"crit": []string{"exp"}}), refusedMalformed},
-		{"header with a name twice", signed(t, key, `{"alg":"EdDSA","typ":"JWT","typ":"at+jwt","kid":"`+key.id+`"}`, claims.text(t)), refusedMalformed},
 		{"header no object", signed(t, key, `["EdDSA"]`, claims.text(t)), refusedMalformed},
 
-		{"claims with a name twice", raw(strings.Replace(claims.text(t), `"sub":`, `"sub":"`+foreign.ID+`","sub":`, 1)), refusedMalformed},
 		{"claims no object", raw(`"text"`), refusedMalformed},
 		{"claims null", raw(`null`), refusedIssuer},
-		{"claims with more behind", raw(claims.text(t) + `{}`), refusedMalformed},
 		{"issuer missing", body(object{"iss": nil}), refusedIssuer},
 		{"issuer with a slash", body(object{"iss": "https://maps.test/"}), refusedIssuer},
 		{"issuer list", body(object{"iss": []string{"https://maps.test"}}), refusedMalformed},
@@ -164,16 +158,13 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"generation negative", body(object{"gen": []int{-1, 0}}), refusedMalformed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for range 2 { // bad tokens get into no cache
+			for range 2 { // the second may be answered from the cache
 				_, err := w.VerifyAccess(t.Context(), test.token)
 				refused(t, "VerifyAccess", err, test.want)
 				if err != nil && len(test.token) > 20 && strings.Contains(err.Error(), test.token[:20]) {
 					t.Error("the error holds a part of the token")
 				}
 				w.cache.tokens.Wait()
-				if _, ok := w.cache.get(test.token); ok {
-					t.Error("the cache holds it")
-				}
 			}
 		})
 	}
@@ -269,39 +260,24 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// TestChangeInDoubt fails an update in a way that leaves open whether it took place, under a cached token.
+// TestChangeInDoubt: an update whose answer was lost ends a cached token all the same.
 func TestChangeInDoubt(t *testing.T) {
-	for _, took := range []bool{false, true} {
-		t.Run(fmt.Sprint("took place: ", took), func(t *testing.T) {
-			w := newWorld(t)
-			app := w.holder(t, "org", account.ScopeTile)
-			token := w.exchange(t, app, app).Access
-			w.cached(t, token)
-			torn := account.NewLive(&tornStore{Store: w.store, took: took})
-			a := newAuthority(t, w.cfg, torn)
-			if _, err := a.VerifyAccess(t.Context(), token); err != nil {
-				t.Fatal(err)
-			}
-			a.cache.tokens.Wait()
-			_, _, err := torn.UpdateAccount(t.Context(), app.ID, func(a *account.Account) (bool, error) {
-				a.Status = account.StatusSuspended
-				return true, nil
-			})
-			if err == nil {
-				t.Fatal("the update did not fail")
-			}
-			w.store.down.Store(true)
-			_, err = a.VerifyAccess(t.Context(), token)
-			isUnavailable(t, "while nobody knows", err)
-			w.store.down.Store(false)
-			_, err = a.VerifyAccess(t.Context(), token)
-			if took {
-				refused(t, "when the store is back", err, refusedSuspended)
-			} else if err != nil {
-				t.Errorf("when the store is back: %v", err)
-			}
-		})
+	w := newWorld(t)
+	app := w.holder(t, "org", account.ScopeTile)
+	token := w.exchange(t, app, app).Access
+	w.cached(t, token)
+	w.store.torn.Store(true)
+	if _, _, err := w.store.UpdateAccount(t.Context(), app.ID, func(a *account.Account) (bool, error) {
+		a.Status = account.StatusSuspended
+		return true, nil
+	}); err == nil {
+		t.Fatal("the update did not fail")
 	}
+	w.store.down.Store(true)
+	_, err := w.VerifyAccess(t.Context(), token)
+	isUnavailable(t, "while the store is away", err)
+	w.store.down.Store(false)
+	w.refusedAccess(t, "when the store is back", refusedSuspended, token)
 }
 
 func FuzzVerifyAccess(f *testing.F) {
@@ -315,9 +291,9 @@ func FuzzVerifyAccess(f *testing.F) {
 	header, claims := decoded(f, token, 0), decoded(f, token, 1)
 	for _, seed := range []string{
 		token, user, token[:len(token)-1], token + ".", "..", "a.b.c", strings.Repeat(".", 4096),
-		signed(f, w.ring().access, header.with(object{"crit": []string{"b64"}}).text(f), claims.text(f)),
-		signed(f, w.ring().access, header.text(f), strings.Repeat("[", 2000)),
-		signed(f, w.ring().access, header.text(f), claims.with(object{"exp": nil}).text(f)),
+		signed(f, w.signing(f, account.KeyAccess), header.with(object{"crit": []string{"b64"}}).text(f), claims.text(f)),
+		signed(f, w.signing(f, account.KeyAccess), header.text(f), strings.Repeat("[", 2000)),
+		signed(f, w.signing(f, account.KeyAccess), header.text(f), claims.with(object{"exp": nil}).text(f)),
 	} {
 		f.Add(seed)
 	}
@@ -336,17 +312,4 @@ func FuzzVerifyAccess(f *testing.F) {
 func refusedReason(err error) refusal {
 	r, _ := errors.AsType[refusal](err)
 	return r
-}
-
-func TestUniqueNames(t *testing.T) {
-	for text, ok := range map[string]bool{
-		`{}`: true, `{"a":1,"b":2}`: true, `{"a":{"a":[{"a":1},{"a":2}]}}`: true, `{"a":[1,[2,{"b":null}]],"b":{"a":true}}`: true, ` {"a" : "a"} `: true,
-		`{"a":1,"A":2}`: true,
-		``:              false, `1`: false, `[]`: false, `"a"`: false, `null`: false, `{"a":1,"a":2}`: false, `{"a":1,"\u0061":2}`: false, `{"a":{"b":1,"b":1}}`: false,
-		`{"x":[{"b":1,"b":1}]}`: false, `{} {}`: false, `{}x`: false, `{"a":1`: false, `{"a"}`: false, `{"a":1,}`: false, `{"a":[1}`: false,
-	} {
-		if err := uniqueNames([]byte(text)); (err == nil) != ok {
-			t.Errorf("%s: error %v, want good: %v", text, err, ok)
-		}
-	}
 }

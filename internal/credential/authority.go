@@ -7,6 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
@@ -85,13 +87,14 @@ type Authority struct {
 // New reads the signing keys from the store, making them on the first start. It asks no issuer of user tokens. meter is
 // where tokens find the counters of their accounts; nil counts nothing.
 func New(ctx context.Context, cfg Config, store account.Store, meter *usage.Meter) (*Authority, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	if cfg.Now == nil {
 		cfg.Now = store.Now
 	}
 	a := &Authority{cfg: cfg, store: store, meter: meter, users: make(map[string]*remoteIssuer)}
+	a.keys.unknown = rate.NewLimiter(rate.Every(lookupPause), 1)
 	if err := a.prepareKeys(ctx); err != nil {
 		return nil, err
 	}
@@ -122,8 +125,8 @@ func (a *Authority) JWKS(ctx context.Context) ([]byte, error) {
 // CacheHits is the number of access tokens answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }
 
-// Close releases the cache, and ends the refreshing of other issuers' keys. The store is not closed. Tokens can still be
-// checked afterwards, only slower.
+// Close releases the cache, and ends the refreshing of other issuers' keys. The store is not closed. Tokens can still
+// be checked afterwards, only slower.
 func (a *Authority) Close() {
 	a.stop()
 	a.cache.close()

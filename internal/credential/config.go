@@ -47,59 +47,34 @@ type UserIssuer struct {
 var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
 	"EdDSA"}
 
-// Validate reports the first fault of a configuration. It reads nothing but the Config.
-func (c Config) Validate() error {
+// validate reports a fault of a configuration. It is the last guard: package mapsapp tells operators about their
+// options.
+func (c Config) validate() error {
 	switch {
-	case c.Issuer == "":
-		return errors.New("issuer is empty")
-	case c.Audience == "":
-		return errors.New("audience is empty")
+	case c.Issuer == "" || c.Audience == "":
+		return errors.New("issuer or audience is empty")
 	case c.Algorithm != algEdDSA && c.Algorithm != algES256:
 		return fmt.Errorf("signing algorithm %q is neither EdDSA nor ES256", c.Algorithm)
-	case c.AccessTTL < time.Second || c.AccessTTL > MaxAccessTTL:
-		return fmt.Errorf("life of access tokens is %v; it must be 1s to %v", c.AccessTTL, MaxAccessTTL)
-	case c.RefreshTTL < time.Second:
-		return fmt.Errorf("life of refresh tokens is %v; it must be at least 1s", c.RefreshTTL)
-	case c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
-		return fmt.Errorf("age at which signing keys are rotated is %v; it must be at least %v", c.KeyRotation,
-			MinKeyRotation)
-	case c.MaxGrants < 1:
-		return fmt.Errorf("number of grants of two accounts is %d; it must be at least 1", c.MaxGrants)
+	case c.AccessTTL < time.Second || c.AccessTTL > MaxAccessTTL || c.RefreshTTL < time.Second || c.MaxGrants < 1 ||
+		c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
+		return errors.New("the life of tokens, the age of keys or the number of grants is out of range")
 	case len(c.KeyEncryptionKey) != 0 && len(c.KeyEncryptionKey) != sealKeyLen:
 		return fmt.Errorf("key encryption key has %d bytes; it must have %d", len(c.KeyEncryptionKey), sealKeyLen)
 	}
 	seen := map[string]bool{c.Issuer: true}
 	for _, u := range c.Users {
-		if err := u.Validate(); err != nil {
+		err := errors.Join(u.CheckAlgorithms(), u.CheckJWKSURL())
+		switch {
+		case seen[u.Issuer]:
+			err = errors.New("the issuer is this service's own or listed twice")
+		case u.Issuer == "" || u.Audience == "" || u.OrganizationClaim == "" || len(u.Algorithms) == 0 ||
+			(u.RequireClaim == "") != (u.RequireValue == ""):
+			err = errors.New("a field is empty")
+		}
+		if err != nil {
 			return fmt.Errorf("user tokens of issuer %q: %w", u.Issuer, err)
 		}
-		if seen[u.Issuer] {
-			return fmt.Errorf("user tokens of issuer %q: the issuer is this service's own or listed twice", u.Issuer)
-		}
 		seen[u.Issuer] = true
-	}
-	return nil
-}
-
-// Validate reports the first fault of an issuer's configuration.
-func (u UserIssuer) Validate() error {
-	switch {
-	case u.Issuer == "":
-		return errors.New("issuer is empty")
-	case u.Audience == "":
-		return errors.New("audience is empty")
-	case u.OrganizationClaim == "":
-		return errors.New("organization claim is empty")
-	case (u.RequireClaim == "") != (u.RequireValue == ""):
-		return errors.New("a required claim needs a name and a value")
-	case len(u.Algorithms) == 0:
-		return errors.New("no algorithms")
-	}
-	if err := u.CheckAlgorithms(); err != nil {
-		return fmt.Errorf("algorithm %w", err)
-	}
-	if err := u.CheckJWKSURL(); err != nil {
-		return fmt.Errorf("the URL of the key set %w", err)
 	}
 	return nil
 }
@@ -121,7 +96,7 @@ func (u UserIssuer) CheckJWKSURL() error {
 	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
 		return errors.New("is not an http or https URL")
 	case !SafeURL(where):
-		return errors.New("must be https, except on loopback: whoever could change the keys on their way could sign tokens")
+		return errors.New("must be https, except on loopback: without it, the keys could be replaced on their way")
 	}
 	return nil
 }
@@ -133,8 +108,8 @@ func SafeURL(where *url.URL) bool {
 	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. Longer-lived tokens are
-// refused even if they are correctly signed.
+// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. Longer-lived tokens
+// are refused even if they are correctly signed.
 const (
 	MaxAccessTTL = 24 * time.Hour
 	MaxUserTTL   = 24 * time.Hour

@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -18,14 +19,10 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	c, clientErr := a.store.AccountByToken(ctx, account.ClientToken, clientHash)
 	s, serverErr := a.store.AccountByToken(ctx, account.ServerToken, serverHash)
 	tokens := Tokens{Client: c.ID, Server: s.ID, Organization: c.OrganizationID}
-	for _, err := range []error{clientErr, serverErr} {
-		if account.IsUnavailable(err) {
-			return tokens, unavailable(err)
-		}
+	if err := cmp.Or(found(clientErr, refusedUnknown), found(serverErr, refusedUnknown)); err != nil {
+		return tokens, err
 	}
 	switch {
-	case clientErr != nil || serverErr != nil:
-		return tokens, refusedUnknown
 	case c.OrganizationID != s.OrganizationID:
 		return tokens, refusedOrganization
 	case c.Status != account.StatusActive:
@@ -46,18 +43,15 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 		Scopes: tokens.Scopes, CreatedAt: now.UTC(), ExpiresAt: now.Add(a.cfg.RefreshTTL).UTC(),
 	}
 	tokens.Grant = grant.ID
-	// Signed while the grant is on its way to the disk.
-	signed := make(chan signedAccess, 1)
-	go func() { signed <- a.newAccess(ctx, &grant, tokens.Scopes, now) }()
+	access, ttl, err := a.newAccess(ctx, &grant, tokens.Scopes, now)
+	if err != nil {
+		return tokens, err
+	}
 	ended, err := a.store.AddGrant(ctx, grant, hashOf(refresh), a.cfg.MaxGrants)
 	if err != nil {
 		return tokens, unavailable(err)
 	}
-	access := <-signed
-	if access.err != nil {
-		return tokens, access.err
-	}
-	tokens.Access, tokens.Refresh, tokens.ExpiresIn, tokens.Ended = access.token, refresh, access.ttl, ended
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn, tokens.Ended = access, refresh, ttl, ended
 	return tokens, nil
 }
 
@@ -68,14 +62,11 @@ func (a *Authority) Revoke(ctx context.Context, refresh string) error {
 		return nil
 	}
 	g, err := a.store.GrantByRefresh(ctx, hash)
-	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return nil
-	case account.IsUnavailable(err):
-		return unavailable(err)
-	}
 	// A token that was rotated away still names its grant.
-	if err := a.store.EndGrant(ctx, g.ID); err != nil {
+	if err == nil || errors.Is(err, account.ErrReused) {
+		err = a.store.EndGrant(ctx, g.ID)
+	}
+	if account.IsUnavailable(err) {
 		return unavailable(err)
 	}
 	return nil

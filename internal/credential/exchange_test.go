@@ -36,20 +36,14 @@ func TestExchange(t *testing.T) {
 			if !ok {
 				t.Fatalf("refresh token %q is malformed", tokens.Refresh)
 			}
-			grant, err := w.live.GrantByRefresh(t.Context(), refresh)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantGrant := account.Grant{ID: tokens.Grant, RefreshHash: refresh,
+			grant := must(w.store.GrantByRefresh(t.Context(), refresh))
+			wantGrant := account.Grant{ID: tokens.Grant,
 				ClientAccount: test.client.ID, ServerAccount: test.server.ID, Organization: "org",
 				Scopes: tokens.Scopes, CreatedAt: start, ExpiresAt: start.Add(30 * 24 * time.Hour)}
 			if diff := cmp.Diff(wantGrant, grant); diff != "" {
 				t.Errorf("grant (-want +got):\n%s", diff)
 			}
-			got, err := w.VerifyAccess(t.Context(), tokens.Access)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(w.VerifyAccess(t.Context(), tokens.Access))
 			test.want.Unix = start.Unix()
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("identity (-want +got):\n%s", diff)
@@ -66,7 +60,7 @@ func TestExchangeRefused(t *testing.T) {
 	deleted := w.holder(t, "org", account.ScopeTile)
 	w.become(t, suspended.ID, account.StatusSuspended)
 	w.become(t, revoked.ID, account.StatusRevoked)
-	if _, err := w.live.DeleteAccount(t.Context(), deleted.ID, nil); err != nil {
+	if _, err := w.store.DeleteAccount(t.Context(), deleted.ID, nil); err != nil {
 		t.Fatal(err)
 	}
 	unknownClient, unknownServer := newOpaque(clientPrefix), newOpaque(serverPrefix)
@@ -93,13 +87,13 @@ func TestExchangeRefused(t *testing.T) {
 		{"suspended and of another organization", suspended.client, foreign.server, refusedOrganization, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			before := w.store.byToken.Load()
+			before := w.store.reads.Load()
 			tokens, err := w.Exchange(t.Context(), test.client, test.server)
 			refused(t, "Exchange", err, test.want)
 			if tokens.Access != "" || tokens.Refresh != "" {
 				t.Error("a refused exchange gave tokens")
 			}
-			if n := w.store.byToken.Load() - before; n != test.lookups {
+			if n := w.store.reads.Load() - before; n != test.lookups {
 				t.Errorf("%d tokens were looked up, want %d whatever was wrong", n, test.lookups)
 			}
 		})
@@ -117,29 +111,29 @@ func TestExchangeRefused(t *testing.T) {
 
 // TestGrantLimit makes one exchange more than a pair of accounts may have grants.
 func TestGrantLimit(t *testing.T) {
-	w := newWorld(t)
-	app := w.holder(t, "org", account.ScopeTile)
-	first := w.exchange(t, app, app)
-	w.cached(t, first.Access)
-	w.advance(time.Second)
-	second := w.exchange(t, app, app)
-	for range maxGrants - 2 {
+	const limit = 5
+	w := newWorld(t, func(c *Config) { c.MaxGrants = limit })
+	app, backend := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)
+	other := w.exchange(t, app, backend)
+	var all []Tokens
+	for range limit {
 		w.advance(time.Millisecond)
-		w.exchange(t, app, app)
-	}
-	if _, err := w.VerifyAccess(t.Context(), first.Access); err != nil {
-		t.Fatalf("at the limit, the oldest grant is gone: %v", err)
-	}
-	last := w.exchange(t, app, app)
-	_, err := w.VerifyAccess(t.Context(), first.Access)
-	refused(t, "cached access token of the oldest grant", err, refusedGrant)
-	_, err = w.Refresh(t.Context(), first.Refresh, "", RefreshOptions{})
-	refused(t, "refresh token of the oldest grant", err, refusedUnknown)
-	for _, tokens := range []Tokens{second, last} {
-		if _, err := w.VerifyAccess(t.Context(), tokens.Access); err != nil {
-			t.Errorf("a grant within the limit: %v", err)
+		tokens := w.exchange(t, app, app)
+		w.cached(t, tokens.Access)
+		if all = append(all, tokens); tokens.Ended != 0 {
+			t.Errorf("within the limit, %d grants ended", tokens.Ended)
 		}
 	}
+	w.accepted(t, "at the limit, the oldest grant", all[0].Access)
+	w.advance(time.Millisecond)
+	last := w.exchange(t, app, app)
+	if last.Ended != 1 {
+		t.Errorf("%d grants ended, want 1", last.Ended)
+	}
+	w.refusedAccess(t, "cached access token of the oldest grant", refusedGrant, all[0].Access)
+	_, err := w.Refresh(t.Context(), all[0].Refresh, "", RefreshOptions{})
+	refused(t, "refresh token of the oldest grant", err, refusedUnknown)
+	w.accepted(t, "a grant within the limit", all[1].Access, last.Access, other.Access)
 }
 
 func TestRevoke(t *testing.T) {
@@ -148,10 +142,7 @@ func TestRevoke(t *testing.T) {
 	kept, ended, uncached := w.exchange(t, app, app), w.exchange(t, app, app), w.exchange(t, app, app)
 	w.cached(t, ended.Access)
 	w.cached(t, kept.Access)
-	later, err := w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := must(w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{}))
 	for _, token := range []string{
 		ended.Refresh, ended.Refresh, uncached.Refresh, newOpaque(refreshPrefix), "", "nonsense", app.client,
 	} {
@@ -159,11 +150,8 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("Revoke: %v", err)
 		}
 	}
-	for _, token := range []string{ended.Access, later.Access, uncached.Access} {
-		_, err := w.VerifyAccess(t.Context(), token)
-		refused(t, "access token of an ended grant", err, refusedGrant)
-	}
-	_, err = w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{})
+	w.refusedAccess(t, "access token of an ended grant", refusedGrant, ended.Access, later.Access, uncached.Access)
+	_, err := w.Refresh(t.Context(), ended.Refresh, "", RefreshOptions{})
 	refused(t, "refresh token of an ended grant", err, refusedUnknown)
 	if _, err := w.VerifyAccess(t.Context(), kept.Access); err != nil {
 		t.Errorf("another grant of the same accounts: %v", err)
@@ -174,29 +162,4 @@ func TestRevoke(t *testing.T) {
 	refused(t, "cached access token of an ended grant after it expired", err, refusedExpired)
 	w.store.down.Store(true)
 	isUnavailable(t, "Revoke without a store", w.Revoke(t.Context(), kept.Refresh))
-}
-
-// A server that was configured for longer tokens has left some, and a grant of theirs ends: nobody forgets that while
-// they live, whatever the life of new tokens is.
-func TestEndOfLongerTokens(t *testing.T) {
-	before := newWorld(t, func(c *Config) { c.AccessTTL = 24 * time.Hour })
-	app := before.holder(t, "org", account.ScopeTile)
-	tokens := before.exchange(t, app, app)
-	cfg := before.cfg
-	cfg.AccessTTL = time.Minute
-	live := account.NewLive(before.store)
-	after := newAuthority(t, cfg, live)
-	if _, err := after.VerifyAccess(t.Context(), tokens.Access); err != nil {
-		t.Fatal(err)
-	}
-	after.cache.tokens.Wait() // it is in the cache now
-	if err := after.Revoke(t.Context(), tokens.Refresh); err != nil {
-		t.Fatal(err)
-	}
-	before.advance(23 * time.Hour)
-	if _, err := live.SweepGrants(t.Context(), time.Now().Add(23*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	_, err := after.VerifyAccess(t.Context(), tokens.Access)
-	refused(t, "a token of an ended grant, with an hour to live", err, refusedGrant)
 }

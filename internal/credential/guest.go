@@ -2,7 +2,6 @@ package credential
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -11,18 +10,15 @@ import (
 // GuestTTL is the longest life of a guest's access token.
 const GuestTTL = 15 * time.Minute
 
-// Guest makes an access token of an account for an anonymous visitor. The caller decides who that may be. The token has
-// those scopes of allowed that the account has, lives for GuestTTL at most, and has no grant and so no refresh token. Like
-// any other, it ends when the account leaves ACTIVE. It is never an administrator's. ErrInvalid if the account does not
-// exist or is not active, ErrNoScope if it has none of the scopes.
+// Guest makes an access token of an account for an anonymous visitor. The caller decides who that may be. The token
+// has those scopes of allowed that the account has, lives for GuestTTL at most, and has no grant and so no refresh
+// token. Like any other, it ends when the account leaves ACTIVE. It is never an administrator's. ErrInvalid if the
+// account does not exist or is not active, ErrNoScope if it has none of the scopes.
 func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeSet) (Tokens, error) {
 	tokens := Tokens{Client: id, Server: id}
 	acc, err := a.store.Account(ctx, id)
-	switch {
-	case errors.Is(err, account.ErrNotFound):
-		return tokens, refusedRevoked
-	case err != nil:
-		return tokens, unavailable(err)
+	if err := found(err, refusedRevoked); err != nil {
+		return tokens, err
 	}
 	tokens.Organization, tokens.Scopes = acc.OrganizationID, acc.Scopes.Set()&allowed
 	switch {
@@ -32,9 +28,8 @@ func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeS
 		return tokens, ErrNoScope
 	}
 	now := a.cfg.Now()
-	access := a.signAccess(ctx, accessClaims{Subject: id, Generation: [2]uint64{acc.Generation, acc.Generation},
-		Org: acc.OrganizationID, Scope: tokens.Scopes.String(), Guest: true}, now,
-		now.Add(min(GuestTTL, a.cfg.AccessTTL)).Unix())
-	tokens.Access, tokens.ExpiresIn = access.token, access.ttl
-	return tokens, access.err
+	tokens.Access, tokens.ExpiresIn, err = a.newAccess(ctx, &account.Grant{Organization: acc.OrganizationID,
+		ClientAccount: id, ServerAccount: id, ClientGeneration: acc.Generation, ServerGeneration: acc.Generation,
+		ExpiresAt: now.Add(GuestTTL)}, tokens.Scopes, now)
+	return tokens, err
 }

@@ -15,10 +15,7 @@ const guestScopes = "TILE DIRECTION"
 
 func (w *world) guest(t *testing.T, id string) (Tokens, error) {
 	t.Helper()
-	allowed, err := account.ParseScopeSet(guestScopes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	allowed := must(account.ParseScopeSet(guestScopes))
 	return w.Guest(t.Context(), id, allowed)
 }
 
@@ -26,21 +23,15 @@ func TestGuest(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.AccessTTL = time.Hour })
 	host := w.holder(t, "org", account.ScopeTile, account.ScopeMatrix)
 	w.update(t, host.ID, func(a *account.Account) { a.IsAdmin = true })
-	tokens, err := w.guest(t, host.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Tokens{Access: tokens.Access, ExpiresIn: GuestTTL, Grant: tokens.Grant, Client: host.ID, Server: host.ID,
+	tokens := must(w.guest(t, host.ID))
+	want := Tokens{Access: tokens.Access, ExpiresIn: GuestTTL, Client: host.ID, Server: host.ID,
 		Organization: "org", Scopes: account.ScopeTile.Set()}
 	if diff := cmp.Diff(want, tokens); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
 	// The first check is of the token, the second of the cache's entry.
 	for range 2 {
-		got, err := w.VerifyAccess(t.Context(), tokens.Access)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.VerifyAccess(t.Context(), tokens.Access))
 		// An admin's guest is none.
 		want := Identity{Client: host.ID, Server: host.ID, Organization: "org", Scopes: account.ScopeTile.Set(),
 			Unix: start.Unix()}
@@ -55,62 +46,41 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// A guest's token lives no longer than others, whose keys are removed when the last of them has expired.
-func TestGuestShortLived(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.AccessTTL = time.Minute })
-	if tokens, err := w.guest(t, w.holder(t, "org", account.ScopeTile).ID); err != nil || tokens.ExpiresIn != time.Minute {
-		t.Errorf("expires in %v, %v", tokens.ExpiresIn, err)
-	}
-}
-
-// Whatever ends the tokens of an account ends those of its guests, and new ones come of a new grant.
+// What ends the tokens of an account ends those of its guests.
 func TestGuestEnded(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		end  func(t *testing.T, w *world, host holder, grant string)
+		end  func(t *testing.T, w *world, host holder)
 		want error // of the token
 		new  error // of the next one
 	}{
-		{"suspended", func(t *testing.T, w *world, host holder, _ string) {
+		{"suspended", func(t *testing.T, w *world, host holder) {
 			w.become(t, host.ID, account.StatusSuspended)
 		}, refusedSuspended, refusedSuspended},
-		{"suspended and active again", func(t *testing.T, w *world, host holder, _ string) {
+		{"suspended and active again", func(t *testing.T, w *world, host holder) {
 			w.become(t, host.ID, account.StatusSuspended)
 			w.become(t, host.ID, account.StatusActive)
 		}, refusedGeneration, nil},
-		{"revoked", func(t *testing.T, w *world, host holder, _ string) {
+		{"revoked", func(t *testing.T, w *world, host holder) {
 			w.become(t, host.ID, account.StatusRevoked)
 		}, refusedRevoked, refusedRevoked},
-		{"scopes taken", func(t *testing.T, w *world, host holder, _ string) {
+		{"scopes taken", func(t *testing.T, w *world, host holder) {
 			w.update(t, host.ID, func(a *account.Account) { a.Scopes = account.Scopes{account.ScopeMatrix} })
 		}, nil, ErrNoScope},
-		{"grant ended", func(t *testing.T, w *world, _ holder, grant string) {
-			if err := w.live.EndGrant(t.Context(), grant); err != nil {
-				t.Fatal(err)
-			}
-		}, refusedGrant, nil},
-		{"grant nearly over", func(_ *testing.T, w *world, _ holder, _ string) {
-			w.advance(guestGrantTTL - GuestTTL)
-		}, refusedExpired, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
 			host := w.holder(t, "org", account.ScopeTile)
-			first, err := w.guest(t, host.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if second, err := w.guest(t, host.ID); err != nil || second.Grant != first.Grant {
-				t.Fatalf("two guests have the grants %s and %s, %v", first.Grant, second.Grant, err)
-			}
-			test.end(t, w, host, first.Grant)
+			first := must(w.guest(t, host.ID))
+			w.cached(t, first.Access)
+			test.end(t, w, host)
 			id, err := w.VerifyAccess(t.Context(), first.Access)
 			if !errors.Is(err, test.want) || err == nil && id.Scopes != 0 {
 				t.Errorf("the token: %v %v, want %v", id.Scopes, err, test.want)
 			}
 			next, err := w.guest(t, host.ID)
-			if !errors.Is(err, test.new) || err == nil && next.Grant == first.Grant {
-				t.Fatalf("the next one: grant %s after %s, %v; want %v", next.Grant, first.Grant, err, test.new)
+			if !errors.Is(err, test.new) {
+				t.Fatalf("the next one: error %v, want %v", err, test.new)
 			}
 			if err != nil {
 				return

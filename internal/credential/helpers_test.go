@@ -2,26 +2,33 @@ package credential
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"maps"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	_ "github.com/ncruces/go-sqlite3/driver"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
+	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
-// start is where the clock of every test begins.
-var start = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+// start is where the clock of every test begins: now, since the store has a clock of its own.
+var start = time.Now().UTC().Truncate(time.Second)
 
-// world is an authority on a store in memory that can be made to fail, and a clock that can be moved.
+// world is an authority on a store that can be made to fail, and a clock that can be moved.
 type world struct {
 	*Authority
 	store *fallible
+	path  string       // of the store's file
 	clock atomic.Int64 // Unix nanoseconds
 }
 
@@ -30,86 +37,91 @@ func (w *world) now() time.Time          { return time.Unix(0, w.clock.Load()).U
 
 func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
-	w := &world{store: &fallible{Store: accounttest.NewMemory()}}
+	w := &world{path: filepath.Join(t.TempDir(), "accounts.db")}
+	opened := must(store.OpenSQLite(w.path, zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))))
+	t.Cleanup(func() { _ = opened.Close() })
+	w.store = &fallible{Store: opened}
 	w.clock.Store(start.UnixNano())
-	cfg := Config{Issuer: "https://maps.test", Audience: "maps.test", Algorithm: algEdDSA, AccessTTL: 15 * time.Minute, RefreshTTL: 30 * 24 * time.Hour, Now: w.now}
+	cfg := Config{Issuer: "https://maps.test", Audience: "maps.test", Algorithm: algEdDSA, AccessTTL: 15 * time.Minute,
+		RefreshTTL: 30 * 24 * time.Hour, MaxGrants: DefaultMaxGrants, Now: w.now}
 	for _, c := range change {
 		c(&cfg)
 	}
-	w.Authority = newAuthority(t, cfg, account.NewLive(w.store))
+	w.Authority = newAuthority(t, cfg, w.store)
 	return w
 }
 
-func newAuthority(t testing.TB, cfg Config, live *account.Live) *Authority {
+func newAuthority(t testing.TB, cfg Config, store account.Store) *Authority {
 	t.Helper()
-	a, err := New(t.Context(), cfg, live, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(New(t.Context(), cfg, store, nil))
 	t.Cleanup(a.Close)
 	return a
 }
 
-var errDown = errors.New("the disk is on fire")
-
-// fallible is a store that can be down, and that counts what it is asked.
-type fallible struct {
-	account.Store
-	down    atomic.Bool
-	byToken atomic.Int64
-	reads   atomic.Int64
-
-	keysDown atomic.Bool
+// beside is another authority on the same store, as of another configuration.
+func (w *world) beside(t testing.TB, change func(*Config)) *world {
+	t.Helper()
+	cfg := w.cfg
+	change(&cfg)
+	return &world{Authority: newAuthority(t, cfg, w.store), store: w.store}
 }
 
-func (f *fallible) ask(counter *atomic.Int64) error {
+// sql changes the store behind its back.
+func (w *world) sql(t testing.TB, statement string) {
+	t.Helper()
+	db := must(sql.Open("sqlite3", "file:"+filepath.ToSlash(w.path)))
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var errDown = errors.New("the disk is on fire")
+
+// fallible is a store that can be down, and that counts what is read of it.
+type fallible struct {
+	account.Store
+	down  atomic.Bool
+	torn  atomic.Bool // UpdateAccount takes place, but its answer is lost
+	reads atomic.Int64
+	keys  atomic.Int64 // readings of the keys
+}
+
+func read[T any](f *fallible, counter *atomic.Int64, call func() (T, error)) (T, error) {
 	counter.Add(1)
 	if f.down.Load() {
-		return errDown
+		return *new(T), errDown
 	}
-	return nil
+	return call()
 }
 
 func (f *fallible) AccountByToken(ctx context.Context, kind account.TokenKind, h account.Hash) (account.Account, error) {
-	if err := f.ask(&f.byToken); err != nil {
-		return account.Account{}, err
-	}
-	return f.Store.AccountByToken(ctx, kind, h)
+	return read(f, &f.reads, func() (account.Account, error) { return f.Store.AccountByToken(ctx, kind, h) })
 }
 
 func (f *fallible) Account(ctx context.Context, id string) (account.Account, error) {
-	if err := f.ask(&f.reads); err != nil {
-		return account.Account{}, err
-	}
-	return f.Store.Account(ctx, id)
+	return read(f, &f.reads, func() (account.Account, error) { return f.Store.Account(ctx, id) })
 }
 
 func (f *fallible) Grant(ctx context.Context, id string) (account.Grant, error) {
-	if err := f.ask(&f.reads); err != nil {
-		return account.Grant{}, err
-	}
-	return f.Store.Grant(ctx, id)
+	return read(f, &f.reads, func() (account.Grant, error) { return f.Store.Grant(ctx, id) })
 }
 
 func (f *fallible) GrantByRefresh(ctx context.Context, h account.Hash) (account.Grant, error) {
-	if err := f.ask(&f.reads); err != nil {
-		return account.Grant{}, err
-	}
-	return f.Store.GrantByRefresh(ctx, h)
+	return read(f, &f.reads, func() (account.Grant, error) { return f.Store.GrantByRefresh(ctx, h) })
 }
 
 func (f *fallible) Keys(ctx context.Context) ([]account.Key, error) {
-	if f.keysDown.Load() {
-		return nil, errDown
-	}
-	return f.Store.Keys(ctx)
+	return read(f, &f.keys, func() ([]account.Key, error) { return f.Store.Keys(ctx) })
 }
 
-func (f *fallible) AddGrant(ctx context.Context, g account.Grant, limit int) ([]string, error) {
-	if f.down.Load() {
-		return nil, errDown
+func (f *fallible) UpdateAccount(ctx context.Context, id string, change func(*account.Account) (bool, error)) (before,
+	after account.Account, err error) {
+	before, after, err = f.Store.UpdateAccount(ctx, id, change)
+	if f.torn.Load() {
+		err = errDown
 	}
-	return f.Store.AddGrant(ctx, g, limit)
+	return before, after, err
 }
 
 // holder is an account with its tokens.
@@ -121,22 +133,20 @@ type holder struct {
 func (w *world) holder(t testing.TB, organization string, scopes ...account.Scope) holder {
 	t.Helper()
 	h := holder{Account: account.Account{
-		ID: NewAccountID(w.now()), OrganizationID: organization, Platform: account.PlatformWeb, Scopes: scopes,
-		Status: account.StatusActive, CreatedBy: "user:test", CreatedAt: w.now(), UpdatedAt: w.now(), Version: 1,
+		ID: NewAccountID(time.Now()), OrganizationID: organization, Platform: account.PlatformWeb, Scopes: scopes,
+		Status: account.StatusActive, CreatedBy: "user:test", CreatedAt: start, UpdatedAt: start,
 	}}
 	var err error
 	if h.client, h.server, err = NewAccountTokens(&h.Account); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.live.CreateAccount(t.Context(), h.Account); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, w.store.CreateAccount(t.Context(), h.Account, 1000))
 	return h
 }
 
 func (w *world) update(t testing.TB, id string, change func(*account.Account)) {
 	t.Helper()
-	if _, _, err := w.live.UpdateAccount(t.Context(), id, func(a *account.Account) (bool, error) {
+	if _, _, err := w.store.UpdateAccount(t.Context(), id, func(a *account.Account) (bool, error) {
 		change(a)
 		return true, nil
 	}); err != nil {
@@ -158,15 +168,47 @@ func (w *world) exchange(t testing.TB, client, server holder) Tokens {
 	return tokens
 }
 
+func (w *world) mint(t testing.TB) string {
+	t.Helper()
+	token, _, _, err := w.MintUser(t.Context(), "org", "alice", MaxUserTTL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// signing is the key that signs tokens of a use now.
+func (w *world) signing(t testing.TB, use account.KeyUse) *signingKey {
+	t.Helper()
+	key := must(w.signer(t.Context(), use))
+	return key
+}
+
 // cached verifies a token and waits until the cache has it.
 func (w *world) cached(t testing.TB, token string) {
 	t.Helper()
-	if _, err := w.VerifyAccess(t.Context(), token); err != nil {
-		t.Fatalf("VerifyAccess: %v", err)
-	}
+	w.accepted(t, "VerifyAccess", token)
 	w.cache.tokens.Wait()
 	if _, ok := w.cache.get(token); !ok {
 		t.Fatal("the cache did not take the token")
+	}
+}
+
+// accepted checks that access tokens are good, and refusedAccess that one is not.
+func (w *world) accepted(t testing.TB, what string, tokens ...string) {
+	t.Helper()
+	for _, token := range tokens {
+		if _, err := w.VerifyAccess(t.Context(), token); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func (w *world) refusedAccess(t testing.TB, what string, reason refusal, tokens ...string) {
+	t.Helper()
+	for _, token := range tokens {
+		_, err := w.VerifyAccess(t.Context(), token)
+		refused(t, what, err, reason)
 	}
 }
 
@@ -191,14 +233,9 @@ type object map[string]any
 
 func decoded(t testing.TB, token string, part int) object {
 	t.Helper()
-	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part])
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part]))
 	var o object
-	if err := json.Unmarshal(raw, &o); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, json.Unmarshal(raw, &o))
 	return o
 }
 
@@ -215,10 +252,7 @@ func (o object) with(changes object) object {
 
 func (o object) text(t testing.TB) string {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(json.Marshal(o))
 	return string(raw)
 }
 
@@ -226,9 +260,21 @@ func (o object) text(t testing.TB) string {
 func signed(t testing.TB, key *signingKey, header, claims string) string {
 	t.Helper()
 	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
-	signature, err := key.method.Sign(text, key.private)
+	signature := must(key.method.Sign(text, key.private))
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func succeeds(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// must returns a value that comes with no error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -2,7 +2,6 @@ package credential
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -16,8 +15,7 @@ const (
 	idRandomChars = 11
 )
 
-// NewAccountID makes an id (sa_…) that sorts by time of creation. Of two ids made in one process the later sorts later,
-// also where the clock is too coarse to tell.
+// NewAccountID makes an id (sa_…) that sorts by time of creation.
 func NewAccountID(now time.Time) string { return newID(accountPrefix, now) }
 
 // IsAccountID reports whether a text may be the id of an account.
@@ -26,22 +24,9 @@ func IsAccountID(text string) bool {
 	return ok && len(rest) == idTimeDigits+idRandomChars && strings.Trim(rest, base62) == ""
 }
 
-var lastID atomic.Int64
-
 func newID(prefix string, now time.Time) string {
-	ns := now.UnixNano()
-	for {
-		last := lastID.Load()
-		// A clock that was set back by more than a second is followed.
-		if ns <= last && last-ns < int64(time.Second) {
-			ns = last + 1
-		}
-		if lastID.CompareAndSwap(last, ns) {
-			break
-		}
-	}
 	text := append(make([]byte, 0, len(prefix)+idTimeDigits+idRandomChars), prefix...)
-	return string(appendRandom(appendNumber(text, uint64(max(ns, 0)), idTimeDigits), idRandomChars))
+	return string(appendRandom(appendNumber(text, uint64(max(now.UnixNano(), 0)), idTimeDigits), idRandomChars))
 }
 
 // newTokenID makes a jti.

@@ -2,7 +2,6 @@ package credential
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/time/rate"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
@@ -26,52 +28,36 @@ const (
 
 // keyring holds the signing keys of one store. It never changes; another takes its place.
 type keyring struct {
-	revision uint64 // of the keys, from before they were read
+	revision uint64        // of the keys, from before they were read
+	stored   []account.Key // oldest first
 	byID     map[string]*signingKey
-	keys     []*signingKey // oldest first
-	jwks     []byte        // public keys of access tokens
+	jwks     []byte // public keys of access tokens
 }
 
 // keys are the signing keys as they were last read.
 type keys struct {
 	ring    atomic.Pointer[keyring]
 	loading sync.Mutex
-	unknown time.Time // when the keys were last read because of an unknown key id; guarded by loading
+	unknown *rate.Limiter // of readings because of an unknown key id
 }
 
-// signs returns the key that signs tokens of a use at a moment: the newest of the configured algorithm that has been
-// published for long enough. If there is none, as after the algorithm was changed, one of another algorithm signs until
-// then; if there is none either, as after all keys were replaced, the only one signs at once.
-func (r *keyring) signs(cfg *Config, use account.KeyUse, now time.Time) *signingKey {
-	var configured, other, fallback *signingKey
-	for _, k := range r.keys {
-		mine := k.method.Alg() == cfg.Algorithm
-		switch {
-		case k.use != use:
-		case k.signsFrom().After(now):
-			if mine && fallback == nil {
-				fallback = k
-			}
-		case mine:
-			configured = k
-		default:
-			other = k
+// signs returns the key that signs tokens of a use at a moment: the newest that has been published for long enough, or
+// else the oldest, as after all keys were replaced; nil if there is none.
+func (r *keyring) signs(use account.KeyUse, now time.Time) (signs *signingKey) {
+	for _, k := range r.stored {
+		if k.Use == use && (signs == nil || !signsFrom(k).After(now)) {
+			signs = r.byID[k.ID]
 		}
 	}
-	for _, k := range []*signingKey{configured, other, fallback} {
-		if k != nil {
-			return k
-		}
-	}
-	return nil
+	return signs
 }
 
-// signsFrom is when the key signs if there is another one before.
-func (k *signingKey) signsFrom() time.Time {
-	if k.use == account.KeyAccess {
-		return k.created.Add(publishFirst)
+// signsFrom is when a key signs if there is an older one.
+func signsFrom(k account.Key) time.Time {
+	if k.Use == account.KeyAccess {
+		return k.CreatedAt.Add(publishFirst)
 	}
-	return k.created
+	return k.CreatedAt
 }
 
 // ring returns the signing keys, after reading them again if they may have changed.
@@ -94,19 +80,17 @@ func (a *Authority) load(ctx context.Context) (*keyring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the signing keys: %w", err)
 	}
-	ring := &keyring{revision: revision, byID: make(map[string]*signingKey, len(stored))}
-	set := struct {
-		Keys []jwk `json:"keys"`
-	}{Keys: []jwk{}}
+	ring := &keyring{revision: revision, stored: stored, byID: make(map[string]*signingKey, len(stored))}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	for _, k := range stored {
 		key, err := openKey(a.cfg.KeyEncryptionKey, k)
 		if err != nil {
 			return nil, fmt.Errorf("signing key %s: %w", k.ID, err)
 		}
 		ring.byID[key.id] = key
-		ring.keys = append(ring.keys, key)
 		if key.use == account.KeyAccess {
-			set.Keys = slices.Insert(set.Keys, 0, key.published) // newest first
+			set.Keys = slices.Insert(set.Keys, 0, jose.JSONWebKey{Key: key.public, KeyID: k.ID, Algorithm: k.Algorithm,
+				Use: "sig"}) // newest first
 		}
 	}
 	if ring.jwks, err = json.Marshal(set); err != nil {
@@ -116,16 +100,20 @@ func (a *Authority) load(ctx context.Context) (*keyring, error) {
 	return ring, nil
 }
 
-// findKey returns the key that a token names. Another server may have made it a moment ago, so the store is asked before
-// a token is refused because its key is unknown: once in each lookupPause.
+// findKey returns the key that a token names. Another server may have made it a moment ago, so the store is asked
+// before a token is refused because its key is unknown: once in each lookupPause.
 func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) (*signingKey, error) {
 	ring, err := a.ring(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if ring.byID[id] == nil && isThumbprint(id) {
-		if ring, err = a.lookUp(ctx); err != nil {
-			return nil, err
+	if ring.byID[id] == nil {
+		a.keys.loading.Lock() // those who wait find what this one reads
+		defer a.keys.loading.Unlock()
+		if ring = a.keys.ring.Load(); ring.byID[id] == nil && a.keys.unknown.Allow() {
+			if ring, err = a.load(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if key := ring.byID[id]; key != nil && key.use == use {
@@ -134,32 +122,13 @@ func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) 
 	return nil, refusedKey
 }
 
-// lookUp reads the keys again. All who wait for the same reading share it.
-func (a *Authority) lookUp(ctx context.Context) (*keyring, error) {
-	asked := time.Now()
-	a.keys.loading.Lock()
-	defer a.keys.loading.Unlock()
-	if a.keys.unknown.After(asked) {
-		return a.keys.ring.Load(), nil
-	}
-	time.Sleep(lookupPause - time.Since(a.keys.unknown))
-	a.keys.unknown = time.Now()
-	return a.load(ctx)
-}
-
-// isThumbprint reports whether an id has the form of those that this service gives to keys.
-func isThumbprint(id string) bool {
-	sum, err := base64.RawURLEncoding.DecodeString(id)
-	return err == nil && len(sum) == 32
-}
-
 // signer returns the key that signs tokens of a use now.
 func (a *Authority) signer(ctx context.Context, use account.KeyUse) (*signingKey, error) {
 	ring, err := a.ring(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if key := ring.signs(&a.cfg, use, a.cfg.Now()); key != nil {
+	if key := ring.signs(use, a.cfg.Now()); key != nil {
 		return key, nil
 	}
 	return nil, errors.New("the store has no signing key")

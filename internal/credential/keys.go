@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
@@ -33,10 +33,7 @@ type signingKey struct {
 	// private is what method.Sign takes, public what method.Verify takes.
 	private crypto.Signer
 	public  crypto.PublicKey
-	created time.Time
 	header  string // the encoded JOSE header of tokens that it signs, with the dot that follows
-	// published is its public half as in the key set.
-	published jwk
 }
 
 // newKey makes a key pair, in clear.
@@ -72,7 +69,7 @@ func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 	if err != nil {
 		return nil, errors.New("the stored private key is not in PKCS #8 form")
 	}
-	key := &signingKey{id: k.ID, use: k.Use, created: k.CreatedAt}
+	key := &signingKey{id: k.ID, use: k.Use}
 	typ := accessType
 	switch k.Use {
 	case account.KeyAccess:
@@ -95,15 +92,7 @@ func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 	if key.method.Alg() != k.Algorithm {
 		return nil, fmt.Errorf("stored for algorithm %q, but is one for %s", k.Algorithm, key.method.Alg())
 	}
-	if key.published, err = publicJWK(key.public); err != nil {
-		return nil, err
-	}
-	key.published.Algorithm, key.published.KeyID, key.published.Use = k.Algorithm, k.ID, "sig"
-	header, err := json.Marshal(struct {
-		Algorithm string `json:"alg"`
-		KeyID     string `json:"kid"`
-		Type      string `json:"typ"`
-	}{k.Algorithm, k.ID, typ})
+	header, err := json.Marshal(map[string]string{"alg": k.Algorithm, "kid": k.ID, "typ": typ})
 	key.header = base64.RawURLEncoding.EncodeToString(header) + "."
 	return key, err
 }
@@ -124,42 +113,8 @@ func (k *signingKey) sign(claims any) (string, error) {
 	return string(base64.RawURLEncoding.AppendEncode(append(text, '.'), signature)), nil
 }
 
-// jwk is the public half of a key (RFC 7517, RFC 8037). The fields of RFC 7638's thumbprint come first, in its order.
-type jwk struct {
-	Curve     string `json:"crv"`
-	KeyType   string `json:"kty"`
-	X         string `json:"x"`
-	Y         string `json:"y,omitempty"`
-	Algorithm string `json:"alg,omitempty"`
-	KeyID     string `json:"kid,omitempty"`
-	Use       string `json:"use,omitempty"`
-}
-
-func publicJWK(public crypto.PublicKey) (jwk, error) {
-	switch key := public.(type) {
-	case ed25519.PublicKey:
-		return jwk{Curve: "Ed25519", KeyType: "OKP", X: base64.RawURLEncoding.EncodeToString(key)}, nil
-	case *ecdsa.PublicKey:
-		point, err := key.Bytes() // 4, X, Y (SEC 1)
-		if err != nil || len(point) != 65 {
-			return jwk{}, errors.New("not a point on P-256")
-		}
-		x, y := point[1:33], point[33:]
-		return jwk{
-			Curve: "P-256", KeyType: "EC",
-			X: base64.RawURLEncoding.EncodeToString(x), Y: base64.RawURLEncoding.EncodeToString(y),
-		}, nil
-	}
-	return jwk{}, errors.New("neither an Ed25519 nor a P-256 key")
-}
-
 // thumbprint is a key's id: its RFC 7638 thumbprint, so that no two keys can share one.
 func thumbprint(public crypto.PublicKey) (string, error) {
-	key, err := publicJWK(public)
-	if err != nil {
-		return "", err
-	}
-	canonical, err := json.Marshal(key)
-	sum := sha256.Sum256(canonical)
-	return base64.RawURLEncoding.EncodeToString(sum[:]), err
+	sum, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
+	return base64.RawURLEncoding.EncodeToString(sum), err
 }

@@ -18,42 +18,34 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/account/accounttest"
 )
 
 // TestThumbprint uses the example of RFC 8037, appendix A.3.
 func TestThumbprint(t *testing.T) {
-	public, err := base64.RawURLEncoding.DecodeString("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must(base64.RawURLEncoding.DecodeString("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"))
 	got, err := thumbprint(ed25519.PublicKey(public))
 	if want := "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"; err != nil || got != want {
 		t.Errorf("thumbprint %s, error %v, want %s", got, err, want)
 	}
 }
 
-// TestJWKS verifies access tokens as an upstream would, with nothing but the key set.
+// TestJWKS changes the algorithm, and verifies access tokens as an upstream would, with nothing but the key set.
 func TestJWKS(t *testing.T) {
-	store := accounttest.NewMemory()
-	var sets [][]byte
-	var tokens []string
-	for _, algorithm := range []string{algEdDSA, algES256} { // an operator who changes the algorithm
-		w := newWorld(t, func(c *Config) { c.Algorithm = algorithm })
-		w.Authority = newAuthority(t, w.cfg, account.NewLive(store))
-		app := w.holder(t, "org", account.ScopeTile)
-		tokens = append(tokens, w.exchange(t, app, app).Access)
-		sets = append(sets, w.JWKS())
-		for _, token := range tokens { // tokens of before stay good
-			if _, err := w.VerifyAccess(t.Context(), token); err != nil {
-				t.Errorf("with %s: %v", algorithm, err)
-			}
+	w := newWorld(t)
+	app := w.holder(t, "org", account.ScopeTile)
+	tokens := []string{w.exchange(t, app, app).Access}
+	changed := w.beside(t, func(c *Config) { c.Algorithm = algES256 })
+	w.advance(publishFirst + time.Second)
+	tokens = append(tokens, changed.exchange(t, app, app).Access)
+	for i, algorithm := range []string{algEdDSA, algES256} {
+		if got := decoded(t, tokens[i], 0)["alg"]; got != algorithm {
+			t.Errorf("signed with %v, want %s", got, algorithm)
 		}
 	}
+	changed.accepted(t, "after the change", tokens...)
+	body := must(changed.JWKS(t.Context()))
 	var set jwkset.JWKSMarshal
-	if err := json.Unmarshal(sets[1], &set); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, json.Unmarshal(body, &set))
 	var algorithms []string
 	for _, key := range set.Keys {
 		algorithms = append(algorithms, key.ALG.String())
@@ -61,113 +53,98 @@ func TestJWKS(t *testing.T) {
 			t.Errorf("key %+v: want an id, use sig and no private half", key)
 		}
 	}
-	slices.Sort(algorithms)
 	if !slices.Equal(algorithms, []string{algES256, algEdDSA}) {
-		t.Errorf("the set has keys for %v, want one for each algorithm and none of user tokens", algorithms)
+		t.Errorf("the set has keys for %v, want the newest first, and none of user tokens", algorithms)
 	}
-	keys, err := keyfunc.NewJWKSetJSON(sets[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must(keyfunc.NewJWKSetJSON(body))
 	for _, token := range tokens {
 		if _, err := jwt.Parse(token, keys.Keyfunc, jwt.WithIssuer("https://maps.test"), jwt.WithAudience("maps.test"),
-			jwt.WithTimeFunc(func() time.Time { return start })); err != nil {
+			jwt.WithTimeFunc(w.now)); err != nil {
 			t.Errorf("an upstream cannot verify: %v", err)
+		}
+	}
+	// The keys of the old algorithm go when their last tokens have expired.
+	w.advance(MaxUserTTL + keyGrace)
+	maintained(t, changed)
+	for _, k := range must(changed.Keys(t.Context())) {
+		if k.Algorithm != algES256 || !k.Signs {
+			t.Errorf("key %+v is still there", k)
 		}
 	}
 }
 
-func TestKeysAreKept(t *testing.T) {
-	w := newWorld(t)
-	again := newAuthority(t, w.cfg, account.NewLive(w.store))
-	if !bytes.Equal(w.JWKS(), again.JWKS()) || w.ring().user.id != again.ring().user.id ||
-		w.ring().access.id == w.ring().user.id {
-		t.Error("a second start has other keys, or one key for both uses")
-	}
-}
-
-// TestFirstStartByMany starts several servers on one new store at once: they must end up with the same keys.
+// TestFirstStartByMany starts several servers on one new store at once: they end up with the same keys.
 func TestFirstStartByMany(t *testing.T) {
-	store := accounttest.NewMemory()
-	cfg := newWorld(t).cfg
+	w := newWorld(t)
+	w.sql(t, "DELETE FROM maps_keys")
 	sets := make([]string, 6)
-	var wg sync.WaitGroup
+	var all sync.WaitGroup
 	for i := range sets {
-		wg.Go(func() {
-			a, err := New(t.Context(), cfg, account.NewLive(store), nil)
+		all.Go(func() {
+			a, err := New(t.Context(), w.cfg, w.store, nil)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer a.Close()
-			sets[i] = string(a.JWKS()) + a.ring().user.id
+			for _, k := range must(a.Keys(t.Context())) {
+				sets[i] += k.ID + string(k.Use)
+			}
 		})
 	}
-	wg.Wait()
-	if slices.Sort(sets); sets[0] != sets[len(sets)-1] {
+	all.Wait()
+	if slices.Sort(sets); sets[0] != sets[len(sets)-1] || strings.Count(sets[0], string(account.KeyUser)) != 1 {
 		t.Errorf("servers have different keys: %v", slices.Compact(sets))
 	}
 }
 
 func TestSealedKeys(t *testing.T) {
 	secret, other := bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{8}, 32)
-	for _, algorithm := range []string{algEdDSA, algES256} {
-		for _, sealedFrom := range []string{"the first start", "later"} {
-			t.Run(algorithm+" sealed from "+sealedFrom, func(t *testing.T) {
-				w := newWorld(t, func(c *Config) {
-					c.Algorithm = algorithm
-					if sealedFrom == "the first start" {
-						c.KeyEncryptionKey = secret
-					}
-				})
-				app := w.holder(t, "org", account.ScopeTile)
-				token := w.exchange(t, app, app).Access
-				live := account.NewLive(w.store)
-				cfg := w.cfg
-				cfg.KeyEncryptionKey = secret
-				sealed := newAuthority(t, cfg, live)
-				if _, err := sealed.VerifyAccess(t.Context(), token); err != nil {
-					t.Errorf("a token of before: %v", err)
-				}
-				kept, err := w.store.Keys(t.Context())
-				if err != nil || len(kept) != 2 {
-					t.Fatalf("%d keys, error %v", len(kept), err)
-				}
-				for _, k := range kept {
-					clear, err := unsealKey(secret, k)
-					if err != nil || !k.Sealed {
-						t.Fatalf("key %s: sealed is %v, error %v", k.ID, k.Sealed, err)
-					}
-					if _, err := x509.ParsePKCS8PrivateKey(clear); err != nil {
-						t.Errorf("key %s is not in PKCS #8 form: %v", k.ID, err)
-					}
-					if bytes.Contains(k.Private, clear[len(clear)-32:]) {
-						t.Error("the store holds the private half in clear")
-					}
-				}
-				for name, wrong := range map[string][]byte{"no key encryption key": nil, "another": other} {
-					cfg.KeyEncryptionKey = wrong
-					_, err := New(t.Context(), cfg, live, nil)
-					if err == nil || !strings.Contains(err.Error(), "key encryption key") {
-						t.Errorf("%s: error %v", name, err)
-					}
+	for _, from := range []string{"the first start", "later"} {
+		for _, algorithm := range []string{algEdDSA, algES256} {
+			w := newWorld(t, func(c *Config) {
+				if c.Algorithm = algorithm; from == "the first start" {
+					c.KeyEncryptionKey = secret
 				}
 			})
+			app := w.holder(t, "org", account.ScopeTile)
+			token := w.exchange(t, app, app).Access
+			sealed := w.beside(t, func(c *Config) { c.KeyEncryptionKey = secret })
+			sealed.accepted(t, "a token of before", token)
+			succeeds(t, sealed.Rotate(t.Context()))
+			kept := must(w.store.Keys(t.Context()))
+			if len(kept) != 4 {
+				t.Errorf("%d keys", len(kept))
+			}
+			for _, k := range kept {
+				clear, err := unsealKey(secret, k)
+				if err != nil || !k.Sealed {
+					t.Fatalf("%s: key %s: sealed is %v, error %v", from, k.ID, k.Sealed, err)
+				}
+				if _, err := x509.ParsePKCS8PrivateKey(clear); err != nil || bytes.Contains(k.Private, clear[len(clear)-32:]) {
+					t.Errorf("key %s is not in PKCS #8 form, or in clear: %v", k.ID, err)
+				}
+			}
+			for name, wrong := range map[string][]byte{"no key encryption key": nil, "another": other} {
+				cfg := w.cfg
+				cfg.KeyEncryptionKey = wrong
+				if _, err := New(t.Context(), cfg, w.store, nil); err == nil || !strings.Contains(err.Error(), "key encryption key") {
+					t.Errorf("%s: error %v", name, err)
+				}
+			}
 		}
 	}
 }
 
-// TestSealedKeyIsBound moves sealed keys about in the store: none may pass for another.
-func TestSealedKeyIsBound(t *testing.T) {
+// TestStoredKeys moves sealed keys about in the store, and spoils keys in clear: none passes for another.
+func TestStoredKeys(t *testing.T) {
 	secret := bytes.Repeat([]byte{7}, 32)
-	k, err := newKey(account.KeyUser, algEdDSA, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(newKey(account.KeyUser, algEdDSA, start))
 	sealed := sealKey(secret, k)
 	if bytes.Equal(sealed.Private, sealKey(secret, k).Private) {
 		t.Error("sealing twice gives the same bytes")
 	}
+	must(openKey(secret, sealed))
 	for name, change := range map[string]func(*account.Key){
 		"id":        func(k *account.Key) { k.ID = "other" },
 		"use":       func(k *account.Key) { k.Use = account.KeyAccess },
@@ -182,38 +159,53 @@ func TestSealedKeyIsBound(t *testing.T) {
 			t.Errorf("with another %s it opens", name)
 		}
 	}
-	if _, err := openKey(secret, sealed); err != nil {
-		t.Error(err)
-	}
-	for name, change := range map[string]func(*account.Key){
-		"of another algorithm": func(k *account.Key) { k.Algorithm = algES256 },
-		"of an unknown use":    func(k *account.Key) { k.Use = "backup" },
-		"broken":               func(k *account.Key) { k.Private = k.Private[:20] },
+	for want, change := range map[string]func(*account.Key){
+		"stored for algorithm": func(k *account.Key) { k.Algorithm = algES256 },
+		"unknown use":          func(k *account.Key) { k.Use = "backup" },
+		"PKCS #8":              func(k *account.Key) { k.Private = k.Private[:20] },
 	} {
 		changed := k
 		change(&changed)
-		if _, err := openKey(nil, changed); err == nil {
-			t.Errorf("a key in clear %s opens", name)
+		if _, err := openKey(nil, changed); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a key in clear: error %v, want one with %q", err, want)
 		}
 	}
 }
 
-func TestNewWithoutStore(t *testing.T) {
-	store := accounttest.NewMemory()
-	_ = store.Close()
-	_, err := New(t.Context(), newWorld(t).cfg, account.NewLive(store), nil)
-	if err == nil || errors.Is(err, ErrInvalid) {
-		t.Errorf("error %v", err)
+// TestUnreadableKeys: a store whose keys cannot be read or used is an error, and no reason to refuse tokens or use
+// others.
+func TestUnreadableKeys(t *testing.T) {
+	w := newWorld(t)
+	app := w.holder(t, "org", account.ScopeTile)
+	token, user := w.exchange(t, app, app).Access, w.mint(t)
+	w.cached(t, token)
+	if _, err := w.store.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
+		k := must(newKey(account.KeyAccess, algEdDSA, start))
+		k.Private = []byte("none")
+		return append(keys, k), nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.VerifyAccess(t.Context(), token)
+	isUnavailable(t, "an access token", err)
+	_, err = w.VerifyUser(t.Context(), user)
+	isUnavailable(t, "a user token", err)
+	_, err = w.Exchange(t.Context(), app.client, app.server)
+	isUnavailable(t, "an exchange", err)
+	_, _, _, err = w.MintUser(t.Context(), "org", "alice", time.Hour)
+	if isUnavailable(t, "minting", err); errors.Is(err, ErrMint) {
+		t.Errorf("minting without keys is the caller's fault: %v", err)
+	}
+	if _, err := New(t.Context(), w.cfg, w.store, nil); err == nil || !strings.Contains(err.Error(), "PKCS #8") {
+		t.Errorf("a start: error %v", err)
 	}
 }
 
 func TestConfigValidate(t *testing.T) {
-	good := Config{Issuer: "i", Audience: "a", Algorithm: algEdDSA, AccessTTL: time.Minute, RefreshTTL: time.Hour,
+	good := Config{Issuer: "i", Audience: "a", Algorithm: algEdDSA, AccessTTL: time.Minute, RefreshTTL: time.Hour, MaxGrants: 1,
 		Users: []UserIssuer{{Issuer: "https://id", Audience: "m", JWKSURL: "https://id/keys",
 			Algorithms: []string{"RS256", "ES256"}, OrganizationClaim: "org"}}}
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, good.validate())
 	user := func(change func(*UserIssuer)) func(*Config) {
 		return func(c *Config) {
 			u := c.Users[0]
@@ -221,32 +213,38 @@ func TestConfigValidate(t *testing.T) {
 			c.Users = []UserIssuer{u}
 		}
 	}
-	for want, change := range map[string]func(*Config){
-		"issuer is empty":              func(c *Config) { c.Issuer = "" },
-		"audience is empty":            func(c *Config) { c.Audience = "" },
-		`algorithm "RS256"`:            func(c *Config) { c.Algorithm = "RS256" },
-		"life of access tokens":        func(c *Config) { c.AccessTTL = time.Millisecond },
-		"life of refresh tokens":       func(c *Config) { c.RefreshTTL = 0 },
-		"key encryption key has 16":    func(c *Config) { c.KeyEncryptionKey = make([]byte, 16) },
-		"this service's own":           func(c *Config) { c.Issuer = "https://id" },
-		"listed twice":                 func(c *Config) { c.Users = append(c.Users[:1:1], c.Users[0]) },
-		`issuer "": issuer is empty`:   user(func(u *UserIssuer) { u.Issuer = "" }),
-		`"https://id": audience`:       user(func(u *UserIssuer) { u.Audience = "" }),
-		"organization claim":           user(func(u *UserIssuer) { u.OrganizationClaim = "" }),
-		"no algorithms":                user(func(u *UserIssuer) { u.Algorithms = nil }),
-		`algorithm "HS256" is not`:     user(func(u *UserIssuer) { u.Algorithms = []string{"RS256", "HS256"} }),
-		`algorithm "none" is not`:      user(func(u *UserIssuer) { u.Algorithms = []string{"none"} }),
-		"not an http":                  user(func(u *UserIssuer) { u.JWKSURL = "file:///etc/passwd" }),
-		"must be https":                user(func(u *UserIssuer) { u.JWKSURL = "http://id.example.com/keys" }),
-		"https, except on loopback":    user(func(u *UserIssuer) { u.JWKSURL = "http://127.0.0.1.example.com/keys" }),
-		"URL of the key set":           user(func(u *UserIssuer) { u.JWKSURL = "" }),
-		"needs a name and a value":     user(func(u *UserIssuer) { u.RequireClaim = "role" }),
-		"claim needs a name and a val": user(func(u *UserIssuer) { u.RequireValue = "admin" }),
+	for _, test := range []struct {
+		want   string
+		change func(*Config)
+	}{
+		{"issuer or audience", func(c *Config) { c.Issuer = "" }},
+		{"issuer or audience", func(c *Config) { c.Audience = "" }},
+		{`algorithm "RS256"`, func(c *Config) { c.Algorithm = "RS256" }},
+		{"out of range", func(c *Config) { c.AccessTTL = time.Millisecond }},
+		{"out of range", func(c *Config) { c.AccessTTL = MaxAccessTTL + 1 }},
+		{"out of range", func(c *Config) { c.RefreshTTL = 0 }},
+		{"out of range", func(c *Config) { c.MaxGrants = 0 }},
+		{"out of range", func(c *Config) { c.KeyRotation = time.Minute }},
+		{"key encryption key has 16", func(c *Config) { c.KeyEncryptionKey = make([]byte, 16) }},
+		{"this service's own", func(c *Config) { c.Issuer = "https://id" }},
+		{"listed twice", func(c *Config) { c.Users = append(c.Users[:1:1], c.Users[0]) }},
+		{"field is empty", user(func(u *UserIssuer) { u.Issuer = "" })},
+		{"field is empty", user(func(u *UserIssuer) { u.Audience = "" })},
+		{"field is empty", user(func(u *UserIssuer) { u.OrganizationClaim = "" })},
+		{"field is empty", user(func(u *UserIssuer) { u.Algorithms = nil })},
+		{"field is empty", user(func(u *UserIssuer) { u.RequireClaim = "role" })},
+		{"field is empty", user(func(u *UserIssuer) { u.RequireValue = "admin" })},
+		{`"HS256" is not`, user(func(u *UserIssuer) { u.Algorithms = []string{"RS256", "HS256"} })},
+		{`"none" is not`, user(func(u *UserIssuer) { u.Algorithms = []string{"none"} })},
+		{"not an http", user(func(u *UserIssuer) { u.JWKSURL = "file:///etc/passwd" })},
+		{"not an http", user(func(u *UserIssuer) { u.JWKSURL = "" })},
+		{"must be https", user(func(u *UserIssuer) { u.JWKSURL = "http://id.example.com/keys" })},
+		{"must be https", user(func(u *UserIssuer) { u.JWKSURL = "http://127.0.0.1.example.com/keys" })},
 	} {
 		c := good
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
+		test.change(&c)
+		if err := c.validate(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("error %v, want one with %q", err, test.want)
 		}
 	}
 }

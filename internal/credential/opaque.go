@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
+	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
@@ -27,40 +28,31 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // newOpaque makes an opaque token.
 func newOpaque(prefix string) string {
 	text := appendRandom(append(make([]byte, 0, opaqueLen), prefix...), secretLen)
-	return string(appendNumber(text, uint64(crc32.ChecksumIEEE(text)), checksumLen))
+	return string(appendChecksum(text))
 }
 
 // parseOpaque checks the form of a token and returns what the store knows it by.
 func parseOpaque(prefix, token string) (h account.Hash, ok bool) {
-	if len(token) != opaqueLen || token[:prefixLen] != prefix {
+	if len(token) != opaqueLen || token[:prefixLen] != prefix || strings.Trim(token[prefixLen:], base62) != "" {
 		return h, false
 	}
-	for _, c := range []byte(token[prefixLen:]) {
-		if !isBase62(c) {
-			return h, false
-		}
-	}
-	body := []byte(token[:opaqueLen-checksumLen])
-	var sum [checksumLen]byte
-	if string(appendNumber(sum[:0], uint64(crc32.ChecksumIEEE(body)), checksumLen)) != token[opaqueLen-checksumLen:] {
+	if body := []byte(token[:opaqueLen-checksumLen]); string(appendChecksum(body)) != token {
 		return h, false
 	}
 	return hashOf(token), true
 }
 
-func hashOf(token string) account.Hash { return sha256.Sum256([]byte(token)) }
-
-func isBase62(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+func appendChecksum(body []byte) []byte {
+	return appendNumber(body, uint64(crc32.ChecksumIEEE(body)), checksumLen)
 }
+
+func hashOf(token string) account.Hash { return sha256.Sum256([]byte(token)) }
 
 // appendNumber appends the number in exactly width base62 digits.
 func appendNumber(to []byte, n uint64, width int) []byte {
 	at := len(to)
-	for range width {
-		to = append(to, '0')
-	}
-	for i := at + width - 1; i >= at; i-- {
+	to = append(to, make([]byte, width)...)
+	for i := len(to) - 1; i >= at; i-- {
 		to[i] = base62[n%62]
 		n /= 62
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // Refresh makes a new access token of a grant. server is looked at only if opts require it. ErrInvalid, ErrReused, or
-// ErrNoScope when the accounts have lost every scope of the grant. Without rotation, Tokens.Refresh is the token that was
-// given.
+// ErrNoScope when the accounts have lost every scope of the grant. Without rotation, Tokens.Refresh is the token that
+// was given.
 func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts RefreshOptions) (Tokens, error) {
 	hash, ok := parseOpaque(refreshPrefix, refresh)
 	if !ok {
@@ -17,39 +17,40 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	}
 	g, err := a.store.GrantByRefresh(ctx, hash)
 	tokens := Tokens{Grant: g.ID, Client: g.ClientAccount, Server: g.ServerAccount, Organization: g.Organization}
-	switch {
-	case errors.Is(err, account.ErrReused):
+	if errors.Is(err, account.ErrReused) {
 		return tokens, a.endReused(ctx, g.ID)
-	case account.IsUnavailable(err):
-		return tokens, unavailable(err)
-	case err != nil:
-		return tokens, refusedUnknown
+	}
+	if err := found(err, refusedUnknown); err != nil {
+		return tokens, err
 	}
 	if opts.RequireServerToken {
 		if err := a.checkServerToken(ctx, &g, server); err != nil {
 			return tokens, err
 		}
 	}
-	if tokens.Scopes, err = a.grantScopes(ctx, &g); err != nil {
+	clientAccount, serverAccount, err := a.accounts(ctx, &g)
+	if err != nil {
 		return tokens, err
 	}
-	access := a.newAccess(ctx, &g, tokens.Scopes, a.cfg.Now()) // refused if the grant has expired
-	if access.err != nil {
-		return tokens, access.err
+	tokens.Scopes = g.Scopes & clientAccount.Scopes.Set() & serverAccount.Scopes.Set()
+	if tokens.Scopes == 0 {
+		return tokens, ErrNoScope
 	}
-	tokens.Refresh = refresh
+	access, ttl, err := a.newAccess(ctx, &g, tokens.Scopes, a.cfg.Now()) // refused if the grant has expired
+	if err != nil {
+		return tokens, err
+	}
 	if opts.Rotate {
-		tokens.Refresh = newOpaque(refreshPrefix)
-		switch err := a.store.RotateGrant(ctx, g.ID, hash, hashOf(tokens.Refresh)); {
-		case errors.Is(err, account.ErrReused):
+		refresh = newOpaque(refreshPrefix)
+		err := a.store.RotateGrant(ctx, g.ID, hash, hashOf(refresh))
+		if errors.Is(err, account.ErrReused) {
 			return tokens, a.endReused(ctx, g.ID)
-		case errors.Is(err, account.ErrNotFound):
-			return tokens, refusedGrant
-		case err != nil:
-			return tokens, unavailable(err)
+		}
+		if err := found(err, refusedGrant); err != nil {
+			return tokens, err
 		}
 	}
-	tokens.Access, tokens.ExpiresIn = access.token, access.ttl
+	tokens.Access, tokens.Refresh, tokens.ExpiresIn = access, refresh, ttl
 	return tokens, nil
 }
 
@@ -60,13 +61,10 @@ func (a *Authority) checkServerToken(ctx context.Context, g *account.Grant, serv
 		return refusedServer
 	}
 	holder, err := a.store.AccountByToken(ctx, account.ServerToken, hash)
-	switch {
-	case account.IsUnavailable(err):
-		return unavailable(err)
-	case err != nil || holder.ID != g.ServerAccount:
+	if err == nil && holder.ID != g.ServerAccount {
 		return refusedServer
 	}
-	return nil
+	return found(err, refusedServer)
 }
 
 // endReused ends a grant whose refresh token came again: one of the two who hold it stole it.
@@ -75,25 +73,4 @@ func (a *Authority) endReused(ctx context.Context, grant string) error {
 		return unavailable(err)
 	}
 	return ErrReused
-}
-
-// grantScopes returns the scopes that a grant still gives: those of the exchange that both accounts have now.
-func (a *Authority) grantScopes(ctx context.Context, g *account.Grant) (account.ScopeSet, error) {
-	scopes := g.Scopes
-	client, err := a.active(ctx, g.ClientAccount, g.Organization, g.ClientGeneration)
-	if err != nil {
-		return 0, err
-	}
-	scopes &= client.Scopes.Set()
-	if g.ServerAccount != g.ClientAccount {
-		server, err := a.active(ctx, g.ServerAccount, g.Organization, g.ServerGeneration)
-		if err != nil {
-			return 0, err
-		}
-		scopes &= server.Scopes.Set()
-	}
-	if scopes == 0 {
-		return 0, ErrNoScope
-	}
-	return scopes, nil
 }

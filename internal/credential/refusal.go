@@ -71,4 +71,15 @@ func inactive(s account.Status) refusal {
 	return refusedRevoked
 }
 
+// found is the error of a call of the store whose answer may be that there is no such thing.
+func found(err error, missing refusal) error {
+	switch {
+	case err == nil:
+		return nil
+	case account.IsUnavailable(err):
+		return unavailable(err)
+	}
+	return missing
+}
+
 func unavailable(err error) error { return fmt.Errorf("asking the account store: %w", err) }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/MicahParks/jwkset"
@@ -30,29 +31,42 @@ const (
 )
 
 // remoteIssuer checks tokens of one other issuer, with keys that are fetched when the first token comes, and again from
-// time to time.
+// time to time. While the issuer does not answer, the keys that were fetched last stay good.
 type remoteIssuer struct {
-	cfg        UserIssuer
-	refreshing context.Context
-	client     *http.Client
-
-	mu    sync.Mutex
-	keys  keyfunc.Keyfunc // nil until the first fetch succeeded
-	tried time.Time
-	err   error // of the last attempt
+	cfg    UserIssuer
+	sets   keySets
+	failed atomic.Pointer[error] // why the last fetch failed
+	// keys fetches the key set once. The two keyfuncs have the same keys; that of refresh fetches them again if it does
+	// not know the one that a token names.
+	keys     func() (known, refresh keyfunc.Keyfunc)
+	fetching sync.Mutex
+	pause    *rate.Limiter
 }
 
+// newRemoteIssuer ends the refreshing of the keys with a context.
 func newRemoteIssuer(refreshing context.Context, cfg UserIssuer) *remoteIssuer {
-	return &remoteIssuer{cfg: cfg, refreshing: refreshing, client: &http.Client{
-		Timeout:   keysTimeout,
-		Transport: keySets{http.DefaultTransport},
-		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) >= 3 || !SafeURL(req.URL) || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
-				return errors.New("the URL of the key set (jwks_url) redirects too often or away from https")
-			}
-			return nil
-		},
-	}}
+	r := &remoteIssuer{cfg: cfg, sets: keySets{issuer: http.DefaultTransport},
+		pause: rate.NewLimiter(rate.Every(keysPause), 1)}
+	client := &http.Client{Timeout: keysTimeout, Transport: &r.sets, CheckRedirect: checkRedirect}
+	r.keys = sync.OnceValues(func() (known, refresh keyfunc.Keyfunc) {
+		r.pause.Allow()
+		// None of these fails with a URL that Config.Validate has checked.
+		set, _ := jwkset.NewStorageFromHTTP(cfg.JWKSURL, jwkset.HTTPClientStorageOptions{
+			Client: client, Ctx: refreshing, HTTPTimeout: keysTimeout, RefreshInterval: keysRefresh,
+			NoErrorReturnFirstHTTPReq: true,
+			RefreshErrorHandler:       func(_ context.Context, err error) { r.failed.Store(&err) },
+		})
+		again, _ := jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
+			HTTPURLs:         map[string]jwkset.Storage{cfg.JWKSURL: set},
+			RateLimitWaitMax: keysTimeout, // bounds the fetch, too
+			// It would have a token wait for the limit, and the fetch have what is left of the time: see remoteIssuer.key.
+			RefreshUnknownKID: rate.NewLimiter(rate.Inf, 1),
+		})
+		known, _ = keyfunc.New(keyfunc.Options{Storage: set})
+		refresh, _ = keyfunc.New(keyfunc.Options{Storage: again})
+		return known, refresh
+	})
+	return r
 }
 
 // key returns the issuer's key that a token names.
@@ -63,52 +77,41 @@ func (r *remoteIssuer) key(ctx context.Context, t *jwt.Token) (any, error) {
 	if headerText(t, "kid") == "" {
 		return nil, refusedKey // without it, every key would have to be tried
 	}
-	keys, err := r.fetched()
-	if err != nil {
-		return nil, fmt.Errorf("asking issuer %q for its keys: %w", r.cfg.Issuer, err)
+	known, refresh := r.keys()
+	key, err := known.Keyfunc(t)
+	if errors.Is(err, jwkset.ErrKeyNotFound) {
+		r.fetching.Lock() // those who wait find what this one fetches
+		defer r.fetching.Unlock()
+		if key, err = known.Keyfunc(t); errors.Is(err, jwkset.ErrKeyNotFound) && r.pause.Allow() {
+			key, err = refresh.KeyfuncCtx(context.WithoutCancel(ctx))(t)
+		}
 	}
-	key, err := keys.KeyfuncCtx(ctx)(t)
 	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, refusedKey // it is unknown, or for another algorithm or use
+	case err == nil:
+		return key, nil
+	case !r.sets.fetched.Load():
+		return nil, fmt.Errorf("issuer %q has not told its keys: %w", r.cfg.Issuer, *r.failed.Load())
 	}
-	return key, nil
+	return nil, refusedKey // it is unknown, or for another algorithm or use
 }
 
-// fetched returns the issuer's keys. While they have never been fetched, it tries at most once in each keysPause.
-func (r *remoteIssuer) fetched() (keyfunc.Keyfunc, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.keys != nil || r.err != nil && time.Since(r.tried) < keysPause {
-		return r.keys, r.err
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 3 || !SafeURL(req.URL) || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return errors.New("the URL of the key set (jwks_url) redirects too often or away from https")
 	}
-	r.tried = time.Now()
-	var set jwkset.Storage
-	set, r.err = jwkset.NewStorageFromHTTP(r.cfg.JWKSURL, jwkset.HTTPClientStorageOptions{
-		Client: r.client, Ctx: r.refreshing, HTTPTimeout: keysTimeout, RefreshInterval: keysRefresh,
-	})
-	if r.err != nil {
-		return nil, r.err
-	}
-	if set, r.err = jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
-		HTTPURLs:          map[string]jwkset.Storage{r.cfg.JWKSURL: set},
-		RateLimitWaitMax:  keysTimeout,
-		RefreshUnknownKID: rate.NewLimiter(rate.Every(keysPause), 1),
-	}); r.err == nil {
-		r.keys, r.err = keyfunc.New(keyfunc.Options{Storage: set})
-	}
-	return r.keys, r.err
+	return nil
 }
 
 // keySets fetches key sets of bounded size. It leaves out keys that this service cannot use (of other kinds, for
 // encryption, without an id, symmetric), as RFC 7517 wants: jwkset would refuse the whole set.
-type keySets struct{ http.RoundTripper }
+type keySets struct {
+	issuer  http.RoundTripper
+	fetched atomic.Bool // at least once
+}
 
 // RoundTrip implements http.RoundTripper.
-func (k keySets) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := k.RoundTripper.RoundTrip(req)
+func (k *keySets) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := k.issuer.RoundTrip(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return resp, err
 	}
@@ -124,41 +127,32 @@ func (k keySets) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.fetched.Store(true)
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(usable)), int64(len(usable))
 	return resp, nil
 }
 
 func usableKeys(body []byte) ([]byte, error) {
-	var set, usable jwkset.JWKSMarshal
+	var set jwkset.JWKSMarshal
 	if err := json.Unmarshal(body, &set); err != nil {
 		return nil, errors.New("the key set is not a JWKS")
 	}
-	seen := make(map[string]bool)
-	for _, one := range set.Keys {
-		if one.KID == "" || one.KTY == jwkset.KtyOct || one.USE != "" && one.USE != jwkset.UseSig {
-			continue
-		}
-		if _, err := jwkset.NewJWKFromMarshal(one, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{}); err != nil {
-			continue
-		}
-		if seen[one.KID] {
-			return nil, errors.New("the key set has two keys with the same id")
-		}
-		seen[one.KID] = true
-		usable.Keys = append(usable.Keys, one)
-	}
-	if len(usable.Keys) == 0 {
+	set.Keys = slices.DeleteFunc(set.Keys, func(one jwkset.JWKMarshal) bool {
+		_, err := jwkset.NewJWKFromMarshal(one, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
+		return err != nil || one.KID == "" || one.KTY == jwkset.KtyOct || one.USE != "" && one.USE != jwkset.UseSig
+	})
+	if len(set.Keys) == 0 {
 		return nil, errors.New("the key set holds no key that can check signatures")
 	}
-	return json.Marshal(usable)
+	return json.Marshal(set)
 }
 
 // checkRequired checks the claim that an issuer's users need: equal to the value, or a list that holds it.
-func (r *remoteIssuer) checkRequired(c *userClaims) error {
+func (r *remoteIssuer) checkRequired(c userClaims) error {
 	if r.cfg.RequireClaim == "" {
 		return nil
 	}
-	switch have := c.MapClaims[r.cfg.RequireClaim].(type) {
+	switch have := c[r.cfg.RequireClaim].(type) {
 	case string:
 		if have == r.cfg.RequireValue {
 			return nil

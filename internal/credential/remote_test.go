@@ -1,7 +1,6 @@
 package credential
 
 import (
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -11,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -46,10 +47,7 @@ func (i *issuer) answerWith(answer func(http.ResponseWriter)) { i.answer.Store(&
 
 func (i *issuer) publish(t testing.TB, keys ...object) {
 	t.Helper()
-	body, err := json.Marshal(object{"keys": keys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must(json.Marshal(object{"keys": keys}))
 	i.answerWith(func(w http.ResponseWriter) { _, _ = w.Write(body) })
 }
 
@@ -139,10 +137,10 @@ func TestRemoteUsers(t *testing.T) {
 		{"algorithm that is not pinned", s.ed.token(t, nil, claims), refusedAlgorithm},
 		{"HS256", s.rsa.token(t, object{"alg": "HS256"}, claims), refusedAlgorithm},
 		{"none", s.rsa.token(t, object{"alg": "none"}, claims), refusedAlgorithm},
-		{"algorithm of another kind of key", s.rsa.token(t, object{"alg": "ES256"}, claims), refusedAlgorithm},
+		{"algorithm of another kind of key", s.rsa.token(t, object{"alg": "ES256"}, claims), refusedKey},
 		{"kid missing", s.rsa.token(t, object{"kid": nil}, claims), refusedKey},
 		{"kid unknown", s.rsa.token(t, object{"kid": "none"}, claims), refusedKey},
-		{"kid of another key", s.ec.token(t, object{"kid": "r1"}, claims), refusedAlgorithm},
+		{"kid of another key", s.ec.token(t, object{"kid": "r1"}, claims), refusedKey},
 		{"signature of another key", s.late.token(t, object{"kid": "e1"}, claims), refusedSignature},
 		{"typ of local users", s.ec.token(t, object{"typ": userType}, claims), refusedType},
 		{"typ of logout", s.ec.token(t, object{"typ": "logout+jwt"}, claims), refusedType},
@@ -189,12 +187,10 @@ func TestRequiredClaim(t *testing.T) {
 	}
 }
 
-// TestIssuerDown: nothing is said about tokens while the issuer has never answered, and it is not asked for each of them.
+// TestIssuerDown: nothing is said about tokens while the issuer has never answered, and it is not asked for each of
+// them.
 func TestIssuerDown(t *testing.T) {
 	s := strangers()
-	i := newIssuer(t)
-	w, claims := remoteWorld(t, i)
-	token := s.ec.token(t, nil, claims)
 	for name, answer := range map[string]func(http.ResponseWriter){
 		"error":   func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
 		"no JSON": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
@@ -205,130 +201,94 @@ func TestIssuerDown(t *testing.T) {
 		"too large": func(w http.ResponseWriter) {
 			_, _ = w.Write([]byte(`{"keys":[],"x":"` + strings.Repeat("x", keysMaxBytes) + `"}`))
 		},
-		"two keys of one id": func(w http.ResponseWriter) {
-			body, _ := json.Marshal(object{"keys": []object{s.ec.jwk(nil), s.rsa.jwk(object{"kid": "e1"})}})
-			_, _ = w.Write(body)
-		},
-		"leads away": func(w http.ResponseWriter) { w.Header().Set("Location", "/again"); w.WriteHeader(http.StatusFound) },
+		"leads around": func(w http.ResponseWriter) { w.Header().Set("Location", "/again"); w.WriteHeader(http.StatusFound) },
 	} {
+		i := newIssuer(t)
 		i.answerWith(answer)
-		w.advance(keysPause)
-		before := i.fetches.Load()
+		w, claims := remoteWorld(t, i)
 		for range 20 {
-			_, err := w.VerifyUser(t.Context(), token)
+			_, err := w.VerifyUser(t.Context(), s.ec.token(t, nil, claims))
 			isUnavailable(t, name, err)
 		}
-		if n := i.fetches.Load() - before; n > 4 {
+		if n := i.fetches.Load(); n > 4 {
 			t.Errorf("%s: twenty tokens made %d requests", name, n)
 		}
-	}
-	local, _, _, err := w.MintUser(t.Context(), "org", "s", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.VerifyUser(t.Context(), local); err != nil {
-		t.Errorf("a local user, the other issuer being down: %v", err)
-	}
-	i.publish(t, s.ec.jwk(nil))
-	w.advance(keysPause)
-	if _, err := w.VerifyUser(t.Context(), s.ec.token(t, nil, claims)); err != nil {
-		t.Errorf("when the issuer is back: %v", err)
+		if _, err := w.VerifyUser(t.Context(), w.mint(t)); err != nil {
+			t.Errorf("a local user, the other issuer being down: %v", err)
+		}
 	}
 }
 
-func TestIssuerChangesKeys(t *testing.T) {
+// inMemory answers requests without a network, so that they can be made in a synctest bubble.
+type inMemory struct{ *issuer }
+
+func (i inMemory) RoundTrip(*http.Request) (*http.Response, error) {
+	i.fetches.Add(1)
+	w := httptest.NewRecorder()
+	(*i.answer.Load())(w)
+	return w.Result(), nil
+}
+
+// TestIssuerOverTime: keys come and go, and the issuer as well.
+func TestIssuerOverTime(t *testing.T) {
 	s := strangers()
-	i := newIssuer(t, s.ec.jwk(nil))
-	w, claims := remoteWorld(t, i)
-	claims["exp"] = start.Add(72 * time.Hour).Unix()
-	before, after := s.ec.token(t, nil, claims), s.late.token(t, nil, claims)
-	if _, err := w.VerifyUser(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
-	_, err := w.VerifyUser(t.Context(), after)
-	refused(t, "a key that is not published", err, refusedKey)
-
-	// A new key is found as soon as a token names it, but made-up names do not make more than a request each pause.
-	i.publish(t, s.ec.jwk(nil), s.late.jwk(nil))
-	w.advance(keysPause)
-	fetches := i.fetches.Load()
-	for range 20 {
-		_, err := w.VerifyUser(t.Context(), s.late.token(t, object{"kid": "made up"}, claims))
-		refused(t, "a made-up key", err, refusedKey)
-	}
-	if n := i.fetches.Load() - fetches; n != 1 {
-		t.Errorf("made-up names of keys made %d requests, want 1", n)
-	}
-	if _, err := w.VerifyUser(t.Context(), after); err != nil {
-		t.Errorf("a new key: %v", err)
-	}
-
-	// A key that is withdrawn is gone after keysFresh; the first token after it may still pass while the keys are fetched.
-	i.publish(t, s.late.jwk(nil))
-	w.advance(keysFresh)
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		if _, err = w.VerifyUser(t.Context(), before); err != nil || time.Now().After(deadline) {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		i := new(issuer)
+		r := newRemoteIssuer(t.Context(), UserIssuer{JWKSURL: "https://id.test/keys", Algorithms: []string{"ES256"}})
+		r.sets.issuer = inMemory{i}
+		ask := func(kid string) error {
+			_, err := r.key(t.Context(), &jwt.Token{Method: jwt.SigningMethodES256,
+				Header: map[string]any{"kid": kid, "alg": "ES256"}})
+			return err
 		}
-		time.Sleep(time.Millisecond)
-	}
-	refused(t, "a key that was withdrawn", err, refusedKey)
+		down := func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) }
+		i.answerWith(down)
+		isUnavailable(t, "before the first answer", ask("e1"))
+		i.publish(t, s.ec.jwk(nil))
+		isUnavailable(t, "before it is asked again", ask("e1"))
+		time.Sleep(keysPause)
+		if err := ask("e1"); err != nil {
+			t.Fatalf("when the issuer is back: %v", err)
+		}
 
-	// An issuer that goes down leaves its keys good for keysStale.
-	i.answerWith(func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) })
-	for range 3 {
-		w.advance(keysStale / 4)
-		if _, err := w.VerifyUser(t.Context(), after); err != nil {
+		// A new key is found when a token names it. Made-up names make one request in each pause, and many tokens share it.
+		i.publish(t, s.ec.jwk(nil), s.late.jwk(nil))
+		refused(t, "a new key, in the pause", ask("e2"), refusedKey)
+		time.Sleep(keysPause)
+		fetches := i.fetches.Load()
+		var all sync.WaitGroup
+		for n := range 20 {
+			all.Go(func() {
+				if n%2 == 0 {
+					refused(t, "a made-up key", ask(fmt.Sprint("made up ", n)), refusedKey)
+				} else if err := ask("e2"); err != nil {
+					t.Errorf("a new key: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if n := i.fetches.Load() - fetches; n != 1 {
+			t.Errorf("twenty tokens made %d requests, want 1", n)
+		}
+		for range 100 { // one per second: the issuer is asked once in ten
+			refused(t, "a made-up key", ask("made up"), refusedKey)
+			time.Sleep(time.Second)
+		}
+		if n := i.fetches.Load() - fetches; n > 11 {
+			t.Errorf("in 100 seconds, made-up keys made %d requests", n)
+		}
+
+		// A key that is withdrawn goes with the next refresh. An issuer that goes down leaves its keys good.
+		i.publish(t, s.late.jwk(nil))
+		time.Sleep(keysRefresh)
+		synctest.Wait()
+		refused(t, "a key that was withdrawn", ask("e1"), refusedKey)
+		i.answerWith(down)
+		time.Sleep(24 * time.Hour)
+		if err := ask("e2"); err != nil {
 			t.Errorf("with the issuer down: %v", err)
 		}
-	}
-	w.advance(keysStale / 4)
-	_, err = w.VerifyUser(t.Context(), after)
-	isUnavailable(t, "with the issuer down for too long", err)
-}
-
-// TestIssuerHangs: many requests share one fetch, and one that is given up does not take the others with it.
-func TestIssuerHangs(t *testing.T) {
-	s := strangers()
-	body, err := json.Marshal(object{"keys": []object{s.ec.jwk(nil)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	release := make(chan struct{})
-	i := newIssuer(t)
-	i.answerWith(func(w http.ResponseWriter) {
-		<-release
-		_, _ = w.Write(body)
 	})
-	w, claims := remoteWorld(t, i)
-	token := s.ec.token(t, nil, claims)
-	impatient, cancel := context.WithCancel(t.Context())
-	first, others := make(chan error, 1), make(chan error, 5)
-	go func() {
-		_, err := w.VerifyUser(impatient, token)
-		first <- err
-	}()
-	for i.fetches.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	for range cap(others) {
-		go func() {
-			_, err := w.VerifyUser(t.Context(), token)
-			others <- err
-		}()
-	}
-	cancel()
-	isUnavailable(t, "a request that was given up", <-first)
-	close(release)
-	for range cap(others) {
-		if err := <-others; err != nil {
-			t.Errorf("a request that waited: %v", err)
-		}
-	}
-	if n := i.fetches.Load(); n != 1 {
-		t.Errorf("%d requests for one key set", n)
-	}
 }
 
 // The keys come over https or loopback, also where their address sends this service on.

@@ -48,52 +48,96 @@ func (a *Authority) Keys(ctx context.Context) ([]KeyInfo, error) {
 		return nil, err
 	}
 	now := a.cfg.Now()
-	list := make([]KeyInfo, len(ring.keys))
-	for i, k := range ring.keys {
-		list[i] = KeyInfo{ID: k.id, Use: k.use, Algorithm: k.method.Alg(), CreatedAt: k.created.UTC(),
-			Signs: ring.signs(&a.cfg, k.use, now) == k, Until: a.until(ring.keys, i)}
-		if from := k.signsFrom(); from.After(now) && !list[i].Signs {
+	list := make([]KeyInfo, len(ring.stored))
+	for i, k := range ring.stored {
+		list[i] = KeyInfo{ID: k.ID, Use: k.Use, Algorithm: k.Algorithm, CreatedAt: k.CreatedAt.UTC(),
+			Signs: ring.signs(k.Use, now).id == k.ID, Until: a.until(ring.stored, i, now)}
+		if from := signsFrom(k); from.After(now) && !list[i].Signs {
 			list[i].SignsFrom = from.UTC()
 		}
 	}
 	return list, nil
 }
 
-// until is when the last token of a key has expired: no token is signed with it once its successor signs.
-func (a *Authority) until(keys []*signingKey, index int) time.Time {
+// until is when a key is of no use any more: its last token has expired, since its successor signs. A key that was made
+// while the clock was ahead would keep new ones from signing until then, so it goes at once; tokens that it signed
+// meanwhile are refused anyway.
+func (a *Authority) until(keys []account.Key, index int, now time.Time) time.Time {
 	k := keys[index]
-	for _, next := range keys[index+1:] {
-		if next.use != k.use || next.method.Alg() != k.method.Alg() {
-			continue
-		}
-		life := a.cfg.AccessTTL
-		if k.use == account.KeyUser {
-			life = MaxUserTTL
-		}
-		return next.signsFrom().Add(life + keyGrace).UTC()
+	sameUse := func(other account.Key) bool { return other.Use == k.Use }
+	if k.CreatedAt.After(now.Add(maxSkew)) && slices.ContainsFunc(keys[:index], sameUse) {
+		return now.UTC()
 	}
-	return time.Time{}
+	next := slices.IndexFunc(keys[index+1:], sameUse)
+	if next < 0 {
+		return time.Time{}
+	}
+	life := a.cfg.AccessTTL
+	if k.Use == account.KeyUser {
+		life = MaxUserTTL
+	}
+	return signsFrom(keys[index+1+next]).Add(life + keyGrace).UTC()
 }
 
-// prepareKeys makes the keys that are missing, and seals those that are in clear if there is a key encryption key.
+// spent returns the ids of the keys that are of no use any more.
+func (a *Authority) spent(keys []account.Key, now time.Time) (ids []string) {
+	for i, k := range keys {
+		if until := a.until(keys, i, now); !until.IsZero() && !now.Before(until) {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids
+}
+
+// due returns the uses whose newest key satisfies a condition, or that have none.
+func due(keys []account.Key, condition func(newest account.Key) bool) (uses []account.KeyUse) {
+	for _, use := range keyUses {
+		mine := slices.DeleteFunc(slices.Clone(keys), func(k account.Key) bool { return k.Use != use })
+		if len(mine) == 0 || condition(mine[len(mine)-1]) {
+			uses = append(uses, use)
+		}
+	}
+	return uses
+}
+
+// ofAge is the condition under which Maintain rotates a key.
+func (a *Authority) ofAge(now time.Time) func(account.Key) bool {
+	return func(k account.Key) bool {
+		return a.cfg.KeyRotation != 0 && !now.Before(k.CreatedAt.Add(a.cfg.KeyRotation))
+	}
+}
+
+// add appends a new key for each use, which is newer than all others, even if the clock was set back a little.
+func (a *Authority) add(keys []account.Key, uses []account.KeyUse) ([]account.Key, error) {
+	now := a.cfg.Now()
+	for _, k := range keys {
+		if !k.CreatedAt.Before(now) && k.CreatedAt.Before(now.Add(maxSkew)) {
+			now = k.CreatedAt.Add(time.Microsecond)
+		}
+	}
+	for _, use := range uses {
+		k, err := newKey(use, a.cfg.Algorithm, now)
+		if err != nil {
+			return nil, fmt.Errorf("making a signing key: %w", err)
+		}
+		if len(a.cfg.KeyEncryptionKey) != 0 {
+			k = sealKey(a.cfg.KeyEncryptionKey, k)
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// prepareKeys makes the keys that are missing or of another algorithm than the configured one, and seals those that are
+// in clear if there is a key encryption key.
 func (a *Authority) prepareKeys(ctx context.Context) error {
 	_, err := a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
-		for _, use := range keyUses {
-			if newest(keys, use, a.cfg.Algorithm) != nil {
-				continue
-			}
-			key, err := a.freshKey(use, keys)
-			if err != nil {
-				return nil, err
-			}
-			keys = append(keys, key)
-		}
 		for i, k := range keys {
 			if len(a.cfg.KeyEncryptionKey) != 0 && !k.Sealed {
 				keys[i] = sealKey(a.cfg.KeyEncryptionKey, k)
 			}
 		}
-		return keys, nil
+		return a.add(keys, due(keys, func(k account.Key) bool { return k.Algorithm != a.cfg.Algorithm }))
 	})
 	if err != nil {
 		return fmt.Errorf("making the signing keys: %w", err)
@@ -101,80 +145,41 @@ func (a *Authority) prepareKeys(ctx context.Context) error {
 	return nil
 }
 
-// newest returns the newest key of a use and algorithm; nil if there is none.
-func newest(keys []account.Key, use account.KeyUse, algorithm string) *account.Key {
-	for i := range slices.Backward(keys) {
-		if keys[i].Use == use && keys[i].Algorithm == algorithm {
-			return &keys[i]
-		}
-	}
-	return nil
-}
-
-// freshKey makes a key that is newer than all others, even if the clock was set back since they were made.
-func (a *Authority) freshKey(use account.KeyUse, keys []account.Key) (account.Key, error) {
-	now := a.cfg.Now()
-	for _, k := range keys {
-		if !k.CreatedAt.Before(now) {
-			now = k.CreatedAt.Add(time.Microsecond)
-		}
-	}
-	k, err := newKey(use, a.cfg.Algorithm, now)
-	if err != nil {
-		return account.Key{}, fmt.Errorf("making a signing key: %w", err)
-	}
-	if len(a.cfg.KeyEncryptionKey) != 0 {
-		k = sealKey(a.cfg.KeyEncryptionKey, k)
-	}
-	return k, nil
-}
-
 // Rotate makes new keys. That of user tokens signs at once; that of access tokens is published first, and signs when no
 // cache can hold the set without it any more. Tokens of the old keys stay valid until they expire.
 func (a *Authority) Rotate(ctx context.Context) error {
-	_, err := a.rotate(ctx, func(*account.Key) bool { return true })
+	_, _, err := a.rotate(ctx, a.cfg.Now(), func(account.Key) bool { return true })
 	return err
 }
 
-// rotate adds successors to those newest keys that are due. Servers that do so at the same time take turns, so the later
-// one finds the keys of the other.
-func (a *Authority) rotate(ctx context.Context, due func(*account.Key) bool) (rotated bool, err error) {
+// rotate removes the keys that are of no use any more, and adds successors of those newest keys that satisfy a
+// condition. Servers that do so at the same time take turns, so the later one finds the keys of the other.
+func (a *Authority) rotate(ctx context.Context, now time.Time,
+	condition func(newest account.Key) bool) (removed []string, rotated bool, err error) {
 	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
-		rotated = false
-		for _, use := range keyUses {
-			if last := newest(keys, use, a.cfg.Algorithm); last != nil && !due(last) {
-				continue
-			}
-			if len(keys) >= maxKeys {
-				return nil, ErrTooManyKeys
-			}
-			next, err := a.freshKey(use, keys)
-			if err != nil {
-				return nil, err
-			}
-			keys, rotated = append(keys, next), true
+		removed = a.spent(keys, now)
+		keys = slices.DeleteFunc(keys, func(k account.Key) bool { return slices.Contains(removed, k.ID) })
+		uses := due(keys, condition)
+		if rotated = len(uses) > 0; rotated && len(keys)+len(uses) > maxKeys {
+			return nil, ErrTooManyKeys
 		}
-		return keys, nil
+		return a.add(keys, uses)
 	})
-	return rotated && err == nil, err
+	if err != nil {
+		return nil, false, fmt.Errorf("rotating the signing keys: %w", err)
+	}
+	return removed, rotated, nil
 }
 
-// ReplaceKeys makes new keys, which sign at once, and removes all others, whose tokens end: here before it returns, and on
-// every other server as soon as it hears of it. It returns the ids of the keys that it removed.
+// ReplaceKeys makes new keys, which sign at once, and removes all others, whose tokens end: here before it returns,
+// and on every other server as soon as it hears of it. It returns the ids of the keys that it removed.
 func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err error) {
-	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) (next []account.Key, err error) {
+	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
 		removed = []string{}
 		for _, k := range keys {
 			removed = append(removed, k.ID)
 		}
-		for _, use := range keyUses {
-			key, err := a.freshKey(use, append(slices.Clone(keys), next...))
-			if err != nil {
-				return nil, err
-			}
-			next = append(next, key)
-		}
-		return next, nil
+		return a.add(nil, keyUses)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("replacing the signing keys: %w", err)
@@ -182,9 +187,9 @@ func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err erro
 	return removed, nil
 }
 
-// Maintain keeps the keys in order until ctx ends: it reads them when another server has changed them, removes those
-// whose last token has expired, and rotates those that are older than Config.KeyRotation. report hears of what was done,
-// with the id of a removed key, or of an error; it is tried again then.
+// Maintain keeps the keys in order until ctx ends: it removes those whose last token has expired, and rotates those
+// that are older than Config.KeyRotation. report hears of what was done, with the id of a removed key, or of an
+// error; it is tried again then.
 func (a *Authority) Maintain(ctx context.Context, report func(what, kid string, err error)) {
 	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
@@ -206,30 +211,15 @@ func (a *Authority) Maintain(ctx context.Context, report func(what, kid string, 
 func (a *Authority) maintain(ctx context.Context, report func(what, kid string, err error)) error {
 	ctx, cancel := context.WithTimeout(ctx, maintainTimeout)
 	defer cancel()
-	list, err := a.Keys(ctx)
-	if err != nil {
+	ring, err := a.ring(ctx)
+	now := a.cfg.Now()
+	if err != nil || len(a.spent(ring.stored, now)) == 0 && len(due(ring.stored, a.ofAge(now))) == 0 {
 		return err
 	}
-	now := a.cfg.Now()
-	for _, expired := range list {
-		if expired.Until.IsZero() || now.Before(expired.Until) {
-			continue
-		}
-		_, err := a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
-			return slices.DeleteFunc(keys, func(k account.Key) bool { return k.ID == expired.ID }), nil
-		})
-		if err != nil {
-			return fmt.Errorf("removing signing key %s: %w", expired.ID, err)
-		}
-		report("signing key removed: its last token has expired", expired.ID, nil)
+	removed, rotated, err := a.rotate(ctx, now, a.ofAge(now))
+	for _, kid := range removed {
+		report("signing key removed: its last token has expired", kid, nil)
 	}
-	due := func(created time.Time) bool {
-		return a.cfg.KeyRotation != 0 && !now.Before(created.Add(a.cfg.KeyRotation))
-	}
-	if !slices.ContainsFunc(list, func(k KeyInfo) bool { return k.Until.IsZero() && due(k.CreatedAt) }) {
-		return nil
-	}
-	rotated, err := a.rotate(ctx, func(k *account.Key) bool { return due(k.CreatedAt) })
 	if rotated {
 		report("signing keys rotated", "", nil)
 	}

@@ -12,8 +12,8 @@ import (
 // sealKeyLen is the length of a key encryption key: AES-256.
 const sealKeyLen = 32
 
-// sealKey encrypts a key's private half. What the store says about the key is authenticated with it, so that whoever
-// can write to the store cannot pass one key off as another.
+// sealKey encrypts a key's private half. What the store says about the key is authenticated with it, so that write
+// access to the store does not suffice to pass one key off as another.
 func sealKey(encryptionKey []byte, k account.Key) account.Key {
 	k.Private = sealer(encryptionKey).Seal(nil, nil, k.Private, sealedAbout(k))
 	k.Sealed = true

@@ -1,8 +1,8 @@
 package credential
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,23 +22,20 @@ const userAudienceSuffix = ":accounts"
 // maxNameLen bounds subjects and organizations, in bytes.
 const maxNameLen = 255
 
-// userClaims are a user token's claims by their exact names. Their order and number are the issuer's affair.
-type userClaims struct{ jwt.MapClaims }
+// userClaims are a user token's claims by their exact names.
+type userClaims = jwt.MapClaims
 
-// UnmarshalJSON keeps every claim under its exact name.
-func (c *userClaims) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &c.MapClaims) }
-
-func (c *userClaims) text(name string) string {
-	text, _ := c.MapClaims[name].(string)
+func claimText(c userClaims, name string) string {
+	text, _ := c[name].(string)
 	return text
 }
 
 // VerifyUser checks a user token, local or of one of the configured issuers.
 func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) {
-	var claims userClaims
+	claims := make(userClaims)
 	var issuer *remoteIssuer // nil: this service
-	err := parseSigned(token, &claims, func(t *jwt.Token) (any, error) {
-		typ, iss := headerText(t, "typ"), claims.text("iss")
+	err := parseSigned(token, claims, func(t *jwt.Token) (any, error) {
+		typ, iss := headerText(t, "typ"), claimText(claims, "iss")
 		if iss == a.cfg.Issuer {
 			switch {
 			case typ != userType:
@@ -69,23 +66,22 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 	if issuer != nil {
 		audience, orgClaim = issuer.cfg.Audience, issuer.cfg.OrganizationClaim
 	}
-	if err := a.checkUserClaims(&claims, audience, issuer == nil); err != nil {
+	if err := a.checkUserClaims(claims, audience, issuer == nil); err != nil {
 		return User{}, err
 	}
 	if issuer != nil {
-		if err := issuer.checkRequired(&claims); err != nil {
+		if err := issuer.checkRequired(claims); err != nil {
 			return User{}, err
 		}
 	}
 	u := User{
-		Subject: claims.text("sub"), Organization: claims.text(orgClaim), Issuer: claims.text("iss"), ID: claims.text("jti"),
+		Subject: claimText(claims, "sub"), Organization: claimText(claims, orgClaim),
+		Issuer: claimText(claims, "iss"), ID: claimText(claims, "jti"),
 	}
 	switch {
-	case !validName(u.Subject):
-		return User{}, refusedClaims
 	case u.Organization == "":
 		return User{}, refusedNoOrg
-	case !validName(u.Organization):
+	case checkName("subject", u.Subject) != nil || checkName("organization", u.Organization) != nil:
 		return User{}, refusedClaims
 	}
 	return u, nil
@@ -106,7 +102,7 @@ func remoteType(t *jwt.Token) bool {
 // checkUserClaims checks times, without leeway, and that the expected audience is among the token's (RFC 7519, section
 // 4.1.3); identity providers often name several. A local token names it and no other, and lives no longer, as it was
 // minted.
-func (a *Authority) checkUserClaims(c *userClaims, audience string, local bool) error {
+func (a *Authority) checkUserClaims(c userClaims, audience string, local bool) error {
 	aud, err := c.GetAudience()
 	if err != nil {
 		return refusedClaims
@@ -116,16 +112,26 @@ func (a *Authority) checkUserClaims(c *userClaims, audience string, local bool) 
 	}
 	err = jwt.NewValidator(jwt.WithTimeFunc(a.cfg.Now), jwt.WithExpirationRequired()).Validate(c)
 	switch {
-	case err == nil && local:
-		return a.checkUserLife(c)
-	case err == nil:
-		return nil
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return refusedExpired
 	case errors.Is(err, jwt.ErrTokenNotValidYet):
 		return refusedNotYet
+	case err != nil:
+		return refusedClaims
+	case !local:
+		return nil
 	}
-	return refusedClaims
+	issued, err := c.GetIssuedAt()
+	expires, _ := c.GetExpirationTime() // was checked
+	switch {
+	case err != nil || issued == nil:
+		return refusedClaims
+	case issued.After(a.cfg.Now().Add(maxSkew)):
+		return refusedNotYet
+	case expires.Sub(issued.Time) > MaxUserTTL:
+		return refusedLife
+	}
+	return nil
 }
 
 // ErrMint: a user token that cannot be minted as it was asked for. The text of an error that matches it says why.
@@ -136,37 +142,15 @@ type mintError string
 func (e mintError) Error() string        { return string(e) }
 func (e mintError) Is(target error) bool { return target == ErrMint }
 
-// checkUserLife refuses a local user token that this service cannot have minted, whoever signed it.
-func (a *Authority) checkUserLife(c *userClaims) error {
-	issued, err := c.GetIssuedAt()
-	if err != nil || issued == nil {
-		return refusedClaims
-	}
-	expires, err := c.GetExpirationTime()
-	switch {
-	case err != nil || expires == nil:
-		return refusedClaims
-	case issued.After(a.cfg.Now().Add(maxSkew)):
-		return refusedNotYet
-	case expires.Sub(issued.Time) > MaxUserTTL:
-		return refusedLife
-	}
-	return nil
-}
-
 // MintUser makes a local user token. ttl is at least a second and at most MaxUserTTL. organization and subject are 1 to
 // 255 bytes of printable text without spaces around it. The error matches ErrMint, unless the store could not be asked
 // for the key.
 func (a *Authority) MintUser(ctx context.Context, organization, subject string, ttl time.Duration) (token string,
 	u User, expires time.Time, err error) {
-	switch {
+	switch err = cmp.Or(checkName("organization", organization), checkName("subject", subject)); {
 	case a.cfg.NoLocalUsers:
 		err = mintError("local user tokens are off in this configuration")
-	case !validName(organization):
-		err = mintError(CheckOrganization(organization).Error())
-	case !validName(subject):
-		err = mintError(fmt.Sprintf("subject must be 1 to %d bytes of printable text without spaces around it", maxNameLen))
-	case ttl < time.Second || ttl > MaxUserTTL:
+	case err == nil && (ttl < time.Second || ttl > MaxUserTTL):
 		err = mintError(fmt.Sprintf("ttl must be 1s to %v", MaxUserTTL))
 	}
 	if err != nil {
@@ -179,15 +163,8 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 	now := a.cfg.Now()
 	u = User{Subject: subject, Organization: organization, Issuer: a.cfg.Issuer, ID: newTokenID()}
 	expires = now.Add(ttl).Truncate(time.Second).UTC()
-	token, err = key.sign(struct {
-		Issuer   string `json:"iss"`
-		Audience string `json:"aud"`
-		Subject  string `json:"sub"`
-		Org      string `json:"org"`
-		ID       string `json:"jti"`
-		IssuedAt int64  `json:"iat"`
-		Expires  int64  `json:"exp"`
-	}{u.Issuer, a.cfg.Audience + userAudienceSuffix, subject, organization, u.ID, now.Unix(), expires.Unix()})
+	token, err = key.sign(userClaims{"iss": u.Issuer, "aud": a.cfg.Audience + userAudienceSuffix, "sub": subject,
+		"org": organization, "jti": u.ID, "iat": now.Unix(), "exp": expires.Unix()})
 	if err != nil {
 		return "", User{}, time.Time{}, err
 	}
@@ -199,17 +176,13 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 }
 
 // CheckOrganization returns what is wrong with the name of an organization.
-func CheckOrganization(name string) error {
-	if !validName(name) {
-		return fmt.Errorf("organization must be 1 to %d bytes of printable text without spaces around it", maxNameLen)
+func CheckOrganization(name string) error { return checkName("organization", name) }
+
+// checkName refuses a subject or an organization that cannot be kept, listed and logged as it is.
+func checkName(what, s string) error {
+	if s == "" || len(s) > maxNameLen || !utf8.ValidString(s) || strings.TrimSpace(s) != s ||
+		strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return mintError(fmt.Sprintf("%s must be 1 to %d bytes of printable text without spaces around it", what, maxNameLen))
 	}
 	return nil
-}
-
-// validName reports whether a subject or an organization can be kept, listed and logged as it is.
-func validName(s string) bool {
-	if s == "" || len(s) > maxNameLen || !utf8.ValidString(s) || strings.TrimSpace(s) != s {
-		return false
-	}
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
 func TestUserToken(t *testing.T) {
@@ -17,15 +19,12 @@ func TestUserToken(t *testing.T) {
 	if want := start.Add(90 * time.Minute); !expires.Equal(want) {
 		t.Errorf("expires %v, want %v", expires, want)
 	}
-	got, err := w.VerifyUser(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(w.VerifyUser(t.Context(), token))
 	want := User{Subject: "somebody@example.com", Organization: "org ö", Issuer: "https://maps.test", ID: minted.ID}
 	if diff := cmp.Diff(want, got); diff != "" || minted != got || minted.ID == "" {
 		t.Errorf("user (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(object{"alg": "EdDSA", "typ": "maps-user+jwt", "kid": w.ring().user.id}, decoded(t, token, 0)); diff != "" {
+	if diff := cmp.Diff(object{"alg": "EdDSA", "typ": "maps-user+jwt", "kid": w.signing(t, account.KeyUser).id}, decoded(t, token, 0)); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
 	claims := object{"iss": "https://maps.test", "aud": "maps.test:accounts", "sub": "somebody@example.com", "org": "org ö", "jti": minted.ID,
@@ -33,7 +32,7 @@ func TestUserToken(t *testing.T) {
 	if diff := cmp.Diff(claims, decoded(t, token, 1)); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
-	if strings.Contains(string(w.JWKS()), w.ring().user.id) {
+	if strings.Contains(string(must(w.JWKS(t.Context()))), w.signing(t, account.KeyUser).id) {
 		t.Error("the key set publishes the key of user tokens")
 	}
 	w.advance(90*time.Minute - 1)
@@ -81,7 +80,7 @@ func TestForgedUserTokens(t *testing.T) {
 	}
 	app := w.holder(t, "org", "TILE")
 	access := w.exchange(t, app, app).Access
-	header, claims, key := decoded(t, token, 0), decoded(t, token, 1), w.ring().user
+	header, claims, key := decoded(t, token, 0), decoded(t, token, 1), w.signing(t, account.KeyUser)
 	head := func(changes object) string { return signed(t, key, header.with(changes).text(t), claims.text(t)) }
 	body := func(changes object) string { return signed(t, key, header.text(t), claims.with(changes).text(t)) }
 	for _, test := range []struct {
@@ -90,8 +89,8 @@ func TestForgedUserTokens(t *testing.T) {
 	}{
 		{"empty", "", refusedMalformed},
 		{"an access token", access, refusedType},
-		{"signed by the access key", signed(t, w.ring().access, header.with(object{"kid": w.ring().access.id}).text(t), claims.text(t)), refusedKey},
-		{"access key under the user key's id", signed(t, w.ring().access, header.text(t), claims.text(t)), refusedSignature},
+		{"signed by the access key", signed(t, w.signing(t, account.KeyAccess), header.with(object{"kid": w.signing(t, account.KeyAccess).id}).text(t), claims.text(t)), refusedKey},
+		{"access key under the user key's id", signed(t, w.signing(t, account.KeyAccess), header.text(t), claims.text(t)), refusedSignature},
 		{"typ missing", head(object{"typ": nil}), refusedType},
 		{"typ JWT", head(object{"typ": "JWT"}), refusedType},
 		{"typ of access tokens", head(object{"typ": accessType}), refusedType},
@@ -123,7 +122,6 @@ func TestForgedUserTokens(t *testing.T) {
 		{"org in capitals", body(object{"org": nil, "ORG": "org"}), refusedNoOrg},
 		{"org with a null character", body(object{"org": "org\x00"}), refusedClaims},
 		{"org too long", body(object{"org": strings.Repeat("x", 300)}), refusedClaims},
-		{"a name twice", signed(t, key, header.text(t), strings.Replace(claims.text(t), `"org":`, `"org":"other","org":`, 1)), refusedMalformed},
 		{"too long", body(object{"more": strings.Repeat("x", maxTokenLen)}), refusedTooLong},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -142,7 +140,7 @@ func TestForgedUserTokens(t *testing.T) {
 	}
 	_, err = w.VerifyAccess(t.Context(), token)
 	refused(t, "a user token as access token", err, refusedType)
-	off := newAuthority(t, func() Config { c := w.cfg; c.NoLocalUsers = true; return c }(), w.live)
+	off := w.beside(t, func(c *Config) { c.NoLocalUsers = true })
 	_, err = off.VerifyUser(t.Context(), token)
 	refused(t, "with local users off", err, refusedLocalUsers)
 }
@@ -158,9 +156,9 @@ func FuzzVerifyUser(f *testing.F) {
 	header, claims := decoded(f, token, 0), decoded(f, token, 1)
 	for _, seed := range []string{
 		token, token[1:], "..", "e30.e30.", strings.Repeat("e30.", 100),
-		signed(f, w.ring().user, header.text(f), claims.with(object{"aud": []any{}}).text(f)),
-		signed(f, w.ring().user, header.text(f), claims.with(object{"exp": 1e300}).text(f)),
-		signed(f, w.ring().user, header.with(object{"typ": 1}).text(f), claims.with(object{"iss": "https://id.test"}).text(f)),
+		signed(f, w.signing(f, account.KeyUser), header.text(f), claims.with(object{"aud": []any{}}).text(f)),
+		signed(f, w.signing(f, account.KeyUser), header.text(f), claims.with(object{"exp": 1e300}).text(f)),
+		signed(f, w.signing(f, account.KeyUser), header.with(object{"typ": 1}).text(f), claims.with(object{"iss": "https://id.test"}).text(f)),
 	} {
 		f.Add(seed)
 	}

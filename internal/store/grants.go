@@ -93,9 +93,10 @@ func refreshTokenFields(r *refreshToken) []any {
 
 const selectRefreshToken = "SELECT grant_id, number, used_at FROM maps_refresh_tokens WHERE hash = $1"
 
-// reused reports whether a token was replaced too long ago for this to be a retry.
+// reused reports whether a token was replaced too long ago for this to be a retry, or, by a clock that was set back
+// since, too far in the future.
 func (r *refreshToken) reused(now time.Time) bool {
-	return r.used != 0 && now.Sub(time.UnixMicro(r.used)) > account.RetryWindow
+	return r.used != 0 && now.Sub(time.UnixMicro(r.used)).Abs() > account.RetryWindow
 }
 
 // GrantByRefresh implements account.Store.

@@ -143,7 +143,9 @@ func openFile(path string) (db *sqlite, err error) {
 	if db.file, err = os.Stat(path); err != nil {
 		return nil, err
 	}
-	changes, err := connect(path, 1, "journal_mode=wal", "synchronous=full", "journal_size_limit=67108864")
+	// A checkpoint after 16 MiB instead of 4 writes a page that changed often fewer times.
+	changes, err := connect(path, 1, "journal_mode=wal", "synchronous=full", "journal_size_limit=67108864",
+		"wal_autocheckpoint=4000")
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -12,8 +13,8 @@ import (
 const maxBatch = 256
 
 // writer makes all changes of an SQLite file, on one connection. The changes that wait while a commit is on its way to
-// the disk share the next one, so that the disk's rate of syncs does not bound the number of changes. Each change runs
-// in a savepoint of its own, so that one that fails leaves the others alone.
+// the disk share the next one, so that the disk's rate of syncs does not bound the number of changes. One that fails
+// leaves the others alone.
 type writer struct {
 	session *session
 	db      *sql.DB
@@ -104,6 +105,17 @@ func (w *writer) commit(batch []*call) {
 	batch = batch[:n]
 	err := w.present()
 	if err == nil && n > 0 {
+		// A savepoint for each change would cost a copy of every page that it touches. Most batches have none that fails.
+		err = w.session.transaction(context.Background(), "BEGIN IMMEDIATE", func(t *tx) error {
+			for _, c := range batch {
+				if c.err = c.protected(t); c.err != nil {
+					return errAgain
+				}
+			}
+			return nil
+		})
+	}
+	if errors.Is(err, errAgain) {
 		err = w.session.transaction(context.Background(), "BEGIN IMMEDIATE", func(t *tx) error {
 			for _, c := range batch {
 				if err := c.attempt(t); err != nil {
@@ -123,6 +135,9 @@ func (w *writer) commit(batch []*call) {
 		close(c.done)
 	}
 }
+
+// errAgain: a change of a batch failed, so the batch is undone, and repeated with a savepoint for each change.
+var errAgain = errors.New("a change failed")
 
 // attempt runs a change, and undoes it if it fails. The error is that of the whole transaction.
 func (c *call) attempt(t *tx) error {
