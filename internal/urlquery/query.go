@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 )
 
 // Value is the value of one parameter, as it stands in the query.
@@ -132,7 +132,7 @@ func (v Value) Number() (number float64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	return jsontext.ParseNumber(text)
+	return decimal.Parse(text)
 }
 
 // plus says what a + in the query stands for.
