@@ -1,6 +1,6 @@
 // Package geojson reads the geometries of GeoJSON (RFC 7946) in the responses of other services. paulmach/orb/geojson
 // does not serve for that: it takes a position of one number, or of none, for one at 0, follows collections to any
-// depth, and takes three times as long.
+// depth, and takes four times as long.
 package geojson
 
 import (

@@ -15,8 +15,9 @@ const maxDepth = 64
 // white space aside, and move past it. Once something is not as expected, Err says what and where, and every method
 // does nothing.
 //
-// It is there beside go-json-experiment, which reads all other JSON, for two reasons: the path of a query is not quite
-// JSON ({39.1,-75.5}), and a trace has thousands of positions, for which jsontext.Decoder takes 2 to 5 times as long.
+// It is there beside go-json-experiment, which reads all other requests, for two reasons: the path of a query is not
+// quite JSON ({39.1,-75.5}), and a trace has thousands of positions, for which jsontext.Decoder takes 2 to 5 times as
+// long.
 type reader struct {
 	data []byte
 	at   int // in bytes
