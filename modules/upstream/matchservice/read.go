@@ -44,8 +44,8 @@ func (p *part) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// geometry is encoded as a polyline of six decimals, which is asked for, or as GeoJSON, which proxies and other services
-// that speak OSRM's protocol may send all the same. A malformed polyline is an empty line.
+// geometry is encoded as a polyline of six decimals, which is asked for, or as GeoJSON, which proxies and other
+// services that speak OSRM's protocol may send all the same. A malformed polyline is an empty line.
 type geometry orb.LineString
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
