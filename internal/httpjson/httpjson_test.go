@@ -58,10 +58,11 @@ func TestUnmarshal(t *testing.T) {
 		`{"s":"a","s":"a"}`:     "s: appears more than once",
 		`{"s":"a","\u0073":1}`:  "s: appears more than once",
 		`{"raw":{"a":1,"a":2}}`: "raw: a: appears more than once",
-		`{"<a>\n":1}`:           `"<a>\n": unknown field`,
+		`{"a\n":1}`:             `"a\n": unknown field`,
 		`{"":1}`:                `"": unknown field`,
 		`{"` + accents + `":1}`: `"` + accents[:128] + `": unknown field`,
-		`{"raw":` + strings.Repeat(`{"a":`, 1000) + `{"b":1,"b":1}` + strings.Repeat("}", 1001): "raw: a: a: a: b: appears more than once",
+		`{"raw":` + strings.Repeat(`{"a":`, 1000) + `{"b":1,"b":1}` + strings.Repeat("}", 1001): "raw: a: a: a: b: " +
+			"appears more than once",
 		`{"s":1}`:          "s: must be a string",
 		`{"s":null}`:       "s: must be a string",
 		`{"b":"true"}`:     "b: must be true or false",

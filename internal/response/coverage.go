@@ -3,7 +3,7 @@ package response
 import (
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -29,15 +29,15 @@ func AppendCoverage(dst []byte, regions []Region) []byte {
 
 func appendRegion(dst []byte, r *Region) []byte {
 	dst = append(dst, `{"name":`...)
-	dst = jsontext.AppendString(dst, r.Name)
+	dst = appendString(dst, r.Name)
 	dst = append(dst, `,"bounds":{"minLat":`...)
-	dst = jsontext.AppendFixed(dst, r.Bounds.MinLat, coordinateDecimals)
+	dst = decimal.AppendFixed(dst, r.Bounds.MinLat, coordinateDecimals)
 	dst = append(dst, `,"minLon":`...)
-	dst = jsontext.AppendFixed(dst, r.Bounds.MinLon, coordinateDecimals)
+	dst = decimal.AppendFixed(dst, r.Bounds.MinLon, coordinateDecimals)
 	dst = append(dst, `,"maxLat":`...)
-	dst = jsontext.AppendFixed(dst, r.Bounds.MaxLat, coordinateDecimals)
+	dst = decimal.AppendFixed(dst, r.Bounds.MaxLat, coordinateDecimals)
 	dst = append(dst, `,"maxLon":`...)
-	dst = jsontext.AppendFixed(dst, r.Bounds.MaxLon, coordinateDecimals)
+	dst = decimal.AppendFixed(dst, r.Bounds.MaxLon, coordinateDecimals)
 	dst = append(dst, `},"date":`...)
 	if r.Date.IsZero() {
 		dst = append(dst, `null`...)
@@ -47,6 +47,6 @@ func appendRegion(dst []byte, r *Region) []byte {
 		dst = append(dst, '"')
 	}
 	dst = append(dst, `,"attribution":`...)
-	dst = jsontext.AppendString(dst, r.Attribution)
+	dst = appendString(dst, r.Attribution)
 	return append(dst, '}')
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/polyline"
 )
@@ -73,9 +73,9 @@ func appendLngLat(dst []byte, p orb.Point) []byte { return appendPair(dst, p[0],
 
 func appendPair(dst []byte, first, second float64) []byte {
 	dst = append(dst, '[')
-	dst = jsontext.AppendFixed(dst, first, coordinateDecimals)
+	dst = decimal.AppendFixed(dst, first, coordinateDecimals)
 	dst = append(dst, ',')
-	dst = jsontext.AppendFixed(dst, second, coordinateDecimals)
+	dst = decimal.AppendFixed(dst, second, coordinateDecimals)
 	return append(dst, ']')
 }
 
@@ -93,16 +93,16 @@ func appendLine(dst []byte, line orb.LineString, position position) []byte {
 // appendMeasures appends everything but the line, without braces.
 func appendMeasures(dst []byte, m *matching.Result, details bool, position position) []byte {
 	dst = append(dst, `"distance":`...)
-	dst = jsontext.AppendRounded(dst, m.Distance, distanceDecimals)
+	dst = decimal.AppendRounded(dst, m.Distance, distanceDecimals)
 	if !details {
 		return dst
 	}
 	if !math.IsNaN(m.Confidence) {
 		dst = append(dst, `,"confidence":`...)
-		dst = jsontext.AppendRounded(dst, m.Confidence, 4)
+		dst = decimal.AppendRounded(dst, m.Confidence, 4)
 	}
 	dst = append(dst, `,"duration":`...)
-	dst = jsontext.AppendRounded(dst, m.Duration, 1)
+	dst = decimal.AppendRounded(dst, m.Duration, 1)
 	dst = append(dst, `,"tracepoints":[`...)
 	for i := range m.Tracepoints {
 		if i > 0 {
@@ -128,7 +128,7 @@ func appendWay(dst []byte, w *matching.Way) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = strconv.AppendInt(dst, w.ID, 10)
 	dst = append(dst, `,"name":`...)
-	dst = jsontext.AppendString(dst, w.Name)
+	dst = appendString(dst, w.Name)
 	dst = append(dst, `,"from":`...)
 	dst = strconv.AppendInt(dst, int64(w.From), 10)
 	dst = append(dst, `,"to":`...)
@@ -143,9 +143,9 @@ func appendTracepoint(dst []byte, t *matching.Tracepoint, position position) []b
 	dst = append(dst, `{"location":`...)
 	dst = position(dst, t.Location)
 	dst = append(dst, `,"distance":`...)
-	dst = jsontext.AppendRounded(dst, t.Distance, distanceDecimals)
+	dst = decimal.AppendRounded(dst, t.Distance, distanceDecimals)
 	dst = append(dst, `,"name":`...)
-	dst = jsontext.AppendString(dst, t.Name)
+	dst = appendString(dst, t.Name)
 	dst = append(dst, `,"matched":true,"index":`...)
 	dst = strconv.AppendInt(dst, int64(t.Index), 10)
 	return append(dst, '}')

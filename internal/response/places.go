@@ -1,19 +1,20 @@
 package response
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // AppendPlaces appends the result of a reverse geocoding as the API answers it, with the position that was asked for.
 func AppendPlaces(dst []byte, query orb.Point, r *geocoding.Result) []byte {
 	const queryDecimals = 6
 	dst = append(dst, `{"data":{"query":"`...)
-	dst = jsontext.AppendFixed(dst, query[1], queryDecimals)
+	dst = decimal.AppendFixed(dst, query[1], queryDecimals)
 	dst = append(dst, ',')
-	dst = jsontext.AppendFixed(dst, query[0], queryDecimals)
+	dst = decimal.AppendFixed(dst, query[0], queryDecimals)
 	dst = append(dst, `","results":[`...)
 	for i := range r.Places {
 		if i > 0 {
@@ -26,21 +27,21 @@ func AppendPlaces(dst []byte, query orb.Point, r *geocoding.Result) []byte {
 
 func appendPlace(dst []byte, p *geocoding.Place) []byte {
 	dst = append(dst, `{"id":`...)
-	dst = jsontext.AppendString(dst, p.ID)
+	dst = appendString(dst, p.ID)
 	dst = append(dst, `,"name":`...)
-	dst = jsontext.AppendString(dst, p.Name)
+	dst = appendString(dst, p.Name)
 	dst = append(dst, `,"display_name":`...)
-	dst = jsontext.AppendString(dst, p.DisplayName)
+	dst = appendString(dst, p.DisplayName)
 	dst = append(dst, `,"category":`...)
-	dst = jsontext.AppendString(dst, p.Category)
+	dst = appendString(dst, p.Category)
 	dst = append(dst, `,"type":`...)
-	dst = jsontext.AppendString(dst, p.Type)
+	dst = appendString(dst, p.Type)
 	dst = append(dst, `,"distance":`...)
-	dst = jsontext.AppendRounded(dst, p.Distance, distanceDecimals)
+	dst = decimal.AppendRounded(dst, p.Distance, distanceDecimals)
 	dst = append(dst, `,"location":{"lat":`...)
-	dst = jsontext.AppendFixed(dst, p.Location[1], coordinateDecimals)
+	dst = decimal.AppendFixed(dst, p.Location[1], coordinateDecimals)
 	dst = append(dst, `,"lng":`...)
-	dst = jsontext.AppendFixed(dst, p.Location[0], coordinateDecimals)
+	dst = decimal.AppendFixed(dst, p.Location[0], coordinateDecimals)
 	dst = append(dst, `},"address":`...)
 	dst = appendAddress(dst, &p.Address)
 	if p.Shape != nil {
@@ -62,7 +63,7 @@ func appendAddress(dst []byte, a *geocoding.Address) []byte {
 	known := func(name, value string) {
 		if value != "" {
 			dst = append(dst, name...)
-			dst = append(jsontext.AppendString(dst, value), ',')
+			dst = append(appendString(dst, value), ',')
 		}
 	}
 	known(`"house_number":`, a.HouseNumber)
@@ -70,13 +71,19 @@ func appendAddress(dst []byte, a *geocoding.Address) []byte {
 	known(`"suburb":`, a.Suburb)
 	known(`"hamlet":`, a.Hamlet)
 	dst = append(dst, `"city":`...)
-	dst = append(jsontext.AppendString(dst, a.City), ',')
+	dst = append(appendString(dst, a.City), ',')
 	known(`"county":`, a.County)
 	known(`"state":`, a.State)
 	known(`"postcode":`, a.Postcode)
 	dst = append(dst, `"country":`...)
-	dst = jsontext.AppendString(dst, a.Country)
+	dst = appendString(dst, a.Country)
 	dst = append(dst, `,"country_code":`...)
-	dst = jsontext.AppendString(dst, a.CountryCode)
+	dst = appendString(dst, a.CountryCode)
 	return append(dst, '}')
+}
+
+// appendString appends a string in quotes. Bytes that are not UTF-8 become U+FFFD, which is all that the error says.
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s)
+	return dst
 }

@@ -89,7 +89,7 @@ func (g *geoJSON) passOver(before int, name string) (begins int) {
 		return before
 	}
 	g.reader.Peek()
-	begins = g.reader.Offset()
+	begins = g.reader.at
 	g.reader.Skip()
 	return begins
 }
@@ -110,11 +110,11 @@ func (g *geoJSON) readCollection() {
 	}
 	g.rootType, g.line.points = lineString, g.line.points[:0]
 	if g.hasCoordinates = c.line.coordinates >= 0; g.hasCoordinates {
-		g.reader.Seek(c.line.coordinates)
+		g.reader.at = c.line.coordinates
 		g.coordinates()
 	}
 	if g.hasTimes, g.times = c.line.times >= 0, g.times[:0]; g.hasTimes && g.line.err == nil {
-		g.reader.Seek(c.line.times)
+		g.reader.at = c.line.times
 		g.readTimes()
 	}
 	g.checkSyntax()

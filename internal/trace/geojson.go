@@ -3,8 +3,6 @@ package trace
 import (
 	"fmt"
 	"math"
-
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // ParseGeoJSON reads a GeoJSON LineString, a Feature that has one, or a FeatureCollection with exactly one such
@@ -12,7 +10,7 @@ import (
 // members are passed over, and so are a collection's points and areas. The points are appended to dst[:0]; reading
 // stops at the first point beyond max. The error is an *InputError.
 func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
-	g := geoJSON{reader: jsontext.NewReader(withoutBOM(body))}
+	g := geoJSON{reader: newReader(withoutBOM(body))}
 	g.line = collector{points: dst[:0], max: max, name: "coordinates"}
 	g.object(true)
 	g.reader.End()
@@ -29,7 +27,7 @@ func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
 // geoJSON is a document that is being read. Its members may come in any order, so that what they mean is only known at
 // the end.
 type geoJSON struct {
-	reader *jsontext.Reader
+	reader *reader
 	line   collector
 	times  []float64
 

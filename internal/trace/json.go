@@ -2,8 +2,6 @@ package trace
 
 import (
 	"bytes"
-
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // Document is a JSON request body: a trace, and the other parameters where the body has them.
@@ -24,7 +22,7 @@ type Document struct {
 // not checked. The error is an *InputError.
 func ParseJSON(dst []Point, body []byte, max int) (Document, error) {
 	var doc Document
-	r := jsontext.NewReader(withoutBOM(body))
+	r := newReader(withoutBOM(body))
 	c := collector{points: dst[:0], max: max, name: "path"}
 	found := false
 	r.Expect('{')

@@ -2,8 +2,6 @@ package trace
 
 import (
 	"bytes"
-
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // Parse reads a trace in whichever of GPX, GeoJSON, CSV and the JSON of a request it is written in, by its content. The
@@ -38,7 +36,7 @@ func isTable(text []byte) bool {
 
 // hasMember reports whether an object has a member of this name, as far as the object can be read.
 func hasMember(object []byte, name string) bool {
-	r := jsontext.NewReader(object)
+	r := newReader(object)
 	r.Expect('{')
 	for first := true; r.More('}', &first); r.Skip() {
 		if string(r.Name()) == name {

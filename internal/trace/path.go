@@ -2,8 +2,6 @@ package trace
 
 import (
 	"math"
-
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // ParsePath reads the value of the `path` parameter, decoded: [{lat,lng},{lat,lng}], with each pair as two numbers or
@@ -11,8 +9,7 @@ import (
 // caller can use its memory again; reading stops at the first point beyond max. The error is an *InputError.
 func ParsePath(dst []Point, text []byte, max int) ([]Point, error) {
 	c := collector{points: dst[:0], max: max, name: "path"}
-	r := jsontext.Reader{Plus: true}
-	r.Reset(text)
+	r := reader{data: text, plus: true}
 	readPath(&c, &r, true)
 	r.End()
 	if err := r.Err(); err != nil {
@@ -22,7 +19,7 @@ func ParsePath(dst []Point, text []byte, max int) ([]Point, error) {
 }
 
 // readPath reads an array of points. bare allows the form of two numbers.
-func readPath(c *collector, r *jsontext.Reader, bare bool) {
+func readPath(c *collector, r *reader, bare bool) {
 	if !r.Expect('[') {
 		return
 	}
@@ -65,7 +62,7 @@ const (
 )
 
 // readPoint reads the members of a point, behind its opening brace. Unknown members are passed over.
-func readPoint(r *jsontext.Reader) (p Point, problem string) {
+func readPoint(r *reader) (p Point, problem string) {
 	p = At(math.NaN(), math.NaN())
 	seen := 0
 	for first := true; r.More('}', &first); {

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"time"
-
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // MinPoints is how many points a trace has at least.
@@ -72,7 +70,7 @@ func outside(lat, lon float64) string {
 func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // readTime reads a time: RFC 3339 in a string, Unix seconds as a number, or null for none.
-func readTime(r *jsontext.Reader) (seconds float64, problem string) {
+func readTime(r *reader) (seconds float64, problem string) {
 	switch r.Peek() {
 	case 'n':
 		r.Null()
@@ -95,7 +93,7 @@ func readTime(r *jsontext.Reader) (seconds float64, problem string) {
 func unixSeconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
 // readAccuracy reads one sigma in metres, or null for none.
-func readAccuracy(r *jsontext.Reader) (metres float64, problem string) {
+func readAccuracy(r *reader) (metres float64, problem string) {
 	if r.Peek() == 'n' {
 		r.Null()
 		return math.NaN(), ""

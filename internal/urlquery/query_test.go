@@ -28,17 +28,6 @@ func TestScan(t *testing.T) {
 	}
 }
 
-func TestUnknown(t *testing.T) {
-	for query, want := range map[string]string{
-		"": "", "&&": "", "from=1&to": "", "%66rom=1": "", "from=1&From=2": "From", "x": "x", "a=b=c&from": "a", "=": "",
-		"%zz=1": "%zz",
-	} {
-		if got := Unknown(query, []string{"from", "to"}); got != want {
-			t.Errorf("%q: got %q, want %q", query, got, want)
-		}
-	}
-}
-
 func TestNumber(t *testing.T) {
 	for raw, want := range map[string]float64{"1": 1, "+1": 1, "%2B1": 1, "%31e%2B1": 10, "1e+1": 10, "-0.5": -0.5} {
 		if got, ok := (Value{Raw: raw}).Number(); !ok || got != want {
@@ -70,13 +59,16 @@ func TestAppendNumbers(t *testing.T) {
 	}
 }
 
-// Text is decoded as net/url does it.
-func TestAppendText(t *testing.T) {
+// Text is decoded as net/url does it, and bounded.
+func TestText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := rapid.StringMatching(`([a-z+;=é]|%[0-9a-fA-F]{2}|%[g%]){0,12}`).Draw(t, "raw")
 		want, wantErr := url.QueryUnescape(raw)
-		got, err := (Value{Raw: raw}).AppendText(nil)
-		if (err != nil) != (wantErr != nil) || err == nil && string(got) != want {
+		if len(want) > 8 {
+			want, wantErr = "", ErrTooLong
+		}
+		got, err := (Value{Raw: raw}).Text(8)
+		if (err != nil) != (wantErr != nil) || got != want {
 			t.Fatalf("%q: %q, %v; net/url has %q, %v", raw, got, err, want, wantErr)
 		}
 	})

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
@@ -60,25 +59,21 @@ func ParseNamed(query string, now time.Time) (Request, error) {
 }
 
 func scan(query string, names []string) (Request, error) {
-	r := Request{given: url.Values{}}
-	if unknown := urlquery.Unknown(query, names); unknown != "" {
-		return r, fmt.Errorf("%.64q: unknown parameter; there are %s", unknown, strings.Join(names, ", "))
+	given, err := url.ParseQuery(query)
+	if err != nil {
+		return Request{}, errors.New("query: is not well-formed")
 	}
-	values := make([]urlquery.Value, len(names))
-	if repeated := urlquery.Scan(query, names, values); repeated != "" {
-		return r, fmt.Errorf("%s: appears more than once", repeated)
-	}
-	for i, name := range names {
-		if !values[i].Present {
-			continue
+	for name, values := range given {
+		switch {
+		case !slices.Contains(names, name):
+			return Request{}, fmt.Errorf("%.64q: unknown parameter; there are %s", name, strings.Join(names, ", "))
+		case len(values) > 1:
+			return Request{}, fmt.Errorf("%s: appears more than once", name)
+		case len(values[0]) > maxParameter:
+			return Request{}, fmt.Errorf("%s: is too long", name)
 		}
-		text, err := values[i].Text(maxParameter)
-		if err != nil {
-			return r, fmt.Errorf("%s: %w", name, err)
-		}
-		r.given.Set(name, text)
 	}
-	return r, nil
+	return Request{given: given}, nil
 }
 
 func (r *Request) read(now time.Time) error {

@@ -79,7 +79,7 @@ func TestWrongParameters(t *testing.T) {
 		"to=2026-02-30":                      "to" + times,
 		"from=2026-05-01":                    "from: must be before to",
 		"from=2026-03-02&to=2026-03-02":      "from: must be before to",
-		"from=%zz":                           "from: a percent-encoding is not well-formed",
+		"from=%zz":                           "query: is not well-formed",
 		"from=" + strings.Repeat("2", 513):   "from: is too long",
 		"from=1&%66rom=1":                    "from: appears more than once",
 		"Account=x":                          `"Account": unknown parameter; there are ` + known,

@@ -256,7 +256,7 @@ func TestValidation(t *testing.T) {
 		"cursor=" + acc.ID:                    "cursor: is not one that a list gave",
 		"cursor=MTo":                          "cursor: is not one that a list gave",
 		"cursor=" + strings.Repeat("MT", 500): "cursor: is not one that a list gave",
-		"limit=%zz":                           "limit: must be a whole number from 1 to 200",
+		"limit=%zz":                           "query: is not well-formed",
 		"%6Cimit=1&limit=2":                   "limit: appears more than once",
 	} {
 		check(t, http.MethodGet, path+"?"+query, "", want)

@@ -4,14 +4,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
 const (
@@ -49,49 +49,33 @@ func (a *Accounts) list(c *call) error {
 	return nil
 }
 
-// pageParameters are the names that a list knows, in the order of the numbers below.
-var pageParameters = []string{"limit", "cursor", "status"}
-
-const (
-	limitParameter = iota
-	cursorParameter
-	statusParameter
-)
-
 // parsePage reads the parameters of a list. The error names the one that is wrong. Unknown parameters are ignored.
 func parsePage(query string) (account.Page, error) {
 	page := account.Page{Limit: defaultLimit}
-	var values [3]urlquery.Value
-	if repeated := urlquery.Scan(query, pageParameters, values[:]); repeated != "" {
-		return page, fmt.Errorf("%s: appears more than once", repeated)
+	given, err := url.ParseQuery(query)
+	if err != nil {
+		return page, errors.New("query: is not well-formed")
 	}
-	if v := values[limitParameter]; v.Present {
-		number, ok := v.Number()
-		if !ok || number < 1 || number > maxLimit || number != math.Trunc(number) {
+	for _, name := range []string{"limit", "cursor", "status"} {
+		if len(given[name]) > 1 {
+			return page, fmt.Errorf("%s: appears more than once", name)
+		}
+	}
+	if given.Has("limit") {
+		if page.Limit, err = strconv.Atoi(given.Get("limit")); err != nil || page.Limit < 1 || page.Limit > maxLimit {
 			return page, fmt.Errorf("limit: must be a whole number from 1 to %d", maxLimit)
 		}
-		page.Limit = int(number)
 	}
-	if v := values[statusParameter]; v.Present {
-		text, err := v.Text(maxParameter)
-		if page.Status = account.Status(text); err != nil || !page.Status.Valid() {
+	if given.Has("status") {
+		if page.Status = account.Status(given.Get("status")); !page.Status.Valid() {
 			return page, errors.New("status: must be ACTIVE, SUSPENDED or REVOKED")
 		}
 	}
-	if v := values[cursorParameter]; v.Raw != "" { // an empty one is what a client has before the first page
-		text, err := v.Text(maxParameter)
-		if err != nil {
-			return page, errCursor
-		}
-		if page.After, err = decodeCursor(text); err != nil {
-			return page, err
-		}
+	if cursor := given.Get("cursor"); cursor != "" { // an empty one is what a client has before the first page
+		page.After, err = decodeCursor(cursor)
 	}
-	return page, nil
+	return page, err
 }
-
-// maxParameter is the length of the longest parameter that has a meaning, in bytes.
-const maxParameter = 1024
 
 // cursorPrefix stands before the id within a cursor, so that another form can be told apart later.
 const cursorPrefix = "1:"

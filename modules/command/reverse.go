@@ -8,8 +8,8 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/spf13/cobra"
 
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/response"
 )
@@ -91,7 +91,7 @@ func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
 }
 
 func parseCoordinate(name, text string, limit float64) (float64, error) {
-	v, ok := jsontext.ParseNumber([]byte(text))
+	v, ok := decimal.Parse([]byte(text))
 	if !ok || v < -limit || v > limit {
 		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, text, -limit, limit)
 	}

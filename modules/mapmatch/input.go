@@ -174,7 +174,7 @@ func (in *input) scan(h *Handler, r *http.Request) error {
 		}
 	}
 	if v := in.values[details]; v.Present {
-		switch word(v) {
+		switch word, _ := v.Text(maxWord); word {
 		case "true":
 			in.details = true
 		case "false":
@@ -183,24 +183,20 @@ func (in *input) scan(h *Handler, r *http.Request) error {
 		}
 	}
 	if v := in.values[format]; v.Present {
-		if err := in.setFormat(word(v)); err != nil {
+		word, _ := v.Text(maxWord)
+		if err := in.setFormat(word); err != nil {
 			return err
 		}
 	}
 	if v := in.values[profile]; v.Present {
-		return in.setProfile(h, word(v))
+		word, _ := v.Text(maxWord)
+		return in.setProfile(h, word)
 	}
 	return nil
 }
 
-// word is a value decoded; "" if it cannot be.
-func word(v urlquery.Value) string {
-	text, err := v.AppendText(nil)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
+// maxWord is longer than any word that a parameter can be, in bytes. One that is longer or malformed is read as "".
+const maxWord = 256
 
 // merge takes over the parameters that stand in a JSON body.
 func (in *input) merge(h *Handler, doc *trace.Document) error {

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
@@ -21,11 +23,18 @@ const nothingFound = "Unable to geocode"
 // document is a response in the format jsonv2 (src/nominatim_api/v1/format_json.py). Coordinates are strings. So is
 // the id in the examples of docs/api/Reverse.md; today's servers send a number.
 type document struct {
-	problem  string // that it reports instead
-	kind, id string
-	lat, lon string
-	box      [4]string // south, north, west, east
-	found    geocoding.Found
+	Problem   problem                  `json:"error"`
+	Kind      upstream.Text            `json:"osm_type"`
+	ID        upstream.Text            `json:"osm_id"`
+	Lat       upstream.Text            `json:"lat"`
+	Lon       upstream.Text            `json:"lon"`
+	Category  upstream.Text            `json:"category"`
+	Type      upstream.Text            `json:"type"`
+	Name      upstream.Text            `json:"name"`
+	Address   map[string]upstream.Text `json:"address"`
+	ExtraTags map[string]upstream.Text `json:"extratags"`
+	Box       []upstream.Text          `json:"boundingbox"` // south, north, west, east
+	Geometry  geojson.Geometry         `json:"geojson"`
 }
 
 // parse reads a response: one object or none. The error is one of package upstream. Where Nominatim refuses the
@@ -38,18 +47,14 @@ func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, 
 		return nil, upstream.Unexpected(status)
 	}
 	var d document
-	r := jsontext.NewReader(body)
-	err := d.read(r, body)
-	r.End()
+	err := json.Unmarshal(body, &d)
 	switch {
-	case r.Err() != nil:
-		return nil, upstream.InvalidResponse("status %d: %v", status, r.Err())
 	case err != nil:
-		return nil, upstream.InvalidResponse("geojson: %v", err)
-	case d.problem == nothingFound && status != http.StatusBadRequest:
+		return nil, upstream.InvalidResponse("status %d: %v", status, err)
+	case d.Problem == nothingFound && status != http.StatusBadRequest:
 		return nil, nil
-	case d.problem != "":
-		return nil, upstream.InvalidResponse("status %d: it reports %.200q", status, d.problem)
+	case d.Problem != "":
+		return nil, upstream.InvalidResponse("status %d: it reports %.200q", status, d.Problem)
 	case status != http.StatusOK:
 		return nil, upstream.Unexpected(status)
 	}
@@ -58,44 +63,54 @@ func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, 
 
 // result checks what was read.
 func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
-	lat, hasLat := jsontext.ParseNumber([]byte(d.lat))
-	lon, hasLon := jsontext.ParseNumber([]byte(d.lon))
+	lat, hasLat := decimal.Parse([]byte(d.Lat))
+	lon, hasLon := decimal.Parse([]byte(d.Lon))
 	if !hasLat || !hasLon || lat < -90 || lat > 90 || lon < -180 || lon > 180 {
-		return nil, upstream.InvalidResponse("an object at %.20q, %.20q", d.lat, d.lon)
+		return nil, upstream.InvalidResponse("an object at %.20q, %.20q", d.Lat, d.Lon)
 	}
-	if d.found.Category == "" || d.found.Type == "" {
+	if d.Category == "" || d.Type == "" {
 		return nil, upstream.InvalidResponse("an object without category and type")
 	}
-	var known bool
-	if d.found.Kind, known = kinds[d.kind]; !known {
+	kind, known := kinds[string(d.Kind)]
+	if !known {
 		// A country or postcode that Nominatim knows without OpenStreetMap has no kind and no id. Other kinds may come:
 		// docs/api/Output.md ("OSM reference") says not to expect these three only. Nothing of ours has their ids.
 		return nil, nil
 	}
 	const maxID = 1 << 53
-	id, ok := jsontext.ParseNumber([]byte(d.id))
-	if !ok || id < 1 || id > maxID || id != float64(int64(id)) {
-		return nil, upstream.InvalidResponse("an object with the id %.20q", d.id)
+	id, err := strconv.ParseInt(string(d.ID), 10, 64)
+	if err != nil || id < 1 || id > maxID {
+		return nil, upstream.InvalidResponse("an object with the id %.20q", d.ID)
 	}
-	d.found.ID = int64(id)
+	found := geocoding.Found{Kind: kind, ID: id, Category: string(d.Category), Type: string(d.Type),
+		Name: string(d.Name), Address: address(d.Address), Geometry: d.Geometry.Geometry}
+	if found.Geometry == nil {
+		found.Geometry = orb.Point{lon, lat}
+	}
 	bound, known := d.bound()
-	if d.found.Geometry == nil {
-		d.found.Geometry = orb.Point{lon, lat}
-	}
 	if !known { // then a point of a relation is its middle, however large it is
-		bound = d.found.Geometry.Bound()
-		known = d.found.Kind != mapdata.KindRelation || bound.Min != bound.Max
+		bound = found.Geometry.Bound()
+		known = found.Kind != mapdata.KindRelation || bound.Min != bound.Max
 	}
 	if known && req.Astray(bound, req.MaxDistance) {
-		return nil, upstream.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.lat, d.lon)
+		return nil, upstream.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.Lat, d.Lon)
 	}
-	return []geocoding.Found{d.found}, nil
+	if d.ExtraTags != nil {
+		found.Tags = make(map[string]string, len(d.ExtraTags))
+		for key, value := range d.ExtraTags {
+			found.Tags[key] = string(value)
+		}
+	}
+	return []geocoding.Found{found}, nil
 }
 
 // bound returns the bounding box, if there is one.
 func (d *document) bound() (b orb.Bound, ok bool) {
+	if len(d.Box) != 4 {
+		return b, false
+	}
 	for i, to := range [...]*float64{&b.Min[1], &b.Max[1], &b.Min[0], &b.Max[0]} {
-		if *to, ok = jsontext.ParseNumber([]byte(d.box[i])); !ok {
+		if *to, ok = decimal.Parse([]byte(d.Box[i])); !ok {
 			return b, false
 		}
 	}
@@ -106,96 +121,19 @@ var kinds = map[string]mapdata.Kind{
 	"node": mapdata.KindNode, "way": mapdata.KindWay, "relation": mapdata.KindRelation,
 }
 
-// read reads a whole response.
-func (d *document) read(r *jsontext.Reader, body []byte) (err error) {
-	r.Expect('{')
-	for first := true; err == nil && r.More('}', &first); {
-		switch string(r.Name()) {
-		case "error":
-			d.problem = problem(r)
-		case "osm_type":
-			d.kind = text(r)
-		case "osm_id":
-			d.id = text(r)
-		case "lat":
-			d.lat = text(r)
-		case "lon":
-			d.lon = text(r)
-		case "category":
-			d.found.Category = text(r)
-		case "type":
-			d.found.Type = text(r)
-		case "name":
-			d.found.Name = text(r)
-		case "address":
-			d.found.Address = readAddress(r)
-		case "boundingbox":
-			d.box = readBox(r)
-		case "extratags":
-			d.found.Tags = readTags(r)
-		case "geojson":
-			d.found.Geometry, err = geojson.ReadGeometry(r, body)
-		default:
-			r.Skip()
-		}
+// problem is what goes wrong: a text, or an object with a message.
+type problem string
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (p *problem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	var read struct {
+		Message upstream.Text `json:"message"`
 	}
+	into := any(&read.Message)
+	if dec.PeekKind() == jsontext.KindBeginObject {
+		into = &read
+	}
+	err := json.UnmarshalDecode(dec, into)
+	*p = cmp.Or(problem(read.Message), "an error")
 	return err
-}
-
-// readBox reads the four sides of a bounding box.
-func readBox(r *jsontext.Reader) (box [4]string) {
-	if r.Peek() != '[' {
-		r.Skip()
-		return box
-	}
-	r.Expect('[')
-	for first, i := true, 0; r.More(']', &first); i++ {
-		if side := text(r); i < len(box) {
-			box[i] = side
-		}
-	}
-	return box
-}
-
-// problem reads what goes wrong: a text, or an object with a message.
-func problem(r *jsontext.Reader) (said string) {
-	if r.Peek() != '{' {
-		said = text(r)
-	} else {
-		r.Expect('{')
-		for first := true; r.More('}', &first); {
-			if string(r.Name()) == "message" {
-				said = text(r)
-			} else {
-				r.Skip()
-			}
-		}
-	}
-	return cmp.Or(said, "an error")
-}
-
-// text reads a string or the text of a number. Anything else is empty.
-func text(r *jsontext.Reader) string {
-	switch c := r.Peek(); {
-	case c == '"':
-		return string(r.String())
-	case c == '-' || c >= '0' && c <= '9':
-		return strconv.FormatFloat(r.Number(), 'f', -1, 64)
-	}
-	r.Skip()
-	return ""
-}
-
-// readTags reads the further tags of an object, null where it has none.
-func readTags(r *jsontext.Reader) map[string]string {
-	if r.Null() {
-		return nil
-	}
-	tags := map[string]string{}
-	r.Expect('{')
-	for first := true; r.More('}', &first); {
-		key := string(r.Name())
-		tags[key] = text(r)
-	}
-	return tags
 }

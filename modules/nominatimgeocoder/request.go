@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 )
 
 // question says where Nominatim is to look for its one object. Without layers it looks for addresses and points of
@@ -81,9 +81,9 @@ func (g *Geocoder) query(req *geocoding.Request, ask question) string {
 	const coordinateDecimals = 7 // of OpenStreetMap
 	q := make([]byte, 0, 160)
 	q = append(q, "format=jsonv2&lat="...)
-	q = jsontext.AppendRounded(q, req.Point[1], coordinateDecimals)
+	q = decimal.AppendRounded(q, req.Point[1], coordinateDecimals)
 	q = append(q, "&lon="...)
-	q = jsontext.AppendRounded(q, req.Point[0], coordinateDecimals)
+	q = decimal.AppendRounded(q, req.Point[0], coordinateDecimals)
 	q = append(q, "&addressdetails=1&extratags=1"...)
 	if g.Geometry == nil || *g.Geometry {
 		q = append(q, "&polygon_geojson=1"...)

@@ -3,11 +3,13 @@ package photongeocoder
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
@@ -23,140 +25,75 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	default:
 		return nil, upstream.Unexpected(status)
 	}
-	d := document{Reader: jsontext.NewReader(body), body: body}
-	d.read()
-	d.End()
+	var read struct {
+		Features []feature `json:"features"`
+	}
+	err := json.Unmarshal(body, &read, json.WithUnmarshalers(upstream.AtMost[feature](maxLimit)))
 	switch {
-	case d.Err() != nil:
-		return nil, upstream.InvalidResponse("%v", d.Err())
-	case d.err != nil:
-		return nil, upstream.InvalidResponse("%v", d.err)
-	case !d.collection:
+	case err != nil:
+		return nil, upstream.InvalidResponse("%v", err)
+	case read.Features == nil:
 		return nil, upstream.InvalidResponse("a response without features")
 	}
-	return d.found, nil
+	var found []geocoding.Found
+	for i := range read.Features {
+		f := &read.Features[i]
+		if f.Geometry.Geometry == nil {
+			return nil, upstream.InvalidResponse("a feature without a geometry")
+		}
+		if object, ok := f.found(); ok {
+			found = append(found, object)
+		}
+	}
+	return found, nil
 }
 
 // message is what Photon says instead of a response, for the log: of geometries that it does not have, for example.
-func message(body []byte) (said string) {
-	r := jsontext.NewReader(body)
-	r.Expect('{')
-	for first := true; r.More('}', &first); {
-		if string(r.Name()) == "message" {
-			said = text(r)
-		} else {
-			r.Skip()
-		}
+func message(body []byte) string {
+	var read struct {
+		Message upstream.Text `json:"message"`
 	}
-	return said
+	_ = json.Unmarshal(body, &read) // else it says nothing
+	return string(read.Message)
 }
 
-// document is a response that is being read.
-type document struct {
-	*jsontext.Reader
-	body       []byte
-	err        error // of what is well-formed and makes no sense
-	collection bool  // it has features
-	found      []geocoding.Found
-}
-
-// read reads the whole. It stops behind more features than Photon can have been asked for, which leaves the reader with
-// an error.
-func (d *document) read() {
-	d.Expect('{')
-	for first := true; d.err == nil && d.More('}', &first); {
-		if string(d.Name()) != "features" {
-			d.Skip()
-			continue
-		}
-		d.collection = true
-		d.Expect('[')
-		for first, n := true, 0; d.err == nil && n <= maxLimit && d.More(']', &first); n++ {
-			d.feature()
-		}
-	}
-}
-
-// feature reads a feature. One that is no object of OpenStreetMap, and so has no osm_type and osm_id, is left out:
-// nothing has its id. Where Photon has no geometry of an object, it sends its middle, asked for geometries or not.
-func (d *document) feature() {
-	var p properties
-	d.Expect('{')
-	for first := true; d.err == nil && d.More('}', &first); {
-		switch string(d.Name()) {
-		case "geometry":
-			p.found.Geometry, d.err = geojson.ReadGeometry(d.Reader, d.body)
-		case "properties":
-			p.read(d.Reader)
-		default:
-			d.Skip()
-		}
-	}
-	if d.err != nil || d.Err() != nil {
-		return
-	}
-	if p.found.Geometry == nil {
-		d.err = upstream.InvalidResponse("a feature without a geometry")
-		return
-	}
-	var known bool
-	if p.found.Kind, known = kinds[p.osmType]; known && p.found.ID > 0 && p.found.Category != "" && p.found.Type != "" {
-		p.settle()
-		d.found = append(d.found, p.found)
-	}
+// feature is an object. Where Photon has no geometry of it, it sends its middle, asked for geometries or not. The
+// properties are missing where they are not known (searcher/GeoJsonFields.java).
+type feature struct {
+	Geometry   geojson.Geometry         `json:"geometry"`
+	Properties map[string]upstream.Text `json:"properties"`
 }
 
 var kinds = map[string]mapdata.Kind{"N": mapdata.KindNode, "W": mapdata.KindWay, "R": mapdata.KindRelation}
 
-// properties are what Photon says of an object, each missing where it is not known (searcher/GeoJsonFields.java). The
-// type is the rank in an address that Nominatim gave it (nominatim/model/AddressType.java).
-type properties struct {
-	osmType, layer             string
-	district, locality, county string
-	found                      geocoding.Found
+// found is the object. ok is false for one that is no object of OpenStreetMap, and so has no osm_type and osm_id:
+// nothing has its id.
+func (f *feature) found() (found geocoding.Found, ok bool) {
+	const maxID = 1 << 53
+	p := f.Properties
+	id, err := strconv.ParseInt(string(p["osm_id"]), 10, 64)
+	kind, known := kinds[string(p["osm_type"])]
+	found = geocoding.Found{Kind: kind, ID: id, Category: string(p["osm_key"]), Type: string(p["osm_value"]),
+		Name: string(p["name"]), Geometry: f.Geometry.Geometry}
+	if !known || err != nil || id < 1 || id > maxID || found.Category == "" || found.Type == "" {
+		return found, false
+	}
+	found.Address = geocoding.Address{
+		HouseNumber: string(p["housenumber"]), Street: string(p["street"]), City: string(p["city"]),
+		State: string(p["state"]), Postcode: string(p["postcode"]), Country: string(p["country"]),
+		CountryCode: strings.ToUpper(string(p["countrycode"])),
+	}
+	parts := properties{string(p["type"]), string(p["district"]), string(p["locality"]), string(p["county"]), found}
+	parts.settle()
+	return parts.found, true
 }
 
-func (p *properties) read(r *jsontext.Reader) {
-	a := &p.found.Address
-	r.Expect('{')
-	for first := true; r.More('}', &first); {
-		switch string(r.Name()) {
-		case "osm_type":
-			p.osmType = text(r)
-		case "osm_id":
-			p.found.ID = readID(r)
-		case "osm_key":
-			p.found.Category = text(r)
-		case "osm_value":
-			p.found.Type = text(r)
-		case "type":
-			p.layer = text(r)
-		case "name":
-			p.found.Name = text(r)
-		case "housenumber":
-			a.HouseNumber = text(r)
-		case "street":
-			a.Street = text(r)
-		case "district":
-			p.district = text(r)
-		case "locality":
-			p.locality = text(r)
-		case "city":
-			a.City = text(r)
-		case "county":
-			p.county = text(r)
-		case "state":
-			a.State = text(r)
-		case "postcode":
-			a.Postcode = text(r)
-		case "country":
-			a.Country = text(r)
-		case "countrycode":
-			a.CountryCode = strings.ToUpper(text(r))
-		default:
-			r.Skip()
-		}
-	}
+// properties are an object and what its address is made of. The type is the rank in an address that Nominatim gave it
+// (nominatim/model/AddressType.java).
+type properties struct {
+	layer                      string
+	district, locality, county string
+	found                      geocoding.Found
 }
 
 // settle puts the parts of an address where they belong. Photon does not repeat the name of an object that is itself
@@ -203,26 +140,4 @@ func own(field *string, name string) {
 	if *field == "" {
 		*field = name
 	}
-}
-
-// readID reads an id; 0 for what is none.
-func readID(r *jsontext.Reader) int64 {
-	const maxID = 1 << 53
-	if c := r.Peek(); c != '-' && (c < '0' || c > '9') {
-		r.Skip()
-		return 0
-	}
-	if v := r.Number(); v >= 1 && v <= maxID && v == float64(int64(v)) {
-		return int64(v)
-	}
-	return 0
-}
-
-// text reads a string; anything else is empty.
-func text(r *jsontext.Reader) string {
-	if r.Peek() == '"' {
-		return string(r.String())
-	}
-	r.Skip()
-	return ""
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 )
 
 // bounds is a rectangle of degrees. One whose west is larger than its east crosses the antimeridian.
@@ -46,7 +46,7 @@ func parseBounds(text string) ([]float64, error) {
 	}
 	numbers := make([]float64, len(parts))
 	for i, part := range parts {
-		number, ok := jsontext.ParseNumber([]byte(strings.TrimSpace(part)))
+		number, ok := decimal.Parse([]byte(strings.TrimSpace(part)))
 		if !ok {
 			return nil, fmt.Errorf("%q is not a number", part)
 		}

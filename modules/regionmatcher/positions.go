@@ -8,7 +8,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/jsontext"
+	"github.com/mapsedge/caddy-maps/internal/decimal"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
@@ -97,8 +97,8 @@ func (q *query) pair() (p orb.Point, ok bool) {
 		return p, false
 	}
 	first, second, _ := bytes.Cut(text, []byte(","))
-	latitude, okLat := jsontext.ParseNumber(bytes.TrimSpace(first))
-	longitude, okLon := jsontext.ParseNumber(bytes.TrimSpace(second))
+	latitude, okLat := decimal.Parse(bytes.TrimSpace(first))
+	longitude, okLon := decimal.Parse(bytes.TrimSpace(second))
 	return onGlobe(latitude, longitude, okLat && okLon)
 }
 

@@ -25,8 +25,12 @@ const (
 	shapes
 )
 
-// maxTerms bounds the terms of a category.
-const maxTerms = 64
+const (
+	// maxTerms bounds the terms of a category.
+	maxTerms = 64
+	// maxText bounds the text of a category or language, in bytes.
+	maxText = 16 << 10
+)
 
 // parse reads a query into a request, of which it leaves nothing as it was. Parameters of other names are ignored.
 // chosen tells whether the query says which languages are wanted. The error is an apierror.Error.
@@ -86,8 +90,7 @@ func parseShapes(v urlquery.Value) (bool, error) {
 	if !v.Present {
 		return false, nil
 	}
-	text, err := v.AppendText(nil)
-	if word := string(text); err == nil && (word == "true" || word == "false") {
+	if word, err := v.Text(len("false")); err == nil && (word == "true" || word == "false") {
 		return word == "true", nil
 	}
 	return false, apierror.FailedValidation("geometry: must be true or false")
@@ -98,11 +101,11 @@ func parseCategory(v urlquery.Value) (terms []string, err error) {
 	if v.Raw == "" {
 		return nil, nil
 	}
-	text, err := v.AppendText(nil)
+	text, err := v.Text(maxText)
 	if err != nil {
 		return nil, apierror.FailedValidation("category: " + err.Error())
 	}
-	for term := range strings.SplitSeq(string(text), ",") {
+	for term := range strings.SplitSeq(text, ",") {
 		term = strings.TrimSpace(term)
 		if term == "" || slices.Contains(terms, term) {
 			continue
@@ -121,14 +124,14 @@ func parseLanguage(v urlquery.Value) ([]string, error) {
 	if v.Raw == "" {
 		return nil, nil
 	}
-	text, err := v.AppendText(nil)
+	text, err := v.Text(maxText)
 	if err != nil {
 		return nil, apierror.FailedValidation("language: " + err.Error())
 	}
-	if strings.TrimSpace(string(text)) == "" {
+	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	languages, err := geocoding.ParseLanguages(string(text))
+	languages, err := geocoding.ParseLanguages(text)
 	if err != nil {
 		return nil, apierror.FailedValidation("language: " + err.Error())
 	}

@@ -212,11 +212,3 @@ func (a *Matchings) Result(req *matching.Request) (*matching.Result, error) {
 }
 
 func distance(a, b orb.Point) float64 { return sphere.Distance(a[1], a[0], b[1], b[0]) }
-
-// probability is a confidence between 0 and 1, or NaN.
-func probability(v float64) float64 {
-	if math.IsNaN(v) {
-		return v
-	}
-	return min(max(v, 0), 1)
-}

@@ -3,7 +3,6 @@ package matchservice
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -57,7 +56,7 @@ func TestRead(t *testing.T) {
 		{"a confidence of null", confidence("null"), "0 0", math.NaN()},
 		{"one above 1", confidence("1.5"), "0 0", 1},
 		{"one below 0", confidence("-0.5"), "0 0", 0},
-		{"an infinite one", confidence("1e999"), "0 0", math.NaN()},
+		{"an infinite one", confidence("1e999"), invalid, 0},
 		{"points left out", answer(line, `null,`+first), "- 0", math.NaN()},
 		{"points without a part", index("null"), "0 -", math.NaN()},
 		{"a part that is not there", index("1"), invalid, 0},
@@ -82,6 +81,7 @@ func TestRead(t *testing.T) {
 		{"nested too deep", `{"a":` + strings.Repeat("[", 100000), invalid, 0},
 		{"two documents", answer(line, first+`,`+first) + `{}`, invalid, 0},
 		{"null", `null`, invalid, 0},
+		{"a member that is repeated", `{"code":"Ok","code":"Ok"}`, invalid, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := Read([]byte(tt.body), 2)
@@ -111,34 +111,12 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A member that a response repeats costs as much memory as one.
-func TestReadRepeated(t *testing.T) {
-	const (
-		points = 10000
-		most   = 16 << 20
-	)
-	for _, member := range []string{`"tracepoints":[],`, `"matchings":[{"geometry":{"coordinates":[]}}],`} {
-		body := []byte(`{"code":"Ok",` + strings.Repeat(member, 1000) + `"a":1}`)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if _, err := Read(body, points); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		if grown := after.TotalAlloc - before.TotalAlloc; grown > most {
-			t.Errorf("%s: %d MiB", member, grown>>20)
-		}
-	}
-}
-
 // What went wrong is told in OSRM's form, or in Valhalla's own.
 func TestReadErrors(t *testing.T) {
 	for body, want := range map[string]Document{
 		`{"code":"NoMatch","message":"Could not \"match\"."}`: {Code: "NoMatch", Message: `Could not "match".`},
 		`{"error_code":158,"error":"Exceeded max radius"}`:    {ErrorCode: 158},
 		`{"error_code":null}`:                                 {},
-		`{"error_code":-1e99}`:                                {},
-		`{"error_code":1e99}`:                                 {ErrorCode: math.MaxInt32},
 	} {
 		d, err := Read([]byte(body), 2)
 		if err != nil || d.Code != want.Code || d.Message != want.Message || d.ErrorCode != want.ErrorCode {

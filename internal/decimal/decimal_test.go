@@ -1,20 +1,19 @@
-package jsontext
+package decimal
 
 import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
 // Numbers of every form that JSON has are read as strconv reads them, to the last bit.
-func TestScanNumberIsExact(t *testing.T) {
+func TestScanIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?`).Draw(t, "number")
-		got, n := ScanNumber([]byte(text+","), false)
+		got, n := Scan([]byte(text+","), false)
 		want, _ := strconv.ParseFloat(text, 64)
 		if n != len(text) || math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%s: %v of %d bytes, want %v", text, got, n, want)
@@ -22,19 +21,19 @@ func TestScanNumberIsExact(t *testing.T) {
 	})
 }
 
-func TestParseNumber(t *testing.T) {
+func TestParse(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "-0": 0, "+5": 5, "1e3": 1000, "1E-2": 0.01, "39.0000000000000000000001": 39} {
-		if got, ok := ParseNumber([]byte(text)); !ok || got != want {
+		if got, ok := Parse([]byte(text)); !ok || got != want {
 			t.Errorf("%q: %v, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "+", "-", "++1", "01", "-01", ".5", "5.", "1e", "1e+", "0x10", "1_000", "NaN", "Inf", "-Infinity",
 		" 1", "1 ", "1,5", "1e400", "१"} {
-		if got, ok := ParseNumber([]byte(text)); ok {
+		if got, ok := Parse([]byte(text)); ok {
 			t.Errorf("%q was taken for %v", text, got)
 		}
 	}
-	if _, n := ScanNumber([]byte("+1"), false); n != 0 {
+	if _, n := Scan([]byte("+1"), false); n != 0 {
 		t.Error("a leading + was taken where it is not allowed")
 	}
 }
@@ -66,43 +65,11 @@ func TestAppendFixed(t *testing.T) {
 		value := rapid.Float64Range(-1e6, 1e6).Draw(t, "value")
 		decimals := rapid.IntRange(0, 9).Draw(t, "decimals")
 		for _, text := range [][]byte{AppendFixed(nil, value, decimals), AppendRounded(nil, value, decimals)} {
-			got, ok := ParseNumber(text)
+			got, ok := Parse(text)
 			inexact := 2 * (math.Nextafter(math.Abs(value)+1, math.Inf(1)) - math.Abs(value) - 1) // of the parsed text, and of the difference
 			if !ok || math.Abs(got-value) > 0.5/math.Pow10(decimals)+inexact || !json.Valid(text) {
 				t.Fatalf("%v with %d decimals became %s", value, decimals, text)
 			}
-		}
-	})
-}
-
-func TestAppendString(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
-		var got string
-		if text := AppendString(nil, s); json.Unmarshal(text, &got) != nil || got != strings.ToValidUTF8(string([]rune(s)), "\ufffd") {
-			t.Fatalf("%q became %s", s, text)
-		}
-	})
-	if got := string(AppendString([]byte("x"), "Straße \"<1>\"\t\x01\xff")); got != `x"Straße \"<1>\"\t\u0001`+"\ufffd\"" {
-		t.Error(got)
-	}
-}
-
-// Whatever encoding/json calls a document, Skip passes over, and nothing else (but for depth).
-func FuzzSkip(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-2.5e3,true,false,null,"x\u0041\\"]}`, `[]`, `{}`, `[1,]`, `{"a"}`, `nul`, `"\x"`, `01`, "\"\x00\""} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		r := NewReader(text)
-		r.Skip()
-		r.End()
-		valid := json.Valid(text)
-		switch {
-		case r.Err() == nil && !valid:
-			t.Fatalf("%q was taken", text)
-		case r.Err() != nil && valid && len(text) < MaxDepth && strings.ToValidUTF8(string(text), "") == string(text):
-			t.Fatalf("%q was refused: %v", text, r.Err())
 		}
 	})
 }
