@@ -115,8 +115,8 @@ var mistakes = []mistake{
 		want: "parsing caddyfile tokens for 'maps': issuer: missing, at Caddyfile:3"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\n" +
 		"jwks_url http://id.example.com/jwks\nany_user\n}",
-		want: "parsing caddyfile tokens for 'maps': jwks_url: must be https, except on loopback: whoever " +
-			"could change the keys on their way could sign tokens, at Caddyfile:6"},
+		want: "parsing caddyfile tokens for 'maps': jwks_url: must be https, except on loopback: without it, " +
+			"the keys could be replaced on their way, at Caddyfile:6"},
 	{maps: "user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\n}",
 		want: "parsing caddyfile tokens for 'maps': require_claim: missing; without it every user of the " +
 			"issuer could manage accounts (write any_user if that is meant), at Caddyfile:3"},

@@ -108,8 +108,10 @@ func (w *writer) commit(batch []*call) {
 		// A savepoint for each change would cost a copy of every page that it touches. Most batches have none that fails.
 		err = w.session.transaction(context.Background(), "BEGIN IMMEDIATE", func(t *tx) error {
 			for _, c := range batch {
-				if c.err = c.protected(t); c.err != nil {
+				if c.err = c.protected(t); c.err != nil && n > 1 {
 					return errAgain
+				} else if c.err != nil {
+					return c.err
 				}
 			}
 			return nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/logging"
 	"go.uber.org/zap"
@@ -33,7 +32,7 @@ func (a *App) WarnOfLogs(server *caddyhttp.Server, parameters []string) {
 		return slices.DeleteFunc(names, func(name string) bool {
 			probe := logProbe{parameters: parameters}
 			// Each log that takes the logger's lines has its encoder encode the field. Nothing is written.
-			a.ctx.Logger(namedLogger(name)).With(zap.Object("probe", &probe))
+			a.ctx.Logger(namedModule(name)).With(zap.Object("probe", &probe))
 			return !probe.open
 		})
 	})
@@ -51,11 +50,6 @@ func (a *App) warnOfOpenLogs() {
 			zap.Strings("loggers", slices.Compact(open)))
 	}
 }
-
-// namedLogger makes Caddy choose the logs for a logger of this name.
-type namedLogger string
-
-func (n namedLogger) CaddyModule() caddy.ModuleInfo { return caddy.ModuleInfo{ID: caddy.ModuleID(n)} }
 
 // logProbe finds out whether an encoder lacks the filter for a query parameter.
 type logProbe struct {
