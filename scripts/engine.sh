@@ -89,6 +89,9 @@ compare() {
 		{
 			admin off
 			persist_config off
+			maps {
+				store sqlite $work/accounts.db
+			}
 		}
 		http://127.0.0.1:$port {
 			maps_match {

@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/suggest"
 )
 
-// Config is what an Authority needs to know. Durations are positive.
+// Config is what an Authority needs to know. It is not checked: package mapsapp does that, with the names of its options.
 type Config struct {
 	Issuer     string        // iss of access tokens
 	Audience   string        // aud of access tokens; local user tokens have Audience + ":accounts"
@@ -46,38 +46,6 @@ type UserIssuer struct {
 // remoteAlgorithms are the asymmetric ones that a user issuer's tokens may be pinned to.
 var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
 	"EdDSA"}
-
-// validate reports a fault of a configuration. It is the last guard: package mapsapp tells operators about their
-// options.
-func (c Config) validate() error {
-	switch {
-	case c.Issuer == "" || c.Audience == "":
-		return errors.New("issuer or audience is empty")
-	case c.Algorithm != algEdDSA && c.Algorithm != algES256:
-		return fmt.Errorf("signing algorithm %q is neither EdDSA nor ES256", c.Algorithm)
-	case c.AccessTTL < time.Second || c.AccessTTL > MaxAccessTTL || c.RefreshTTL < time.Second || c.MaxGrants < 1 ||
-		c.KeyRotation != 0 && c.KeyRotation < MinKeyRotation:
-		return errors.New("the life of tokens, the age of keys or the number of grants is out of range")
-	case len(c.KeyEncryptionKey) != 0 && len(c.KeyEncryptionKey) != sealKeyLen:
-		return fmt.Errorf("key encryption key has %d bytes; it must have %d", len(c.KeyEncryptionKey), sealKeyLen)
-	}
-	seen := map[string]bool{c.Issuer: true}
-	for _, u := range c.Users {
-		err := errors.Join(u.CheckAlgorithms(), u.CheckJWKSURL())
-		switch {
-		case seen[u.Issuer]:
-			err = errors.New("the issuer is this service's own or listed twice")
-		case u.Issuer == "" || u.Audience == "" || u.OrganizationClaim == "" || len(u.Algorithms) == 0 ||
-			(u.RequireClaim == "") != (u.RequireValue == ""):
-			err = errors.New("a field is empty")
-		}
-		if err != nil {
-			return fmt.Errorf("user tokens of issuer %q: %w", u.Issuer, err)
-		}
-		seen[u.Issuer] = true
-	}
-	return nil
-}
 
 // CheckAlgorithms finds an algorithm that is not among those that other issuers may use.
 func (u UserIssuer) CheckAlgorithms() error {

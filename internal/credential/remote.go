@@ -50,7 +50,7 @@ func newRemoteIssuer(refreshing context.Context, cfg UserIssuer) *remoteIssuer {
 	client := &http.Client{Timeout: keysTimeout, Transport: &r.sets, CheckRedirect: checkRedirect}
 	r.keys = sync.OnceValues(func() (known, refresh keyfunc.Keyfunc) {
 		r.pause.Allow()
-		// None of these fails with a URL that Config.Validate has checked.
+		// None of these fails with a URL that CheckJWKSURL has accepted.
 		set, _ := jwkset.NewStorageFromHTTP(cfg.JWKSURL, jwkset.HTTPClientStorageOptions{
 			Client: client, Ctx: refreshing, HTTPTimeout: keysTimeout, RefreshInterval: keysRefresh,
 			NoErrorReturnFirstHTTPReq: true,

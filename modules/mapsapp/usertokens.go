@@ -63,9 +63,9 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 		Issuer: u.Issuer, Audience: u.Audience, JWKSURL: u.JWKSURL,
 		Algorithms: u.Algorithms, OrganizationClaim: cmp.Or(u.OrganizationClaim, "org"),
 	}
-	for name, value := range map[string]string{"issuer": u.Issuer, "audience": u.Audience, "jwks_url": u.JWKSURL} {
-		if value == "" {
-			return options.Wrong(name, "missing")
+	for _, option := range [][2]string{{"issuer", u.Issuer}, {"audience", u.Audience}, {"jwks_url", u.JWKSURL}} {
+		if option[1] == "" {
+			return options.Wrong(option[0], "missing")
 		}
 	}
 	if issuer.Issuer == cfg.Issuer {
