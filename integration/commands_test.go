@@ -151,7 +151,6 @@ func TestCommandsRefuse(t *testing.T) {
 		"reverse with size 6":      {[]string{"reverse", region, "39.1", "-75.5", "--size", "6"}, "size"},
 		"match of nothing":         {[]string{"match", region, filepath.Join(dir, "none.gpx")}, "none.gpx"},
 		"match of a broken trace":  {[]string{"match", region, file("broken.gpx", "<gpx><trk>")}, "broken.gpx"},
-		"match of too much":        {[]string{"match", region, file("much.json", tooMuch)}, "send it in parts"},
 		"match radius negative":    {[]string{"match", region, file("dover.json", doverJSON), "--radius", "-1"}, "radius"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
@@ -140,6 +141,9 @@ func surviveKills(t *testing.T, victims []*server, witness *server) {
 	user := s.userToken(t, "durable")
 	for _, l := range all {
 		l.check(t, s, user, &count)
+	}
+	time.Sleep(account.RetryWindow + time.Second)
+	for _, l := range all {
 		for _, g := range l.grants {
 			g.checkReuse(t, s, &count)
 		}

@@ -37,8 +37,9 @@ func TestFlow(t *testing.T) {
 	var refreshed tokensBody
 	s.send(t, refreshCall(refresh)).want(200).wantHeader("Cache-Control", "no-store").into(&refreshed)
 	second := secret(refreshed.Data.AccessToken)
-	if second == access || refreshed.Data.RefreshToken != "" || refreshed.Data.ExpiresIn != 900 {
-		t.Errorf("refresh gave expiresIn %d, a refresh token: %v", refreshed.Data.ExpiresIn, refreshed.Data.RefreshToken != "")
+	if second == access || refreshed.Data.RefreshToken != refresh || refreshed.Data.ExpiresIn != 900 {
+		t.Errorf("refresh gave expiresIn %d, the same refresh token: %v", refreshed.Data.ExpiresIn,
+			refreshed.Data.RefreshToken == refresh)
 	}
 	mapCalls(second, 200)
 

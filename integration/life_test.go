@@ -258,7 +258,7 @@ func (g *grant) check(t *testing.T, s *server, wide bool, count *tally) {
 	}
 }
 
-// checkReuse uses a refresh token that was rotated away: it and its grant are dead from then on.
+// checkReuse uses a refresh token that was replaced, too late for a retry: that ends its grant.
 func (g *grant) checkReuse(t *testing.T, s *server, count *tally) {
 	t.Helper()
 	if g.ended || len(g.rotated) == 0 {

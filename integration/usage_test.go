@@ -86,19 +86,16 @@ func TestUsageIsExact(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		usageIsExact(t, startRaced(t, "access_token_ttl 15m", everySecond))
+		usageIsExact(t, startRaced(t, "flush 10s", "flush 1s"))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		leaveOut(t, "it starts a cluster")
 		t.Parallel()
 		dsn := pgtest.DSN(t)
-		one, two := startPair(t, dsn, dsn, "access_token_ttl 15m", everySecond)
+		one, two := startPair(t, dsn, dsn, "flush 10s", "flush 1s") // which a kill may lose
 		usageIsExact(t, one, two)
 	})
 }
-
-// everySecond lets a kill lose a second of usage.
-const everySecond = "access_token_ttl 15m\nusage {\nflush 1s\n}"
 
 func usageIsExact(t *testing.T, servers ...*server) {
 	pace := testpace.Watch(t)

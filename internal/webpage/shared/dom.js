@@ -1,7 +1,7 @@
-// Small helpers for the document. Text gets in as text, never as markup: names in maps and files are anybody's.
+// Helpers for the document. Text never becomes markup: names in maps and files may come from anyone.
 
-// el makes an element. Of properties, those that the element has are set, on… are listeners, all others attributes;
-// children are nodes or text.
+// el makes an element. Properties of the element are set, on… are listeners, others attributes; children are nodes or
+// text.
 export function el(name, properties = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -26,8 +26,7 @@ export function say(node, text, kind = "") {
   node.className = "message " + kind;
 }
 
-// copyText puts a text on the clipboard, by way of a selection where pages may not write to it: without TLS, for
-// example.
+// copyText copies a text, through a selection where the clipboard is not available, as without TLS.
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -45,7 +44,7 @@ export async function copyText(text) {
   }
 }
 
-// copyButton is a button that copies what get returns when it is pressed, and says that it did.
+// copyButton copies what get returns, and says so.
 export function copyButton(label, get) {
   const button = el("button", {
     type: "button", class: "copy", onclick: async () => {
@@ -57,7 +56,7 @@ export function copyButton(label, get) {
   return button;
 }
 
-// curl is a request as a command line, with a token where there is one: "" is that of the shell's variable MAPS_TOKEN.
+// curl is a request as a command line; the token "" stands for the shell's variable MAPS_TOKEN.
 export function curl(address, { headers = {}, body } = {}, token) {
   const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
   const words = ["curl", quoted(new URL(address, location).href)];

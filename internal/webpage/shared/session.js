@@ -1,7 +1,7 @@
-// The access to the API that a page has. Tokens live in memory alone: neither in an address, nor in any storage.
+// Access to the API. Tokens stay in memory: never in an address or in storage.
 
-// takeTokenFromAddress returns the token of a fragment #token=… and removes it from the address at once, so that
-// neither the history nor a copied address keeps it. Other parts of the fragment stay.
+// takeTokenFromAddress returns the token of #token=… and removes it from the address at once, so that neither the
+// history nor a copied address keeps it.
 export function takeTokenFromAddress() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const token = fragment.get("token");
@@ -11,8 +11,7 @@ export function takeTokenFromAddress() {
   return token.trim();
 }
 
-// claimsOf reads the claims of a JWT, for what it says about its expiry; whether they are true is the server's to
-// judge.
+// claimsOf reads the claims of a JWT without checking its signature.
 export function claimsOf(token) {
   try {
     const body = token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
@@ -22,8 +21,7 @@ export function claimsOf(token) {
   }
 }
 
-// ApiError is an answer that is no success. Its message is the service's own, or else says in words what the status
-// means.
+// ApiError is a response that is no success, with the service's message or the meaning of the status.
 export class ApiError extends Error {
   constructor(status, message, code) {
     super(message);
@@ -44,9 +42,8 @@ const meanings = {
   504: "This took too long.",
 };
 
-// Session holds a token and sends requests with it. renew, where there is one, gets {token, expiresIn} anew: before
-// the token expires, so that nothing that is under way is refused, and once more when a request is refused all the
-// same. changed is called whenever there is another token, or none.
+// Session sends requests with a token. renew, if given, gets {token, expiresIn} before the token expires, and again
+// when a request is refused. changed is called when the token changes.
 export class Session {
   #token = "";
   #expires = 0; // milliseconds since 1970
@@ -56,7 +53,7 @@ export class Session {
   constructor({ renew = null, changed = () => {} } = {}) {
     this.renew = renew;
     this.changed = changed;
-    // The timers of a page that was in the background, or of a device that slept, come late.
+    // Timers of pages in the background come late.
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.#isDue()) this.refresh().catch(() => {});
     });
@@ -66,7 +63,7 @@ export class Session {
   get claims() { return claimsOf(this.#token); }
   get expires() { return this.#expires; }
 
-  // use takes a token that was given by somebody, who is also the one to give the next.
+  // use takes a token that a person gave.
   use(token) {
     this.renew = null;
     this.#set(token, 0);
@@ -74,7 +71,7 @@ export class Session {
 
   clear() { this.use(""); }
 
-  // refresh gets a new token. Whoever asks meanwhile waits for the same one.
+  // refresh gets a new token, once for all who wait for it.
   refresh() {
     if (!this.renew) return Promise.reject(new ApiError(401, meanings[401]));
     this.#renewing ??= this.renew()
@@ -90,7 +87,7 @@ export class Session {
   #set(token, expiresIn) {
     this.#token = token;
     const exp = claimsOf(token).exp;
-    // A clock that is wrong matters less where the server has said for how long the token is good.
+    // The server's lifetime works with a wrong clock, too.
     this.#expires = expiresIn ? Date.now() + expiresIn * 1000 : exp ? exp * 1000 : 0;
     clearTimeout(this.#timer);
     if (this.renew && expiresIn) this.#later(expiresIn * 750);
@@ -104,7 +101,7 @@ export class Session {
 
   #isDue() { return this.renew && this.#expires && Date.now() > this.#expires - 30000; }
 
-  // fetch is the browser's, with the token in a header, where it is in no log and no history.
+  // fetch sends the token in a header, which is in no log and no history.
   async fetch(address, options = {}) {
     if (this.#renewing) await this.#renewing.catch(() => {});
     const sent = this.#token;
@@ -120,7 +117,7 @@ export class Session {
     return fetch(address, { ...options, headers, credentials: "omit" });
   }
 
-  // json sends a request and returns the JSON of its answer, null for one without a body. Any failure is an ApiError.
+  // json returns the JSON of a response, null if it has no body. Any failure is an ApiError.
   async json(address, options) { return readJSON(await this.reach(address, options)); }
 
   // reach is fetch with an ApiError where there is no answer.
@@ -134,7 +131,7 @@ export class Session {
   }
 }
 
-// readJSON is the body of an answer as JSON; where the answer is no success, or no JSON, it throws an ApiError.
+// readJSON returns the body of a response as JSON, or throws an ApiError.
 export async function readJSON(answer) {
   const text = await answer.text();
   let body = null;

@@ -10,8 +10,7 @@ const scopes = {
   REVERSEGEOCODING: "what is at a position",
 };
 
-// editAccount asks for the fields of a new account, or of one that is there, and gives them to save: of one that is
-// there those that have changed.
+// editAccount asks for the fields of an account, and saves those that have changed.
 export function editAccount(account, save) {
   const before = {
     description: "", platform: "WEB", scopes: [], isAdmin: false, quotas: [],
@@ -83,7 +82,7 @@ function quotaFields(quotas) {
     problem("quotas"));
 }
 
-// quotasOf reads what quotaFields shows. A limit that is no number is null, which the server refuses at its field.
+// quotasOf reads what quotaFields shows. A limit that is no number becomes null, which the server refuses.
 const quotasOf = (form) => [...form.querySelectorAll(".quota")].map((row) => {
   const value = (name) => row.querySelector(`[name="quotas.${name}"]`).value;
   const limit = value("limit") === "" ? null : Number(value("limit"));

@@ -5,7 +5,7 @@ import { confirmByTyping, showTokens, tryExchange } from "./dialogs.js";
 
 export const collection = new URL("../api/v1/service-accounts", location.origin + location.pathname).pathname;
 const pageSize = 50;
-// A search reads on in pages of the largest size, so many of them at once: the server limits requests.
+// A search reads this many of the largest pages at once: the server limits requests.
 const searchPageSize = 200, searchPages = 10;
 
 const nameOf = (account) => account.description || account.id;
@@ -22,7 +22,7 @@ const columns = [
     new Date(a.createdAt).toLocaleDateString())],
 ];
 
-// Accounts is the list of one session. Of the page, say shows a message, fail an error, and usage an account's usage.
+// Accounts is the list of one session. say shows a message, fail an error, and usage an account's usage.
 export class Accounts {
   #session;
   #page;
@@ -66,7 +66,7 @@ export class Accounts {
     this.#show([]);
   }
 
-  // #more reads one page, once for all who ask meanwhile. It returns whether there may be another.
+  // #more reads one page, once for all who wait for it, and returns whether there may be another.
   #more(limit) {
     const reading = this.#reading ??= this.#read(limit).finally(() => {
       if (this.#reading === reading) this.#reading = null;
@@ -148,8 +148,7 @@ export class Accounts {
     this.#show(this.#loaded.map((a) => (a.id === data.id ? data : a)));
   }
 
-  // #done says what happened and, once a dialog has closed, puts the focus back to the account's row, which is another
-  // one after a change; to the list where it is gone.
+  // #done says what happened and puts the focus back to the account's row, or to the list if it is gone.
   #done(account, now) {
     this.#page.say(`${nameOf(account)} is ${now}.`);
     setTimeout(() => {

@@ -9,8 +9,7 @@ function svg(name, attributes, ...children) {
   return node;
 }
 
-// kinds of requests, from the bottom of a bar to its top. They differ by pattern, which index.html has, and not by
-// colour alone.
+// kinds of requests, from the bottom of a bar to its top, told apart by pattern and colour.
 const kinds = [
   ["passed", (u) => u.requests - u.errors, { fill: "var(--accent)" }],
   ["answered 5xx", (u) => u.errors, { fill: "url(#hatched)", stroke: "var(--bad)" }],
@@ -28,7 +27,7 @@ const describe = (usage) => kinds.map(([words, of]) => `${number(of(usage))} ${w
 export function chart(title, bars) {
   const most = Math.max(...bars.map(({ usage }) => usage.requests + usage.refused));
   const wide = 100 / bars.length;
-  // Places in percent, so that the picture takes any width and its patterns stay as they are.
+  // Percentages, so that the picture takes any width without stretching its patterns.
   const columns = bars.map(({ label, usage }, n) => {
     let y = 100;
     const parts = kinds.filter(([, of]) => of(usage) > 0).map(([, of, look]) => {

@@ -1,5 +1,4 @@
-// The console: who is signed in, until when, and the accounts of their organization. All text gets into the page as
-// text.
+// The console: who is signed in, until when, and their organization's accounts.
 import { byId, on, say } from "./shared/dom.js";
 import { showPages } from "./shared/pages.js";
 import { Session, claimsOf, takeTokenFromAddress } from "./shared/session.js";
@@ -37,13 +36,13 @@ function view(name) {
   }
 }
 
-// organizationOf is the claim that the server reads: that of the provider for its tokens, org for the server's own.
+// organizationOf returns the claim that the server reads.
 const organizationOf = (claims) =>
   claims[claims.iss === settings.issuer ? settings.organizationClaim : "org"];
 
 const nameOf = (claims) => claims.email ?? claims.preferred_username ?? claims.sub ?? "";
 
-// problemWith returns what is wrong with a token where that can be told.
+// problemWith returns what is visibly wrong with a token.
 function problemWith(claims) {
   if (!claims.exp) return "This is not a user token. It begins with eyJ and has two dots.";
   if (claims.exp * 1000 <= Date.now()) return "This token has expired. Get a new one.";
@@ -62,7 +61,7 @@ function enter(token) {
   return "";
 }
 
-// offer asks whether to sign in with a token of the address. It never replaces the one that is in use.
+// offer asks before it signs in with a token of the address, and never replaces a session.
 function offer(token) {
   if (!token) return;
   const claims = claimsOf(token);

@@ -5,7 +5,7 @@ import { field, open } from "./forms.js";
 
 const auth = new URL("../api/v1/external/auth", location.origin + location.pathname).href;
 
-// confirmByTyping does what cannot be undone once the account's id, or its last four characters, has been typed.
+// confirmByTyping does what cannot be undone after the account's id, or its last four characters, were typed.
 export function confirmByTyping(account, label, consequence, work) {
   const expected = account.id.slice(-4);
   open(`${label} account`, [
@@ -24,7 +24,7 @@ export function confirmByTyping(account, label, consequence, work) {
   });
 }
 
-// confirmSignIn asks whether to go on with a token that came by a link, which anybody may have made.
+// confirmSignIn asks about a token that came by a link, which anyone may have made.
 export function confirmSignIn(name, organization, work) {
   open("Sign in with this link?", [
     el("p", {}, "It signs you in as ", el("bdi", {}, name), " of the organization ",

@@ -1,6 +1,6 @@
 // Sums of usage, and the spans of time for which they are. All times are UTC, as those of the server.
 
-// shown is how many spans of a step the view has, the present one included, and how many parts of a date name one.
+// shown is how many spans of a step the view has, and how many parts of a date name one.
 const shown = { hour: [24, 4], day: [30, 3], month: [12, 2] };
 
 // spansOf returns the beginnings of the spans of a step, the oldest first, and of the one to come.
@@ -34,8 +34,8 @@ export function bars(step, rows, now) {
 // keyOf names a row of sumUp.
 export const keyOf = (account, scope) => account + " " + scope;
 
-// sumUp sums rows since a time up by account and scope. Quotas have a row even where nothing was used: accounts are
-// those that are known, by id. The scope * is the sum of an account that has quotas for it.
+// sumUp sums rows since a time by account and scope. Quotas have a row even without usage. The scope * is the sum of an
+// account that has quotas for it.
 export function sumUp(rows, since, accounts) {
   const sums = new Map();
   const at = (account, scope) => {

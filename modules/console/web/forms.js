@@ -3,8 +3,8 @@ import { el, say } from "./shared/dom.js";
 
 let count = 0;
 
-// open shows a dialog with a form. submit does the work when it is sent; where that fails the dialog stays open, and
-// the error stands at the field that it names. keep is for what is shown once: no key that was hit by chance closes it.
+// open shows a dialog with a form. submit does the work; if it fails, the dialog stays open with the error at its field.
+// keep is for what is shown once: no key that was hit by chance closes it.
 export function open(title, content, { label, kind = "primary", submit, close = "Cancel", keep = false }) {
   const id = "dialog-" + ++count;
   const general = el("div", { class: "message", role: "alert" });
@@ -37,8 +37,7 @@ export function open(title, content, { label, kind = "primary", submit, close = 
   dialog.showModal();
 }
 
-// blame finds the field that a message of the server names: the place for what is wrong with it, its input, and what
-// the message says. Of a row it is the limit.
+// blame finds the field that a message of the server names: its place for errors, its input, and the message.
 function blame(form, message) {
   const placeOf = (name) => form.querySelector(`[data-error="${CSS.escape(name ?? "")}"]`);
   const inputs = (name) => form.querySelectorAll(`[name="${CSS.escape(name)}"]`);

@@ -1,6 +1,5 @@
-// Signing in with OpenID Connect: authorization code with PKCE (RFC 7636). The provider's page opens in a window of its
-// own, so that this page, which has state, nonce and code verifier in its memory, stays open. That window hands the
-// answer over by a BroadcastChannel, which works where an opener does not (Cross-Origin-Opener-Policy).
+// Signing in with OpenID Connect: authorization code with PKCE (RFC 7636), in a window of its own, so that this page
+// keeps its secrets in memory. The window answers by a BroadcastChannel, which Cross-Origin-Opener-Policy allows.
 import { claimsOf } from "./shared/session.js";
 
 const base64url = (bytes) =>
@@ -28,7 +27,7 @@ export class Login {
     };
   }
 
-  // prepare makes the secrets of the next attempt, ahead of it: browsers open a window only while a click is fresh.
+  // prepare makes the secrets ahead: browsers open a window only right after a click.
   async prepare() {
     if (!window.isSecureContext) return;
     const verifier = random();
@@ -65,8 +64,7 @@ export class Login {
     if (isOpenID && claimsOf(tokens.id_token ?? "").nonce !== nonce) {
       throw new Error("The provider's answer belongs to another sign-in. Try again.");
     }
-    // The server takes a token of the issuer that is meant for it and names the organization. Providers put that into
-    // the access token, into the ID token, or into both.
+    // Providers put the organization into the access token, the ID token, or both.
     const fitting = [tokens.access_token, tokens.id_token].filter((token) => {
       const claims = claimsOf(token ?? "");
       return claims.iss === issuer && [claims.aud].flat().includes(audience);

@@ -1,5 +1,5 @@
-// Where the provider sends the window of the sign-in back to: it hands the answer to the console and closes. The answer
-// is worth nothing without the code verifier, which the console alone has.
+// The provider sends the sign-in window here. It hands the answer, which is worthless without the code verifier, to the
+// console and closes.
 const answer = Object.fromEntries(new URLSearchParams(location.search));
 history.replaceState(null, "", location.pathname);
 const channel = new BroadcastChannel("caddy-maps-sign-in");

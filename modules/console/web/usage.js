@@ -5,7 +5,7 @@ import { collection } from "./accounts.js";
 import { chart, legend } from "./chart.js";
 import { bars, keyOf, number, spansOf, sumUp } from "./figures.js";
 
-// More than this is not read: pages of the largest size, of usage and of accounts. The server limits requests.
+// At most this many of the largest pages are read: the server limits requests.
 const rowPages = 20, accountPages = 10;
 const maxShown = 200; // rows of the table
 
@@ -176,7 +176,7 @@ export class Usage {
     document.querySelector(`[data-sort="${key}"]`).focus();
   }
 
-  // #download saves the rows that the table sums up, of all pages. Where these are too many at once, it waits.
+  // #download saves the rows that the table sums up, waiting where they are too many at once.
   async #download() {
     const [step, count] = range();
     let text = "";

@@ -98,11 +98,11 @@ on("token-form", "submit", (event) => {
   start();
 });
 
-// A token may come in the address again, while the page is open. It is taken before a view is shown, which writes the
-// address anew. It never replaces the one that is in use: anybody may have made the link.
+// A token may come in the address while the page is open, before a view is shown, which rewrites the address. It replaces
+// only that of a guest: anyone may have made the link.
 function tokenFromAddress() {
   const token = takeTokenFromAddress();
-  if (token && session.token) {
+  if (token && session.token && !session.renew) {
     trouble(new Error("This page has a token already. To use the link's, open the link in a new tab."));
     return false;
   }
