@@ -71,8 +71,8 @@ type Quota struct {
 	Limit  int64  `json:"limit"` // 0 to MaxQuotaLimit
 }
 
-// UnmarshalJSONFrom reads a quota for Check, which refuses what this makes of a missing field, and of a limit that is no
-// whole number.
+// UnmarshalJSONFrom reads a quota for Check, which refuses what this makes of a missing field, and of a limit that is
+// no whole number.
 func (q *Quota) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	read := struct {
 		Scope  string  `json:"scope"`

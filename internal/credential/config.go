@@ -11,7 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/suggest"
 )
 
-// Config is what an Authority needs to know. It is not checked: package mapsapp does that, with the names of its options.
+// Config is what an Authority needs to know. It is not checked: package mapsapp does that, with the names of its
+// options.
 type Config struct {
 	Issuer     string        // iss of access tokens
 	Audience   string        // aud of access tokens; local user tokens have Audience + ":accounts"

@@ -9,9 +9,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// sealKeyLen is the length of a key encryption key: AES-256.
-const sealKeyLen = 32
-
 // sealKey encrypts a key's private half. What the store says about the key is authenticated with it, so that write
 // access to the store does not suffice to pass one key off as another.
 func sealKey(encryptionKey []byte, k account.Key) account.Key {

@@ -141,7 +141,8 @@ func (s *Store) SetOrganizationQuotas(ctx context.Context, organization string, 
 }
 
 // readFirst reads one row in a call of its own.
-func readFirst[T any](ctx context.Context, s *Store, fields func(*T) []any, sql string, args ...any) (one T, err error) {
+func readFirst[T any](ctx context.Context, s *Store, fields func(*T) []any, sql string,
+	args ...any) (one T, err error) {
 	err = s.read(ctx, func(t *tx) error {
 		one, err = first(t, fields, sql, args...)
 		return err

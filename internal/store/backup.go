@@ -16,9 +16,9 @@ import (
 // ErrNoBackup: a PostgreSQL database is copied by its own tools.
 var ErrNoBackup = errors.New("the store is not a file of this server")
 
-// Backup writes a copy of an SQLite store, as it is at one moment, and returns its size in bytes. The file has mode 0600
-// and takes its place when it is complete; a backup that is there already is replaced, and any other file is refused.
-// Requests go on meanwhile.
+// Backup writes a copy of an SQLite store, as it is at one moment, and returns its size in bytes. The file has mode
+// 0600 and takes its place when it is complete; a backup that is there already is replaced, and any other file is
+// refused. Requests go on meanwhile.
 func (s *Store) Backup(ctx context.Context, path string) (size int64, err error) {
 	db, ok := s.db.(*sqlite)
 	if !ok {
@@ -103,9 +103,9 @@ func replaceable(path, live string) error {
 	return nil
 }
 
-// Verify checks the file of an SQLite store or of a backup, which may be in use: whether SQLite finds its pages, indexes
-// and references in order, and whether every account, grant and key can be read. faults are what is damaged, at most
-// limit of them.
+// Verify checks the file of an SQLite store or of a backup, which may be in use: whether SQLite finds its pages,
+// indexes and references in order, and whether every account, grant and key can be read. faults are what is damaged, at
+// most limit of them.
 func Verify(ctx context.Context, path string, limit int) (counts Counts, faults []string, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err

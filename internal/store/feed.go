@@ -69,8 +69,8 @@ func (f *feed) begin(ctx context.Context, db *postgres) (err error) {
 	return postgresError(err)
 }
 
-// watch implements database. After a connection is lost, changes may have been missed, and after a failover even undone,
-// so everything that depends on the store is read again.
+// watch implements database. After a connection is lost, changes may have been missed, and after a failover even
+// undone, so everything that depends on the store is read again.
 func (db *postgres) watch(ctx context.Context, s *Store) {
 	pause, prune := reconnectAfter, time.Now()
 	for ctx.Err() == nil {
@@ -132,7 +132,8 @@ func (f *feed) next(ctx context.Context, db *postgres, s *Store) error {
 func (f *feed) page(ctx context.Context, db *postgres, s *Store) (n int, err error) {
 	asked := time.Now()
 	rows, err := f.conn.Query(ctx, `SELECT clock_timestamp(), coalesce(id, 0), coalesce(subject, '')
-		FROM (SELECT 1) AS now LEFT JOIN (SELECT id, subject FROM maps_changes WHERE id > $1 ORDER BY id LIMIT $2) AS new ON true
+		FROM (SELECT 1) AS now LEFT JOIN
+		(SELECT id, subject FROM maps_changes WHERE id > $1 ORDER BY id LIMIT $2) AS new ON true
 		ORDER BY id`, f.last, int64(changesPage))
 	if err != nil {
 		return 0, err

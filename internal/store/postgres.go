@@ -103,8 +103,8 @@ var postgresSchema = []string{
 	`INSERT INTO maps_change_counter VALUES (0)`,
 }
 
-// OpenPostgres connects to a database and makes or updates its tables. Tables of a newer version are refused and left as
-// they are.
+// OpenPostgres connects to a database and makes or updates its tables. Tables of a newer version are refused and left
+// as they are.
 func OpenPostgres(ctx context.Context, cfg *pgxpool.Config, logger *zap.Logger) (*Store, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

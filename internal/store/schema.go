@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// schema is what makes each version of the tables from the one before, in the dialect of SQLite. Ids and names compare by
-// their bytes. Times are microseconds since 1970, in UTC; starts of usage are seconds.
+// schema is what makes each version of the tables from the one before, in the dialect of SQLite. Ids and names compare
+// by their bytes. Times are microseconds since 1970, in UTC; starts of usage are seconds.
 var schema = [][]string{{
 	`CREATE TABLE maps_accounts (
 		id TEXT PRIMARY KEY,
@@ -110,8 +110,8 @@ var schema = [][]string{{
 	) STRICT, WITHOUT ROWID`,
 }}
 
-// tables are those that a copy of a store has, in an order in which they can be filled, with their columns and what they
-// are sorted by.
+// tables are those that a copy of a store has, in an order in which they can be filled, with their columns and what
+// they are sorted by.
 var tables = []struct{ name, columns, key string }{
 	{"maps_accounts", accountColumns, "id"},
 	{"maps_organizations", "organization, quotas", "organization"},
@@ -123,8 +123,8 @@ var tables = []struct{ name, columns, key string }{
 	{"maps_quota_marks", markColumns, markKeyColumns},
 }
 
-// migrate brings the tables up to date; servers that start at the same time take turns. adapt turns a statement of schema
-// into the database's own dialect.
+// migrate brings the tables up to date; servers that start at the same time take turns. adapt turns a statement of
+// schema into the database's own dialect.
 func migrate(t *tx, adapt func(string) string, more []string) error {
 	if err := t.lock(t.ctx, "schema"); err != nil {
 		return err

@@ -48,8 +48,8 @@ const (
 var errInUse = errors.New("another server has it open; stop that server, or give each server a store of its own")
 
 // ErrMoved: the path of a store no longer leads to the file that is open. Its changes are refused.
-var ErrMoved error = &Error{err: errors.New("its file was moved, deleted or replaced while the server runs; put it back, or " +
-	"restart the server if the file at its path is the right one")}
+var ErrMoved error = &Error{err: errors.New("its file was moved, deleted or replaced while the server runs; put it " +
+	"back, or restart the server if the file at its path is the right one")}
 
 // sqlite is the database in a file.
 type sqlite struct {
@@ -375,7 +375,7 @@ func (p *pool) query(ctx context.Context, text string, args []any) (rows, error)
 			return nil, sqliteError(err)
 		}
 		if known, ok = p.prepared.LoadOrStore(text, made); ok {
-			_ = made.Close() // another call was faster
+			_ = made.Close() //nolint:sqlclosecheck // another call was faster
 		}
 	}
 	return found(known.(*sql.Stmt).QueryContext(ctx, args...))
@@ -394,8 +394,8 @@ func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 	return &session{conn, make(map[string]*sql.Stmt)}, sqliteError(err)
 }
 
-// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite keeps
-// a connection with open statements, and moves everything into the file itself only when the last one closes.
+// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite
+// keeps a connection with open statements, and moves everything into the file itself only when the last one closes.
 func (s *session) Close() error {
 	for _, statement := range s.prepared {
 		_ = statement.Close()
@@ -420,7 +420,7 @@ func (s *session) transaction(ctx context.Context, begin string, run func(*tx) e
 }
 
 func (s *session) exec(ctx context.Context, text string, args []any) (int64, error) {
-	statement, err := s.statement(ctx, text)
+	statement, err := s.statement(ctx, text) //nolint:sqlclosecheck // session.Close closes it
 	if err != nil {
 		return 0, err
 	}
@@ -438,7 +438,7 @@ func (s *session) exec(ctx context.Context, text string, args []any) (int64, err
 }
 
 func (s *session) query(ctx context.Context, text string, args []any) (rows, error) {
-	statement, err := s.statement(ctx, text)
+	statement, err := s.statement(ctx, text) //nolint:sqlclosecheck // session.Close closes it
 	switch {
 	case err != nil:
 		return nil, err

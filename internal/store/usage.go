@@ -13,8 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
-// usageBatch is how many rows of usage one statement adds. With nine columns each they are far from the largest number of
-// parameters of a statement: 32,766 in SQLite, 65,535 in PostgreSQL.
+// usageBatch is how many rows of usage one statement adds. With nine columns each they are far from the largest number
+// of parameters of a statement: 32,766 in SQLite, 65,535 in PostgreSQL.
 const usageBatch = 200
 
 type usageKey struct {
@@ -30,8 +30,8 @@ func (k usageKey) compare(other usageKey) int {
 		cmp.Compare(k.start, other.start), cmp.Compare(k.account, other.account), cmp.Compare(k.scope, other.scope))
 }
 
-// AddUsage implements usage.Store. Each count is added to its hour, its day and its month, of its account and of the whole
-// organization.
+// AddUsage implements usage.Store. Each count is added to its hour, its day and its month, of its account and of the
+// whole organization.
 func (s *Store) AddUsage(ctx context.Context, f usage.Flush) error {
 	sums := make(map[usageKey]account.Usage)
 	for _, c := range f.Counts {

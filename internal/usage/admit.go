@@ -63,8 +63,8 @@ func (e *Exceeded) Error() string {
 var errUnsettled = errors.New("how much of the quotas is used is not known: the clock is being set")
 
 // Admit counts a request under scopes, with 1 unit, unless it is beyond a quota: then it counts as refused, and the
-// error is an *Exceeded. Any other error means that what was used is not known and the store did not answer. unix is the
-// present time in seconds. Only the first request after a start, or after quotas were added, asks the store.
+// error is an *Exceeded. Any other error means that what was used is not known and the store did not answer. unix is
+// the present time in seconds. Only the first request after a start, or after quotas were added, asks the store.
 func (c *Counter) Admit(ctx context.Context, scopes account.ScopeSet, limits Limits, unix int64) (Entry, error) {
 	if c == nil || scopes == 0 {
 		return Entry{}, nil

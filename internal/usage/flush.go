@@ -112,8 +112,8 @@ func (m *Meter) members(o *organization) []*Counter {
 	return list
 }
 
-// drain takes what was counted so far. Requests that saw the turn before it changes have counted for their organization,
-// too, when their Counter can be locked.
+// drain takes what was counted so far. Requests that saw the turn before it changes have counted for their
+// organization, too, when their Counter can be locked.
 func (o *organization) drain(counters []*Counter) (counts []Count) {
 	turn := (o.turn.Add(1) - 1) & 1
 	for _, c := range counters {

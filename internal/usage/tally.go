@@ -80,7 +80,7 @@ func (t *tally) use(totals []Total) {
 		clear(t.windows[i].used[:])
 	}
 	for _, total := range totals {
-		set := account.Scope(total.Scope).Set()
+		set := total.Scope.Set()
 		for i, w := range account.AllWindows {
 			if total.Account == t.Account && w == total.Window && set != 0 {
 				used := &t.windows[i].used[bits.TrailingZeros8(uint8(set))]

@@ -34,8 +34,8 @@ type Meter interface {
 	Flush(ctx context.Context) error
 }
 
-// Settle hands what was counted so far on this server to the store, so that a response includes it. While the store does
-// not take it, responses are without it.
+// Settle hands what was counted so far on this server to the store, so that a response includes it. While the store
+// does not take it, responses are without it.
 func Settle(ctx context.Context, meter Meter) {
 	ctx, cancel := context.WithTimeout(ctx, flushLimit)
 	defer cancel()

@@ -34,7 +34,7 @@ func (a *Accounts) create(c *call) error {
 	}
 	at := c.now()
 	acc := account.Account{
-		ID: credential.NewAccountID(at), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
+		ID: credential.NewAccountID(c.session.Store.Now()), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
 		Platform: *f.Platform, Scopes: *f.Scopes, Status: account.StatusActive,
 		CreatedAt: at, UpdatedAt: at,
 	}

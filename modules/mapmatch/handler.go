@@ -57,8 +57,8 @@ type Handler struct {
 	// `profile`; the first is for those that have none. Each needs a matcher that answers for it. Default: `car`.
 	Profile Profiles `json:"profile,omitempty"`
 
-	// Whether requests are served that no maps_auth let through with the scope DIRECTION. Without it they are answered 500.
-	// Default: false.
+	// Whether requests are served that no maps_auth let through with the scope DIRECTION. Without it they are answered
+	// 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate     *mapsapp.Gate

@@ -80,8 +80,8 @@ type App struct {
 	// Connect provider, or of anyone else who publishes a JWKS. Default: nobody.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
 
-	// How usage statistics are written and how long they are kept. Default: written every 10 seconds; hours are kept for 35
-	// days, days for 400 days, months for ever.
+	// How usage statistics are written and how long they are kept. Default: written every 10 seconds; hours are kept for
+	// 35 days, days for 400 days, months for ever.
 	Usage *Usage `json:"usage,omitempty"`
 
 	ctx     caddy.Context

@@ -54,8 +54,8 @@ func (a *App) RecordEnded(t credential.Tokens) {
 		return
 	}
 	a.shared.metrics.endedGrants.Add(float64(t.Ended))
-	now := time.Now().UnixNano()
-	if last := a.shared.endedLogged.Load(); now-last >= int64(time.Minute) && a.shared.endedLogged.CompareAndSwap(last, now) {
+	now, logged := time.Now().UnixNano(), &a.shared.endedLogged
+	if last := logged.Load(); now-last >= int64(time.Minute) && logged.CompareAndSwap(last, now) {
 		a.logger.Warn("an exchange ended the oldest refresh token of its accounts, because they had more than max_grants; "+
 			"refresh tokens instead of exchanging again, or raise the limit",
 			zap.String("account_id", t.Client),

@@ -85,7 +85,8 @@ func (a *App) checkWritten() error {
 	return err
 }
 
-// resolve replaces the placeholders of the configuration, but those of the key encryption key, the store and the regions.
+// resolve replaces the placeholders of the configuration, but those of the key encryption key, the store and the
+// regions.
 func (a *App) resolve() error {
 	for name, value := range map[string]*string{"issuer": &a.Issuer, "audience": &a.Audience} {
 		if err := replace(name, value); err != nil {

@@ -21,14 +21,14 @@ import (
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several servers
-// that share them. A change that is made on one server reaches all others within a second. The tables, whose names begin
-// with `maps_`, are made when the first server starts, in the first schema of the connection's `search_path`. A server
-// refuses tables that are newer than itself. Tested with PostgreSQL 15.
+// Module keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several
+// servers that share them. A change that is made on one server reaches all others within a second. The tables, whose
+// names begin with `maps_`, are made when the first server starts, in the first schema of the connection's
+// `search_path`. A server refuses tables that are newer than itself. Tested with PostgreSQL 15.
 //
-// The database has to be one that can be written to, not a replica. If the connection string names several hosts, the one
-// that can is used. The servers go by the clock of the database. These parameters of the connection string mean something
-// beside PostgreSQL's own:
+// The database has to be one that can be written to, not a replica. If the connection string names several hosts, the
+// one that can is used. The servers go by the clock of the database. These parameters of the connection string mean
+// something beside PostgreSQL's own:
 //
 // Parameter | Meaning | Default
 // ----------|---------|--------

@@ -49,8 +49,8 @@ type Handler struct {
 	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
-	// Whether requests are served that no maps_auth let through with the scope REVERSEGEOCODING. Without it they are answered 500.
-	// Default: false.
+	// Whether requests are served that no maps_auth let through with the scope REVERSEGEOCODING. Without it they are
+	// answered 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate      *mapsapp.Gate

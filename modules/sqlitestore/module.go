@@ -16,17 +16,17 @@ import (
 
 func init() { caddy.RegisterModule(Module{}) }
 
-// Module keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software, and
-// is for a single server: a second one on the same file is refused.
+// Module keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
+// and is for a single server: a second one on the same file is refused.
 //
 // The file is made when the server first starts with it, and never when a configuration is only checked. It has mode
 // 0600, and a directory that the server makes has mode 0700. An existing directory is left as it is, with a warning in
 // the log if others may write to it. A change is on the disk before its request is answered, so it survives a kill of
 // the process.
 //
-// The live file can be opened by other programs, such as `sqlite3` and Litestream. Beside it SQLite keeps files that end
-// in `-wal` and `-shm`, and the server one that ends in `.lock`. `caddy maps backup` makes a copy that is complete by
-// itself.
+// The live file can be opened by other programs, such as `sqlite3` and Litestream. Beside it SQLite keeps files that
+// end in `-wal` and `-shm`, and the server one that ends in `.lock`. `caddy maps backup` makes a copy that is complete
+// by itself.
 type Module struct {
 	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
 	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ`

@@ -41,8 +41,8 @@ type Tokens struct {
 	// Whether a refresh takes the `server_token` of the exchange as well. Default: false.
 	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
 
-	// Whether each refresh gives a new refresh token. A used one is accepted again for 10 seconds, for clients that lost the
-	// response, and returns another new one. Later use ends the grant. Default: false.
+	// Whether each refresh gives a new refresh token. A used one is accepted again for 10 seconds, for clients that lost
+	// the response, and returns another new one. Later use ends the grant. Default: false.
 	RefreshRotation bool `json:"refresh_rotation,omitempty"`
 
 	// The origins of web pages that may refresh and revoke tokens: `https://app.example.com`, `https://*.example.com` for

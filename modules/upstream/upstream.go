@@ -211,7 +211,8 @@ func (s *Service) tooManyCalls() error {
 }
 
 // understand has a response read, which takes a processor.
-func (s *Service) understand(ctx context.Context, caller admission.Caller, rec *recorder, read func(int, []byte) error) error {
+func (s *Service) understand(ctx context.Context, caller admission.Caller, rec *recorder,
+	read func(int, []byte) error) error {
 	var work admission.Work
 	if err := work.Begin(ctx, s.app.Processors(), caller); err != nil {
 		return err

@@ -51,8 +51,8 @@ type Matchings struct {
 var TooManyPoints = &trace.InputError{Parameter: "path", Point: -1,
 	Problem: "more points than the matching service takes"}
 
-// Matchings checks a document whose code is Ok, which answers a request for the points in use: that what belongs together
-// is there, and that it lies where the points are.
+// Matchings checks a document whose code is Ok, which answers a request for the points in use: that what belongs
+// together is there, and that it lies where the points are.
 func (d *Document) Matchings(req *matching.Request, used []int) (*Matchings, error) {
 	if len(d.parts) == 0 || len(d.points) != len(used) {
 		return nil, upstream.InvalidResponse("%d matchings and %d tracepoints for %d points", len(d.parts), len(d.points),
