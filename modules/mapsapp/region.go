@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -28,8 +29,8 @@ type configuredRegion struct {
 	*regions.Region
 	watched *regions.Watched
 
-	fetched *fetched // nil if it is not downloaded
-	from    *remote
+	fetched *fetched      // nil if it is not downloaded
+	wait    time.Duration // for the first file that is downloaded
 }
 
 // regionKey tells apart what is done with a path.
@@ -71,9 +72,9 @@ func (a *App) provisionRegions(caddy.Context) error {
 		}
 		watched, release := acquireRegion(regionKey{path, from != nil || config.Awaited})
 		a.regions.release = append(a.regions.release, release)
-		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, from: from}
+		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, wait: time.Duration(config.Wait)}
 		if from != nil {
-			r.fetched, release = acquireFetched(path, from)
+			r.fetched, release = acquireFetched(*from)
 			a.regions.release = append(a.regions.release, release)
 		}
 		a.regions.byName[name] = r
@@ -83,7 +84,13 @@ func (a *App) provisionRegions(caddy.Context) error {
 	if caddy.ActiveContext().Context != nil {
 		return a.openRegions(true)
 	}
-	for name, err := range a.eachRegion((*configuredRegion).try) {
+	try := func(r *configuredRegion) error {
+		if r.watched.Awaited {
+			return nil
+		}
+		return r.watched.Start()
+	}
+	for name, err := range a.eachRegion(try) {
 		if err != nil {
 			a.logger.Warn("a region file cannot be opened; the server will not start without it",
 				zap.String("region", name), zap.String("path", a.regions.byName[name].Path()), zap.Error(err))
