@@ -96,7 +96,7 @@ func TestSharedCopy(t *testing.T) {
 	defer other.Destruct()
 	short, cancel := context.WithTimeout(t.Context(), 3*lockRetry)
 	defer cancel()
-	if err := other.Ask(short); !errors.Is(err, ErrUnderWay) {
+	if err := other.Ask(short); !errors.Is(err, regions.ErrUnderWay) {
 		t.Errorf("while another process fetches: %v", err)
 	}
 	if status := other.Status(); status.Problem != "" || other.logs.Len() > 0 {

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -178,10 +179,8 @@ func (m *Mirror) fetch(ctx context.Context) error {
 		return err
 	}
 	defer newfile.Discard(part) // it has another name by then if all went well
-	if _, err := part.Write(page); err != nil {
-		return err
-	}
-	if err := receive(limited, part, resp.Body, announced.Size, func() { stall.Reset(m.Timeout) }); err != nil {
+	whole := io.MultiReader(bytes.NewReader(page), resp.Body)
+	if err := receive(limited, part, whole, announced.Size, func() { stall.Reset(m.Timeout) }); err != nil {
 		return err
 	}
 	if err := m.check(ctx, part.Name(), have != ""); err != nil {
@@ -190,7 +189,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	if err := newfile.Place(part, m.Path); err != nil {
 		return err
 	}
-	m.Logger.Info("a region file was fetched", zap.String("url", m.status.URL), zap.String("path", m.Path),
+	m.Logger.Info("a region file was fetched", zap.String("url", origin.URL), zap.String("path", m.Path),
 		zap.String("checksum", announced.Checksum), zap.Int64("bytes", announced.Size))
 	_ = m.Watched.Look(ctx, false) // what is wrong with it is logged
 	m.cameFrom(origin)
@@ -212,11 +211,11 @@ func (m *Mirror) announced(page []byte, resp *http.Response) (region.Announcemen
 	return announced, err
 }
 
-// receive writes what follows the first page, and calls progress for each chunk. Without a minimum, a byte now and then
+// receive writes what comes, and calls progress for each chunk. Without a minimum, a byte now and then
 // would keep a download alive forever.
 func receive(ctx context.Context, part *os.File, body io.Reader, size int64, progress func()) error {
 	buf := make([]byte, chunk)
-	for have := int64(region.AnnouncementSize); ; progress() {
+	for have := int64(0); ; progress() {
 		n, err := io.ReadFull(body, buf)
 		have += int64(n)
 		if have > size {

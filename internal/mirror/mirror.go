@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -70,18 +71,16 @@ type Mirror struct {
 	ctx    context.Context // ends with Destruct
 	cancel context.CancelFunc
 	start  sync.Once
-	retry  time.Duration // firstRetry, but for tests
+
+	status atomic.Pointer[Status]
 
 	failures int // since the last success; only for the goroutine that downloads
-
-	mu     sync.Mutex
-	status Status
 }
 
 // New returns a mirror that sends no requests yet.
 func New(o Options) *Mirror {
-	m := &Mirror{Options: o, client: newClient(o.Header), asks: make(chan chan error), retry: firstRetry}
-	m.status.URL = Redact(o.URL)
+	m := &Mirror{Options: o, client: newClient(o.Header), asks: make(chan chan error)}
+	m.status.Store(&Status{Origin: Origin{URL: Redact(o.URL)}})
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m
 }
@@ -96,12 +95,9 @@ func (m *Mirror) Destruct() error {
 	return nil
 }
 
-// ErrUnderWay is what Ask returns when its context ends first.
-var ErrUnderWay = errors.New("the region file is still being fetched")
-
 // Ask sends a request now, even if the next one is due later. If the file is being downloaded already, also by another
-// process, it waits for that first. The error is ErrUnderWay if ctx ends before, and otherwise why the copy may be
-// older than what the server has. After Destruct it is context.Canceled.
+// process, it waits for that first. The error is regions.ErrUnderWay if ctx ends before, and otherwise why the copy
+// may be older than what the server has. After Destruct it is context.Canceled.
 func (m *Mirror) Ask(ctx context.Context) error {
 	answer := make(chan error, 1)
 	for asks := m.asks; ; {
@@ -113,27 +109,19 @@ func (m *Mirror) Ask(ctx context.Context) error {
 		case <-m.ctx.Done():
 			return m.ctx.Err()
 		case <-ctx.Done():
-			return ErrUnderWay
+			return regions.ErrUnderWay
 		}
 	}
 }
 
 // Status describes the copy now.
-func (m *Mirror) Status() Status {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.status
-}
-
-func (m *Mirror) change(f func(*Status)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f(&m.status)
-}
+func (m *Mirror) Status() Status { return *m.status.Load() }
 
 // cameFrom records the origin of the copy.
 func (m *Mirror) cameFrom(o *Origin) {
-	m.change(func(s *Status) { s.Origin = Origin{o.URL, o.ETag, o.LastModified, o.Fetched, "", ""} })
+	status := m.Status()
+	status.Origin = Origin{o.URL, o.ETag, o.LastModified, o.Fetched, "", ""}
+	m.status.Store(&status)
 }
 
 func (m *Mirror) run() {
@@ -151,9 +139,7 @@ func (m *Mirror) run() {
 		if m.ctx.Err() != nil {
 			return
 		}
-		next := m.next(err)
-		m.change(func(s *Status) { s.Next = time.Now().Add(next).UTC() })
-		timer.Reset(next)
+		timer.Reset(time.Until(m.Status().Next))
 		if answer != nil {
 			answer <- err
 		}
@@ -180,23 +166,23 @@ func (m *Mirror) attempt(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	before := m.Status().Problem
-	var problem string
-	m.failures++
-	if err != nil {
-		problem = err.Error()
+	status := m.Status()
+	before := status.Problem
+	if err == nil {
+		m.failures, status.Problem, status.Asked = 0, "", time.Now().UTC()
 	} else {
-		m.failures = 0
-		m.change(func(s *Status) { s.Asked = time.Now().UTC() })
+		m.failures++
+		status.Problem = err.Error()
 	}
-	m.change(func(s *Status) { s.Problem = problem })
+	status.Next = time.Now().Add(m.next(err)).UTC()
+	m.status.Store(&status)
 	switch {
-	case problem == before: // which has been logged
+	case status.Problem == before: // which has been logged
 	case err == nil:
-		m.Logger.Info("the region can be fetched again", zap.String("url", m.status.URL))
+		m.Logger.Info("the region can be fetched again", zap.String("url", status.URL))
 	default:
 		m.Logger.Error("a region cannot be fetched; the file that is there is served, and without one requests get 503",
-			zap.String("url", m.status.URL), zap.String("path", m.Path), zap.Error(err))
+			zap.String("url", status.URL), zap.String("path", m.Path), zap.Error(err))
 	}
 	return err
 }
@@ -206,7 +192,7 @@ func (m *Mirror) next(err error) time.Duration {
 	if err == nil {
 		return m.refresh()
 	}
-	wait := min(m.retry<<min(m.failures-1, 20), m.Refresh, maxRetry)
+	wait := min(firstRetry<<min(m.failures-1, 20), m.Refresh, maxRetry)
 	wait -= rand.N(wait/2 + 1)
 	if later, ok := errors.AsType[*laterError](err); ok {
 		wait = max(wait, later.wait)

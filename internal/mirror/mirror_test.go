@@ -74,7 +74,7 @@ func TestKeeps(t *testing.T) {
 	first, second, third := content(t, 1, size), content(t, 2, size), content(t, 3, size)
 	s := newServer(t, status(500))
 	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
-	f.retry, f.Refresh = time.Millisecond, 50*time.Millisecond
+	f.Refresh = 50 * time.Millisecond
 	f.Start()
 	defer f.Destruct()
 	eventually(t, "the first failure", func() bool { return strings.Contains(f.Status().Problem, "answers 500") })

@@ -14,25 +14,24 @@ import (
 func (w *Watched) run() {
 	var ticks <-chan time.Time
 	for {
+		var asked ask
 		select {
 		case <-w.ctx.Done():
 			return
-		case <-w.wake:
+		case asked = <-w.asks:
 		case <-ticks:
 		}
 		w.mu.Lock()
-		asked, forced := w.asked, w.forced
-		w.asked, w.forced, w.read = nil, false, 0
-		w.alarm = time.AfterFunc(w.patience, w.noteDelay)
+		w.read, w.alarm = 0, time.AfterFunc(w.patience, w.noteDelay)
 		w.mu.Unlock()
-		err := w.look(forced)
+		err := w.look(asked.verify)
 		w.mu.Lock()
 		w.alarm.Stop()
 		w.alarm = nil
 		w.setHangs(false)
 		w.mu.Unlock()
-		for _, answer := range asked {
-			answer <- err
+		if asked.answer != nil {
+			asked.answer <- err
 		}
 		if ticks == nil {
 			ticker := time.NewTicker(w.every)

@@ -27,7 +27,7 @@ const (
 )
 
 // ErrUnderWay is what Look returns if its context ends first. The look goes on.
-var ErrUnderWay = errors.New("the region file is still being verified")
+var ErrUnderWay = errors.New("the region file is still being fetched or verified")
 
 var errHangs = errors.New("its file system does not respond; check the drive or the network share")
 
@@ -53,7 +53,7 @@ type Watched struct {
 	current   atomic.Pointer[Pinned]      // nil before it is opened, while there is none, and after Destruct
 	hangs     atomic.Bool                 // the file system has not responded in time, and still does not
 	verifying atomic.Pointer[region.File] // nil while no file is being verified
-	wake      chan struct{}
+	asks      chan ask
 	ctx       context.Context // ends with Destruct
 	cancel    context.CancelFunc
 
@@ -66,18 +66,22 @@ type Watched struct {
 	refused  fs.FileInfo
 	reported bool
 
-	mu      sync.Mutex   // of all below, and of changes of current
-	asked   []chan error // get the result of the next look
-	forced  bool         // the next look verifies a file that was not verified yet
-	problem error        // why the file at the path is not the current one; only the goroutine changes it
-	checked fs.FileInfo  // the last file that Check accepted
-	alarm   *time.Timer  // fires when the present look takes long; nil between looks
-	read    int64        // bytes of the file that is being verified, when the alarm fired last
+	mu      sync.Mutex  // of all below, and of changes of current
+	problem error       // why the file at the path is not the current one; only the goroutine changes it
+	checked fs.FileInfo // the last file that Check accepted
+	alarm   *time.Timer // fires when the present look takes long; nil between looks
+	read    int64       // bytes of the file that is being verified, when the alarm fired last
+}
+
+// ask is a call of Look.
+type ask struct {
+	verify bool
+	answer chan error // holds one
 }
 
 // NewWatched returns a path that was not looked at yet. Its goroutine runs until Destruct.
 func NewWatched(o Options) *Watched {
-	w := &Watched{Options: o, wake: make(chan struct{}, 1), every: lookEvery, patience: hangAfter,
+	w := &Watched{Options: o, asks: make(chan ask), every: lookEvery, patience: hangAfter,
 		stat: os.Stat, verify: (*region.File).VerifyWhole}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	go w.run()
@@ -105,21 +109,14 @@ func (w *Watched) Start() error {
 // tried again that was refused. The error says why the file at the path is not in use, or what is wrong with it; it is
 // ErrUnderWay if ctx ends first. After Destruct it is nil.
 func (w *Watched) Look(ctx context.Context, verify bool) error {
-	answer := make(chan error, 1)
-	w.mu.Lock()
-	if !w.hangs.Load() { // which would let them pile up
-		w.asked, w.forced = append(w.asked, answer), w.forced || verify
-	}
-	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default: // it was woken already
-	}
+	asks, asked := w.asks, ask{verify, make(chan error, 1)}
 	ticker := time.NewTicker(w.patience / 10)
 	defer ticker.Stop()
 	for !w.hangs.Load() {
 		select {
-		case err := <-answer:
+		case asks <- asked:
+			asks = nil
+		case err := <-asked.answer:
 			return err
 		case <-w.ctx.Done():
 			return nil

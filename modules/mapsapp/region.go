@@ -12,7 +12,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/suggest"
 )
@@ -214,7 +213,7 @@ func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	var problems []error
 	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
 		switch {
-		case errors.Is(err, mirror.ErrUnderWay), errors.Is(err, regions.ErrUnderWay):
+		case errors.Is(err, regions.ErrUnderWay):
 			complete = false
 		case err != nil:
 			problems = append(problems, fmt.Errorf("region %s: %w", name, err))
