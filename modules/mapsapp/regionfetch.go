@@ -9,48 +9,24 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
-// fetched is a region file that this server keeps a copy of. It outlives a configuration if the next one says the same
-// of it, so that a reload neither sends a new request nor breaks off a download.
-type fetched struct {
-	*mirror.Mirror
-	release func() // gives back what it holds of regionPool
-}
-
 // waitPoll is the time between looks for a file that a start or a reload waits for.
 const waitPoll = 20 * time.Millisecond
 
-var fetchPool = caddy.NewUsagePool() // see acquireFetched → *fetched
-
-// acquireFetched has a file kept by a mirror that is complete but for what watches the file.
-func acquireFetched(o mirror.Options) (fetching *fetched, release func()) {
-	// The key tells apart what is downloaded in different ways. It holds no secret in clear.
-	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %d", o.URL.String(), o.Header, o.Path, o.Refresh, o.Timeout,
+// mirrorKey tells apart what is downloaded in different ways. It holds no secret in clear.
+func mirrorKey(o *mirror.Options) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %d", o.URL.String(), o.Header, o.Path, o.Refresh, o.Timeout,
 		o.MaxSize))
-	return acquire(fetchPool, key, func() *fetched {
-		var release func()
-		o.Logger = regionLog.logger()
-		o.Watched, release = acquireRegion(regionKey{o.Path, true})
-		return &fetched{mirror.New(o), release}
-	})
-}
-
-// Destruct ends the fetching. The pool calls it when no configuration says the same of the region any more.
-func (f *fetched) Destruct() error {
-	err := f.Mirror.Destruct()
-	f.release()
-	return err
 }
 
 // start opens the file or begins to download it, and waits for the first one as long as the configuration says.
 func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
-	if r.fetched == nil {
+	if r.mirror == nil {
 		if err := r.watched.Start(); err != nil {
 			return err
 		}
@@ -66,12 +42,15 @@ func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 	if err := r.watched.Start(); err != nil {
 		return err
 	}
-	r.fetched.Start()
+	r.mirror.Start()
 	for deadline := time.Now().Add(r.wait); r.wait > 0 && r.Status().Unusable; time.Sleep(waitPoll) {
 		if time.Now().Before(deadline) {
 			continue
 		}
-		fetching := r.fetched.Status()
+		fetching := r.mirror.Status()
+		if fetching.Problem == "" {
+			fetching.Problem = regions.ErrUnderWay.Error()
+		}
 		if reload {
 			return fmt.Errorf("%s: no file has come in %v: %s", fetching.URL, r.wait, fetching.Problem)
 		}
@@ -85,10 +64,10 @@ func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 // reload has the file verified and the server asked for a new one. What is found to be damaged is downloaded again.
 func (r *configuredRegion) reload(ctx context.Context) error {
 	err := r.watched.Look(ctx, true)
-	if r.fetched == nil || errors.Is(err, regions.ErrUnderWay) {
+	if r.mirror == nil || errors.Is(err, regions.ErrUnderWay) {
 		return err
 	}
-	if err := r.fetched.Ask(ctx); err != nil {
+	if err := r.mirror.Ask(ctx); err != nil {
 		return err
 	}
 	return r.watched.Look(ctx, true)
@@ -97,7 +76,7 @@ func (r *configuredRegion) reload(ctx context.Context) error {
 // status describes the region. A file is stale too if its server has a new one that could not be downloaded.
 func (r *configuredRegion) status() regions.Status {
 	status := r.Status()
-	if r.fetched != nil && r.fetched.Status().Problem != "" && status.Status == regions.OK {
+	if r.mirror != nil && r.mirror.Status().Problem != "" && status.Status == regions.OK {
 		status.Status = regions.Stale
 	}
 	return status
@@ -123,8 +102,8 @@ func (r *configuredRegion) detail() RegionDetail {
 	if !status.Timestamp.IsZero() {
 		d.Age = max(0, time.Since(status.Timestamp).Truncate(time.Second).Seconds())
 	}
-	if r.fetched != nil {
-		origin := r.fetched.Status()
+	if r.mirror != nil {
+		origin := r.mirror.Status()
 		d.Origin = &origin
 	}
 	return d
