@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
 // What the server is asked for depends on what there is, and on whether that can still be used.
@@ -35,7 +37,7 @@ func TestAskedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "", false},
-		"the copy is damaged":   {func(_ *testing.T, f *fixture) { f.Damaged = func() bool { return true } }, "", true},
+		"the copy is damaged":   {func(t *testing.T, f *fixture) { f.damage(t) }, "", true},
 		"the copy is no region": {func(t *testing.T, f *fixture) { write(t, f.Path, []byte("no region")) }, "", true},
 		"the copy is of another format": {func(t *testing.T, f *fixture) {
 			older := append([]byte(nil), first...)
@@ -94,10 +96,10 @@ func TestSharedCopy(t *testing.T) {
 	defer other.Destruct()
 	short, cancel := context.WithTimeout(t.Context(), 3*lockRetry)
 	defer cancel()
-	if err := other.Ask(short); !errors.Is(err, ErrUnderWay) {
+	if err := other.Ask(short); !errors.Is(err, regions.ErrUnderWay) {
 		t.Errorf("while another process fetches: %v", err)
 	}
-	if status := other.Status(); status.Problem != nil || other.logs.Len() > 0 {
+	if status := other.Status(); status.Problem != "" || other.logs.Len() > 0 {
 		t.Errorf("that another process fetches is no problem: %+v", status)
 	}
 	go func() { done <- other.Ask(t.Context()) }()
@@ -107,7 +109,7 @@ func TestSharedCopy(t *testing.T) {
 	}
 	other.has(t, first)
 	header, _, sent := s.last(t)
-	if sent > size+size/2 || header.Get("If-None-Match") != `"a"` || other.Status().Origin.ETag != `"a"` {
+	if sent > size+size/2 || header.Get("If-None-Match") != `"a"` || other.Status().ETag != `"a"` {
 		t.Errorf("%d bytes were sent, the last request had %v", sent, header)
 	}
 }
@@ -119,8 +121,8 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := New(Options{URL: u, Path: path, Refresh: time.Hour, Timeout: time.Minute,
-			Damaged: func() bool { return false }, Logger: zap.NewNop()})
+		m := New(Options{URL: u, Path: path, Refresh: time.Hour, Timeout: time.Minute, Logger: zap.NewNop(),
+			Watched: regions.NewWatched(regions.Options{Path: path, Awaited: true, Logger: zap.NewNop()})})
 		t.Fatal(m.attempt(t.Context())) // it does not get so far
 	}
 	first, second := content(t, 1, size), content(t, 2, size)
@@ -142,7 +144,7 @@ func TestKilled(t *testing.T) {
 	defer process.Process.Kill()
 	<-half
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		if info, err := os.Stat(f.Path + partSuffix); err == nil && info.Size() > size/4 {
+		if info, err := os.Stat(f.Path + ".part"); err == nil && info.Size() > size/4 {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -8,13 +8,19 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
 // Options describe the file and its copy.
@@ -31,38 +37,30 @@ type Options struct {
 	Timeout time.Duration
 	// MaxSize is the largest file that is downloaded, in bytes; 0 is no limit but that of the disk.
 	MaxSize int64
-	// Retry is the time between a first failure and the next request; it doubles with each. 0 means 2 seconds.
-	Retry time.Duration
-	// Check reports why a region file cannot be served. It reads all of the file.
-	Check func(ctx context.Context, path string) error
-	// Damaged reports whether the copy must be downloaded again, though the server has no other one.
-	Damaged func() bool
-	// Replaced is called when a new file has replaced the copy.
-	Replaced func()
+	// Watched serves the copy. It checks new files, and reports a damaged copy, which is downloaded again.
+	Watched *regions.Watched
 	// Logger gets a line for each file that was downloaded, and for each problem that differs from the last one.
 	Logger *zap.Logger
 }
 
 // Status describes a copy.
 type Status struct {
-	// Origin is where the copy came from; nil if there is no copy, or if that is not known.
-	Origin *Origin
-	// URL is where it is downloaded from, without userinfo and query.
-	URL string
+	// Origin is where the copy came from, without the checksum; only the URL if the rest is not known.
+	Origin
 	// Asked is when the copy was last found to be what the server has, and Next when the server will be asked again.
-	Asked, Next time.Time
-	// Problem is why the copy may be older than what the server has; nil if it is not.
-	Problem error
+	Asked time.Time `json:"asked,omitzero"`
+	Next  time.Time `json:"next,omitzero"`
+	// Problem is why the copy may be older than what the server has, and what to do; empty if it is not.
+	Problem string `json:"problem,omitempty"`
 }
 
 const (
-	defaultRetry = 2 * time.Second
+	// firstRetry is the time between a first failure and the next request; it doubles with each.
+	firstRetry = 2 * time.Second
 	// maxRetry bounds the time between attempts after failures, unless the server asks for more.
 	maxRetry = 15 * time.Minute
 	// maxFirstDelay spreads the first requests of servers that start together and have a copy.
 	maxFirstDelay = 30 * time.Second
-	// endPatience bounds how long Destruct waits.
-	endPatience = time.Second
 )
 
 // Mirror keeps one copy.
@@ -73,31 +71,17 @@ type Mirror struct {
 	ctx    context.Context // ends with Destruct
 	cancel context.CancelFunc
 	start  sync.Once
-	ended  chan struct{} // closed when Destruct was called and nothing goes on any more
-	copied chan struct{} // closed when there is a copy
 
-	// Of the goroutine that downloads.
-	failures int
-	logged   string // the present problem, if there is one
+	status atomic.Pointer[Status]
 
-	mu     sync.Mutex
-	status Status
+	failures int // since the last success; only for the goroutine that downloads
 }
 
 // New returns a mirror that sends no requests yet.
 func New(o Options) *Mirror {
-	if o.Retry == 0 {
-		o.Retry = defaultRetry
-	}
-	m := &Mirror{
-		Options: o,
-		client:  newClient(o.Header),
-		asks:    make(chan chan error),
-		ended:   make(chan struct{}),
-		copied:  make(chan struct{}),
-	}
+	m := &Mirror{Options: o, client: newClient(o.Header), asks: make(chan chan error)}
+	m.status.Store(&Status{Origin: Origin{URL: Redact(o.URL)}})
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.status.URL = Redact(o.URL)
 	return m
 }
 
@@ -105,28 +89,15 @@ func New(o Options) *Mirror {
 // nothing.
 func (m *Mirror) Start() { m.start.Do(func() { go m.run() }) }
 
-// Destruct ends what Start began. If a file system hangs, it does not wait for it. The error is always nil.
+// Destruct ends what Start began, and does not wait for it. The error is always nil.
 func (m *Mirror) Destruct() error {
 	m.cancel()
-	m.start.Do(func() { close(m.ended) }) // it never began
-	select {
-	case <-m.ended:
-	case <-time.After(endPatience):
-	}
-	m.client.CloseIdleConnections()
 	return nil
 }
 
-var (
-	// ErrEnded is what Ask and Wait return after Destruct.
-	ErrEnded = errors.New("the configuration has no such region any more")
-	// ErrUnderWay is what Ask and Wait return when their context ends first.
-	ErrUnderWay = errors.New("the region file is still being fetched")
-)
-
 // Ask sends a request now, even if the next one is due later. If the file is being downloaded already, also by another
-// process, it waits for that first. The error is ErrUnderWay if ctx ends before, and otherwise why the copy may be
-// older than what the server has.
+// process, it waits for that first. The error is regions.ErrUnderWay if ctx ends before, and otherwise why the copy
+// may be older than what the server has. After Destruct it is context.Canceled.
 func (m *Mirror) Ask(ctx context.Context) error {
 	answer := make(chan error, 1)
 	for asks := m.asks; ; {
@@ -135,44 +106,25 @@ func (m *Mirror) Ask(ctx context.Context) error {
 			asks = nil
 		case err := <-answer:
 			return err
-		case <-m.ended:
-			return ErrEnded
+		case <-m.ctx.Done():
+			return m.ctx.Err()
 		case <-ctx.Done():
-			return ErrUnderWay
+			return regions.ErrUnderWay
 		}
-	}
-}
-
-// Wait returns when there is a copy. When ctx ends before, the error says why there is none.
-func (m *Mirror) Wait(ctx context.Context) error {
-	select {
-	case <-m.copied:
-		return nil
-	case <-m.ended:
-		return ErrEnded
-	case <-ctx.Done():
-		if problem := m.Status().Problem; problem != nil {
-			return problem
-		}
-		return ErrUnderWay
 	}
 }
 
 // Status describes the copy now.
-func (m *Mirror) Status() Status {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.status
-}
+func (m *Mirror) Status() Status { return *m.status.Load() }
 
-func (m *Mirror) change(f func(*Status)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f(&m.status)
+// cameFrom records the origin of the copy.
+func (m *Mirror) cameFrom(o *Origin) {
+	status := m.Status()
+	status.Origin = Origin{o.URL, o.ETag, o.LastModified, o.Fetched, "", ""}
+	m.status.Store(&status)
 }
 
 func (m *Mirror) run() {
-	defer close(m.ended)
 	timer := time.NewTimer(m.firstDelay())
 	defer timer.Stop()
 	for {
@@ -187,9 +139,7 @@ func (m *Mirror) run() {
 		if m.ctx.Err() != nil {
 			return
 		}
-		next := m.next(err)
-		m.change(func(s *Status) { s.Next = time.Now().Add(next).UTC() })
-		timer.Reset(next)
+		timer.Reset(time.Until(m.Status().Next))
 		if answer != nil {
 			answer <- err
 		}
@@ -199,66 +149,55 @@ func (m *Mirror) run() {
 // firstDelay is 0 if there is no copy, and random otherwise, so that servers that start together do not send their
 // requests at the same moment.
 func (m *Mirror) firstDelay() time.Duration {
-	have := m.readCopy()
-	if have == nil {
+	checksum, known := m.readCopy()
+	if checksum == "" {
 		return 0
 	}
-	m.found(have.origin)
+	m.cameFrom(known)
 	return rand.N(min(m.Refresh/10, maxFirstDelay) + 1)
-}
-
-// found records that there is a copy.
-func (m *Mirror) found(origin *Origin) {
-	m.change(func(s *Status) { s.Origin = origin })
-	if !m.hasCopy() {
-		close(m.copied)
-	}
-}
-
-func (m *Mirror) hasCopy() bool {
-	select {
-	case <-m.copied:
-		return true
-	default:
-		return false
-	}
 }
 
 // attempt sends one request and records the result.
 func (m *Mirror) attempt(ctx context.Context) error {
 	err := m.fetch(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err == nil:
-		m.failures = 0
-		m.change(func(s *Status) { s.Problem, s.Asked = nil, time.Now().UTC() })
-		if m.logged != "" {
-			m.logged = ""
-			m.Logger.Info("the region can be fetched again", zap.String("url", m.status.URL))
-		}
-		return nil
+	if errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) {
+		err = fmt.Errorf("the cache cannot be written to; make room, or check its directory: %w", err)
 	}
-	m.failures++
-	m.change(func(s *Status) { s.Problem = err })
-	if m.logged != err.Error() {
-		m.logged = err.Error()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	status := m.Status()
+	before := status.Problem
+	if err == nil {
+		m.failures, status.Problem, status.Asked = 0, "", time.Now().UTC()
+	} else {
+		m.failures++
+		status.Problem = err.Error()
+	}
+	status.Next = time.Now().Add(m.next(err)).UTC()
+	m.status.Store(&status)
+	switch {
+	case status.Problem == before: // which has been logged
+	case err == nil:
+		m.Logger.Info("the region can be fetched again", zap.String("url", status.URL))
+	default:
 		m.Logger.Error("a region cannot be fetched; the file that is there is served, and without one requests get 503",
-			zap.String("url", m.status.URL), zap.String("path", m.Path), zap.Error(err))
+			zap.String("url", status.URL), zap.String("path", m.Path), zap.Error(err))
 	}
 	return err
 }
 
 // next is the time between an attempt and the next one.
 func (m *Mirror) next(err error) time.Duration {
-	refused, _ := errors.AsType[*refusedError](err)
-	if err == nil || refused != nil && refused.whole && m.hasCopy() { // it would be downloaded whole each time
-		return m.Refresh - rand.N(m.Refresh/10+1)
+	if err == nil {
+		return m.refresh()
 	}
-	wait := min(m.Retry<<min(m.failures-1, 20), m.Refresh, maxRetry)
+	wait := min(firstRetry<<min(m.failures-1, 20), m.Refresh, maxRetry)
 	wait -= rand.N(wait/2 + 1)
-	if status, ok := errors.AsType[*statusError](err); ok {
-		wait = max(wait, status.retryAfter)
+	if later, ok := errors.AsType[*laterError](err); ok {
+		wait = max(wait, later.wait)
 	}
 	return wait
 }
+
+func (m *Mirror) refresh() time.Duration { return m.Refresh - rand.N(m.Refresh/10+1) }

@@ -20,17 +20,15 @@ func TestNext(t *testing.T) {
 		from, to time.Duration
 	}{
 		"success":                   {nil, 0, 54 * time.Minute, time.Hour},
-		"refused":                   {&refusedError{err: errStalled}, 1, time.Second, 2 * time.Second},
-		"refused, received whole":   {&refusedError{errStalled, true}, 1, 54 * time.Minute, time.Hour},
+		"refused":                   {refused(errStalled), 1, time.Second, 2 * time.Second},
 		"first failure":             {errStalled, 1, time.Second, 2 * time.Second},
 		"fourth failure":            {errStalled, 4, 8 * time.Second, 16 * time.Second},
 		"hundredth failure":         {errStalled, 100, maxRetry / 2, maxRetry},
-		"failure with Retry-After":  {&statusError{503, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
-		"failure, wrapped in words": {errors.Join(&statusError{429, time.Hour}), 3, time.Hour, time.Hour},
+		"failure with Retry-After":  {&laterError{errStalled, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
+		"failure, wrapped in words": {errors.Join(&laterError{errStalled, time.Hour}), 3, time.Hour, time.Hour},
 	} {
 		m := New(Options{URL: new(url.URL), Refresh: time.Hour})
 		m.failures = tc.failures
-		m.found(nil)
 		seen := map[time.Duration]bool{}
 		for range 50 {
 			got := m.next(tc.err)
@@ -65,19 +63,10 @@ func TestFirstDelay(t *testing.T) {
 		t.Errorf("with a copy: %v, %v", one, other)
 	}
 	f = newFixture(t, s, f.Path)
-	f.Damaged = func() bool { return true }
+	f.damage(t)
 	if got := f.firstDelay(); got != 0 {
 		t.Errorf("with a damaged copy: %v", got)
 	}
-	if err := f.Wait(canceled(t)); err == nil {
-		t.Error("a damaged copy ends the wait for one")
-	}
-}
-
-func canceled(t *testing.T) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
 }
 
 // A mirror fetches by itself what is new; who asks is answered at once, whatever it was to wait for.
@@ -85,32 +74,22 @@ func TestKeeps(t *testing.T) {
 	first, second, third := content(t, 1, size), content(t, 2, size), content(t, 3, size)
 	s := newServer(t, status(500))
 	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
-	f.Retry, f.Refresh = time.Millisecond, 50*time.Millisecond
+	f.Refresh = 50 * time.Millisecond
 	f.Start()
 	defer f.Destruct()
-	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if err := f.Wait(short); err == nil || !strings.Contains(err.Error(), "answers 500") {
-		t.Errorf("there is no copy, and waiting for it ended with %v", err)
-	}
+	eventually(t, "the first failure", func() bool { return strings.Contains(f.Status().Problem, "answers 500") })
 	s.become(file(first, `"a"`, time.Time{}))
 	long, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := f.Wait(long); err != nil {
-		t.Fatal(err)
-	}
+	eventually(t, "the first file", func() bool { return f.Status().ETag == `"a"` })
 	f.has(t, first)
 	s.become(file(second, `"b"`, time.Time{}))
-	for deadline := time.Now().Add(20 * time.Second); f.Status().Origin.ETag != `"b"`; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the second file was not noticed")
-		}
-	}
+	eventually(t, "the second file", func() bool { return f.Status().ETag == `"b"` })
 	f.has(t, second)
 	if err := f.Destruct(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Ask(long); !errors.Is(err, ErrEnded) {
+	if err := f.Ask(long); !errors.Is(err, context.Canceled) {
 		t.Errorf("asked after the end: %v", err)
 	}
 
@@ -130,5 +109,13 @@ func TestKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.has(t, third)
+}
 
+func eventually(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not seen", what)
+		}
+	}
 }

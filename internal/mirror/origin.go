@@ -2,18 +2,13 @@ package mirror
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"time"
-
-	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
 
 // Origin describes where a copy came from. It is kept as JSON beside the copy.
@@ -24,60 +19,36 @@ type Origin struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
 	// Fetched is when the copy was complete, or was found to have the checksum of the server's file.
-	Fetched time.Time `json:"fetched"`
+	Fetched time.Time `json:"fetched,omitzero"`
 	// Checksum is that of the region file that this describes. A file with another one came from somewhere else.
-	Checksum string `json:"checksum"`
-	// Query tells the URL's query from another one. It is too short to reveal the query.
-	Query string `json:"query,omitempty"`
+	Checksum string `json:"checksum,omitempty"`
+	// Source tells the URL and its query from others. It is too short to reveal the query.
+	Source string `json:"source,omitempty"`
 }
 
-const (
-	originSuffix  = ".json"
-	maxOriginSize = 64 << 10 // bytes
-)
+const originSuffix = ".json"
 
-// ReadOrigin reads what is known of a copy with the given checksum. The error is fs.ErrNotExist if there is nothing, or
-// if it describes another file.
-func ReadOrigin(path, checksum string) (*Origin, error) {
-	path += originSuffix
-	file, _, err := regularfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxOriginSize))
-	if err != nil {
-		return nil, err
-	}
+// ReadOrigin returns what is known of a copy with the given checksum: nil if there is nothing that can be read, or if it
+// describes another file.
+func ReadOrigin(path, checksum string) *Origin {
 	origin := new(Origin)
-	if err := json.Unmarshal(text, origin); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	text, err := os.ReadFile(path + originSuffix)
+	if err != nil || json.Unmarshal(text, origin) != nil || origin.Checksum != checksum {
+		return nil
 	}
-	if origin.Checksum != checksum {
-		return nil, fmt.Errorf("%s: %w for this file: it describes another one", path, os.ErrNotExist)
-	}
-	return origin, nil
+	return origin
 }
 
-// writeOrigin writes what is known of the copy. If the process ends halfway, the text cannot be read, and the copy is
-// one of unknown origin: it is served, and the next request has no condition.
-func (m *Mirror) writeOrigin(o *Origin) error {
-	text, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(m.Path+originSuffix, append(text, '\n'), 0o644)
+// write keeps what is known of the copy. If the process ends halfway, the text cannot be read, and the copy is one of
+// unknown origin: it is served, and the next request has no condition.
+func (o *Origin) write(path string) error {
+	text, _ := json.MarshalIndent(o, "", "  ") // strings and a time cannot fail
+	return os.WriteFile(path+originSuffix, append(text, '\n'), 0o644)
 }
 
-// originOf describes the file of a response.
-func (m *Mirror) originOf(h http.Header, checksum string) *Origin {
-	return &Origin{URL: Redact(m.URL), Query: fingerprint(m.URL.RawQuery), ETag: h.Get("ETag"),
-		LastModified: h.Get("Last-Modified"), Fetched: time.Now().UTC(), Checksum: checksum}
-}
-
-// isOf reports whether the copy came from this URL.
-func (o *Origin) isOf(u *url.URL) bool {
-	return o.URL == Redact(u) && o.Query == fingerprint(u.RawQuery)
+func sourceOf(u *url.URL) string {
+	sum := sha256.Sum256([]byte(Redact(u) + "?" + u.RawQuery))
+	return fmt.Sprintf("%x", sum[:4])
 }
 
 // Redact returns a URL as it may be shown: without userinfo, query and fragment, which hold credentials and signatures.
@@ -86,23 +57,11 @@ func Redact(u *url.URL) string {
 	return shown.String()
 }
 
+var unsafe = regexp.MustCompile(`[^\w-]`)
+
 // CopyPath is where a region's copy of the file at a URL is kept. It depends on neither query nor userinfo, so that the
 // copy is still found after a signature or a password has changed.
 func CopyPath(dir, name string, u *url.URL) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
 	sum := sha256.Sum256([]byte(name + "\n" + Redact(u)))
-	return filepath.Join(dir, fmt.Sprintf("%.64s-%s.region", safe, hex.EncodeToString(sum[:6])))
-}
-
-func fingerprint(query string) string {
-	if query == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(query))
-	return hex.EncodeToString(sum[:4])
+	return filepath.Join(dir, fmt.Sprintf("%.64s-%x.region", unsafe.ReplaceAllString(name, "_"), sum[:6]))
 }

@@ -154,9 +154,8 @@ func endless(beginning []byte, length int) http.HandlerFunc {
 // fixture is a mirror of what a server has, that asks only when it is told to.
 type fixture struct {
 	*Mirror
-	server   *server
-	logs     *observer.ObservedLogs
-	replaced int
+	server *server
+	logs   *observer.ObservedLogs
 }
 
 func newFixture(t *testing.T, s *server, path string) *fixture {
@@ -171,10 +170,8 @@ func newFixture(t *testing.T, s *server, path string) *fixture {
 	t.Cleanup(func() { _ = w.Destruct() })
 	f.Mirror = New(Options{
 		URL: u, Path: path, Header: http.Header{"X-Api-Key": {"t0ken"}}, Refresh: time.Hour, Timeout: 20 * time.Second,
-		Check: w.Check, Damaged: func() bool { return false }, Replaced: func() { f.replaced++ },
-		Logger: zap.New(core),
+		Watched: w, Logger: zap.New(core),
 	})
-	t.Cleanup(f.client.CloseIdleConnections)
 	t.Cleanup(func() { f.keepsSecrets(t) })
 	return f
 }
@@ -191,13 +188,7 @@ func (f *fixture) keepsSecrets(t *testing.T) {
 		texts = append(texts, text.String())
 	}
 	s := f.Status()
-	texts = append(texts, s.URL)
-	if s.Problem != nil {
-		texts = append(texts, s.Problem.Error())
-		if strings.Contains(s.Problem.Error(), filepath.Dir(f.Path)) {
-			t.Errorf("the path is shown in %v", s.Problem)
-		}
-	}
+	texts = append(texts, s.URL, s.Problem)
 	files, _ := filepath.Glob(f.Path + "*")
 	for _, name := range files {
 		content, err := os.ReadFile(name)
@@ -249,6 +240,20 @@ func (f *fixture) leaves(t *testing.T, want ...string) {
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("beside the copy is %q, want %q", got, want)
+	}
+}
+
+// damage flips a bit of the copy, and has it found.
+func (f *fixture) damage(t *testing.T) {
+	t.Helper()
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	write(t, f.Path, content)
+	if err := f.Watched.Look(t.Context(), true); err == nil || !f.Watched.Damaged() {
+		t.Fatalf("the damage was not found: %v", err)
 	}
 }
 

@@ -154,9 +154,7 @@ func TestVerificationInTheBackground(t *testing.T) {
 		t.Errorf("look: %v", err)
 	}
 	atOnce(t, "the end", func() { _ = s.Destruct() })
-	if n := mappings(dir); n > 0 {
-		t.Errorf("%d mappings are left", n)
-	}
+	nothingMapped(t, dir)
 }
 
 // A file that Check accepted is not read again when it is renamed into place; another one is.

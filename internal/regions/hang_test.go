@@ -133,8 +133,8 @@ func TestStartAndEndWhileHanging(t *testing.T) {
 	}
 	atOnce(t, "the end", func() { _ = s.Destruct() })
 	close(released)
-	<-s.ended
-	if n := mappings(dir); n > 0 {
-		t.Errorf("%d mappings are left", n)
+	if err := s.look(false); err != nil {
+		t.Errorf("a look that ends after all: %v", err)
 	}
+	nothingMapped(t, dir)
 }

@@ -1,7 +1,9 @@
 package regions
 
 import (
+	"cmp"
 	"errors"
+	"io/fs"
 	"sync/atomic"
 	"time"
 
@@ -31,12 +33,12 @@ type Pinned struct {
 	Checksum string
 
 	watched  *Watched
-	identity fileIdentity
+	identity fs.FileInfo
 	opened   time.Time
 	meta     region.Meta
 
 	verified    bool                               // all of it; only for the goroutine of watched
-	overwritten atomic.Pointer[region.DamageError] // set when the file was changed in place
+	overwritten atomic.Bool                        // it was changed in place, and cannot be read any more
 	met         atomic.Pointer[region.DamageError] // the first damage that was found in it
 }
 
@@ -60,30 +62,13 @@ func (p *Pinned) Report(err error) error {
 	return err
 }
 
-// beingChanged is what is wrong with a file that changes in place while it is read.
-func (p *Pinned) beingChanged() error {
-	return &region.DamageError{Path: p.File.Path(), Problem: "it is being changed in place"}
+// changed is what is wrong with a file that is written to while it is read.
+func (p *Pinned) changed() error {
+	return &region.DamageError{Path: p.File.Path(), Problem: "it was changed in place"}
 }
 
-// openPinned opens the region file at the path, and its engines.
-func (w *Watched) openPinned() (*Pinned, error) {
-	// Before it is opened: a file that replaces this one in between is then seen as a change later.
-	identity, err := w.identify()
-	if err != nil {
-		return nil, err
-	}
-	p, err := openFile(w.Path)
-	if err != nil {
-		return nil, err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p.watched, p.identity, p.verified = w, identity, w.checked.info != nil && w.checked.same(identity)
-	return p, nil
-}
-
-// openFile opens a region file and its engines.
-func openFile(path string) (p *Pinned, err error) {
+// open opens a region file and its engines.
+func (w *Watched) open(path string) (p *Pinned, err error) {
 	file, err := region.Open(path)
 	if err != nil {
 		return nil, err
@@ -112,7 +97,8 @@ func openFile(path string) (p *Pinned, err error) {
 		return nil, err
 	}
 	return &Pinned{File: file, Places: index, Matcher: matching.NewLocal(networks, matching.Options{}),
-		Networks: networks, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta}, nil
+		Networks: networks, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta,
+		watched: w}, nil
 }
 
 // Covers reports whether a position lies in the region.
@@ -121,33 +107,34 @@ func (p *Pinned) Covers(point orb.Point) (covered bool, err error) {
 	return p.File.Covers(point), nil
 }
 
-// Ask pins a region and asks it something. An answer that was read from a file while that was written over in place is
-// discarded: the file is opened again, which has all of its checksums compared again, and asked once more. ask must not
-// keep what it is given.
-func Ask[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, err error) {
-	for attempt := 1; ; attempt++ {
-		var changed *Pinned
-		if answer, changed, err = askOnce(pin, ask); changed == nil {
-			return answer, err
-		}
-		changed.watched.replace(changed)
-		if attempt == 2 {
-			var none T
-			return none, changed.Report(changed.beingChanged())
-		}
+// covers is Covers for many positions. It leaves the first error in err.
+func (p *Pinned) covers(err *error) func(orb.Point) bool {
+	return func(point orb.Point) bool {
+		covered, damage := p.Covers(point)
+		*err = cmp.Or(*err, damage)
+		return covered
 	}
 }
 
-// askOnce returns the region if its file was changed, for which it holds no reference any more.
-func askOnce[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, changed *Pinned, err error) {
+// Ask pins a region and asks it something. An answer that was read from a file while that was written over in place is
+// discarded: the file is opened again, which has all of its checksums compared again, and asked once more. ask must not
+// keep what it is given.
+func Ask[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (T, error) {
+	return askUpTo(2, pin, ask)
+}
+
+func askUpTo[T any](times int, pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (answer T, err error) {
 	p, err := pin()
 	if err != nil {
-		return answer, nil, err
+		return answer, err
 	}
 	defer p.Release()
-	answer, err = ask(p)
-	if p.File.Changed() {
-		return answer, p, nil
+	if answer, err = ask(p); !p.File.Changed() {
+		return answer, p.Report(err)
 	}
-	return answer, nil, p.Report(err)
+	if p.watched.replace(p); times > 1 {
+		return askUpTo(times-1, pin, ask)
+	}
+	var none T
+	return none, p.Report(p.changed())
 }

@@ -7,7 +7,10 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/coverage"
+	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // Region is one region of a configuration: a name for a region file that may change while requests are served.
@@ -32,13 +35,17 @@ func (r *Region) Pin() (*Pinned, error) { return r.watched.pin() }
 
 // Covers reports whether a position lies in the region as it is now; false where the region cannot be read.
 func (r *Region) Covers(point orb.Point) bool {
-	p, err := r.Pin()
-	if err != nil {
-		return false
-	}
-	defer p.Release()
-	covered, err := p.Covers(point)
-	return covered && p.Report(err) == nil
+	covered, err := Ask(r.Pin, func(p *Pinned) (bool, error) { return p.Covers(point) })
+	return covered && err == nil
+}
+
+// AddTo adds the region as it is now to the coverage of a trace. The error is that of a file that cannot be read.
+func (r *Region) AddTo(c *matching.Coverage) error {
+	_, err := Ask(r.Pin, func(p *Pinned) (none struct{}, err error) {
+		c.Add(p.covers(&err))
+		return none, err
+	})
+	return err
 }
 
 // Describe tells what clients may know of the region as it is now. The error is that of Pin.
@@ -47,6 +54,36 @@ func (r *Region) Describe() (response.Region, error) {
 		return response.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
 			nil
 	})
+}
+
+// PinCovering pins the first of several regions that covers a position. If none does, it pins the first, whose engines
+// find nothing there.
+func PinCovering(regions []*Region, point orb.Point) (*Pinned, error) {
+	return PinCoveringTrace(regions, []trace.Point{trace.At(point[1], point[0])})
+}
+
+// PinCoveringTrace pins the first of several regions that covers a trace, or else the one that covers most of it. One
+// that cannot be read is passed over as long as another covers something.
+func PinCoveringTrace(regions []*Region, points []trace.Point) (*Pinned, error) {
+	if len(regions) == 1 {
+		return regions[0].Pin()
+	}
+	var problem error
+	best, most := coverage.Best(regions, func(r *Region) (covered, of int) {
+		of, err := Ask(r.Pin, func(p *Pinned) (of int, err error) {
+			covered, of = trace.CountSampled(points, p.covers(&err))
+			return of, err
+		})
+		if err != nil {
+			problem = err
+			return -1, 0
+		}
+		return covered, of
+	})
+	if problem != nil && most <= 0 {
+		return nil, problem // the region that cannot be read may be the one
+	}
+	return regions[best].Pin()
 }
 
 // Status describes a region. Its JSON holds nothing that only an operator may know.
@@ -101,29 +138,23 @@ func (w *Watched) Damaged() bool {
 func (w *Watched) status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	status := Status{Status: Unavailable, Path: w.Path, Problem: w.problem, Unusable: !w.closed}
-	if w.hangs.Load() {
-		status.Problem = w.hanging()
-	}
+	status := Status{Status: Unavailable, Path: w.Path, Problem: w.problem, Unusable: true}
 	p := w.current.Load()
-	if p == nil {
-		return status
+	if p != nil {
+		status.Checksum, status.Timestamp, status.Opened = p.Checksum, p.meta.Timestamp, p.opened.UTC()
 	}
-	status.Checksum, status.Timestamp, status.Opened = p.Checksum, p.meta.Timestamp, p.opened.UTC()
-	met := p.met.Load()
 	switch {
 	case w.hangs.Load():
-		return status
-	case p.overwritten.Load() != nil:
+		status.Problem = w.hanging()
+	case p == nil:
+	case p.overwritten.Load():
 		status.Status = Damaged
-		return status
-	case met != nil:
-		status.Status, status.Problem = Damaged, met
+	case p.met.Load() != nil:
+		status.Status, status.Problem, status.Unusable = Damaged, p.met.Load(), false
 	case w.problem != nil:
-		status.Status = Stale
+		status.Status, status.Unusable = Stale, false
 	default:
-		status.Status = OK
+		status.Status, status.Unusable = OK, false
 	}
-	status.Unusable = false
 	return status
 }

@@ -55,6 +55,16 @@ func mappings(dir string) int {
 	return strings.Count(string(text), dir)
 }
 
+// nothingMapped fails if a directory's files stay mapped. What a look has opened is closed a moment after the end.
+func nothingMapped(t *testing.T, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); mappings(dir) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d mappings are left", mappings(dir))
+		}
+	}
+}
+
 func TestSwap(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.region")
 	testregion.Write(t, path, firstData, 1, dover)

@@ -24,12 +24,10 @@ const (
 	lookEvery = 2 * time.Second
 	// hangAfter is how long a file system may take for one operation before requests that need the file get 503.
 	hangAfter = 10 * time.Second
-	// endPatience bounds how long Destruct waits.
-	endPatience = time.Second
 )
 
 // ErrUnderWay is what Look returns if its context ends first. The look goes on.
-var ErrUnderWay = errors.New("the region file is still being verified")
+var ErrUnderWay = errors.New("the region file is still being fetched or verified")
 
 var errHangs = errors.New("its file system does not respond; check the drive or the network share")
 
@@ -52,48 +50,46 @@ type Options struct {
 type Watched struct {
 	Options
 
-	current atomic.Pointer[Pinned] // nil before it is opened, while there is none, and after Destruct
-	hangs   atomic.Bool            // the file system has not responded in time, and still does not
-	wake    chan struct{}
-	ctx     context.Context // ends with Destruct
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed when the goroutine has ended
+	current   atomic.Pointer[Pinned]      // nil before it is opened, while there is none, and after Destruct
+	hangs     atomic.Bool                 // the file system has not responded in time, and still does not
+	verifying atomic.Pointer[region.File] // nil while no file is being verified
+	asks      chan ask
+	ctx       context.Context // ends with Destruct
+	cancel    context.CancelFunc
 
 	// Tests change these before the first look.
 	every, patience time.Duration
 	stat            func(string) (fs.FileInfo, error)
 	verify          func(*region.File, context.Context) error
 
-	mu     sync.Mutex // of all below, and of changes of current
-	closed bool
-	asked  []chan error // get the result of the next look
-	forced bool         // the next look verifies a file that was not verified yet
-
-	looking   bool
-	answering []chan error // get the result of the present look
-	alarm     *time.Timer  // fires when the present look takes long
-	verifying *region.File // nil while no file is being verified
-	read      int64        // bytes of it, when the alarm fired last
-
-	// The file at the path that cannot be served, and why; problem is nil if the current file is the one at the path.
-	refused  fileIdentity
-	problem  error
+	// The last file at the path that cannot be served, and whether that was logged; only for the goroutine.
+	refused  fs.FileInfo
 	reported bool
 
-	checked fileIdentity // the last file that Check accepted
+	mu      sync.Mutex  // of all below, and of changes of current
+	problem error       // why the file at the path is not the current one; only the goroutine changes it
+	checked fs.FileInfo // the last file that Check accepted
+	alarm   *time.Timer // fires when the present look takes long; nil between looks
+	read    int64       // bytes of the file that is being verified, when the alarm fired last
+}
+
+// ask is a call of Look.
+type ask struct {
+	verify bool
+	answer chan error // holds one
 }
 
 // NewWatched returns a path that was not looked at yet. Its goroutine runs until Destruct.
 func NewWatched(o Options) *Watched {
-	w := &Watched{Options: o, wake: make(chan struct{}, 1), ended: make(chan struct{}), every: lookEvery,
-		patience: hangAfter, stat: os.Stat, verify: (*region.File).VerifyWhole}
+	w := &Watched{Options: o, asks: make(chan ask), every: lookEvery, patience: hangAfter,
+		stat: os.Stat, verify: (*region.File).VerifyWhole}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	go w.run()
 	return w
 }
 
 // Start opens the file if none is open, and begins to watch the path. The error says why it cannot be opened; an
-// awaited file that cannot be opened is no error, unless the file system hangs. It takes 10 seconds at most.
+// awaited file that cannot be opened is no error, unless the file system hangs. It takes little more than 10 seconds.
 func (w *Watched) Start() error {
 	if w.current.Load() != nil {
 		return nil
@@ -113,30 +109,23 @@ func (w *Watched) Start() error {
 // tried again that was refused. The error says why the file at the path is not in use, or what is wrong with it; it is
 // ErrUnderWay if ctx ends first. After Destruct it is nil.
 func (w *Watched) Look(ctx context.Context, verify bool) error {
-	answer := make(chan error, 1)
-	w.mu.Lock()
-	switch {
-	case w.closed:
-		answer <- nil
-	case w.hangs.Load():
-		answer <- w.hanging()
-	default:
-		w.asked = append(w.asked, answer)
-		w.forced = w.forced || verify
+	asks, asked := w.asks, ask{verify, make(chan error, 1)}
+	ticker := time.NewTicker(w.patience / 10)
+	defer ticker.Stop()
+	for !w.hangs.Load() {
 		select {
-		case w.wake <- struct{}{}:
-		default: // it was woken already
+		case asks <- asked:
+			asks = nil
+		case err := <-asked.answer:
+			return err
+		case <-w.ctx.Done():
+			return nil
+		case <-ctx.Done():
+			return ErrUnderWay
+		case <-ticker.C:
 		}
 	}
-	w.mu.Unlock()
-	select {
-	case err := <-answer:
-		return err
-	case <-w.ctx.Done():
-		return nil
-	case <-ctx.Done():
-		return ErrUnderWay
-	}
+	return w.hanging()
 }
 
 // Check reports why a region file cannot be served, wherever it is: it is opened with its engines, and all of it is
@@ -147,7 +136,7 @@ func (w *Watched) Check(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := openFile(path)
+	p, err := w.open(path)
 	if err != nil {
 		return err
 	}
@@ -157,7 +146,7 @@ func (w *Watched) Check(ctx context.Context, path string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.checked = fileIdentity{info}
+	w.checked = info
 	return nil
 }
 
@@ -175,12 +164,12 @@ func (w *Watched) pin() (*Pinned, error) {
 				return p, err
 			}
 		case !p.File.Acquire(): // it was replaced just now
-		case p.overwritten.Load() == nil:
+		case !p.overwritten.Load():
 			return p, nil
 		default:
 			p.Release()
 			if !w.replace(p) {
-				return nil, p.Report(p.overwritten.Load())
+				return nil, p.Report(p.changed())
 			}
 		}
 	}
@@ -191,13 +180,13 @@ func (w *Watched) pin() (*Pinned, error) {
 // error if the file is open now.
 func (w *Watched) pinUnopened() (p *Pinned, err error) {
 	w.mu.Lock()
-	closed, absent := w.closed, w.Awaited && w.problem != nil
+	absent := w.problem != nil
 	w.mu.Unlock()
 	switch {
 	case absent:
 		return nil, apierror.Unavailable()
-	case closed:
-		p, err = w.openPinned()
+	case w.ctx.Err() != nil:
+		p, err = w.open(w.Path)
 	default:
 		err = w.Look(w.ctx, false)
 	}
@@ -211,10 +200,7 @@ func (w *Watched) pinUnopened() (p *Pinned, err error) {
 // replace has the path looked at for a request that found the file changed in place, and reports whether another one is
 // current now.
 func (w *Watched) replace(changed *Pinned) bool {
-	w.mu.Lock()
-	busy := w.verifying != nil
-	w.mu.Unlock()
-	if !busy && w.current.Load() == changed {
+	if w.verifying.Load() == nil && w.current.Load() == changed {
 		_ = w.Look(w.ctx, false) // what is wrong is logged when the file does not change any more
 	}
 	return w.current.Load() != changed
@@ -224,12 +210,10 @@ func (w *Watched) replace(changed *Pinned) bool {
 // always nil.
 func (w *Watched) Destruct() error {
 	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
+	defer w.mu.Unlock()
 	w.cancel()
-	select {
-	case <-w.ended:
-	case <-time.After(endPatience): // its file system hangs
+	if p := w.current.Swap(nil); p != nil {
+		p.Release()
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ block when it is first read; --verify checks all of it at once.`,
 				return err
 			}
 			// Most files have nothing beside them, or something of somebody else's.
-			described.Origin, _ = mirror.ReadOrigin(args[0], info.Checksum)
+			described.Origin = mirror.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())
 				enc.SetEscapeHTML(false)

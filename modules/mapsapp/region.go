@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -18,18 +19,19 @@ import (
 
 // regionSet are the regions of one configuration.
 type regionSet struct {
-	byName  map[string]*configuredRegion
-	names   []string          // sorted
-	release []func()          // gives back what this configuration holds of the pools
-	needMap []*regions.Region // those whose maps somebody serves
+	list    []*configuredRegion // by name
+	release []func()            // gives back what this configuration holds of the pools
+	needMap []*regions.Region   // those whose maps somebody serves
 }
 
+// configuredRegion is what a configuration holds of a region. Its file and its mirror outlive the configuration if the
+// next one says the same of them, so that a reload neither sends a new request nor breaks off a download.
 type configuredRegion struct {
 	*regions.Region
 	watched *regions.Watched
 
-	fetched *fetched // nil if it is not downloaded
-	from    *remote
+	mirror *mirror.Mirror // nil if it is not downloaded
+	wait   time.Duration  // for the first file that is downloaded
 }
 
 // regionKey tells apart what is done with a path.
@@ -38,21 +40,19 @@ type regionKey struct {
 	awaited bool   // the file may come later
 }
 
-var regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
+var (
+	regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
+	mirrorPool = caddy.NewUsagePool() // [sha256.Size]byte → *mirror.Mirror
+)
 
-func acquireRegion(key regionKey) (watched *regions.Watched, release func()) {
-	return acquire(regionPool, key, func() *regions.Watched {
-		return regions.NewWatched(regions.Options{Path: key.path, Awaited: key.awaited, Logger: regionLog.logger()})
-	})
-}
-
-// acquire returns what a pool has for a key, or else what create makes, until release.
-func acquire[T caddy.Destructor](pool *caddy.UsagePool, key any, create func() T) (shared T, release func()) {
+// acquire returns what a pool has for a key, or else what create makes, until the configuration ends.
+func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create func() T) T {
 	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create(), nil })
 	if err != nil {
 		panic(err) // create has none
 	}
-	return value.(T), func() { _, _ = pool.Delete(key) } // Destruct has no error
+	a.regions.release = append(a.regions.release, func() { _, _ = pool.Delete(key) }) // Destruct has no error
+	return value.(T)
 }
 
 // provisionRegions resolves the paths and opens the files. If this configuration is only checked, or is the first one,
@@ -60,60 +60,60 @@ func acquire[T caddy.Destructor](pool *caddy.UsagePool, key any, create func() T
 // is to replace a running one, the file refuses the reload before any server of it listens, and no connection is lost
 // to one that never serves.
 func (a *App) provisionRegions(caddy.Context) error {
-	a.regions.byName = make(map[string]*configuredRegion, len(a.Regions))
-	for name, config := range a.Regions {
+	for _, name := range slices.Sorted(maps.Keys(a.Regions)) {
 		if name == "" {
 			return errors.New("a region needs a name")
 		}
+		config := a.Regions[name]
 		path, from, err := config.provision(name)
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
-		watched, release := acquireRegion(regionKey{path, from != nil || config.Awaited})
-		a.regions.release = append(a.regions.release, release)
-		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, from: from}
+		key := regionKey{path, from != nil || config.Awaited}
+		watched := acquire(a, regionPool, key, func() *regions.Watched {
+			return regions.NewWatched(regions.Options{Path: path, Awaited: key.awaited, Logger: regionLog.logger()})
+		})
+		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, wait: time.Duration(config.Wait)}
 		if from != nil {
-			r.fetched, release = acquireFetched(path, from)
-			a.regions.release = append(a.regions.release, release)
+			from.Watched, from.Logger = watched, regionLog.logger()
+			r.mirror = acquire(a, mirrorPool, mirrorKey(from), func() *mirror.Mirror { return mirror.New(*from) })
 		}
-		a.regions.byName[name] = r
-		a.regions.names = append(a.regions.names, name)
+		a.regions.list = append(a.regions.list, r)
 	}
-	slices.Sort(a.regions.names)
 	if caddy.ActiveContext().Context != nil {
 		return a.openRegions(true)
 	}
-	for name, err := range a.eachRegion((*configuredRegion).try) {
-		if err != nil {
+	try := func(r *configuredRegion) error {
+		if r.watched.Awaited {
+			return nil
+		}
+		return r.watched.Start()
+	}
+	for i, err := range a.eachRegion(try) {
+		if r := a.regions.list[i]; err != nil {
 			a.logger.Warn("a region file cannot be opened; the server will not start without it",
-				zap.String("region", name), zap.String("path", a.regions.byName[name].Path()), zap.Error(err))
+				zap.String("region", r.Name()), zap.String("path", r.Path()), zap.Error(err))
 		}
 	}
 	return nil
 }
 
-// eachRegion does something with all regions at the same time, and yields their names, in order, with what came of it.
-func (a *App) eachRegion(do func(*configuredRegion) error) iter.Seq2[string, error] {
-	results := make([]error, len(a.regions.names))
+// eachRegion does something with all regions at the same time, and returns what came of it, in order.
+func (a *App) eachRegion(do func(*configuredRegion) error) []error {
+	results := make([]error, len(a.regions.list))
 	var group sync.WaitGroup
-	for i, name := range a.regions.names {
-		group.Go(func() { results[i] = do(a.regions.byName[name]) })
+	for i, r := range a.regions.list {
+		group.Go(func() { results[i] = do(r) })
 	}
 	group.Wait()
-	return func(yield func(string, error) bool) {
-		for i, name := range a.regions.names {
-			if !yield(name, results[i]) {
-				return
-			}
-		}
-	}
+	return results
 }
 
 // openRegions opens the files that are not open yet.
 func (a *App) openRegions(reload bool) error {
-	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
+	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
 		if err != nil {
-			return fmt.Errorf("region %s: %w", name, err)
+			return fmt.Errorf("region %s: %w", a.regions.list[i].Name(), err)
 		}
 	}
 	return nil
@@ -129,10 +129,14 @@ func (a *App) cleanupRegions() {
 
 // Region returns a region of the configuration by its name. Modules call it in their Provision.
 func (a *App) Region(name string) (*regions.Region, error) {
-	if r, has := a.regions.byName[name]; has {
-		return r.Region, nil
+	names := make([]string, 0, len(a.regions.list))
+	for _, r := range a.regions.list {
+		if r.Name() == name {
+			return r.Region, nil
+		}
+		names = append(names, r.Name())
 	}
-	return nil, noRegion(name, a.regions.names)
+	return nil, noRegion(name, names)
 }
 
 func noRegion(name string, known []string) error {
@@ -183,18 +187,18 @@ func (a *App) warnOfMissingMaps() {
 
 // RegionStatus lists the regions by name.
 func (a *App) RegionStatus() []regions.Status {
-	list := make([]regions.Status, 0, len(a.regions.names))
-	for _, name := range a.regions.names {
-		list = append(list, a.regions.byName[name].status())
+	list := make([]regions.Status, 0, len(a.regions.list))
+	for _, r := range a.regions.list {
+		list = append(list, r.status())
 	}
 	return list
 }
 
 // RegionDetails lists the regions by name, with what operators alone may know.
 func (a *App) RegionDetails() []RegionDetail {
-	list := make([]RegionDetail, 0, len(a.regions.names))
-	for _, name := range a.regions.names {
-		list = append(list, a.regions.byName[name].detail())
+	list := make([]RegionDetail, 0, len(a.regions.list))
+	for _, r := range a.regions.list {
+		list = append(list, r.detail())
 	}
 	return list
 }
@@ -205,12 +209,12 @@ func (a *App) RegionDetails() []RegionDetail {
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error
-	for name, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
+	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
 		switch {
-		case errors.Is(err, mirror.ErrUnderWay), errors.Is(err, regions.ErrUnderWay):
+		case errors.Is(err, regions.ErrUnderWay):
 			complete = false
 		case err != nil:
-			problems = append(problems, fmt.Errorf("region %s: %w", name, err))
+			problems = append(problems, fmt.Errorf("region %s: %w", a.regions.list[i].Name(), err))
 		}
 	}
 	return complete, errors.Join(problems...)

@@ -29,9 +29,9 @@ func testApp(t testing.TB, configs map[string]*RegionConfig) *App {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.cleanupRegions)
-	for _, name := range a.regions.names {
-		path := a.regions.byName[name].Path()
-		missing := a.regions.byName[name].Status().Checksum == ""
+	for _, r := range a.regions.list {
+		path := r.Path()
+		missing := r.Status().Checksum == ""
 		warned := logs.FilterField(zap.String("path",
 			path)).FilterMessageSnippet("the server will not start without it").Len()
 		if missing && warned != 1 {

@@ -2,7 +2,6 @@ package mapsapp
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -72,23 +71,6 @@ const (
 	minRefresh     = 10 * time.Second
 )
 
-// remote is how a region is downloaded.
-type remote struct {
-	url              *url.URL
-	header           http.Header
-	dir              string
-	refresh, timeout time.Duration
-	wait             time.Duration // for the first file
-	maxSize          int64
-}
-
-// key is the same for configurations that download in the same way. It holds no secret in clear.
-func (r *remote) key(path string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %d", r.url.String(), r.header, path,
-		r.refresh, r.timeout, r.maxSize))
-	return string(sum[:])
-}
-
 var (
 	scheme      = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
 	extracts    = regexp.MustCompile(`\.(pbf|osm|osm\.(gz|bz2|zst))$`)
@@ -104,7 +86,7 @@ var (
 )
 
 // provision returns the absolute path of a region's file and, if that is downloaded, how.
-func (c *RegionConfig) provision(name string) (file string, from *remote, err error) {
+func (c *RegionConfig) provision(name string) (file string, from *mirror.Options, err error) {
 	if c == nil {
 		return "", nil, options.Wrong("path", "missing")
 	}
@@ -121,15 +103,16 @@ func (c *RegionConfig) provision(name string) (file string, from *remote, err er
 		file, err = filepath.Abs(where)
 		return file, nil, options.Of("path", err)
 	}
-	from = &remote{url: u, wait: time.Duration(c.Wait), maxSize: c.MaxSize,
-		refresh: cmp.Or(time.Duration(c.Refresh), defaultRefresh),
-		timeout: cmp.Or(time.Duration(c.Timeout), defaultTimeout), header: make(http.Header, len(c.Header))}
-	if from.dir, err = replaced(c.CacheDir); err == nil {
-		from.dir, err = filepath.Abs(cmp.Or(from.dir, filepath.Join(caddy.AppDataDir(), "maps", "regions")))
+	dir, err := replaced(c.CacheDir)
+	if err == nil {
+		dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(caddy.AppDataDir(), "maps", "regions")))
 	}
 	if err != nil {
 		return "", nil, options.Of("cache_dir", err)
 	}
+	from = &mirror.Options{URL: u, Path: mirror.CopyPath(dir, name, u), MaxSize: c.MaxSize, Header: make(http.Header),
+		Refresh: cmp.Or(time.Duration(c.Refresh), defaultRefresh),
+		Timeout: cmp.Or(time.Duration(c.Timeout), defaultTimeout)}
 	for field, values := range c.Header {
 		for _, value := range values {
 			value, err := replaced(value)
@@ -139,10 +122,10 @@ func (c *RegionConfig) provision(name string) (file string, from *remote, err er
 			if err != nil {
 				return "", nil, options.Wrong("header", "%s: %w", field, err)
 			}
-			from.header.Add(field, value)
+			from.Header.Add(field, value)
 		}
 	}
-	return mirror.CopyPath(from.dir, name, u), from, nil
+	return from.Path, from, nil
 }
 
 func replaced(value string) (string, error) {
