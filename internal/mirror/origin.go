@@ -28,8 +28,8 @@ type Origin struct {
 
 const originSuffix = ".json"
 
-// ReadOrigin returns what is known of a copy with the given checksum: nil if there is nothing that can be read, or if it
-// describes another file.
+// ReadOrigin returns what is known of a copy with the given checksum: nil if nothing can be read, or if it describes
+// another file.
 func ReadOrigin(path, checksum string) *Origin {
 	origin := new(Origin)
 	text, err := os.ReadFile(path + originSuffix)
@@ -57,11 +57,11 @@ func Redact(u *url.URL) string {
 	return shown.String()
 }
 
-var unsafe = regexp.MustCompile(`[^\w-]`)
+var notSafe = regexp.MustCompile(`[^\w-]`)
 
 // CopyPath is where a region's copy of the file at a URL is kept. It depends on neither query nor userinfo, so that the
 // copy is still found after a signature or a password has changed.
 func CopyPath(dir, name string, u *url.URL) string {
 	sum := sha256.Sum256([]byte(name + "\n" + Redact(u)))
-	return filepath.Join(dir, fmt.Sprintf("%.64s-%x.region", unsafe.ReplaceAllString(name, "_"), sum[:6]))
+	return filepath.Join(dir, fmt.Sprintf("%.64s-%x.region", notSafe.ReplaceAllString(name, "_"), sum[:6]))
 }

@@ -133,7 +133,7 @@ func TestStartAndEndWhileHanging(t *testing.T) {
 	}
 	atOnce(t, "the end", func() { _ = s.Destruct() })
 	close(released)
-	if err := s.look(false); err != nil {
+	if err := s.look(false); err != nil || s.current.Load() != nil {
 		t.Errorf("a look that ends after all: %v", err)
 	}
 	nothingMapped(t, dir)

@@ -116,8 +116,8 @@ func (w *Watched) look(forced bool) error {
 
 // refuse records that the file at the path cannot be served.
 func (w *Watched) refuse(current *Pinned, found fs.FileInfo, err error, report bool) error {
-	if w.ctx.Err() != nil {
-		return nil // nobody waits for it any more
+	if ended := w.ctx.Err(); ended != nil {
+		return ended // nobody waits for it any more
 	}
 	if current != nil && os.SameFile(current.identity, found) && !errors.As(err, new(*fs.PathError)) {
 		current.overwritten.Store(true) // nothing in it can be relied on
