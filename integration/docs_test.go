@@ -168,7 +168,7 @@ func testNames(t *testing.T) map[string]string {
 	t.Helper()
 	names := make(map[string]string)
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
-	for _, dir := range []string{"integration", "internal", "modules", "examples"} {
+	for _, dir := range []string{"gate_test.go", "integration", "internal", "modules", "examples"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err
