@@ -61,6 +61,12 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			says("handing usage to the store failed; it is tried again")
 			test.fix(proxy)
+			for began := time.Now(); !strings.Contains(string(s.send(t, call{path: "/healthz"}).body), `"status":"ok"`); {
+				if time.Since(began) > 15*time.Second {
+					t.Fatal("the database is back, and the server does not reach it")
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
 			want := account.Usage{Requests: 7, Units: 7}
 			if got := s.used(t, user, acc)["REVERSEGEOCODING"]; got != want {
 				t.Errorf("%+v is kept, want %+v", got, want)

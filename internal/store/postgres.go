@@ -19,7 +19,7 @@ import (
 
 const (
 	// callTimeout bounds every call, waiting for a connection included.
-	callTimeout = 5 * time.Second
+	callTimeout = 10 * time.Second
 	// closeTimeout bounds the wait for connections that are in use.
 	closeTimeout = 3 * time.Second
 	// openTimeout bounds the attempts to connect at the start: servers and database are often started together.
@@ -135,7 +135,7 @@ func isAway(err error) bool {
 }
 
 func (db *postgres) prepare(ctx context.Context) error {
-	err := db.write(ctx, func(t *tx) error { return migrate(t, postgresDialect.Replace, postgresSchema) })
+	err := db.fill(ctx, func(t *tx) error { return migrate(t, postgresDialect.Replace, postgresSchema) })
 	if err != nil {
 		return err
 	}
@@ -165,14 +165,22 @@ func (db *postgres) call(ctx context.Context, run func(context.Context) error) e
 
 var errAway = &Error{err: errors.New("it does not answer")}
 
+// read tries once more if its connection was cut, as by a failover or a pooler.
 func (db *postgres) read(ctx context.Context, run func(*tx) error) error {
-	return db.call(ctx, func(ctx context.Context) error {
+	once := func(ctx context.Context) error {
 		conn, err := db.pool.Acquire(ctx)
 		if err != nil {
 			return postgresError(err)
 		}
 		defer conn.Release()
 		return run(&tx{ctx: ctx, querier: pgQuerier{conn}})
+	}
+	return db.call(ctx, func(ctx context.Context) error {
+		err := once(ctx)
+		if err != nil && isAway(err) && ctx.Err() == nil {
+			err = once(ctx)
+		}
+		return err
 	})
 }
 

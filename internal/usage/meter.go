@@ -35,6 +35,7 @@ type Meter struct {
 	now   func() time.Time // by the clock that all servers share
 	hear  func(Reached)
 	node  string // tells this process apart in the store
+	start time.Time
 
 	every atomic.Int64 // time.Duration between two flushes
 	keep  atomic.Pointer[Retention]
@@ -71,7 +72,7 @@ type Reached struct {
 func NewMeter(store Store, now func() time.Time, hear func(Reached)) *Meter {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
-	m := &Meter{store: store, now: now, hear: hear, node: hex.EncodeToString(id[:]),
+	m := &Meter{store: store, now: now, hear: hear, node: hex.EncodeToString(id[:]), start: now(),
 		organizations: make(map[string]*organization), flushing: make(chan struct{}, 1)}
 	m.Configure(DefaultFlush, DefaultRetention)
 	return m
@@ -89,12 +90,14 @@ func (m *Meter) Counter(name, id string) *Counter {
 	defer m.mu.Unlock()
 	o := m.organizations[name]
 	if o == nil {
-		o = &organization{tally: tally{Subject: Subject{Organization: name}}, counters: make(map[string]*Counter)}
+		o = &organization{counters: make(map[string]*Counter)}
+		o.begin(Subject{Organization: name}, m.start)
 		m.organizations[name] = o
 	}
 	c := o.counters[id]
 	if c == nil {
-		c = &Counter{tally: tally{Subject: Subject{name, id}}, meter: m, organization: o, used: time.Now()}
+		c = &Counter{meter: m, organization: o, used: time.Now()}
+		c.begin(Subject{name, id}, m.start)
 		o.counters[id] = c
 	}
 	return c
@@ -112,7 +115,7 @@ func (m *Meter) Run(ctx context.Context, failed func(what string, err error)) {
 			return
 		case <-ticker.C:
 		}
-		all := time.Since(flushed) >= time.Duration(m.every.Load())
+		all := time.Since(flushed) > time.Duration(m.every.Load())-closeFlush/2 // ticks come early and late
 		if all {
 			flushed = time.Now()
 		}

@@ -37,11 +37,20 @@ type count struct {
 // window is the use of the present minute, day or month.
 type window struct {
 	start, end int64 // Unix seconds
-	latest     int64 // the latest start so far: a later window begins with no use
+	latest     int64 // the latest start so far, also before the clock was set: a later window begins with no use
 	used       [len(account.AllScopes)]struct{ requests, units int64 }
 }
 
 func (w *window) has(unix int64) bool { return w.start <= unix && unix < w.end }
+
+// begin prepares a tally in a process that started at a moment.
+func (t *tally) begin(s Subject, started time.Time) {
+	t.Subject = s
+	for i, w := range account.AllWindows {
+		start, _ := w.Span(started)
+		t.windows[i].latest = start.Unix()
+	}
+}
 
 // told is the level of a quota that was reported for a window.
 type told struct {
