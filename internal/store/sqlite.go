@@ -145,7 +145,7 @@ func openFile(path string) (db *sqlite, err error) {
 	}
 	// A checkpoint after 16 MiB instead of 4 writes a page that changed often fewer times.
 	changes, err := connect(path, 1, "journal_mode=wal", "synchronous=full", "journal_size_limit=67108864",
-		"wal_autocheckpoint=4000")
+		"wal_autocheckpoint=4000", "secure_delete=fast") // what is deleted, such as a key in clear, is overwritten
 	if err != nil {
 		return nil, err
 	}

@@ -369,3 +369,28 @@ func TestFailedChangesLeaveOthersAlone(t *testing.T) {
 		t.Errorf("%d succeeded, %d failed, %d are there", count(errs, nil), count(errs, account.ErrExists), len(list))
 	}
 }
+
+// TestOverwritten: a key that was kept in clear is not in the file any more after it was encrypted.
+func TestOverwritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	s := openSQLite(t, path)
+	clear := bytes.Repeat([]byte("in clear"), 8)
+	for _, private := range [][]byte{clear, []byte("encrypted")} {
+		_, err := s.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
+			if len(keys) == 0 {
+				keys = append(keys, newKey("key", account.KeyAccess, 1))
+			}
+			keys[0].Private, keys[0].Sealed = private, len(keys[0].Private) == len(clear)
+			return keys, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if content := must[[]byte](t)(os.ReadFile(path)); bytes.Contains(content, clear) || !bytes.Contains(content, []byte("encrypted")) {
+		t.Error("the key is still in the file")
+	}
+}
