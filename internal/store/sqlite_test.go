@@ -375,12 +375,13 @@ func TestOverwritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounts.db")
 	s := openSQLite(t, path)
 	clear := bytes.Repeat([]byte("in clear"), 8)
-	for _, private := range [][]byte{clear, []byte("encrypted")} {
+	encrypted := bytes.Repeat([]byte("encrypted"), 20)
+	for _, private := range [][]byte{clear, encrypted} {
 		_, err := s.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
 			if len(keys) == 0 {
 				keys = append(keys, newKey("key", account.KeyAccess, 1))
 			}
-			keys[0].Private, keys[0].Sealed = private, len(keys[0].Private) == len(clear)
+			keys[0].Private, keys[0].Sealed = private, len(private) == len(encrypted)
 			return keys, nil
 		})
 		if err != nil {
@@ -390,7 +391,8 @@ func TestOverwritten(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if content := must[[]byte](t)(os.ReadFile(path)); bytes.Contains(content, clear) || !bytes.Contains(content, []byte("encrypted")) {
+	content := must[[]byte](t)(os.ReadFile(path))
+	if bytes.Contains(content, clear) || !bytes.Contains(content, encrypted) {
 		t.Error("the key is still in the file")
 	}
 }
