@@ -379,7 +379,7 @@ func TestOverwritten(t *testing.T) {
 	for _, private := range [][]byte{clear, encrypted} {
 		_, err := s.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
 			if len(keys) == 0 {
-				keys = append(keys, newKey("key", account.KeyAccess, 1))
+				keys = append(keys, newKey("first", account.KeyAccess, 1), newKey("second", account.KeyUser, 2))
 			}
 			keys[0].Private, keys[0].Sealed = private, len(private) == len(encrypted)
 			return keys, nil
