@@ -61,7 +61,7 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			says("handing usage to the store failed; it is tried again")
 			test.fix(proxy)
-			for began := time.Now(); !strings.Contains(string(s.send(t, call{path: "/healthz"}).body), `"status":"ok"`); {
+			for began := time.Now(); !strings.Contains(string(s.send(t, call{path: "/healthz"}).body), `"store":"ok"`); {
 				if time.Since(began) > 15*time.Second {
 					t.Fatal("the database is back, and the server does not reach it")
 				}
@@ -72,6 +72,8 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 				t.Errorf("%+v is kept, want %+v", got, want)
 			}
 
+			ask(1) // after a reconnect the token is read again
+			s.used(t, user, acc)
 			test.cut(proxy)
 			ask(5)
 			began := time.Now()
