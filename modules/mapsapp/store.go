@@ -38,6 +38,7 @@ type openStore struct {
 	logger *zap.Logger
 	stop   context.CancelFunc
 	tasks  sync.WaitGroup
+	lost   sync.Once // the log says once what is lost
 }
 
 var stores = caddy.NewUsagePool() // store key → *openStore
@@ -134,8 +135,10 @@ func (s *openStore) flushUsage() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastFlushTimeout)
 	defer cancel()
 	if err := s.meter.Flush(ctx); err != nil {
-		s.logger.Error("the store did not take what was counted last: that usage is lost when the process ends",
-			zap.Int64("requests", s.meter.Unflushed()), zap.Error(err))
+		s.lost.Do(func() {
+			s.logger.Error("the store did not take what was counted last: that usage is lost when the process ends",
+				zap.Int64("requests", s.meter.Unflushed()), zap.Error(err))
+		})
 	}
 }
 
