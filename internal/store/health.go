@@ -55,7 +55,8 @@ type health struct {
 	mu           sync.Mutex
 	write        error
 	failedWrites uint64
-	logged       time.Time // when the log last said that changes fail; zero if it says that they succeed
+	logged       time.Time // when the log last said that changes fail
+	reported     bool      // the log's last word is that changes fail
 	damage       error
 }
 
@@ -106,8 +107,8 @@ func (h *health) wrote(logger *zap.Logger, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !failed {
-		if h.write = nil; !h.logged.IsZero() {
-			h.logged = time.Time{}
+		if h.write = nil; h.reported {
+			h.reported = false
 			logger.Info("the store can write again")
 		}
 		return
@@ -115,7 +116,7 @@ func (h *health) wrote(logger *zap.Logger, err error) {
 	h.write = failure
 	h.failedWrites++
 	if time.Since(h.logged) >= logEvery {
-		h.logged = time.Now()
+		h.logged, h.reported = time.Now(), true
 		logger.Error("the store cannot write: requests that change it get 503. If its disk is full, make room; "+
 			"the server goes on by itself", zap.Error(err), zap.Uint64("failed_changes", h.failedWrites))
 	}
