@@ -186,7 +186,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	if err := m.check(ctx, part.Name(), have != ""); err != nil {
 		return err
 	}
-	if err := newfile.Place(part, m.Path); err != nil {
+	if err := newfile.Place(part, m.Path, 0o644); err != nil {
 		return err
 	}
 	m.Logger.Info("a region file was fetched", zap.String("url", origin.URL), zap.String("path", m.Path),

@@ -44,10 +44,10 @@ func Create(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
-// Place makes a file that is finished durable, lets everybody read it, and renames it to path, so that whoever opens
-// path finds what stood there before or the whole new file. Where it fails, the file stays for Discard.
-func Place(f *os.File, path string) error {
-	if err := f.Chmod(0o644); err != nil {
+// Place makes a file that is finished durable and renames it to path, so that a program that opens path finds the old
+// file or the whole new one. If it fails, the file stays for Discard.
+func Place(f *os.File, path string, mode fs.FileMode) error {
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {

@@ -193,7 +193,7 @@ func (w *Writer) Commit(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := newfile.Place(w.file, w.path); err != nil {
+	if err := newfile.Place(w.file, w.path, 0o644); err != nil {
 		return err
 	}
 	w.file = nil

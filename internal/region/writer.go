@@ -178,7 +178,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
-	return newfile.Place(f, path)
+	return newfile.Place(f, path, 0o644)
 }
 
 // Discard closes and removes a file that is not to be committed. After Commit it does nothing.

@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/newfile"
 )
 
 // ErrNoBackup: a PostgreSQL database is copied by its own tools.
@@ -27,14 +29,13 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 	if err := replaceable(path, db.path); err != nil {
 		return 0, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // mode 0600
+	f, err := newfile.Create(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
-		f.Close()
 		if err != nil {
-			os.Remove(f.Name())
+			newfile.Discard(f)
 		}
 	}()
 	if err := db.present(); err != nil {
@@ -43,24 +44,52 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 	if err := vacuumInto(ctx, db.path, f.Name()); err != nil {
 		return 0, err
 	}
-	info, err := os.Stat(f.Name())
+	sum, _, size, err := checksum(f)
 	if err != nil {
 		return 0, err
 	}
-	if err := f.Sync(); err != nil {
+	if _, err := f.WriteAt(binary.BigEndian.AppendUint32(nil, sum), sumOffset); err != nil {
 		return 0, err
 	}
-	if err := f.Close(); err != nil { // Windows renames no file that is open
-		return 0, err
+	return size, newfile.Place(f, path, fileMode)
+}
+
+// Offsets in the header of an SQLite file: https://www.sqlite.org/fileformat.html#the_database_header
+const (
+	headerSize = 100
+	idOffset   = 68
+	// sumOffset is that of the "user version". A backup has the checksum of its bytes there, and a store 0.
+	sumOffset = 60
+)
+
+// checksum returns the CRC-32 of all bytes but those where a backup has it, never 0, and what is there now.
+func checksum(f *os.File) (sum, found uint32, size int64, err error) {
+	head := make([]byte, headerSize)
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return 0, 0, 0, err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return 0, err
+	found = binary.BigEndian.Uint32(head[sumOffset:])
+	clear(head[sumOffset : sumOffset+4])
+	digest := crc32.NewIEEE()
+	digest.Write(head)
+	n, err := io.Copy(digest, io.NewSectionReader(f, headerSize, math.MaxInt64-headerSize))
+	return max(digest.Sum32(), 1), found, headerSize + n, err
+}
+
+// checkBackup compares the bytes of a backup with its checksum.
+func checkBackup(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
 	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil { // Windows cannot open directories, and needs no sync
-		_ = dir.Sync()
-		dir.Close()
+	defer f.Close()
+	if sum, found, _, err := checksum(f); err != nil || found == 0 || found == sum {
+		return err
 	}
-	return info.Size(), nil
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		return nil // it was restored, and a server changes it
+	}
+	return errors.New("its bytes are not those that the backup had")
 }
 
 // vacuumInto copies on a connection of its own: SQLite counts it as a change, which those of db do not allow.
@@ -95,17 +124,16 @@ func replaceable(path, live string) error {
 		return err
 	}
 	defer f.Close()
-	head := make([]byte, 100)
-	const idOffset = 68 // https://www.sqlite.org/fileformat.html#the_database_header
+	head := make([]byte, headerSize)
 	if _, err := io.ReadFull(f, head); err != nil || binary.BigEndian.Uint32(head[idOffset:]) != applicationID {
 		return errors.New("a file that is not a backup is there already")
 	}
 	return nil
 }
 
-// Verify checks the file of an SQLite store or of a backup, which may be in use: whether SQLite finds its pages,
-// indexes and references in order, and whether every account, grant and key can be read. faults are what is damaged, at
-// most limit of them.
+// Verify checks the file of an SQLite store or of a backup, which may be in use: whether a backup has the bytes that it
+// was written with, whether SQLite finds pages, indexes and references in order, and whether every account, grant and
+// key can be read. faults are what is damaged, at most limit of them.
 func Verify(ctx context.Context, path string, limit int) (counts Counts, faults []string, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err
@@ -123,6 +151,7 @@ func Verify(ctx context.Context, path string, limit int) (counts Counts, faults 
 	counts = make(Counts)
 	t := &tx{ctx: ctx, querier: &pool{DB: db}}
 	for _, check := range []func() error{
+		func() error { return checkBackup(path) },
 		func() error { return checkFile(t, fmt.Sprintf("PRAGMA integrity_check(%d)", limit)) },
 		func() error { return checkReferences(t) },
 		func() error { return readAll(t, counts, "maps_accounts", accountColumns, accountFields) },

@@ -211,21 +211,22 @@ func checkHeader(path string) error {
 	return errors.New("it is not an SQLite file; name another file, or restore a backup")
 }
 
-// prepareFile makes the tables, or refuses the file of another program.
+// prepareFile makes the tables, or refuses the file of another program. A backup becomes a store.
 func prepareFile(t *tx) error {
-	id, err := first(t, func(id *int) []any { return []any{number(id)} }, "PRAGMA application_id")
-	if err != nil {
-		return err
-	}
-	tables, err := first(t, func(n *int) []any { return []any{number(n)} }, "SELECT count(*) FROM sqlite_schema")
+	type header struct{ id, sum, tables int }
+	h, err := first(t, func(h *header) []any { return []any{number(&h.id), number(&h.sum), number(&h.tables)} },
+		`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`)
 	switch {
 	case err != nil:
 		return err
-	case id != applicationID && tables > 0:
+	case h.id != applicationID && h.tables > 0:
 		return errors.New("it is an SQLite file of another program; name another file")
-	case id != applicationID:
-		if _, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
-			return err
+	case h.id != applicationID || h.sum != 0:
+		for _, sql := range []string{fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 0"} {
+			if _, err := t.exec(sql); err != nil {
+				return err
+			}
 		}
 	}
 	return migrate(t, func(sql string) string { return sql }, nil)

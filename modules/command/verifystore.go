@@ -22,8 +22,9 @@ func newVerifyStoreCmd() *cobra.Command {
 		Long: `
 Checks an SQLite store, or a backup of one, and changes nothing in it: whether its
 pages, indexes and references are in order, and whether every account, grant and
-signing key can be read. It prints how much of everything there is, and ends with
-exit code 1 if anything is damaged. A server may have the file open.
+signing key can be read. A backup also has a checksum of all its bytes. The command
+prints how much of everything there is, and ends with exit code 1 if anything is
+damaged. A server may have the file open.
 
 PostgreSQL checks its own pages, if data checksums are on ("pg_checksums").`,
 		Example: `  caddy maps verify-store /var/backups/accounts.db`,
