@@ -204,7 +204,7 @@ func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error 
 		Details: in.details,
 		Meter:   &in.work,
 	})
-	h.app.Metrics().ObserveMatch(time.Since(start))
+	h.app.Metrics().Matches.Observe(time.Since(start).Seconds())
 	if err != nil {
 		return h.explain(err, in, matcher)
 	}

@@ -99,7 +99,11 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
-	return options.Block(d, "maps", a.checkWritten,
+	check := func() error {
+		_, err := a.settings()
+		return err
+	}
+	return options.Block(d, "maps", check,
 		options.Option{Name: "issuer", Takes: "<name>", Read: options.Text(&a.Issuer)},
 		options.Option{Name: "audience", Takes: "<name>", Read: options.Text(&a.Audience)},
 		options.Option{Name: "store", Takes: "<module> [<arguments...>]", Read: a.unmarshalStore},

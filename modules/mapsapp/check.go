@@ -79,12 +79,6 @@ func (a *App) settings() (s settings, err error) {
 	return s, err
 }
 
-// checkWritten is settings for a block of a Caddyfile.
-func (a *App) checkWritten() error {
-	_, err := a.settings()
-	return err
-}
-
 // resolve replaces the placeholders of the configuration, but those of the key encryption key, the store and the
 // regions.
 func (a *App) resolve() error {

@@ -21,12 +21,15 @@ type Metrics struct {
 	// Auth counts checks of access tokens by their result.
 	Auth AuthResults
 
-	refusals, quota  *prometheus.CounterVec
-	lookups, matches prometheus.Histogram
-	tiles            prometheus.Histogram
-	cachedTiles      prometheus.Counter
-	overloaded       prometheus.Counter
-	endedGrants      prometheus.Counter
+	// Lookups, Matches and Tiles observe, in seconds, reverse geocodings, map matchings, and tiles that were rendered.
+	Lookups, Matches, Tiles prometheus.Histogram
+	// CachedTiles counts tiles that were found in the cache.
+	CachedTiles prometheus.Counter
+	// Overloaded counts requests that are refused because they would have to wait for too long.
+	Overloaded prometheus.Counter
+
+	refusals, quota *prometheus.CounterVec
+	endedGrants     prometheus.Counter
 }
 
 // Results are the counters of one operation, resolved once so that counting costs no look-up.
@@ -96,27 +99,27 @@ func newMetrics() *Metrics {
 		Auth: AuthResults{
 			newResults(auth), auth.WithLabelValues("restricted"), auth.WithLabelValues("quota"),
 		},
-		lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
+		Lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "lookup_seconds",
 			Help:    "Time that reverse geocodings took.",
 			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 12), // 1 µs to 4 s
 		}),
-		matches: prometheus.NewHistogram(prometheus.HistogramOpts{
+		Matches: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "match_seconds",
 			Help:    "Time that map matchings took.",
 			Buckets: prometheus.ExponentialBuckets(1e-4, 3, 11), // 0.1 ms to 6 s
 		}),
 	}
-	m.tiles = prometheus.NewHistogram(prometheus.HistogramOpts{
+	m.Tiles = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "tile_seconds",
 		Help:    "Time that tiles took to render that the cache did not have.",
 		Buckets: prometheus.ExponentialBuckets(1e-5, 4, 10), // 10 µs to 2.6 s
 	})
-	m.cachedTiles = prometheus.NewCounter(prometheus.CounterOpts{
+	m.CachedTiles = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "tile_cache_hits_total",
 		Help: "Tiles that were found in the cache.",
 	})
-	m.overloaded = prometheus.NewCounter(prometheus.CounterOpts{
+	m.Overloaded = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "overloaded_total",
 		Help: "Requests that were refused because they would have had to wait for longer than max_wait.",
 	})
@@ -125,7 +128,7 @@ func newMetrics() *Metrics {
 		Help: "Refresh tokens that ended early because their accounts had more than max_grants.",
 	})
 	m.collectors = []prometheus.Collector{
-		exchanges, auth, refusals, quota, m.lookups, m.matches, m.tiles, m.cachedTiles, m.overloaded,
+		exchanges, auth, refusals, quota, m.Lookups, m.Matches, m.Tiles, m.CachedTiles, m.Overloaded,
 		m.endedGrants,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "cache_hits_total",
@@ -210,18 +213,3 @@ func (m *Metrics) register(registry *prometheus.Registry) error {
 	}
 	return nil
 }
-
-// CountOverload counts a request that is refused because it would have to wait for too long.
-func (m *Metrics) CountOverload() { m.overloaded.Inc() }
-
-// ObserveLookup records how long a reverse geocoding took.
-func (m *Metrics) ObserveLookup(d time.Duration) { m.lookups.Observe(d.Seconds()) }
-
-// ObserveMatch records how long a map matching took.
-func (m *Metrics) ObserveMatch(d time.Duration) { m.matches.Observe(d.Seconds()) }
-
-// ObserveTile records how long it took to render a tile.
-func (m *Metrics) ObserveTile(d time.Duration) { m.tiles.Observe(d.Seconds()) }
-
-// CountCachedTile counts a tile that was found in the cache.
-func (m *Metrics) CountCachedTile() { m.cachedTiles.Inc() }

@@ -27,8 +27,8 @@ const sharedKey = "maps"
 func acquireShared() *shared {
 	value, _, err := sharedPool.LoadOrNew(sharedKey, func() (caddy.Destructor, error) {
 		s := &shared{metrics: newMetrics(), events: newEventQueue(eventQueueLength)}
-		s.bodies = admission.NewBodies(defaultMaxBodies, defaultMaxWait, s.metrics.CountOverload)
-		s.processors = admission.NewProcessors(runtime.GOMAXPROCS(0), defaultMaxWait, s.metrics.CountOverload)
+		s.bodies = admission.NewBodies(defaultMaxBodies, defaultMaxWait, s.metrics.Overloaded.Inc)
+		s.processors = admission.NewProcessors(runtime.GOMAXPROCS(0), defaultMaxWait, s.metrics.Overloaded.Inc)
 		s.metrics.addAdmission(s)
 		return s, nil
 	})

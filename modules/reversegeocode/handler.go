@@ -165,7 +165,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	req.Into = &mine.result
 	start := time.Now()
 	result, err := h.choose(req.Point).Reverse(r.Context(), req)
-	h.app.Metrics().ObserveLookup(time.Since(start))
+	h.app.Metrics().Lookups.Observe(time.Since(start).Seconds())
 	if err != nil {
 		h.fail(w, err)
 		return nil

@@ -54,7 +54,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 	key := tilecache.Key{File: p.Checksum, Kind: a.kind, Z: a.z, X: a.x, Y: a.y}
 	p.Release()
 	if tile, ok := h.cache.Get(key); ok {
-		h.app.Metrics().CountCachedTile()
+		h.app.Metrics().CachedTiles.Inc()
 		return tile, nil
 	}
 	return h.cache.Cut(r.Context(), key, func() (*tilecache.Tile, error) {
@@ -64,7 +64,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 		}
 		defer work.End()
 		start := time.Now()
-		defer func() { h.app.Metrics().ObserveTile(time.Since(start)) }()
+		defer func() { h.app.Metrics().Tiles.Observe(time.Since(start).Seconds()) }()
 		return regions.Ask(from.Pin, func(p *regions.Pinned) (*tilecache.Tile, error) {
 			key.File = p.Checksum
 			return cut(p, a, key, &work)

@@ -97,7 +97,7 @@ func (s *Service) Open(ctx caddy.Context, p Protocol) error {
 	if s.app, err = mapsapp.Get(ctx); err != nil {
 		return err
 	}
-	s.inFlight = admission.NewBudget(int64(s.MaxInFlight), 0, s.app.Metrics().CountOverload)
+	s.inFlight = admission.NewBudget(int64(s.MaxInFlight), 0, s.app.Metrics().Overloaded.Inc)
 	var h reverseproxy.Handler
 	if len(s.ProxyRaw) > 0 {
 		if err := caddy.StrictUnmarshalJSON(s.ProxyRaw, &h); err != nil {
@@ -184,7 +184,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 		s.logger.Warn("no response in time", zap.Duration("timeout", time.Duration(s.Timeout)))
 		return apierror.Timeout()
 	case rec.refused:
-		s.app.Metrics().CountOverload()
+		s.app.Metrics().Overloaded.Inc()
 		return apierror.Busy(s.app.Patience())
 	case calls.over.Load():
 		return s.tooManyCalls()
