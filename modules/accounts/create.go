@@ -35,24 +35,9 @@ func (a *Accounts) create(c *call) error {
 	at := c.now()
 	acc := account.Account{
 		ID: credential.NewAccountID(c.session.Store.Now()), OrganizationID: c.caller.organization, CreatedBy: c.caller.actor,
-		Platform: *f.Platform, Scopes: *f.Scopes, Status: account.StatusActive,
-		CreatedAt: at, UpdatedAt: at,
+		Status: account.StatusActive, CreatedAt: at, UpdatedAt: at,
 	}
-	if f.IsAdmin != nil {
-		acc.IsAdmin = *f.IsAdmin
-	}
-	if f.Description != nil {
-		acc.Description = *f.Description
-	}
-	if f.Status != nil {
-		acc.Status = *f.Status
-	}
-	if f.Quotas != nil {
-		acc.Quotas = *f.Quotas
-	}
-	if f.Restrictions != nil {
-		acc.Restrictions = *f.Restrictions
-	}
+	f.apply(&acc)
 	acc.Holds.Suspended = c.caller.user && acc.Status == account.StatusSuspended
 	if err := c.caller.mayMakeAdmin(acc.IsAdmin); err != nil {
 		return err

@@ -68,36 +68,25 @@ func (a *Accounts) update(c *call) error {
 
 // apply writes the fields of a body into an account and returns the names of those that had another value.
 func (f *fields) apply(acc *account.Account) (changed []string) {
-	if f.Platform != nil && *f.Platform != acc.Platform {
-		acc.Platform = *f.Platform
-		changed = append(changed, "platform")
-	}
-	if f.IsAdmin != nil && *f.IsAdmin != acc.IsAdmin {
-		acc.IsAdmin = *f.IsAdmin
-		changed = append(changed, "isAdmin")
-	}
-	if f.Description != nil && *f.Description != acc.Description {
-		acc.Description = *f.Description
-		changed = append(changed, "description")
-	}
-	if f.Scopes != nil && !slices.Equal(*f.Scopes, acc.Scopes) {
-		acc.Scopes = *f.Scopes
-		changed = append(changed, "scopes")
-	}
-	if f.Status != nil && *f.Status != acc.Status {
-		acc.Status = *f.Status
-		changed = append(changed, "status")
-	}
-	if f.Quotas != nil && !slices.Equal(*f.Quotas, acc.Quotas) {
-		acc.Quotas = *f.Quotas
-		changed = append(changed, "quotas")
-	}
-	if f.Restrictions != nil && !sameRestrictions(*f.Restrictions, acc.Restrictions) {
-		acc.Restrictions = *f.Restrictions
-		changed = append(changed, "restrictions")
-	}
+	set(&changed, "platform", &acc.Platform, f.Platform, equal)
+	set(&changed, "isAdmin", &acc.IsAdmin, f.IsAdmin, equal)
+	set(&changed, "description", &acc.Description, f.Description, equal)
+	set(&changed, "scopes", &acc.Scopes, f.Scopes, slices.Equal)
+	set(&changed, "status", &acc.Status, f.Status, equal)
+	set(&changed, "quotas", &acc.Quotas, f.Quotas, slices.Equal)
+	set(&changed, "restrictions", &acc.Restrictions, f.Restrictions, sameRestrictions)
 	return changed
 }
+
+// set changes a field to a value that the body has, unless it is the same.
+func set[T any](changed *[]string, name string, field, to *T, same func(a, b T) bool) {
+	if to != nil && !same(*field, *to) {
+		*field = *to
+		*changed = append(*changed, name)
+	}
+}
+
+func equal[T comparable](a, b T) bool { return a == b }
 
 func sameRestrictions(a, b account.Restrictions) bool {
 	return slices.Equal(a.Origins, b.Origins) && slices.Equal(a.Networks, b.Networks)
