@@ -68,10 +68,10 @@ const chainSite = `
 		maps_health
 	}`
 
-// osrmSignature is a place that no road of Delaware or Andorra goes by; every drive of the OSRM below does.
-const osrmSignature = "[-11.5000000,177.2500000]"
+// osrmRoad is a name that no road of Delaware or Andorra has; every drive of the OSRM below is on it.
+const osrmRoad = "Road of OSRM"
 
-// fakeOSRM answers as OSRM does, with a drive over a place of its own, and counts the requests.
+// fakeOSRM answers as OSRM does, with a drive from the first point straight to the last, and counts the requests.
 func fakeOSRM(t *testing.T) (address string, asked *atomic.Int64) {
 	asked = new(atomic.Int64)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,11 +85,11 @@ func fakeOSRM(t *testing.T) (address string, asked *atomic.Int64) {
 		tracepoints := make([]string, len(points))
 		for i, p := range points {
 			tracepoints[i] = fmt.Sprintf(`{"matchings_index":0,"waypoint_index":%d,"alternatives_count":0,`+
-				`"location":[%s],"distance":0,"name":""}`, i, p)
+				`"location":[%s],"distance":0,"name":%q}`, i, p, osrmRoad)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"code":"Ok","matchings":[{"confidence":0.9,"distance":1,"duration":1,"legs":[],"geometry":{`+
-			`"type":"LineString","coordinates":[[%s],[177.25,-11.5],[%s]]}}],"tracepoints":[%s]}`,
+			`"type":"LineString","coordinates":[[%s],[%s]]}}],"tracepoints":[%s]}`,
 			points[0], points[len(points)-1], strings.Join(tracepoints, ","))
 	}))
 	t.Cleanup(s.Close)
@@ -254,13 +254,13 @@ func TestChain(t *testing.T) {
 		each(t, func(p *chainPlace) error {
 			engine := covering(p.here, p.there)
 			counts.add(engine)
-			path := fmt.Sprintf("%s?path=[{%.7f,%.7f},{%.7f,%.7f}]&radius=5", match,
+			path := fmt.Sprintf("%s?path=[{%.7f,%.7f},{%.7f,%.7f}]&radius=5&details=true", match,
 				p.here[1], p.here[0], p.there[1], p.there[0])
 			a, err := same(path, engine)
 			if err != nil {
 				return err
 			}
-			switch remote := bytes.Contains(a.body, []byte(osrmSignature)); {
+			switch remote := bytes.Contains(a.body, []byte(osrmRoad)); {
 			case engine == "" && (a.status != 200 || !remote), engine != "" && remote:
 				return fmt.Errorf("engine %q: %d %.300s", engine, a.status, a.body)
 			case p.onRoad && a.status != 200:

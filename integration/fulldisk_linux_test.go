@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// metaPages are those of a store that are written to last.
-const metaPages = 8 << 10
+// noRoom is less than a page takes in the log of changes.
+const noRoom = 4 << 10
 
 // limitFiles bounds how large the files may become that a server writes, which to its store is a disk without room.
 func (s *server) limitFiles(t *testing.T, size uint64) {
@@ -106,7 +106,7 @@ func TestFullDisk(t *testing.T) {
 	if len(admin.Reasons) != 1 {
 		t.Errorf("/maps/status has the reasons %q", admin.Reasons)
 	}
-	s.limitFiles(t, metaPages) // pages that are free in the file are out of reach, too
+	s.limitFiles(t, noRoom) // pages that are free in the file are out of reach, too
 	first := kept[0].account
 	for range 20 {
 		s.send(t, createCall(t, user, fill)).want(503)
@@ -167,7 +167,7 @@ func TestStartOnFullDisk(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	s.fileLimit = metaPages
+	s.fileLimit = noRoom
 	if err := s.start(); err == nil || !strings.Contains(err.Error(), "if its disk is full, make room") {
 		t.Errorf("on a full disk: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestBuildOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newServer(t)
-	s.fileLimit = metaPages
+	s.fileLimit = noRoom
 	cmd := s.command(t.Context(), "maps", "build", extract, "--output", output)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

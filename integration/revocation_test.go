@@ -269,11 +269,12 @@ func TestClusterRevokeKeysCutOff(t *testing.T) {
 					t.Errorf("back, it accepts the token: %v, %+v", err, a)
 					return
 				}
+				time.Sleep(5 * time.Millisecond)
 			}
 		})
 	}
 	proxy.Accept()
-	cutOff.until(t, access, 401, 5*time.Second)
+	cutOff.until(t, access, 401, 20*time.Second)
 	time.Sleep(300 * time.Millisecond)
 	close(stop)
 	asking.Wait()

@@ -17,10 +17,10 @@ const (
 	// pollTimeout bounds one question, and with it how late a connection that hangs is noticed.
 	pollTimeout = 2 * time.Second
 	// reconnectTimeout bounds an attempt to connect.
-	reconnectTimeout = 5 * time.Second
+	reconnectTimeout = 10 * time.Second
 	// reconnectAfter is the pause after the first failure; it doubles up to maxReconnect.
 	reconnectAfter = 100 * time.Millisecond
-	maxReconnect   = 2 * time.Second
+	maxReconnect   = time.Second
 	// changesKept is how long changes can be asked for, and pruneEvery about how often older ones are removed.
 	changesKept = "1 hour"
 	pruneEvery  = time.Minute

@@ -23,7 +23,7 @@ const (
 	// closeTimeout bounds the wait for connections that are in use.
 	closeTimeout = 3 * time.Second
 	// openTimeout bounds the attempts to connect at the start: servers and database are often started together.
-	openTimeout = 15 * time.Second
+	openTimeout = 25 * time.Second
 	// attempts is how often a transaction is tried that the database refuses because of others at the same time.
 	attempts = 4
 	// defaultMaxConns leaves room for several servers at a database of 100 connections.

@@ -55,6 +55,8 @@ type tx struct {
 	forUpdate string
 	// changes are the organizations that the transaction changes, and keysChanged for the signing keys.
 	changes []string
+	// touched is whether a statement has changed a row.
+	touched bool
 }
 
 // keysChanged stands in a list of changed organizations for the signing keys. No organization has an empty name.
@@ -75,7 +77,9 @@ type rows interface {
 }
 
 func (t *tx) exec(sql string, args ...any) (rows int64, err error) {
-	return t.querier.exec(t.ctx, sql, args)
+	rows, err = t.querier.exec(t.ctx, sql, args)
+	t.touched = t.touched || rows > 0
+	return rows, err
 }
 
 // each calls a function for every row, after it has been read into fields.
@@ -131,16 +135,19 @@ func (s *Store) read(ctx context.Context, run func(*tx) error) error {
 // have taken place.
 func (s *Store) write(ctx context.Context, run func(*tx) error) error {
 	var changes []string
+	var touched bool
 	err := s.db.write(ctx, func(t *tx) error {
-		t.changes = nil
+		t.changes, t.touched = nil, false
 		err := run(t)
-		changes = t.changes
+		changes, touched = t.changes, t.touched
 		return err
 	})
 	for _, subject := range changes {
 		s.revisions.changed(subject)
 	}
-	s.health.wrote(s.logger, err)
+	if touched || err != nil { // what changes no row needs no room on the disk
+		s.health.wrote(s.logger, err)
+	}
 	return err
 }
 
