@@ -15,11 +15,14 @@ const (
 	entryBytes = 512
 	// counterBytes is what ristretto needs a counter for: about ten for each token that fits.
 	counterBytes = 100
+	// recentTokens is how many tokens are also kept where a look-up takes no bookkeeping.
+	recentTokens = 1024
 )
 
 // tokenCache holds access tokens whose signatures were checked. Only those get in, so forged tokens push none out. An
 // entry holds the whole token, so that a collision of hashes lets no other token in.
 type tokenCache struct {
+	recent [recentTokens]atomic.Pointer[knownToken] // by hash
 	tokens *ristretto.Cache[uint64, *knownToken]
 	seed   maphash.Seed // random, so that colliding tokens cannot be chosen
 	hits   atomic.Uint64
@@ -40,9 +43,15 @@ func (c *tokenCache) get(token string) (*knownToken, bool) {
 	if len(token) > maxTokenLen {
 		return nil, false // bounds the work of hashing, too
 	}
-	known, ok := c.tokens.Get(maphash.String(c.seed, token))
-	if !ok || known.token != token {
-		return nil, false
+	hash := maphash.String(c.seed, token)
+	place := &c.recent[hash%recentTokens]
+	known := place.Load()
+	if known == nil || known.token != token {
+		var ok bool
+		if known, ok = c.tokens.Get(hash); !ok || known.token != token {
+			return nil, false
+		}
+		place.Store(known)
 	}
 	c.hits.Add(1)
 	return known, true
@@ -51,7 +60,9 @@ func (c *tokenCache) get(token string) (*knownToken, bool) {
 // add offers a token to the cache, which may forget it at any time. A token that is there is replaced at once.
 func (c *tokenCache) add(known *knownToken, ttl time.Duration) {
 	if ttl > 0 {
-		c.tokens.SetWithTTL(maphash.String(c.seed, known.token), known, int64(len(known.token)+entryBytes), ttl)
+		hash := maphash.String(c.seed, known.token)
+		c.recent[hash%recentTokens].Store(known)
+		c.tokens.SetWithTTL(hash, known, int64(len(known.token)+entryBytes), ttl)
 	}
 }
 

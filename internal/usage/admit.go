@@ -23,8 +23,8 @@ type Counter struct {
 	tally
 	meter        *Meter
 	organization *organization
-	used         time.Time // when a request was last admitted
-	gone         bool      // another Counter has taken its place
+	used         int64 // when a request was last counted, in Unix seconds
+	gone         bool  // another Counter has taken its place
 }
 
 // Entry is a request that was counted. The zero Entry, and one of a nil Counter, count nothing.
@@ -128,7 +128,7 @@ func (e *Entry) lock() (c *Counter, turn uint32) {
 		c.mu.Unlock()
 		e.counter = c.meter.Counter(c.Organization, c.Account)
 	}
-	c.used = time.Now()
+	c.used = e.unix
 	turn = c.organization.turn.Load() & 1
 	if e.limits.Organization != nil {
 		c.organization.mu.Lock()

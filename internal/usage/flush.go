@@ -18,7 +18,7 @@ func (m *Meter) flush(ctx context.Context, all bool) error {
 	var chosen []*organization
 	for name, o := range m.organizations {
 		if all {
-			o.forgetIdle()
+			o.forgetIdle(m.now().Unix())
 		}
 		switch {
 		case all && len(o.counters) == 0:
@@ -220,10 +220,10 @@ func (o *organization) isClose() bool {
 }
 
 // forgetIdle gives up Counters that were not used for a while and have nothing to flush. Meter.mu is held.
-func (o *organization) forgetIdle() {
+func (o *organization) forgetIdle(now int64) {
 	for id, c := range o.counters {
 		c.mu.Lock()
-		if len(c.counts[0])+len(c.counts[1]) == 0 && time.Since(c.used) > idleAfter {
+		if len(c.counts[0])+len(c.counts[1]) == 0 && now-c.used > idleAfter {
 			c.gone = true
 			delete(o.counters, id)
 		}

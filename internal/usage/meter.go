@@ -19,7 +19,7 @@ const (
 	// storeTimeout bounds a call of the store.
 	storeTimeout = 5 * time.Second
 	// idleAfter is how long the counter of an account that is not used is kept.
-	idleAfter = 10 * time.Minute
+	idleAfter = 10 * 60 // seconds
 	// flushSize is about how many counts one flush holds. More follow in the next, at once.
 	flushSize = 20_000
 )
@@ -96,7 +96,7 @@ func (m *Meter) Counter(name, id string) *Counter {
 	}
 	c := o.counters[id]
 	if c == nil {
-		c = &Counter{meter: m, organization: o, used: time.Now()}
+		c = &Counter{meter: m, organization: o, used: m.now().Unix()}
 		c.begin(Subject{name, id}, m.start)
 		o.counters[id] = c
 	}

@@ -402,7 +402,7 @@ func TestIdleCounters(t *testing.T) {
 	}
 	flush(t, m)
 	old.mu.Lock()
-	old.used = time.Now().Add(-2 * idleAfter)
+	old.used -= 2 * idleAfter
 	old.mu.Unlock()
 	flush(t, m)
 	if len(m.organizations) != 0 {
