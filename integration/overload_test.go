@@ -245,7 +245,7 @@ func TestManyAccounts(t *testing.T) {
 		stops[i] = s.flood(t, 2, hostile)
 	}
 	time.Sleep(3 * time.Second) // until the first have waited for as long as they may
-	testpace.Within(t, "4 points across Delaware beside 32 accounts, in the median,", max(2*time.Second, 3*quiet.at(0.5)),
+	testpace.Within(t, "4 points across Delaware beside 32 accounts, in the median,", max(2*time.Second, 2*quiet.at(0.5)),
 		func() time.Duration {
 			took := s.measure(t, 10, heavy)
 			t.Logf("beside 32 accounts: 4 points across Delaware %v", took)

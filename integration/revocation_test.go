@@ -274,7 +274,7 @@ func TestClusterRevokeKeysCutOff(t *testing.T) {
 		})
 	}
 	proxy.Accept()
-	cutOff.until(t, access, 401, 20*time.Second)
+	cutOff.until(t, access, 401, pace.Allow(5*time.Second))
 	time.Sleep(300 * time.Millisecond)
 	close(stop)
 	asking.Wait()

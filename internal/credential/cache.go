@@ -15,7 +15,7 @@ const (
 	entryBytes = 512
 	// counterBytes is what ristretto needs a counter for: about ten for each token that fits.
 	counterBytes = 100
-	// recentTokens is how many tokens are also kept where a look-up takes no bookkeeping.
+	// recentTokens is how many tokens are also kept for look-ups without bookkeeping: 4 MiB at most, beside cacheBytes.
 	recentTokens = 1024
 )
 

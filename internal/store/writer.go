@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 )
 
@@ -164,3 +165,87 @@ func (c *call) protected(t *tx) (err error) {
 	}()
 	return c.run(t)
 }
+
+// session runs transactions on one connection, one at a time.
+type session struct {
+	*sql.Conn
+	prepared map[string]*sql.Stmt
+}
+
+func newSession(ctx context.Context, db *sql.DB) (*session, error) {
+	conn, err := db.Conn(ctx)
+	return &session{conn, make(map[string]*sql.Stmt)}, sqliteError(err)
+}
+
+// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite
+// keeps a connection with open statements, and moves everything into the file itself only when the last one closes.
+func (s *session) Close() error {
+	for _, statement := range s.prepared {
+		_ = statement.Close()
+	}
+	return s.Conn.Close()
+}
+
+// transaction commits if run returns nil. begin is how it begins.
+func (s *session) transaction(ctx context.Context, begin string, run func(*tx) error) error {
+	if _, err := s.exec(ctx, begin, nil); err != nil {
+		return err
+	}
+	err := run(&tx{ctx: ctx, querier: s})
+	if err == nil {
+		_, err = s.exec(ctx, "COMMIT", nil)
+	}
+	if err != nil {
+		// Some errors, such as a full disk, have ended it already.
+		_, _ = s.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	}
+	return err
+}
+
+func (s *session) exec(ctx context.Context, text string, args []any) (int64, error) {
+	statement, err := s.statement(ctx, text) //nolint:sqlclosecheck // session.Close closes it
+	if err != nil {
+		return 0, err
+	}
+	var result sql.Result
+	if statement != nil {
+		result, err = statement.ExecContext(ctx, args...)
+	} else {
+		result, err = s.ExecContext(ctx, sqliteText(text), args...)
+	}
+	if err != nil {
+		return 0, sqliteError(err)
+	}
+	n, err := result.RowsAffected()
+	return n, sqliteError(err)
+}
+
+func (s *session) query(ctx context.Context, text string, args []any) (rows, error) {
+	statement, err := s.statement(ctx, text) //nolint:sqlclosecheck // session.Close closes it
+	switch {
+	case err != nil:
+		return nil, err
+	case statement == nil:
+		return found(s.QueryContext(ctx, sqliteText(text), args...))
+	}
+	return found(statement.QueryContext(ctx, args...))
+}
+
+// statement returns nil for one that is not kept: those of the schema, of which prepared ones may outlive their tables,
+// and long ones.
+func (s *session) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	if len(text) > maxPrepared || strings.HasPrefix(text, "CREATE") || strings.HasPrefix(text, "PRAGMA") {
+		return nil, nil
+	}
+	if known := s.prepared[text]; known != nil {
+		return known, nil
+	}
+	made, err := s.PrepareContext(ctx, sqliteText(text))
+	if err != nil {
+		return nil, sqliteError(err)
+	}
+	s.prepared[text] = made
+	return made, nil
+}
+
+func (s *session) lock(context.Context, string) error { return nil } // there is one writer
