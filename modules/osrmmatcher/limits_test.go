@@ -97,6 +97,41 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// http.Transport asks again by itself where a connection that it kept ends without a response. Those calls count, too.
+func TestCallsOnKeptConnections(t *testing.T) {
+	const kept, most = 8, 3
+	u := upstreamtest.New(t)
+	s := start(t, u.URL, fmt.Sprintf("max_calls %d\ntransport http {\nkeepalive 1m\n}", most))
+	target := matchPath + "?path=[{41,-8},{41,-8.001}]"
+	for range 10 {
+		var arrived atomic.Int64
+		all := make(chan struct{})
+		u.Answer(func(w http.ResponseWriter, _ *http.Request) {
+			if arrived.Add(1) == kept {
+				close(all)
+			}
+			<-all
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"code":"NoMatch"}`)
+		})
+		var clients sync.WaitGroup
+		for range kept {
+			clients.Go(func() { s.Do(http.MethodGet, target, "", "") })
+		}
+		clients.Wait()
+
+		var asked atomic.Int64
+		u.Answer(func(http.ResponseWriter, *http.Request) {
+			asked.Add(1)
+			panic(http.ErrAbortHandler)
+		})
+		a := s.Do(http.MethodGet, target, "", "")
+		if n := asked.Load(); a.Status != http.StatusBadGateway || n != most {
+			t.Fatalf("asked %d times, want %d; answered %d %s", n, most, a.Status, a.Body)
+		}
+	}
+}
+
 // What a response can do without is not asked for beyond max_calls, and that is nothing to warn of.
 func TestCallsSpared(t *testing.T) {
 	u := upstreamtest.New(t)

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http/httptrace"
 	"sync/atomic"
 )
@@ -54,6 +55,16 @@ func (c *calls) watch(ctx context.Context, end context.CancelFunc) context.Conte
 		GetConn: func(string) {
 			if c.used() {
 				end()
+			}
+		},
+		// A connection may be there by the time that the context ends, and http.Transport then takes either. HTTP/2
+		// shares its connections.
+		GotConn: func(info httptrace.GotConnInfo) {
+			if secure, ok := info.Conn.(*tls.Conn); ok && secure.ConnectionState().NegotiatedProtocol == "h2" {
+				return
+			}
+			if c.over.Load() {
+				info.Conn.Close()
 			}
 		},
 		WroteHeaders: func() { c.made.Add(1) },
