@@ -364,7 +364,7 @@ func TestRevokeKeysSurvivesKill(t *testing.T) {
 func TestClusterSlowLink(t *testing.T) {
 	leaveOut(t, "it waits for a slow network")
 	t.Parallel()
-	const delay = 400 * time.Millisecond
+	const delay = 250 * time.Millisecond // each way, as by satellite: to connect takes five round trips of at most 5 s
 	dsn := pgtest.DSN(t)
 	proxy := pgtest.NewProxy(t, dsn)
 	proxy.Delay(delay)
