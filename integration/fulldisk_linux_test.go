@@ -101,6 +101,11 @@ func TestFullDisk(t *testing.T) {
 	s.send(t, createCall(t, user, fill)).want(503)
 	s.waitHealth(t, "degraded")
 	h := s.health(t)
+	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if h = s.health(t); h.Status != "degraded" { // the store tries twice a second
+			t.Fatalf("there is no room, and health is %+v", h)
+		}
+	}
 	if h.Store != "degraded" || fmt.Sprint(h.Reasons) != "[the store cannot write]" {
 		t.Errorf("health %+v", h)
 	}
