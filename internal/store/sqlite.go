@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -294,11 +293,10 @@ func (db *sqlite) watch(ctx context.Context, s *Store) {
 			s.health.answered(s.logger)
 		}
 		if s.Health().Write != nil {
-			_ = s.write(ctx, func(t *tx) error {
-				// SQLite writes nothing of an update that leaves a row as it was.
+			_ = s.write(ctx, func(t *tx) error { // SQLite writes nothing of an update that leaves a row as it was
 				_, err := t.exec("UPDATE maps_schema SET version = version + 1")
 				_, failed := t.exec("UPDATE maps_schema SET version = version - 1")
-				return cmp.Or(err, failed)
+				return errors.Join(err, failed)
 			})
 		}
 	}
