@@ -364,11 +364,12 @@ func TestRevokeKeysSurvivesKill(t *testing.T) {
 func TestClusterSlowLink(t *testing.T) {
 	leaveOut(t, "it waits for a slow network")
 	t.Parallel()
-	const delay = 250 * time.Millisecond // each way, as by satellite: to connect takes five round trips of at most 5 s
+	const delay = 400 * time.Millisecond // each way: to connect takes five round trips, which is near the default of 5 s
 	dsn := pgtest.DSN(t)
 	proxy := pgtest.NewProxy(t, dsn)
 	proxy.Delay(delay)
-	one, far := startPair(t, dsn, proxy.DSN, "max_stale 60s", "max_stale 10s")
+	slow := pgtest.With(t, proxy.DSN, "connect_timeout", "10")
+	one, far := startPair(t, dsn, slow, "max_stale 60s", "max_stale 10s")
 	user := one.userToken(t, "far")
 	for range 2 {
 		testpace.Within(t, "the end of a token on a server that is far away", time.Second+6*delay, func() time.Duration {

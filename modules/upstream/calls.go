@@ -60,10 +60,8 @@ func (c *calls) watch(ctx context.Context, end context.CancelFunc) context.Conte
 		// A connection may be there by the time that the context ends, and http.Transport then takes either. HTTP/2
 		// shares its connections.
 		GotConn: func(info httptrace.GotConnInfo) {
-			if secure, ok := info.Conn.(*tls.Conn); ok && secure.ConnectionState().NegotiatedProtocol == "h2" {
-				return
-			}
-			if c.over.Load() {
+			secure, _ := info.Conn.(*tls.Conn)
+			if c.over.Load() && (secure == nil || secure.ConnectionState().NegotiatedProtocol != "h2") {
 				info.Conn.Close()
 			}
 		},
