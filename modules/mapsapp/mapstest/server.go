@@ -5,6 +5,7 @@ package mapstest
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -155,31 +156,65 @@ func (s *Server) Load(cfg Config) error {
 	if err != nil {
 		return err
 	}
+	addresses := []string{strings.TrimPrefix(s.URL, "http://"), s.Admin}
+	var before []net.Conn
+	for _, address := range addresses {
+		if conn := idle(address); conn != nil {
+			defer conn.Close()
+			before = append(before, conn)
+		}
+	}
 	err = caddy.Load(adapted, true)
-	s.settle()
+	s.HTTP.CloseIdleConnections()
+	for _, conn := range before {
+		if err != nil {
+			break
+		}
+		// A server that stops closes its listeners first, and then the connections that wait.
+		if _, closed := conn.Read(make([]byte, 1)); errors.Is(closed, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("the configuration before is still served at %s", conn.RemoteAddr())
+		}
+	}
+	for _, address := range addresses {
+		settle(address)
+	}
 	return err
 }
 
-// settle waits until nobody reaches the sockets of the configuration before any more: a connection that waits there
-// is reset by the system, and one that was kept is closed, and what is not a GET would not be tried again.
-func (s *Server) settle() {
-	s.HTTP.CloseIdleConnections()
-	for _, address := range []string{strings.TrimPrefix(s.URL, "http://"), s.Admin} {
-		for answered, tries := 0, 0; answered < 8 && tries < 400; tries++ {
-			conn, err := net.Dial("tcp", address)
-			if err != nil {
-				return // nobody listens: the configuration was refused, and there was none before
-			}
-			_ = conn.SetDeadline(time.Now().Add(time.Second))
-			_, err = io.WriteString(conn, "OPTIONS * HTTP/1.0\r\n\r\n")
-			if err == nil {
-				_, err = conn.Read(make([]byte, 1))
-			}
-			conn.Close()
-			if answered++; err != nil {
-				answered = 0
-				time.Sleep(5 * time.Millisecond)
-			}
+// idle opens a connection that waits for its second request; nil where nobody listens yet.
+func idle(address string) net.Conn {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil
+	}
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n"); err == nil {
+		_, err = http.ReadResponse(bufio.NewReader(conn), nil)
+	}
+	if err != nil {
+		conn.Close()
+		return nil
+	}
+	return conn
+}
+
+// settle waits until nobody reaches the socket of the configuration before any more: a connection that waits there is
+// reset by the system, and what is not a GET would not be tried again.
+func settle(address string) {
+	for answered, tries := 0, 0; answered < 8 && tries < 400; tries++ {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return // nobody listens any more
+		}
+		_ = conn.SetDeadline(time.Now().Add(time.Second))
+		_, err = io.WriteString(conn, "OPTIONS * HTTP/1.0\r\n\r\n")
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1))
+		}
+		conn.Close()
+		if answered++; err != nil {
+			answered = 0
+			time.Sleep(5 * time.Millisecond)
 		}
 	}
 }
