@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -120,9 +121,12 @@ func openFile(path string) (db *sqlite, err error) {
 		}
 		return nil, err
 	}
+	undo := []func() error{lock.Unlock}
 	defer func() {
-		if err != nil {
-			_ = lock.Unlock()
+		for _, step := range slices.Backward(undo) {
+			if err != nil {
+				_ = step()
+			}
 		}
 	}()
 	// SQLite would give these the process's umask. What it finds, it leaves as it is.
@@ -131,8 +135,7 @@ func openFile(path string) (db *sqlite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = f.Chmod(fileMode)
-		if err = errors.Join(err, f.Close()); err != nil {
+		if err := errors.Join(f.Chmod(fileMode), f.Close()); err != nil {
 			return nil, err
 		}
 	}
@@ -149,11 +152,7 @@ func openFile(path string) (db *sqlite, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			changes.Close()
-		}
-	}()
+	undo = append(undo, changes.Close)
 	session, err := newSession(context.Background(), changes)
 	if err != nil {
 		return nil, err
@@ -165,12 +164,8 @@ func openFile(path string) (db *sqlite, err error) {
 	if err != nil {
 		return nil, err
 	}
+	undo = append(undo, reading.Close)
 	db.readers = &pool{DB: reading}
-	defer func() {
-		if err != nil {
-			reading.Close()
-		}
-	}()
 	if err := db.checkFirst(); err != nil {
 		return nil, err
 	}
@@ -304,12 +299,10 @@ func (db *sqlite) watch(ctx context.Context, s *Store) {
 
 // sleep reports whether the time passed before ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	}
 }
@@ -332,7 +325,7 @@ func checkFile(t *tx, pragma string) error {
 	return &Error{err: errors.New(strings.Join(found, "; ")), damaged: true}
 }
 
-// connect opens up to n connections to the file.
+// connect opens n connections to the file: all at once, since what is opened later may be another file.
 func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
 	// modeof gives files that SQLite makes beside this one the same mode.
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),
@@ -346,7 +339,14 @@ func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	return db, sqliteError(db.Ping())
+	for range n {
+		conn, failed := db.Conn(context.Background())
+		if failed != nil {
+			return nil, sqliteError(errors.Join(failed, db.Close()))
+		}
+		defer conn.Close() // which keeps it open for others
+	}
+	return db, nil
 }
 
 // maxPrepared is the length of the longest statement that is kept prepared. Longer ones have as many parameters as a
