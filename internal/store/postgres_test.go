@@ -31,33 +31,36 @@ func TestOtherServersHear(t *testing.T) {
 	a, b := openPostgres(t, dsn), openPostgres(t, dsn)
 	create(t, a, newAccount(1, "org"), newAccount(2, "org"))
 	addGrant(t, a, 1, "sa_000001", "sa_000001", 10)
-	for what, change := range map[string]func() error{
-		"an update": func() error {
+	for _, test := range []struct { // in this order: what is ended already does not change any more
+		what   string
+		change func() error
+	}{
+		{"an update", func() error {
 			_, _, err := a.UpdateAccount(context.Background(), "sa_000001", func(acc *account.Account) (bool, error) {
 				acc.Description += "."
 				return true, nil
 			})
 			return err
-		},
-		"a deletion": func() error {
+		}},
+		{"a deletion", func() error {
 			_, err := a.DeleteAccount(context.Background(), "sa_000002", nil)
 			return err
-		},
-		"quotas":         func() error { return a.SetOrganizationQuotas(context.Background(), "org", nil) },
-		"an ended grant": func() error { return a.EndGrant(context.Background(), "gr_000001") },
-		"a pushed grant": func() error {
+		}},
+		{"quotas", func() error { return a.SetOrganizationQuotas(context.Background(), "org", nil) }},
+		{"an ended grant", func() error { return a.EndGrant(context.Background(), "gr_000001") }},
+		{"a pushed grant", func() error {
 			addGrant(t, a, 2, "sa_000001", "sa_000001", 1)
 			addGrant(t, a, 3, "sa_000001", "sa_000001", 1)
 			return nil
-		},
+		}},
 	} {
 		number, other := b.Revision("org").Load(), b.Revision("other").Load()
-		is(t, what, nil, change())
+		is(t, test.what, nil, test.change())
 		if took := heard(t, b, "org", number); took > heardWithin {
-			t.Errorf("%s was heard after %v", what, took)
+			t.Errorf("%s was heard after %v", test.what, took)
 		}
 		if b.Revision("other").Load() != other {
-			t.Errorf("%s changed another organization", what)
+			t.Errorf("%s changed another organization", test.what)
 		}
 	}
 	keys := b.KeysRevision().Load()
