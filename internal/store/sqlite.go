@@ -332,7 +332,7 @@ func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
 		RawQuery: url.Values{"modeof": {path}}.Encode()}
 	pragmas = append([]string{fmt.Sprintf("busy_timeout=%d", busyTimeout.Milliseconds()), "foreign_keys=on"}, pragmas...)
 	db, err := driver.Open(dsn.String(), func(c *sqlite3.Conn) error {
-		return c.Exec("PRAGMA " + strings.Join(pragmas, "; PRAGMA "))
+		return c.Exec("PRAGMA " + strings.Join(pragmas, "; PRAGMA ") + "; PRAGMA schema_version") // which opens the log too
 	})
 	if err != nil {
 		return nil, sqliteError(err)

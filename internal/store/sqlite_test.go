@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,7 +161,15 @@ func TestMovedFile(t *testing.T) {
 			}
 			is(t, "a change", ErrMoved, s.CreateAccount(t.Context(), newAccount(2, "org"), many))
 			is(t, "health", ErrMoved, s.Health().Write)
-			must[account.Account](t)(s.Account(t.Context(), "sa_000001"))
+			var readers sync.WaitGroup // more than one connection serves
+			for range 100 {
+				readers.Go(func() {
+					if _, err := s.Account(t.Context(), "sa_000001"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			readers.Wait()
 			if _, err := s.Backup(t.Context(), path+".backup"); err == nil {
 				t.Error("a backup was made")
 			}
