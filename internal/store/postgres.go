@@ -191,9 +191,6 @@ func (db *postgres) snapshot(ctx context.Context, run func(*tx) error) error {
 // write repeats a transaction that PostgreSQL refused because of others at the same time. It is not given up when the
 // caller goes away while it commits, since the caller must know the outcome.
 func (db *postgres) write(ctx context.Context, run func(*tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	return db.call(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		for attempt := 1; ; attempt++ {
 			err := db.transaction(ctx, pgx.TxOptions{}, func(t *tx) error {

@@ -134,6 +134,9 @@ func (s *Store) read(ctx context.Context, run func(*tx) error) error {
 // write runs a transaction. Even if it fails, the revisions of what it changed rise: a commit whose answer was lost may
 // have taken place.
 func (s *Store) write(ctx context.Context, run func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	var changes []string
 	var touched bool
 	err := s.db.write(ctx, func(t *tx) error {
