@@ -123,10 +123,11 @@ func openFile(path string) (db *sqlite, err error) {
 	}
 	undo := []func() error{lock.Unlock}
 	defer func() {
+		if err == nil {
+			return
+		}
 		for _, step := range slices.Backward(undo) {
-			if err != nil {
-				_ = step()
-			}
+			_ = step()
 		}
 	}()
 	// SQLite would give these the process's umask. What it finds, it leaves as it is.
@@ -288,10 +289,13 @@ func (db *sqlite) watch(ctx context.Context, s *Store) {
 			s.health.answered(s.logger)
 		}
 		if s.Health().Write != nil {
-			_ = s.write(ctx, func(t *tx) error { // SQLite writes nothing of an update that leaves a row as it was
-				_, err := t.exec("UPDATE maps_schema SET version = version + 1")
-				_, failed := t.exec("UPDATE maps_schema SET version = version - 1")
-				return errors.Join(err, failed)
+			_ = s.write(ctx, func(t *tx) error { // SQLite skips an update that leaves a row as it was
+				// After an error SQLite may have ended the transaction, and a second statement would be permanent.
+				if _, err := t.exec("UPDATE maps_schema SET version = version + 1"); err != nil {
+					return err
+				}
+				_, err := t.exec("UPDATE maps_schema SET version = version - 1")
+				return err
 			})
 		}
 	}
@@ -325,14 +329,15 @@ func checkFile(t *tx, pragma string) error {
 	return &Error{err: errors.New(strings.Join(found, "; ")), damaged: true}
 }
 
-// connect opens n connections to the file: all at once, since what is opened later may be another file.
+// connect opens n connections to the file. It opens all of them now, because the path may later lead to another file.
 func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
 	// modeof gives files that SQLite makes beside this one the same mode.
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),
 		RawQuery: url.Values{"modeof": {path}}.Encode()}
 	pragmas = append([]string{fmt.Sprintf("busy_timeout=%d", busyTimeout.Milliseconds()), "foreign_keys=on"}, pragmas...)
+	pragmas = append(pragmas, "schema_version") // reads the file, which opens the write-ahead log too
 	db, err := driver.Open(dsn.String(), func(c *sqlite3.Conn) error {
-		return c.Exec("PRAGMA " + strings.Join(pragmas, "; PRAGMA ") + "; PRAGMA schema_version") // which opens the log too
+		return c.Exec("PRAGMA " + strings.Join(pragmas, "; PRAGMA "))
 	})
 	if err != nil {
 		return nil, sqliteError(err)
@@ -344,7 +349,7 @@ func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
 		if failed != nil {
 			return nil, sqliteError(errors.Join(failed, db.Close()))
 		}
-		defer conn.Close() // which keeps it open for others
+		defer conn.Close() // returns it to the pool
 	}
 	return db, nil
 }
