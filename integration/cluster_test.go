@@ -92,17 +92,6 @@ func (s *server) until(t *testing.T, token string, status int, limit time.Durati
 	return last
 }
 
-// persist sends a request again, as clients do, while the answer is that the store is away.
-func (s *server) persist(t *testing.T, c call, limit time.Duration) *answer {
-	t.Helper()
-	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
-		a := s.send(t, c)
-		if a.status != 503 || time.Now().After(deadline) {
-			return a
-		}
-	}
-}
-
 // A change on one server is known to all others within a second, also while the database's connections are cut again and
 // again.
 func TestClusterHearsOfSuspension(t *testing.T) {
@@ -171,15 +160,30 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 func (c *cluster) suspendOnce(t *testing.T) time.Duration {
 	t.Helper()
 	// Anything may have to be tried again while connections are cut.
-	const limit = 5 * time.Second
+	persist := func(what string, do func() *answer, status int) *answer {
+		t.Helper()
+		for range 50 {
+			if a := do(); a.status == status {
+				return a
+			} else if a.status != 503 {
+				a.want(status)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Fatalf("%s: 503 again and again", what)
+		return nil
+	}
 	first := c.nodes[0]
 	user := c.nodes[1].userToken(t, "cluster") // minted on one server, good on all
 	var created accountBody
-	first.persist(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType,
-		body: `{"platform":"WEB","scopes":["REVERSEGEOCODING"]}`}, limit).want(201).into(&created)
+	persist("creating", func() *answer {
+		return first.send(t, call{method: "POST", path: accounts, bearer: user, contentType: jsonType,
+			body: `{"platform":"WEB","scopes":["REVERSEGEOCODING"]}`})
+	}, 201).into(&created)
 	var tokens tokensBody
-	exchange := exchangeCall(secret(created.Data.ClientToken), secret(created.Data.ServerToken))
-	c.nodes[2].persist(t, exchange, limit).want(200).into(&tokens)
+	persist("exchanging", func() *answer {
+		return c.nodes[2].send(t, exchangeCall(secret(created.Data.ClientToken), secret(created.Data.ServerToken)))
+	}, 200).into(&tokens)
 	token := secret(tokens.Data.AccessToken)
 	secret(tokens.Data.RefreshToken)
 	for _, s := range c.nodes {
@@ -192,8 +196,10 @@ func (c *cluster) suspendOnce(t *testing.T) time.Duration {
 	}
 	time.Sleep(50 * time.Millisecond)
 	// From when the suspension was confirmed. If it has to be asked for again, the first may have taken place.
-	first.persist(t, call{method: "PATCH", path: accounts + "/" + created.Data.ID, bearer: user,
-		contentType: jsonType, body: `{"status":"SUSPENDED"}`}, limit).want(200)
+	persist("suspending", func() *answer {
+		return first.send(t, call{method: "PATCH", path: accounts + "/" + created.Data.ID, bearer: user,
+			contentType: jsonType, body: `{"status":"SUSPENDED"}`})
+	}, 200)
 	confirmed := time.Now()
 	first.send(t, call{path: reverse + place, bearer: token}).want(401) // there, with the next request
 	asking.Wait()

@@ -31,7 +31,7 @@ func TestOtherServersHear(t *testing.T) {
 	a, b := openPostgres(t, dsn), openPostgres(t, dsn)
 	create(t, a, newAccount(1, "org"), newAccount(2, "org"))
 	addGrant(t, a, 1, "sa_000001", "sa_000001", 10)
-	for _, test := range []struct { // in this order: what is ended already does not change any more
+	for _, test := range []struct { // the order matters: a grant can end only once
 		what   string
 		change func() error
 	}{

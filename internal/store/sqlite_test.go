@@ -161,7 +161,7 @@ func TestMovedFile(t *testing.T) {
 			}
 			is(t, "a change", ErrMoved, s.CreateAccount(t.Context(), newAccount(2, "org"), many))
 			is(t, "health", ErrMoved, s.Health().Write)
-			var readers sync.WaitGroup // more than one connection serves
+			var readers sync.WaitGroup // enough of them to use several connections
 			for range 100 {
 				readers.Go(func() {
 					if _, err := s.Account(t.Context(), "sa_000001"); err != nil {

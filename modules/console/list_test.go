@@ -79,7 +79,7 @@ func TestExpiry(t *testing.T) {
 	s := mapstest.Start(t, mapstest.Config{Site: site})
 	s.CreateAccount(s.UserToken("acme"), "TILE", `"description":"shop"`)
 	tab := testbrowser.Open(t, 800, 600)
-	// Long enough for a busy machine to show the page before the token expires.
+	// A busy machine needs some seconds to show the page.
 	a := s.AdminDo(http.MethodPost, "/maps/user-tokens", mapstest.JSON("organization", "acme", "ttl", "15s"))
 	var minted struct{ Token string }
 	if err := json.Unmarshal([]byte(a.Body), &minted); err != nil {

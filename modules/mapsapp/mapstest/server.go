@@ -156,38 +156,39 @@ func (s *Server) Load(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	addresses := []string{strings.TrimPrefix(s.URL, "http://"), s.Admin}
-	var before []net.Conn
-	for _, address := range addresses {
-		if conn := idle(address); conn != nil {
+	var idle []net.Conn
+	for _, address := range []string{strings.TrimPrefix(s.URL, "http://"), s.Admin} {
+		if conn := openIdle(address); conn != nil {
 			defer conn.Close()
-			before = append(before, conn)
+			idle = append(idle, conn)
 		}
 	}
 	err = caddy.Load(adapted, true)
 	s.HTTP.CloseIdleConnections()
-	for _, conn := range before {
-		if err != nil {
-			break
-		}
-		// A server that stops closes its listeners first, and then the connections that wait.
-		if _, closed := conn.Read(make([]byte, 1)); errors.Is(closed, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("the configuration before is still served at %s", conn.RemoteAddr())
+	if err != nil {
+		return err
+	}
+	// The old servers may still accept connections. On shutdown they close their listeners, then idle connections.
+	for _, conn := range idle {
+		_ = conn.SetDeadline(time.Now().Add(answerTimeout))
+		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("the old configuration still serves %s", conn.RemoteAddr())
 		}
 	}
-	for _, address := range addresses {
-		settle(address)
-	}
-	return err
+	return nil
 }
 
-// idle opens a connection that waits for its second request; nil where nobody listens yet.
-func idle(address string) net.Conn {
+// answerTimeout is how long a server may take to answer, or to close a connection, on a busy machine.
+const answerTimeout = 20 * time.Second
+
+// openIdle connects to a server and makes one request, so that the connection is idle. It returns nil if the server
+// does not answer.
+func openIdle(address string) net.Conn {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil
 	}
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(answerTimeout))
 	if _, err = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n"); err == nil {
 		_, err = http.ReadResponse(bufio.NewReader(conn), nil)
 	}
@@ -196,27 +197,6 @@ func idle(address string) net.Conn {
 		return nil
 	}
 	return conn
-}
-
-// settle waits until nobody reaches the socket of the configuration before any more: a connection that waits there is
-// reset by the system, and what is not a GET would not be tried again.
-func settle(address string) {
-	for answered, tries := 0, 0; answered < 8 && tries < 400; tries++ {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			return // nobody listens any more
-		}
-		_ = conn.SetDeadline(time.Now().Add(time.Second))
-		_, err = io.WriteString(conn, "OPTIONS * HTTP/1.0\r\n\r\n")
-		if err == nil {
-			_, err = conn.Read(make([]byte, 1))
-		}
-		conn.Close()
-		if answered++; err != nil {
-			answered = 0
-			time.Sleep(5 * time.Millisecond)
-		}
-	}
 }
 
 func (s *Server) logFile() string { return filepath.Join(s.Dir, "caddy.log") }
