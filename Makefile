@@ -29,7 +29,7 @@ demo:
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
 # What mostly computes: most of that is left out of short runs and under the race detector, and done by `make test-pure`.
-PURE := ./internal/build/... ./internal/cmd/eval ./internal/evaluation/... ./internal/geocoding/... ./internal/maptile/... \
+PURE := ./internal/compiler/... ./internal/cmd/eval ./internal/evaluation/... ./internal/geocoding/... ./internal/maptile/... \
 	./internal/matching/... ./internal/roadgraph/...
 
 test:

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 )
 

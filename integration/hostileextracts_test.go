@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/build/extract/extracttest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/extract/extracttest"
 )
 
 // Extracts that were made to hurt `maps build` end in bounded work and memory, as a region or with one clear line.

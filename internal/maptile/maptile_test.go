@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/build/tiles/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/basemap/tilestest"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/region"

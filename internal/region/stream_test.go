@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
 
 // TestStreams: sections that were streamed are read as those that were added whole, whatever their sizes, and

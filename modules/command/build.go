@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
-	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 )
 
 func init() { subcommands = append(subcommands, newBuildCmd) }
@@ -52,7 +52,7 @@ are removed at the end; those of a build that was killed, by the next one.`,
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
 			show := newProgress(cmd.ErrOrStderr())
-			report, err := compile.Build(ctx, compile.Options{
+			report, err := compiler.Build(ctx, compiler.Options{
 				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap, Progress: show.update,
 			})
 			show.end()
@@ -70,7 +70,7 @@ are removed at the end; those of a build that was killed, by the next one.`,
 	return cmd
 }
 
-func printReport(out io.Writer, path string, r *compile.Report) error {
+func printReport(out io.Writer, path string, r *compiler.Report) error {
 	c := &r.Counts
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s roads, %s features, %s addresses\n", path, humanize.IBytes(uint64(r.Size)),
@@ -97,7 +97,7 @@ func printReport(out io.Writer, path string, r *compile.Report) error {
 	}
 	fmt.Fprintf(&b, "read in %s, compiled in %s, written in %s, with %s of temporary files\n",
 		round(r.Read), round(r.Compile), round(r.Write), humanize.IBytes(uint64(r.Scratch)))
-	fmt.Fprintf(&b, "%s, %s\n", compile.Attribution, compile.License)
+	fmt.Fprintf(&b, "%s, %s\n", compiler.Attribution, compiler.License)
 	_, err := io.WriteString(out, b.String())
 	return err
 }

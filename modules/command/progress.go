@@ -10,7 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 )
 
 // progress shows how far a long command has come, how much memory it takes and how much time the stage still needs: a

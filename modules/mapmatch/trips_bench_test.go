@@ -11,7 +11,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/drives"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
@@ -86,7 +86,7 @@ func trips(b *testing.B) (region string, lines []orb.LineString) {
 		b.Fatal(err)
 	}
 	region = filepath.Join(b.TempDir(), "here.region")
-	if _, err := compile.Build(ctx, compile.Options{Inputs: []string{path}, Output: region}); err != nil {
+	if _, err := compiler.Build(ctx, compiler.Options{Inputs: []string{path}, Output: region}); err != nil {
 		b.Fatal(err)
 	}
 	if given != "" {

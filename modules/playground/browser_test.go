@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
@@ -29,17 +29,17 @@ type world struct {
 
 // startWorld runs the service with the map of an extract. settings are further lines of the maps option; build may
 // change how the map is built.
-func startWorld(t *testing.T, extract, settings string, build ...func(*compile.Options)) *world {
+func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.Options)) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles a map and runs a browser")
 	}
 	region := filepath.Join(t.TempDir(), "map.region")
-	options := compile.Options{Inputs: []string{extract}, Output: region}
+	options := compiler.Options{Inputs: []string{extract}, Output: region}
 	for _, change := range build {
 		change(&options)
 	}
-	if _, err := compile.Build(t.Context(), options); err != nil {
+	if _, err := compiler.Build(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
 	site := func(guest string) string {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
@@ -81,7 +81,7 @@ func TestBrowserTrouble(t *testing.T) {
 
 // A region without a map says so, and all else works.
 func TestBrowserNoMap(t *testing.T) {
-	w := startWorld(t, village(t), "", func(o *compile.Options) { o.NoMap = true })
+	w := startWorld(t, village(t), "", func(o *compiler.Options) { o.NoMap = true })
 	tab := w.page(t, 1000, 700, villageView)
 	says(tab, "#trouble", "no map")
 	tab.Type("#ask-at", "39.1601, -75.5201")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/response"
@@ -40,8 +40,8 @@ func BenchmarkBesideRespond(b *testing.B) {
 func besideRespond(b *testing.B, size string) {
 	query := fmt.Sprintf("?lat=%g&lon=%g&size=%s", dover[1], dover[0], size)
 	path := filepath.Join(b.TempDir(), "delaware.region")
-	if _, err := compile.Build(b.Context(),
-		compile.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
+	if _, err := compiler.Build(b.Context(),
+		compiler.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	length := len(answerOf(b, path, size))

@@ -17,7 +17,7 @@ import (
 	"github.com/paulmach/orb"
 	orbtile "github.com/paulmach/orb/maptile"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
@@ -33,8 +33,8 @@ import (
 func serveDelaware(b *testing.B, length func(file *region.File) int) (s *mapstest.Server, token, path string) {
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "delaware.region")
-	if _, err := compile.Build(b.Context(),
-		compile.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
+	if _, err := compiler.Build(b.Context(),
+		compiler.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	file, err := region.Open(path)

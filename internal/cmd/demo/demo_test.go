@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 )
 
 func TestWriteCredentials(t *testing.T) {
@@ -95,8 +95,8 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ noMap, cut, complete bool }{{false, false, true}, {noMap: true}, {cut: true}} {
-		opts := compile.Options{Inputs: []string{extract}, Output: region, NoMap: tc.noMap}
-		if _, err := compile.Build(t.Context(), opts); err != nil {
+		opts := compiler.Options{Inputs: []string{extract}, Output: region, NoMap: tc.noMap}
+		if _, err := compiler.Build(t.Context(), opts); err != nil {
 			t.Fatal(err)
 		}
 		if tc.cut {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
-	"github.com/mapsedge/caddy-maps/internal/build/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 )
 
 // Build is what compiling an extract took.
@@ -31,7 +31,7 @@ type Builder func(ctx context.Context, extract, output string) (Build, error)
 func InProcess(ctx context.Context, extract, output string) (Build, error) {
 	watch := watchMemory(os.Getpid(), "")
 	began := time.Now()
-	_, err := compile.Build(ctx, compile.Options{Inputs: []string{extract}, Output: output})
+	_, err := compiler.Build(ctx, compiler.Options{Inputs: []string{extract}, Output: output})
 	b := Build{Took: time.Since(began)}
 	b.Anonymous, _ = watch.stop()
 	return b, errors.Join(err, b.sizes(extract, output))

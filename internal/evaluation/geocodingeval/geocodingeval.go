@@ -16,10 +16,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
-	"github.com/mapsedge/caddy-maps/internal/build/memory"
-	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -114,7 +114,7 @@ type subject struct {
 
 func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *Options) (missed Missed, err error) {
 	path := filepath.Join(directory, p.name+".region")
-	if _, err := compile.Build(ctx, compile.Options{Inputs: []string{p.path}, Output: path}); err != nil {
+	if _, err := compiler.Build(ctx, compiler.Options{Inputs: []string{p.path}, Output: path}); err != nil {
 		return nil, err
 	}
 	opened, err := openTime(path)

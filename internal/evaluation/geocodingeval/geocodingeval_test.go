@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
@@ -44,7 +44,7 @@ func TestLookups(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "delaware.region")
-	if _, err := compile.Build(t.Context(), compile.Options{Inputs: []string{delaware}, Output: path}); err != nil {
+	if _, err := compiler.Build(t.Context(), compiler.Options{Inputs: []string{delaware}, Output: path}); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer

@@ -13,7 +13,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/evaluation/dataset"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -35,7 +35,7 @@ func Draw(ctx context.Context) ([]byte, error) {
 	}
 	defer os.RemoveAll(directory)
 	output := filepath.Join(directory, "delaware.region")
-	if _, err := compile.Build(ctx, compile.Options{Inputs: []string{path}, Output: output}); err != nil {
+	if _, err := compiler.Build(ctx, compiler.Options{Inputs: []string{path}, Output: output}); err != nil {
 		return nil, err
 	}
 	f, err := region.Open(output)

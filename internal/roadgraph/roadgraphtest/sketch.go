@@ -12,8 +12,8 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/build/extract"
-	"github.com/mapsedge/caddy-maps/internal/build/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 

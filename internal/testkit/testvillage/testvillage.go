@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/testdata"
 )
 
@@ -21,8 +21,8 @@ func Build() (path string, remove func()) {
 	if err := os.WriteFile(extract, testdata.Read("village.osm"), 0o600); err != nil {
 		panic(err)
 	}
-	options := compile.Options{Inputs: []string{extract}, Output: path}
-	if _, err := compile.Build(context.Background(), options); err != nil {
+	options := compiler.Options{Inputs: []string{extract}, Output: path}
+	if _, err := compiler.Build(context.Background(), options); err != nil {
 		panic(err)
 	}
 	return path, func() { os.RemoveAll(dir) }

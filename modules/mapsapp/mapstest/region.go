@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/build/compile"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/testdata"
 )
 
@@ -25,7 +25,7 @@ func BuildRegion(t testing.TB, path, osm string) {
 	if err := os.WriteFile(extract, []byte(osm), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := compile.Build(t.Context(), compile.Options{Inputs: []string{extract}, Output: path}); err != nil {
+	if _, err := compiler.Build(t.Context(), compiler.Options{Inputs: []string{extract}, Output: path}); err != nil {
 		t.Fatal(err)
 	}
 }

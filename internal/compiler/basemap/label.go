@@ -1,0 +1,51 @@
+package basemap
+
+import (
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/mercator"
+)
+
+// labelRows is how many rows of an area are looked at for the place of its label; odd, so that one is the middle.
+const labelRows = 7
+
+// labelPoint returns a position inside of an area, in its middle where it is widest: of some rows through it, the one
+// with the longest stretch inside, and the middle of that.
+func labelPoint(rings []geom.Ring) mercator.Point {
+	box := geom.Bounds(rings[0])
+	for _, ring := range rings[1:] {
+		box = join(box, geom.Bounds(ring), false)
+	}
+	best, widest := rings[0][0], int32(-1) // of an area without any height
+	var crossings []int32
+	for i := range int64(labelRows) {
+		row := (labelRows/2 + (i+1)/2*(1-i%2*2) + labelRows) % labelRows // from the middle outwards
+		// Half a unit below a position, so that none is on it.
+		y := float64(box.Min.Y) + float64(int64(box.Max.Y-box.Min.Y)*(2*row+1)/(2*labelRows)) + 0.5
+		crossings = crossings[:0]
+		for _, ring := range rings {
+			crossings = appendCrossings(crossings, ring, y)
+		}
+		slices.Sort(crossings)
+		for k := 0; k+1 < len(crossings); k += 2 {
+			if width := crossings[k+1] - crossings[k]; width > widest {
+				best, widest = mercator.Point{X: crossings[k] + width/2, Y: int32(y)}, width
+			}
+		}
+	}
+	return best
+}
+
+// appendCrossings adds where a ring crosses a row, rounded to the west.
+func appendCrossings(crossings []int32, ring geom.Ring, y float64) []int32 {
+	a := ring[len(ring)-1]
+	for _, b := range ring {
+		if (float64(a.Y) < y) != (float64(b.Y) < y) {
+			x := float64(a.X) + (y-float64(a.Y))*float64(b.X-a.X)/float64(b.Y-a.Y)
+			crossings = append(crossings, int32(x))
+		}
+		a = b
+	}
+	return crossings
+}

@@ -1,0 +1,139 @@
+package coast
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
+	"github.com/mapsedge/caddy-maps/internal/mercator"
+)
+
+// TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile that is put
+// together of these.
+func TestQuarters(t *testing.T) {
+	s := squareOf(12, 1000, 1500)
+	rapid.Check(t, func(t *rapid.T) {
+		coordinate := func(from int32) *rapid.Generator[int32] {
+			return rapid.Custom(func(t *rapid.T) int32 {
+				if rapid.Bool().Draw(t, "even") { // corners, and points that are on one line
+					return from + s.size/8*rapid.Int32Range(-2, 10).Draw(t, "eighths")
+				}
+				return from + rapid.Int32Range(-s.size/4, s.size/4*5).Draw(t, "units")
+			})
+		}
+		point := rapid.Custom(func(t *rapid.T) mercator.Point {
+			return mercator.Point{X: coordinate(s.x).Draw(t, "x"), Y: coordinate(s.y).Draw(t, "y")}
+		})
+		var rings []geom.Ring
+		for _, r := range rapid.SliceOfN(rapid.SliceOfN(point, 3, 10), 1, 4).Draw(t, "rings") {
+			rings = append(rings, r)
+		}
+		rings = geomtest.Rings(geom.Simple(rings))
+		var pieces [][]mercator.Point
+		cutter := splitter{shift: cellShift, maxX: 1<<cellZoom - 1, maxY: 1<<cellZoom - 1,
+			yield: func(x, y int32, piece []mercator.Point) error {
+				if x == 1000 && y == 1500 {
+					pieces = append(pieces, slices.Clone(piece))
+				}
+				return nil
+			}}
+		for _, r := range rings {
+			line := append(slices.Clone(r), r[0])
+			slices.Reverse(line)
+			if err := cutter.line(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole := settle(s, pieces)
+		middle := s.middle()
+		if geomtest.Near(rings, middle, 4) {
+			t.Skip("the middle is on the coast")
+		}
+		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.rings, middle)
+		quarters := whole.quarter()
+		tiles := append([]*tile{whole, merge(s, quarters)}, quarters[:]...)
+		for _, p := range rapid.SliceOfN(point, 20, 20).Draw(t, "points") {
+			if p.X <= s.x || p.Y <= s.y || p.X >= s.x+s.size || p.Y >= s.y+s.size || p.X == middle.X ||
+				p.Y == middle.Y || geomtest.Near(rings, p, 4) {
+				continue
+			}
+			land, half := geomtest.Holds(rings, p), s.size/2
+			for _, i := range []int32{0, 1, 2 + (p.Y-s.y)/half*2 + (p.X-s.x)/half} {
+				lands, oceans := tiles[i].polygons()
+				if geomtest.Holds(geomtest.Rings(lands), p) != land ||
+					geomtest.Holds(geomtest.Rings(oceans), p) == land {
+					t.Fatalf("%v is land: %t, but not in %d", p, land, i)
+				}
+			}
+		}
+	})
+}
+
+// TestSettle: whatever pieces of coast are like, along the border land and ocean take turns.
+func TestSettle(t *testing.T) {
+	s := squareOf(12, 1000, 1500)
+	rapid.Check(t, func(t *rapid.T) {
+		point := rapid.Custom(func(t *rapid.T) mercator.Point {
+			return mercator.Point{X: s.x + s.size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
+				Y: s.y + s.size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
+		})
+		var pieces [][]mercator.Point
+		for _, p := range rapid.SliceOfN(rapid.SliceOfN(point, 2, 8), 0, 8).Draw(t, "pieces") {
+			if p = slices.Compact(p); len(p) > 1 {
+				pieces = append(pieces, p)
+			}
+		}
+		settled := settle(s, pieces)
+		events := settled.events()
+		for i, e := range events {
+			if e.place < 0 || i > 0 && e.end == events[i-1].end {
+				t.Fatalf("%+v of %v", events, settled.lines)
+			}
+		}
+	})
+}
+
+// TestSimplify: what nobody could see at a zoom goes, and what is left is where it was.
+func TestSimplify(t *testing.T) {
+	const z = 6
+	s, step := squareOf(z, 10, 20), int32(1)<<(mercator.Bits-12-z)
+	ring := func(steps int32) geom.Ring {
+		m, size := s.middle(), steps*step
+		return geom.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
+	}
+	at := func(x, y int32) mercator.Point { return mercator.Point{X: s.x + x*step, Y: s.y + y*step} }
+	in := tile{s, []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
+		[]geom.Ring{ring(5), ring(50)}, false}
+	out := in.simplify(z)
+	want := geom.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
+	if len(out.lines) != 1 || !slices.Equal(out.lines[0], want) {
+		t.Errorf("the line is %v, not %v", out.lines, want)
+	}
+	if len(out.rings) != 1 || geom.Area2(out.rings[0]) != geom.Area2(ring(50)) {
+		t.Errorf("of a small and a large island %v is left", out.rings)
+	}
+	if same := in.simplify(cellZoom); len(same.rings) != 2 || len(same.lines[0]) != 5 {
+		t.Errorf("at the cells' zoom %+v is left", same)
+	}
+}
+
+// TestNonsense: a coast of which nothing can be made leaves land and ocean around it.
+func TestNonsense(t *testing.T) {
+	s := squareOf(12, 1000, 1500)
+	for _, width := range []int32{s.size / 8, s.size} {
+		random := rand.New(rand.NewPCG(1, 2))
+		shore := []mercator.Point{{X: s.x + 9, Y: s.y + s.size}}
+		for range 20_000 {
+			shore = append(shore, mercator.Point{X: s.x + random.Int32N(width), Y: s.y + random.Int32N(s.size)})
+		}
+		land, ocean := settle(s, [][]mercator.Point{append(shore, mercator.Point{X: s.x + 9, Y: s.y})}).polygons()
+		p := mercator.Point{X: s.x + s.size - 1, Y: s.y + s.size/2}
+		if geomtest.Holds(geomtest.Rings(land), p) || !geomtest.Holds(geomtest.Rings(ocean), p) {
+			t.Errorf("there are %d polygons of land, %d of ocean", len(land), len(ocean))
+		}
+	}
+}

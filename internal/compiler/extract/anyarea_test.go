@@ -1,0 +1,158 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
+	"pgregory.net/rapid"
+)
+
+// TestAnyArea draws a random set of cells, cuts its outline into random ways with random directions, and expects that
+// the assembled area has the same cells. The outlines touch themselves and each other in corners.
+func TestAnyArea(t *testing.T) {
+	const size = 7
+	parent := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		var in [size + 2][size + 2]bool // with an empty margin
+		cells := 0
+		for y := 1; y <= size; y++ {
+			for x := 1; x <= size; x++ {
+				in[y][x] = rapid.Bool().Draw(t, "cell")
+				if in[y][x] {
+					cells++
+				}
+			}
+		}
+		node := func(x, y int) int64 { return int64(10*y + x) } // lower left corner of a cell
+		// The edges between a cell that is in and one that is not.
+		var edges [][2]int64
+		for y := 1; y <= size+1; y++ {
+			for x := 1; x <= size+1; x++ {
+				if in[y][x] != in[y-1][x] {
+					edges = append(edges, [2]int64{node(x, y), node(x+1, y)})
+				}
+				if in[y][x] != in[y][x-1] {
+					edges = append(edges, [2]int64{node(x, y), node(x, y+1)})
+				}
+			}
+		}
+		edges = rapid.Permutation(edges).Draw(t, "order")
+		s := sketch{nodes: grid()}
+		var members []string
+		for len(edges) > 0 {
+			nodes := []int64{edges[0][0], edges[0][1]}
+			edges = edges[1:]
+			for range rapid.IntRange(0, 12).Draw(t, "length") {
+				end := nodes[len(nodes)-1]
+				i := slices.IndexFunc(edges, func(e [2]int64) bool { return e[0] == end || e[1] == end })
+				// A way does not go on once it is closed.
+				if i < 0 || nodes[0] == end {
+					break
+				}
+				nodes = append(nodes, edges[i][0]+edges[i][1]-end)
+				edges = slices.Delete(edges, i, i+1)
+			}
+			if rapid.Bool().Draw(t, "reversed") {
+				slices.Reverse(nodes)
+			}
+			id := int64(len(s.ways) + 1)
+			s.ways = append(s.ways, sketchWay{id: id, nodes: nodes})
+			members = append(members, fmt.Sprintf("w%d:outer", id))
+		}
+		mp := assembleSketch(t, parent, &s, members)
+		checkRings(t, mp)
+		if math.Abs(areaOf(mp)-float64(cells)*cell) > cell/1000 {
+			t.Fatalf("%.3f cells, want %d: %v", areaOf(mp)/cell, cells, mp)
+		}
+		for y := 1; y <= size; y++ {
+			for x := 1; x <= size; x++ {
+				middle := orb.Point{(float64(x) + 0.5) / 100, (float64(y) + 0.5) / 100}
+				if got := planar.MultiPolygonContains(mp, middle); got != in[y][x] {
+					t.Fatalf("cell %d, %d: %v, want %v: %v", x, y, got, in[y][x], mp)
+				}
+			}
+		}
+	})
+}
+
+// assembleSketch puts the ways of a sketch together as one relation, without going through a file.
+func assembleSketch(t *rapid.T, parent string, s *sketch, members []string) orb.MultiPolygon {
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := scratch.Open(parent, "test", 1<<20)
+	check(err)
+	defer dir.Close()
+	c, err := newCollector(dir, nil, true, false)
+	check(err)
+	found := new(batch)
+	found.reset()
+	for _, id := range slices.Sorted(maps.Keys(s.nodes)) {
+		lat, lon, _ := toFixed(s.nodes[id][1], s.nodes[id][0])
+		c.look(&object{kind: mapdata.KindNode, id: id, lat: lat, lon: lon}, found)
+	}
+	relation := object{kind: mapdata.KindRelation, id: 1, tags: tagsOf("type=multipolygon name=Area leisure=park")}
+	for i, w := range s.ways {
+		_, role, _ := strings.Cut(members[i], ":")
+		relation.members = append(relation.members, member{id: w.id, kind: mapdata.KindWay, role: role})
+	}
+	c.look(&relation, found)
+	check(c.take(found))
+	check(c.prepareWays(context.Background()))
+	found.reset()
+	for _, w := range s.ways {
+		c.lookAtWay(&object{kind: mapdata.KindWay, id: w.id, refs: w.nodes}, found)
+	}
+	check(c.takeWays(found))
+	check(c.ways.finish(context.Background()))
+	built, err := c.assembleArea(0)
+	check(err)
+	return built.polygons
+}
+
+// TestBands: looking only at the edges of a latitude's band gives the same as looking at all.
+func TestBands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 400).Draw(t, "points")
+		side := rapid.IntRange(2, 1000).Draw(t, "side") // small ones have many points at one latitude
+		coordinate := rapid.IntRange(0, side)
+		var points orb.Ring
+		for range n {
+			points = append(points, orb.Point{float64(coordinate.Draw(t, "x")) / 7, float64(coordinate.Draw(t, "y")) / 7})
+		}
+		points = append(points, points[0])
+		r := ring{points: points, bound: points.Bound()}
+		if r.bound.Min[1] == r.bound.Max[1] {
+			t.Skip("without a height there is no ring")
+		}
+		all := make([]int32, 0, n)
+		for i := 1; i < len(points); i++ {
+			all = append(all, int32(i))
+		}
+		for range 20 {
+			p := orb.Point{float64(coordinate.Draw(t, "at x")) / 7, float64(coordinate.Draw(t, "at y")) / 7}
+			if rapid.Bool().Draw(t, "between") {
+				p[1] += 1. / 14
+			}
+			if p[1] < r.bound.Min[1] || p[1] > r.bound.Max[1] {
+				continue
+			}
+			in, on := contains(points, r.edgesAt(p[1]), p)
+			if wantIn, wantOn := contains(points, all, p); in != wantIn || on != wantOn {
+				t.Fatalf("%v: %v, %v; want %v, %v", p, in, on, wantIn, wantOn)
+			}
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package places
+
+import (
+	"cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/sections"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// sortMemory is how much memory, in bytes, each of the sorters may take that are in use at a time.
+func sortMemory(dir *scratch.Dir) int64 { return max(dir.Memory/32, 1<<20) }
+
+// compiler compiles places. First it goes through the features in their own order, which tells what is to become an
+// entry, and which streets there are; then it makes the entries in their final order, finds out what they do not say
+// of their addresses, and divides the Earth into cells.
+type compiler struct {
+	data    *extract.Data
+	dir     *scratch.Dir
+	texts   *textTable
+	lexicon *lexicon
+	shaper  geometry.Shaper
+	numbers *streetNames
+	streets *streetMap
+	ranges  *scratch.Array[ownTags] // what interpolation lines say of their houses' addresses
+	houses  *scratch.Array[lineHouse]
+	ends    []lineEnd
+	order   *scratch.Sorter[ordered]
+	wild    []uint32   // keys of what lies in the landscape
+	house   []textPair // what a house is that is nothing else
+
+	store  *store
+	survey survey
+	out    *sections.Writer
+}
+
+// ordered is where an entry will be, and the object that it is made of.
+type ordered struct {
+	order  uint64
+	ref    uint64
+	source uint64 // where it begins among the features; or the number of a house, and isHouse
+	group  uint8
+	_      [7]uint8
+}
+
+func compareOrder(a, b ordered) int {
+	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.ref, b.ref),
+		cmp.Compare(a.source, b.source))
+}
+
+// lineEnd is a house at a line of interpolation, and the street that the line is on.
+type lineEnd struct {
+	ref    uint64
+	street uint32 // text
+}
+
+// isHouse marks the source of a house of an interpolation line.
+const isHouse = 1 << 63
+
+func newCompiler(d *extract.Data, dir *scratch.Dir) (*compiler, error) {
+	out, err := sections.New(dir)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := newTextTable(dir, d.Texts)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := newStreetNames(dir, texts)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{data: d, dir: dir, texts: texts, lexicon: newLexicon(texts), numbers: numbers,
+		streets: newStreetMap(dir), ranges: scratch.NewArray[ownTags](dir, "lines"),
+		houses: scratch.NewArray[lineHouse](dir, "linehouses"),
+		order:  scratch.NewSorter(dir, "order", sortMemory(dir), compareOrder), store: newStore(dir), out: out}
+	for _, k := range wild {
+		c.wild = append(c.wild, texts.add(k))
+	}
+	c.house = []textPair{{texts.add("place"), texts.add("house")}}
+	return c, texts.err
+}
+
+// sort goes through the features, and the houses of lines.
+func (c *compiler) sort() error {
+	for offset, r := range c.data.Features.Records {
+		class := c.lexicon.classify(r)
+		kinds := c.lexicon.kinds
+		if c.texts.err != nil {
+			return c.texts.err
+		}
+		if len(kinds) == 0 && !class.serves {
+			continue
+		}
+		lines, box, ok := c.lines(r)
+		if !ok {
+			continue
+		}
+		ref := placefile.NewRef(r.Kind, r.ID)
+		o := ordered{order: box.Order(), ref: ref, source: offset, group: groupOf(&class, len(kinds), box)}
+		if err := cmp.Or(c.enqueue(o, kinds), c.addStreet(ref, &class, lines)); err != nil {
+			return err
+		}
+	}
+	if err := cmp.Or(c.streets.seal(), c.addHouses()); err != nil {
+		return err
+	}
+	for i, h := range c.houses.Slice() {
+		box := h.at.Box()
+		o := ordered{order: box.Order(), ref: placefile.NewRef(mapdata.KindWay, h.way), source: isHouse | uint64(i)}
+		if err := c.enqueue(o, c.house); err != nil {
+			return err
+		}
+	}
+	return c.texts.err
+}
+
+// lines returns the lines or rings of an object, with their box; false if nothing is left of them.
+func (c *compiler) lines(r *extract.FeatureRecord) ([][]geometry.Coord, boxtree.Box, bool) {
+	if r.Shape == extract.Point {
+		at := newCoord(r.Coords[0])
+		return nil, at.Box(), true
+	}
+	trace(&c.shaper, r)
+	return c.shaper.Lines(shapeOf(r.Shape))
+}
+
+// geometry returns the geometry of an object that has one.
+func (c *compiler) geometry(r *extract.FeatureRecord) *geometry.Geometry {
+	if r.Shape == extract.Point {
+		return &geometry.Geometry{Box: newCoord(r.Coords[0]).Box()}
+	}
+	trace(&c.shaper, r)
+	g, _ := c.shaper.Geometry(shapeOf(r.Shape))
+	return &g
+}
+
+// enqueue takes a feature on.
+func (c *compiler) enqueue(o ordered, kinds []textPair) error {
+	for _, k := range kinds {
+		c.lexicon.word(k.key)
+		c.lexicon.word(k.value)
+	}
+	return c.order.Add(o)
+}
+
+// addStreet takes a feature on as a street that houses may be on, if it is one.
+func (c *compiler) addStreet(ref uint64, class *class, lines [][]geometry.Coord) error {
+	if class.road <= tagging.OnlyRoad {
+		return nil
+	}
+	number, err := c.numbers.number(class.name)
+	s := street{ref: ref, name: class.name, number: number, postcode: class.postcode, kind: class.road}
+	return cmp.Or(err, c.streets.add(s, lines))
+}

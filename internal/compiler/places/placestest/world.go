@@ -1,0 +1,224 @@
+// Package placestest has map data to test the places with: made by hand, and of the osm module.
+package placestest
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Driveway adds roads without a name between positions, which a named way may share: on is the way that the first node
+// is on.
+func (w *World) Driveway(line orb.LineString, on int64, street orb.LineString) {
+	node := func(p orb.Point) uint32 {
+		c := geometry.NewCoord(p)
+		w.Nodes = append(w.Nodes, extract.Node{Lat: c.Y, Lon: c.X})
+		return uint32(len(w.Nodes) - 1)
+	}
+	named := Road{Road: extract.Road{Way: on, Class: mapdata.Residential}, Name: "named"}
+	for _, p := range street {
+		named.Nodes = append(named.Nodes, node(p))
+	}
+	drive := Road{Road: extract.Road{Way: 900, Class: mapdata.Service}}
+	for _, p := range line {
+		if k := slices.Index(street, p); k >= 0 {
+			drive.Nodes = append(drive.Nodes, named.Nodes[k])
+		} else {
+			drive.Nodes = append(drive.Nodes, node(p))
+		}
+	}
+	w.Roads = append(w.Roads, named, drive)
+}
+
+// Tags of a house and of two streets.
+const Eight, North, South = "addr:housenumber=8, building=house", "highway=residential, name=North Road",
+	"highway=residential, name=South Road"
+
+// StreetsAround is a house between two streets: South Road is 9 m away, North Road 17 m.
+func StreetsAround(w *World) {
+	w.Area(1, Eight, Square(0, 0, 0.05))
+	w.Way(2, Line(-2, 0.2, 2, 0.2), North)
+	w.Way(3, Line(-2, -0.13, 2, -0.13), South)
+}
+
+// World is map data. What is made by hand is near the middle of Kansas, where one thousandth of a degree is 111 m of
+// latitude and 87 m of longitude.
+type World struct {
+	Features       []extract.Feature
+	Interpolations []extract.Interpolation
+	Nodes          []extract.Node
+	Roads          []Road
+	Tiles          []uint32
+	Bounds         orb.Bound
+
+	data *extract.Data // what it was read from
+}
+
+// Road is a road with its name and its nodes.
+type Road struct {
+	extract.Road
+	Name  string
+	Nodes []uint32
+}
+
+// IsExtract is whether Read read the world, which all tests of a package share then.
+func (w *World) IsExtract() bool { return w.data != nil }
+
+// AllFeatures yields the features.
+func (w *World) AllFeatures(yield func(*extract.Feature) bool) {
+	for i := range w.Features {
+		if !yield(&w.Features[i]) {
+			return
+		}
+	}
+}
+
+// AllInterpolations yields the interpolations.
+func (w *World) AllInterpolations(yield func(*extract.Interpolation) bool) {
+	for i := range w.Interpolations {
+		if !yield(&w.Interpolations[i]) {
+			return
+		}
+	}
+}
+
+// Data is the world as an extract. Objects are sorted by kind and id.
+func (w *World) Data(t testing.TB) *extract.Data {
+	t.Helper()
+	if w.data != nil {
+		return w.data
+	}
+	dir := Scratch(t)
+	d, err := extract.NewData(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(err, d.Nodes.Append(w.Nodes...))
+	features := slices.Clone(w.Features)
+	slices.SortStableFunc(features, func(a, b extract.Feature) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	for i := range features {
+		err = errors.Join(err, d.Features.Add(&features[i]))
+	}
+	for line := range w.AllInterpolations {
+		complete := *line
+		complete.Nodes = append(slices.Clone(line.Nodes), make([]int64, len(line.Line)-len(line.Nodes))...)
+		for len(complete.Numbers) < len(line.Line) {
+			complete.Numbers = append(slices.Clone(complete.Numbers), extract.NoNumber)
+		}
+		err = errors.Join(err, d.Interpolations.Add(&complete))
+	}
+	for _, r := range w.Roads {
+		var failed error
+		r.Road.Name, failed = d.Texts.Add(r.Name)
+		r.FirstNode = uint64(d.RoadNodes.Len())
+		err = errors.Join(err, failed, d.Roads.Append(r.Road), d.RoadNodes.Append(r.Nodes...))
+	}
+	for _, tile := range w.Tiles {
+		d.Tiles.Add(tile)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Scratch is a directory for temporary files.
+func Scratch(t testing.TB) *scratch.Dir {
+	t.Helper()
+	dir, err := scratch.Open(t.TempDir(), "test", 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
+
+// Kansas is the middle of worlds made by hand.
+var Kansas = orb.Point{-98.5, 38.5}
+
+// At is a position some thousandths of a degree east and north of the middle.
+func At(east, north float64) orb.Point {
+	return orb.Point{Kansas[0] + east/1000, Kansas[1] + north/1000}
+}
+
+// Line is a line of positions as At has them.
+func Line(xy ...float64) orb.LineString {
+	var l orb.LineString
+	for i := 0; i+1 < len(xy); i += 2 {
+		l = append(l, At(xy[i], xy[i+1]))
+	}
+	return l
+}
+
+// Square is a ring around a middle, counter-clockwise.
+func Square(east, north, half float64) orb.Ring {
+	return orb.Ring(Line(east-half, north-half, east+half, north-half, east+half, north+half, east-half, north+half,
+		east-half, north-half))
+}
+
+// Reversed is a ring the other way round.
+func Reversed(r orb.Ring) orb.Ring {
+	c := r.Clone()
+	c.Reverse()
+	return c
+}
+
+// Tags reads "key=value, key=value"; a | stands for a comma in a value.
+func Tags(text string) extract.Tags {
+	var t extract.Tags
+	for part := range strings.SplitSeq(text, ",") {
+		k, v, _ := strings.Cut(strings.TrimSpace(part), "=")
+		t = append(t, extract.Tag{Key: k, Value: strings.ReplaceAll(v, "|", ",")})
+	}
+	return t
+}
+
+// Add adds a feature with tags as Tags reads them.
+func (w *World) Add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
+	w.Features = append(w.Features, extract.Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
+}
+
+// Node adds a node.
+func (w *World) Node(id int64, p orb.Point, tags string) { w.Add(mapdata.KindNode, id, p, tags) }
+
+// Way adds a way that is no area.
+func (w *World) Way(id int64, l orb.LineString, tags string) { w.Add(mapdata.KindWay, id, l, tags) }
+
+// Area adds a closed way, with holes.
+func (w *World) Area(id int64, tags string, rings ...orb.Ring) {
+	w.Add(mapdata.KindWay, id, orb.Polygon(rings), tags)
+}
+
+// Multi adds a multipolygon.
+func (w *World) Multi(id int64, tags string, m ...orb.Polygon) {
+	w.Add(mapdata.KindRelation, id, orb.MultiPolygon(m), tags)
+}
+
+// Cover makes the world cover, beside its Tiles, those that any of its features' boxes have a corner or the centre in,
+// and that of the middle.
+func (w *World) Cover() *World {
+	w.Tiles = append(w.Tiles, region.CoverageTile(Kansas))
+	for _, f := range w.Features {
+		b := f.Geometry.Bound()
+		for _, p := range []orb.Point{b.Min, b.Max, b.LeftTop(), b.RightBottom(), b.Center()} {
+			w.Tiles = append(w.Tiles, region.CoverageTile(p))
+		}
+	}
+	return w
+}
+
+// Approximate forgives the rounding of coordinates to 1e-7 degrees.
+var Approximate = cmpopts.EquateApprox(0, 1e-6)

@@ -1,0 +1,157 @@
+package sections
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+func newWriter(t *testing.T) *Writer {
+	t.Helper()
+	dir, err := scratch.Open(t.TempDir(), "test", 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	w, err := New(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// point is a feature at a position in degrees.
+func point(lon, lat float64) *Feature {
+	g, _ := geometry.New(orb.Point{lon, lat})
+	return &Feature{Geometry: &g, Kinds: []tagging.Kind{{Key: "amenity", Value: "cafe"}}}
+}
+
+// TestSize: what many features have in common is there once, and what they do not need to say is not there.
+func TestSize(t *testing.T) {
+	long := strings.Repeat("x", 4000)
+	for name, c := range map[string]struct {
+		change func(f *Feature, i int)
+		want   int // bytes of a feature that all are to have beside its block
+	}{
+		"positions":         {func(*Feature, int) {}, 3},
+		"short names":       {func(f *Feature, _ int) { f.Name = "Bean" }, 3 + 5},
+		"long names":        {func(f *Feature, _ int) { f.Name = long }, 3 + 1},
+		"long numbers":      {func(f *Feature, _ int) { f.HouseNumber = long }, 3 + 2},
+		"long names abroad": {func(f *Feature, _ int) { f.Names = []tagging.Kind{{Key: "de", Value: long}} }, 3 + 5},
+		"long kinds":        {func(f *Feature, _ int) { f.Kinds = []tagging.Kind{{Key: "amenity", Value: long}} }, 3},
+		"one address": {func(f *Feature, _ int) {
+			f.HouseNumber, f.Address = "12", placefile.Address{Street: "Elm Street", City: "Salina"}
+		}, 3 + 4},
+		"named as its address": {func(f *Feature, _ int) {
+			f.HouseNumber, f.Address, f.Name = "12", placefile.Address{Street: "Elm Street"}, "12 Elm Street"
+		}, 3 + 4},
+		"one street of many cities": {func(f *Feature, i int) {
+			f.Address = placefile.Address{Street: long, City: fmt.Sprint(i % 10)}
+		}, 3 + 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const n = 3200
+			w := newWriter(t)
+			for i := range n {
+				f := point(float64(i)*1e-7, 0)
+				c.change(f, i)
+				if err := w.Add(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Trees(n); err != nil {
+				t.Fatal(err)
+			}
+			size := w.records.Len() + w.text.bytes.Len() + w.kinds.bytes.Len() + w.addresses.bytes.Len()
+			if common := size - n*c.want; common < 0 || common > 5000 {
+				t.Errorf("%d bytes, %d each and %d for all", size, c.want, common)
+			}
+		})
+	}
+}
+
+// TestFarApart: the records of a block may lie far apart, and its features too.
+func TestFarApart(t *testing.T) {
+	w := newWriter(t)
+	var line orb.LineString
+	for i := range 100_000 {
+		line = append(line, orb.Point{float64(i%359) - 179.0000001, float64(i%170)/2 - 60.0000003})
+	}
+	var boxes []placefile.Corner
+	for i := range placefile.Fanout {
+		f := point(-180, -90)
+		if i%3 == 1 {
+			g, _ := geometry.New(line)
+			f.Geometry = &g
+		}
+		if i%3 == 2 {
+			f = point(float64(i)*1.2345671, 90)
+		}
+		boxes = append(boxes, placefile.Corner{Dx: uint32(f.Geometry.Box.MinX), Dy: uint32(f.Geometry.Box.MinY)})
+		f.Ref = uint64(i)
+		if err := w.Add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Trees(placefile.Fanout); err != nil {
+		t.Fatal(err)
+	}
+	b := w.blocks.Slice()[0]
+	for i, want := range boxes {
+		record := w.records.Slice()[b.At+uint64(b.Offsets[i])<<b.Unit:]
+		h := placefile.ReadHead(record, b.Shift)
+		box := b.Box(i)
+		got := placefile.Corner{Dx: uint32(box.MinX) + h.Dx, Dy: uint32(box.MinY) + h.Dy}
+		ref := h.ReadRef(&placefile.Reader{Data: record, At: h.Details})
+		if ref != uint64(i) || got != want {
+			t.Errorf("feature %d: %d at %v, want %v", i, ref, got, want)
+		}
+	}
+}
+
+// TestTree: the leaves of a tree have all of its features, in boxes that hold theirs.
+func TestTree(t *testing.T) {
+	w := newWriter(t)
+	const n = 5000
+	for i := range n {
+		if err := w.Add(point(float64(i*7919%n)*1e-3, float64(i)*1e-3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Trees(n); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []uint32{1, 3, 300, 4999} {
+		var want []uint32
+		for i := uint32(0); i < n; i += step {
+			want = append(want, i)
+		}
+		if err := w.Term(fmt.Sprint(step), slices.Values(want)); err != nil {
+			t.Fatal(err)
+		}
+		tree := w.trees[len(w.trees)-1]
+		var got []uint32
+		for leaf := range tree.LeafCount() {
+			l := w.leaves.Slice()[tree.Leaves+leaf]
+			var buffer [placefile.Fanout]uint32
+			count := min(tree.Count-leaf*placefile.Fanout, placefile.Fanout)
+			for _, item := range placefile.ReadItems(w.items.Slice()[tree.Items+uint64(l.At):], int(count), &buffer) {
+				if box := w.box(item); !box.Overlaps(&l.Box) {
+					t.Errorf("feature %d is not in the box of its leaf", item)
+				}
+				got = append(got, item)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("every %d: %v", step, got)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package sections
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+)
+
+// table is a section of bytes in which everything is once. It begins with a zero byte, so that nothing else begins at
+// 0.
+type table struct {
+	bytes *scratch.Array[byte]
+	known *scratch.Texts
+	at    *scratch.Array[uint64] // where what has a number in known begins
+}
+
+func newTable(dir *scratch.Dir, name string) (*table, error) {
+	known, err := scratch.NewTexts(dir, name+"-known")
+	if err != nil {
+		return nil, err
+	}
+	t := &table{scratch.NewArray[byte](dir, name), known, scratch.NewArray[uint64](dir, name+"-at")}
+	if err := t.bytes.Append(0); err != nil {
+		return nil, err
+	}
+	return t, t.at.Append(0)
+}
+
+// add returns where some bytes begin.
+func (t *table) add(data []byte) (uint64, error) {
+	return t.find(unsafe.String(unsafe.SliceData(data), len(data)), data)
+}
+
+// string returns where a string begins, which has its length before it.
+func (t *table) string(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	var head [binary.MaxVarintLen64]byte
+	return t.find(s, binary.AppendUvarint(head[:0], uint64(len(s))), unsafe.Slice(unsafe.StringData(s), len(s)))
+}
+
+// find returns where what has a key begins, and adds it where it is new.
+func (t *table) find(key string, data ...[]byte) (uint64, error) {
+	n, err := t.known.Add(key)
+	if err != nil {
+		return 0, err
+	}
+	if int(n) == t.at.Len() {
+		if err := t.at.Append(uint64(t.bytes.Len())); err != nil {
+			return 0, err
+		}
+		for _, part := range data {
+			if err := t.bytes.Append(part...); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return t.at.Slice()[n], nil
+}
