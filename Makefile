@@ -29,12 +29,16 @@ demo:
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
 # What mostly computes: most of that is left out of short runs and under the race detector, and done by `make test-pure`.
-PURE := ./internal/compiler/... ./internal/cmd/eval ./internal/evaluation/... ./internal/geocoding/... ./internal/maptile/... \
-	./internal/matching/... ./internal/roadgraph/...
+PURE := ./internal/compiler/... ./internal/geocoding/... ./internal/maptile/... ./internal/matching/... \
+	./internal/roadgraph/...
+
+# What measures and develops the product is in lab/, a module of its own, which a pattern of this one does not reach.
+LAB := $(GO) -C lab
 
 test:
 	@echo "$(if $(RACE),tests run with the race detector,no C compiler found: tests run without the race detector)"
 	$(TEST_ENV) $(GO) test $(RACE) -timeout 30m $(TEST_FLAGS) ./...
+	$(TEST_ENV) $(LAB) test $(RACE) -timeout 30m $(TEST_FLAGS) ./...
 
 # What a change needs before it is tried on all: no race detector, short runs, and nothing that takes long. Packages that
 # are as they were are not tested again, but for the integration tests: the server that they build and start is nothing
@@ -42,19 +46,27 @@ test:
 test-quick:
 	$(GO) test -short -vet=off $(TEST_FLAGS) $$($(GO) list ./... | grep -v '/integration$$')
 	$(GO) test -short -vet=off -count 1 $(TEST_FLAGS) ./integration
+	$(LAB) test -short -vet=off $(TEST_FLAGS) ./...
 
 # Pure computation at its full size.
 test-pure:
 	$(GO) test -vet=off $(TEST_FLAGS) $(PURE)
+	$(LAB) test -vet=off $(TEST_FLAGS) ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
+	$(LAB) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
 
 # How right and how fast the engines are: on Delaware, and on the data in MAPS_BENCH_DATA where that is set. EVAL_FLAGS=-h
 # lists what else can be measured and drawn.
 eval:
-	@$(GO) build -o $(BIN)/eval ./internal/cmd/eval
+	@$(LAB) build -o ../$(BIN)/eval ./cmd/eval
 	@$(BIN)/eval $(EVAL_FLAGS)
+
+# What answers otherwise than with an older program: docs/benchmarks.md has an example.
+compare: build
+	@$(LAB) build -o ../$(BIN)/compare ./cmd/compare
+	@$(BIN)/compare $(COMPARE_FLAGS)
 
 # The real server under mixed traffic at 70% of what it can take, for SOAK_TIME: errors, latencies, memory.
 soak:
@@ -62,17 +74,18 @@ soak:
 
 # Every fuzz target in turn, FUZZ_TIME each.
 fuzz:
-	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./... && $(LAB) list -f '{{.Dir}}' ./...); do \
 		for target in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
 			echo "$$dir $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 2s "$$dir"; \
+			$(GO) -C "$$dir" test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 2s .; \
 		done; \
 	done
 
-# .golangci.yml says what is looked for. The programs in tools/ are a module of their own, and find it there too.
+# .golangci.yml says what is looked for. lab/ and the programs in tools/ are modules of their own, and find it there too.
 lint: $(BIN)/golangci-lint
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
 	$(BIN)/golangci-lint run
+	cd lab && ../$(BIN)/golangci-lint run
 	cd tools && ../$(BIN)/golangci-lint run
 
 fmt:
@@ -80,7 +93,7 @@ fmt:
 
 # Writes docs/reference.md anew from the comments in the source.
 docs:
-	$(GO) generate ./internal/cmd/reference
+	$(LAB) generate ./cmd/reference
 
 # Compiles the embedded country polygons anew from Natural Earth.
 countries:
@@ -88,7 +101,7 @@ countries:
 
 # A custom Caddy as xcaddy.json describes it, built by the real xcaddy.
 xcaddy: $(BIN)/xcaddy
-	$(GO) run ./internal/cmd/xcaddybuild -xcaddy $(BIN)/xcaddy -manifest xcaddy.json
+	$(LAB) run ./cmd/xcaddybuild -xcaddy $(abspath $(BIN)/xcaddy) -manifest ../xcaddy.json
 
 $(BIN)/xcaddy: tools/go.mod
 	$(GO) -C tools build -o ../$@ github.com/caddyserver/xcaddy/cmd/xcaddy

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,8 +66,8 @@ func anchors(markdown string) (all []string) {
 	return all
 }
 
-// goTests is a command of a document that runs tests or benchmarks of one package.
-var goTests = regexp.MustCompile("go test [^`\n]*-(run|bench) '?([A-Za-z|$\\\\^]+)'? [^`\n]*\\./([a-z/]+)")
+// goTests is a command of a document that runs tests or benchmarks of one package, here or in the module lab.
+var goTests = regexp.MustCompile("go (?:-C (lab) )?test [^`\n]*-(run|bench) '?([A-Za-z|$\\\\^]+)'? [^`\n]*\\./([a-z/]+)")
 
 // Every test, benchmark and fuzz target that a document names is there, and every command that runs some of them finds
 // one.
@@ -102,9 +103,9 @@ func TestNamedTests(t *testing.T) {
 		}
 		for _, m := range goTests.FindAllStringSubmatch(string(text), -1) {
 			commands++
-			kind := map[string]string{"run": "Test", "bench": "Benchmark"}[m[1]]
-			pattern := regexp.MustCompile(strings.ReplaceAll(m[2], `\|`, "|"))
-			if !slices.ContainsFunc(strings.Fields(directories[m[3]]), func(name string) bool {
+			kind := map[string]string{"run": "Test", "bench": "Benchmark"}[m[2]]
+			pattern := regexp.MustCompile(strings.ReplaceAll(m[3], `\|`, "|"))
+			if !slices.ContainsFunc(strings.Fields(directories[path.Join(m[1], m[4])]), func(name string) bool {
 				return strings.HasPrefix(name, kind) && pattern.MatchString(name)
 			}) {
 				t.Errorf("%s: %s finds nothing", base, m[0])
@@ -123,7 +124,7 @@ func TestNamedTests(t *testing.T) {
 
 // What else a document tells people to run is there: the flags of eval, the scripts, and what the Makefile builds.
 func TestNamedCommands(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(root, "internal", "cmd", "eval", "main.go"))
+	source, err := os.ReadFile(filepath.Join(root, "lab", "cmd", "eval", "main.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func testNames(t *testing.T) map[string]string {
 	t.Helper()
 	names := make(map[string]string)
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
-	for _, dir := range []string{"gate_test.go", "integration", "internal", "modules", "examples"} {
+	for _, dir := range []string{"gate_test.go", "integration", "internal", "lab", "modules", "examples"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err

@@ -103,5 +103,6 @@ compare() {
 	./build/caddy run --config "$work/Caddyfile" >"$work/caddy.log" 2>&1 &
 	pids+=($!)
 	await "http://127.0.0.1:$port/" $! "$work/caddy.log"
-	go run ./internal/cmd/eval -extract "$work/map.osm.pbf" -service "http://127.0.0.1:$port/api/route/matching/" "$@"
+	go -C lab build -o "$work/eval" ./cmd/eval
+	"$work/eval" -extract "$work/map.osm.pbf" -service "http://127.0.0.1:$port/api/route/matching/" "$@"
 }

@@ -78,7 +78,7 @@ var web embed.FS
 
 // samples are drives in Delaware that were simulated on its map, with the errors that a phone's positions have.
 //
-//go:generate go run ../../internal/cmd/samples samples
+//go:generate go -C ../../lab run ./cmd/samples ../modules/playground/samples
 //go:embed samples/*.gpx
 var samples embed.FS
 

@@ -21,10 +21,10 @@ import (
 	_ "github.com/mapsedge/caddy-maps"
 )
 
-//go:generate go run . -output ../../../docs/reference.md
+//go:generate go run .
 
 func main() {
-	output := flag.String("output", filepath.Join("docs", "reference.md"), "the `file` to write")
+	output := flag.String("output", "", "the `file` to write; default docs/reference.md of the repository")
 	check := flag.Bool("check", false, "write nothing, and fail where the file is not what would be written")
 	flag.Parse()
 	if err := run(*output, *check); err != nil {
@@ -37,6 +37,9 @@ func run(output string, check bool) error {
 	root, err := repository()
 	if err != nil {
 		return err
+	}
+	if output == "" {
+		output = filepath.Join(root, "docs", "reference.md")
 	}
 	modules, err := registered(newComments(root))
 	if err != nil {
@@ -57,19 +60,19 @@ func run(output string, check bool) error {
 	return err
 }
 
-// repository finds the directory of go.mod, at or above the working directory.
+// repository finds the directory of caddymaps.go, at or above the working directory.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "caddymaps.go")); err == nil {
 			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("there is no go.mod at or above the working directory")
+			return "", errors.New("there is no caddymaps.go at or above the working directory")
 		}
 		dir = parent
 	}
