@@ -15,7 +15,7 @@ type Announcement struct {
 const AnnouncementSize = headerSize
 
 // ReadAnnouncement reads the first page of a region file. The error says what it is the beginning of instead, in words
-// that follow a name: "has region format 1, …".
+// that follow a name: "is truncated: …".
 func ReadAnnouncement(page []byte) (Announcement, error) {
 	// The page is checked without the size of the file first, which only a page that is whole can tell.
 	h, err := decodeHeader(page, 0)

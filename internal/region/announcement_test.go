@@ -32,10 +32,11 @@ func TestReadAnnouncement(t *testing.T) {
 	flipped := []byte(string(page))
 	flipped[100] ^= 1
 	for want, page := range map[string][]byte{
-		"is not a region file": []byte("<!DOCTYPE html>" + strings.Repeat(" ", len(page))),
-		"truncated":            page[:len(page)-1],
-		"is damaged":           flipped,
-		"region format":        []byte(string(page[:8]) + "\x00\x00\x00\x00" + string(page[12:])),
+		"is not a region file":            []byte("<!DOCTYPE html>" + strings.Repeat(" ", len(page))),
+		"truncated":                       page[:len(page)-1],
+		"is damaged":                      flipped,
+		"older version (region format 0":  []byte(string(page[:8]) + "\x00\x00\x00\x00" + string(page[12:])),
+		"older version: compile it again": []byte("\x89CMAPS\r\n\x03\x00\x00\x00" + string(page[12:])),
 	} {
 		if got, err := region.ReadAnnouncement(page); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v, %v; want an error with %q", got, err, want)

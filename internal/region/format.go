@@ -14,15 +14,18 @@ package region
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 )
 
 const (
-	magic = "\x89CMAPS\r\n" // not text, and damaged by any conversion of line ends
+	magic = "\x89CMREG\r\n" // not text, and damaged by any conversion of line ends
+	// magicBefore began the files of a numbering that has ended, and is not to be read.
+	magicBefore = "\x89CMAPS\r\n"
 
 	// Version is the format version that this package writes, and the only one it reads.
-	Version = 3
+	Version = 1
 
 	headerSize = 4096
 	blockShift = 14
@@ -69,17 +72,20 @@ func (h *header) encode() []byte {
 // page's CRC, so that a foreign file and one of another format are called what they are.
 func decodeHeader(page []byte, size int64) (header, error) {
 	var h header
-	if len(page) < 12 || string(page[:8]) != magic {
-		return h, fmt.Errorf("is not a region file of caddy-maps")
+	const again = "compile it again with caddy maps build"
+	switch {
+	case len(page) >= 8 && string(page[:8]) == magicBefore:
+		return h, errors.New("was made by an older version: " + again)
+	case len(page) < 12 || string(page[:8]) != magic:
+		return h, errors.New("is not a region file of caddy-maps")
 	}
 	le := binary.LittleEndian
-	h.version = le.Uint32(page[8:])
-	if h.version != Version {
-		advice := "build it again from its extract: caddy maps build EXTRACT --output THIS_FILE"
-		if h.version > Version {
-			advice = "update caddy-maps, or " + advice
-		}
-		return h, fmt.Errorf("has region format %d, and this build reads %d: %s", h.version, Version, advice)
+	switch h.version = le.Uint32(page[8:]); {
+	case h.version < Version:
+		return h, fmt.Errorf("was made by an older version (region format %d, not %d): %s", h.version, Version, again)
+	case h.version > Version:
+		return h, fmt.Errorf("was made by a newer version (region format %d, not %d): update caddy-maps, or %s",
+			h.version, Version, again)
 	}
 	if len(page) < headerSize {
 		return h, fmt.Errorf("is truncated: it ends in its header")

@@ -185,6 +185,9 @@ func TestRefused(t *testing.T) {
 	binary.LittleEndian.PutUint32(newer[8:], Version+1)
 	older := bytes.Clone(content)
 	binary.LittleEndian.PutUint32(older[8:], Version-1)
+	before := bytes.Clone(content)
+	copy(before, "\x89CMAPS\r\n")
+	binary.LittleEndian.PutUint32(before[8:], 3)
 	huge := bytes.Clone(content)
 	binary.LittleEndian.PutUint64(huge[24:], 1<<62) // the offset of the checksums
 	binary.LittleEndian.PutUint32(huge[headerSize-4:], crc32.Checksum(huge[:headerSize-4], castagnoli))
@@ -194,9 +197,15 @@ func TestRefused(t *testing.T) {
 	}{
 		"empty":       {nil, "is not a region file"},
 		"foreign":     {[]byte("<osm version='0.6'>"), "is not a region file"},
-		"newer":       {newer, fmt.Sprint("region format ", Version+1)},
-		"older":       {older, "caddy maps build EXTRACT"},
+		"newer":       {newer, fmt.Sprint("made by a newer version (region format ", Version+1)},
+		"older":       {older, "made by an older version (region format 0, not 1): compile it again with caddy maps build"},
+		"before":      {before, "was made by an older version: compile it again with caddy maps build"},
+		"magic only":  {before[:8], "was made by an older version: compile it again"},
+		"in magic":    {content[:7], "is not a region file"},
+		"in version":  {content[:11], "is not a region file"},
+		"version":     {content[:12], "is truncated: it ends in its header"},
 		"header only": {content[:100], "truncated"},
+		"header":      {content[:headerSize], "truncated or still being written"},
 		"truncated":   {content[:len(content)-1], "truncated"},
 		"longer":      {append(bytes.Clone(content), 0), "truncated or still being written"},
 		"offsets":     {huge, "does not fit its size"},
@@ -356,6 +365,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(seed)
 	f.Add(seed[:headerSize])
 	f.Add([]byte(magic))
+	f.Add([]byte(magicBefore))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if len(content) >= headerSize { // a wrong CRC would end every attempt in the header
 			binary.LittleEndian.PutUint32(content[headerSize-4:], crc32.Checksum(content[:headerSize-4], castagnoli))
