@@ -57,6 +57,15 @@ func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work
 	return ctx.Err()
 }
 
+// Ranges runs work on the numbers below n, some at a time.
+func Ranges[Out any](ctx context.Context, n, some int, work func(from, to int) (Out, error),
+	yield func(Out) error) error {
+	return Run(ctx, func(give func(int) bool) {
+		for from := 0; from < n && give(from); from += some {
+		}
+	}, func(from int) (Out, error) { return work(from, min(from+some, n)) }, yield)
+}
+
 // Send sends, unless the context ends before.
 func Send[T any](ctx context.Context, to chan<- T, v T) bool {
 	select {

@@ -32,6 +32,36 @@ func TestBar(t *testing.T) {
 	}
 }
 
+// TestSplit: what the parts of a stage do is told as a part of it, and is all of it when all have come to their ends.
+func TestSplit(t *testing.T) {
+	last := int64(0)
+	b := New(func(stage string, done, total int64) {
+		if stage != "compile" || done < last || total != 2<<20 {
+			t.Errorf("%s: %d of %d after %d", stage, done, total, last)
+		}
+		last = done
+	})
+	parts := b.Split("compile", 1, 2)
+	parts[0].Start("roads", 10)
+	parts[1].Start("houses", 3)
+	parts[0].Add(5)
+	parts[1].Add(1)
+	parts[1].Start("streets", 4) // ends the stage before
+	parts[1].Add(100)
+	if b.done != 1<<19+1<<19+3<<17 {
+		t.Errorf("%d done", b.done)
+	}
+	parts[0].Finish()
+	parts[1].Finish()
+	if b.done != b.total-1 { // the last one is for Finish
+		t.Errorf("%d of %d done", b.done, b.total)
+	}
+	b.Finish()
+	if last != b.total {
+		t.Errorf("%d of %d told", last, b.total)
+	}
+}
+
 // TestNobody: a bar that nobody watches may be used all the same.
 func TestNobody(t *testing.T) {
 	b := New(nil)

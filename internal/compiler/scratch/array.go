@@ -24,6 +24,9 @@ type Array[T any] struct {
 const (
 	firstBytes = 64 << 10
 	pageBytes  = 64 << 10 // a multiple of every system's page
+	// doubledBytes is the size up to which an array doubles; beyond, it grows by as much, or by a quarter: steps that are
+	// larger take more room on the disk, smaller ones more time.
+	doubledBytes = 1 << 20
 )
 
 // NewArray makes an empty array. Its name is for those who look into the directory.
@@ -103,7 +106,7 @@ func (a *Array[T]) reserve(n int) error {
 	var zero T
 	size := int64(unsafe.Sizeof(zero))
 	before := int64(len(a.mapped))
-	bytes := max(int64(n)*size, before+before/4, firstBytes)
+	bytes := max(int64(n)*size, before+max(before/4, min(before, doubledBytes)), firstBytes)
 	bytes = (bytes + pageBytes - 1) / pageBytes * pageBytes
 	if err := reserve(a.file, before, bytes); err != nil {
 		return fmt.Errorf("temporary files: %w", err)

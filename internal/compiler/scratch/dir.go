@@ -116,6 +116,9 @@ func abandoned(path string) bool {
 	return tryLock(f) == nil
 }
 
+// SortMemory is how much memory, in bytes, each of the sorters may take of which a few are in use at a time.
+func (d *Dir) SortMemory() int64 { return max(d.Memory/32, 1<<20) }
+
 // Path is where the directory is.
 func (d *Dir) Path() string { return d.path }
 

@@ -10,8 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
-
 	"testing"
 	"time"
 
@@ -158,11 +158,20 @@ func TestNoPointers(t *testing.T) {
 
 type record struct{ key, value uint64 }
 
-// TestSorter: with much memory and with little, the records come out in the same order.
+// TestSorter: with much memory and with little, on one processor and on several, the records come out in the same order.
 func TestSorter(t *testing.T) {
+	for _, processors := range []int{1, 5} {
+		t.Run(fmt.Sprintf("%d processors", processors), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			testSorter(t)
+		})
+	}
+}
+
+func testSorter(t *testing.T) {
 	d := open(t, t.TempDir())
-	for _, n := range []int{0, 1, 1023, 1024, 1025, 5000, 100_000} {
-		for _, memory := range []int64{0, 100_000, 1 << 30} {
+	for _, n := range []int{0, 1, 1023, 1024, 1025, 5000, 200_000} {
+		for _, memory := range []int64{0, 100_000, 1 << 21, 1 << 30} {
 			t.Run(fmt.Sprintf("%d records in %d bytes", n, memory), func(t *testing.T) {
 				s := NewSorter(d, "sorter", memory, func(a, b record) int {
 					return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.value, b.value))
@@ -270,21 +279,5 @@ func TestStream(t *testing.T) {
 	check(t, s.Free())
 	if d.Size() != 0 {
 		t.Errorf("%d bytes are left", d.Size())
-	}
-}
-
-func BenchmarkSorter(b *testing.B) {
-	for name, memory := range map[string]int64{"memory": 1 << 30, "disk": 1 << 20} {
-		b.Run(name, func(b *testing.B) {
-			d := open(b, b.TempDir())
-			for b.Loop() {
-				s := NewSorter(d, "sorter", memory, func(a, b record) int { return cmp.Compare(a.key, b.key) })
-				for i := range uint64(1 << 20) {
-					check(b, s.Add(record{i * 0x9E3779B97F4A7C15, i}))
-				}
-				check(b, s.Each(func(*record) error { return nil }))
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<20), "ns/record")
-		})
 	}
 }

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
+	"sync"
 	"unsafe"
 )
 
 // Sorter sorts records that hold no pointers, in as much memory as it is given: what does not fit is sorted in runs on
-// disk, which are merged when the records are read (external merge sort). Records that compare equal must be
-// interchangeable: their order depends on the memory.
+// disk, which are merged when the records are read (external merge sort). All processors sort, each a part of the
+// memory, which is a run of its own. Records that compare equal must be interchangeable: their order depends on the
+// memory and on the number of processors.
 type Sorter[T any] struct {
 	dir     *Dir
 	name    string
@@ -23,8 +26,11 @@ type Sorter[T any] struct {
 	total   int
 }
 
-// minBuffer is the least memory of a run that is merged, in bytes.
-const minBuffer = 16 << 10
+const (
+	minBuffer = 16 << 10 // the least memory of a run that is merged, in bytes
+	minPart   = 32 << 10 // the least number of records that a goroutine is worth
+	maxParts  = 8        // of the memory: each makes merging slower
+)
 
 // NewSorter makes a sorter that takes some bytes of memory and hardly more.
 func NewSorter[T any](d *Dir, name string, memory int64, compare func(a, b T) int) *Sorter[T] {
@@ -52,7 +58,21 @@ func (s *Sorter[T]) Add(v T) error {
 	return nil
 }
 
-// flush writes the buffer as a run.
+// sortParts sorts the buffer in parts, and returns where each ends.
+func (s *Sorter[T]) sortParts() []int {
+	n := max(min(len(s.buffer)/minPart, runtime.GOMAXPROCS(0), maxParts), 1)
+	ends := make([]int, n)
+	var wait sync.WaitGroup
+	for i := range n {
+		ends[i] = (i + 1) * len(s.buffer) / n
+		part := s.buffer[i*len(s.buffer)/n : ends[i]]
+		wait.Go(func() { slices.SortFunc(part, s.compare) })
+	}
+	wait.Wait()
+	return ends
+}
+
+// flush writes the buffer as runs.
 func (s *Sorter[T]) flush() error {
 	if s.file == nil {
 		var err error
@@ -60,13 +80,16 @@ func (s *Sorter[T]) flush() error {
 			return fmt.Errorf("temporary files: %w", err)
 		}
 	}
-	slices.SortFunc(s.buffer, s.compare)
+	ends := s.sortParts()
 	raw := bytesOf(s.buffer)
 	if _, err := s.file.WriteAt(raw, s.end()); err != nil {
 		return fmt.Errorf("temporary files: %w", err)
 	}
 	s.dir.grow(int64(len(raw)))
-	s.runs = append(s.runs, s.end()+int64(len(raw)))
+	start := s.end()
+	for _, end := range ends {
+		s.runs = append(s.runs, start+int64(len(bytesOf(s.buffer[:end]))))
+	}
 	s.buffer = s.buffer[:0]
 	return nil
 }
@@ -89,20 +112,23 @@ func bytesOf[T any](records []T) []byte {
 // Each yields all records in order, until yield fails, and empties the sorter. The record is valid during the call.
 func (s *Sorter[T]) Each(yield func(v *T) error) (err error) {
 	defer func() { err = errors.Join(err, s.Free()) }()
-	if len(s.runs) == 0 {
-		slices.SortFunc(s.buffer, s.compare)
-		for i := range s.buffer {
-			if err := yield(&s.buffer[i]); err != nil {
-				return err
-			}
+	var runs []*run[T]
+	if len(s.runs) == 0 && len(s.buffer) > 0 {
+		start := 0
+		for _, end := range s.sortParts() {
+			runs = append(runs, &run[T]{buffer: s.buffer[start:end]})
+			start = end
 		}
-		return nil
+	} else if len(s.runs) > 0 {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		s.buffer = nil
+		if runs, err = s.open(); err != nil {
+			return err
+		}
 	}
-	if err := s.flush(); err != nil {
-		return err
-	}
-	s.buffer = nil
-	return s.merge(yield)
+	return s.merge(runs, yield)
 }
 
 // Free forgets the records.
@@ -118,26 +144,31 @@ func (s *Sorter[T]) Free() error {
 
 // run is one that is being merged.
 type run[T any] struct {
-	at, end int64
+	at, end int64 // what is to be read from the file
 	buffer  []T
 	next    int // in buffer
 }
 
-// merge goes through all runs at once. The heap has the runs by their next records.
-func (s *Sorter[T]) merge(yield func(v *T) error) error {
+// open begins to read the runs on disk.
+func (s *Sorter[T]) open() ([]*run[T], error) {
 	var zero T
 	size := int64(unsafe.Sizeof(zero))
 	records := max(int64(s.limit)/int64(len(s.runs)), minBuffer/size, 1)
-	heap := make([]*run[T], 0, len(s.runs))
+	runs := make([]*run[T], 0, len(s.runs))
 	start := int64(0)
 	for _, end := range s.runs {
 		r := &run[T]{at: start, end: end, buffer: make([]T, min(records, (end-start)/size))}
 		if err := s.fill(r); err != nil {
-			return err
+			return nil, err
 		}
-		heap = append(heap, r)
+		runs = append(runs, r)
 		start = end
 	}
+	return runs, nil
+}
+
+// merge goes through all runs at once. The heap has the runs by their next records.
+func (s *Sorter[T]) merge(heap []*run[T], yield func(v *T) error) error {
 	for i := len(heap)/2 - 1; i >= 0; i-- {
 		s.sink(heap, i)
 	}

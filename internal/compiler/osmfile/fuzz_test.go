@@ -1,0 +1,52 @@
+package osmfile_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile/osmfiletest"
+)
+
+// FuzzPBF: whatever the blocks hold, reading them ends in an error or with objects, never in a panic, which no caller
+// could recover from, since it would be in the decoder's goroutines.
+func FuzzPBF(f *testing.F) {
+	f.Add(osmfiletest.Sample(false))
+	f.Add(osmfiletest.Sample(true))
+	f.Add(osmfiletest.Header(0, "OsmSchema-V0.6"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.Contains(data[:min(len(data), 16)], []byte("OSMHeader")) {
+			fuzzRead(t, data)
+		}
+	})
+}
+
+// fuzzRead reads a file of whatever content, with all of its nodes noted and all relations wanted.
+func fuzzRead(t *testing.T, data []byte) {
+	r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }, Wants: func(*osm.Relation) bool { return true }}
+	dir := osmtest.Dir(t)
+	defer dir.Close()
+	_, err := osm.Read(t.Context(), dir, []string{osmtest.WriteFile(t, "fuzzed", data)}, nil, r)
+	if errors.Is(err, io.EOF) {
+		t.Errorf("an end that is not told as truncated: %v", err)
+	}
+	if err == nil {
+		r.Check(t)
+	}
+}
+
+// FuzzXML does the same for XML.
+func FuzzXML(f *testing.F) {
+	s := osmtest.Sketch{Nodes: map[int64][2]float64{1: {0, 0}, 2: {1, 1}, 3: {0, 1}},
+		NodeTags:  map[int64]string{1: "name=A place=town"},
+		Ways:      []osmtest.SketchWay{{ID: 1, Nodes: []int64{1, 2, 3, 1}, Tags: "highway=primary name=B"}},
+		Relations: []osmtest.SketchRelation{{ID: 1, Members: "w1:outer", Tags: "type=multipolygon name=C leisure=park"}}}
+	f.Add(s.XML())
+	f.Add(`<osm><node id="1" lat="NaN" lon="1e300"/>` +
+		`<way id="-1"><nd ref="1"/><nd ref="1"/><tag k="name" v="&#x10FFFF;"/></way></osm>`)
+	f.Add(`<osm><relation id="9"><member type="way" ref="9" role="outer"/><tag k="type" v="boundary"/></relation></osm>`)
+	f.Fuzz(func(t *testing.T, text string) { fuzzRead(t, []byte(text)) })
+}

@@ -1,0 +1,135 @@
+package profile
+
+import (
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// way is what the tags say a way is, before anything is said about who may use it.
+type way struct {
+	*kind
+	// area says that it is the outline of an area: people go along it either way round, and nobody drives.
+	area bool
+	// works says that it is being built: closed, unless a mode's own key opens it.
+	works bool
+}
+
+// kind is a kind of ways.
+type kind struct {
+	number int // of the kinds
+	class  mapdata.RoadClass
+	link   bool
+}
+
+// kinds are the kinds of ways that somebody may travel along: values of highway=*, and other tags.
+var kinds = func() map[string]*kind {
+	all := make(map[string]*kind)
+	for class, names := range [...]string{
+		mapdata.Motorway: "motorway motorway_link", mapdata.Trunk: "trunk trunk_link",
+		mapdata.Primary: "primary primary_link", mapdata.Secondary: "secondary secondary_link",
+		mapdata.Tertiary:     "tertiary tertiary_link",
+		mapdata.Unclassified: "unclassified road winter_road ice_road " + unknownKind,
+		mapdata.Residential:  "residential", mapdata.LivingStreet: "living_street", mapdata.Service: "service",
+		mapdata.Track: "track", mapdata.BusWay: "busway bus_guideway", mapdata.Cycleway: "cycleway",
+		mapdata.Footway: `path footway pedestrian bridleway steps corridor platform elevator man_made=pier leisure=track`,
+		mapdata.Ferry:   "route=ferry route=shuttle_train",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = &kind{len(all), mapdata.RoadClass(class), strings.HasSuffix(name, "_link")}
+		}
+	}
+	return all
+}()
+
+// noRoads are values of highway=* that nobody travels along, whatever else the tags say: what is not there (yet, or any
+// more), and places.
+var noRoads = setOf(`no none construction proposed planned abandoned disused razed demolished removed dismantled
+	destroyed historic bus_stop services rest_area emergency_bay escape passing_place traffic_island toll_gantry
+	street_lamp trailhead`)
+
+// unknownKind is a kind of roads that is not known: closed, unless a key opens it to somebody.
+const unknownKind = "?"
+
+var unknown, winterRoad, iceRoad = kinds[unknownKind], kinds["winter_road"], kinds["ice_road"]
+
+// otherKinds are kinds of ways without highway=*.
+var otherKinds = map[tags.Key]map[string]*kind{
+	tags.ManMade: {"pier": kinds["man_made=pier"]}, tags.Railway: {"platform": kinds["platform"]},
+	tags.PublicTransport: {"platform": kinds["platform"]}, tags.Leisure: {"track": kinds["leisure=track"]},
+	tags.Route: {"ferry": kinds["route=ferry"], "shuttle_train": kinds["route=shuttle_train"]},
+}
+
+// wayKeys are the keys of which a way that somebody may travel along has one.
+var wayKeys = tags.KeysOf(tags.Highway, tags.Route, tags.ManMade, tags.Railway, tags.PublicTransport, tags.Leisure)
+
+// wayOf returns what a way is; false if nobody may travel along it. isArea says that it is the outline of an area where
+// the tags do not say anything about that.
+func wayOf(t *tags.Set, isArea bool) (w way, ok bool) {
+	if !t.HasAny(wayKeys) {
+		return w, false
+	}
+	value := t.Get(tags.Highway)
+	if w.works = isBeingBuilt(t); w.works && value == "construction" {
+		value = t.Get(tags.Construction)
+	}
+	if value == "" {
+		w.kind = otherKind(t)
+	} else if w.kind = kinds[value]; w.kind == nil && !noRoads[value] {
+		w.kind = unknown
+	}
+	if w.kind == nil || isClosed(t) || oldRules && (w.works || w.kind == winterRoad || w.kind == iceRoad) {
+		return w, false
+	}
+	w.area = w.class != mapdata.Ferry && (t.Is(tags.Area, "yes") || isArea && !t.Has(tags.Area))
+	return w, true
+}
+
+// otherKind returns the kind of a way without highway=*, nil if nobody may travel along it.
+func otherKind(t *tags.Set) *kind {
+	for key, tag := range t.All {
+		if k := otherKinds[key][tag.Value]; k != nil {
+			return k
+		}
+		if key == tags.Route {
+			for value := range strings.SplitSeq(tag.Value, ";") {
+				if k := otherKinds[key][strings.TrimSpace(value)]; k != nil {
+					return k
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// harmlessWorks are values of construction=* that leave a road open.
+var harmlessWorks = setOf("no none minor widening completed")
+
+func isBeingBuilt(t *tags.Set) bool {
+	return t.Has(tags.Construction) && !harmlessWorks[t.Get(tags.Construction)]
+}
+
+// isClosed says whether nobody gets through: a way lies on ice, or is impassable. Roads that are there in winter alone
+// have a kind of their own.
+func isClosed(t *tags.Set) bool {
+	return t.Is(tags.Impassable, "yes") || t.Is(tags.Status, "impassable") ||
+		(t.Is(tags.WinterRoad, "yes") || t.Is(tags.IceRoad, "yes")) &&
+			(oldRules || !t.Is(tags.Highway, "winter_road", "ice_road"))
+}
+
+// IsOutOfUse says whether a way is not to be travelled along by anybody: it is being built, it lies on ice, or nobody
+// gets through. proposed=* is not among that: what is there (highway=tertiary) is to become something else
+// (proposed=secondary).
+func IsOutOfUse(t *tags.Set) bool { return isBeingBuilt(t) || isClosed(t) }
+
+// oldRules switches off what WithoutNewRules says.
+var oldRules bool
+
+// WithoutNewRules switches off the rules about access that older builds did not have, so that their answers can be
+// compared: private service roads, roads over ice, ways that are being built and open all the same, and locked gates.
+// Nothing may be compiled while they are switched.
+func WithoutNewRules() (restore func()) {
+	oldRules = true
+	return func() { oldRules = false }
+}

@@ -1,0 +1,118 @@
+package profile
+
+import (
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+func TestNoRoads(t *testing.T) {
+	for _, tags := range []string{
+		"", "building=yes", "highway=construction construction=primary", "highway=proposed", "highway=bus_stop",
+		"highway=services", "highway=rest_area", "route=bus", "railway=rail", "highway=raceway",
+		"highway=abandoned route=ferry",
+		"highway=services access=yes", "highway=construction motor_vehicle=yes", "route=train", "leisure=pitch",
+		"man_made=bridge",
+		"highway=primary winter_road=yes", "highway=construction construction=minor", "highway=pier",
+		"highway=unclassified ice_road=yes", "highway=track ice_road=yes foot=yes", "route=ferry winter_road=yes",
+		"highway=primary construction=yes", "highway=primary construction=primary", "highway=footway construction=yes",
+		"route=ferry construction=yes", "highway=proposed proposed=secondary", "highway=residential impassable=yes",
+		"highway=path status=impassable",
+	} {
+		if r, ok := RoadOf(tagsOf(tags)); ok {
+			t.Errorf("%s: %+v", tags, r)
+		}
+	}
+	for _, tags := range []string{
+		"highway=primary construction=no", "highway=primary construction=minor", "highway=primary construction=widening",
+		"highway=primary winter_road=no ice_road=no", "highway=primary proposed=no",
+		"highway=primary proposed=yes", "highway=tertiary proposed=secondary", "highway=primary status=passable",
+	} {
+		if r, ok := RoadOf(tagsOf(tags)); !ok || r.Forward != everyone || r.Backward != everyone {
+			t.Errorf("%s: %+v", tags, r)
+		}
+	}
+}
+
+func TestRoadClasses(t *testing.T) {
+	tests := []struct {
+		tags  string
+		class mapdata.RoadClass
+		link  bool
+	}{
+		{"highway=motorway", mapdata.Motorway, false}, {"highway=motorway_link", mapdata.Motorway, true},
+		{"highway=trunk_link", mapdata.Trunk, true},
+		{"highway=primary", mapdata.Primary, false}, {"highway=secondary_link", mapdata.Secondary, true},
+		{"highway=tertiary", mapdata.Tertiary, false},
+		{"highway=road", mapdata.Unclassified, false}, {"highway=residential", mapdata.Residential, false},
+		{"highway=living_street", mapdata.LivingStreet, false}, {"highway=service", mapdata.Service, false},
+		{"highway=track", mapdata.Track, false},
+		{"highway=bus_guideway", mapdata.BusWay, false}, {"highway=cycleway", mapdata.Cycleway, false},
+		{"highway=steps", mapdata.Footway, false},
+		{"highway=path", mapdata.Footway, false}, {"route=ferry", mapdata.Ferry, false},
+		{"route=shuttle_train", mapdata.Ferry, false}, {"man_made=pier", mapdata.Footway, false},
+		{"railway=platform", mapdata.Footway, false},
+		{"highway=winter_road", mapdata.Unclassified, false}, {"highway=ice_road", mapdata.Unclassified, false},
+		{"highway=construction construction=trunk_link motor_vehicle=yes", mapdata.Trunk, true},
+		{"highway=runway", mapdata.Unclassified, false},
+	}
+	for _, test := range tests {
+		if r, ok := wayOf(tagsOf(test.tags), false); !ok || r.class != test.class || r.link != test.link {
+			t.Errorf("%s: %+v", test.tags, r)
+		}
+	}
+}
+
+func TestIsOutOfUse(t *testing.T) {
+	for tags, want := range map[string]bool{
+		"construction=yes": true, "construction=minor": false, "winter_road=yes": true, "ice_road=no": false,
+		"impassable=yes": true, "status=impassable": true, "proposed=primary": false, "highway=construction": false,
+		"highway=primary construction=yes motor_vehicle=yes": true, "highway=winter_road ice_road=yes": false,
+	} {
+		if got := IsOutOfUse(tagsOf(tags)); got != want {
+			t.Errorf("%s: %v", tags, got)
+		}
+	}
+}
+
+// TestOutlines: whom the outline of a relation is open to.
+func TestOutlines(t *testing.T) {
+	for tags, modes := range map[string]string{
+		"type=multipolygon highway=pedestrian": "f", "type=multipolygon highway=service area=yes": "bf",
+		"type=multipolygon highway=pedestrian access=private": "", "type=boundary highway=pedestrian": "",
+		"type=multipolygon landuse=grass": "", "type=multipolygon railway=platform": "",
+		"type=multipolygon highway=construction construction=pedestrian": "",
+		"type=multipolygon highway=service area=no":                      "cbf",
+	} {
+		r, ok := AreaRoadOf(tagsOf(tags))
+		if r.Forward != modesOf(modes) || r.Backward != modesOf(modes) || ok != (modes != "") {
+			t.Errorf("%s: %+v, %v", tags, r, ok)
+		}
+	}
+}
+
+// TestWithoutNewRules: what older builds said.
+func TestWithoutNewRules(t *testing.T) {
+	old := func() {
+		defer WithoutNewRules()()
+		for _, tags := range []string{
+			"highway=service access=private", "highway=winter_road", "highway=ice_road", "highway=winter_road motor_vehicle=yes",
+			"highway=primary construction=yes motor_vehicle=yes", "highway=service motor_vehicle=private foot=no bicycle=no",
+			"highway=construction construction=primary motor_vehicle=yes",
+		} {
+			if r, ok := RoadOf(tagsOf(tags)); ok {
+				t.Errorf("%s: %+v", tags, r)
+			}
+		}
+		if r, ok := RoadOf(tagsOf("highway=residential access=private")); !ok || r.Forward != mapdata.Car {
+			t.Errorf("a private street: %+v", r)
+		}
+		if got := Stops(tagsOf("barrier=gate locked=yes")); got != 0 {
+			t.Errorf("a locked gate stops %03b", got)
+		}
+	}
+	old()
+	if _, ok := RoadOf(tagsOf("highway=ice_road")); !ok {
+		t.Error("the new rules are not back")
+	}
+}

@@ -1,0 +1,231 @@
+// Package profile tells from the tags of OpenStreetMap objects who may travel where, and how fast: which ways are
+// roads, whom barriers stop, and whom restrictions forbid to turn. Each way to travel is a table.
+package profile
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// profile is a way to travel. The fields up to sizes make the table; the others follow from them.
+type profile struct {
+	mode mapdata.Modes
+	// motor is set for motor vehicles: they may use motorroads; they do not use emergency accesses, the outlines of
+	// areas, gates that are locked, and barriers that are not made to let them pass.
+	motor bool
+	// wheels is false for walkers: they go against one-ways, and heed only restrictions that name them.
+	wheels bool
+	// keys are the access keys that rule it, the most specific first. The first few, own, are about it alone and can open
+	// what is closed by default.
+	keys []tags.Key
+	own  int
+	// names are the values of access keys that mean it. The other vehicles' names close a way to it.
+	names string
+	// private is what values like access=private say to it; values are other exceptions to accessValues, and ownValues
+	// those of its own keys.
+	private           verdict
+	values, ownValues map[string]verdict
+	// oneway are the keys that say in which direction it may travel, the most specific first.
+	oneway []tags.Key
+	// against says whether it may travel against a one-way of a direction because of what the road has beside it, and
+	// beside whether it may use a road of a class because of that.
+	against func(t *tags.Set, direction int) bool
+	beside  func(t *tags.Set, class mapdata.RoadClass) bool
+	// open are the kinds of ways (see kinds) that it may use by default, and opened those that access=yes opens.
+	open, opened string
+	// barriers are the kinds that let motor vehicles pass by default; all others stop them. They are the kinds that stop
+	// those without a motor.
+	barriers string
+	// usual is how fast it is on kinds of ways, services on those of service roads, and speed on all others, in km/h.
+	usual, services map[string]float64
+	speed           float64
+	// caps are the speeds that other tags allow. limited is set where maxspeed and the like concern it.
+	caps    []limit
+	limited bool
+	sizes   []size
+
+	forward, backward     []tags.Key // keys in their forms for one direction
+	meanings, ownMeanings map[string]verdict
+	byKind                []usual // by the numbers of kinds
+	letPass               map[string]bool
+	accessKeys            *tags.Keys // in all forms
+}
+
+// limit is how fast the values of a key let it be, in km/h.
+type limit struct {
+	key    tags.Key
+	speeds map[string]float64
+}
+
+// usual is what a kind of ways is to a profile by default.
+type usual struct {
+	open, opened bool
+	speed        float64
+}
+
+// profiles are all ways to travel.
+var profiles = []*profile{car, bicycle, foot}
+
+// roadsForAll are the kinds of ways that are open to everybody.
+const roadsForAll = `primary primary_link secondary secondary_link tertiary tertiary_link unclassified road residential
+	living_street service winter_road ice_road route=ferry route=shuttle_train `
+
+var car = newProfile(profile{
+	mode: mapdata.Car, motor: true, wheels: true,
+	keys: []tags.Key{tags.Motorcar, tags.MotorVehicle, tags.Vehicle, tags.Access}, own: 3,
+	names: "motorcar car cars motor_vehicle motor_vehicles vehicle",
+	// Who is on a private road in a car had the right to be there, and a trace shows it.
+	private: private,
+	values:  map[string]verdict{"hov": destination}, // whether there are passengers nobody knows
+	oneway:  []tags.Key{tags.OnewayMotorcar, tags.OnewayMotorVehicle, tags.OnewayVehicle, tags.Oneway},
+	open:    roadsForAll + "motorway motorway_link trunk trunk_link",
+	opened:  "track",
+	barriers: `cattle_grid border_control toll_booth sally_port gate lift_gate swing_gate sliding_gate hampshire_gate no
+		entrance height_restrictor arch checkpoint sump_buster kerb speed_bump bump_gate`,
+	// What a free road has where nothing is tagged, on the scale of limits that are tagged.
+	usual: map[string]float64{
+		"motorway": 110, "motorway_link": 55, "trunk": 100, "trunk_link": 50, "primary": 80, "primary_link": 40,
+		"secondary": 65, "secondary_link": 32, "tertiary": 50, "tertiary_link": 25, "unclassified": 35, "road": 35,
+		"residential": 30, "living_street": 12, "service": 18, "track": 15, "winter_road": 25, "ice_road": 25, "busway": 30,
+		"bus_guideway": 30, "cycleway": 10, "path": 10, "footway": 10, "pedestrian": 10, "bridleway": 10,
+		"route=ferry": 10, "route=shuttle_train": 40, unknownKind: 15,
+	},
+	services: map[string]float64{
+		"alley": 12, "parking_aisle": 10, "driveway": 10, "drive-through": 8, "parking": 10,
+	},
+	speed: 5,
+	caps: []limit{
+		{tags.Surface, map[string]float64{
+			"cement": 80, "compacted": 80, "fine_gravel": 80, "paving_stones": 60, "metal": 60, "bricks": 60, "grass": 40,
+			"wood": 40, "sett": 40, "grass_paver": 40, "gravel": 40, "unpaved": 40, "ground": 40, "dirt": 40,
+			"pebblestone": 40, "tartan": 40, "cobblestone": 30, "clay": 30, "earth": 30, "stone": 20, "rocky": 20, "sand": 20,
+			"mud": 10,
+		}},
+		{tags.Smoothness, map[string]float64{
+			"intermediate": 80, "bad": 40, "very_bad": 20, "horrible": 10, "very_horrible": 5,
+		}},
+		{tags.Tracktype, map[string]float64{"grade1": 60, "grade2": 40, "grade3": 30, "grade4": 25, "grade5": 20}},
+	},
+	limited: true,
+	sizes: []size{
+		{[]tags.Key{tags.MaxwidthPhysical, tags.Maxwidth, tags.Width, tags.EstWidth}, 1.9},
+		{[]tags.Key{tags.MaxheightPhysical, tags.Maxheight}, 1.99},
+	},
+})
+
+var bicycle = newProfile(profile{
+	mode: mapdata.Bicycle, wheels: true,
+	keys: []tags.Key{tags.Bicycle, tags.Vehicle, tags.Access}, own: 1,
+	names: "bicycle bicycles vehicle",
+	// There is nearly always another way.
+	private:   forbidden,
+	values:    map[string]verdict{"dismount": forbidden},
+	ownValues: map[string]verdict{"official": allowed},
+	oneway:    []tags.Key{tags.OnewayBicycle, tags.OnewayVehicle, tags.Oneway},
+	against: func(t *tags.Set, direction int) bool {
+		_, against := cyclewaysOf(t, direction)
+		return against
+	},
+	beside: func(t *tags.Set, class mapdata.RoadClass) bool {
+		has, _ := cyclewaysOf(t, 0)
+		return has && class <= mapdata.Service
+	},
+	open: roadsForAll + "trunk trunk_link track cycleway path man_made=pier",
+	barriers: `wall fence yes hedge city_wall retaining_wall guard_rail stile turnstile full-height_turnstile kissing_gate
+		debris log`,
+	usual: map[string]float64{
+		"living_street": 15, "service": 16, "track": 14, "path": 14, "footway": 12, "pedestrian": 10, "bridleway": 10,
+		"steps": 3, "corridor": 6, "platform": 6, "elevator": 3, "man_made=pier": 10, "leisure=track": 10,
+		"route=ferry": 10, "route=shuttle_train": 40, unknownKind: 12,
+	},
+	speed: 18,
+	caps: []limit{
+		{tags.Surface, map[string]float64{
+			"compacted": 15, "fine_gravel": 14, "unpaved": 12, "wood": 12, "ground": 11, "dirt": 11, "earth": 11, "sett": 11,
+			"gravel": 10, "pebblestone": 10, "grass_paver": 10, "cobblestone": 9, "grass": 8, "unhewn_cobblestone": 7,
+			"rock": 6, "stone": 6, "sand": 5, "mud": 5,
+		}},
+		{tags.Smoothness, map[string]float64{"bad": 11, "very_bad": 8, "horrible": 5, "very_horrible": 4}},
+		{tags.Tracktype, map[string]float64{"grade2": 14, "grade3": 11, "grade4": 9, "grade5": 7}},
+		{tags.SacScale, map[string]float64{
+			"hiking": 8, "mountain_hiking": 5, "demanding_mountain_hiking": 4, "alpine_hiking": 3,
+			"demanding_alpine_hiking": 3, "difficult_alpine_hiking": 3,
+		}},
+	},
+})
+
+var foot = newProfile(profile{
+	mode: mapdata.Foot,
+	keys: []tags.Key{tags.Foot, tags.Access}, own: 1,
+	names:     "foot pedestrian pedestrians wheelchair",
+	private:   forbidden,
+	values:    map[string]verdict{"dismount": allowed}, // that is what walkers are
+	ownValues: map[string]verdict{"official": allowed},
+	oneway:    []tags.Key{tags.OnewayFoot},
+	beside:    func(t *tags.Set, class mapdata.RoadClass) bool { return class <= mapdata.Trunk && hasSidewalk(t) },
+	open: roadsForAll + `track cycleway path footway pedestrian bridleway steps corridor platform elevator
+		man_made=pier leisure=track`,
+	barriers: "wall fence yes hedge city_wall retaining_wall guard_rail",
+	usual:    map[string]float64{"steps": 3, "corridor": 4, "elevator": 3, "route=ferry": 10, "route=shuttle_train": 40},
+	speed:    5,
+	caps: []limit{
+		{tags.Surface, map[string]float64{"gravel": 4, "pebblestone": 4, "rock": 4, "sand": 3, "mud": 3}},
+		{tags.Smoothness, map[string]float64{"very_horrible": 4, "impassable": 3}},
+		{tags.SacScale, map[string]float64{
+			"mountain_hiking": 4, "demanding_mountain_hiking": 3, "alpine_hiking": 2, "demanding_alpine_hiking": 2,
+			"difficult_alpine_hiking": 1,
+		}},
+		// The sidewalk is a way of its own, and walkers are on it rather than on the road.
+		{tags.Sidewalk, map[string]float64{"separate": 4}}, {tags.SidewalkBoth, map[string]float64{"separate": 4}},
+	},
+})
+
+// newProfile fills in what follows from a table.
+func newProfile(p profile) *profile {
+	for _, key := range p.keys {
+		p.forward = append(p.forward, mustKey(key.String()+":forward"))
+		p.backward = append(p.backward, mustKey(key.String()+":backward"))
+	}
+	p.meanings = meaningsOf(&p)
+	p.ownMeanings = maps.Clone(p.meanings)
+	maps.Copy(p.ownMeanings, p.ownValues)
+	p.letPass = setOf(p.barriers)
+	open, opened := setOf(p.open), setOf(p.opened)
+	p.byKind = make([]usual, len(kinds))
+	for name, k := range kinds {
+		speed, ok := p.usual[name]
+		if !ok {
+			speed = p.speed
+		}
+		p.byKind[k.number] = usual{open[name], opened[name], speed}
+	}
+	p.accessKeys = tags.KeysOf(slices.Concat(p.keys, p.forward, p.backward)...)
+	return &p
+}
+
+// heeds says whether a key is one of its access keys, apart from access itself.
+func (p *profile) heeds(key string) bool {
+	return key != tags.Access.String() && slices.ContainsFunc(p.keys, func(k tags.Key) bool { return k.String() == key })
+}
+
+// mustKey returns the number of a key that package tags has.
+func mustKey(name string) tags.Key {
+	key := tags.KeyOf(name)
+	if key == tags.Other {
+		panic("no number for the key " + name)
+	}
+	return key
+}
+
+// setOf returns the set of words in a text.
+func setOf(words string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}

@@ -1,0 +1,153 @@
+package profile
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/osm"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+func TestRoads(t *testing.T) {
+	const slowly = mapdata.Bicycle | mapdata.Foot
+	for text, want := range map[string]Road{
+		"highway=residential name=Main+Street ref=A+1 maxspeed=50 bridge=yes layer=1 toll=yes": {
+			Class: mapdata.Residential, Name: "Main Street", Ref: "A 1", Forward: everyone, Backward: everyone,
+			SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Bridge: true, Layer: 1, Toll: true},
+		"highway=tertiary junction=roundabout name=Circle": {
+			Class: mapdata.Tertiary, Name: "Circle", Forward: everyone, Backward: mapdata.Foot,
+			SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Roundabout: true},
+		"highway=path tunnel=yes layer=-1": {
+			Class: mapdata.Footway, Forward: slowly, Backward: slowly,
+			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 14, FootSpeed: 5, Tunnel: true, Layer: -1},
+		"highway=motorway_link oneway=yes": {
+			Class: mapdata.Motorway, Link: true, Forward: mapdata.Car,
+			SpeedForward: 55, SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5},
+		"route=ferry name=Ferry bridge=no layer=high duration=5": {
+			Class: mapdata.Ferry, Ferry: true, Name: "Ferry", Forward: everyone, Backward: everyone,
+			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10, Takes: 300},
+		"highway=service access=private tunnel=no layer=500 toll=no": {
+			Class: mapdata.Service, Forward: mapdata.Car, Backward: mapdata.Car,
+			DestinationForward: mapdata.Car, DestinationBackward: mapdata.Car,
+			PrivateForward: mapdata.Car, PrivateBackward: mapdata.Car,
+			SpeedForward: 18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5},
+		"highway=service access=customers foot=yes oneway=yes": {
+			Class: mapdata.Service, Forward: everyone, Backward: mapdata.Foot,
+			DestinationForward: mapdata.Car | mapdata.Bicycle,
+			SpeedForward:       18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5},
+	} {
+		r, ok := RoadOf(tagsOf(text))
+		if diff := cmp.Diff(want, r); !ok || diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+	for _, text := range []string{"building=yes name=House", "highway=residential access=no", ""} {
+		if r, ok := RoadOf(tagsOf(text)); ok {
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
+	r, _ := RoadOf(tags.Of(osm.Tags{{Key: "highway", Value: "road"}, {Key: "name", Value: "a\xff"}, {Key: "ref", Value: "\xff"}}))
+	if !utf8.ValidString(r.Name) || !utf8.ValidString(r.Ref) || r.Name == "" {
+		t.Errorf("%q, %q", r.Name, r.Ref)
+	}
+}
+
+// TestNothingAllocated: a way costs no memory that has to be collected.
+func TestNothingAllocated(t *testing.T) {
+	for _, text := range []string{"building=yes", "highway=primary maxspeed=50 surface=asphalt oneway=yes lanes=2",
+		"highway=service access=private;customers service=driveway", "leisure=park"} {
+		set := tagsOf(text)
+		if n := testing.AllocsPerRun(100, func() { RoadOf(set); Stops(set); IsOutOfUse(set); ControlOf(set) }); n != 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}
+
+func TestDetails(t *testing.T) {
+	set := tags.Of(osm.Tags{
+		{Key: "highway", Value: "primary"}, {Key: "turn:lanes:forward", Value: "left|through"}, {Key: "name", Value: "A"},
+		{Key: "destination", Value: "Rome\xff"}, {Key: "motor_vehicle:conditional", Value: "no @ (22:00-06:00)"},
+		{Key: "surface", Value: "asphalt"}, {Key: "maxspeed:conditional", Value: "30 @ wet"},
+		{Key: "restriction:motorcar:conditional", Value: "no_u_turn @ wet"}, {Key: "junction:ref", Value: "12"},
+	})
+	var got []string
+	Details(set, func(key tags.Key, value string) { got = append(got, key.String()+"="+value) })
+	want := []string{"turn:lanes:forward=left|through", "destination=Rome\uFFFD",
+		"motor_vehicle:conditional=no @ (22:00-06:00)", "surface=asphalt", "restriction:motorcar:conditional=no_u_turn @ wet",
+		"junction:ref=12"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestControls(t *testing.T) {
+	for text, want := range map[string]struct {
+		kind              Control
+		forward, backward bool
+	}{
+		"highway=traffic_signals":                                                {TrafficSignals, false, false},
+		"highway=traffic_signals traffic_signals:direction=forward":              {TrafficSignals, true, false},
+		"highway=traffic_signals direction=backward":                             {TrafficSignals, false, true},
+		"highway=traffic_signals traffic_signals:direction=both direction=north": {TrafficSignals, true, true},
+		"highway=stop":                                          {Stop, false, false},
+		"highway=stop direction=backward":                       {Stop, false, true},
+		"highway=stop direction=90":                             {Stop, false, false},
+		"highway=give_way direction=both":                       {GiveWay, true, true},
+		"highway=crossing":                                      {Crossing, false, false},
+		"highway=crossing crossing=zebra":                       {Crossing, false, false},
+		"highway=crossing crossing=traffic_signals":             {TrafficSignals, false, false},
+		"highway=crossing crossing:signals=yes crossing=marked": {TrafficSignals, false, false},
+		"highway=crossing crossing=no":                          {},
+		"highway=street_lamp direction=forward":                 {},
+		"crossing=zebra":                                        {},
+	} {
+		c, ok := ControlOf(tagsOf(text))
+		if ok != (want.kind != 0) || c.Kind() != want.kind || c.Forward() != want.forward || c.Backward() != want.backward {
+			t.Errorf("%s: %d %v %v, %v", text, c.Kind(), c.Forward(), c.Backward(), ok)
+		}
+	}
+}
+
+// TestAnotherProfile: a way to travel is a table.
+func TestAnotherProfile(t *testing.T) {
+	const truckMode = mapdata.Foot << 1
+	truck := newProfile(profile{
+		mode: truckMode, motor: true, wheels: true,
+		keys: []tags.Key{tags.Hgv, tags.MotorVehicle, tags.Vehicle, tags.Access}, own: 3,
+		names: "hgv goods truck lorry motor_vehicle vehicle", private: private,
+		oneway: car.oneway, open: car.open, barriers: car.barriers, usual: car.usual, services: car.services,
+		speed: 5, caps: car.caps, limited: true,
+		sizes: []size{{[]tags.Key{tags.MaxheightPhysical, tags.Maxheight}, 3.99}, {[]tags.Key{tags.Maxwidth}, 2.54}},
+	})
+	defer func(before []*profile, keys []turnKey) { profiles, turnKeys = before, keys }(profiles, turnKeys)
+	profiles = append(profiles[:3:3], truck)
+	turnKeys = allTurnKeys()
+	for text, want := range map[string][2]mapdata.Modes{
+		"highway=primary":                                  {everyone | truckMode, everyone | truckMode},
+		"highway=primary hgv=no":                           {everyone, everyone},
+		"highway=primary motorcar=no oneway=yes":           {mapdata.Bicycle | mapdata.Foot | truckMode, mapdata.Foot},
+		"highway=primary maxheight=3.5":                    {everyone, everyone},
+		"highway=primary maxheight=4":                      {everyone | truckMode, everyone | truckMode},
+		"highway=track hgv=destination motor_vehicle=yes":  {everyone, everyone},
+		"highway=track hgv=yes":                            {everyone&^mapdata.Car | truckMode, everyone&^mapdata.Car | truckMode},
+		"highway=residential access=hgv hgv:backward=no":   {truckMode, 0},
+		"highway=residential vehicle=private hgv=delivery": {mapdata.Car | mapdata.Foot | truckMode, mapdata.Car | mapdata.Foot | truckMode},
+	} {
+		r, _ := RoadOf(tagsOf(text))
+		if r.Forward != want[0] || r.Backward != want[1] {
+			t.Errorf("%s: %04b and %04b", text, r.Forward, r.Backward)
+		}
+	}
+	if got := Stops(tagsOf("barrier=bollard")); got != mapdata.Car|truckMode {
+		t.Errorf("a bollard stops %04b", got)
+	}
+	if turn, _ := TurnOf(tagsOf("type=restriction restriction=no_u_turn except=bicycle;hgv")); turn.Modes != mapdata.Car {
+		t.Errorf("except=hgv: %+v", turn)
+	}
+	if turn, _ := TurnOf(tagsOf("type=restriction restriction:hgv=no_u_turn")); turn.Modes != truckMode {
+		t.Errorf("restriction:hgv: %+v", turn)
+	}
+}

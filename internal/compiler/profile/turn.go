@@ -1,0 +1,116 @@
+package profile
+
+import (
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// Turn is a restriction relation, apart from its members.
+type Turn struct {
+	// Only is set for the turn that must be made, unset for one that must not.
+	Only bool
+	// ManyFrom and ManyTo say that there may be several from or to members, each of which is meant: no_entry and no_exit.
+	ManyFrom, ManyTo bool
+	Modes            mapdata.Modes // to whom it applies
+	// Understood is false where the value is not known, and where it holds at certain times only: nobody knows when a
+	// trace was made.
+	Understood bool
+	// Conditional is the first of the values with conditions, as text.
+	Conditional string
+}
+
+// turnKeys are the keys that hold a restriction, with the modes to which each applies: those who have the rest of the
+// key among their access keys. Walkers heed those alone that name them.
+var turnKeys = allTurnKeys()
+
+func allTurnKeys() (all []turnKey) {
+	for _, key := range []tags.Key{tags.Restriction, tags.RestrictionVehicle, tags.RestrictionMotorVehicle,
+		tags.RestrictionMotorcar, tags.RestrictionHgv, tags.RestrictionBicycle, tags.RestrictionFoot} {
+		k := turnKey{key: key, conditional: mustKey(key.String() + ":conditional")}
+		_, who, _ := strings.Cut(key.String(), ":")
+		for _, p := range profiles {
+			if p.heeds(who) || who == "" && p.wheels {
+				k.modes |= p.mode
+			}
+		}
+		if k.modes != 0 {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+type turnKey struct {
+	key, conditional tags.Key
+	modes            mapdata.Modes
+}
+
+// turnKinds are the values of restriction=* that the field knows.
+var turnKinds = setOf(`no_left_turn no_right_turn no_straight_on no_u_turn no_entry no_exit
+	only_left_turn only_right_turn only_straight_on only_u_turn`)
+
+// isTurn says whether a value forbids or prescribes a turn. The geometry says which one, so that the rest of the value
+// need not be known. What ends in _on_red is about a light, and says nothing when it is green.
+func isTurn(value string) bool {
+	return (strings.HasPrefix(value, "no_") || strings.HasPrefix(value, "only_")) && !strings.HasSuffix(value, "_on_red")
+}
+
+// turnKind returns the first of the values of a tag that is known, else the first that forbids or prescribes a turn,
+// else the first that might mean to.
+func turnKind(value string) (kind string) {
+	for one := range strings.SplitSeq(value, ";") {
+		one = strings.TrimSpace(one)
+		switch {
+		case turnKinds[one]:
+			return one
+		case kind == "" && !strings.HasSuffix(one, "_on_red"), !isTurn(kind) && isTurn(one):
+			kind = one
+		}
+	}
+	return kind
+}
+
+// timeKeys are the older keys for the hours of a restriction, which change what its value means.
+var timeKeys = tags.KeysOf(tags.DayOn, tags.DayOff, tags.HourOn, tags.HourOff)
+
+// TurnOf returns what a restriction relation says; false if it concerns nobody.
+func TurnOf(t *tags.Set) (turn Turn, ok bool) {
+	if !t.Is(tags.Type, "restriction") {
+		return turn, false
+	}
+	var kind string
+	var conditional mapdata.Modes
+	for _, k := range turnKeys {
+		if value := t.Get(k.conditional); value != "" {
+			conditional |= k.modes
+			if turn.Conditional == "" {
+				turn.Conditional = tags.Valid(value)
+			}
+		}
+		value := turnKind(t.Get(k.key))
+		if isTurn(value) && !isTurn(kind) {
+			kind, turn.Modes = value, 0 // instead of one that is not understood
+		}
+		if value == "" || kind != "" && value != kind {
+			continue
+		}
+		kind = value
+		turn.Modes |= k.modes
+	}
+	if kind == "" {
+		turn.Modes = conditional
+	}
+	for value := range strings.SplitSeq(t.Get(tags.Except), ";") {
+		for _, p := range profiles {
+			if p.heeds(strings.TrimSpace(value)) {
+				turn.Modes &^= p.mode
+			}
+		}
+	}
+	turn.Only = strings.HasPrefix(kind, "only_")
+	turn.ManyFrom, turn.ManyTo = kind == "no_entry", kind == "no_exit"
+	turn.Understood = isTurn(kind) && !t.HasAny(timeKeys)
+	return turn, turn.Modes != 0
+}

@@ -1,0 +1,144 @@
+package rings
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
+	"pgregory.net/rapid"
+)
+
+// TestAnyArea draws a random set of cells, cuts its outline into random ways with random directions, and expects that
+// the assembled area has the same cells. The outlines touch themselves and each other in corners.
+func TestAnyArea(t *testing.T) {
+	const size = 7
+	rapid.Check(t, func(t *rapid.T) {
+		var in [size + 2][size + 2]bool // with an empty margin
+		cells := 0
+		for y := 1; y <= size; y++ {
+			for x := 1; x <= size; x++ {
+				in[y][x] = rapid.Bool().Draw(t, "cell")
+				if in[y][x] {
+					cells++
+				}
+			}
+		}
+		node := func(x, y int) uint64 { return uint64(10*y + x) } // lower left corner of a cell
+		// The edges between a cell that is in and one that is not.
+		var edges [][2]uint64
+		for y := 1; y <= size+1; y++ {
+			for x := 1; x <= size+1; x++ {
+				if in[y][x] != in[y-1][x] {
+					edges = append(edges, [2]uint64{node(x, y), node(x+1, y)})
+				}
+				if in[y][x] != in[y][x-1] {
+					edges = append(edges, [2]uint64{node(x, y), node(x, y+1)})
+				}
+			}
+		}
+		edges = rapid.Permutation(edges).Draw(t, "order")
+		var pieces []Piece
+		for len(edges) > 0 {
+			nodes := []uint64{edges[0][0], edges[0][1]}
+			edges = edges[1:]
+			for range rapid.IntRange(0, 12).Draw(t, "length") {
+				end := nodes[len(nodes)-1]
+				i := slices.IndexFunc(edges, func(e [2]uint64) bool { return e[0] == end || e[1] == end })
+				// A way does not go on once it is closed.
+				if i < 0 || nodes[0] == end {
+					break
+				}
+				nodes = append(nodes, edges[i][0]+edges[i][1]-end)
+				edges = slices.Delete(edges, i, i+1)
+			}
+			if rapid.Bool().Draw(t, "reversed") {
+				slices.Reverse(nodes)
+			}
+			pieces = append(pieces, Piece{Way: int64(len(pieces) + 1), Nodes: nodes})
+		}
+		area := Assemble(pieces, at, false)
+		mp := area.Polygons
+		if area.Broken || area.Repaired > 0 || len(area.Outer) != len(mp) {
+			t.Errorf("%+v", area)
+		}
+		checkRings(t, mp)
+		if math.Abs(areaOf(mp)-float64(cells)*cell) > cell/1000 {
+			t.Fatalf("%.3f cells, want %d: %v", areaOf(mp)/cell, cells, mp)
+		}
+		for y := 1; y <= size; y++ {
+			for x := 1; x <= size; x++ {
+				middle := orb.Point{(float64(x) + 0.5) / 100, (float64(y) + 0.5) / 100}
+				if got := planar.MultiPolygonContains(mp, middle); got != in[y][x] {
+					t.Fatalf("cell %d, %d: %v, want %v: %v", x, y, got, in[y][x], mp)
+				}
+			}
+		}
+	})
+}
+
+// cell is the area of one cell of the grid in square degrees.
+const cell = 1e-4
+
+// at places node 10*y+x at (x, y) in hundredths of a degree.
+func at(node uint64) orb.Point { return orb.Point{float64(node%10) / 100, float64(node/10) / 100} }
+
+func areaOf(mp orb.MultiPolygon) float64 {
+	sum := 0.0
+	for _, polygon := range mp {
+		for _, r := range polygon {
+			sum += signedArea(r) // of holes it is negative
+		}
+	}
+	return sum
+}
+
+// checkRings fails if rings are open or run the wrong way round.
+func checkRings(t *rapid.T, mp orb.MultiPolygon) {
+	for i, polygon := range mp {
+		for k, r := range polygon {
+			if len(r) < 4 || r[0] != r[len(r)-1] {
+				t.Errorf("polygon %d, ring %d is open: %v", i, k, r)
+			}
+			if (signedArea(r) > 0) != (k == 0) {
+				t.Errorf("polygon %d, ring %d runs the wrong way round: %v", i, k, r)
+			}
+		}
+	}
+}
+
+// TestBands: looking only at the edges of a latitude's band gives the same as looking at all.
+func TestBands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 400).Draw(t, "points")
+		side := rapid.IntRange(2, 1000).Draw(t, "side") // small ones have many points at one latitude
+		coordinate := rapid.IntRange(0, side)
+		var points orb.Ring
+		for range n {
+			points = append(points, orb.Point{float64(coordinate.Draw(t, "x")) / 7, float64(coordinate.Draw(t, "y")) / 7})
+		}
+		points = append(points, points[0])
+		r := ring{points: points, bound: points.Bound()}
+		if r.bound.Min[1] == r.bound.Max[1] {
+			t.Skip("without a height there is no ring")
+		}
+		all := make([]int32, 0, n)
+		for i := 1; i < len(points); i++ {
+			all = append(all, int32(i))
+		}
+		for range 20 {
+			p := orb.Point{float64(coordinate.Draw(t, "at x")) / 7, float64(coordinate.Draw(t, "at y")) / 7}
+			if rapid.Bool().Draw(t, "between") {
+				p[1] += 1. / 14
+			}
+			if p[1] < r.bound.Min[1] || p[1] > r.bound.Max[1] {
+				continue
+			}
+			in, on := contains(points, r.edgesAt(p[1]), p)
+			if wantIn, wantOn := contains(points, all, p); in != wantIn || on != wantOn {
+				t.Fatalf("%v: %v, %v; want %v, %v", p, in, on, wantIn, wantOn)
+			}
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package scratch
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// Records keeps records of bytes, each with a key, in files. They are added in any order; from Sort on they are in the
+// order of their keys, and those of equal keys in the order in which they were added. Any number of goroutines may read
+// then.
+type Records struct {
+	dir      *Dir
+	name     string
+	index    *Array[recordEntry]
+	bytes    *Array[byte]
+	unsorted bool
+}
+
+type recordEntry struct{ key, offset uint64 }
+
+// NewRecords makes an empty list.
+func NewRecords(d *Dir, name string) *Records {
+	return &Records{dir: d, name: name, index: NewArray[recordEntry](d, name+"-index"), bytes: NewArray[byte](d, name)}
+}
+
+// Add adds a record. The bytes are copied.
+func (r *Records) Add(key uint64, record []byte) error {
+	if n := r.index.Len(); n > 0 && r.index.Slice()[n-1].key > key {
+		r.unsorted = true
+	}
+	return errors.Join(r.index.Append(recordEntry{key, uint64(r.bytes.Len())}), r.bytes.Append(record...))
+}
+
+// Sort puts the records into their order, and gives back what room was set aside.
+func (r *Records) Sort(ctx context.Context) error {
+	if r.unsorted {
+		r.unsorted = false
+		sorter := NewSorter(r.dir, r.name+"-index", r.dir.SortMemory(), func(a, b recordEntry) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.offset, b.offset))
+		})
+		for _, e := range r.index.Slice() {
+			if err := sorter.Add(e); err != nil {
+				return err
+			}
+		}
+		r.index.Truncate(0)
+		if err := sorter.Each(func(e *recordEntry) error { return cmp.Or(ctx.Err(), r.index.Append(*e)) }); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.index.Trim(), r.bytes.Trim())
+}
+
+// Len is how many records there are.
+func (r *Records) Len() int { return r.index.Len() }
+
+// Key returns the key of the i-th record.
+func (r *Records) Key(i int) uint64 { return r.index.Slice()[i].key }
+
+// Replace gives the i-th record another content. Nobody may read meanwhile.
+func (r *Records) Replace(i int, record []byte) error {
+	r.index.Slice()[i].offset = uint64(r.bytes.Len())
+	return r.bytes.Append(record...)
+}
+
+// Read returns a reader of the i-th record, which does not know where it ends.
+func (r *Records) Read(i int) Reader { return Reader{r.bytes.Slice()[r.index.Slice()[i].offset:]} }
+
+// Find returns the first record of a key; false if there is none.
+func (r *Records) Find(key uint64) (i int, ok bool) {
+	return slices.BinarySearchFunc(r.index.Slice(), key, func(e recordEntry, key uint64) int {
+		return cmp.Compare(e.key, key)
+	})
+}
+
+// Free removes the files.
+func (r *Records) Free() error { return errors.Join(r.index.Free(), r.bytes.Free()) }
+
+// Reader reads a record: bytes that this program has written, which are not checked. They are written with
+// binary.AppendUvarint, binary.AppendVarint and AppendText.
+type Reader struct{ Rest []byte }
+
+// Byte reads a byte.
+func (r *Reader) Byte() byte {
+	b := r.Rest[0]
+	r.Rest = r.Rest[1:]
+	return b
+}
+
+// Uvarint reads an unsigned number.
+func (r *Reader) Uvarint() uint64 {
+	if b := r.Rest[0]; b < 0x80 {
+		r.Rest = r.Rest[1:]
+		return uint64(b)
+	}
+	v, n := binary.Uvarint(r.Rest)
+	r.Rest = r.Rest[n:]
+	return v
+}
+
+// Varint reads a signed number.
+func (r *Reader) Varint() int64 {
+	v := r.Uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// Text reads a text, which is a part of the record: copy what is kept beyond it.
+func (r *Reader) Text() []byte {
+	n := r.Uvarint()
+	text := r.Rest[:n:n]
+	r.Rest = r.Rest[n:]
+	return text
+}
+
+// AppendText appends a text.
+func AppendText[T string | []byte](row []byte, text T) []byte {
+	return append(binary.AppendUvarint(row, uint64(len(text))), text...)
+}

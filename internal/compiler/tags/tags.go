@@ -1,0 +1,163 @@
+// Package tags reads the tags of OpenStreetMap objects: the keys that the compiler asks for have numbers, so that
+// asking for one costs no comparison of texts.
+package tags
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/paulmach/osm"
+)
+
+// Key is the number of a key that the compiler asks for.
+type Key uint8
+
+// Other is the number of all keys that have none of their own.
+const Other Key = 0
+
+var numbers = func() map[string]Key {
+	m := make(map[string]Key, len(names))
+	for key, name := range names {
+		m[name] = Key(key)
+	}
+	delete(m, "")
+	return m
+}()
+
+// KeyOf returns the number of a key, or Other.
+func KeyOf(name string) Key { return numbers[name] }
+
+// String returns the key as it is written.
+func (k Key) String() string { return names[k] }
+
+// Set is the tags of one object. The zero Set has none. Its texts are those of the object, which are not copied.
+type Set struct {
+	tags osm.Tags
+	keys []Key // of each tag
+	has  [256 / 64]uint64
+}
+
+// The limits of one object's tags. OpenStreetMap takes 255 characters for a value; countries have some 400 names.
+const (
+	maxTags = 1000
+	maxText = 4 * 255 // bytes
+)
+
+// Of returns the set of some tags.
+func Of(tags osm.Tags) *Set {
+	s := new(Set)
+	for _, t := range tags {
+		s.Add(KeyOf(t.Key), t.Key, t.Value)
+	}
+	return s
+}
+
+// Add adds a tag whose key's number is known. A tag without a value is left out, and so is one whose key is there
+// already, which only broken files have. What is beyond the limits is cut off.
+func (s *Set) Add(key Key, name, value string) {
+	if value == "" || len(name) > maxText || len(s.tags) == maxTags {
+		return
+	}
+	if key != Other && s.Has(key) || key == Other && s.Find(name) != "" {
+		return
+	}
+	if len(value) > maxText {
+		end := maxText
+		for end > maxText-utf8.UTFMax && !utf8.RuneStart(value[end]) {
+			end--
+		}
+		value = value[:end]
+	}
+	s.tags = append(s.tags, osm.Tag{Key: name, Value: value})
+	s.keys = append(s.keys, key)
+	s.has[key/64] |= 1 << (key % 64)
+}
+
+// Reset removes all tags. The memory of the lists stays.
+func (s *Set) Reset() {
+	if len(s.tags) > 0 {
+		*s = Set{tags: s.tags[:0], keys: s.keys[:0]}
+	}
+}
+
+// Clone returns a copy whose texts are its own.
+func (s *Set) Clone() *Set {
+	c := &Set{tags: slices.Clone(s.tags), keys: slices.Clone(s.keys), has: s.has}
+	for i := range c.tags {
+		t := &c.tags[i]
+		t.Key, t.Value = strings.Clone(t.Key), strings.Clone(t.Value)
+	}
+	return c
+}
+
+// Len is how many tags there are.
+func (s *Set) Len() int { return len(s.tags) }
+
+// Has says whether there is a tag with a key.
+func (s *Set) Has(key Key) bool { return s.has[key/64]>>(key%64)&1 != 0 }
+
+// HasAny says whether there is a tag with one of some keys.
+func (s *Set) HasAny(keys *Keys) bool {
+	for i, word := range keys {
+		if s.has[i]&word != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Get returns the value of a key, or "".
+func (s *Set) Get(key Key) string {
+	if !s.Has(key) {
+		return ""
+	}
+	return s.tags[slices.Index(s.keys, key)].Value
+}
+
+// Is says whether a key has one of some values.
+func (s *Set) Is(key Key, values ...string) bool {
+	return s.Has(key) && slices.Contains(values, s.Get(key))
+}
+
+// Find returns the value of a key that may have no number, or "".
+func (s *Set) Find(name string) string { return s.tags.Find(name) }
+
+// All yields the tags in the order of the file, each with the number of its key.
+func (s *Set) All(yield func(key Key, tag osm.Tag) bool) {
+	for i := range s.tags {
+		if !yield(s.keys[i], s.tags[i]) {
+			return
+		}
+	}
+}
+
+// OSM returns the tags as package osm has them. They must not be changed.
+func (s *Set) OSM() osm.Tags { return s.tags }
+
+// Keys is a set of keys.
+type Keys [256 / 64]uint64
+
+// KeysOf returns the set of some keys.
+func KeysOf(keys ...Key) *Keys {
+	set := new(Keys)
+	for _, k := range keys {
+		set.Add(k)
+	}
+	return set
+}
+
+// Add adds a key.
+func (k *Keys) Add(key Key) { k[key/64] |= 1 << (key % 64) }
+
+// Has says whether a key is in the set.
+func (k *Keys) Has(key Key) bool { return k[key/64]>>(key%64)&1 != 0 }
+
+// Main are the keys that say what an object is.
+var Main = KeysOf(Amenity, Shop, Tourism, Leisure, Historic, Office, Craft, Highway, Railway, Natural, Landuse, Place,
+	Boundary, Building, Aerialway, Aeroway, Attraction, Barrier, Bridge, BuildingPart, Cemetery, Club, Emergency,
+	Geological, Golf, Healthcare, Junction, ManMade, Military, MountainPass, Playground, Power, PublicTransport, Route,
+	Ruins, Telecom, Tunnel, Waterway)
+
+// Valid makes text valid that is not UTF-8, which PBF files do not exclude.
+func Valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
