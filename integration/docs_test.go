@@ -122,11 +122,16 @@ func TestNamedTests(t *testing.T) {
 	}
 }
 
-// What else a document tells people to run is there: the flags of eval, the scripts, and what the Makefile builds.
+// What else a document tells people to run is there: the flags of eval and compare, the scripts, and what the Makefile
+// builds.
 func TestNamedCommands(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(root, "lab", "cmd", "eval", "main.go"))
-	if err != nil {
-		t.Fatal(err)
+	source := make(map[string]string) // of the programs that have flags
+	for _, program := range []string{"eval", "compare"} {
+		text, err := os.ReadFile(filepath.Join(root, "lab", "cmd", program, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		source[program] = string(text)
 	}
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -139,11 +144,12 @@ func TestNamedCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`EVAL_FLAGS="([^"]*)"`).FindAllSubmatch(text, -1) {
-			for _, flag := range regexp.MustCompile(`(?:^| )-([a-z]+)`).FindAllSubmatch(m[1], -1) {
+		for _, m := range regexp.MustCompile(`(EVAL|COMPARE)_FLAGS="([^"]*)"`).FindAllSubmatch(text, -1) {
+			program := strings.ToLower(string(m[1]))
+			for _, flag := range regexp.MustCompile(`(?:^| )-([a-z]+)`).FindAllSubmatch(m[2], -1) {
 				flags++
-				if !strings.Contains(string(source), `, "`+string(flag[1])+`", `) {
-					t.Errorf("%s: eval has no flag -%s", name, flag[1])
+				if !strings.Contains(source[program], `, "`+string(flag[1])+`", `) {
+					t.Errorf("%s: %s has no flag -%s", name, program, flag[1])
 				}
 			}
 		}
@@ -160,7 +166,7 @@ func TestNamedCommands(t *testing.T) {
 		}
 	}
 	if flags < 20 || scripts < 3 {
-		t.Errorf("only %d flags of eval and %d scripts were found", flags, scripts)
+		t.Errorf("only %d flags of eval and compare and %d scripts were found", flags, scripts)
 	}
 }
 

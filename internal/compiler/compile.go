@@ -1,5 +1,16 @@
-// Package compiler makes a region file of OpenStreetMap extracts: it reads them, compiles the map, the places and the
-// roads in them, and writes all into one file.
+// Package compiler makes a region file of OpenStreetMap extracts.
+//
+// Package osm reads the extracts and hands nodes, ways and areas to consumers; each gathers in temporary files what it
+// needs, and then writes its sections of the region, side by side with the others:
+//
+//	objects, places   what has a name or an address, for geocoding
+//	roads             the road network, with who may travel where from package profile
+//	basemap           the map that tiles are cut from
+//	coast             land and sea, a part of the map
+//
+// Below them are osmfile (PBF and XML), rings (areas from lines), tags (keys as numbers), scratch (temporary files),
+// inorder (work on all cores, results in order), memory and progress. The layout of records belongs to the engines
+// that read them, which import nothing from here.
 package compiler
 
 import (
@@ -9,11 +20,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler/basemap"
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
 	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
 	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
@@ -38,7 +54,7 @@ type Options struct {
 	// Memory is how many bytes of anonymous memory the build may take, whatever the size of the extracts; 0 is
 	// memory.Default. It does not change what is built.
 	Memory int64
-	// Temp is the directory for temporary files; "" is that of the output. They take up to about six times the extracts.
+	// Temp is the directory for temporary files; "" is that of the output. They take up to about nine times the extracts.
 	Temp string
 	// NoMap leaves out the map to look at, of which vector tiles are cut.
 	NoMap bool
@@ -49,12 +65,19 @@ type Options struct {
 
 // Report is what was made.
 type Report struct {
-	Counts    extract.Counts
+	Counts    Counts
 	Timestamp time.Time // of the extracts; zero when unknown
 	Size      int64     // of the region file, in bytes
 	Scratch   int64     // most bytes that temporary files took
 	// Read, Compile and Write are how long each part took.
 	Read, Compile, Write time.Duration
+}
+
+// Counts is what was read, what was made of it, and what had to be left out.
+type Counts struct {
+	osm.Counts
+	Roads, Restrictions, SkippedRestrictions int64
+	Features, Addresses, Interpolations      int64
 }
 
 // Build compiles extracts into a region file. The same extracts make the same bytes. When it fails or ctx ends,
@@ -89,29 +112,101 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	return report, nil
 }
 
+// part is a part of a region: what collects it from the extracts, and what writes its sections.
+type part struct {
+	name     string
+	consumer osm.Consumer
+	stages   int // of write, for the progress; 0 where another part writes
+	write    func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error
+	count    func(*Counts)
+}
+
+// parts lists all parts. They do not know each other, but for the coast, which is a part of the map.
+func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
+	found, err := objects.NewData(dir)
+	if err != nil {
+		return nil, err
+	}
+	network, err := roads.New(dir)
+	if err != nil {
+		return nil, err
+	}
+	all := []part{{
+		name: "places", consumer: found, stages: 2,
+		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
+			covered := *e.Tiles
+			found.Bounds, found.Tiles, found.Progress, found.Once = e.Bounds, &covered, bar, true
+			if err := places.Write(w, found, dir); err != nil {
+				return err
+			}
+			region.AddCoverage(w, covered.Sorted()) // places have added to them
+			return found.Features.Free()
+		},
+		count: func(c *Counts) {
+			c.Features, c.Addresses = found.Counts.Features, found.Counts.Addresses
+			c.Interpolations = int64(found.Interpolations.Len())
+		},
+	}, {
+		name: "roads", consumer: network, stages: 3,
+		write: func(ctx context.Context, w *region.Writer, _ *osm.Extracts, bar *progress.Bar) error {
+			return network.Write(ctx, w, bar)
+		},
+		count: func(c *Counts) {
+			n := network.Counts()
+			c.Roads, c.Restrictions, c.SkippedRestrictions = n.Roads, n.Restrictions, n.SkippedRestrictions
+		},
+	}}
+	if o.NoMap {
+		return all, nil
+	}
+	shore := coast.New(dir)
+	drawn, err := basemap.New(dir, shore)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, part{name: "coast", consumer: shore}, part{
+		name: "map", consumer: drawn, stages: 1,
+		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
+			return drawn.Write(ctx, w, e.Tiles, bar)
+		},
+	}), nil
+}
+
 // build makes the file with a writer, and commits it.
 func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir) (*Report, error) {
 	report := &Report{}
 	began := time.Now()
 	bar := progress.New(o.Progress)
 	defer bar.Stop() // what still runs when ctx ends
-	data, err := extract.Read(ctx, temp, o.Inputs, extract.Options{Progress: bar, NoMap: o.NoMap})
+	parts, err := o.parts(temp)
 	if err != nil {
 		return nil, err
 	}
-	report.Counts, report.Timestamp = data.Counts, data.Timestamp
+	consumers := make([]osm.Consumer, len(parts))
+	for i := range parts {
+		consumers[i] = parts[i].consumer
+	}
+	extracts, err := osm.Read(ctx, temp, o.Inputs, bar, consumers...)
+	if err != nil {
+		return nil, err
+	}
+	report.Timestamp, report.Counts.Counts = extracts.Timestamp, extracts.Counts
+	for i := range parts {
+		if parts[i].count != nil {
+			parts[i].count(&report.Counts)
+		}
+	}
 	report.Read = time.Since(began)
 
 	began = time.Now()
-	if err := compile(ctx, w, data, temp); err != nil {
+	if err := write(ctx, w, parts, extracts, bar); err != nil {
 		return nil, err
 	}
-	region.AddCoverage(w, data.Tiles.Sorted()) // places have added to them
 	report.Compile = time.Since(began)
 
 	began = time.Now()
 	bar.Start("write", 1)
-	if err := w.Commit(ctx, o.Output, o.meta(data)); err != nil {
+	if err := w.Commit(ctx, o.Output, o.meta(extracts, &report.Counts)); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(o.Output)
@@ -127,6 +222,35 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	return report, nil
 }
 
+// write writes all parts, side by side. When ctx ends, it returns at once; what still runs then touches no file that
+// stays.
+func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts, bar *progress.Bar) error {
+	parts = slices.DeleteFunc(parts, func(p part) bool { return p.write == nil })
+	stages := make([]int, len(parts))
+	for i := range parts {
+		stages[i] = parts[i].stages
+	}
+	bars := bar.Split("compile", stages...)
+	all, inner := errgroup.WithContext(ctx)
+	for i, p := range parts {
+		all.Go(func() error {
+			if err := p.write(inner, w, e, bars[i]); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			return nil
+		})
+	}
+	result := make(chan error, 1)
+	go func() { result <- all.Wait() }()
+	select {
+	case err := <-result:
+		bar.Finish()
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // check refuses what cannot be written before anything is read: reading a country takes minutes.
 func (o *Options) check() error {
 	if len(o.Inputs) == 0 {
@@ -135,52 +259,22 @@ func (o *Options) check() error {
 	return newfile.Check(o.Output, o.Inputs...)
 }
 
-// compile adds the map, places, then roads: one after the other, since each has temporary files of its own. When ctx
-// ends, it returns at once; what still runs then touches no file that stays.
-func compile(ctx context.Context, w *region.Writer, data *extract.Data, temp *scratch.Dir) error {
-	result := make(chan error, 1)
-	go func() {
-		if data.Drawings != nil {
-			if err := basemap.Write(ctx, w, data, temp); err != nil {
-				result <- fmt.Errorf("map: %w", err)
-				return
-			}
-		}
-		if err := errors.Join(places.Write(w, data, temp), data.Features.Free()); err != nil {
-			result <- fmt.Errorf("places: %w", err)
-			return
-		}
-		if err := roads.Write(w, data, temp); err != nil {
-			result <- fmt.Errorf("roads: %w", err)
-			return
-		}
-		result <- nil
-	}()
-	select {
-	case err := <-result:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the
 // extracts alone.
-func (o *Options) meta(data *extract.Data) region.Meta {
+func (o *Options) meta(e *osm.Extracts, c *Counts) region.Meta {
 	m := region.Meta{
-		License: License, Attribution: Attribution, Timestamp: data.Timestamp,
+		License: License, Attribution: Attribution, Timestamp: e.Timestamp,
 		Bounds: region.Bounds{
-			MinLat: data.Bounds.Min.Lat(),
-			MinLon: data.Bounds.Min.Lon(),
-			MaxLat: data.Bounds.Max.Lat(),
-			MaxLon: data.Bounds.Max.Lon(),
+			MinLat: e.Bounds.Min.Lat(),
+			MinLon: e.Bounds.Min.Lon(),
+			MaxLat: e.Bounds.Max.Lat(),
+			MaxLon: e.Bounds.Max.Lon(),
 		},
 		Counts: map[string]int64{
-			"nodes": data.Counts.Nodes, "ways": data.Counts.Ways, "relations": data.Counts.Relations,
-			"roads": data.Counts.Roads, "restrictions": int64(len(data.Restrictions)), "features": data.Counts.Features,
-			"addresses": data.Counts.Addresses, "interpolations": int64(data.Interpolations.Len()),
-			"missingNodes": data.Counts.MissingNodes, "brokenAreas": data.Counts.BrokenAreas,
-			"repairedRings": data.Counts.RepairedRings, "skippedRestrictions": data.Counts.SkippedRestrictions,
+			"nodes": c.Nodes, "ways": c.Ways, "relations": c.Relations, "roads": c.Roads, "restrictions": c.Restrictions,
+			"features": c.Features, "addresses": c.Addresses, "interpolations": c.Interpolations,
+			"missingNodes": c.MissingNodes, "tooLarge": c.TooLarge, "brokenAreas": c.BrokenAreas,
+			"repairedRings": c.RepairedRings, "skippedRestrictions": c.SkippedRestrictions,
 		},
 	}
 	for _, path := range o.Inputs {

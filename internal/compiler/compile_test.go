@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,8 +138,7 @@ func TestElsewhere(t *testing.T) {
 }
 
 // stages are those of a build, in their order.
-var stages = []string{"nodes", "ways", "features", "roads", "map", "tiles", "places", "addresses", "cells",
-	"junctions", "edges", "turns", "write"}
+var stages = []string{"nodes", "ways", "areas", "compile", "write"}
 
 // TestProgress: the stages come one after the other, and each comes to its end.
 func TestProgress(t *testing.T) {
@@ -181,7 +181,7 @@ func TestProgressEnds(t *testing.T) {
 			if ended.Load() {
 				t.Errorf("%s after the end", stage)
 			}
-			if stage == "cells" && ctx.Err() == nil {
+			if stage == "compile" && ctx.Err() == nil {
 				cancel()
 				time.Sleep(100 * time.Millisecond) // the build could end meanwhile
 			}
@@ -212,21 +212,30 @@ func TestNothingLeftBehind(t *testing.T) {
 			t.Errorf("%q, %v, %v", content, entries, err)
 		}
 	}
+	cancelled := func(t *testing.T, extract, stage string, from float64) {
+		check(t, func(ctx context.Context, cancel func(), opts Options) error {
+			opts.Inputs = []string{extract}
+			opts.Progress = func(s string, done, total int64) {
+				if s == stage && float64(done) >= from*float64(total) {
+					cancel()
+				}
+			}
+			_, err := Build(ctx, opts)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+			return err
+		})
+	}
 	for _, stage := range stages {
 		t.Run("cancelled in "+stage, func(t *testing.T) {
-			check(t, func(ctx context.Context, cancel func(), opts Options) error {
-				opts.Inputs = []string{writeFile(t, filepath.Join(t.TempDir(), "village.osm"), village)}
-				opts.Progress = func(s string, done, _ int64) {
-					if s == stage && done == 0 {
-						cancel()
-					}
-				}
-				_, err := Build(ctx, opts)
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("%v", err)
-				}
-				return err
-			})
+			cancelled(t, writeFile(t, filepath.Join(t.TempDir(), "village.osm"), village), stage, 0)
+		})
+	}
+	for _, from := range []float64{0.25, 0.5, 0.75} {
+		t.Run(fmt.Sprintf("cancelled when %v is compiled", from), func(t *testing.T) {
+			testsize.Whole(t)
+			cancelled(t, testextract.Path(t, testextract.Delaware), "compile", from)
 		})
 	}
 	t.Run("broken extract", func(t *testing.T) {

@@ -20,7 +20,7 @@ func ExampleBuild() {
 
 	path := filepath.Join(dir, "village.region")
 	report, err := compiler.Build(context.Background(), compiler.Options{
-		Inputs: []string{filepath.Join("..", "..", "..", "testdata", "village.osm")}, Output: path,
+		Inputs: []string{filepath.Join("..", "..", "testdata", "village.osm")}, Output: path,
 	})
 	if err != nil {
 		panic(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
@@ -58,6 +58,35 @@ func TestAddress(t *testing.T) {
 	}
 }
 
+// TestHouseName: the name of a house stands for its number where it has none, its building's neither.
+func TestHouseName(t *testing.T) {
+	for name, c := range map[string]struct{ tags, building, number, display string }{
+		"an address by itself": {"addr:housename=Rose Cottage", "", "Rose Cottage", "Rose Cottage Long Road"},
+		"a number":             {"addr:housename=Rose Cottage, addr:housenumber=7", "", "7", "7 Long Road"},
+		"a place with a name":  {"addr:housename=Rose Cottage, name=Inn, amenity=pub", "", "Rose Cottage", "Inn"},
+		"a numbered building":  {"addr:housename=Suite, name=Inn, amenity=pub", "building=yes, addr:housenumber=9", "9", "Inn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := placestest.County()
+			w.Node(40, placestest.At(-12, 0.2), c.tags)
+			if c.building != "" {
+				w.Area(41, c.building, placestest.Square(-12, 0.2, 0.05))
+			}
+			for _, f := range geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), placestest.At(-12, 0.2), 2) {
+				if f.ID != "node:40" {
+					continue
+				}
+				if display, _, _ := strings.Cut(f.DisplayName, ","); f.Address.HouseNumber != c.number || display != c.display ||
+					f.Address.Street != "Long Road" {
+					t.Errorf("%q, %+v", f.DisplayName, f.Address)
+				}
+				return
+			}
+			t.Error("not found")
+		})
+	}
+}
+
 func TestOwnAddressFirst(t *testing.T) {
 	w := placestest.County()
 	w.Node(40, placestest.At(-12, 0),
@@ -78,7 +107,7 @@ func TestOwnAddressFirst(t *testing.T) {
 // TestFallback asks where no feature is near.
 func TestFallback(t *testing.T) {
 	w := placestest.County()
-	w.Features = slices.DeleteFunc(w.Features, func(f extract.Feature) bool { return f.ID == 30 })
+	w.Features = slices.DeleteFunc(w.Features, func(f objects.Feature) bool { return f.ID == 30 })
 	x := geocodingtest.Build(t, w.Cover())
 	for name, c := range map[string]struct {
 		at   orb.Point
@@ -245,8 +274,8 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 	}
 }
 
-func administrative(d *placestest.World) []extract.Feature {
-	var areas []extract.Feature
+func administrative(d *placestest.World) []objects.Feature {
+	var areas []objects.Feature
 	for _, f := range d.Features {
 		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" {
 			areas = append(areas, f)
@@ -295,7 +324,7 @@ func TestPlacesAtTheirOwnPosition(t *testing.T) {
 
 // isNode tells whether an id is that of a node less than a centimetre from a position.
 func isNode(d *placestest.World, id string, p orb.Point) bool {
-	return slices.ContainsFunc(d.Features, func(f extract.Feature) bool {
+	return slices.ContainsFunc(d.Features, func(f objects.Feature) bool {
 		at, ok := f.Geometry.(orb.Point)
 		return ok && bruteforce.ID(f.Kind, f.ID) == id && bruteforce.Haversine(at, p) < 0.01
 	})

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -163,7 +163,7 @@ func TestDamagedBlock(t *testing.T) {
 func TestForeignSections(t *testing.T) {
 	for name, add := range map[string]func(*region.Writer){
 		"another element size": func(w *region.Writer) { region.Add(w, placefile.SectionBlocks, []uint16{1, 2, 3}) },
-		"too few trees":        func(w *region.Writer) { region.Add(w, placefile.SectionTrees, make([]placefile.Tree, 2)) },
+		"too few trees":        func(w *region.Writer) { region.Add(w, placefile.SectionTrees, make([]placefile.Tree, 1)) },
 	} {
 		var w region.Writer
 		add(&w)
@@ -183,7 +183,7 @@ func TestForeignSections(t *testing.T) {
 // FuzzReverse asks for anything. Every position of the Earth has an answer, within what was asked for.
 func FuzzReverse(f *testing.F) {
 	w := placestest.County()
-	w.Interpolations = []extract.Interpolation{{Way: 9, Line: placestest.Line(-3, 3, 3, 3), Numbers: []int32{1, 99},
+	w.Interpolations = []objects.Interpolation{{Way: 9, Line: placestest.Line(-3, 3, 3, 3), Numbers: []int32{1, 99},
 		Step: 1,
 		Tags: placestest.Tags("addr:street=Elm Street")}}
 	x := geocodingtest.Build(f, w.Cover())

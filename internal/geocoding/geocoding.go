@@ -8,8 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/paulmach/orb"
-
-	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // Geocoder is what a local engine and a remote service have in common.
@@ -105,7 +103,7 @@ type Address struct {
 // Limits of a request.
 const (
 	MinSize            = 1
-	MaxSize            = placefile.CellNearest
+	MaxSize            = 5
 	DefaultMaxDistance = 1000.0 // metres
 )
 

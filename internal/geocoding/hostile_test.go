@@ -28,15 +28,15 @@ import (
 
 // placeSections are the sections of a region, to be changed.
 type placeSections struct {
-	blocks                                        []placefile.Block
-	records, kinds, addresses, text, items, cells []byte
-	trees                                         []placefile.Tree
-	terms                                         []placefile.Term
-	leaves                                        []placefile.Leaf
-	levels                                        []boxtree.Box
-	fixed                                         []placefile.FixedItem
-	places                                        []placefile.Place
-	roots                                         []placefile.Root
+	blocks                                           []placefile.Block
+	records, kinds, addresses, text, items, contexts []byte
+	trees                                            []placefile.Tree
+	terms                                            []placefile.Term
+	leaves                                           []placefile.Leaf
+	levels                                           []boxtree.Box
+	settlements                                      []placefile.Settlement
+	places                                           []placefile.Place
+	runs                                             []placefile.Run
 }
 
 // readSections reads those of a world.
@@ -51,13 +51,9 @@ func readSections(t testing.TB, w *placestest.World) *placeSections {
 		addresses: section[byte](t, f, placefile.SectionAddresses),
 		text:      section[byte](t, f, placefile.SectionText),
 		items:     section[byte](t, f, placefile.SectionItems),
-		cells: section[byte](
-			t,
-			f,
-			placefile.SectionCells,
-		),
-		trees: section[placefile.Tree](t, f, placefile.SectionTrees),
-		terms: section[placefile.Term](t, f, placefile.SectionTerms),
+		contexts:  section[byte](t, f, placefile.SectionContexts),
+		trees:     section[placefile.Tree](t, f, placefile.SectionTrees),
+		terms:     section[placefile.Term](t, f, placefile.SectionTerms),
 		leaves: section[placefile.Leaf](t, f,
 			placefile.SectionLeaves),
 		levels: section[boxtree.Box](
@@ -65,10 +61,9 @@ func readSections(t testing.TB, w *placestest.World) *placeSections {
 			f,
 			placefile.SectionLevels,
 		),
-		fixed:  section[placefile.FixedItem](t, f, placefile.SectionFixed),
-		places: section[placefile.Place](t, f, placefile.SectionPlaces),
-		roots: section[placefile.Root](t, f,
-			placefile.SectionRoots),
+		settlements: section[placefile.Settlement](t, f, placefile.SectionSettled),
+		places:      section[placefile.Place](t, f, placefile.SectionPlaces),
+		runs:        section[placefile.Run](t, f, placefile.SectionRuns),
 	}
 }
 
@@ -91,14 +86,14 @@ func (s *placeSections) open(t testing.TB, tiles []uint32) *geocoding.Index {
 	region.Add(&w, placefile.SectionAddresses, s.addresses)
 	region.Add(&w, placefile.SectionText, s.text)
 	region.Add(&w, placefile.SectionItems, s.items)
-	region.Add(&w, placefile.SectionFixed, s.fixed)
+	region.Add(&w, placefile.SectionSettled, s.settlements)
 	region.Add(&w, placefile.SectionPlaces, s.places)
-	region.Add(&w, placefile.SectionCells, s.cells)
+	region.Add(&w, placefile.SectionContexts, s.contexts)
 	region.Add(&w, placefile.SectionTrees, s.trees)
 	region.Add(&w, placefile.SectionTerms, s.terms)
 	region.Add(&w, placefile.SectionLeaves, s.leaves)
 	region.Add(&w, placefile.SectionLevels, s.levels)
-	region.Add(&w, placefile.SectionRoots, s.roots)
+	region.Add(&w, placefile.SectionRuns, s.runs)
 	path := filepath.Join(t.TempDir(), "a.region")
 	placestest.Commit(t, path, &w, tiles)
 	file, err := region.Open(path)
@@ -117,8 +112,8 @@ func (s *placeSections) open(t testing.TB, tiles []uint32) *geocoding.Index {
 func (s *placeSections) change(section, word int, value uint32) {
 	set := []func(int, uint32){
 		change(s.blocks), change(s.records), change(s.kinds), change(s.addresses), change(s.text), change(s.items),
-		change(s.cells), change(s.trees), change(s.terms), change(s.leaves), change(s.levels), change(s.roots),
-		change(s.fixed), change(s.places),
+		change(s.contexts), change(s.trees), change(s.terms), change(s.leaves), change(s.levels), change(s.runs),
+		change(s.settlements), change(s.places),
 	}
 	set[uint(section)%uint(len(set))](word, value)
 }
@@ -178,11 +173,11 @@ func (s *placeSections) clone() *placeSections {
 	c := *s
 	c.blocks, c.records, c.kinds, c.addresses = slices.Clone(s.blocks), slices.Clone(s.records), slices.Clone(s.kinds),
 		slices.Clone(s.addresses)
-	c.text, c.items, c.cells, c.trees = slices.Clone(s.text), slices.Clone(s.items), slices.Clone(s.cells),
+	c.text, c.items, c.contexts, c.trees = slices.Clone(s.text), slices.Clone(s.items), slices.Clone(s.contexts),
 		slices.Clone(s.trees)
-	c.terms, c.leaves, c.levels, c.roots = slices.Clone(s.terms), slices.Clone(s.leaves), slices.Clone(s.levels),
-		slices.Clone(s.roots)
-	c.fixed, c.places = slices.Clone(s.fixed), slices.Clone(s.places)
+	c.terms, c.leaves, c.levels, c.runs = slices.Clone(s.terms), slices.Clone(s.leaves), slices.Clone(s.levels),
+		slices.Clone(s.runs)
+	c.settlements, c.places = slices.Clone(s.settlements), slices.Clone(s.places)
 	return &c
 }
 
@@ -205,7 +200,7 @@ func (s *placeSections) nearAll(record []byte) {
 			b.MaxX[k], b.MaxY[k] = farEast, farNorth
 		}
 	}
-	s.roots = nil
+	s.runs = nil
 }
 
 // areaRecord is one of an area with its geometry.
@@ -265,19 +260,15 @@ func TestHostileRegion(t *testing.T) {
 			s.kinds = append([]byte{0}, endless...)
 			s.nearAll(append([]byte{1 << 7, 0, 0, 0, 0, 9, 1}, endless...))
 		},
-		"cells within themselves": func(s *placeSections) {
-			s.cells = bytes.Repeat([]byte{0xaa, 0, 0, 0}, many)
-			for i := range s.roots {
-				s.roots[i].At, s.roots[i].Surroundings, s.roots[i].Length = 0, 0, uint32(len(s.cells))
-				s.cells[0] = placefile.ChildNode
-			}
+		"areas that are everything": func(s *placeSections) {
+			s.nearAll(areaRecord(0, 0, 0))
+			list := binary.AppendUvarint([]byte{0}, placefile.MaxString)
+			s.contexts = append(list, make([]byte, placefile.MaxString)...)
+			s.runs = []placefile.Run{{Context: 1}}
 		},
-		"cells of one feature": func(s *placeSections) {
-			flags := byte(placefile.CellCovered | placefile.CellFeatures | placefile.CellContext)
-			s.cells = append([]byte{placefile.ChildCell, flags | 0xf0, 0xff, 0x7f, 0}, bytes.Repeat([]byte{7}, many)...)
-			for i := range s.roots {
-				s.roots[i] = placefile.Root{Key: s.roots[i].Key, Length: uint32(len(s.cells))}
-			}
+		"areas that there are not": func(s *placeSections) {
+			s.contexts = append([]byte{0, 11, 1}, endless...)
+			s.runs = []placefile.Run{{Context: 1}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,7 +309,7 @@ func TestHostileRegion(t *testing.T) {
 					}
 				}
 			}
-			if refused == 0 && !strings.HasPrefix(name, "cells") { // which the trees stand in for, or which are small
+			if refused == 0 {
 				t.Error("everything was answered")
 			}
 		})

@@ -15,21 +15,21 @@ import (
 // Index answers reverse geocoding from the places of a region file. It is safe for concurrent use; whoever uses it
 // holds a reference to the file. What it returns is no part of the file and outlives it.
 type Index struct {
-	file      *region.File
-	blocks    region.View[placefile.Block]
-	records   region.View[byte]
-	kinds     region.View[byte]
-	addresses region.View[byte]
-	text      placefile.Text
-	trees     region.View[placefile.Tree]
-	terms     region.View[placefile.Term]
-	leaves    region.View[placefile.Leaf]
-	items     region.View[byte]
-	fixed     region.View[placefile.FixedItem]
-	places    region.View[placefile.Place]
-	levels    region.View[boxtree.Box]
-	roots     region.View[placefile.Root]
-	cells     region.View[byte]
+	file        *region.File
+	blocks      region.View[placefile.Block]
+	records     region.View[byte]
+	kinds       region.View[byte]
+	addresses   region.View[byte]
+	text        placefile.Text
+	trees       region.View[placefile.Tree]
+	terms       region.View[placefile.Term]
+	leaves      region.View[placefile.Leaf]
+	items       region.View[byte]
+	settlements region.View[placefile.Settlement]
+	places      region.View[placefile.Place]
+	levels      region.View[boxtree.Box]
+	runs        region.View[placefile.Run]
+	contexts    placefile.Text
 
 	scratch sync.Pool                       // *search
 	country atomic.Pointer[country.Country] // the one that was looked up last: a region has few
@@ -45,9 +45,9 @@ func Open(f *region.File) (*Index, error) {
 		open(f, &x.kinds, placefile.SectionKinds), open(f, &x.addresses, placefile.SectionAddresses),
 		open(f, &x.text.View, placefile.SectionText), open(f, &x.trees, placefile.SectionTrees),
 		open(f, &x.terms, placefile.SectionTerms), open(f, &x.leaves, placefile.SectionLeaves),
-		open(f, &x.fixed, placefile.SectionFixed), open(f, &x.places, placefile.SectionPlaces),
+		open(f, &x.settlements, placefile.SectionSettled), open(f, &x.places, placefile.SectionPlaces),
 		open(f, &x.items, placefile.SectionItems), open(f, &x.levels, placefile.SectionLevels),
-		open(f, &x.roots, placefile.SectionRoots), open(f, &x.cells, placefile.SectionCells),
+		open(f, &x.runs, placefile.SectionRuns), open(f, &x.contexts.View, placefile.SectionContexts),
 	} {
 		if err != nil {
 			return nil, err

@@ -31,35 +31,31 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	}
 	o := geometry.NewOrigin(req.Point)
 	o.Left = maxWork
-	c := x.cellAt(&o)
-	if c.Flags&placefile.CellCovered == 0 && !x.file.Covers(req.Point) {
+	around := x.runOf(req.Point)
+	if around.Context == 0 && !x.file.Covers(req.Point) { // the tiles that areas touch are covered
 		return req.nothing(), nil
 	}
 	s := x.scratch.Get().(*search)
 	defer s.release()
-	s.reset(x, o, min(max(req.Size, MinSize), MaxSize), farthestOf(req.MaxDistance))
-	asked := s.openCategories(req.Categories)
-	switch {
-	case asked:
-	case c.knows(s.farthest):
-		s.openCell(&c)
-	default:
-		s.open(placefile.TreeGeneral)
+	s.reset(x, &o, min(max(req.Size, MinSize), MaxSize), farthestOf(req.MaxDistance))
+	asked := s.searchCategories(req.Categories)
+	if !asked {
+		s.search(placefile.TreeGeneral)
 	}
-	hits := s.run()
+	hits := s.hits
 	if len(hits) == 0 && asked {
 		return req.nothing(), nil
 	}
-	s.enclose(&c)
-	around := s.locate(req.Point)
+	s.enclose(around.Context)
+	where := s.locate(req.Point)
 	if len(hits) == 0 {
-		hits = s.fallback(req.Point, &around)
+		hits = s.fallback(req.Point, &where)
 	}
 	if len(hits) == 0 {
 		return req.nothing(), nil
 	}
-	s.settle(&around, &c)
-	return s.describe(hits, req, &around), nil
+	s.settle(&where, around.Near)
+	return s.describe(hits, req, &where), nil
 }
 
 // farthestOf turns the greatest distance of a request into whole centimetres.
@@ -70,9 +66,9 @@ func farthestOf(m float64) float64 {
 	return math.Floor(min(m, math.Pi*geometry.EarthRadius)*100 + 1e-6)
 }
 
-// openCategories opens the trees of the terms of a filter, and tells whether there is a filter at all. Blank terms say
-// nothing; a term that nothing matches opens no tree.
-func (s *search) openCategories(categories []string) (asked bool) {
+// searchCategories searches the trees of the terms of a filter, and tells whether there is a filter at all. Blank
+// terms say nothing; a term that nothing matches has no tree.
+func (s *search) searchCategories(categories []string) (asked bool) {
 	var trees []uint32
 	for _, c := range categories {
 		c = tagging.Normalize(c)
@@ -80,9 +76,9 @@ func (s *search) openCategories(categories []string) (asked bool) {
 			continue
 		}
 		asked = true
-		if n, ok := s.x.findTerm(c); ok && !slices.Contains(trees, n) && len(s.trees) < math.MaxUint16 {
+		if n, ok := s.x.findTerm(c); ok && !slices.Contains(trees, n) {
 			trees = append(trees, n)
-			s.open(n)
+			s.search(n)
 		}
 	}
 	return asked

@@ -37,7 +37,7 @@ func (s *search) unitOf(h *hit, a *location, key, value []byte) unit {
 			return unitNone
 		}
 		switch h.feature + 1 {
-		case s.around.Enclosing.Feature[placefile.RoleCountry]:
+		case s.around.Feature[placefile.RoleCountry]:
 			return unitCountry
 		case a.state.feature:
 			return unitState
@@ -47,8 +47,8 @@ func (s *search) unitOf(h *hit, a *location, key, value []byte) unit {
 			return unitSuburb
 		}
 		// A county, or a part of a city: the larger one is around the other.
-		if city := s.around.Enclosing.Feature[placefile.RoleCity]; city == 0 ||
-			h.extent > s.around.Enclosing.Extent[placefile.RoleCity] {
+		if city := s.around.Feature[placefile.RoleCity]; city == 0 ||
+			h.extent > s.around.Extent[placefile.RoleCity] {
 			return unitCounty
 		}
 		return unitSuburb

@@ -26,7 +26,9 @@ type network struct {
 	turns  []uint32
 	copies []roadgraph.Copy
 	roads  []roadgraph.Road
+	kinds  []roadgraph.Kind
 	leaves []roadgraph.Leaf
+	groups []uint32
 	boxes  []boxtree.Box
 	names  []byte
 }
@@ -50,7 +52,9 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 	return &network{
 		section[roadgraph.Edge](tb, f, roadgraph.EdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
 		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.Copy](tb, f, roadgraph.CopiesSection),
-		section[roadgraph.Road](tb, f, roadgraph.RoadsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
+		section[roadgraph.Road](tb, f, roadgraph.RoadsSection),
+		section[roadgraph.Kind](tb, f, roadgraph.KindsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
+		section[uint32](tb, f, roadgraph.Indexes[0].Groups),
 		section[boxtree.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
 	}
 }
@@ -64,7 +68,9 @@ func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	region.Add(&w, roadgraph.TurnsSection, n.turns)
 	region.Add(&w, roadgraph.CopiesSection, n.copies)
 	region.Add(&w, roadgraph.RoadsSection, n.roads)
+	region.Add(&w, roadgraph.KindsSection, n.kinds)
 	region.Add(&w, roadgraph.Indexes[0].Leaves, n.leaves)
+	region.Add(&w, roadgraph.Indexes[0].Groups, n.groups)
 	region.Add(&w, roadgraph.Indexes[0].Boxes, n.boxes)
 	region.Add(&w, roadgraph.NamesSection, n.names)
 	path := filepath.Join(tb.TempDir(), "hostile.region")
@@ -91,6 +97,7 @@ func (n *network) index(leaves []roadgraph.Leaf) {
 	}
 	groups := (len(leaves) + boxtree.Fanout - 1) / boxtree.Fanout
 	tree := boxtree.New(uint32(groups))
+	n.groups = make([]uint32, groups)
 	n.leaves, n.boxes = leaves, slices.Repeat([]boxtree.Box{everything}, groups+tree.Boxes())
 }
 
@@ -116,9 +123,13 @@ func TestHostileRegion(t *testing.T) {
 				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
 			}
 			for i := range leaves {
-				leaves[i].Edge, leaves[i].Skip, leaves[i].Pieces = uint32(i), 0, 1
+				leaves[i].Edge, leaves[i].Skip = uint16(i%boxtree.Fanout), 0
+				leaves[i].About = roadgraph.AboutLeaf(1, mapdata.Car)
 			}
 			n.index(leaves)
+			for i := range n.groups {
+				n.groups[i] = uint32(i * boxtree.Fanout)
+			}
 		},
 		"segments without end": func(n *network) {
 			last := len(n.edges) - 1

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -64,7 +63,7 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 		via := from.Nodes[rapid.IntRange(0, 1).Draw(rt, "via")]
 		if from != to && slices.Contains(to.Nodes, via) {
 			town.Data.Restrictions = append(town.Data.Restrictions,
-				extract.Restriction{From: from.Way, To: to.Way, ViaNode: via, Modes: mapdata.Car,
+				roadgraphtest.Restriction{From: from.Way, To: to.Way, ViaNode: via, Modes: mapdata.Car,
 					Only: rapid.Bool().Draw(rt, "only")})
 		}
 	}

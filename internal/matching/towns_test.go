@@ -3,8 +3,8 @@ package matching_test
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 )
 
@@ -38,7 +38,7 @@ func forbidTurn(town *roadgraphtest.Town, from, to string) {
 	for _, node := range a.Nodes {
 		if slices.Contains(b.Nodes, node) {
 			town.Data.Restrictions = append(town.Data.Restrictions,
-				extract.Restriction{From: a.Way, To: b.Way, ViaNode: node, Modes: mapdata.Car})
+				roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: node, Modes: mapdata.Car})
 		}
 	}
 }
@@ -75,7 +75,7 @@ func ladder(town *roadgraphtest.Town, spacing float64) {
 // roundabout has four streets, 20 m from its middle to each of them. Traffic keeps to the right.
 func roundabout(town *roadgraphtest.Town) {
 	ring := []uint32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
-	town.OneWay("ring", append(slices.Clone(ring), ring[0])...).Roundabout = true
+	town.OneWay("ring", append(slices.Clone(ring), ring[0])...).Flags |= roadgraph.Roundabout
 	far := []uint32{town.Node(-200, 0), town.Node(0, -200), town.Node(200, 0), town.Node(0, 200)}
 	for i, name := range []string{"west", "south", "east", "north"} {
 		town.Road(name, ring[i], far[i])
@@ -88,12 +88,12 @@ func motorway(town *roadgraphtest.Town) {
 	main := town.OneWay("motorway", town.Node(-1000, 0), fork, town.Node(2000, 0))
 	main.Class, main.SpeedForward = mapdata.Motorway, 110
 	ramp := town.OneWay("ramp", fork, town.Node(200, -10), town.Node(500, -16), town.Node(600, -60), town.Node(700, -150))
-	ramp.Class, ramp.Link, ramp.SpeedForward = mapdata.Motorway, true, 60
+	ramp.Class, ramp.Flags, ramp.SpeedForward = mapdata.Motorway, roadgraph.Link, 60
 }
 
 // crossing is a bridge over a road, without a junction.
 func crossing(town *roadgraphtest.Town) {
 	town.Street("below", 0, -500, 0, 500)
 	over := town.Street("bridge", -500, 0, 500, 0)
-	over.Bridge, over.Layer = true, 1
+	over.Flags, over.Layer = roadgraph.Bridge, 1
 }

@@ -29,7 +29,7 @@ func (g *Graph) Arc(arc uint32) (a Arc) {
 		a.EndLat, a.EndLon = end.lat, end.lon
 	}
 	reversed := first.Flags&Reversed != 0
-	a.Duration = duration(a.Length, g.speed(g.roads.At(int(first.Road)), backward == reversed))
+	a.Duration = duration(a.Length, g.speed(g.kind(g.roads.At(int(first.Road))), backward == reversed))
 	return a
 }
 
@@ -55,9 +55,13 @@ func (g *Graph) Turns(arc uint32, turns []Turn) []Turn {
 
 // turnsOf is Turns for an arc that is known.
 func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
-	own, words := a.own(), g.turnWords(arc, a)
-	for i := 0; i < len(words); i++ {
-		word := words[i]
+	own := a.own()
+	words, back, n := g.turnWords(arc, a)
+	for i := 0; i < n; i++ {
+		word := back
+		if i < len(words) {
+			word = words[i]
+		}
 		t := turnOf(word, own, a)
 		if int32(word)>>turnTarget == farTurn {
 			i++
@@ -83,8 +87,8 @@ func turnOf(word, own uint32, a *Arc) Turn {
 	return t
 }
 
-// turnWords are the turns of an arc, those of other modes among them.
-func (g *Graph) turnWords(arc uint32, a *Arc) []uint32 {
+// turnWords are the n turns of an arc, those of other modes among them: words, and back where n is one more than these.
+func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n int) {
 	var first, end uint32
 	if arc != a.Base {
 		i := int(arc) - 2*g.Edges()
@@ -92,8 +96,9 @@ func (g *Graph) turnWords(arc uint32, a *Arc) []uint32 {
 	} else {
 		e := g.edges.At(int(a.edge))
 		first, end = e.FirstTurn, g.edges.At(int(a.edge)+1).FirstTurn
-		split := first + uint32(e.Flags>>wordsAt)
-		if e.Flags>>wordsAt == ManyWords {
+		count := uint32(e.Flags >> wordsAt & manyWords)
+		split := first + count
+		if count == manyWords {
 			split = g.countWords(first, end)
 		}
 		if split > end {
@@ -104,11 +109,15 @@ func (g *Graph) turnWords(arc uint32, a *Arc) []uint32 {
 		} else {
 			first = split
 		}
+		if back = e.Flags.backWord(a.Base & 1); back != 0 {
+			n = 1
+		}
 	}
 	if end-first > MaxTurns {
 		g.foreign("an arc has too many turns")
 	}
-	return g.turns.Range(int(first), int(end))
+	words = g.turns.Range(int(first), int(end))
+	return words, back, n + len(words)
 }
 
 // countWords finds where the turns at the beginning of an edge begin.

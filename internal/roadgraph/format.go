@@ -18,18 +18,25 @@ const (
 	TurnsSection  = "roads.turns"  // of uint32; see AppendTurn
 	CopiesSection = "roads.copies" // of Copy, one more than there are; by mode, then arc
 	RoadsSection  = "roads.ways"   // of Road
+	KindsSection  = "roads.kinds"  // of Kind
 	NamesSection  = "roads.names"  // of bytes; see Graph.Text
+
+	ControlsSection   = "roads.controls"    // of Control, by edge and point
+	DetailsSection    = "roads.details"     // of Details, by road
+	DetailTextSection = "roads.detail.text" // of bytes, as the names; see AppendDetail
 )
 
 // Index is the names of the sections of an index to snap by.
 type Index struct {
 	Leaves string // of Leaf
-	Boxes  string // of boxtree.Box: of each boxtree.Fanout leaves, then of the levels above
+	Groups string // of uint32, for each boxtree.Fanout leaves: what the edges of these are counted from
+	Boxes  string // of boxtree.Box: of each group of leaves, then of the levels above
 }
 
 // Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are
 // in a car do not look at them.
-var Indexes = [2]Index{{"roads.leaves", "roads.boxes"}, {"roads.paths.leaves", "roads.paths.boxes"}}
+var Indexes = [2]Index{{"roads.leaves", "roads.groups", "roads.boxes"},
+	{"roads.paths.leaves", "roads.paths.groups", "roads.paths.boxes"}}
 
 // Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so
 // that shape and turns of edge i end where those of i+1 begin.
@@ -47,8 +54,7 @@ type Edge struct {
 // FarEnd says that an edge's end is to be found by its shape.
 const FarEnd = math.MinInt16
 
-// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest byte how many words of the turns are
-// those at the edge's end; ManyWords where they are as many or more, and are to be counted.
+// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest bits what WithTurns adds.
 type EdgeFlags uint32
 
 // Where each set of modes is in EdgeFlags.
@@ -59,20 +65,41 @@ const (
 	LocalBackward            // the same backward
 	Begins                   // those whose segments begin with it
 	Copied                   // those for whom an arc of the segment that begins with it has copies
+	OwnedForward             // those of LocalForward who need to be let in, too
+	OwnedBackward            // the same backward
 	setBits
 )
 
 // Reversed says that an edge runs against its way.
 const Reversed EdgeFlags = 1 << setBits
 
-// ManyWords is in EdgeFlags where words are to be counted.
+// What is in EdgeFlags above Reversed.
 const (
-	ManyWords = 0xff
-	wordsAt   = 24
+	wordsAt   = setBits + 1 // how many words of the turns are those at the edge's end
+	manyWords = 0x1f        // there: as many or more, and they are to be counted
+	turnsBack = wordsAt + 5 // whether its end has the usual turn back, and above that its beginning
 )
 
-// WithWords adds how many words of an edge's turns are those at its end.
-func (f EdgeFlags) WithWords(n int) EdgeFlags { return f | EdgeFlags(min(n, ManyWords))<<wordsAt }
+// WithTurns adds how many words of an edge's turns are those at its end, and which of its ends, the last one and the
+// first, have the usual turn back: all who may travel the edge both ways may turn there, and no word says so.
+func (f EdgeFlags) WithTurns(words int, back [2]bool) EdgeFlags {
+	for i, usual := range back {
+		if usual {
+			f |= 1 << (turnsBack + i)
+		}
+	}
+	return f | EdgeFlags(min(words, manyWords))<<wordsAt
+}
+
+// backWord is the usual turn back of an arc that travels the edge as its last one: 0 where it has none. It comes after
+// all other turns.
+func (f EdgeFlags) backWord(backward uint32) uint32 {
+	both := f.Modes(OpenForward) & f.Modes(OpenBackward)
+	if f>>turnsBack>>backward&1 == 0 || both == 0 {
+		return 0
+	}
+	return turningBack | uint32(both)<<turnModes
+}
 
 // FlagsOf returns flags with a set of modes in its place.
 func FlagsOf(set int, modes mapdata.Modes) EdgeFlags { return EdgeFlags(modes) << set }
@@ -88,17 +115,23 @@ func (f EdgeFlags) Open() mapdata.Modes { return f.Modes(OpenForward) | f.Modes(
 // Road is what the edges of one way have in common.
 type Road struct {
 	WayLow, WayHigh uint32 // of the way's id
-	Name, Ref       uint32 // see Graph.Text
-	Class           mapdata.RoadClass
-	Flags           uint8 // those of Flags from Roundabout to Ferry, shifted down to it
-	Layer           int8
-	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
-	Speeds [4]uint8
-	_      uint8
+	Name            uint32 // see Graph.Text
+	Kind            uint32
 }
 
 // Way is the id of the OpenStreetMap way.
 func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLow)) }
+
+// Kind is what many roads have in common.
+type Kind struct {
+	Ref   uint32 // see Graph.Text
+	Class mapdata.RoadClass
+	Flags uint8 // those of Flags from Roundabout to Ferry, shifted down to it
+	Layer int8
+	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
+	Speeds [4]uint8
+	_      uint8
+}
 
 // Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so
 // that which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all
@@ -126,6 +159,10 @@ const (
 	// DestinationForward and DestinationBackward say that only those may travel so whose way begins or ends here.
 	DestinationForward
 	DestinationBackward
+	// PrivateForward and PrivateBackward say that these need to be let in, too: a matcher accepts it, and a router must
+	// not use it unless somebody lives there.
+	PrivateForward
+	PrivateBackward
 )
 
 // RoadFlags is the lowest of the flags that a Road has.
@@ -135,15 +172,27 @@ const RoadFlags = 2
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
 // Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of
-// its group of boxtree.Fanout leaves, rounded outwards.
+// its group of boxtree.Fanout leaves, rounded outwards. Where the next edge is too far from the first one of its group,
+// leaves for no mode fill the group.
 type Leaf struct {
-	Edge                   uint32
-	Skip                   uint8 // words of the edge's shape before the first piece
-	Pieces                 uint8
-	Modes                  mapdata.Modes // who may travel the edge
-	_                      uint8
+	Edge                   uint16    // from the group's on
+	Skip                   uint8     // words of the edge's shape before the first piece
+	About                  LeafAbout // see AboutLeaf
 	MinX, MinY, MaxX, MaxY uint8
 }
+
+// LeafAbout is how many pieces a leaf has, less one, and above that the modes that may travel the edge.
+type LeafAbout uint8
+
+const leafModes = 3
+
+// AboutLeaf is what a leaf of 1 to LeafShape pieces has in About.
+func AboutLeaf(pieces int, modes mapdata.Modes) LeafAbout {
+	return LeafAbout(pieces-1) | LeafAbout(modes)<<leafModes
+}
+
+func (a LeafAbout) pieces() int          { return int(a&(1<<leafModes-1)) + 1 }
+func (a LeafAbout) modes() mapdata.Modes { return mapdata.Modes(a >> leafModes) }
 
 // What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
 const (
@@ -160,6 +209,9 @@ const BoxParts = 255
 
 // TurningBack is the angle of turning round on the same road.
 const TurningBack = math.MinInt8
+
+// turningBack is the same in a word.
+const turningBack = 0x80
 
 // Turn is a way to go on at an arc's end. What is not allowed is not there.
 type Turn struct {

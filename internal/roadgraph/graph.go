@@ -1,5 +1,5 @@
 // Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds
-// the roads near a position, and shortest paths. It is written once by package build/roads, and read in place from
+// the roads near a position, and shortest paths. It is written once by package compiler/roads, and read in place from
 // the mapped region file.
 //
 // Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
@@ -31,13 +31,16 @@ type Graph struct {
 	turns  region.View[uint32]
 	copies region.View[Copy]
 	roads  region.View[Road]
+	kinds  region.View[Kind]
 	names  region.View[byte]
 	index  []index // of its edges
+	extras
 }
 
 // index is an index to snap by.
 type index struct {
 	leaves region.View[Leaf]
+	groups region.View[uint32]
 	boxes  region.View[boxtree.Box]
 	tree   boxtree.Tree // over groups of leaves
 }
@@ -54,6 +57,8 @@ func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 	for _, err := range []error{
 		open(f, EdgesSection, &g.edges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
 		open(f, CopiesSection, &g.copies), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
+		open(f, KindsSection, &g.kinds),
+		open(f, ControlsSection, &g.controls), open(f, DetailsSection, &g.details), open(f, DetailTextSection, &g.texts),
 	} {
 		if err != nil {
 			return nil, err
@@ -72,7 +77,8 @@ func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 
 func (g *Graph) addIndex(f *region.File, names *Index) error {
 	var x index
-	if err := cmp.Or(open(f, names.Leaves, &x.leaves), open(f, names.Boxes, &x.boxes)); err != nil {
+	err := cmp.Or(open(f, names.Leaves, &x.leaves), open(f, names.Groups, &x.groups), open(f, names.Boxes, &x.boxes))
+	if err != nil {
 		return err
 	}
 	if x.leaves.Len() == 0 {
@@ -80,8 +86,9 @@ func (g *Graph) addIndex(f *region.File, names *Index) error {
 	}
 	groups := (x.leaves.Len() + boxtree.Fanout - 1) / boxtree.Fanout
 	x.tree = boxtree.New(uint32(groups))
-	if n := groups + x.tree.Boxes(); n != x.boxes.Len() {
-		return fmt.Errorf("%s is damaged: its road index has %d boxes, not %d", f.Path(), x.boxes.Len(), n)
+	if n := groups + x.tree.Boxes(); n != x.boxes.Len() || groups != x.groups.Len() {
+		return fmt.Errorf("%s is damaged: its road index has %d boxes of %d groups, not %d of %d", f.Path(),
+			x.boxes.Len(), x.groups.Len(), n, groups)
 	}
 	g.index = append(g.index, x)
 	return nil
@@ -151,14 +158,15 @@ func (g *Graph) Segment(i uint32) Segment {
 	first := g.edges.At(int(i))
 	head, last, length := g.run(i, first)
 	r := g.roads.At(int(first.Road))
+	kind := g.kind(r)
 	end := g.end(head, last)
 	along := first.Flags&Reversed == 0
 	return Segment{
-		Length: length, Name: r.Name, Ref: r.Ref, Class: r.Class, Layer: r.Layer,
-		Flags: Flags(r.Flags)<<RoadFlags | g.flags(first.Flags),
+		Length: length, Name: r.Name, Ref: kind.Ref, Class: kind.Class, Layer: kind.Layer,
+		Flags: Flags(kind.Flags)<<RoadFlags | g.flags(first.Flags),
 		Arcs: [2]Arc{
-			{length, duration(length, g.speed(r, along)), 2 * i, Head{end.lat, end.lon, head}},
-			{length, duration(length, g.speed(r, !along)), 2*i + 1, Head{first.Lat, first.Lon, i}},
+			{length, duration(length, g.speed(kind, along)), 2 * i, Head{end.lat, end.lon, head}},
+			{length, duration(length, g.speed(kind, !along)), 2*i + 1, Head{first.Lat, first.Lon, i}},
 		},
 	}
 }
@@ -168,7 +176,8 @@ func (g *Graph) flags(f EdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
 	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasCopies) |
-		is(LocalForward, DestinationForward) | is(LocalBackward, DestinationBackward)
+		is(LocalForward, DestinationForward) | is(LocalBackward, DestinationBackward) |
+		is(OwnedForward, PrivateForward) | is(OwnedBackward, PrivateBackward)
 }
 
 // run goes through the edges of a segment: its last one, and the length of all in millimetres.
@@ -189,18 +198,18 @@ func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, lengt
 func (g *Graph) Speed(arc uint32) uint8 {
 	segment, forward := g.SegmentOf(arc)
 	along := g.edges.At(int(segment)).Flags&Reversed == 0
-	return g.speed(g.road(segment), along == forward)
+	return g.speed(g.kind(g.road(segment)), along == forward)
 }
 
 // speed is the mode's free speed in km/h along a way or against it.
-func (g *Graph) speed(r *Road, along bool) uint8 {
+func (g *Graph) speed(k *Kind, along bool) uint8 {
 	if g.mode != mapdata.Car {
-		return r.Speeds[1+g.bit]
+		return k.Speeds[1+g.bit]
 	}
 	if along {
-		return r.Speeds[0]
+		return k.Speeds[0]
 	}
-	return r.Speeds[1]
+	return k.Speeds[1]
 }
 
 // pace is how many milliseconds a millimetre takes at each speed.

@@ -79,7 +79,7 @@ func TestSegments(t *testing.T) {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).Bridge = true
+				town.Road("a", mid, town.Node(100, 0)).Flags |= roadgraph.Bridge
 			},
 			[]string{"a", "a"},
 		},
@@ -232,10 +232,10 @@ func TestProperties(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("Main Street", 0, 0, 1000, 0)
 	r.DestinationBackward = mapdata.Car | mapdata.Foot
-	r.Ref, r.Class, r.Link, r.Tunnel, r.Layer, r.Toll = "A 1", mapdata.Trunk, true, true, -1, true
+	r.Ref, r.Class, r.Flags, r.Layer = "A 1", mapdata.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
 	r.SpeedForward, r.SpeedBackward = 100, 50
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
-	r.Ref, r.Roundabout, r.Bridge, r.Ferry = "B 2", true, true, true
+	r.Ref, r.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
 	g := town.Open(t)
 	if n := len(roadgraphtest.Segments(g)); n != 2 || g.Arcs() != 4 {
 		t.Fatalf("%d segments, %d arcs", n, g.Arcs())

@@ -97,7 +97,7 @@ func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
 
 // snapper is one search; its hits have squared distances.
 type snapper struct {
-	found func(*Leaf) // takes the leaves whose boxes overlap the query; nil where they are to be measured
+	found func(edge uint32) // takes those of leaves whose boxes overlap the query; nil where they are to be measured
 
 	g     *Graph
 	index *index
@@ -137,18 +137,19 @@ func (s *snapper) descend(level int, from, to uint32) {
 // group looks at the leaves of a group. Those of other modes cost hardly anything.
 func (s *snapper) group(number uint32, box *boxtree.Box) {
 	first := int(number) * boxtree.Fanout
+	from := *s.index.groups.At(int(number))
 	leaves := s.index.leaves.Range(first, min(first+boxtree.Fanout, s.index.leaves.Len()))
 	minX, maxX := parts(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
 	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
 	for i := range leaves {
 		l := &leaves[i]
 		switch {
-		case l.Modes&s.g.mode == 0 ||
+		case l.About.modes()&s.g.mode == 0 ||
 			int(l.MinX) > maxX || int(l.MaxX) < minX || int(l.MinY) > maxY || int(l.MaxY) < minY:
 		case s.found != nil:
-			s.found(l)
+			s.found(from + uint32(l.Edge))
 		default:
-			s.leaf(l)
+			s.leaf(from+uint32(l.Edge), l)
 		}
 	}
 }
@@ -165,11 +166,11 @@ func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 	return from, to
 }
 
-// leaf measures the pieces of a leaf.
-func (s *snapper) leaf(l *Leaf) {
+// leaf measures the pieces of a leaf of an edge.
+func (s *snapper) leaf(edge uint32, l *Leaf) {
 	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
-	e := s.g.edges.At(int(l.Edge))
-	shape := s.g.words(l.Edge, e)
+	e := s.g.edges.At(int(edge))
+	shape := s.g.words(edge, e)
 	words := shape
 	at := position{e.Lat, e.Lon}
 	for rest := len(words) - int(l.Skip); len(words) > rest; {
@@ -178,7 +179,7 @@ func (s *snapper) leaf(l *Leaf) {
 	start := len(words)
 	best, piece, share := s.limit, -1, 0.0
 	ax, ay := s.plane.xy(at)
-	for range l.Pieces {
+	for range l.About.pieces() {
 		left, word := len(words), words[0]
 		var bx, by float64
 		if word == farPoint || s.plane.polar {
@@ -196,7 +197,7 @@ func (s *snapper) leaf(l *Leaf) {
 		ax, ay = bx, by
 	}
 	if piece >= 0 {
-		s.hit(l.Edge, e, shape, int(l.Skip)+piece, share, best)
+		s.hit(edge, e, shape, int(l.Skip)+piece, share, best)
 	}
 }
 

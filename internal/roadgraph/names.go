@@ -1,5 +1,7 @@
 package roadgraph
 
+import "github.com/mapsedge/caddy-maps/internal/region"
+
 // Way is the id of the OpenStreetMap way of a road, by the number that a point of a shape has for it.
 func (g *Graph) Way(road uint32) int64 { return g.roads.At(int(road)).Way() }
 
@@ -8,9 +10,14 @@ func (g *Graph) Text(i uint32) string {
 	if i == 0 {
 		return ""
 	}
-	n := g.names.Range(int(i), int(i)+2)
+	return string(textAt(&g.names, i))
+}
+
+// textAt reads a text of a section: its length in two bytes, then the text.
+func textAt(section *region.View[byte], i uint32) []byte {
+	n := section.Range(int(i), int(i)+2)
 	length := int(n[0]) | int(n[1])<<8
-	return string(g.names.Range(int(i)+2, int(i)+2+length))
+	return section.Range(int(i)+2, int(i)+2+length)
 }
 
 // Name is what to call a segment: its name, or else its reference number; may be empty.
@@ -19,13 +26,15 @@ func (g *Graph) Name(segment uint32) string {
 	if r.Name != 0 {
 		return g.Text(r.Name)
 	}
-	return g.Text(r.Ref)
+	return g.Text(g.kind(r).Ref)
 }
 
 // SameName reports whether two segments have the same Name for the same reason.
 func (g *Graph) SameName(a, b uint32) bool {
 	r, s := g.road(a), g.road(b)
-	return r.Name == s.Name && (r.Name != 0 || r.Ref == s.Ref)
+	return r.Name == s.Name && (r.Name != 0 || g.kind(r).Ref == g.kind(s).Ref)
 }
 
 func (g *Graph) road(segment uint32) *Road { return g.roads.At(int(g.edges.At(int(segment)).Road)) }
+
+func (g *Graph) kind(r *Road) *Kind { return g.kinds.At(int(r.Kind)) }

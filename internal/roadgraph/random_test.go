@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
@@ -92,7 +91,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 	}
 	way := rapid.Int64Range(1, int64(ways))
 	for range rapid.IntRange(0, 6).Draw(rt, "restrictions") {
-		r := extract.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: extract.NoNode,
+		r := roadgraphtest.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: roadgraphtest.NoNode,
 			Modes: mapdata.Car, Only: rapid.Bool().Draw(rt, "only")}
 		if rapid.Bool().Draw(rt, "over ways") {
 			for range rapid.IntRange(1, 2).Draw(rt, "via ways") {

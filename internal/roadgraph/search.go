@@ -227,11 +227,15 @@ func (s *Search) relax(at int32) {
 		seconds += float64(arc.Duration) / 1000
 	}
 	rest := s.aim.rest(&arc.Head)
-	words, own := s.graph.turnWords(from.Arc, arc), arc.own()
-	s.Work += int64(max(0, len(words)-usualTurns))
+	words, back, n := s.graph.turnWords(from.Arc, arc)
+	own := arc.own()
+	s.Work += int64(max(0, n-usualTurns))
 	goesOn, mine := false, uint32(s.graph.mode)<<turnModes
-	for i := 0; i < len(words); i++ {
-		word := words[i]
+	for i := 0; i < n; i++ {
+		word := back
+		if i < len(words) {
+			word = words[i]
+		}
 		far := int32(word)>>turnTarget == farTurn
 		if far {
 			i++

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
@@ -95,18 +94,18 @@ func TestRoutes(t *testing.T) {
 			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Foot },
 			"e", []string{"w", "e"},
 		},
-		"a forbidden turn": {restrict(extract.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
+		"a forbidden turn": {restrict(roadgraphtest.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
 		"one for bicycles": {
-			restrict(extract.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}),
+			restrict(roadgraphtest.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}),
 			"e", []string{"w", "e"},
 		},
-		"from another street": {restrict(extract.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
+		"from another street": {restrict(roadgraphtest.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
 		"the only turn": {
-			restrict(extract.Restriction{From: 1, To: 3, Only: true}),
+			restrict(roadgraphtest.Restriction{From: 1, To: 3, Only: true}),
 			"e", []string{"w", "n", "r", "e", "s", "s", "e"},
 		},
-		"an only turn kept":     {restrict(extract.Restriction{From: 1, To: 2, Only: true}), "e", []string{"w", "e"}},
-		"an only turn to where": {restrict(extract.Restriction{From: 1, To: 99, Only: true}), "e", []string{"w", "e"}},
+		"an only turn kept":     {restrict(roadgraphtest.Restriction{From: 1, To: 2, Only: true}), "e", []string{"w", "e"}},
+		"an only turn to where": {restrict(roadgraphtest.Restriction{From: 1, To: 99, Only: true}), "e", []string{"w", "e"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +134,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func restrict(r extract.Restriction) func(*roadgraphtest.Town, uint32) {
+func restrict(r roadgraphtest.Restriction) func(*roadgraphtest.Town, uint32) {
 	return func(town *roadgraphtest.Town, mid uint32) {
 		r.ViaNode = mid
 		if r.Modes == 0 {
@@ -160,7 +159,7 @@ func TestRestrictionOverWay(t *testing.T) {
 			town.OneWay("other", west1, b)
 			via := town.Road("x", a, b).Way
 			off := town.Road("off", b, side).Way
-			r := extract.Restriction{From: from, To: back, ViaNode: extract.NoNode, ViaWays: []int64{via}, Modes: mapdata.Car}
+			r := roadgraphtest.Restriction{From: from, To: back, ViaNode: roadgraphtest.NoNode, ViaWays: []int64{via}, Modes: mapdata.Car}
 			if only {
 				r.To, r.Only = off, true
 			}
@@ -264,7 +263,7 @@ func TestRoundabout(t *testing.T) {
 	var town roadgraphtest.Town
 	ring := []uint32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
 	circle := town.OneWay("ring", append(slices.Clone(ring), ring[0])...)
-	circle.Roundabout = true
+	circle.Flags |= roadgraph.Roundabout
 	for i, far := range [][2]float64{{-120, 0}, {0, -120}, {120, 0}, {0, 120}} {
 		town.Road(fmt.Sprint("exit", i), ring[i], town.Node(far[0], far[1]))
 	}

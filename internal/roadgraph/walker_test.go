@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
@@ -171,9 +170,9 @@ func (w *walker) allowed(path []hop, next hop) bool {
 }
 
 // applies reports whether a path ends with the from member of a restriction and all its via members.
-func (w *walker) applies(r *extract.Restriction, path []hop) bool {
+func (w *walker) applies(r *roadgraphtest.Restriction, path []hop) bool {
 	last := path[len(path)-1]
-	if r.ViaNode != extract.NoNode {
+	if r.ViaNode != roadgraphtest.NoNode {
 		return last.way == r.From && last.to == r.ViaNode && w.endsAt(r.From, r.ViaNode)
 	}
 	if len(r.ViaWays) == 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
@@ -163,9 +162,9 @@ func city(tb testing.TB) *roadgraph.Graph {
 		if !slices.Contains(b.Nodes, a.Nodes[0]) || random.IntN(4) > 0 {
 			continue
 		}
-		r := extract.Restriction{Relation: int64(i + 1), From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: mapdata.Car}
+		r := roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: mapdata.Car}
 		if slices.Contains(c.Nodes, b.Nodes[1]) {
-			r.To, r.ViaNode, r.ViaWays = c.Way, extract.NoNode, []int64{b.Way}
+			r.To, r.ViaNode, r.ViaWays = c.Way, roadgraphtest.NoNode, []int64{b.Way}
 		}
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}

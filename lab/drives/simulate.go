@@ -261,16 +261,16 @@ func (v *receiver) at(p orb.Point, now float64) orb.Point {
 	v.north = stays*v.north + fresh*v.NormFloat64()
 	v.east = stays*v.east + fresh*v.NormFloat64()
 	v.last, v.begun = now, true
-	return moved(p, v.north*v.sigma, v.east*v.sigma)
+	return Moved(p, v.north*v.sigma, v.east*v.sigma)
 }
 
 // Noisy is a position with Gaussian noise of sigma metres, to six decimals.
 func Noisy(p orb.Point, sigma float64, random *rand.Rand) orb.Point {
-	return moved(p, random.NormFloat64()*sigma, random.NormFloat64()*sigma)
+	return Moved(p, random.NormFloat64()*sigma, random.NormFloat64()*sigma)
 }
 
-// moved is a position so many metres north and east of another, to six decimals.
-func moved(p orb.Point, north, east float64) orb.Point {
+// Moved is a position so many metres north and east of another, to six decimals.
+func Moved(p orb.Point, north, east float64) orb.Point {
 	lat := p.Lat() + north/degree
 	lon := p.Lon() + east/(degree*math.Cos(lat*math.Pi/180))
 	return orb.Point{math.Round(lon*1e6) / 1e6, math.Round(lat*1e6) / 1e6}

@@ -12,7 +12,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -68,9 +68,9 @@ func (s *subject) hidden(ctx context.Context, t *table) error {
 // hide compiles the extract with tags hidden from one of some parts of the houses, and asks for each of these.
 func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) error {
 	data := *s.data
-	data.Features = extract.NewFeatures(s.dir, s.data.Texts)
+	data.Features = objects.NewFeatures(s.dir, s.data.Texts)
 	defer func() { _ = data.Features.Free() }()
-	var houses []extract.Feature
+	var houses []objects.Feature
 	n := 0
 	for f := range s.data.Features.All {
 		house := *f
@@ -78,7 +78,7 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 			if n++; n%parts == part {
 				house.Tags = slices.Clone(f.Tags)
 				houses = append(houses, house)
-				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t extract.Tag) bool {
+				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t objects.Tag) bool {
 					return slices.ContainsFunc(tags, func(h *hiddenTag) bool { return h.key == t.Key })
 				})
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
@@ -155,7 +155,7 @@ func (s *subject) containment(ctx context.Context, t *table) error {
 		own[f.ID] = f.OwnCity
 	}
 	levels := append([]string{s.state, "2"}, s.cities...)
-	var areas []extract.Feature
+	var areas []objects.Feature
 	for f := range s.data.Features.All {
 		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" &&
 			slices.Contains(levels, f.Tags.Get("admin_level")) {

@@ -17,8 +17,8 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -102,7 +102,7 @@ func Run(ctx context.Context, w io.Writer, o Options) error {
 // subject is a compiled extract with random positions on land.
 type subject struct {
 	place
-	data     *extract.Data
+	data     *objects.Data
 	dir      *scratch.Dir // of data
 	features []bruteforce.Feature
 	index    *geocoding.Index
@@ -161,7 +161,7 @@ func (s *subject) read(ctx context.Context, path string) (err error) {
 	if s.dir, err = scratch.Open(s.temporary, "eval", memory.Default()); err != nil {
 		return err
 	}
-	if s.data, err = extract.Read(ctx, s.dir, []string{path}, extract.Options{NoMap: true}); err != nil {
+	if s.data, err = objects.Read(ctx, s.dir, []string{path}); err != nil {
 		return errors.Join(err, s.dir.Close())
 	}
 	s.features = bruteforce.Features(s.data.Features.All, s.data.Interpolations.All)

@@ -1,125 +1,242 @@
 package basemap
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"slices"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// batch is some drawings that are cut at a time.
+// batch has the pieces of some objects.
 type batch struct {
+	c        *Consumer
+	borders  []border
 	drawings []drawing
-	coords   []extract.Coord
-	points   []mercator.Point // as coords, on the map
-	// numbers and names are those of the drawings, one after the other.
-	numbers []uint32
-	names   []extract.TagNumbers
+	names    []name
+	pieces   []piece
+	shapes   []byte
+	skipped  int64
+
+	points []mercator.Point // of an object
 }
 
-// newBatch makes an empty batch, with room for about as much as comes.
-func newBatch() *batch {
-	return &batch{drawings: make([]drawing, 0, batchCoords/8), coords: make([]extract.Coord, 0, batchCoords*5/4),
-		numbers: make([]uint32, 0, batchCoords/4), names: make([]extract.TagNumbers, 0, batchCoords/8)}
-}
-
-// drawing is one that is being cut.
+// drawing is an object in a class.
 type drawing struct {
-	classes, rings []uint32
-	names          []extract.TagNumbers
-	shape          extract.Shape
-	from, to       int // its positions in the batch
-	pieces         []piece
+	object        uint64 // see placed
+	class         string
+	names, pieces span // in the batch
 }
+
+type span struct{ from, to int }
+
+type name struct{ key, value string }
 
 // piece is what a tile has of a drawing.
 type piece struct {
-	class  uint32 // number of the text
-	tile   mapfile.Tile
-	zoom   uint8 // from which it is shown
-	bounds geom.Rect
-	shape  []byte // see mapfile.AppendShape
+	key      uint64 // see placed
+	tile     mapfile.Tile
+	zoom     uint8 // from which it is shown
+	bounds   geom.Rect
+	from, to int // its shape in the batch, see mapfile.AppendShape
 }
 
-// within reports whether a piece is in the tile itself, and not only in its buffer.
-func (p *piece) within() bool {
-	r, b := p.tile.Rect(), &p.bounds
-	return b.Min.X < r.Max.X && b.Max.X >= r.Min.X && b.Min.Y < r.Max.Y && b.Max.Y >= r.Min.Y
-}
+// NewBatch implements osm.Consumer.
+func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c} }
 
-// add takes a drawing on, which is valid during the call.
-func (b *batch) add(r *extract.Drawing) {
-	from := len(b.coords)
-	b.coords = append(b.coords, r.Coords...)
-	d := drawing{shape: r.Shape, from: from, to: len(b.coords)}
-	b.numbers, d.classes = keep(b.numbers, r.Classes)
-	b.numbers, d.rings = keep(b.numbers, r.Rings)
-	b.names, d.names = keep(b.names, r.Names)
-	b.drawings = append(b.drawings, d)
-}
+// keptBytes is how much memory a batch keeps for the next objects: few are so large.
+const keptBytes = 4 << 20
 
-// keep adds elements to all others, and returns both.
-func keep[T any](all, added []T) (_, kept []T) {
-	from := len(all)
-	all = append(all, added...)
-	return all, all[from:len(all):len(all)]
-}
-
-// cut makes the pieces of a batch.
-func (c *compiler) cut(b *batch) (*batch, error) {
-	b.points = make([]mercator.Point, len(b.coords))
-	for i, at := range b.coords {
-		b.points[i] = mercator.ProjectE7(at.Lat, at.Lon)
+func (b *batch) reset() {
+	if cap(b.shapes) > keptBytes || cap(b.points) > keptBytes/8 {
+		*b = batch{c: b.c}
+		return
 	}
-	s := splitter{cost: c.data.Cost}
-	classes := map[uint32]schema.Class{}
-	for i := range b.drawings {
-		d := &b.drawings[i]
-		points := b.points[d.from:d.to]
-		for _, number := range d.classes {
-			class, known := classes[number]
-			if !known {
-				var err error
-				if class, err = schema.DecodeClass(c.data.Texts.Text(number)); err != nil {
-					return nil, err
+	clear(b.drawings) // of the texts
+	clear(b.names)
+	b.borders, b.drawings, b.names = b.borders[:0], b.drawings[:0], b.names[:0]
+	b.pieces, b.shapes, b.skipped = b.pieces[:0], b.shapes[:0], 0
+}
+
+// drawnKeys are schema.Keys.
+var drawnKeys = func() *tags.Keys {
+	var keys []tags.Key
+	for _, name := range schema.Keys {
+		keys = append(keys, tags.KeyOf(name))
+	}
+	return tags.KeysOf(keys...)
+}()
+
+// classify says how an object is drawn.
+func classify(kind mapdata.Kind, t *tags.Set, area bool) []schema.Class {
+	if !t.HasAny(drawnKeys) {
+		return nil // as most nodes
+	}
+	return schema.Classify(kind, t.OSM(), area)
+}
+
+// Node implements osm.Batch.
+func (b *batch) Node(n *osm.Node) bool {
+	if classes := classify(mapdata.KindNode, n.Tags, false); len(classes) > 0 {
+		point := []mercator.Point{mercator.ProjectE7(n.At.Lat, n.At.Lon)}
+		names := b.namesOf(n.Tags)
+		for i := range classes {
+			b.draw(mapdata.KindNode, n.ID, &classes[i], names, classes[i].MinZoom, mapfile.Shape{Points: point})
+		}
+	}
+	return false
+}
+
+// Relation implements osm.Batch. It keeps the ways of boundaries, whose areas are wanted so that their ways are members
+// of an area.
+func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
+	if !r.Tags.Is(tags.Type, "multipolygon", "boundary") {
+		return false
+	}
+	if level := r.Tags.Get(tags.AdminLevel); len(level) == 1 && r.Tags.Is(tags.Boundary, "administrative") {
+		number := int64(level[0]) - '0'
+		if _, wantArea = schema.Boundary(int(number)); wantArea {
+			for _, m := range r.Members {
+				if m.Kind == mapdata.KindWay {
+					b.borders = append(b.borders, border{m.ID, number})
 				}
-				classes[number] = class
-			}
-			s.drawing, s.class = d, number
-			if s.cut(&class, points); s.err != nil {
-				return nil, s.err
 			}
 		}
 	}
-	b.coords, b.points = nil, nil
-	return b, nil
+	return wantArea || len(classify(mapdata.KindRelation, r.Tags, true)) > 0
 }
 
-// lines returns the parts of a drawing: its line, or its rings.
-func (d *drawing) lines(points []mercator.Point) [][]mercator.Point {
-	if d.shape < extract.Polygon {
-		return [][]mercator.Point{points}
+// Way implements osm.Batch. It draws lines: those of borders, and those of ways that are no areas.
+func (b *batch) Way(w *osm.Way) {
+	// A border along the coast is at sea where there is one.
+	if w.Member && !w.Tags.Is(tags.Natural, "coastline") && !w.Tags.Is(tags.Maritime, "yes") {
+		if class, ok := b.c.boundary(w.ID); ok {
+			b.lines(w, &class, span{})
+		}
 	}
-	parts := make([][]mercator.Point, 0, len(d.rings))
-	from := uint32(0)
-	for _, to := range d.rings {
-		parts = append(parts, points[from:to])
-		from = to
+	if w.IsArea && w.Closed() {
+		return
 	}
-	return parts
+	if classes := classify(mapdata.KindWay, w.Tags, false); len(classes) > 0 {
+		names := b.namesOf(w.Tags)
+		for i := range classes {
+			b.lines(w, &classes[i], names)
+		}
+	}
 }
 
-// rings are the rings of an area, without the first position at their ends.
-func (d *drawing) areaRings(points []mercator.Point) []geom.Ring {
-	rings := make([]geom.Ring, 0, len(d.rings))
-	for _, part := range d.lines(points) {
-		if n := len(part); n > 1 && part[0] == part[n-1] {
-			part = part[:n-1]
-		}
-		if len(part) > 2 {
-			rings = append(rings, part)
+func (b *batch) lines(w *osm.Way, class *schema.Class, names span) {
+	for from, to := range w.Parts {
+		b.points = appendProjected(b.points[:0], w.Coords[from:to])
+		b.draw(mapdata.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []geom.Line{b.points}})
+	}
+}
+
+func appendProjected(points []mercator.Point, coords []osm.Coord) []mercator.Point {
+	for _, at := range coords {
+		points = append(points, mercator.ProjectE7(at.Lat, at.Lon))
+	}
+	return points
+}
+
+// Area implements osm.Batch. Each polygon of a multipolygon in the old style is an area of its own.
+func (b *batch) Area(a *osm.Area) {
+	classes := classify(a.Kind, a.Tags, true)
+	if len(classes) == 0 {
+		return
+	}
+	names := b.namesOf(a.Tags)
+	if !a.OldStyle {
+		b.area(a, a.Polygons, classes, names)
+		return
+	}
+	for i := range a.Polygons {
+		b.area(a, a.Polygons[i:i+1], classes, names)
+	}
+}
+
+func (b *batch) area(a *osm.Area, polygons []osm.Polygon, classes []schema.Class, names span) {
+	var rings []geom.Ring
+	n := 0
+	for _, p := range polygons {
+		for _, ring := range p {
+			n += len(ring)
 		}
 	}
-	return rings
+	b.points = slices.Grow(b.points[:0], n) // the rings stay where they are
+	for _, p := range polygons {
+		for _, ring := range p {
+			from := len(b.points)
+			b.points = appendProjected(b.points, ring)
+			if out := b.points[from:]; len(out) > 1 && out[0] == out[len(out)-1] {
+				b.points = b.points[:len(b.points)-1]
+			}
+			if out := b.points[from:len(b.points):len(b.points)]; len(out) > 2 {
+				rings = append(rings, out)
+			}
+		}
+	}
+	if len(rings) == 0 {
+		return
+	}
+	for i := range classes {
+		class := &classes[i]
+		shape := mapfile.Shape{Rings: rings}
+		if class.Geometry == schema.Point {
+			shape = mapfile.Shape{Points: []mercator.Point{labelPoint(rings)}}
+		}
+		b.draw(a.Kind, a.ID, class, names, zoomOf(class, rings), shape)
+	}
+}
+
+// namesOf takes the names of an object on, name and name:xx, in the order of the keys. Without a name none of the
+// others is shown.
+func (b *batch) namesOf(t *tags.Set) span {
+	if !t.Has(tags.Name) {
+		return span{}
+	}
+	from := len(b.names)
+	for key, tag := range t.All {
+		if key == tags.Name || strings.HasPrefix(tag.Key, "name:") {
+			b.names = append(b.names, name{tags.Valid(tag.Key), tags.Valid(tag.Value)})
+		}
+	}
+	slices.SortFunc(b.names[from:], func(a, b name) int { return strings.Compare(a.key, b.key) })
+	return span{from, len(b.names)}
+}
+
+// draw cuts a shape that is shown from a zoom on. One that is too large is left out.
+func (b *batch) draw(kind mapdata.Kind, id int64, class *schema.Class, names span, zoom uint8, shape mapfile.Shape) {
+	from, shapes := len(b.pieces), len(b.shapes)
+	s := splitter{batch: b, zoom: zoom, most: from + maxPieces}
+	if !s.start(shape) {
+		b.pieces, b.shapes = b.pieces[:from], b.shapes[:shapes]
+		b.skipped++
+		return
+	}
+	if len(b.pieces) == from {
+		return
+	}
+	for _, p := range b.pieces[from:] {
+		// What is only in the buffer of a cell makes none.
+		if p.tile.Z == mapfile.CellZoom && overlap(p.tile.Rect(), p.bounds) {
+			b.c.cells.Add(p.tile.X<<region.CoverageZoom | p.tile.Y)
+		}
+	}
+	if class.NameZoom == schema.NoNames {
+		names = span{}
+	}
+	b.drawings = append(b.drawings, drawing{object: uint64(kind)<<60 | uint64(id), class: class.Encode(), names: names,
+		pieces: span{from, len(b.pieces)}})
+}
+
+// overlap says whether a box reaches into a tile, whose eastern and southern borders belong to other tiles.
+func overlap(tile, box geom.Rect) bool {
+	return box.Min.X < tile.Max.X && box.Max.X >= tile.Min.X && box.Min.Y < tile.Max.Y && box.Max.Y >= tile.Min.Y
 }

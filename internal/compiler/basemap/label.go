@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
@@ -13,10 +14,7 @@ const labelRows = 7
 // labelPoint returns a position inside of an area, in its middle where it is widest: of some rows through it, the one
 // with the longest stretch inside, and the middle of that.
 func labelPoint(rings []geom.Ring) mercator.Point {
-	box := geom.Bounds(rings[0])
-	for _, ring := range rings[1:] {
-		box = join(box, geom.Bounds(ring), false)
-	}
+	box := boundsOf(&mapfile.Shape{Rings: rings})
 	best, widest := rings[0][0], int32(-1) // of an area without any height
 	var crossings []int32
 	for i := range int64(labelRows) {

@@ -1,35 +1,22 @@
 package basemap
 
 import (
-	"cmp"
-
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
-// splitter cuts drawings into pieces.
+// splitter cuts a shape into the pieces of a batch.
 type splitter struct {
-	drawing *drawing
-	class   uint32 // number of its text
-	zoom    uint8  // from which the pieces are shown
-	cost    *extract.Budget
-	err     error // that it costs too much; nothing goes on then
-	encoded []byte
-	room    []byte // where the shapes of the latest pieces are, and of the next ones
+	batch *batch
+	zoom  uint8 // from which the shape is shown
+	most  int   // pieces
 }
 
-// roomSize is how many bytes are made for shapes at a time. They are never moved: a hostile drawing has hundreds of
-// megabytes of them, which a slice that grows would take several times.
-const roomSize = 1 << 16
-
-// clipSteps is what it costs to look at one position of a shape while it is clipped.
-const clipSteps = 8
-
-// costPiece is what a piece costs beside its shape, in bytes: until it is in its tile, and then its cell's entry.
-const costPiece = 192
+// maxPieces is how many pieces are made of one shape: enough for half a million cells; Greenland is in a third of
+// that.
+const maxPieces = 1 << 19
 
 // detail is how far, in steps of their tile, lines of the zooms below the cells' may be from where they were: a quarter
 // of a pixel on most screens.
@@ -37,36 +24,6 @@ const detail = 4
 
 // lastZoom is the zoom by which all areas are shown, however small they are: many servers have no tiles beyond it.
 const lastZoom = 14
-
-// cut makes the pieces of a drawing in a class.
-func (s *splitter) cut(class *schema.Class, points []mercator.Point) {
-	s.zoom = class.MinZoom
-	d := s.drawing
-	isArea := d.shape >= extract.Polygon
-	var rings []geom.Ring
-	if isArea {
-		if rings = d.areaRings(points); len(rings) == 0 {
-			return
-		}
-		s.zoom = zoomOf(class, rings)
-	}
-	var shape mapfile.Shape
-	switch {
-	case class.Geometry == schema.Point && isArea:
-		shape.Points = []mercator.Point{labelPoint(rings)}
-	case class.Geometry == schema.Point:
-		shape.Points = points[:1]
-	case class.Geometry == schema.Polygon && isArea:
-		shape.Rings = rings
-	case class.Geometry == schema.Line && d.shape != extract.Point:
-		for _, line := range d.lines(points) {
-			shape.Lines = append(shape.Lines, line)
-		}
-	default:
-		return // there is nothing of that kind to draw
-	}
-	s.start(shape)
-}
 
 // zoomOf is the zoom from which an area is large enough to be shown.
 func zoomOf(class *schema.Class, rings []geom.Ring) uint8 {
@@ -87,8 +44,8 @@ func zoomOf(class *schema.Class, rings []geom.Ring) uint8 {
 }
 
 // start finds the tiles from where to go on: the first that show the shape, or such before them of which it touches
-// only a few.
-func (s *splitter) start(shape mapfile.Shape) {
+// only a few. It returns false if there are too many pieces.
+func (s *splitter) start(shape mapfile.Shape) bool {
 	bounds := boundsOf(&shape)
 	for z := min(s.zoom, mapfile.CellZoom); ; z-- {
 		size := mapfile.Tile{Z: z}.Size()
@@ -102,37 +59,39 @@ func (s *splitter) start(shape mapfile.Shape) {
 		}
 		for x := west; x <= east; x++ {
 			for y := north; y <= south; y++ {
-				s.enter(mapfile.Tile{Z: z, X: x, Y: y}, shape, bounds)
+				if !s.enter(mapfile.Tile{Z: z, X: x, Y: y}, shape, bounds) {
+					return false
+				}
 			}
 		}
-		return
+		return true
 	}
 }
 
 // enter goes on with what of a shape is in a tile.
-func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
+func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) bool {
 	window := t.Buffered()
-	if s.err != nil || !window.Meets(bounds) {
-		return
+	if !window.Meets(bounds) {
+		return true
 	}
 	if !window.Covers(bounds) {
-		if s.err = s.cost.Work(clipSteps * positions(&shape)); s.err != nil {
-			return
-		}
-		shape = clip(shape, window)
-		if isEmpty(&shape) {
-			return
+		if shape = clip(shape, window); isEmpty(&shape) {
+			return true
 		}
 		bounds = boundsOf(&shape)
 	}
 	if t.Z >= s.zoom || t.Z == mapfile.CellZoom {
 		s.emit(t, shape, bounds)
 	}
-	if t.Z < mapfile.CellZoom && s.err == nil {
-		for i := range uint32(4) {
-			s.enter(mapfile.Tile{Z: t.Z + 1, X: 2*t.X + i&1, Y: 2*t.Y + i>>1}, shape, bounds)
+	if t.Z == mapfile.CellZoom {
+		return len(s.batch.pieces) <= s.most
+	}
+	for i := range uint32(4) {
+		if !s.enter(mapfile.Tile{Z: t.Z + 1, X: 2*t.X + i&1, Y: 2*t.Y + i>>1}, shape, bounds) {
+			return false
 		}
 	}
+	return true
 }
 
 // emit makes a piece. Below the cells it has no more detail than its tile.
@@ -153,15 +112,11 @@ func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
 			return
 		}
 	}
-	s.encoded = mapfile.AppendShape(s.encoded[:0], t, &shape)
-	if n := len(s.encoded); cap(s.room)-len(s.room) < n {
-		s.room = make([]byte, 0, max(n, roomSize))
-	}
-	from := len(s.room)
-	s.room = append(s.room, s.encoded...)
-	p := piece{class: s.class, tile: t, zoom: s.zoom, bounds: bounds, shape: s.room[from:]}
-	s.err = cmp.Or(s.err, s.cost.TakeMemory(int64(len(p.shape))+costPiece))
-	s.drawing.pieces = append(s.drawing.pieces, p)
+	b := s.batch
+	from := len(b.shapes)
+	b.shapes = mapfile.AppendShape(b.shapes, t, &shape)
+	b.pieces = append(b.pieces, piece{key: t.ID()<<8 | uint64(s.zoom), tile: t, zoom: s.zoom, bounds: bounds,
+		from: from, to: len(b.shapes)})
 }
 
 func isEmpty(s *mapfile.Shape) bool { return len(s.Points)+len(s.Lines)+len(s.Rings) == 0 }
@@ -182,37 +137,16 @@ func clip(s mapfile.Shape, r geom.Rect) (in mapfile.Shape) {
 	return in
 }
 
-// positions is how many positions a shape has.
-func positions(s *mapfile.Shape) int64 {
-	n := len(s.Points)
-	for _, l := range s.Lines {
-		n += len(l)
-	}
-	for _, ring := range s.Rings {
-		n += len(ring)
-	}
-	return int64(n)
-}
-
 // boundsOf is the box around a shape that is not empty.
 func boundsOf(s *mapfile.Shape) geom.Rect {
-	if len(s.Points) > 0 {
-		return geom.Bounds(s.Points)
+	points := s.Points
+	for _, l := range s.Lines {
+		b := geom.Bounds(l)
+		points = append(points, b.Min, b.Max)
 	}
-	var all geom.Rect
-	for i, l := range s.Lines {
-		all = join(all, geom.Bounds(l), i == 0)
+	for _, ring := range s.Rings {
+		b := geom.Bounds(ring)
+		points = append(points, b.Min, b.Max)
 	}
-	for i, ring := range s.Rings {
-		all = join(all, geom.Bounds(ring), i == 0)
-	}
-	return all
-}
-
-func join(a, b geom.Rect, first bool) geom.Rect {
-	if first {
-		return b
-	}
-	return geom.Rect{Min: mercator.Point{X: min(a.Min.X, b.Min.X), Y: min(a.Min.Y, b.Min.Y)},
-		Max: mercator.Point{X: max(a.Max.X, b.Max.X), Y: max(a.Max.Y, b.Max.Y)}}
+	return geom.Bounds(points)
 }

@@ -5,14 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/paulmach/orb"
-	"github.com/paulmach/osm"
+	paulmach "github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmpbf"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
@@ -21,19 +22,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 )
 
-// ways are coastlines as they are in an extract.
-type ways [][]extract.Coord
-
-func (w ways) Lines(yield func(line []extract.Coord) bool) {
-	for _, line := range w {
-		if !yield(line) {
-			return
-		}
-	}
-}
-
 // delaware reads the coast of the extract, and the cells that it covers.
-func delaware(t testing.TB) (coast ways, covered []uint32) {
+func delaware(t testing.TB) (coast [][]osm.Coord, covered []uint32) {
 	t.Helper()
 	f, err := os.Open(testextract.Path(t, testextract.Delaware))
 	if err != nil {
@@ -42,17 +32,17 @@ func delaware(t testing.TB) (coast ways, covered []uint32) {
 	defer f.Close()
 	s := osmpbf.New(t.Context(), f, 2)
 	s.SkipRelations = true
-	nodes, tiles := map[osm.NodeID]extract.Coord{}, new(extract.Tiles)
+	nodes, tiles := map[paulmach.NodeID]osm.Coord{}, new(osm.Tiles)
 	for s.Scan() {
 		switch o := s.Object().(type) {
-		case *osm.Node:
-			nodes[o.ID] = extract.Coord{Lon: int32(o.Lon * 1e7), Lat: int32(o.Lat * 1e7)}
+		case *paulmach.Node:
+			nodes[o.ID] = osm.Coord{Lon: int32(o.Lon * 1e7), Lat: int32(o.Lat * 1e7)}
 			tiles.Add(region.CoverageTile(o.Point()))
-		case *osm.Way:
+		case *paulmach.Way:
 			if o.Tags.Find("natural") != "coastline" {
 				continue
 			}
-			var line []extract.Coord
+			var line []osm.Coord
 			for _, n := range o.Nodes {
 				if at, there := nodes[n.ID]; there {
 					line = append(line, at)
@@ -72,9 +62,15 @@ func TestDelaware(t *testing.T) {
 	testsize.Whole(t)
 	coast, covered := delaware(t)
 	m, sparing := newMap(t, coast, covered, 1<<28), newMap(t, coast, covered, 1)
-	if !slices.Equal(m.pyramid.nodes.Slice(), sparing.pyramid.nodes.Slice()) ||
-		!slices.Equal(m.pyramid.points.Slice(), sparing.pyramid.points.Slice()) ||
-		!slices.Equal(m.cells.pieces.Slice(), sparing.cells.pieces.Slice()) {
+	for i := range m.pyramid.Len() {
+		key := m.pyramid.Key(i)
+		z, x, y := uint8(key>>56), uint32(key>>28)&(1<<28-1), uint32(key)&(1<<28-1)
+		if !reflect.DeepEqual(m.kept(z, x, y), sparing.kept(z, x, y)) {
+			t.Error("with less memory the map differs")
+			break
+		}
+	}
+	if m.pyramid.Len() != sparing.pyramid.Len() || !slices.Equal(m.coast.pieces.Slice(), sparing.coast.pieces.Slice()) {
 		t.Error("with less memory the map differs")
 	}
 	type segment struct{ ax, ay, dx, dy, length2 float64 }

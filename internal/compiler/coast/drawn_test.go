@@ -1,15 +1,18 @@
 package coast
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/paulmach/orb"
+	paulmach "github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
@@ -46,17 +49,15 @@ func (d *drawing) at(p [2]float64) mercator.Point {
 		Y: d.corner.Y + int32(math.Round(p[1]*(1<<cellShift)))}
 }
 
-func (d *drawing) Lines(yield func(line []extract.Coord) bool) {
+func (d *drawing) ways() (ways [][]osm.Coord) {
 	for _, l := range d.coast {
-		var coords []extract.Coord
+		var coords []osm.Coord
 		for _, p := range l {
-			at := d.at(p).Degrees()
-			coords = append(coords, extract.Coord{Lon: int32(math.Round(at[0] * 1e7)), Lat: int32(math.Round(at[1] * 1e7))})
+			coords = append(coords, osm.CoordOf(d.at(p).Degrees()))
 		}
-		if !yield(coords) {
-			return
-		}
+		ways = append(ways, coords)
 	}
+	return ways
 }
 
 // cells are the numbers of some columns and rows of cells.
@@ -81,15 +82,33 @@ func island(x, y, half float64) line {
 		{x - half, y - half}}
 }
 
-func newMap(t testing.TB, coast Coast, covered []uint32, memory int64) *Map {
+// newMap makes the map of coastlines, with ids in their order, and of some cells.
+func newMap(t testing.TB, coast [][]osm.Coord, covered []uint32, memory int64) *Map {
 	t.Helper()
 	dir, err := scratch.Open(t.TempDir(), "out.region", memory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dir.Close() })
-	slices.Sort(covered)
-	m, err := New(dir, coast, covered)
+	cells := new(osm.Tiles)
+	for _, cell := range covered {
+		cells.Add(cell)
+	}
+	c := New(dir)
+	b := c.NewBatch()
+	coastline := tags.Of(paulmach.Tags{{Key: "natural", Value: "coastline"}})
+	for i, line := range coast {
+		b.Way(&osm.Way{ID: int64(i), Tags: coastline, Coords: line, Numbers: make([]uint64, len(line))})
+		if i%3 == 0 {
+			if err := c.Take(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(c.Take(b), c.Finish(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	m, err := c.Map(t.Context(), cells)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +140,7 @@ func holds(t testing.TB, land, ocean []geom.Polygon, p mercator.Point) bool {
 // checkTile returns a tile, which land and ocean fill and do not leave.
 func checkTile(t testing.TB, m *Map, z uint8, x, y uint32) (land, ocean []geom.Polygon) {
 	t.Helper()
-	land, ocean, err := m.Tile(z, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	land, ocean = m.Tile(z, x, y)
 	s := squareOf(z, x, y)
 	sum := int64(0)
 	for _, p := range slices.Concat(land, ocean) {
@@ -145,15 +161,6 @@ func checkTile(t testing.TB, m *Map, z uint8, x, y uint32) (land, ocean []geom.P
 		t.Errorf("%d/%d/%d: land and ocean have %d of %d", z, x, y, sum, want)
 	}
 	return land, ocean
-}
-
-// drawings are several of them as one coast.
-type drawings []*drawing
-
-func (d drawings) Lines(yield func(line []extract.Coord) bool) {
-	for _, one := range d {
-		one.Lines(yield)
-	}
 }
 
 func TestDrawn(t *testing.T) {
@@ -210,15 +217,17 @@ func TestDrawn(t *testing.T) {
 		"a line around the world": {kansas, lines{shore, {{500, 2.5}, {-500, 2.5}}}, 5,
 			points{{0.5, 0.5}, {2.3, 4.5}}, points{{2.7, 0.5}, {4.5, 4.5}}},
 	}
-	var all drawings
+	var all []*drawing
+	var coast [][]osm.Coord
 	var covered []uint32
 	names := slices.Sorted(maps.Keys(tests))
 	for i, name := range names {
 		test := tests[name]
 		d := &drawing{place(test.about, i), test.coast}
-		all, covered = append(all, d), append(covered, d.cells(0, 0, test.size-1, test.size-1)...)
+		all, coast = append(all, d), append(coast, d.ways()...)
+		covered = append(covered, d.cells(0, 0, test.size-1, test.size-1)...)
 	}
-	m := newMap(t, all, covered, 1<<20)
+	m := newMap(t, coast, covered, 1<<20)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			for _, z := range []uint8{12, 11, 9, 6} {
@@ -240,7 +249,7 @@ func TestDrawn(t *testing.T) {
 // TestNoCoast: extracts without any coast are all land, wherever they are. Around is what the outlines say.
 func TestNoCoast(t *testing.T) {
 	d := &drawing{corner: place(pacific, 0)}
-	m := newMap(t, d, d.cells(0, 0, 2, 2), 1<<20)
+	m := newMap(t, nil, d.cells(0, 0, 2, 2), 1<<20)
 	for p, land := range map[[2]float64]bool{{1.5, 1.5}: true, {0.1, 2.9}: true, {5, 5}: false, {-1, 1}: false} {
 		for _, z := range []uint8{12, 11, 9, 6} {
 			if in(t, m, z, d.at(p)) != land {
@@ -260,6 +269,20 @@ func TestNoCoast(t *testing.T) {
 	}
 }
 
+// TestWays: the coast is as it was mapped, but for what the extract lacks of it.
+func TestWays(t *testing.T) {
+	at := func(n int32) osm.Coord { return osm.Coord{Lon: 100_000 * n, Lat: 100_000} }
+	b := new(Consumer).NewBatch()
+	for i, tag := range []string{"coastline", "cliff"} {
+		b.Way(&osm.Way{ID: int64(i), Tags: tags.Of(paulmach.Tags{{Key: "natural", Value: tag}}),
+			Coords: []osm.Coord{at(4), {}, at(5), at(6)}, Numbers: []uint64{4, osm.Missing, 5, 6}})
+	}
+	want := []mercator.Point{mercator.ProjectE7(100_000, 500_000), mercator.ProjectE7(100_000, 600_000)}
+	if got := b.(*batch); !slices.Equal(got.points, want) || len(got.pieces) != 1 {
+		t.Errorf("%+v", got.pieces)
+	}
+}
+
 // TestOutlines: a cell about the outlines' coast that has none of its own is what its neighbours say in the middle of
 // an extract, and what the outlines say at its edge. The extract is ocean, and lies on Oahu.
 func TestOutlines(t *testing.T) {
@@ -272,7 +295,7 @@ func TestOutlines(t *testing.T) {
 		covered []uint32
 		land    bool
 	}{"whole": {whole, false}, "sparse": {sparse, true}} {
-		m := newMap(t, d, test.covered, 1<<20)
+		m := newMap(t, d.ways(), test.covered, 1<<20)
 		for place, p := range map[string]orb.Point{"Kailua": {-157.75, 21.39}, "Haleiwa": {-158.09, 21.58}} {
 			if in(t, m, cellZoom, mercator.Project(p)) != test.land {
 				t.Errorf("%s: %s is land: %t", name, place, !test.land)

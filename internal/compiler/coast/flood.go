@@ -2,69 +2,93 @@ package coast
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
-// vote is what a neighbour with coast says that a cell is: land where it is positive, ocean where it is negative.
-type vote struct {
-	cell uint32
-	weak bool // of rings that do not reach the border: one that was mapped the wrong way round would flood all around it
-	land int8
-}
-
 // flood decides which of the known cells that no coast crosses are land.
 type flood struct {
-	known, crossed *extract.Tiles
-	land           *extract.Tiles
-	votes          *scratch.Array[vote]
-	anyCoast       bool
+	coast                *Consumer
+	known, crossed, land *osm.Tiles
+	// coasts are the cells with coast, in order.
+	coasts *scratch.Array[coastCell]
 }
 
-// clear majority is at least so many votes of ten.
+// coastCell is what a cell with coast says of its neighbours and of itself: positive for land, negative for ocean, 0
+// for nothing.
+type coastCell struct {
+	cell  uint32
+	sides [4]int8 // of the neighbours, where no coast reaches the side
+	// around is said by rings that do not reach the border. One that was mapped the wrong way round would flood all
+	// around it: so it counts only where nothing else is said.
+	around int8
+}
+
+// clearMajority is how many votes of ten are one at least.
 const clearMajority = 9
 
-// collect takes the votes of the cells with coast, and marks those that it crosses.
-func (f *flood) collect(dir *scratch.Dir, c *cells) error {
-	sorter := scratch.NewSorter(dir, "coast-votes", dir.Memory/32, func(a, b vote) int {
-		return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.land, b.land))
+// collect looks at the cells with coast, marks those that it crosses, and forgets what is not known after all.
+func (f *flood) collect(ctx context.Context) error {
+	err := inorder.Run(ctx, func(give func(uint32) bool) { f.coast.cells(give) }, f.look, func(c coastCell) error {
+		f.known.Add(c.cell)
+		return f.coasts.Append(c)
 	})
-	err := c.each(func(cell uint32) error {
-		f.anyCoast = true
-		f.known.Add(cell)
-		t := c.tile(cell)
-		if len(t.lines) == 0 {
-			if around := t.around(); around != 0 {
-				return sorter.Add(vote{cell: cell, land: around, weak: true})
-			}
-			return nil
-		}
-		f.crossed.Add(cell)
-		events := t.events()
-		for side, neighbour := range neighbours(cell) {
-			land, changes := t.side(events, side)
-			if len(changes) > 0 || neighbour == cell {
-				continue
-			}
-			v := vote{cell: neighbour, land: -1}
-			if land {
-				v.land = 1
-			}
-			if err := sorter.Add(v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+	f.forget()
+	return err
+}
+
+// look looks at a cell with coast.
+func (f *flood) look(cell uint32) (coastCell, error) {
+	c := coastCell{cell: cell}
+	t := f.coast.tile(cell)
+	if len(t.lines) == 0 {
+		c.around = t.around()
+		return c, nil
 	}
-	return sorter.Each(func(v *vote) error { return f.votes.Append(*v) })
+	f.crossed.Add(cell)
+	events := t.events()
+	for side := range c.sides {
+		if land, changes := t.side(events, side); len(changes) == 0 && land {
+			c.sides[side] = 1
+		} else if len(changes) == 0 {
+			c.sides[side] = -1
+		}
+	}
+	return c, nil
+}
+
+// at is what a cell says, if it has coast.
+func (f *flood) at(cell uint32) (c coastCell) {
+	all := f.coasts.Slice()
+	compare := func(c coastCell, cell uint32) int { return cmp.Compare(c.cell, cell) }
+	if i, found := slices.BinarySearchFunc(all, cell, compare); found {
+		c = all[i]
+	}
+	return c
+}
+
+// votes counts what the neighbours of a cell say that it is.
+func (f *flood) votes(cell uint32) (land, ocean int) {
+	for side, n := range neighbours(cell) {
+		if n == cell || !f.crossed.Has(n) {
+			continue
+		}
+		c := f.at(n)
+		switch c.sides[(side+2)%4] {
+		case 1:
+			land++
+		case -1:
+			ocean++
+		}
+	}
+	return land, ocean
 }
 
 // around is what the greatest of a tile's rings says that is around all of them.
@@ -97,17 +121,16 @@ func neighbours(cell uint32) [4]uint32 {
 // forget forgets those of the known cells at the edge of what is known that have no coast, nor a neighbour with coast,
 // and lie about the coast of the outlines. An extract has nodes beyond its border, on ferries for one, without the
 // coast that is there.
-func (f *flood) forget(c *cells) {
-	near := new(extract.Tiles)
-	_ = c.each(func(cell uint32) error { // does not fail
-		for _, n := range block(cell) {
+func (f *flood) forget() {
+	near := new(osm.Tiles)
+	for _, c := range f.coasts.Slice() {
+		for _, n := range block(c.cell) {
 			near.Add(n)
 		}
-		return nil
-	})
-	kept := new(extract.Tiles)
+	}
+	kept := new(osm.Tiles)
 	for _, cell := range f.known.Sorted() {
-		if near.Has(cell) || !f.anyCoast || f.inside(cell) || inOutline(cell) != 0 {
+		if near.Has(cell) || f.coasts.Len() == 0 || f.inside(cell) || inOutline(cell) != 0 {
 			kept.Add(cell)
 		}
 	}
@@ -135,30 +158,34 @@ func block(cell uint32) []uint32 {
 }
 
 // fill decides one part of the known cells after the other. A part is what hangs together and no coast crosses.
-func (f *flood) fill(dir *scratch.Dir) error {
-	part := scratch.NewArray[uint32](dir, "coast-part")
-	defer func() { _ = part.Free() }()
-	seen := new(extract.Tiles)
+func (f *flood) fill(ctx context.Context) error {
+	part, seen := scratch.NewArray[uint32](f.coast.dir, "coast-part"), new(osm.Tiles)
 	for _, cell := range f.known.Sorted() {
-		if seen.Has(cell) || f.crossed.Has(cell) {
-			continue
-		}
 		part.Truncate(0)
-		seen.Add(cell)
-		if err := part.Append(cell); err != nil {
+		if err := f.reach(part, seen, cell); err != nil {
 			return err
 		}
 		for i := 0; i < part.Len(); i++ {
-			for _, n := range neighbours(part.Slice()[i]) {
-				if f.known.Has(n) && !f.crossed.Has(n) && !seen.Has(n) {
-					seen.Add(n)
-					if err := part.Append(n); err != nil {
-						return err
-					}
-				}
+			around := neighbours(part.Slice()[i])
+			if err := cmp.Or(ctx.Err(), f.reach(part, seen, around[:]...)); err != nil {
+				return err
 			}
 		}
-		if err := f.decide(dir, part.Slice()); err != nil {
+		if err := f.decide(part.Slice()); err != nil {
+			return err
+		}
+	}
+	return part.Free()
+}
+
+// reach adds those of some cells to a queue that were not seen before, are known, and have no coast that crosses them.
+func (f *flood) reach(queue *scratch.Array[uint32], seen *osm.Tiles, cells ...uint32) error {
+	for _, cell := range cells {
+		if seen.Has(cell) || f.crossed.Has(cell) || !f.known.Has(cell) {
+			continue
+		}
+		seen.Add(cell)
+		if err := queue.Append(cell); err != nil {
 			return err
 		}
 	}
@@ -167,102 +194,64 @@ func (f *flood) fill(dir *scratch.Dir) error {
 
 // decide decides about a part: as most of its neighbours say, where most of them agree. Where they do not, as around an
 // extract's border where the coast ends, each cell follows those that are nearest to it.
-func (f *flood) decide(dir *scratch.Dir, part []uint32) error {
-	if !f.anyCoast {
-		f.set(part, true)
-		return nil
-	}
-	var land, all, weak int
+func (f *flood) decide(part []uint32) error {
+	var land, ocean, weak int
 	for _, cell := range part {
-		for _, v := range f.votesFor(cell) {
-			switch {
-			case v.weak:
-				weak += int(v.land)
-			case v.land > 0:
-				land, all = land+1, all+1
-			default:
-				all++
+		l, o := f.votes(cell)
+		land, ocean = land+l, ocean+o
+		weak += int(f.at(cell).around)
+	}
+	switch all := land + ocean; {
+	case f.coasts.Len() == 0:
+		land = 1
+	case all > 0 && max(land, ocean)*10 < all*clearMajority:
+		return f.spread(part)
+	case all == 0 && weak != 0:
+		land = weak
+	case all == 0:
+		for _, cell := range part {
+			if outlined(cellSquare(cell).middle()) {
+				land++
+			} else {
+				ocean++
 			}
 		}
 	}
-	switch {
-	case all > 0 && (land*10 >= all*clearMajority || (all-land)*10 >= all*clearMajority):
-		f.set(part, land*2 > all)
-	case all > 0:
-		return f.spread(dir, part)
-	case weak != 0:
-		f.set(part, weak > 0)
-	default:
+	if land > ocean {
 		for _, cell := range part {
-			if outlined(middle(cell)) {
-				land++
-			}
+			f.land.Add(cell)
 		}
-		f.set(part, land*2 > len(part))
 	}
 	return nil
 }
 
-func (f *flood) set(part []uint32, land bool) {
-	for _, cell := range part {
-		if land {
-			f.land.Add(cell)
-		}
-	}
-}
-
-func middle(cell uint32) mercator.Point {
-	return squareOf(cellZoom, cell>>cellZoom, cell&(1<<cellZoom-1)).middle()
-}
-
-func (f *flood) votesFor(cell uint32) []vote {
-	all := f.votes.Slice()
-	compare := func(v vote, cell uint32) int { return cmp.Compare(v.cell, cell) }
-	from, _ := slices.BinarySearchFunc(all, cell, compare)
-	to := from
-	for to < len(all) && all[to].cell == cell {
-		to++
-	}
-	return all[from:to]
-}
-
 // spread decides about a part from where it is known what it is, cell by cell.
-func (f *flood) spread(dir *scratch.Dir, part []uint32) error {
-	front, next := scratch.NewArray[uint32](dir, "coast-front"), scratch.NewArray[uint32](dir, "coast-front")
-	defer func() { _, _ = front.Free(), next.Free() }()
-	reached, settled := new(extract.Tiles), new(extract.Tiles)
+func (f *flood) spread(part []uint32) error {
+	queue, reached, settled := scratch.NewArray[uint32](f.coast.dir, "coast-front"), new(osm.Tiles), new(osm.Tiles)
 	for _, cell := range part {
-		sum, votes := 0, 0
-		for _, v := range f.votesFor(cell) {
-			if !v.weak {
-				sum, votes = sum+int(v.land), votes+1
-			}
-		}
-		if votes == 0 {
+		land, ocean := f.votes(cell)
+		sum := land - ocean
+		if land+ocean == 0 {
 			if sum = inOutline(cell); sum == 0 {
 				continue
 			}
 		}
-		reached.Add(cell)
 		f.settle(cell, sum)
-		if err := front.Append(cell); err != nil {
+		if err := f.reach(queue, reached, cell); err != nil {
 			return err
 		}
 	}
-	for front.Len() > 0 {
-		next.Truncate(0)
-		for _, cell := range front.Slice() {
+	for from, to := 0, queue.Len(); from < to; from, to = to, queue.Len() {
+		for _, cell := range queue.Slice()[from:to] {
 			settled.Add(cell)
-			for _, n := range neighbours(cell) {
-				if f.known.Has(n) && !f.crossed.Has(n) && !reached.Has(n) {
-					reached.Add(n)
-					if err := next.Append(n); err != nil {
-						return err
-					}
-				}
+		}
+		for i := from; i < to; i++ {
+			around := neighbours(queue.Slice()[i])
+			if err := f.reach(queue, reached, around[:]...); err != nil {
+				return err
 			}
 		}
-		for _, cell := range next.Slice() {
+		for _, cell := range queue.Slice()[to:] {
 			sum := 0
 			for _, n := range neighbours(cell) {
 				if settled.Has(n) && f.land.Has(n) {
@@ -273,14 +262,13 @@ func (f *flood) spread(dir *scratch.Dir, part []uint32) error {
 			}
 			f.settle(cell, sum)
 		}
-		front, next = next, front
 	}
-	return nil
+	return queue.Free()
 }
 
 // settle makes a cell land, or ocean, or what the outlines of countries say where the votes are equal.
 func (f *flood) settle(cell uint32, sum int) {
-	if sum > 0 || sum == 0 && outlined(middle(cell)) {
+	if sum > 0 || sum == 0 && outlined(cellSquare(cell).middle()) {
 		f.land.Add(cell)
 	}
 }
@@ -295,7 +283,7 @@ func outlined(p mercator.Point) bool {
 func inOutline(cell uint32) int {
 	const far = 2 // cells
 	land, all := 0, 0
-	m := middle(cell)
+	m := cellSquare(cell).middle()
 	for dx := int32(-far); dx <= far; dx += far {
 		for dy := int32(-far); dy <= far; dy += far {
 			p := mercator.Point{X: m.X + dx<<cellShift, Y: m.Y + dy<<cellShift}

@@ -13,28 +13,20 @@ import (
 // the point where another ends; loose ends are joined across small gaps or led straight on to the border; and where the
 // border would lie on land, or in the ocean, twice over, because coasts cross or go the wrong way, two are joined along
 // it, so that mistakes stay in their square.
-func settle(s square, pieces [][]mercator.Point) *tile {
+func settle(s square, pieces []geom.Line) *tile {
 	t := &tile{square: s}
-	pieces = t.join(pieces)
-	if loose := t.mend(pieces); len(loose) > 0 {
-		pieces = t.join(append(pieces, loose...))
+	t.lines = t.join(pieces)
+	if loose := t.mend(t.lines); len(loose) > 0 {
+		t.lines = t.join(append(t.lines, loose...))
 	}
-	t.setLines(pieces)
 	if doubled := t.doubled(); len(doubled) > 0 {
-		t.setLines(t.join(append(pieces, doubled...)))
+		t.lines = t.join(append(t.lines, doubled...))
 	}
 	return t
 }
 
-func (t *tile) setLines(pieces [][]mercator.Point) {
-	t.lines = t.lines[:0]
-	for _, p := range pieces {
-		t.lines = append(t.lines, p)
-	}
-}
-
 // join joins pieces where one begins at the point where another ends. Those that close go to the rings.
-func (t *tile) join(pieces [][]mercator.Point) [][]mercator.Point {
+func (t *tile) join(pieces []geom.Line) []geom.Line {
 	const none = -1
 	starts := make(map[mercator.Point][]int, len(pieces))
 	for i, p := range pieces {
@@ -52,7 +44,7 @@ func (t *tile) join(pieces [][]mercator.Point) [][]mercator.Point {
 		}
 	}
 	used := make([]bool, len(pieces))
-	follow := func(i int) []mercator.Point {
+	follow := func(i int) geom.Line {
 		used[i] = true
 		line := pieces[i]
 		if after[i] != none && !used[after[i]] {
@@ -64,8 +56,8 @@ func (t *tile) join(pieces [][]mercator.Point) [][]mercator.Point {
 		}
 		return line
 	}
-	var open [][]mercator.Point
-	take := func(line []mercator.Point) {
+	var open []geom.Line
+	take := func(line geom.Line) {
 		if line[0] != line[len(line)-1] {
 			open = append(open, line)
 		} else if ring := geom.Ring(line[:len(line)-1]); geom.Area2(ring) != 0 {
@@ -85,12 +77,9 @@ func (t *tile) join(pieces [][]mercator.Point) [][]mercator.Point {
 	return open
 }
 
-// mostPairs bounds the work of looking for the gaps between loose ends.
-const mostPairs = 1 << 20
-
 // mend returns what joins the loose ends of some lines, across gaps of up to a quarter of the square, or leads them on
 // to the border.
-func (t *tile) mend(lines [][]mercator.Point) (added [][]mercator.Point) {
+func (t *tile) mend(lines []geom.Line) (added []geom.Line) {
 	var ends, starts []int // lines that end, or begin, inside of the square
 	for i, l := range lines {
 		if t.place(l[len(l)-1]) < 0 {
@@ -105,13 +94,11 @@ func (t *tile) mend(lines [][]mercator.Point) (added [][]mercator.Point) {
 		end, start int
 	}
 	var gaps []gap
-	if len(ends)*len(starts) <= mostPairs {
-		for _, e := range ends {
-			for _, s := range starts {
-				l := lines[e]
-				if w := distance(l[len(l)-1], lines[s][0]); w <= float64(t.size)/4 {
-					gaps = append(gaps, gap{w, e, s})
-				}
+	for _, e := range ends {
+		for _, s := range starts {
+			l := lines[e]
+			if w := distance(l[len(l)-1], lines[s][0]); w <= float64(t.size)/4 {
+				gaps = append(gaps, gap{w, e, s})
 			}
 		}
 	}
@@ -123,20 +110,20 @@ func (t *tile) mend(lines [][]mercator.Point) (added [][]mercator.Point) {
 		if !ended[g.end] && !started[g.start] {
 			ended[g.end], started[g.start] = true, true
 			l := lines[g.end]
-			added = append(added, []mercator.Point{l[len(l)-1], lines[g.start][0]})
+			added = append(added, geom.Line{l[len(l)-1], lines[g.start][0]})
 		}
 	}
 	for _, e := range ends {
 		if l := lines[e]; !ended[e] {
 			last := l[len(l)-1]
-			added = append(added, []mercator.Point{last, t.onward(t.before(l), last)})
+			added = append(added, geom.Line{last, t.onward(t.before(l), last)})
 		}
 	}
 	for _, s := range starts {
 		if !started[s] {
 			back := slices.Clone(lines[s])
 			slices.Reverse(back)
-			added = append(added, []mercator.Point{t.onward(t.before(back), lines[s][0]), lines[s][0]})
+			added = append(added, geom.Line{t.onward(t.before(back), lines[s][0]), lines[s][0]})
 		}
 	}
 	return added
@@ -158,7 +145,7 @@ func distance(a, b mercator.Point) float64 {
 }
 
 // doubled returns what joins the lines between which the border lies on land twice over.
-func (t *tile) doubled() (added [][]mercator.Point) {
+func (t *tile) doubled() (added []geom.Line) {
 	events := t.events()
 	depth, least, from := 0, 0, 0
 	for i, e := range events {
@@ -178,7 +165,7 @@ func (t *tile) doubled() (added [][]mercator.Point) {
 		last := open[len(open)-1]
 		if open = open[:len(open)-1]; len(open) > 0 {
 			l := t.lines[last.line]
-			path := t.appendCorners([]mercator.Point{l[len(l)-1]}, last.place, e.place)
+			path := t.appendCorners(geom.Line{l[len(l)-1]}, last.place, e.place)
 			added = append(added, append(path, t.lines[e.line][0]))
 		}
 	}

@@ -16,10 +16,8 @@ func squareOf(z uint8, x, y uint32) square {
 	return square{int32(x) * size, int32(y) * size, size}
 }
 
-func (s square) child(i int) square {
-	half := s.size / 2
-	return square{s.x + int32(i&1)*half, s.y + int32(i>>1)*half, half}
-}
+// cellSquare is the ground of a cell.
+func cellSquare(cell uint32) square { return squareOf(cellZoom, cell>>cellZoom, cell&(1<<cellZoom-1)) }
 
 func (s square) middle() mercator.Point { return mercator.Point{X: s.x + s.size/2, Y: s.y + s.size/2} }
 
@@ -68,35 +66,27 @@ func (s square) ring() geom.Ring {
 	return geom.Ring{s.corner(0), s.corner(3), s.corner(2), s.corner(1)}
 }
 
-// onward is where a straight line that came from one position to another reaches the border.
+// onward is where a straight line that came from one position to another reaches the border; in the north if it has no
+// direction.
 func (s square) onward(from, at mercator.Point) mercator.Point {
 	dx, dy := float64(at.X-from.X), float64(at.Y-from.Y)
-	along, end := math.Inf(1), mercator.Point{X: at.X, Y: s.y} // north, where there is no direction
-	reach := func(t float64, p mercator.Point) {
-		if t < along {
-			along, end = t, p
-		}
-	}
-	other := func(v int32, t, d float64, low int32) int32 {
-		return max(low, min(v+int32(math.Round(t*d)), low+s.size))
-	}
-	if dx != 0 {
-		side := s.x
-		if dx > 0 {
+	side := func(v, low int32, d float64) (side int32, steps float64) {
+		if side = low; d > 0 {
 			side += s.size
 		}
-		t := float64(side-at.X) / dx
-		reach(t, mercator.Point{X: side, Y: other(at.Y, t, dy, s.y)})
-	}
-	if dy != 0 {
-		side := s.y
-		if dy > 0 {
-			side += s.size
+		if d == 0 {
+			return side, math.Inf(1)
 		}
-		t := float64(side-at.Y) / dy
-		if t < along { // the other coordinate would overflow if it were farther
-			reach(t, mercator.Point{X: other(at.X, t, dx, s.x), Y: side})
-		}
+		return side, float64(side-v) / d
 	}
-	return end
+	moved := func(v, low int32, by float64) int32 { return max(low, min(v+int32(math.Round(by)), low+s.size)) }
+	x, stepsX := side(at.X, s.x, dx)
+	y, stepsY := side(at.Y, s.y, dy)
+	switch {
+	case stepsY < stepsX:
+		return mercator.Point{X: moved(at.X, s.x, stepsY*dx), Y: y}
+	case dx != 0:
+		return mercator.Point{X: x, Y: moved(at.Y, s.y, stepsX*dy)}
+	}
+	return mercator.Point{X: at.X, Y: s.y}
 }

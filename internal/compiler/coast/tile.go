@@ -2,7 +2,6 @@ package coast
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
@@ -12,8 +11,9 @@ import (
 // tile is the coast in a square.
 type tile struct {
 	square
-	// lines lead from the border to the border, with land to the left, so that along the border, counterclockwise on the
-	// screen, there is land from where a line ends to where the next one begins, and ocean from there to the next end.
+	// lines lead from the border to the border, with land to the left, so that along the border, counterclockwise on
+	// the screen, there is land from where a line ends to where the next one begins, and ocean from there to the next
+	// end.
 	lines []geom.Line
 	// rings have land to the left too, so that an island has a negative area.
 	rings []geom.Ring
@@ -71,39 +71,31 @@ func (t *tile) side(events []event, side int) (land bool, changes []int32) {
 
 // appendSeam appends the coast along the line between two squares, the second of which is in the east or the south of
 // the first, where one of them has land and the other has none.
-func appendSeam(pieces [][]mercator.Point, a, b *tile, southward bool) [][]mercator.Point {
-	sideA, sideB := 2, 0
+func appendSeam(pieces []geom.Line, a, b *tile, southward bool) []geom.Line {
+	sideA, sideB, low := 2, 0, b.y
 	at := func(v int32) mercator.Point { return mercator.Point{X: b.x, Y: v} }
-	low, high := b.y, b.y+b.size
 	if southward {
-		sideA, sideB = 1, 3
+		sideA, sideB, low = 1, 3, b.x
 		at = func(v int32) mercator.Point { return mercator.Point{X: v, Y: b.y} }
-		low, high = b.x, b.x+b.size
 	}
 	landA, changesA := a.side(a.events(), sideA)
 	landB, changesB := b.side(b.events(), sideB)
-	for v := low; v < high; {
-		end := high
-		if len(changesA) > 0 {
-			end = min(end, changesA[0])
-		}
-		if len(changesB) > 0 {
-			end = min(end, changesB[0])
-		}
-		if landA != landB && v < end {
-			// North with land in the west, south with land in the east, and so on.
-			if landA != southward {
-				pieces = append(pieces, []mercator.Point{at(end), at(v)})
-			} else {
-				pieces = append(pieces, []mercator.Point{at(v), at(end)})
-			}
-		}
-		v = end
-		for len(changesA) > 0 && changesA[0] == end {
-			landA, changesA = !landA, changesA[1:]
-		}
-		for len(changesB) > 0 && changesB[0] == end {
-			landB, changesB = !landB, changesB[1:]
+	// on tells whether there is land behind a position.
+	on := func(land bool, changes []int32, v int32) bool {
+		n, _ := slices.BinarySearch(changes, v+1)
+		return land != (n%2 == 1)
+	}
+	cuts := slices.Concat([]int32{low, low + b.size}, changesA, changesB)
+	slices.Sort(cuts)
+	for i, v := range cuts[1:] {
+		from := cuts[i]
+		inA, inB := on(landA, changesA, from), on(landB, changesB, from)
+		switch {
+		case from == v || inA == inB:
+		case inA != southward: // north with land in the west, south with land in the east, and so on
+			pieces = append(pieces, geom.Line{at(v), at(from)})
+		default:
+			pieces = append(pieces, geom.Line{at(from), at(v)})
 		}
 	}
 	return pieces
@@ -111,12 +103,10 @@ func appendSeam(pieces [][]mercator.Point, a, b *tile, southward bool) [][]merca
 
 // merge joins four squares: north-west, north-east, south-west, south-east.
 func merge(s square, children *[4]*tile) *tile {
-	var pieces [][]mercator.Point
+	var pieces []geom.Line
 	var rings []geom.Ring
 	for _, c := range children {
-		for _, l := range c.lines {
-			pieces = append(pieces, l)
-		}
+		pieces = append(pieces, c.lines...)
 		rings = append(rings, c.rings...)
 	}
 	pieces = appendSeam(pieces, children[0], children[1], false)
@@ -131,33 +121,45 @@ func merge(s square, children *[4]*tile) *tile {
 	return t
 }
 
-// quarter is what of a tile is in each of its four quarters.
-func (t *tile) quarter() *[4]*tile {
-	var pieces [4][][]mercator.Point
-	shift := uint(bits.TrailingZeros32(uint32(t.size / 2)))
-	minX, minY := t.x>>shift, t.y>>shift
-	s := splitter{shift: shift, minX: minX, minY: minY, maxX: minX + 1, maxY: minY + 1,
-		yield: func(x, y int32, piece []mercator.Point) error {
-			i := (y-minY)*2 + x - minX
-			pieces[i] = append(pieces[i], slices.Clone(piece))
-			return nil
-		}}
-	for _, l := range t.lines {
-		_ = s.line(l) // yield does not fail
+// polygons returns what of a tile is land, and what that leaves is ocean. A ring is an island in the ocean and a lagoon
+// on land, whichever way round it was mapped.
+func (t *tile) polygons() (land, ocean []geom.Polygon) {
+	rings := t.close()
+	if len(t.lines) == 0 && t.land {
+		rings = append(rings, t.ring())
 	}
-	for _, r := range t.rings {
-		_ = s.line(append(slices.Clone(r), r[0]))
+	land = geom.Simple(append(rings, t.rings...))
+	rest := []geom.Ring{t.ring()}
+	for _, p := range land {
+		rest = append(rest, p...)
 	}
+	return land, geom.Simple(rest)
+}
+
+// close closes the lines along the border, around land.
+func (t *tile) close() []geom.Ring {
 	events := t.events()
-	west, _ := t.side(events, 0)
-	north, changes := t.side(events, 3)
-	east := north != (len(changes)%2 == 1)
-	south, changes := t.side(events, 1)
-	corners := [4]bool{west, east, south, south != (len(changes)%2 == 1)}
-	var quarters [4]*tile
-	for i := range quarters {
-		quarters[i] = settle(t.child(i), pieces[i])
-		quarters[i].land = corners[i]
+	ends := make([]int, len(t.lines)) // where in events a line ends
+	for i, e := range events {
+		if e.end {
+			ends[e.line] = i
+		}
 	}
-	return &quarters
+	var rings []geom.Ring
+	done := make([]bool, len(t.lines))
+	for first := range t.lines {
+		var ring geom.Ring
+		for i := first; !done[i]; {
+			done[i] = true
+			ring = append(ring, t.lines[i]...)
+			e := ends[i]
+			onward := events[(e+1)%len(events)]
+			ring = t.appendCorners(ring, events[e].place, onward.place)
+			i = onward.line
+		}
+		if len(ring) > 0 {
+			rings = append(rings, ring)
+		}
+	}
+	return rings
 }

@@ -1,7 +1,6 @@
 package coast
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -33,29 +32,38 @@ func TestQuarters(t *testing.T) {
 			rings = append(rings, r)
 		}
 		rings = geomtest.Rings(geom.Simple(rings))
-		var pieces [][]mercator.Point
-		cutter := splitter{shift: cellShift, maxX: 1<<cellZoom - 1, maxY: 1<<cellZoom - 1,
-			yield: func(x, y int32, piece []mercator.Point) error {
-				if x == 1000 && y == 1500 {
+		cut := func(z uint8, x, y uint32) *tile {
+			var pieces []geom.Line
+			cutter := splitter{shift: mercator.Bits - uint(z), last: 1<<z - 1}
+			cutter.yield = func(atX, atY int32, piece []mercator.Point) {
+				if uint32(atX) == x && uint32(atY) == y {
 					pieces = append(pieces, slices.Clone(piece))
 				}
-				return nil
-			}}
-		for _, r := range rings {
-			line := append(slices.Clone(r), r[0])
-			slices.Reverse(line)
-			if err := cutter.line(line); err != nil {
-				t.Fatal(err)
 			}
+			for _, r := range rings {
+				line := append(slices.Clone(r), r[0])
+				slices.Reverse(line)
+				cutter.line(line)
+			}
+			return settle(squareOf(z, x, y), pieces)
 		}
-		whole := settle(s, pieces)
+		whole := cut(12, 1000, 1500)
 		middle := s.middle()
 		if geomtest.Near(rings, middle, 4) {
 			t.Skip("the middle is on the coast")
 		}
 		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.rings, middle)
-		quarters := whole.quarter()
-		tiles := append([]*tile{whole, merge(s, quarters)}, quarters[:]...)
+		var quarters [4]*tile
+		for i := range uint32(4) {
+			q := cut(13, 2000+i&1, 3000+i>>1)
+			middle := q.middle()
+			if geomtest.Near(rings, middle, 4) {
+				t.Skip("the middle of a quarter is on the coast")
+			}
+			q.land = geomtest.Holds(rings, middle) != geomtest.Holds(q.rings, middle)
+			quarters[i] = q
+		}
+		tiles := append([]*tile{whole, merge(s, &quarters)}, quarters[:]...)
 		for _, p := range rapid.SliceOfN(point, 20, 20).Draw(t, "points") {
 			if p.X <= s.x || p.Y <= s.y || p.X >= s.x+s.size || p.Y >= s.y+s.size || p.X == middle.X ||
 				p.Y == middle.Y || geomtest.Near(rings, p, 4) {
@@ -81,7 +89,7 @@ func TestSettle(t *testing.T) {
 			return mercator.Point{X: s.x + s.size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
 				Y: s.y + s.size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
 		})
-		var pieces [][]mercator.Point
+		var pieces []geom.Line
 		for _, p := range rapid.SliceOfN(rapid.SliceOfN(point, 2, 8), 0, 8).Draw(t, "pieces") {
 			if p = slices.Compact(p); len(p) > 1 {
 				pieces = append(pieces, p)
@@ -118,22 +126,5 @@ func TestSimplify(t *testing.T) {
 	}
 	if same := in.simplify(cellZoom); len(same.rings) != 2 || len(same.lines[0]) != 5 {
 		t.Errorf("at the cells' zoom %+v is left", same)
-	}
-}
-
-// TestNonsense: a coast of which nothing can be made leaves land and ocean around it.
-func TestNonsense(t *testing.T) {
-	s := squareOf(12, 1000, 1500)
-	for _, width := range []int32{s.size / 8, s.size} {
-		random := rand.New(rand.NewPCG(1, 2))
-		shore := []mercator.Point{{X: s.x + 9, Y: s.y + s.size}}
-		for range 20_000 {
-			shore = append(shore, mercator.Point{X: s.x + random.Int32N(width), Y: s.y + random.Int32N(s.size)})
-		}
-		land, ocean := settle(s, [][]mercator.Point{append(shore, mercator.Point{X: s.x + 9, Y: s.y})}).polygons()
-		p := mercator.Point{X: s.x + s.size - 1, Y: s.y + s.size/2}
-		if geomtest.Holds(geomtest.Rings(land), p) || !geomtest.Holds(geomtest.Rings(ocean), p) {
-			t.Errorf("there are %d polygons of land, %d of ocean", len(land), len(ocean))
-		}
 	}
 }

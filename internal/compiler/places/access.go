@@ -3,10 +3,10 @@ package places
 import (
 	"cmp"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
 
@@ -15,97 +15,57 @@ import (
 const squareBits = 24
 
 // findAccess finds the roads without a name that lead to what may have its address on one, square by square.
-func (c *compiler) findAccess() (*scratch.Array[access], error) {
-	all := scratch.NewArray[access](c.dir, "access")
-	w, err := newDriveways(c.dir, c.data, c.streets.streets.Slice())
-	if err != nil || w.items.Len() == 0 {
-		return all, cmp.Or(err, w.free())
+func (c *compiler) findAccess() (*scratch.Array[streets.Access], error) {
+	all := scratch.NewArray[streets.Access](c.dir, "access")
+	w, err := streets.NewDriveways(c.dir, c.data, c.streets)
+	if err != nil || c.data.Roads.Len() == 0 {
+		return all, cmp.Or(err, w.Free())
 	}
-	count := 0
-	c.squares(func([]uint32) { count++ })
-	share := c.data.Cost.Share(max(count, 1))
-
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	squares := make(chan []uint32)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for square := range squares {
-				own, found := c.accessOf(w, square, share)
-				mu.Lock()
-				for i, n := range square {
-					if found[i] {
-						err = cmp.Or(err, all.Append(own[i]))
-						c.store.entry(n).access = uint32(all.Len())
+				around := boxtree.Empty
+				for _, n := range square {
+					around.Extend(c.store.bounds.Slice()[n])
+				}
+				roads := w.Within(around)
+				for _, n := range square {
+					e := c.store.entry(n)
+					if own, found := roads.Access(c.store.outlineOf(e, n)); found {
+						mu.Lock()
+						err = cmp.Or(err, all.Append(own))
+						e.access = uint32(all.Len())
+						mu.Unlock()
 					}
 				}
-				mu.Unlock()
 			}
 		})
 	}
-	c.squares(func(square []uint32) { squares <- slices.Clone(square) })
-	close(squares)
+	c.squares(squares)
 	wg.Wait()
-	return all, cmp.Or(err, w.free())
+	return all, cmp.Or(err, w.Free())
 }
 
-// squares yields for each square the entries that a road without a name may lead to.
-func (c *compiler) squares(yield func(entries []uint32)) {
-	entries, addresses, bounds := c.store.entries.Slice(), c.store.addresses.Slice(), c.store.bounds.Slice()
-	var next, end [groupSpecial + 1]int
-	for g := range end {
-		end[g], _ = slices.BinarySearchFunc(entries, g+1, func(e entry, g int) int { return cmp.Compare(int(e.group), g) })
-		if g > 0 {
-			next[g] = end[g-1]
-		}
-	}
-	const none = 1 << squareBits
-	squareOf := func(g int) uint64 { // of the next entry of a group
-		for ; next[g] < end[g]; next[g]++ {
-			if entries[next[g]].is(takesAddress) && !addresses[next[g]].onStreet() {
-				return bounds[next[g]].Order() >> (64 - squareBits)
-			}
-		}
-		return none
-	}
+// squares sends the entries that a road without a name may lead to, those in a square together.
+func (c *compiler) squares(out chan<- []uint32) {
 	var list []uint32
-	for {
-		least := uint64(none)
-		for g := range next {
-			least = min(least, squareOf(g))
+	last := uint64(0)
+	for n, e := range c.store.entries.Slice() {
+		if !e.is(takesAddress) || c.store.addresses.Slice()[n].OnStreet() {
+			continue
 		}
-		if least == none {
-			return
+		square := c.store.bounds.Slice()[n].Order() >> (64 - squareBits)
+		if square != last && len(list) > 0 {
+			out <- list
+			list = nil
 		}
-		list = list[:0]
-		for g := range next {
-			for squareOf(g) == least {
-				list = append(list, uint32(next[g]))
-				next[g]++
-			}
-		}
-		yield(list)
+		list, last = append(list, uint32(n)), square
 	}
-}
-
-// accessOf finds the roads without a name that lead to the entries of a square.
-func (c *compiler) accessOf(w *driveways, entries []uint32, left int64) (own []access, found []bool) {
-	own, found = make([]access, len(entries)), make([]bool, len(entries))
-	work := func(steps int64) bool {
-		left -= steps
-		return left >= 0
+	if len(list) > 0 {
+		out <- list
 	}
-	around := boxtree.Empty
-	for _, n := range entries {
-		around.Extend(c.store.bounds.Slice()[n])
-	}
-	around = surely(around, maxApproach+maxDriveway)
-	roads, steps := w.network(&around)
-	if !work(steps) || len(roads.nodes) == 0 {
-		return own, found
-	}
-	for i, n := range entries {
-		own[i], found[i] = roads.near(c.store.outlineOf(c.store.entry(n), n), work)
-	}
-	return own, found
+	close(out)
 }

@@ -2,50 +2,48 @@ package places
 
 import (
 	"cmp"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/contexts"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // addArea adds what an entry means for the addresses in it.
-func (c *compiler) addArea(n uint32, e *entry, class *class, g *geometry.Geometry) error {
-	t := &class.area
-	in, isOwn := t.own, t.own.Code != ""
+func (c *compiler) addArea(e *entry, class *classes.Class, g *geometry.Geometry) error {
+	t := &class.Area
+	in, isOwn := t.Own, t.Own.Code != ""
 	if !isOwn {
-		in = t.parent
+		in = t.Parent
 	}
 	if in.Code == "" {
 		in = countryAcross(g)
 	}
 	var a placefile.Area
 	var err, failed error
-	a.Postcode, err = c.out.Text(c.texts.text(t.postcode))
-	a.Name, failed = c.out.Text(c.texts.text(e.name))
+	a.Postcode, err = c.out.Text(c.texts.Text(t.Postcode))
+	a.Name, failed = c.out.Text(c.texts.Text(e.name))
 	if e.name != 0 {
-		a.State, a.County, a.City, a.Suburb = t.ranks(in.Alpha2)
-		if t.place == "hamlet" {
+		a.State, a.County, a.City, a.Suburb = t.Ranks(in.Alpha2)
+		if t.Place == "hamlet" {
 			a.Flags |= placefile.AreaIsHamlet
 		}
-		if t.admin || t.place != "" {
+		if t.Admin || t.Place != "" {
 			a.Flags |= placefile.AreaAnswers
 		}
 	}
 	copy(a.Country[:], in.Code)
-	if isOwn || t.level == tagging.CountryLevel && in.Code != "" {
+	if isOwn || t.Level == tagging.CountryLevel && in.Code != "" {
 		a.Flags |= placefile.AreaIsCountry
 	}
-	err = cmp.Or(err, failed, c.store.areas.Append(a), c.store.postcodes.Append(t.postcode), c.survey.areas.add(n, g.Box))
-	if e.area = uint32(c.store.areas.Len()); a.Postcode != 0 {
-		err = cmp.Or(err, c.survey.postal.add(n, g.Box))
-	}
+	err = cmp.Or(err, failed, c.store.areas.Append(a), c.store.postcodes.Append(t.Postcode))
+	e.area = uint32(c.store.areas.Len())
 	return err
 }
 
@@ -73,58 +71,50 @@ func countryAcross(g *geometry.Geometry) country.Country {
 
 const countrySamples = 9
 
-// findPlaces finds the areas around each settlement.
-func (c *compiler) findPlaces() error {
-	settlements := c.store.settlements.Slice()
-	places, err := c.store.places.Extend(len(settlements))
-	if err != nil {
-		return err
+// findContexts finds the areas around each tile. The region covers these tiles: whoever asks for a point in a sea or a
+// desert hears of the country that it is in.
+func (c *compiler) findContexts() (err error) {
+	r := contexts.New(c.dir, c.dir.SortMemory())
+	for n, e := range c.store.entries.Slice() {
+		if e.area != 0 {
+			g := c.store.geometry(uint32(n))
+			err = cmp.Or(err, r.Add(uint32(n), &g))
+		}
 	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	var exceeded atomic.Pointer[error]
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for exceeded.Load() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(settlements) {
-					return
-				}
-				var steps int64
-				places[i], steps = c.placeOf(settlements[i])
-				if err := c.data.Cost.Work(steps); err != nil {
-					exceeded.Store(&err)
-				}
+	const zooms = placefile.ContextZoom - region.CoverageZoom
+	bounds := c.store.bounds.Slice()
+	return cmp.Or(err, r.Each(func(n uint32) boxtree.Box { return bounds[n] },
+		func(row, from, to uint32, around, crossing []uint32) error {
+			for x := from >> zooms; x <= (to-1)>>zooms; x++ {
+				c.data.Tiles.Add(x<<region.CoverageZoom | row>>zooms)
 			}
-		})
+			first := row << placefile.ContextZoom
+			return c.out.Context(first+from, first+to, around, crossing)
+		}))
+}
+
+// around yields the areas that contain a position, of those that are asked for.
+func (c *compiler) around(at orb.Point, ask func(e *entry) bool, yield func(n uint32, e *entry)) {
+	o := geometry.NewOrigin(at)
+	context := c.out.ContextOf(at)
+	for n, contains, ok := context.Next(); ok; n, contains, ok = context.Next() {
+		e := c.store.entry(n)
+		if !ask(e) {
+			continue
+		}
+		if g := c.store.geometry(n); contains || g.Contains(&o) {
+			yield(n, e)
+		}
 	}
-	wg.Wait()
-	if err := exceeded.Load(); err != nil {
-		return *err
-	}
-	return nil
 }
 
 // placeOf is what a settlement belongs to.
-func (c *compiler) placeOf(n uint32) (p placefile.Place, steps int64) {
+func (c *compiler) placeOf(n uint32) (p placefile.Place) {
 	g := c.store.geometry(n)
 	at := g.Inner()
-	o := geometry.NewOrigin(at)
-	here := geometry.NewCoord(at).Box()
-	here = boxtree.Box{MinX: here.MinX - 1, MinY: here.MinY - 1, MaxX: here.MaxX + 1, MaxY: here.MaxY + 1} // it is rounded
 	var context placefile.Enclosing
-	items := c.survey.areas.items.Slice()
-	steps = c.survey.areas.each(&here, func(from, to int) {
-		for i := from; i < to; i++ {
-			g := c.store.geometry(items[i])
-			if !geometry.Holds(&g.Box, &o) {
-				continue
-			}
-			steps += g.Steps()
-			if g.Contains(&o) {
-				c.surround(&context, uint32(i))
-			}
-		}
+	c.around(at, func(*entry) bool { return true }, func(n uint32, e *entry) {
+		context.Add(n, &c.store.areas.Slice()[e.area-1], float32(e.extent))
 	})
 	p = placefile.Place{State: context.Feature[placefile.RoleState], City: context.Feature[placefile.RoleCity]}
 	if code := context.Code(); code != ([3]byte{}) {
@@ -132,5 +122,5 @@ func (c *compiler) placeOf(n uint32) (p placefile.Place, steps int64) {
 	} else if found, ok := country.LookupOffshore(at); ok {
 		copy(p.Country[:], found.Code)
 	}
-	return p, steps
+	return p
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/sections"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
@@ -13,26 +15,23 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// sortMemory is how much memory, in bytes, each of the sorters may take that are in use at a time.
-func sortMemory(dir *scratch.Dir) int64 { return max(dir.Memory/32, 1<<20) }
-
 // compiler compiles places. First it goes through the features in their own order, which tells what is to become an
 // entry, and which streets there are; then it makes the entries in their final order, finds out what they do not say
-// of their addresses, and divides the Earth into cells.
+// of their addresses, and finds the areas around each tile.
 type compiler struct {
-	data    *extract.Data
+	data    *objects.Data
 	dir     *scratch.Dir
-	texts   *textTable
-	lexicon *lexicon
+	texts   *classes.Texts
+	reader  *classes.Reader
 	shaper  geometry.Shaper
-	numbers *streetNames
-	streets *streetMap
-	ranges  *scratch.Array[ownTags] // what interpolation lines say of their houses' addresses
+	numbers *streets.Names
+	streets *streets.Map
+	ranges  *scratch.Array[classes.OwnTags] // what interpolation lines say of their houses' addresses
 	houses  *scratch.Array[lineHouse]
 	ends    []lineEnd
 	order   *scratch.Sorter[ordered]
-	wild    []uint32   // keys of what lies in the landscape
-	house   []textPair // what a house is that is nothing else
+	wild    []uint32       // keys of what lies in the landscape
+	house   []classes.Pair // what a house is that is nothing else
 
 	store  *store
 	survey survey
@@ -62,39 +61,36 @@ type lineEnd struct {
 // isHouse marks the source of a house of an interpolation line.
 const isHouse = 1 << 63
 
-func newCompiler(d *extract.Data, dir *scratch.Dir) (*compiler, error) {
+func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
 	out, err := sections.New(dir)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := newTextTable(dir, d.Texts)
+	texts := &classes.Texts{Texts: d.Texts}
+	numbers, err := streets.NewNames(dir, texts.Texts)
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := newStreetNames(dir, texts)
-	if err != nil {
-		return nil, err
-	}
-	c := &compiler{data: d, dir: dir, texts: texts, lexicon: newLexicon(texts), numbers: numbers,
-		streets: newStreetMap(dir), ranges: scratch.NewArray[ownTags](dir, "lines"),
+	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts), numbers: numbers,
+		streets: streets.NewMap(dir), ranges: scratch.NewArray[classes.OwnTags](dir, "lines"),
 		houses: scratch.NewArray[lineHouse](dir, "linehouses"),
-		order:  scratch.NewSorter(dir, "order", sortMemory(dir), compareOrder), store: newStore(dir), out: out}
+		order:  scratch.NewSorter(dir, "order", dir.SortMemory(), compareOrder), store: newStore(dir), out: out}
 	for _, k := range wild {
-		c.wild = append(c.wild, texts.add(k))
+		c.wild = append(c.wild, texts.Number(k))
 	}
-	c.house = []textPair{{texts.add("place"), texts.add("house")}}
-	return c, texts.err
+	c.house = []classes.Pair{{Key: texts.Number("place"), Value: texts.Number("house")}}
+	return c, texts.Err
 }
 
 // sort goes through the features, and the houses of lines.
 func (c *compiler) sort() error {
 	for offset, r := range c.data.Features.Records {
-		class := c.lexicon.classify(r)
-		kinds := c.lexicon.kinds
-		if c.texts.err != nil {
-			return c.texts.err
+		class := c.reader.Classify(r)
+		kinds := c.reader.Kinds
+		if c.texts.Err != nil {
+			return c.texts.Err
 		}
-		if len(kinds) == 0 && !class.serves {
+		if len(kinds) == 0 && !class.Serves {
 			continue
 		}
 		lines, box, ok := c.lines(r)
@@ -107,7 +103,7 @@ func (c *compiler) sort() error {
 			return err
 		}
 	}
-	if err := cmp.Or(c.streets.seal(), c.addHouses()); err != nil {
+	if err := cmp.Or(c.streets.Seal(), c.addHouses()); err != nil {
 		return err
 	}
 	for i, h := range c.houses.Slice() {
@@ -117,12 +113,12 @@ func (c *compiler) sort() error {
 			return err
 		}
 	}
-	return c.texts.err
+	return c.texts.Err
 }
 
 // lines returns the lines or rings of an object, with their box; false if nothing is left of them.
-func (c *compiler) lines(r *extract.FeatureRecord) ([][]geometry.Coord, boxtree.Box, bool) {
-	if r.Shape == extract.Point {
+func (c *compiler) lines(r *objects.FeatureRecord) ([][]geometry.Coord, boxtree.Box, bool) {
+	if r.Shape == objects.Point {
 		at := newCoord(r.Coords[0])
 		return nil, at.Box(), true
 	}
@@ -131,8 +127,8 @@ func (c *compiler) lines(r *extract.FeatureRecord) ([][]geometry.Coord, boxtree.
 }
 
 // geometry returns the geometry of an object that has one.
-func (c *compiler) geometry(r *extract.FeatureRecord) *geometry.Geometry {
-	if r.Shape == extract.Point {
+func (c *compiler) geometry(r *objects.FeatureRecord) *geometry.Geometry {
+	if r.Shape == objects.Point {
 		return &geometry.Geometry{Box: newCoord(r.Coords[0]).Box()}
 	}
 	trace(&c.shaper, r)
@@ -141,20 +137,20 @@ func (c *compiler) geometry(r *extract.FeatureRecord) *geometry.Geometry {
 }
 
 // enqueue takes a feature on.
-func (c *compiler) enqueue(o ordered, kinds []textPair) error {
+func (c *compiler) enqueue(o ordered, kinds []classes.Pair) error {
 	for _, k := range kinds {
-		c.lexicon.word(k.key)
-		c.lexicon.word(k.value)
+		c.reader.Word(k.Key)
+		c.reader.Word(k.Value)
 	}
 	return c.order.Add(o)
 }
 
 // addStreet takes a feature on as a street that houses may be on, if it is one.
-func (c *compiler) addStreet(ref uint64, class *class, lines [][]geometry.Coord) error {
-	if class.road <= tagging.OnlyRoad {
+func (c *compiler) addStreet(ref uint64, class *classes.Class, lines [][]geometry.Coord) error {
+	if class.Road <= tagging.OnlyRoad {
 		return nil
 	}
-	number, err := c.numbers.number(class.name)
-	s := street{ref: ref, name: class.name, number: number, postcode: class.postcode, kind: class.road}
-	return cmp.Or(err, c.streets.add(s, lines))
+	number, err := c.numbers.Number(class.Name)
+	s := streets.Street{Ref: ref, Name: class.Name, Number: number, Postcode: class.Postcode, Kind: class.Road}
+	return cmp.Or(err, c.streets.Add(s, lines))
 }

@@ -6,37 +6,36 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // entry is a feature on its way into the region. What it has several of are runs of the store's arrays.
 type entry struct {
-	ref        uint64
-	extent     float64
-	geometry   uint64         // first byte
-	nGeometry  uint32         // bytes
-	middle     geometry.Coord // inside it; of those that take an address
-	name       uint32         // text
-	kinds      uint32         // first pair
-	names      uint32         // first pair
-	doors      uint32         // first of its entrances, of a building: those that people use
-	area       uint32         // index + 1 of its area; 0 for what serves no addresses
-	settlement uint32         // number + 1 of the settlement that it is; 0 for none
-	access     uint32         // index + 1 of the road without a name that leads to it; 0 for none
-	nNames     uint16
-	nDoors     uint16
-	nKinds     uint8
-	shape      geometry.Shape
-	road       tagging.RoadKind
-	place      placeKind
-	group      uint8
-	features   featureFlags
-	_          [6]uint8
+	ref       uint64
+	extent    float64
+	geometry  uint64         // first byte
+	nGeometry uint32         // bytes
+	middle    geometry.Coord // inside it; of those that take an address
+	name      uint32         // text
+	kinds     uint32         // first pair
+	names     uint32         // first pair
+	doors     uint32         // first of its entrances, of a building: those that people use
+	area      uint32         // index + 1 of its area; 0 for what serves no addresses
+	access    uint32         // index + 1 of the road without a name that leads to it; 0 for none
+	nNames    uint16
+	nDoors    uint16
+	nKinds    uint8
+	shape     geometry.Shape
+	road      tagging.RoadKind
+	place     classes.PlaceKind
+	group     uint8
+	features  featureFlags
+	_         [2]uint8
 }
 
 type featureFlags uint8
@@ -60,20 +59,14 @@ const (
 const largeBox = 200_000
 
 // groupOf is the group of a feature.
-func groupOf(c *class, kinds int, b boxtree.Box) uint8 {
+func groupOf(c *classes.Class, kinds int, b boxtree.Box) uint8 {
 	switch {
-	case !c.general || kinds == 0:
+	case !c.General || kinds == 0:
 		return groupSpecial
 	case int64(b.MaxX)-int64(b.MinX) > largeBox || int64(b.MaxY)-int64(b.MinY) > largeBox:
 		return groupLarge
 	}
 	return groupSmall
-}
-
-// before tells whether an object comes before another one in an extract.
-func before(a, b uint64) bool {
-	kindA, kindB := mapdata.Kind(a&3), mapdata.Kind(b&3)
-	return kindA < kindB || kindA == kindB && int64(a)>>2 < int64(b)>>2
 }
 
 // store has the entries in their final order, with all that they are made of, in scratch files.
@@ -82,13 +75,12 @@ type store struct {
 	addresses   *scratch.Array[address]     // of each entry
 	bounds      *scratch.Array[boxtree.Box] // of each entry
 	shapes      *scratch.Array[byte]
-	kinds       *scratch.Array[textPair]
-	names       *scratch.Array[textPair]
+	kinds       *scratch.Array[classes.Pair]
+	names       *scratch.Array[classes.Pair]
 	doors       *scratch.Array[geometry.Coord]
-	areas       *scratch.Array[placefile.Area]  // of those that serve addresses; the postcode is a text
-	postcodes   *scratch.Array[uint32]          // of each area: a text
-	settlements *scratch.Array[uint32]          // entries
-	places      *scratch.Array[placefile.Place] // of the settlements
+	areas       *scratch.Array[placefile.Area] // of those that serve addresses; the postcode is a text
+	postcodes   *scratch.Array[uint32]         // of each area: a text
+	settlements *scratch.Array[uint32]         // entries
 }
 
 func newStore(dir *scratch.Dir) *store {
@@ -97,13 +89,12 @@ func newStore(dir *scratch.Dir) *store {
 		addresses:   scratch.NewArray[address](dir, "addresses"),
 		bounds:      scratch.NewArray[boxtree.Box](dir, "bounds"),
 		shapes:      scratch.NewArray[byte](dir, "shapes"),
-		kinds:       scratch.NewArray[textPair](dir, "kinds"),
-		names:       scratch.NewArray[textPair](dir, "names"),
+		kinds:       scratch.NewArray[classes.Pair](dir, "kinds"),
+		names:       scratch.NewArray[classes.Pair](dir, "names"),
 		doors:       scratch.NewArray[geometry.Coord](dir, "doors"),
 		areas:       scratch.NewArray[placefile.Area](dir, "areas"),
 		postcodes:   scratch.NewArray[uint32](dir, "postcodes"),
 		settlements: scratch.NewArray[uint32](dir, "settlements"),
-		places:      scratch.NewArray[placefile.Place](dir, "places"),
 	}
 }
 
@@ -117,7 +108,7 @@ func (s *store) geometry(n uint32) geometry.Geometry {
 }
 
 // kindsOf returns what an entry is.
-func (s *store) kindsOf(e *entry) []textPair {
+func (s *store) kindsOf(e *entry) []classes.Pair {
 	return s.kinds.Slice()[e.kinds : e.kinds+uint32(e.nKinds)]
 }
 
@@ -128,7 +119,7 @@ func (s *store) addGeometry(e *entry, g *geometry.Geometry) error {
 }
 
 // addKinds adds what an entry is. Neighbours are often the same.
-func (s *store) addKinds(e *entry, kinds []textPair) error {
+func (s *store) addKinds(e *entry, kinds []classes.Pair) error {
 	e.nKinds = uint8(len(kinds))
 	have := s.kinds.Slice()
 	if n := len(have) - len(kinds); n >= 0 && slices.Equal(have[n:], kinds) {
@@ -140,13 +131,13 @@ func (s *store) addKinds(e *entry, kinds []textPair) error {
 }
 
 // addNames adds names in other languages.
-func (s *store) addNames(e *entry, names []textPair) error {
+func (s *store) addNames(e *entry, names []classes.Pair) error {
 	e.names, e.nNames = uint32(s.names.Len()), uint16(len(names))
 	return s.names.Append(names...)
 }
 
 // addDoors adds entrances.
-func (s *store) addDoors(e *entry, doors []extract.Coord) error {
+func (s *store) addDoors(e *entry, doors []objects.Coord) error {
 	e.doors, e.nDoors = uint32(s.doors.Len()), uint16(min(len(doors), math.MaxUint16))
 	for _, d := range doors[:e.nDoors] {
 		if err := s.doors.Append(newCoord(d)); err != nil {
@@ -158,7 +149,7 @@ func (s *store) addDoors(e *entry, doors []extract.Coord) error {
 
 // address is what is known of an entry's address.
 type address struct {
-	ownTags
+	classes.OwnTags
 	number uint32 // of the street's name
 	// What deriver finds:
 	on               uint32 // street + 1: the address's street is that of a road, which is this one; 0 for none
@@ -170,11 +161,11 @@ func (e *entry) is(f featureFlags) bool { return e.features&f != 0 }
 
 // isSettlement tells whether the feature can be the answer to where a place is.
 func (e *entry) isSettlement() bool {
-	return e.place&placeSettlement != 0 && e.nKinds > 0 && e.shape != geometry.Line
+	return e.place&classes.PlaceSettlement != 0 && e.nKinds > 0 && e.shape != geometry.Line
 }
 
 // free removes all files.
 func (s *store) free() error {
 	return cmp.Or(s.entries.Free(), s.addresses.Free(), s.bounds.Free(), s.shapes.Free(), s.kinds.Free(), s.names.Free(),
-		s.doors.Free(), s.areas.Free(), s.postcodes.Free(), s.settlements.Free(), s.places.Free())
+		s.doors.Free(), s.areas.Free(), s.postcodes.Free(), s.settlements.Free())
 }

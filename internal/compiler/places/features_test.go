@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
@@ -129,8 +129,8 @@ func TestPlaceOfAllFields(t *testing.T) {
 
 func TestInterpolatedHouses(t *testing.T) {
 	var w placestest.World
-	w.Interpolations = []extract.Interpolation{{
-		Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0), Numbers: []int32{10, extract.NoNumber, 18}, Step: 2,
+	w.Interpolations = []objects.Interpolation{{
+		Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0), Numbers: []int32{10, objects.NoNumber, 18}, Step: 2,
 		Tags: placestest.Tags("addr:city=Salina, addr:postcode=67401, addr:street=Elm Street"),
 	}}
 	x := geocodingtest.Build(t, w.Cover())

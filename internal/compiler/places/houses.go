@@ -8,7 +8,8 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
@@ -18,20 +19,13 @@ import (
 // millions.
 const maxInterpolated = 1000
 
-// house is an address that lies between two others.
-type house struct {
-	way    int64
-	number int32
-	at     orb.Point
-}
-
-// interpolate yields the houses of an interpolation line, by distance along it. The numbered nodes at its ends are
-// addresses themselves and are not repeated.
-func interpolate(line *extract.Interpolation) iter.Seq[house] {
-	return func(yield func(house) bool) {
+// interpolate yields the numbers of the houses of an interpolation line, by distance along it. The numbered nodes
+// at its ends are addresses themselves and are not repeated.
+func interpolate(line *objects.Interpolation) iter.Seq2[int32, orb.Point] {
+	return func(yield func(int32, orb.Point) bool) {
 		last := -1 // numbered node
 		for i := range line.Line {
-			if i >= len(line.Numbers) || line.Numbers[i] == extract.NoNumber {
+			if i >= len(line.Numbers) || line.Numbers[i] == objects.NoNumber {
 				continue
 			}
 			if last >= 0 && !housesBetween(line, last, i, yield) {
@@ -43,10 +37,10 @@ func interpolate(line *extract.Interpolation) iter.Seq[house] {
 }
 
 // housesBetween yields the houses between two numbered nodes, and reports whether more are wanted.
-func housesBetween(line *extract.Interpolation, from, to int, yield func(house) bool) bool {
+func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, orb.Point) bool) bool {
 	first, last, step := int64(line.Numbers[from]), int64(line.Numbers[to]), int64(max(line.Step, 1))
 	start := first // that houses are counted from
-	if line.Parity != extract.AnyParity && (first%2 == 1) != (line.Parity == extract.Odd) {
+	if line.Parity != objects.AnyParity && (first%2 == 1) != (line.Parity == objects.Odd) {
 		start-- // so that the next but one is the first of the parity
 		if first > last {
 			start += 2
@@ -76,7 +70,7 @@ func housesBetween(line *extract.Interpolation, from, to int, yield func(house) 
 			t = (want - along[i-1]) / length
 		}
 		a, b := piece[i-1], piece[i]
-		if !yield(house{line.Way, int32(n), orb.Point{a[0] + t*(b[0]-a[0]), a[1] + t*(b[1]-a[1])}}) {
+		if !yield(int32(n), orb.Point{a[0] + t*(b[0]-a[0]), a[1] + t*(b[1]-a[1])}) {
 			return false
 		}
 	}
@@ -94,20 +88,18 @@ type lineHouse struct {
 // addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one
 // beside it, and so do the houses at its ends.
 func (c *compiler) addHouses() error {
-	cost := c.data.Cost.Again()
-	var tags []extract.TagNumbers
+	var tags []objects.TagNumbers
 	for line := range c.data.Interpolations.All {
 		tags = tags[:0]
 		for _, t := range line.Tags {
-			tags = append(tags, extract.TagNumbers{Key: c.texts.add(t.Key), Value: c.texts.add(t.Value)})
+			tags = append(tags, objects.TagNumbers{Key: c.texts.Number(t.Key), Value: c.texts.Number(t.Value)})
 		}
-		c.lexicon.read(tags)
-		address := c.lexicon.address()
-		if !address.onStreet() {
-			address.street = c.lineStreet(line, cost)
+		address := c.reader.Address(tags)
+		if !address.OnStreet() {
+			address.Street = c.lineStreet(line)
 			for i, node := range line.Nodes {
-				if line.Numbers[i] != extract.NoNumber && address.street != 0 {
-					c.ends = append(c.ends, lineEnd{placefile.NewRef(mapdata.KindNode, node), address.street})
+				if line.Numbers[i] != objects.NoNumber && address.Street != 0 {
+					c.ends = append(c.ends, lineEnd{placefile.NewRef(mapdata.KindNode, node), address.Street})
 				}
 			}
 		}
@@ -115,11 +107,10 @@ func (c *compiler) addHouses() error {
 		if err := c.ranges.Append(address); err != nil {
 			return err
 		}
-		for h := range interpolate(line) {
-			number := c.texts.add(strconv.Itoa(int(h.number)))
-			house := lineHouse{way: h.way, at: geometry.NewCoord(h.at), number: number, line: n}
-			err := cmp.Or(c.data.Cost.TakeMemory(extract.CostFeature), c.houses.Append(house), c.texts.err)
-			if err != nil {
+		for number, at := range interpolate(line) {
+			text := c.texts.Number(strconv.Itoa(int(number)))
+			house := lineHouse{way: line.Way, at: geometry.NewCoord(at), number: text, line: n}
+			if err := cmp.Or(c.houses.Append(house), c.texts.Err); err != nil {
 				return err
 			}
 		}
@@ -133,8 +124,8 @@ func (c *compiler) addHouses() error {
 func (c *compiler) end(e *entry, a *address) (err error) {
 	i, ok := slices.BinarySearchFunc(c.ends, e.ref, func(l lineEnd, ref uint64) int { return cmp.Compare(l.ref, ref) })
 	if ok {
-		a.street = c.ends[i].street
-		a.number, err = c.numbers.number(a.street)
+		a.Street = c.ends[i].street
+		a.number, err = c.numbers.Number(a.Street)
 	}
 	return err
 }
@@ -144,35 +135,30 @@ const maxSamples = 16
 
 // lineStreet finds the street of an interpolation line without one: that which is nearest to the line as a whole, since
 // each of its ends is near another one where streets cross. It returns the text of its name, or 0.
-func (c *compiler) lineStreet(line *extract.Interpolation, cost *extract.Budget) uint32 {
-	var sums, near []streetCandidate
-	more := true
-	work := func(steps int64) bool {
-		more = more && cost.Work(steps) == nil
-		return more
-	}
+func (c *compiler) lineStreet(line *objects.Interpolation) uint32 {
+	var sums, near []streets.Candidate
 	sample := func(at geometry.Coord) {
 		g := geometry.Geometry{Shape: geometry.Point, Box: at.Box()}
-		near = c.streets.near(near[:0], newOutline(&g, nil), maxStreet, work)
+		near = c.streets.Near(near[:0], streets.NewOutline(&g, nil), maxStreet)
 		for _, s := range near {
-			s.cost -= maxStreet // which is what a street costs that is out of reach
-			if i, has := indexOf(sums, s.street); has {
-				sums[i].cost += s.cost
+			s.Cost -= maxStreet // which is what a street costs that is out of reach
+			if i, has := streets.Find(sums, s.Number); has {
+				sums[i].Cost += s.Cost
 			} else {
 				sums = slices.Insert(sums, i, s)
 			}
 		}
 	}
 	every := max(len(line.Line)/maxSamples, 1)
-	for i := 0; i+1 < len(line.Line) && more; i += every {
+	for i := 0; i+1 < len(line.Line); i += every {
 		a, b := geometry.NewCoord(line.Line[i]), geometry.NewCoord(line.Line[i+1])
 		sample(a)
 		sample(geometry.Coord{X: int32((int64(a.X) + int64(b.X)) / 2), Y: int32((int64(a.Y) + int64(b.Y)) / 2)})
 		sample(b)
 	}
-	if !more || len(sums) == 0 {
+	if len(sums) == 0 {
 		return 0
 	}
-	best := slices.MinFunc(sums, func(a, b streetCandidate) int { return a.compare(&b) })
-	return c.streets.streets.Slice()[best.entry].name
+	best := slices.MinFunc(sums, func(a, b streets.Candidate) int { return a.Compare(&b) })
+	return c.streets.At(best.Street).Name
 }

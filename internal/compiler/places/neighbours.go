@@ -4,17 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// houseMap has the houses that say on which street they are, or which postcode they have.
-type houseMap struct {
-	houses *scratch.Array[neighbour]
-	index  *boxIndex
-}
-
+// neighbour is a house that says on which street it is, or which postcode it has.
 type neighbour struct {
 	at       geometry.Coord
 	street   uint32 // number of its name, 0 for none
@@ -22,51 +16,34 @@ type neighbour struct {
 	ref      uint64
 }
 
-func newHouseMap(dir *scratch.Dir) *houseMap {
-	return &houseMap{scratch.NewArray[neighbour](dir, "houses"), newBoxIndex(dir, "houseboxes")}
-}
+// A house has its number on a street that its neighbours have theirs on: the distance to the nearest that says so
+// counts by a share, up to some metres, as does that nobody says so.
+const neighbourShare, maxNeighbour = 1. / 3, 100
 
-func (m *houseMap) add(h *neighbour) error {
-	if h.street == 0 && h.postcode == 0 {
-		return nil
-	}
-	return cmp.Or(m.houses.Append(*h), m.index.add(h.at.Box()))
-}
-
-func (m *houseMap) free() error { return cmp.Or(m.houses.Free(), m.index.free()) }
-
-// each yields the houses in a box.
-func (m *houseMap) each(b boxtree.Box, yield func(h *neighbour)) (steps int64) {
-	houses := m.houses.Slice()
-	return boxtree.Fanout * m.index.each(&b, func(from, to int) {
-		for i := from; i < to; i++ {
-			h := &houses[i]
-			if h.at.X >= b.MinX && h.at.X <= b.MaxX && h.at.Y >= b.MinY && h.at.Y <= b.MaxY {
-				yield(h)
-			}
+// housesAround yields the houses within some metres, with how far they are, and a few that are farther.
+func (v *deriver) housesAround(at geometry.Coord, metres float64, yield func(h *neighbour, metres float64)) {
+	box, ruler := streets.Around(at.Box(), metres), streets.Ruler(at)
+	v.survey.houses.Each(&box, func(h *neighbour) {
+		if here := h.at.Box(); here.Overlaps(&box) {
+			yield(h, ruler(h.at))
 		}
 	})
 }
 
 // support adds to the cost of streets how far the nearest house is that says it is on them.
-func (m *houseMap) support(list []streetCandidate, at geometry.Coord) (steps int64) {
+func (v *deriver) support(list []streets.Candidate, at geometry.Coord) {
 	near := make([]float64, len(list))
 	for i := range near {
 		near[i] = maxNeighbour
 	}
-	p := newPlane(at.Box())
-	steps = m.each(widened(at.Box(), maxNeighbour), func(h *neighbour) {
-		if h.street == 0 {
-			return
-		}
-		if k, has := indexOf(list, h.street); has {
-			near[k] = min(near[k], p.flat(h.at).toSegment(flat{}, flat{}))
+	v.housesAround(at, maxNeighbour, func(h *neighbour, metres float64) {
+		if k, has := streets.Find(list, h.street); has && h.street != 0 {
+			near[k] = min(near[k], metres)
 		}
 	})
 	for i := range list {
-		list[i].cost += neighbourShare * near[i]
+		list[i].Cost += neighbourShare * near[i]
 	}
-	return 4 * steps
 }
 
 // How far houses may be whose postcodes tell that of another one, in metres, and how many of them are asked. They must
@@ -78,39 +55,44 @@ const (
 
 // postcode gives a feature the postcode of its surroundings, in the order that docs/geocoding.md gives.
 func (v *deriver) postcode(e *entry, n uint32, a *address) {
-	if a.postcode != 0 {
+	if a.Postcode != 0 {
 		return
 	}
 	if code := v.postalArea(e.middle); code != 0 {
-		a.postcode = code
+		a.Postcode = code
 		return
 	}
 	onStreet := uint32(0)
 	if a.on != 0 {
-		onStreet = v.streets.streets.Slice()[a.on-1].postcode
-	} else if a.street != 0 {
+		onStreet = v.streets.At(a.on - 1).Postcode
+	} else if a.Street != 0 {
 		onStreet = v.streetPostcode(n, a)
 	}
-	a.postcode = cmp.Or(a.buildingPostcode, onStreet, v.agreed(e.middle, a.number))
+	a.Postcode = cmp.Or(a.buildingPostcode, onStreet, v.agreed(e.middle, a.number))
 }
 
 // postalArea returns the postcode of the smallest area with one around a position.
 func (v *deriver) postalArea(at geometry.Coord) uint32 {
-	o := geometry.NewOrigin(at.Point())
-	best, found := v.smallest(v.survey.postal, at, func(*entry) bool { return true },
-		func(g *geometry.Geometry) bool { return g.Contains(&o) }, 1)
+	codes := v.store.postcodes.Slice()
+	var best uint32
+	found := false
+	v.around(at.Point(), func(e *entry) bool { return codes[e.area-1] != 0 }, func(n uint32, _ *entry) {
+		if !found || v.smaller(n, best) {
+			best, found = n, true
+		}
+	})
 	if !found {
 		return 0
 	}
-	return v.store.postcodes.Slice()[v.store.entry(best).area-1]
+	return codes[v.store.entry(best).area-1]
 }
 
 // streetPostcode returns the postcode of the nearest part of the street that a house says it is on.
 func (v *deriver) streetPostcode(n uint32, a *address) uint32 {
 	g := v.store.geometry(n)
-	v.candidates = v.streets.near(v.candidates[:0], newOutline(&g, nil), maxStreet, v.work)
-	if i, has := indexOf(v.candidates, a.number); has {
-		return v.streets.streets.Slice()[v.candidates[i].entry].postcode
+	v.candidates = v.streets.Near(v.candidates[:0], streets.NewOutline(&g, nil), maxStreet)
+	if i, has := streets.Find(v.candidates, a.number); has {
+		return v.streets.At(v.candidates[i].Street).Postcode
 	}
 	return 0
 }
@@ -133,16 +115,11 @@ func (v *deriver) postcodeOf(at geometry.Coord, reach float64, enough int, ask f
 		distance float64
 		neighbour
 	}
-	p := newPlane(at.Box())
 	for _, within := range [...]float64{reach / 8, reach} {
 		var list []told // the nearest that are asked, in order
 		count := 0
-		steps := v.survey.houses.each(widened(at.Box(), within), func(h *neighbour) {
-			if h.postcode == 0 || !ask(h) {
-				return
-			}
-			d := p.flat(h.at).toSegment(flat{}, flat{})
-			if d > within {
+		v.housesAround(at, within, func(h *neighbour, d float64) {
+			if h.postcode == 0 || d > within || !ask(h) {
 				return
 			}
 			count++
@@ -155,9 +132,6 @@ func (v *deriver) postcodeOf(at geometry.Coord, reach float64, enough int, ask f
 				list = list[:min(len(list), askedHouses)]
 			}
 		})
-		if !v.work(steps + 16*int64(count)) {
-			return 0
-		}
 		if count < askedHouses && within < reach {
 			continue
 		}

@@ -1,16 +1,16 @@
 package places
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
 // shapeOf tells the shape of a geometry.
-func shapeOf(s extract.Shape) geometry.Shape {
+func shapeOf(s objects.Shape) geometry.Shape {
 	switch s {
-	case extract.Polygon, extract.MultiPolygon:
+	case objects.Polygon, objects.MultiPolygon:
 		return geometry.Area
-	case extract.Line:
+	case objects.Line:
 		return geometry.Line
 	default:
 		return geometry.Point
@@ -18,8 +18,8 @@ func shapeOf(s extract.Shape) geometry.Shape {
 }
 
 // trace gives the lines or rings of an object to a shaper.
-func trace(s *geometry.Shaper, r *extract.FeatureRecord) {
-	if r.Shape == extract.Line {
+func trace(s *geometry.Shaper, r *objects.FeatureRecord) {
+	if r.Shape == objects.Line {
 		for _, c := range r.Coords {
 			s.Vertex(newCoord(c))
 		}
@@ -35,4 +35,4 @@ func trace(s *geometry.Shaper, r *extract.FeatureRecord) {
 	}
 }
 
-func newCoord(c extract.Coord) geometry.Coord { return geometry.Coord{X: c.Lon, Y: c.Lat} }
+func newCoord(c objects.Coord) geometry.Coord { return geometry.Coord{X: c.Lon, Y: c.Lat} }

@@ -1,12 +1,13 @@
-// Package places compiles what can be found, and what addresses are made of, into the sections of a region file.
 package places
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/sections"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
@@ -17,14 +18,14 @@ import (
 // Write adds the places of an extract to a region: everything that can be found, and the areas and settlements that
 // serve addresses. The tiles that these areas touch are added to d.Tiles. The same data makes the same sections. What
 // grows with the data is kept in dir, which must stay until the region is committed.
-func Write(w *region.Writer, d *extract.Data, dir *scratch.Dir) error {
+func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) error {
 	d.Progress.Start("places", 1)
 	c, err := newCompiler(d, dir)
 	if err != nil {
 		return err
 	}
-	for _, step := range []func() error{c.sort, c.gather, c.complete, c.findPlaces, c.writeFeatures, c.writeTrees, c.cover,
-		c.divideAll, c.free} {
+	for _, step := range []func() error{c.sort, c.gather, c.findContexts, c.complete, c.writeFeatures,
+		c.writeTrees, c.free} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func Write(w *region.Writer, d *extract.Data, dir *scratch.Dir) error {
 
 // free removes the files that no section is in.
 func (c *compiler) free() error {
-	return cmp.Or(c.store.free(), c.survey.areas.free(), c.texts.more.Free(), c.numbers.keys.Free())
+	return cmp.Or(c.store.free(), c.numbers.Free())
 }
 
 // complete finds out what entries do not say of their addresses.
@@ -44,12 +45,11 @@ func (c *compiler) complete() error {
 	if err != nil {
 		return err
 	}
-	settlements := scratch.NewArray[settlement](c.dir, "settlements")
-	err = cmp.Or(
-		c.survey.settlements.Each(func(s *settlement) error { return settlements.Append(*s) }),
-		c.derive(access.Slice(), settlements.Slice()))
-	return cmp.Or(err, access.Free(), settlements.Free(), c.streets.free(), c.survey.postal.free(),
-		c.survey.buildings.free(), c.survey.numbered.free(), c.survey.doors.free(), c.survey.houses.free())
+	if d := c.data; d.Once {
+		err = errors.Join(d.Nodes.Free(), d.Roads.Free(), d.RoadNodes.Free())
+	}
+	return cmp.Or(err, c.derive(access.Slice(), c.named()), access.Free(), c.streets.Free(),
+		c.survey.buildings.Free(), c.survey.numbered.Free(), c.survey.doors.Free(), c.survey.houses.Free())
 }
 
 // writeFeatures writes the entries.
@@ -64,21 +64,18 @@ func (c *compiler) writeFeatures() error {
 }
 
 func (c *compiler) writeFeature(n uint32, e *entry) error {
-	a, text := &c.store.addresses.Slice()[n], c.texts.text
+	a, text := &c.store.addresses.Slice()[n], c.texts.Text
 	g := c.store.geometry(n)
 	f := sections.Feature{Ref: e.ref, Geometry: &g, Extent: float32(e.extent), Kinds: c.strings(c.store.kindsOf(e)),
-		Name: text(e.name), IsStreet: e.road != tagging.NoStreet, HouseNumber: text(a.houseNumber),
-		Address: placefile.Address{Street: text(a.street), Suburb: text(a.suburb), Hamlet: text(a.hamlet),
-			City: text(a.city), County: text(a.county), State: text(a.state), Postcode: text(a.postcode)},
+		Name: text(e.name), IsStreet: e.road != tagging.NoStreet, HouseNumber: text(cmp.Or(a.HouseNumber, a.HouseName)),
+		Address: placefile.Address{Street: text(a.Street), Suburb: text(a.Suburb), Hamlet: text(a.Hamlet),
+			City: text(a.City), County: text(a.County), State: text(a.State), Postcode: text(a.Postcode)},
 		Names: c.strings(c.store.names.Slice()[e.names : e.names+uint32(e.nNames)])}
 	if f.IsStreet {
 		f.Address.Street = "" // that is its name
 	}
 	if e.is(isUnnamed) { // a house number, and the street, or the place of a house that is on none
-		f.Name = strings.TrimSpace(f.HouseNumber + " " + cmp.Or(f.Address.Street, text(a.place)))
-	}
-	if e.settlement != 0 {
-		f.Place = &c.store.places.Slice()[e.settlement-1]
+		f.Name = strings.TrimSpace(f.HouseNumber + " " + cmp.Or(f.Address.Street, text(a.Place)))
 	}
 	if e.area != 0 {
 		f.Area = &c.store.areas.Slice()[e.area-1]
@@ -86,10 +83,10 @@ func (c *compiler) writeFeature(n uint32, e *entry) error {
 	return c.out.Add(&f)
 }
 
-func (c *compiler) strings(pairs []textPair) []tagging.Kind {
+func (c *compiler) strings(pairs []classes.Pair) []tagging.Kind {
 	out := make([]tagging.Kind, len(pairs))
 	for i, p := range pairs {
-		out[i] = tagging.Kind{Key: c.texts.text(p.key), Value: c.texts.text(p.value)}
+		out[i] = tagging.Kind{Key: c.texts.Text(p.Key), Value: c.texts.Text(p.Value)}
 	}
 	return out
 }
@@ -103,33 +100,46 @@ func (c *compiler) writeTrees() error {
 	general, _ := slices.BinarySearchFunc(entries, groupSpecial, func(e entry, g int) int {
 		return cmp.Compare(int(e.group), g)
 	})
-	err := cmp.Or(c.out.Trees(uint32(general)), c.out.Tree(slices.Values(c.survey.areas.items.Slice())))
-	for _, kind := range [...]placeKind{placeCity, placeSuburb, placeSettlement, placeHamlet, placeDwelling} {
-		err = cmp.Or(err, c.out.Tree(func(yield func(uint32) bool) {
+	err := c.out.Trees(uint32(general))
+	for _, kind := range [...]classes.PlaceKind{classes.PlaceCity, classes.PlaceSuburb, classes.PlaceSettlement,
+		classes.PlaceHamlet, classes.PlaceDwelling} {
+		var failed error // of a name
+		tree := c.out.Settlements(func(yield func(placefile.Settlement) bool) {
 			for _, n := range c.store.settlements.Slice() {
-				if entries[n].place&kind != 0 && !yield(n) {
+				e := &entries[n]
+				if e.place&kind == 0 {
+					continue
+				}
+				name, err := c.out.Text(c.texts.Text(e.name))
+				failed = cmp.Or(failed, err)
+				if !yield(placefile.Settlement{Box: c.store.bounds.Slice()[n], Ref: e.ref, Name: name, Extent: float32(e.extent),
+					Feature: n, Place: c.out.PlaceNumber(c.placeOf(n))}) {
 					return
 				}
 			}
-		}))
+		})
+		err = cmp.Or(err, tree, failed)
 	}
-	return cmp.Or(err, c.writeTerms())
+	nearby := c.out.Nearby(func(n uint32) (*placefile.Area, float32) {
+		return &c.store.areas.Slice()[entries[n].area-1], float32(entries[n].extent)
+	}, c.store.geometry)
+	return cmp.Or(err, nearby, c.writeTerms())
 }
 
 // writeTerms writes the trees of words, in the order of the alphabet.
 func (c *compiler) writeTerms() error {
-	words := c.lexicon.alphabet()
+	words := c.reader.Alphabet()
 	rank := make(map[uint32]uint32, len(words))
 	for i, w := range words {
 		rank[w] = uint32(i)
 	}
-	sorter := scratch.NewSorter(c.dir, "terms", sortMemory(c.dir), func(a, b found) int {
+	sorter := scratch.NewSorter(c.dir, "terms", c.dir.SortMemory(), func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(a.entry, b.entry))
 	})
 	entries := c.store.entries.Slice()
 	for n := range entries {
 		for _, k := range c.store.kindsOf(&entries[n]) {
-			for _, w := range [...]uint32{c.lexicon.word(k.key), c.lexicon.word(k.value)} {
+			for _, w := range [...]uint32{c.reader.Word(k.Key), c.reader.Word(k.Value)} {
 				if err := sorter.Add(found{rank[w], uint32(n)}); err != nil {
 					return err
 				}
@@ -142,7 +152,7 @@ func (c *compiler) writeTerms() error {
 		if items.Len() == 0 {
 			return nil
 		}
-		err := c.out.Term(c.texts.text(words[word]), slices.Values(items.Slice()))
+		err := c.out.Term(c.texts.Text(words[word]), slices.Values(items.Slice()))
 		items.Truncate(0)
 		return err
 	}

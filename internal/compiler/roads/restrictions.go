@@ -4,206 +4,133 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
+	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// What restrictions cost while they are made.
-const (
-	// forbidSteps is what it takes to remember that an arc may not follow.
-	forbidSteps = 8
-	// costState is that of a state of the automaton, in bytes, with the copy of an arc that it becomes.
-	costState = 512
-)
-
-// maxVia is how many arcs the via ways of a restriction may have. Some have a dozen.
-const maxVia = 32
-
-// restrictedRoads is what restrictions need to know of edges: where the ends of edges are listed of the nodes at which
-// they act, and which edges the ways have over which they lead.
-type restrictedRoads struct {
-	nodes map[uint32]uint32 // to the first in builder.ends
-	roads map[uint32]bool
-	edges map[cursor]uint32 // by where an edge is entered, its end there as edgeEnd.End
+// turn is a restriction relation as it was read: which of its members exist is not known yet.
+type turn struct {
+	id       int64
+	rule     profile.Turn
+	from, to []int64
+	viaWays  []int64
+	viaNode  int64  // if there are no viaWays
+	via      uint32 // the number of viaNode among the nodes of roads, or NoNode
 }
 
-// findRestricted lists the nodes and roads that restrictions are over.
-func (b *builder) findRestricted() {
-	r := &restrictedRoads{map[uint32]uint32{}, map[uint32]bool{}, map[cursor]uint32{}}
-	for i := range b.restrictions {
-		if at := b.restrictions[i].ViaNode; at != extract.NoNode {
-			r.nodes[at] = noEnds
-		}
-		for _, way := range b.restrictions[i].ViaWays {
-			if road, ok := b.find(way, allModes); ok && !r.roads[road] {
-				r.roads[road] = true
-				for _, node := range b.nodesOf(road) {
-					r.nodes[node] = noEnds
-				}
-			}
-		}
-	}
-	b.restricted = r
-}
+// maxTurnMembers is how many members a restriction may have that is understood. OpenStreetMap's have three, and some
+// a dozen.
+const maxTurnMembers = 64
 
-// noEnds stands for a node at which no edge ends.
-const noEnds = 1<<32 - 1
-
-// edge notes an edge of a number of nodes that begins at a place.
-func (r *restrictedRoads) edge(number uint32, at cursor, nodes int) {
-	if r.roads[at.road] {
-		r.edges[at] = 2 * number
-		r.edges[cursor{at.road, at.at + at.step*int32(nodes-1), -at.step}] = 2*number + 1
-	}
-}
-
-// meeting notes where the ends of edges at a node are listed.
-func (r *restrictedRoads) meeting(node, first uint32) {
-	if _, ok := r.nodes[node]; ok {
-		r.nodes[node] = first
-	}
-}
-
-// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds the automaton that
-// knows them.
-//
-// An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
-// been taken. A restriction whose members do not meet end to end, or that leads where the mode may not go, is left out:
-// it cannot be told what was meant.
-func (t *turnBuilder) restrictions(firstCopy uint32) (*automaton, error) {
-	m := &automaton{roots: map[uint32]int32{}, first: firstCopy}
-	for i := range t.network.restrictions {
-		r := &t.network.restrictions[i]
-		if r.Modes&t.mode == 0 {
-			continue
-		}
-		beginnings, err := t.beginnings(r)
-		if err != nil {
-			return nil, err
-		}
-		for _, begin := range beginnings {
-			ends := t.at(begin.head)
-			err := cmp.Or(t.cost.Work(forbidSteps*int64(len(ends))), t.cost.TakeMemory(costState*int64(len(begin.arcs))))
-			if err != nil {
-				return nil, err
-			}
-			var wanted, others []uint32
-			for _, end := range ends {
-				to, open := t.leaving(end.End, t.mode)
-				switch road := t.roadOf.Slice()[t.edges.Slice()[end.End>>1].Road]; {
-				case !open:
-				case t.roads[road].Way == r.To && t.endsAt(road, begin.head):
-					wanted = append(wanted, to)
-				case to != begin.arcs[len(begin.arcs)-1]^1:
-					others = append(others, to)
-				}
-			}
+// addTurn notes a restriction that is understood, and counts the others.
+func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
+	rule.Conditional = ""
+	t := turn{id: r.ID, rule: rule}
+	viaNodes := 0
+	if rule.Understood && len(r.Members) <= maxTurnMembers {
+		for _, m := range r.Members {
 			switch {
-			case !r.Only:
-				m.forbid(begin.arcs, wanted)
-			case len(wanted) > 0:
-				m.forbid(begin.arcs, others)
+			case m.Role == "from" && m.Kind == mapdata.KindWay:
+				t.from = append(t.from, m.ID)
+			case m.Role == "to" && m.Kind == mapdata.KindWay:
+				t.to = append(t.to, m.ID)
+			case m.Role == "via" && m.Kind == mapdata.KindNode:
+				t.viaNode = m.ID
+				viaNodes++
+			case m.Role == "via" && m.Kind == mapdata.KindWay:
+				t.viaWays = append(t.viaWays, m.ID)
 			}
 		}
 	}
-	m.link()
-	return m, nil
+	if viaNodes > 1 || (viaNodes == 1) == (len(t.viaWays) > 0) {
+		b.skipped++
+		return
+	}
+	b.turns = append(b.turns, t)
 }
 
-// at are the ends of edges at a node that restrictions are over.
-func (t *turnBuilder) at(node uint32) []edgeEnd {
-	if first, ok := t.restricted.nodes[node]; ok && first != noEnds {
-		return t.meeting(first)
-	}
-	return nil
-}
-
-// beginning is a sequence of arcs on which a restriction is about to act, and the node to which it leads.
-type beginning struct {
-	arcs []uint32
-	head uint32
-}
-
-// beginnings are an arc of its from member that ends at the via node, or one that is followed by the via ways from
-// end to end.
-func (t *turnBuilder) beginnings(r *extract.Restriction) ([]beginning, error) {
-	var found []beginning
-	if r.ViaNode != extract.NoNode {
-		node := r.ViaNode
-		for _, arc := range t.entering(r.From, node) {
-			found = append(found, beginning{[]uint32{arc}, node})
-		}
-		return found, t.cost.Work(int64(len(t.at(node))))
-	}
-	if len(r.ViaWays) == 0 {
-		return nil, nil
-	}
-	first, ok := t.find(r.ViaWays[0], t.mode)
-	if !ok {
-		return nil, nil
-	}
-	nodes := t.nodesOf(first)
-	for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
-		via, err := t.along(r.ViaWays, start)
-		if err != nil {
-			return nil, err
-		}
-		if via.arcs == nil {
+// placeTurns fills the restrictions: those whose members are roads that meet end to end. Where no_entry has several
+// from members, or no_exit several to members, each of them is meant; others have one of each that meets what is
+// between them, as is the rule in OpenStreetMap.
+func (c *Consumer) placeTurns() {
+	slices.SortFunc(c.turns, func(a, b turn) int { return cmp.Compare(a.id, b.id) })
+	for i := range c.turns {
+		t := &c.turns[i]
+		from, to := c.arms(t)
+		if len(from) == 0 || len(from) > 1 && !t.rule.ManyFrom || len(to) > 1 && !t.rule.ManyTo {
+			c.counts.SkippedRestrictions++
 			continue
 		}
-		for _, arc := range t.entering(r.From, start) {
-			found = append(found, beginning{append([]uint32{arc}, via.arcs...), via.head})
+		for _, in := range from {
+			for _, out := range to {
+				c.data.Restrictions = append(c.data.Restrictions, network.Restriction{From: in, To: out, ViaNode: t.via,
+					ViaWays: t.viaWays, Only: t.rule.Only, Modes: t.rule.Modes})
+			}
 		}
 	}
-	return found, nil
+	c.turns = nil
 }
 
-// entering are the open arcs that reach a node on a way that ends there.
-func (t *turnBuilder) entering(way int64, node uint32) (found []uint32) {
-	for _, end := range t.at(node) {
-		road := t.roadOf.Slice()[t.edges.Slice()[end.End>>1].Road]
-		if arc, open := t.arriving(end.End, t.mode); open && t.roads[road].Way == way && t.endsAt(road, node) {
-			found = append(found, arc)
+// arms returns the from and the to members that end at what is between them; none of both where one of them is lacking.
+// When a way is split, editors make both halves members; the half that is elsewhere drops out here. A way that leads on
+// beyond its node unsplit is none: nobody can tell from which side of it the turn is meant.
+func (c *Consumer) arms(t *turn) (from, to []int64) {
+	add := func(start, end uint32) {
+		f, l := c.endingAt(t.from, start), c.endingAt(t.to, end)
+		if len(f) > 0 && len(l) > 0 {
+			from, to = append(from, f...), append(to, l...)
 		}
 	}
-	return found
+	switch {
+	case t.via != network.NoNode:
+		add(t.via, t.via)
+	case len(t.viaWays) > 0:
+		if road, ok := c.data.FirstOf(t.viaWays[0]); ok {
+			nodes := c.data.NodesOf(road)
+			for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
+				if end, ok := c.follow(t.viaWays, start); ok {
+					add(start, end)
+				}
+			}
+		}
+	}
+	slices.Sort(from)
+	slices.Sort(to)
+	return slices.Compact(from), slices.Compact(to)
 }
 
-// along are the arcs that follow ways, each from one end to the other, beginning at a node; none where they do not
-// connect or the mode may not travel them, or where they are more than maxVia.
-func (t *turnBuilder) along(ways []int64, node uint32) (b beginning, err error) {
-	flags := t.flags.Slice()
+// follow returns the node to which ways lead that are followed from end to end, beginning at a node.
+func (c *Consumer) follow(ways []int64, node uint32) (end uint32, ok bool) {
 	for _, way := range ways {
-		road, ok := t.find(way, t.mode)
+		road, ok := c.data.FirstOf(way)
 		if !ok {
-			return beginning{}, nil
+			return 0, false
 		}
-		nodes := t.nodesOf(road)
-		if err := t.cost.Work(4 * int64(len(nodes))); err != nil {
-			return beginning{}, err
+		nodes := c.data.NodesOf(road)
+		switch first, last := nodes[0], nodes[len(nodes)-1]; node {
+		case first:
+			node = last
+		case last:
+			node = first
+		default:
+			return 0, false
 		}
-		c, last := cursor{road, 0, 1}, int32(len(nodes)-1)
-		if nodes[0] != node {
-			c, last = cursor{road, last, -1}, 0
-		}
-		if nodes[c.at] != node {
-			return beginning{}, nil
-		}
-		for c.at != last {
-			end, known := t.restricted.edges[c]
-			if !known {
-				return beginning{}, nil
-			}
-			arc, open := t.leaving(end, t.mode)
-			if !open || len(b.arcs) == maxVia {
-				return beginning{}, nil
-			}
-			b.arcs = append(b.arcs, arc)
-			for c.at += c.step; c.at != last && flags[nodes[c.at]].junction()&t.mode == 0; {
-				c.at += c.step
-			}
-		}
-		node = nodes[last]
 	}
-	b.head = node
-	return b, nil
+	return node, true
+}
+
+// endingAt returns those of some ways of which a road begins or ends at a node.
+func (c *Consumer) endingAt(ways []int64, node uint32) (ending []int64) {
+	for _, way := range ways {
+		road, ok := c.data.FirstOf(way)
+		for ; ok && int(road) < c.data.Roads.Len() && c.data.Roads.Slice()[road].Way == way; road++ {
+			if nodes := c.data.NodesOf(road); nodes[0] == node || nodes[len(nodes)-1] == node {
+				ending = append(ending, way)
+				break
+			}
+		}
+	}
+	return ending
 }

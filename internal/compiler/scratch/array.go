@@ -58,8 +58,11 @@ func (a *Array[T]) Len() int { return a.n }
 // Slice is the array's content, to be read and written in place. It is valid until the array grows or is freed.
 func (a *Array[T]) Slice() []T { return a.data[:a.n:a.n] }
 
-// Append adds elements.
+// Append adds elements. Without any it does nothing, not even where others read meanwhile.
 func (a *Array[T]) Append(v ...T) error {
+	if len(v) == 0 {
+		return nil
+	}
 	if a.n+len(v) > len(a.data) {
 		if err := a.reserve(a.n + len(v)); err != nil {
 			return err

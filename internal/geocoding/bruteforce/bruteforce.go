@@ -15,7 +15,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -41,11 +41,12 @@ var mainKeys = strings.Fields("amenity shop tourism leisure historic office craf
 	"landuse place boundary building")
 
 // Features returns all that can be found under a main key or as an address, of the features and the interpolations of
-// an extract.
-func Features(all iter.Seq[*extract.Feature], lines iter.Seq[*extract.Interpolation]) []Feature {
+// an objects.
+func Features(all iter.Seq[*objects.Feature], lines iter.Seq[*objects.Interpolation]) []Feature {
 	var features []Feature
 	for f := range all {
-		house := f.Tags.Get("addr:housenumber")+f.Tags.Get("addr:conscriptionnumber")+f.Tags.Get("addr:streetnumber") != ""
+		house := f.Tags.Get("addr:housenumber")+f.Tags.Get("addr:conscriptionnumber")+f.Tags.Get("addr:streetnumber")+
+			f.Tags.Get("addr:housename") != ""
 		if f.Tags.Get("name") == "" && !house {
 			continue
 		}
@@ -81,10 +82,10 @@ func isArea(g orb.Geometry) bool {
 }
 
 // houses are those between the numbered nodes of an interpolation line, evenly along it.
-func houses(line *extract.Interpolation) (features []Feature) {
+func houses(line *objects.Interpolation) (features []Feature) {
 	last := -1
 	for i, number := range line.Numbers {
-		if number == extract.NoNumber {
+		if number == objects.NoNumber {
 			continue
 		}
 		if last >= 0 {
@@ -97,7 +98,7 @@ func houses(line *extract.Interpolation) (features []Feature) {
 			}
 			// Counting starts at the number that the line starts with.
 			from, step := line.Numbers[last], line.Step
-			if line.Parity != extract.AnyParity && (from%2 == 1) != (line.Parity == extract.Odd) {
+			if line.Parity != objects.AnyParity && (from%2 == 1) != (line.Parity == objects.Odd) {
 				from++
 			}
 			for n := low; n < high; n++ {

@@ -159,26 +159,18 @@ type pointSearch struct {
 // descend visits the boxes from, … of a level, nearest first.
 func (n *pointSearch) descend(g *Geometry, p *parts, level int, from, to uint32) {
 	var boxes [boxtree.Fanout]boxtree.Box
-	var bounds [boxtree.Fanout]float64
+	var near [boxtree.Fanout]Near
 	n.o.Spend(int(to - from))
-	n.o.Bounds(&bounds, g.boxes(p, level, from, to, &boxes))
-	for range to - from {
-		best := uint32(0)
-		for i := uint32(1); i < to-from; i++ {
-			if bounds[i] < bounds[best] {
-				best = i
-			}
-		}
-		if bounds[best] > min(n.h, n.limit) {
+	for _, b := range near[:n.o.Nearest(&near, g.boxes(p, level, from, to, &boxes), min(n.h, n.limit))] {
+		if b.Haversine > min(n.h, n.limit) {
 			return
 		}
-		bounds[best] = math.Inf(1)
 		if level == 0 {
 			var buffer runBuffer
-			n.line(g.part(from+best, &boxes[best], &buffer))
+			n.line(g.part(from+b.Index, &boxes[b.Index&(boxtree.Fanout-1)], &buffer))
 			continue
 		}
-		first, last := p.levels.Children(level, from+best)
+		first, last := p.levels.Children(level, from+b.Index)
 		n.descend(g, p, level-1, first, last)
 	}
 }
@@ -187,8 +179,8 @@ const (
 	// farHaversine is where the plane that touches the sphere at the origin is no longer good enough to find the nearest
 	// point: 2 km.
 	farHaversine = 2.5e-8
-	// PolarCosine is that of the latitude above which it never is: 75°.
-	PolarCosine = 0.26
+	// polarCosine is that of the latitude above which it never is: 75°.
+	polarCosine = 0.26
 	// planeError, times its own haversine, is by how much of it the foot on the plane may be too far, up to planeHaversine
 	// (400 km): the error grows with the square of the distance and of the tangent of the latitude.
 	planeError     = 100
@@ -212,8 +204,8 @@ func (n *pointSearch) line(line []Coord) {
 		at := Offset{x0 + t*ex, y0 + t*ey}
 		x0, y0 = x0+ex, y0+ey
 		h := o.Haversine(at.Dx, at.Dy)
-		if h > farHaversine || o.Cos < PolarCosine {
-			if h < planeHaversine && o.Cos >= PolarCosine && h*(1-planeError*h) > min(n.h, n.limit) {
+		if h > farHaversine || o.Cos < polarCosine {
+			if h < planeHaversine && o.Cos >= polarCosine && h*(1-planeError*h) > min(n.h, n.limit) {
 				continue
 			}
 			at = o.foot(x0-ex, y0-ey, ex, ey, t)

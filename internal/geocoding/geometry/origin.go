@@ -145,21 +145,43 @@ func lowerHalfSineSquared(a float64) float64 {
 	return q / 4 * (1 - q/12)
 }
 
-// Bounds fills in for each box what is at most the haversine of any position in it; or above that of the distance that
-// within was given, where no position in the box is within it.
-func (o *Origin) Bounds(dst *[boxtree.Fanout]float64, boxes []boxtree.Box) {
+// Near is a box that may be near enough: where it is among others, and what is at most the haversine of any position in
+// it; or above that of the distance that LimitTo was given, where no position in the box is within it.
+type Near struct {
+	Haversine float64
+	Index     uint32
+}
+
+// Nearest fills in the boxes that are not farther than a limit, the nearest first, and returns how many.
+func (o *Origin) Nearest(dst *[boxtree.Fanout]Near, boxes []boxtree.Box, limit float64) (n int) {
 	if !o.flat {
 		for i := range boxes {
-			dst[i&(boxtree.Fanout-1)] = o.boundOnSphere(&boxes[i])
+			if h := o.boundOnSphere(&boxes[i]); h <= limit {
+				n = insert(dst, n, Near{h, uint32(i)})
+			}
 		}
-		return
+		return n
 	}
+	east, west, north, south, scaleX, scaleY := o.east, o.west, o.north, o.south, o.scaleX, o.scaleY
 	for i := range boxes {
 		b := &boxes[i]
-		dx := float64(max(int64(b.MinX)-o.east, o.west-int64(b.MaxX), 0))
-		dy := float64(max(int64(b.MinY)-o.north, o.south-int64(b.MaxY), 0))
-		dst[i&(boxtree.Fanout-1)] = dx*dx*o.scaleX + dy*dy*o.scaleY
+		dx := float64(max(int64(b.MinX)-east, west-int64(b.MaxX), 0))
+		dy := float64(max(int64(b.MinY)-north, south-int64(b.MaxY), 0))
+		if h := dx*dx*scaleX + dy*dy*scaleY; h <= limit {
+			n = insert(dst, n, Near{h, uint32(i)})
+		}
 	}
+	return n
+}
+
+// insert puts a box in its place behind those that are nearer.
+func insert(dst *[boxtree.Fanout]Near, n int, b Near) int {
+	k := n
+	for ; k > 0 && dst[k-1].Haversine > b.Haversine; k-- {
+		dst[k] = dst[k-1]
+	}
+	dst[k] = b
+	return n + 1
 }
 
 // boundOnSphere is the bound without a distance: the difference of latitudes and that of longitudes are each taken at

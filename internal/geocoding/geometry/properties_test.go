@@ -47,10 +47,10 @@ func TestBoundsAreBounds(t *testing.T) {
 			"y")}
 		o := geometry.NewOrigin(from)
 		h := o.Haversine(o.EastTo(in.X), float64(in.Y)-o.Y)
-		var bounds [boxtree.Fanout]float64
-		o.Bounds(&bounds, []boxtree.Box{bx})
-		if bounds[0] > h*(1+1e-12)+1e-30 {
-			t.Errorf("on the sphere: %g for something that is at %g", bounds[0], h)
+		var bounds [boxtree.Fanout]geometry.Near
+		o.Nearest(&bounds, []boxtree.Box{bx}, math.Inf(1))
+		if bounds[0].Haversine > h*(1+1e-12)+1e-30 {
+			t.Errorf("on the sphere: %g for something that is at %g", bounds[0].Haversine, h)
 		}
 		reach := rapid.SampledFrom([]float64{1, 1000, 30_000, 500_000, 2e7}).Draw(t, "reach")
 		o.LimitTo(reach)
@@ -58,9 +58,9 @@ func TestBoundsAreBounds(t *testing.T) {
 		if h > limit {
 			return
 		}
-		o.Bounds(&bounds, []boxtree.Box{bx})
-		if bounds[0] > h*(1+1e-12)+1e-30 {
-			t.Errorf("within %g m: %g for something that is at %g", reach, bounds[0], h)
+		o.Nearest(&bounds, []boxtree.Box{bx}, math.Inf(1))
+		if bounds[0].Haversine > h*(1+1e-12)+1e-30 {
+			t.Errorf("within %g m: %g for something that is at %g", reach, bounds[0].Haversine, h)
 		}
 	})
 }

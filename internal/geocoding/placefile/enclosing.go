@@ -75,9 +75,3 @@ func (e *Enclosing) Code() [3]byte {
 	}
 	return e.SubdivisionCode
 }
-
-// Decides tells whether an area says which country, state or city its inside belongs to, given what the areas around
-// all of it say: whether settlements inside and outside may be told apart by it.
-func (e *Enclosing) Decides(a *Area) bool {
-	return a.State != 0 || a.City != 0 || a.Flags&AreaIsCountry != 0 || a.Country != ([3]byte{}) && a.Country != e.Code()
-}

@@ -2,6 +2,8 @@
 package placefile
 
 import (
+	"cmp"
+
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -17,12 +19,12 @@ const (
 	SectionTrees     = "geo.trees"     // []Tree: the fixed ones, then one for each term
 	SectionTerms     = "geo.terms"     // []Term: sorted by their text
 	SectionLeaves    = "geo.leaves"    // []Leaf: of each Fanout items of a tree
-	SectionFixed     = "geo.fixed"     // []FixedItem: of the items of the fixed trees, Fanout for each leaf
+	SectionSettled   = "geo.settled"   // []Settlement: of the trees of settlements
 	SectionPlaces    = "geo.places"    // []Place: what settlements belong to
 	SectionItems     = "geo.items"     // bytes: of each leaf of a term the features, see AppendItems
-	SectionLevels    = "geo.levels"    // []boxtree.Box: over the blocks, then over the leaves of each tree
-	SectionRoots     = "geo.roots"     // []Root: the largest cells, sorted by their keys
-	SectionCells     = "geo.cells"     // bytes: how each root is divided, and what each cell knows
+	SectionLevels    = "geo.levels"    // []boxtree.Box: over the leaves of each tree
+	SectionRuns      = "geo.runs"      // []Run: tiles, sorted, with what is around them
+	SectionContexts  = "geo.contexts"  // bytes: areas around tiles, see AppendContext, each with its length before it
 )
 
 // Fanout is how many features share a block, and how many items a leaf.
@@ -30,6 +32,11 @@ const Fanout = boxtree.Fanout
 
 // NewRef is the id of an object of OpenStreetMap with its kind.
 func NewRef(kind mapdata.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
+
+// CompareRefs puts references into the order of extracts: by kind, then id.
+func CompareRefs(a, b uint64) int {
+	return cmp.Or(cmp.Compare(a&3, b&3), cmp.Compare(int64(a)>>2, int64(b)>>2))
+}
 
 // Place is what a settlement belongs to, so that none is named for a point of another country or state.
 type Place struct {
@@ -39,11 +46,15 @@ type Place struct {
 	_       uint8
 }
 
-// FixedItem is what the fixed trees know of an item, so that what is not meant is not looked at.
-type FixedItem struct {
-	Box     boxtree.Box
+// Settlement is what the trees of settlements know of one, so that hardly any record is looked at.
+type Settlement struct {
+	Box     boxtree.Box // exact: one of no size is a position
+	Ref     uint64
+	Name    uint64 // string
+	Extent  float32
 	Feature uint32
-	Place   uint32 // what it belongs to: index + 1, 0 for what is no settlement
+	Place   uint32 // what it belongs to: index + 1
+	_       uint32
 }
 
 // Area is what an area means for the addresses in it. Ranks are 0 for a role that it has not, else the lower the
@@ -68,7 +79,7 @@ const (
 )
 
 // Tree is a packed R-tree: items in the order of a Hilbert curve, in leaves, under the boxes of each sixteen leaves, of
-// each sixteen of those and so on, down to sixteen or fewer. That of the general features has blocks for leaves.
+// each sixteen of those and so on, down to sixteen or fewer. The leaves of the general features are their blocks.
 type Tree struct {
 	Items  uint64 // where those of its first leaf begin
 	Leaves uint32 // first of its leaves
@@ -89,7 +100,6 @@ type Leaf struct {
 // The trees that every region has.
 const (
 	TreeGeneral     = iota // features that are found without a category
-	TreeAreas              // areas that serve addresses and the fallback
 	TreeCities             // settlements that can be an address's city
 	TreeSuburbs            // settlements that can be an address's suburb
 	TreeSettlements        // what the fallback may answer with

@@ -9,16 +9,13 @@ const (
 	MaxSuburbDistance       = 1_000
 )
 
-// Jurisdiction restricts a search to settlements of a country and state, and to those of a city where that is set. The
-// zero value restricts nothing.
+// Jurisdiction restricts a search to settlements of a country and state, and maybe to those of a city.
 type Jurisdiction struct {
-	Settlements bool
-	SameCity    bool
 	Country     [3]byte
 	State, City uint32 // as in place
 }
 
 // Allows tells whether a settlement is one of these.
-func (j *Jurisdiction) Allows(p *Place) bool {
-	return p.State == j.State && (!j.SameCity || p.City == j.City) && p.Country == j.Country
+func (j *Jurisdiction) Allows(p *Place, sameCity bool) bool {
+	return p.State == j.State && (!sameCity || p.City == j.City) && p.Country == j.Country
 }

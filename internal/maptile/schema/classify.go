@@ -15,10 +15,22 @@ import (
 // most do. What is to be shown later still says so in its attribute min_zoom.
 const fullZoom = 14
 
-// values are the values of the keys that decide what is drawn. Those that say no are empty.
-type values struct {
+// Keys are the keys that say what an object is: one with none of them is not drawn.
+var Keys = [...]string{
+	"aerialway", "aeroway", "amenity", "attraction", "boundary", "building", "building:part", "craft", "highway",
+	"historic", "landuse", "leisure", "man_made", "military", "natural", "place", "railway", "route", "shop",
+	"tourism", "waterway",
+}
+
+// mainValues are the values of Keys.
+type mainValues struct {
 	aerialway, aeroway, amenity, attraction, boundary, building, part, craft, highway, historic, landuse, leisure,
 	manMade, military, natural, place, railway, route, shop, tourism, waterway string
+}
+
+// values are the values of the keys that decide what is drawn. Those that say no are empty.
+type values struct {
+	mainValues
 	water, ref, oneway, bridge, tunnel, layer, service, footway, usage string
 	height, minHeight, levels                                          string
 	intermittent, salt, population, capital                            string
@@ -26,7 +38,7 @@ type values struct {
 	name                                                               bool
 }
 
-// read fills in the values, and says whether there is one of the first row: only then anything is drawn.
+// read fills in the values, and says whether there is one of Keys: only then anything is drawn.
 func (v *values) read(tags osm.Tags) (any bool) {
 	for i := range tags {
 		value := tags[i].Value

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -264,6 +265,20 @@ func BenchmarkClassify(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestKeys: Keys are those that are read as such.
+func TestKeys(t *testing.T) {
+	var v values
+	for _, key := range Keys {
+		if *v.main(key) != "" {
+			t.Errorf("%s is there twice, or has the value of another key", key)
+		}
+		*v.main(key) = key
+	}
+	if n := reflect.TypeFor[mainValues]().NumField(); n != len(Keys) {
+		t.Errorf("%d keys of %d", len(Keys), n)
 	}
 }
 

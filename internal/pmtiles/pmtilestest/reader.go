@@ -35,15 +35,20 @@ type Archive struct {
 // Read reads an archive, and fails the test where it is not as the specification has it.
 func Read(t testing.TB, path string) *Archive {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := parse(data)
+	a, err := ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// ReadFile reads an archive. It is an error where that is not as the specification has it.
+func ReadFile(path string) (*Archive, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(data)
 }
 
 func parse(data []byte) (*Archive, error) {

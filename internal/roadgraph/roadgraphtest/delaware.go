@@ -6,19 +6,18 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
-func readDelaware(dir *scratch.Dir) (*extract.Data, error) {
+func writeDelaware(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
 	path, err := testextract.Find(testextract.Delaware)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return extract.Read(context.Background(), dir, []string{path}, extract.Options{NoMap: true})
+	return writeExtract(ctx, w, dir, path)
 }
 
 // delawareFile stays mapped until the tests end. The file itself goes at once where the system lets it.
@@ -28,13 +27,13 @@ var delawareFile = sync.OnceValues(func() (*region.File, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	return compile(dir, readDelaware, memory)
+	return compile(dir, writeDelaware, memory)
 })
 
 // CompileDelaware compiles the roads of Delaware anew, in so many bytes of memory.
 func CompileDelaware(tb testing.TB, memory int64) *region.File {
 	tb.Helper()
-	return compiled(tb, readDelaware, memory)
+	return compiled(tb, writeDelaware, memory)
 }
 
 // DelawareFile is a region file of Delaware's roads alone. All tests of a package share it.

@@ -2,6 +2,7 @@ package roadgraphtest
 
 import (
 	"cmp"
+	"context"
 	"encoding/xml"
 	"fmt"
 	"os"
@@ -12,8 +13,8 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -41,8 +42,8 @@ type Drawn struct {
 func (s Sketch) Draw(tb testing.TB) *Drawn {
 	tb.Helper()
 	path, places := s.Write(tb)
-	g, err := roadgraph.Open(compiled(tb, func(dir *scratch.Dir) (*extract.Data, error) {
-		return extract.Read(tb.Context(), dir, []string{path}, extract.Options{NoMap: true})
+	g, err := roadgraph.Open(compiled(tb, func(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
+		return writeExtract(ctx, w, dir, path)
 	}, memory))
 	if err != nil {
 		tb.Fatal(err)

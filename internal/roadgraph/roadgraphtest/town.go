@@ -12,8 +12,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
+	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -44,20 +45,28 @@ type Town struct {
 type Data struct {
 	Nodes        []Node
 	Roads        []Road
-	Restrictions []extract.Restriction
+	Restrictions []Restriction
 }
 
-// Node is a node of a road, with the modes that cannot pass it.
+// Restriction is a turn restriction. NoNode stands for no node, where it is over ways.
+type Restriction = network.Restriction
+
+// NoNode stands for no node.
+const NoNode = network.NoNode
+
+// Node is a node of a road, with the modes that cannot pass it and what else is there.
 type Node struct {
-	extract.Node
+	network.Node
 	Barrier mapdata.Modes
+	Control roadgraph.ControlFlags
 }
 
-// Road is a road with its nodes, as indexes, and its names.
+// Road is a road with its nodes, as indexes, and its texts.
 type Road struct {
-	extract.Road
+	network.Road
 	Nodes     []uint32
 	Name, Ref string
+	Details   []byte // see roadgraph.AppendDetail
 }
 
 // At is the position of a place.
@@ -95,7 +104,7 @@ func (t *Town) XY(p orb.Point) (x, y float64) {
 // Node adds a node.
 func (t *Town) Node(x, y float64) uint32 {
 	p := t.At(x, y)
-	t.Data.Nodes = append(t.Data.Nodes, Node{Node: extract.Node{
+	t.Data.Nodes = append(t.Data.Nodes, Node{Node: network.Node{
 		Lat: int32(math.Round(p.Lat() * 1e7)), Lon: int32(math.Round(p.Lon() * 1e7))}})
 	return uint32(len(t.Data.Nodes) - 1)
 }
@@ -104,7 +113,7 @@ func (t *Town) Node(x, y float64) uint32 {
 // until the next one is added.
 func (t *Town) Road(name string, nodes ...uint32) *Road {
 	everybody := mapdata.Car | mapdata.Bicycle | mapdata.Foot
-	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: extract.Road{
+	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: network.Road{
 		Way: int64(len(t.Data.Roads) + 1), Class: mapdata.Residential, Forward: everybody, Backward: everybody,
 		SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
@@ -142,43 +151,59 @@ func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 // Compile writes a region file of roads alone and opens it until the test ends.
 func Compile(tb testing.TB, d *Data) *region.File {
 	tb.Helper()
-	return compiled(tb, d.extract, memory)
+	return compiled(tb, d.write, memory)
 }
 
-// extract is the data as an extract has it.
-func (d *Data) extract(dir *scratch.Dir) (*extract.Data, error) {
-	out, err := extract.NewData(dir)
+// write compiles the roads.
+func (d *Data) write(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
+	out, err := network.NewData(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range d.Nodes {
-		err = errors.Join(err, out.Nodes.Append(d.Nodes[i].Node))
-		if stops := d.Nodes[i].Barrier; stops != 0 {
-			err = errors.Join(err, out.Barriers.Append(extract.Barrier{Node: uint32(i), Stops: stops}))
+	for i, n := range d.Nodes {
+		err = errors.Join(err, out.Nodes.Append(n.Node))
+		if n.Barrier != 0 || n.Control != 0 {
+			err = errors.Join(err, out.Special.Append(network.Special{Node: uint32(i), Stops: n.Barrier, Control: n.Control}))
 		}
 	}
 	for i := range d.Roads {
 		r := d.Roads[i].Road
 		r.FirstNode = uint64(out.RoadNodes.Len())
-		var failed [2]error
+		var failed [3]error
 		r.Name, failed[0] = out.Texts.Add(d.Roads[i].Name)
 		r.Ref, failed[1] = out.Texts.Add(d.Roads[i].Ref)
-		err = errors.Join(err, failed[0], failed[1], out.Roads.Append(r))
-		for _, node := range d.Roads[i].Nodes {
-			err = errors.Join(err, out.RoadNodes.Append(node))
-		}
+		r.Details, failed[2] = out.Texts.Add(string(d.Roads[i].Details))
+		err = errors.Join(err, failed[0], failed[1], failed[2], out.Roads.Append(r),
+			out.RoadNodes.Append(d.Roads[i].Nodes...))
 	}
-	out.Restrictions = d.Restrictions
-	return out, err
+	if out.Restrictions = d.Restrictions; err != nil {
+		return err
+	}
+	return network.Write(ctx, w, out, dir, nil)
+}
+
+// writeExtract compiles the roads of an extract.
+func writeExtract(ctx context.Context, w *region.Writer, dir *scratch.Dir, path string) error {
+	c, err := roads.New(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := osm.Read(ctx, dir, []string{path}, nil, c); err != nil {
+		return err
+	}
+	return c.Write(ctx, w, nil)
 }
 
 // memory is what roads are compiled in, in bytes.
 const memory = 64 << 20
 
-// compiled compiles the roads of an extract that read fills, and opens them until the test ends.
-func compiled(tb testing.TB, read func(*scratch.Dir) (*extract.Data, error), memory int64) *region.File {
+// writer writes the sections of roads.
+type writer func(ctx context.Context, w *region.Writer, dir *scratch.Dir) error
+
+// compiled compiles roads, and opens them until the test ends.
+func compiled(tb testing.TB, write writer, memory int64) *region.File {
 	tb.Helper()
-	f, err := compile(tb.TempDir(), read, memory)
+	f, err := compile(tb.TempDir(), write, memory)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -186,23 +211,18 @@ func compiled(tb testing.TB, read func(*scratch.Dir) (*extract.Data, error), mem
 	return f
 }
 
-func compile(parent string, read func(*scratch.Dir) (*extract.Data, error), memory int64) (f *region.File,
-	err error) {
+func compile(parent string, write writer, memory int64) (f *region.File, err error) {
 	path := filepath.Join(parent, "test.region")
 	dir, err := scratch.Open(parent, filepath.Base(path), memory)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	d, err := read(dir)
-	if err != nil {
-		return nil, err
-	}
 	w, err := region.Create(dir.Path(), func(name string) region.Spool { return scratch.NewStream(dir, name) })
 	if err != nil {
 		return nil, err
 	}
-	if err := roads.Write(w, d, dir); err != nil {
+	if err := write(context.Background(), w, dir); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
 	if err := w.Commit(context.Background(), path, region.Meta{}); err != nil {

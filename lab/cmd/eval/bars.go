@@ -22,8 +22,8 @@ type bar struct {
 // delawareBars are a fifth to a quarter above what was measured, by the name of the table. The same drives on the same
 // map have the same answers on every machine, but for the last digits.
 var delawareBars = map[string]bar{
-	"by car":                     {0.0118, 0},
-	"by car, radius left out":    {0.0118, 0},
+	"by car":                     {0.0150, 0}, // drives may begin and end on private roads
+	"by car, radius left out":    {0.0150, 0},
 	"as recorded, without times": {0.0305, 0},
 	"as recorded, with times":    {0.0290, 0},
 	"roads missing":              {0.0520, 1},

@@ -2,12 +2,12 @@
 package tilestest
 
 import (
-	"errors"
 	"path/filepath"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/basemap"
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -16,28 +16,30 @@ import (
 // Build compiles the map of an extract, and nothing else, with some bytes of memory, and returns the region file.
 func Build(t testing.TB, extractPath string, memory int64) (path string) {
 	t.Helper()
-	path, err := Try(t, extractPath, memory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path, _ = Count(t, extractPath, memory)
 	return path
 }
 
-// Try is Build of an extract that may be bad. The error is that of basemap.Write.
-func Try(t testing.TB, extractPath string, memory int64) (path string, err error) {
+// Count is Build. It tells how many drawings are left out because they are too large.
+func Count(t testing.TB, extractPath string, memory int64) (path string, skipped int64) {
 	t.Helper()
 	dir, err := scratch.Open(t.TempDir(), "test", memory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	data, err := extract.Read(t.Context(), dir, []string{extractPath}, extract.Options{})
+	sea := coast.New(dir)
+	m, err := basemap.New(dir, sea)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := osm.Read(t.Context(), dir, []string{extractPath}, nil, sea, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := new(region.Writer)
-	if err := basemap.Write(t.Context(), w, data, dir); err != nil {
-		return "", errors.Join(err, dir.Release())
+	if err := m.Write(t.Context(), w, data.Tiles, nil); err != nil {
+		t.Fatal(err)
 	}
 	region.AddCoverage(w, data.Tiles.Sorted())
 	path = filepath.Join(t.TempDir(), "map.region")
@@ -47,7 +49,7 @@ func Try(t testing.TB, extractPath string, memory int64) (path string, err error
 	if err := dir.Release(); err != nil {
 		t.Fatal(err)
 	}
-	return path, nil
+	return path, m.Skipped()
 }
 
 // Open opens the map of a region file until the end of the test.

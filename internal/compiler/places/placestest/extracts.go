@@ -8,13 +8,13 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
 
-// DelawarePoints returns positions on land all over Delaware's extract.
+// DelawarePoints returns positions on land all over Delaware's objects.
 func DelawarePoints(n int) []orb.Point {
 	rng := rand.New(rand.NewPCG(39, 75))
 	var points []orb.Point
@@ -42,7 +42,7 @@ func Read(t testing.TB, name string) *World {
 		return w
 	}
 	// What is mapped outlives the directory.
-	d, err := extract.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)}, extract.Options{NoMap: true})
+	d, err := objects.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)})
 	if err != nil {
 		t.Fatal(err)
 	}

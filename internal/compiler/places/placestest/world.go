@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/extract"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
@@ -23,14 +23,14 @@ import (
 func (w *World) Driveway(line orb.LineString, on int64, street orb.LineString) {
 	node := func(p orb.Point) uint32 {
 		c := geometry.NewCoord(p)
-		w.Nodes = append(w.Nodes, extract.Node{Lat: c.Y, Lon: c.X})
+		w.Nodes = append(w.Nodes, objects.Node{Lat: c.Y, Lon: c.X})
 		return uint32(len(w.Nodes) - 1)
 	}
-	named := Road{Road: extract.Road{Way: on, Class: mapdata.Residential}, Name: "named"}
+	named := Road{Road: objects.Road{Way: on, Named: 1}}
 	for _, p := range street {
 		named.Nodes = append(named.Nodes, node(p))
 	}
-	drive := Road{Road: extract.Road{Way: 900, Class: mapdata.Service}}
+	drive := Road{Road: objects.Road{Way: 900}}
 	for _, p := range line {
 		if k := slices.Index(street, p); k >= 0 {
 			drive.Nodes = append(drive.Nodes, named.Nodes[k])
@@ -55,20 +55,19 @@ func StreetsAround(w *World) {
 // World is map data. What is made by hand is near the middle of Kansas, where one thousandth of a degree is 111 m of
 // latitude and 87 m of longitude.
 type World struct {
-	Features       []extract.Feature
-	Interpolations []extract.Interpolation
-	Nodes          []extract.Node
+	Features       []objects.Feature
+	Interpolations []objects.Interpolation
+	Nodes          []objects.Node
 	Roads          []Road
 	Tiles          []uint32
 	Bounds         orb.Bound
 
-	data *extract.Data // what it was read from
+	data *objects.Data // what it was read from
 }
 
-// Road is a road with its name and its nodes.
+// Road is a road with its nodes.
 type Road struct {
-	extract.Road
-	Name  string
+	objects.Road
 	Nodes []uint32
 }
 
@@ -76,7 +75,7 @@ type Road struct {
 func (w *World) IsExtract() bool { return w.data != nil }
 
 // AllFeatures yields the features.
-func (w *World) AllFeatures(yield func(*extract.Feature) bool) {
+func (w *World) AllFeatures(yield func(*objects.Feature) bool) {
 	for i := range w.Features {
 		if !yield(&w.Features[i]) {
 			return
@@ -85,7 +84,7 @@ func (w *World) AllFeatures(yield func(*extract.Feature) bool) {
 }
 
 // AllInterpolations yields the interpolations.
-func (w *World) AllInterpolations(yield func(*extract.Interpolation) bool) {
+func (w *World) AllInterpolations(yield func(*objects.Interpolation) bool) {
 	for i := range w.Interpolations {
 		if !yield(&w.Interpolations[i]) {
 			return
@@ -93,20 +92,20 @@ func (w *World) AllInterpolations(yield func(*extract.Interpolation) bool) {
 	}
 }
 
-// Data is the world as an extract. Objects are sorted by kind and id.
-func (w *World) Data(t testing.TB) *extract.Data {
+// Data is the world as it is collected. Objects are sorted by kind and id.
+func (w *World) Data(t testing.TB) *objects.Data {
 	t.Helper()
 	if w.data != nil {
 		return w.data
 	}
 	dir := Scratch(t)
-	d, err := extract.NewData(dir)
+	d, err := objects.NewData(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = errors.Join(err, d.Nodes.Append(w.Nodes...))
 	features := slices.Clone(w.Features)
-	slices.SortStableFunc(features, func(a, b extract.Feature) int {
+	slices.SortStableFunc(features, func(a, b objects.Feature) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range features {
@@ -116,15 +115,13 @@ func (w *World) Data(t testing.TB) *extract.Data {
 		complete := *line
 		complete.Nodes = append(slices.Clone(line.Nodes), make([]int64, len(line.Line)-len(line.Nodes))...)
 		for len(complete.Numbers) < len(line.Line) {
-			complete.Numbers = append(slices.Clone(complete.Numbers), extract.NoNumber)
+			complete.Numbers = append(slices.Clone(complete.Numbers), objects.NoNumber)
 		}
 		err = errors.Join(err, d.Interpolations.Add(&complete))
 	}
 	for _, r := range w.Roads {
-		var failed error
-		r.Road.Name, failed = d.Texts.Add(r.Name)
 		r.FirstNode = uint64(d.RoadNodes.Len())
-		err = errors.Join(err, failed, d.Roads.Append(r.Road), d.RoadNodes.Append(r.Nodes...))
+		err = errors.Join(err, d.Roads.Append(r.Road), d.RoadNodes.Append(r.Nodes...))
 	}
 	for _, tile := range w.Tiles {
 		d.Tiles.Add(tile)
@@ -177,18 +174,18 @@ func Reversed(r orb.Ring) orb.Ring {
 }
 
 // Tags reads "key=value, key=value"; a | stands for a comma in a value.
-func Tags(text string) extract.Tags {
-	var t extract.Tags
+func Tags(text string) objects.Tags {
+	var t objects.Tags
 	for part := range strings.SplitSeq(text, ",") {
 		k, v, _ := strings.Cut(strings.TrimSpace(part), "=")
-		t = append(t, extract.Tag{Key: k, Value: strings.ReplaceAll(v, "|", ",")})
+		t = append(t, objects.Tag{Key: k, Value: strings.ReplaceAll(v, "|", ",")})
 	}
 	return t
 }
 
 // Add adds a feature with tags as Tags reads them.
 func (w *World) Add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
-	w.Features = append(w.Features, extract.Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
+	w.Features = append(w.Features, objects.Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
 }
 
 // Node adds a node.

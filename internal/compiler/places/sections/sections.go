@@ -1,12 +1,10 @@
-// Package sections writes the places of a region file: features one after the other, then trees over them, then cells.
+// Package sections writes the places of a region file: features one after the other, and trees over them.
 // What grows with the extract is in temporary files until the region is committed.
 package sections
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -24,19 +22,20 @@ type Writer struct {
 	records      *scratch.Array[byte]
 	pending      []pending // features of the block that is being filled
 	count        uint32
-	settlements  []settlement // by their numbers
 	places       []placefile.Place
 	placeNumbers map[placefile.Place]uint32
 
-	trees  []placefile.Tree
-	terms  []placefile.Term
-	leaves *scratch.Array[placefile.Leaf]
-	items  *scratch.Array[byte]
-	fixed  []placefile.FixedItem
-	levels *scratch.Array[boxtree.Box]
+	trees   []placefile.Tree
+	terms   []placefile.Term
+	leaves  *scratch.Array[placefile.Leaf]
+	items   *scratch.Array[byte]
+	settled *scratch.Array[placefile.Settlement]
+	levels  *scratch.Array[boxtree.Box]
 
-	roots []placefile.Root
-	cells *scratch.Array[byte]
+	contexts *table
+	runs     *scratch.Array[placefile.Run]
+	nearby   *scratch.Array[placefile.Run] // see Nearby
+	context  []byte                        // the one that is written
 }
 
 // New makes a Writer with temporary files in a directory.
@@ -45,9 +44,12 @@ func New(dir *scratch.Dir) (*Writer, error) {
 		blocks: scratch.NewArray[placefile.Block](dir, "blocks"), records: scratch.NewArray[byte](dir, "records"),
 		leaves: scratch.NewArray[placefile.Leaf](dir, "leaves"), items: scratch.NewArray[byte](dir, "items"),
 		placeNumbers: map[placefile.Place]uint32{},
-		levels:       scratch.NewArray[boxtree.Box](dir, "levels"), cells: scratch.NewArray[byte](dir, "cells"),
+		levels:       scratch.NewArray[boxtree.Box](dir, "levels"), runs: scratch.NewArray[placefile.Run](dir, "runs"),
+		settled: scratch.NewArray[placefile.Settlement](dir, "settled"),
+		nearby:  scratch.NewArray[placefile.Run](dir, "nearby"),
 	}
-	for name, t := range map[string]**table{"text": &w.text, "kinds": &w.kinds, "addresses": &w.addresses} {
+	for name, t := range map[string]**table{"text": &w.text, "kinds": &w.kinds, "addresses": &w.addresses,
+		"contexts": &w.contexts} {
 		var err error
 		if *t, err = newTable(dir, name); err != nil {
 			return nil, err
@@ -68,7 +70,6 @@ type Feature struct {
 	HouseNumber string
 	Address     placefile.Address
 	Names       []tagging.Kind // in other languages
-	Place       *placefile.Place
 	Area        *placefile.Area
 }
 
@@ -105,9 +106,6 @@ func (w *Writer) Add(f *Feature) error {
 			return err
 		}
 	}
-	if f.Place != nil {
-		w.settlements = append(w.settlements, settlement{w.count, w.placeNumber(*f.Place)})
-	}
 	if f.Area != nil || f.Name == placefile.AddressName(f.HouseNumber, f.Address.Street) {
 		r.Name = ""
 	}
@@ -126,11 +124,8 @@ func (w *Writer) Add(f *Feature) error {
 	return nil
 }
 
-// settlement is a feature with the number of what it belongs to.
-type settlement struct{ feature, place uint32 }
-
-// placeNumber is the number of what settlements belong to, from 1.
-func (w *Writer) placeNumber(p placefile.Place) uint32 {
+// PlaceNumber is the number of what settlements belong to, from 1.
+func (w *Writer) PlaceNumber(p placefile.Place) uint32 {
 	n, has := w.placeNumbers[p]
 	if !has {
 		w.places = append(w.places, p)
@@ -138,17 +133,6 @@ func (w *Writer) placeNumber(p placefile.Place) uint32 {
 		w.placeNumbers[p] = n
 	}
 	return n
-}
-
-// placeOf is the number of what a feature belongs to, 0 for what is no settlement.
-func (w *Writer) placeOf(feature uint32) uint32 {
-	i, has := slices.BinarySearchFunc(w.settlements, feature, func(s settlement, feature uint32) int {
-		return cmp.Compare(s.feature, feature)
-	})
-	if !has {
-		return 0
-	}
-	return w.settlements[i].place
 }
 
 // flush writes the block that is being filled.
@@ -199,10 +183,10 @@ func (w *Writer) Finish(out *region.Writer) {
 	region.Add(out, placefile.SectionTrees, w.trees)
 	region.Add(out, placefile.SectionTerms, w.terms)
 	region.Add(out, placefile.SectionLeaves, w.leaves.Slice())
-	region.Add(out, placefile.SectionFixed, w.fixed)
+	region.Add(out, placefile.SectionSettled, w.settled.Slice())
 	region.Add(out, placefile.SectionPlaces, w.places)
 	region.Add(out, placefile.SectionItems, w.items.Slice())
 	region.Add(out, placefile.SectionLevels, w.levels.Slice())
-	region.Add(out, placefile.SectionRoots, w.roots)
-	region.Add(out, placefile.SectionCells, w.cells.Slice())
+	region.Add(out, placefile.SectionRuns, w.runs.Slice())
+	region.Add(out, placefile.SectionContexts, w.contexts.bytes.Slice())
 }

@@ -59,3 +59,12 @@ func (t *table) find(key string, data ...[]byte) (uint64, error) {
 	}
 	return t.at.Slice()[n], nil
 }
+
+// text returns what string added, as bytes to be read only.
+func (t *table) text(at uint64) []byte {
+	if at == 0 {
+		return nil
+	}
+	length, n := binary.Uvarint(t.bytes.Slice()[at:])
+	return t.bytes.Slice()[at+uint64(n):][:length]
+}

@@ -1,6 +1,7 @@
 package sections
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -15,10 +16,14 @@ func (w *Writer) Trees(general uint32) error {
 		return err
 	}
 	blocks := w.blocks.Slice()
-	t := placefile.Tree{Count: general}
+	t := placefile.Tree{Count: general, Leaves: uint32(w.leaves.Len())}
 	var over overLeaves
-	for i := range blocks[:t.LeafCount()] {
-		over.add(blocks[i].All())
+	for i := range blocks[:t.LeafCount()] { // boxes that lie side by side are read faster than blocks
+		l := placefile.Leaf{Box: blocks[i].All()}
+		over.add(l.Box)
+		if err := w.leaves.Append(l); err != nil {
+			return err
+		}
 	}
 	return w.addTree(t, &over)
 }
@@ -50,25 +55,21 @@ func (w *Writer) addTree(t placefile.Tree, over *overLeaves) error {
 	return w.levels.Append(boxtree.AppendLevels(nil, over.boxes)...)
 }
 
-// Tree adds a fixed tree of features, in ascending order. There are few of these features, and what tells whether they
-// are meant is kept beside each other.
-func (w *Writer) Tree(items iter.Seq[uint32]) error {
-	t := placefile.Tree{Leaves: uint32(w.leaves.Len())}
+// Settlements adds a tree of settlements, in the order of their features. What a search needs to know of them is kept
+// beside each other.
+func (w *Writer) Settlements(all iter.Seq[placefile.Settlement]) error {
+	t := placefile.Tree{Items: uint64(w.settled.Len()), Leaves: uint32(w.leaves.Len())}
 	var over overLeaves
-	err := inLeaves(items, func(leaf []uint32) error {
-		l := placefile.Leaf{Box: w.boxOf(leaf)}
-		over.add(l.Box)
-		for _, n := range leaf {
-			w.fixed = append(w.fixed, placefile.FixedItem{Box: w.box(n), Feature: n, Place: w.placeOf(n)})
+	err := inLeaves(all, func(leaf []placefile.Settlement) error {
+		l := placefile.Leaf{Box: boxtree.Empty}
+		for i := range leaf {
+			l.Box.Extend(leaf[i].Box)
 		}
-		w.fixed = append(w.fixed, make([]placefile.FixedItem, placefile.Fanout-len(leaf))...)
+		over.add(l.Box)
 		t.Count += uint32(len(leaf))
-		return w.leaves.Append(l)
+		return cmp.Or(w.leaves.Append(l), w.settled.Append(leaf...))
 	})
-	if err != nil {
-		return err
-	}
-	return w.addTree(t, &over)
+	return cmp.Or(err, w.addTree(t, &over))
 }
 
 // Term adds the tree of a word, after those of all words before it and after the fixed trees.
@@ -102,8 +103,8 @@ func (w *Writer) Term(word string, items iter.Seq[uint32]) error {
 }
 
 // inLeaves calls a function with each Fanout items.
-func inLeaves(items iter.Seq[uint32], add func(leaf []uint32) error) error {
-	leaf := make([]uint32, 0, placefile.Fanout)
+func inLeaves[T any](items iter.Seq[T], add func(leaf []T) error) error {
+	leaf := make([]T, 0, placefile.Fanout)
 	for n := range items {
 		if leaf = append(leaf, n); len(leaf) == placefile.Fanout {
 			if err := add(leaf); err != nil {

@@ -1,0 +1,184 @@
+package basemap
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
+	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/maptile"
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// maxRecords is how many bytes of records a tile has at most: what is shown from the last zooms is left out where there
+// is more. The densest cells of the world have a few megabytes.
+const maxRecords = 16 << 20
+
+// maker makes tiles of their records and of the land and the sea.
+type maker struct {
+	sea         *coast.Map
+	cutters     *maptile.Cutters
+	land, ocean uint64 // where their classes are in the text
+}
+
+// job is a tile that is being made.
+type job struct {
+	tile    mapfile.Tile
+	records []byte
+	made    []byte
+}
+
+// output is what a map is written to: sections that are kept in temporary files until the region is committed.
+type output struct {
+	cells, tiles     *scratch.Array[mapfile.Entry]
+	records, pyramid *scratch.Array[byte]
+}
+
+// Write adds the map to a region. The nodes are the tiles of region.CoverageZoom with a node.
+func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles, bar *progress.Bar) error {
+	land, errLand := c.texts.add(schema.Land().Encode())
+	ocean, errOcean := c.texts.add(schema.Ocean().Encode())
+	if err := cmp.Or(errLand, errOcean, c.texts.freeIndex()); err != nil {
+		return err
+	}
+	for _, tile := range nodes.Sorted() {
+		c.cells.Add(tile)
+	}
+	sea, err := c.coast.Map(ctx, c.cells)
+	if err != nil {
+		return fmt.Errorf("coast: %w", err)
+	}
+	out := output{
+		cells:   scratch.NewArray[mapfile.Entry](c.dir, "map-cells"),
+		tiles:   scratch.NewArray[mapfile.Entry](c.dir, "map-tiles"),
+		records: scratch.NewArray[byte](c.dir, "map-records"),
+		pyramid: scratch.NewArray[byte](c.dir, "map-pyramid"),
+	}
+	m := maker{sea: sea, cutters: maptile.NewCutters(c.texts), land: land, ocean: ocean}
+	tiles := tilesOf(c.cells)
+	bar.Start("tiles", int64(len(tiles)))
+	var failed error
+	err = inorder.Run(ctx, func(give func(*job) bool) { failed = c.gather(tiles, give) }, m.make, func(j *job) error {
+		bar.Add(1)
+		return out.add(j)
+	})
+	if err = cmp.Or(err, failed); err != nil {
+		return err
+	}
+	bar.Finish()
+	region.Add(w, mapfile.SectionCells, out.cells.Slice())
+	region.Add(w, mapfile.SectionRecords, out.records.Slice())
+	region.Add(w, mapfile.SectionText, c.texts.bytes.Slice())
+	region.Add(w, mapfile.SectionTiles, out.tiles.Slice())
+	region.Add(w, mapfile.SectionPyramid, out.pyramid.Slice())
+	return cmp.Or(c.pieces.Free(), sea.Free())
+}
+
+// add adds a tile that is made.
+func (o *output) add(j *job) error {
+	index, data := o.tiles, o.pyramid
+	if j.tile.Z == mapfile.CellZoom {
+		index, data = o.cells, o.records
+	}
+	if len(j.made) == 0 {
+		return nil
+	}
+	e := mapfile.Entry{ID: uint32(j.tile.ID()), Length: uint32(len(j.made)), Offset: uint64(data.Len())}
+	return cmp.Or(data.Append(j.made...), index.Append(e))
+}
+
+// gather gives a job of each tile, with its records in their order. Pieces of other tiles are left out: they are in the
+// buffers of tiles without anything else.
+func (c *Consumer) gather(tiles []uint32, give func(*job) bool) error {
+	pieces := c.pieces.Slice()
+	var records []byte // of the next tile
+	giveUntil := func(id uint64) error {
+		for ; len(tiles) > 0 && uint64(tiles[0]) < id; tiles = tiles[1:] {
+			if !give(&job{tile: mapfile.TileOf(uint64(tiles[0])), records: records}) {
+				return context.Canceled
+			}
+			records = nil
+		}
+		return nil
+	}
+	err := c.order.Each(func(p *placed) error {
+		id := p.key >> 8
+		if err := giveUntil(id); err != nil {
+			return err
+		}
+		length, n := binary.Uvarint(pieces[p.offset:])
+		record := pieces[p.offset:][:uint64(n)+length]
+		if len(tiles) > 0 && uint64(tiles[0]) == id && len(records)+len(record) <= maxRecords {
+			records = append(records, record...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return giveUntil(math.MaxUint64)
+}
+
+// make makes a cell, or a finished tile.
+func (m *maker) make(j *job) (*job, error) {
+	j.records = append(m.surfaces(j.tile), j.records...)
+	if j.tile.Z == mapfile.CellZoom {
+		j.made = j.records
+		return j, nil
+	}
+	made, err := m.cutters.Cut(nil, j.records, j.tile, j.tile)
+	j.made = made
+	return j, err
+}
+
+// surfaces returns the records of the land and the ocean in a tile. Where land reaches its border it goes on to the end
+// of its buffer. Ocean is all of the tile and its buffer, for those who cut tiles to take the land out of it: so there
+// is nothing between the two, however they round.
+func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
+	land, ocean := m.sea.Tile(t.Z, t.X, t.Y)
+	add := func(class uint64, rings []geom.Ring) {
+		records = mapfile.AppendRecord(records, t, 0, t.Buffered(), mapfile.AppendBody(nil, class, nil),
+			mapfile.AppendShape(nil, t, &mapfile.Shape{Rings: rings}))
+	}
+	if len(land) > 0 {
+		var rings []geom.Ring
+		for _, p := range land {
+			rings = append(rings, geom.Extrude(p, t.Rect(), t.Margin())...)
+		}
+		add(m.land, rings)
+	}
+	if len(ocean) > 0 {
+		add(m.ocean, []geom.Ring{t.Buffered().Ring()})
+	}
+	return records
+}
+
+// tilesOf returns the IDs, in order, of all tiles that hold a cell, and of the cells.
+func tilesOf(cells *osm.Tiles) []uint32 {
+	var ids []uint32
+	for _, number := range cells.Sorted() {
+		t := mapfile.Tile{Z: mapfile.CellZoom, X: number >> region.CoverageZoom, Y: number % (1 << region.CoverageZoom)}
+		ids = append(ids, uint32(t.ID()))
+	}
+	slices.Sort(ids)
+	levels := [][]uint32{ids}
+	for z := mapfile.CellZoom; z > 0; z-- {
+		var parents []uint32 // in order as well: the descendants of a tile follow one another
+		for _, id := range levels[len(levels)-1] {
+			parents = append(parents, uint32(mapfile.TileOf(uint64(id)).Parent(uint8(z-1)).ID()))
+		}
+		levels = append(levels, slices.Compact(parents))
+	}
+	slices.Reverse(levels)
+	return slices.Concat(levels...)
+}

@@ -1,0 +1,156 @@
+// Package coast tells what of a map is land and what is ocean. OpenStreetMap has no areas of either, only the coast
+// between them, with land to the left of each line and water to the right, and of that an extract has a part, which
+// ends somewhere.
+//
+// The coast is cut into the cells of zoom 12 that the extracts cover. In each, what lies between pieces of coast is
+// closed along the cell's border. Cells without coast are what their neighbours say. Where no extract is, the outlines
+// of countries are the coast, so that a map of a small part of the world lies in the world. Tiles of lower zooms are
+// put together of their quarters, and simplified.
+package coast
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+const (
+	cellZoom  = region.CoverageZoom
+	cellShift = mercator.Bits - cellZoom
+	// longest is the longest segment of a coast, in cells east to west and north to south together. Nobody maps a coast
+	// that is straight for 600 kilometres; a longer segment is a mistake, and a gap.
+	longest = 64
+)
+
+// piece is a piece of the coast in one cell. The order is that of the cells, then that of the ways.
+type piece struct {
+	cell, n uint32
+	way     int64
+	at      uint64 // among the points
+}
+
+func comparePieces(a, b piece) int {
+	return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.way, b.way), cmp.Compare(a.at, b.at))
+}
+
+// Consumer gathers the coast. It is an osm.Consumer.
+type Consumer struct {
+	dir    *scratch.Dir
+	points *scratch.Array[mercator.Point]
+	sorter *scratch.Sorter[piece]
+	pieces *scratch.Array[piece] // when all is there, in order
+}
+
+// New makes a Consumer whose temporary files are in dir.
+func New(dir *scratch.Dir) *Consumer {
+	return &Consumer{dir: dir, points: scratch.NewArray[mercator.Point](dir, "coast"),
+		sorter: scratch.NewSorter(dir, "coast-pieces-sort", dir.SortMemory(), comparePieces),
+		pieces: scratch.NewArray[piece](dir, "coast-pieces")}
+}
+
+// batch has the pieces of the coast of some ways.
+type batch struct {
+	cutter splitter
+	way    int64
+	line   []mercator.Point
+	pieces []piece // by where they are among the points of the batch
+	points []mercator.Point
+}
+
+// NewBatch implements osm.Consumer.
+func (c *Consumer) NewBatch() osm.Batch {
+	b := new(batch)
+	b.cutter = splitter{shift: cellShift, last: 1<<cellZoom - 1, yield: func(x, y int32, p []mercator.Point) {
+		cell := uint32(x)<<cellZoom | uint32(y)
+		b.pieces = append(b.pieces, piece{cell, uint32(len(p)), b.way, uint64(len(b.points))})
+		b.points = append(b.points, p...)
+	}}
+	return b
+}
+
+// Node implements osm.Batch.
+func (b *batch) Node(*osm.Node) bool { return false }
+
+// Relation implements osm.Batch.
+func (b *batch) Relation(*osm.Relation) bool { return false }
+
+// Area implements osm.Batch.
+func (b *batch) Area(*osm.Area) {}
+
+// Way cuts a coastline into the pieces of each cell.
+func (b *batch) Way(w *osm.Way) {
+	if !w.Tags.Is(tags.Natural, "coastline") {
+		return
+	}
+	b.way = w.ID
+	for from, to := range w.Parts {
+		b.line = b.line[:0]
+		for _, at := range w.Coords[from:to] {
+			p := mercator.ProjectE7(at.Lat, at.Lon)
+			if n := len(b.line); n > 0 && distance(b.line[n-1], p) > longest<<cellShift {
+				b.cutter.line(b.line)
+				b.line = b.line[:0]
+			}
+			b.line = append(b.line, p)
+		}
+		b.cutter.line(b.line)
+	}
+}
+
+// Take implements osm.Consumer.
+func (c *Consumer) Take(of osm.Batch) error {
+	b := of.(*batch)
+	before := uint64(c.points.Len())
+	for _, p := range b.pieces {
+		p.at += before
+		if err := c.sorter.Add(p); err != nil {
+			return err
+		}
+	}
+	err := c.points.Append(b.points...)
+	b.pieces, b.points = b.pieces[:0], b.points[:0]
+	return err
+}
+
+// Located implements osm.Consumer.
+func (c *Consumer) Located(context.Context, *osm.Nodes) error { return nil }
+
+// Finish implements osm.Consumer. It sorts the pieces.
+func (c *Consumer) Finish(context.Context) error {
+	return cmp.Or(c.sorter.Each(func(p *piece) error { return c.pieces.Append(*p) }), c.points.Trim(), c.pieces.Trim())
+}
+
+// cells yields the number of each cell that has coast, in order.
+func (c *Consumer) cells(yield func(cell uint32) bool) {
+	all := c.pieces.Slice()
+	for i, p := range all {
+		if (i == 0 || all[i-1].cell != p.cell) && !yield(p.cell) {
+			return
+		}
+	}
+}
+
+// tile is the coast of a cell. Where no coast reaches its border, what is around is unknown to it.
+func (c *Consumer) tile(cell uint32) *tile {
+	all, points := c.pieces.Slice(), c.points.Slice()
+	i, _ := slices.BinarySearchFunc(all, cell, func(p piece, cell uint32) int { return cmp.Compare(p.cell, cell) })
+	var pieces []geom.Line
+	from := make(map[[2]mercator.Point]geom.Line) // by where they begin and end, to leave out what is there twice
+	for ; i < len(all) && all[i].cell == cell; i++ {
+		p := points[all[i].at:][:all[i].n:all[i].n]
+		ends := [2]mercator.Point{p[0], p[len(p)-1]}
+		if slices.Equal(from[ends], p) {
+			continue
+		}
+		from[ends] = p
+		pieces = append(pieces, p)
+	}
+	return settle(cellSquare(cell), pieces)
+}

@@ -1,0 +1,68 @@
+package objects
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+)
+
+// entrance is a node where people enter a building.
+type entrance struct {
+	node int64 // its id, and its number from numberEntrances on
+	kind entranceKind
+}
+
+type entranceKind uint8
+
+const (
+	noEntrance entranceKind = iota
+	otherEntrance
+	mainEntrance
+)
+
+// entranceOf tells what entrance a node is. An address is at none that is there for emergencies, goods or cars.
+func entranceOf(set *tags.Set) entranceKind {
+	switch set.Get(tags.Entrance) {
+	case "main":
+		return mainEntrance
+	case "", "no", "emergency", "exit", "service", "garage", "secondary":
+		return noEntrance
+	}
+	return otherEntrance
+}
+
+// numberEntrances prepares for looking up: by the numbers of the nodes.
+func (d *Data) numberEntrances() error {
+	kept := d.entrances.Slice()[:0]
+	for _, e := range d.entrances.Slice() {
+		if n, ok := d.nodes.Find(e.node); ok {
+			kept = append(kept, entrance{int64(n), e.kind})
+		}
+	}
+	slices.SortFunc(kept, func(a, b entrance) int { return cmp.Compare(a.node, b.node) })
+	d.entrances.Truncate(len(kept))
+	return d.entrances.Trim()
+}
+
+// entranceFinder gathers where people enter something: by its main entrances, if it has any.
+type entranceFinder struct {
+	data  *Data
+	best  entranceKind
+	found []Coord
+}
+
+// look looks at a node of the outline.
+func (f *entranceFinder) look(number uint64) {
+	all := f.data.entrances.Slice()
+	i, ok := slices.BinarySearchFunc(all, int64(number), func(e entrance, n int64) int { return cmp.Compare(e.node, n) })
+	if !ok || all[i].kind < f.best {
+		return
+	}
+	if all[i].kind > f.best {
+		f.best, f.found = all[i].kind, f.found[:0]
+	}
+	if at := f.data.nodes.At(number); !slices.Contains(f.found, at) {
+		f.found = append(f.found, at)
+	}
+}

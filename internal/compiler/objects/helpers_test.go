@@ -1,0 +1,224 @@
+package objects
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/paulmach/orb"
+	opm "github.com/paulmach/osm"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// content is Data out of its files.
+type content struct {
+	Features       []Feature
+	Interpolations []Interpolation
+	Counts         Counts
+	Extracts       *osm.Extracts
+}
+
+// read reads extracts.
+func read(t testing.TB, paths ...string) *content {
+	t.Helper()
+	d, err := NewData(osmtest.Dir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &content{Extracts: osmtest.Read(t, paths, d)}
+	c.Counts = d.Counts
+	for f := range d.Features.All {
+		one := *f
+		one.Tags = slices.Clone(f.Tags)
+		c.Features = append(c.Features, one)
+	}
+	for line := range d.Interpolations.All {
+		one := *line
+		one.Line, one.Nodes, one.Numbers = slices.Clone(line.Line), slices.Clone(line.Nodes), slices.Clone(line.Numbers)
+		one.Tags = slices.Clone(line.Tags)
+		c.Interpolations = append(c.Interpolations, one)
+	}
+	return c
+}
+
+// tagsOf reads "key=value key=value"; a plus stands for a space.
+func tagsOf(text string) opm.Tags {
+	var tags opm.Tags
+	for field := range strings.FieldsSeq(text) {
+		k, v, _ := strings.Cut(field, "=")
+		tags = append(tags, opm.Tag{Key: k, Value: strings.ReplaceAll(v, "+", " ")})
+	}
+	return tags
+}
+
+// sketch is a small map that is written as an extract in XML.
+type sketch struct {
+	nodes     map[int64][2]float64 // lon, lat
+	nodeTags  map[int64]string
+	ways      []sketchWay
+	relations []sketchRelation
+}
+
+type sketchWay struct {
+	id    int64
+	nodes []int64
+	tags  string
+}
+
+type sketchRelation struct {
+	id      int64
+	members string // w1:outer n2:via
+	tags    string
+}
+
+// grid places node 10*y+x at (x, y) in hundredths of a degree.
+func grid() map[int64][2]float64 {
+	nodes := make(map[int64][2]float64)
+	for y := range 10 {
+		for x := range 10 {
+			nodes[int64(10*y+x)] = [2]float64{float64(x) / 100, float64(y) / 100}
+		}
+	}
+	return nodes
+}
+
+func (s *sketch) xml() string {
+	var b strings.Builder
+	tags := func(text string) {
+		for _, t := range tagsOf(text) {
+			fmt.Fprintf(&b, "<tag k=%q v=%q/>", t.Key, t.Value)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.nodes)) {
+		fmt.Fprintf(&b, `<node id="%d" version="1" lat="%.7f" lon="%.7f">`, id, s.nodes[id][1], s.nodes[id][0])
+		tags(s.nodeTags[id])
+		b.WriteString("</node>\n")
+	}
+	for _, w := range s.ways {
+		fmt.Fprintf(&b, `<way id="%d" version="1">`, w.id)
+		for _, n := range w.nodes {
+			fmt.Fprintf(&b, `<nd ref="%d"/>`, n)
+		}
+		tags(w.tags)
+		b.WriteString("</way>\n")
+	}
+	kinds := map[byte]string{'n': "node", 'w': "way", 'r': "relation"}
+	for _, r := range s.relations {
+		fmt.Fprintf(&b, `<relation id="%d" version="1">`, r.id)
+		for m := range strings.FieldsSeq(r.members) {
+			ref, role, _ := strings.Cut(m, ":")
+			fmt.Fprintf(&b, `<member type=%q ref=%q role=%q/>`, kinds[ref[0]], ref[1:], role)
+		}
+		tags(r.tags)
+		b.WriteString("</relation>\n")
+	}
+	return b.String()
+}
+
+func (s *sketch) read(t testing.TB) *content {
+	t.Helper()
+	return read(t, osmtest.File(t, s.xml()))
+}
+
+// feature returns a feature by kind and id, or nil.
+func (d *content) feature(kind mapdata.Kind, id int64) *Feature {
+	i, ok := slices.BinarySearchFunc(d.Features, Feature{Kind: kind, ID: id}, func(a, b Feature) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	if !ok {
+		return nil
+	}
+	return &d.Features[i]
+}
+
+// multi returns a polygon or multipolygon as a multipolygon, nil for other geometries.
+func multi(g orb.Geometry) orb.MultiPolygon {
+	switch g := g.(type) {
+	case orb.Polygon:
+		return orb.MultiPolygon{g}
+	case orb.MultiPolygon:
+		return g
+	default:
+		return nil
+	}
+}
+
+// areaOf returns an area in square degrees.
+func areaOf(mp orb.MultiPolygon) float64 {
+	sum := 0.0
+	for _, polygon := range mp {
+		for i, r := range polygon {
+			if i == 0 {
+				sum += math.Abs(rings.SignedArea(r))
+			} else {
+				sum -= math.Abs(rings.SignedArea(r))
+			}
+		}
+	}
+	return sum
+}
+
+// checkRings fails if rings are open or run the wrong way round.
+func checkRings(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, mp orb.MultiPolygon) {
+	t.Helper()
+	for i, polygon := range mp {
+		for k, r := range polygon {
+			if len(r) < 4 || r[0] != r[len(r)-1] {
+				t.Errorf("polygon %d, ring %d is open: %v", i, k, r)
+			}
+			if (rings.SignedArea(r) > 0) != (k == 0) {
+				t.Errorf("polygon %d, ring %d runs the wrong way round: %v", i, k, r)
+			}
+		}
+	}
+}
+
+// checkData checks what holds for all Data, whatever it was read from.
+func checkData(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, d *content) {
+	t.Helper()
+	for i, f := range d.Features {
+		if i > 0 {
+			before := d.Features[i-1]
+			if cmp.Or(cmp.Compare(before.Kind, f.Kind), cmp.Compare(before.ID, f.ID)) >= 0 {
+				t.Errorf("feature %d/%d is out of order", f.Kind, f.ID)
+			}
+		}
+		if !slices.IsSortedFunc(f.Tags, func(a, b Tag) int { return cmp.Compare(a.Key, b.Key) }) {
+			t.Errorf("feature %d/%d: tags %v", f.Kind, f.ID, f.Tags)
+		}
+		switch g := f.Geometry.(type) {
+		case orb.Point:
+		case orb.LineString:
+			if len(g) < 2 {
+				t.Errorf("feature %d/%d: line of %d points", f.Kind, f.ID, len(g))
+			}
+		case orb.Polygon, orb.MultiPolygon:
+			if mp := multi(g); len(mp) > 0 {
+				checkRings(t, mp)
+			} else {
+				t.Errorf("feature %d/%d is empty", f.Kind, f.ID)
+			}
+		default:
+			t.Errorf("feature %d/%d is a %T", f.Kind, f.ID, g)
+		}
+	}
+	for _, line := range d.Interpolations {
+		if len(line.Line) != len(line.Numbers) || line.Step < 1 {
+			t.Errorf("interpolation %+v", line)
+		}
+	}
+}

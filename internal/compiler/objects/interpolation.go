@@ -1,0 +1,244 @@
+package objects
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// Interpolation is a line between two house numbers.
+type Interpolation struct {
+	Way  int64
+	Line orb.LineString
+	// Nodes are the ids of the line's nodes, and Numbers the house numbers at them, NoNumber where a node has none;
+	// both are as long as Line.
+	Nodes   []int64
+	Numbers []int32
+	// Step is 1 (all), 2 (odd, even) or another whole number.
+	Step int32
+	// Parity restricts the numbers to odd or even ones, whatever the ends have.
+	Parity Parity
+	// Tags are the addr:* tags that all of its houses have: the way's own, and those that the houses at its nodes agree
+	// on.
+	Tags Tags
+}
+
+// NoNumber stands for no house number: 0 is one.
+const NoNumber = -1
+
+// Parity says which house numbers an interpolation has.
+type Parity uint8
+
+// The parities.
+const (
+	AnyParity Parity = iota
+	Odd
+	Even
+)
+
+// The limits of interpolations: what is beyond them is a slip of the mapper's.
+const (
+	maxHouseNumber = 99_999
+	maxStep        = 100
+)
+
+// Interpolations are interpolations in a scratch file, as Features are.
+type Interpolations struct {
+	texts   *scratch.Texts
+	records *scratch.Records
+}
+
+// NewInterpolations makes an empty list. The texts of tags are added to texts.
+func NewInterpolations(dir *scratch.Dir, texts *scratch.Texts) *Interpolations {
+	return &Interpolations{texts, scratch.NewRecords(dir, "interpolations")}
+}
+
+// Len is how many interpolations there are.
+func (s *Interpolations) Len() int { return s.records.Len() }
+
+// Add adds an interpolation. The error is as that of Features.Add.
+func (s *Interpolations) Add(line *Interpolation) error {
+	tags, err := numberTags(nil, s.texts, line.Tags)
+	if err != nil {
+		return err
+	}
+	coords, ok := appendCoords(nil, line.Line, true)
+	if !ok {
+		return fmt.Errorf("the interpolation of way %d has a position that is none on Earth", line.Way)
+	}
+	row := appendInterpolation(appendTags(nil, tags), line.Step, line.Parity, coords, line.Nodes, line.Numbers)
+	return s.records.Add(keyOf(mapdata.KindWay, line.Way), row)
+}
+
+// appendInterpolation appends what is behind the tags of a record. Without numbers, no node has one.
+func appendInterpolation(row []byte, step int32, parity Parity, line []Coord, nodes []int64, numbers []int32) []byte {
+	row = binary.AppendVarint(append(row, byte(parity)), int64(step))
+	row = osm.AppendLine(row, line)
+	last := int64(0)
+	for i, node := range nodes {
+		number := int32(NoNumber)
+		if numbers != nil {
+			number = numbers[i]
+		}
+		row = binary.AppendVarint(binary.AppendVarint(row, node-last), int64(number))
+		last = node
+	}
+	return row
+}
+
+// All yields all interpolations in their order. Each is valid until the next one: their memory is the same.
+func (s *Interpolations) All(yield func(*Interpolation) bool) {
+	var line Interpolation
+	var coords []Coord
+	var numbers []TagNumbers
+	names := textCache{texts: s.texts}
+	for i := range s.records.Len() {
+		_, line.Way = objectOf(s.records.Key(i))
+		row := s.records.Read(i)
+		numbers = readTags(&row, numbers[:0])
+		line.Tags = names.tags(line.Tags[:0], numbers)
+		line.Parity, line.Step = Parity(row.Byte()), int32(row.Varint())
+		coords = osm.ReadLine(&row, coords[:0])
+		line.Line = orb.LineString(appendPoints(line.Line[:0], coords))
+		line.Nodes, line.Numbers = line.Nodes[:0], line.Numbers[:0]
+		last := int64(0)
+		for range coords {
+			last += row.Varint()
+			line.Nodes, line.Numbers = append(line.Nodes, last), append(line.Numbers, int32(row.Varint()))
+		}
+		if !yield(&line) {
+			return
+		}
+	}
+}
+
+// parseInterpolation returns the step between the houses of an addr:interpolation, and which numbers they have; false
+// for alphabetic ones, which count in letters, and for values that are not understood.
+func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
+	switch value {
+	case "":
+		return 0, AnyParity, false
+	case "odd":
+		return 2, Odd, true
+	case "even":
+		return 2, Even, true
+	case "all":
+		return 1, AnyParity, true
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || n < 1 || n > maxStep {
+		return 0, AnyParity, false
+	}
+	return int32(n), AnyParity, true
+}
+
+// parseHouseNumber returns the number that a house number starts with (12a: 12), or NoNumber.
+func parseHouseNumber(value string) int32 {
+	n := int32(NoNumber)
+	for i := 0; i < len(value) && value[i] >= '0' && value[i] <= '9'; i++ {
+		if n = max(n, 0)*10 + int32(value[i]-'0'); n > maxHouseNumber {
+			return NoNumber
+		}
+	}
+	return n
+}
+
+// sharedKeys are the parts of an address that the houses of an interpolation have in common.
+var sharedKeys = []string{
+	"addr:street", "addr:place", "addr:suburb", "addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city",
+	"addr:town",
+	"addr:village", "addr:municipality", "addr:county", "addr:state", "addr:province", "addr:postcode",
+}
+
+// completed returns the tags of an address with those of another one that it lacks. A street or a place is not added
+// where either is there.
+func (t Tags) completed(from Tags) Tags {
+	settled := t.onStreet()
+	for _, key := range sharedKeys {
+		value := from.Get(key)
+		if value == "" || t.Get(key) != "" || settled && (key == "addr:street" || key == "addr:place") {
+			continue
+		}
+		t = t.with(Tag{key, value})
+	}
+	return t
+}
+
+// agreed returns the parts of an address that are the same in all that have them.
+func agreed(addresses []Tags) Tags {
+	var shared Tags
+	for _, key := range sharedKeys {
+		value := ""
+		for _, t := range addresses {
+			v := t.Get(key)
+			if v != "" && value != "" && v != value {
+				value = ""
+				break
+			}
+			if v != "" {
+				value = v
+			}
+		}
+		if value != "" {
+			shared = shared.with(Tag{key, value})
+		}
+	}
+	return shared
+}
+
+// assembleInterpolations fills Interpolations: the lines with house numbers at two nodes at least. The houses at these
+// nodes get what they lack of the line's address.
+func (d *Data) assembleInterpolations(ctx context.Context) error {
+	if err := d.lines.records.Sort(ctx); err != nil {
+		return err
+	}
+	for line := range d.lines.All {
+		if err := cmp.Or(ctx.Err(), d.interpolate(line)); err != nil {
+			return err
+		}
+	}
+	return d.Interpolations.records.Sort(ctx)
+}
+
+// interpolate adds a line.
+func (d *Data) interpolate(line *Interpolation) error {
+	var houses []int // features
+	var addresses []Tags
+	var r FeatureRecord
+	for k, node := range line.Nodes {
+		i := d.find(keyOf(mapdata.KindNode, node), &r)
+		if i < 0 {
+			continue
+		}
+		tags := d.names.tags(nil, r.Tags)
+		if line.Numbers[k] = parseHouseNumber(tags.Get("addr:housenumber")); line.Numbers[k] != NoNumber {
+			houses, addresses = append(houses, i), append(addresses, tags)
+		}
+	}
+	if len(houses) < 2 {
+		return nil
+	}
+	if street := d.streetOf(line.Way); street != "" && !line.Tags.onStreet() {
+		line.Tags = line.Tags.with(Tag{"addr:street", street})
+	}
+	line.Tags = Tags(nil).completed(line.Tags).completed(agreed(addresses))
+	for k, i := range houses {
+		tags := addresses[k].completed(line.Tags)
+		if len(tags) == len(addresses[k]) {
+			continue
+		}
+		d.Features.Read(uint64(i), &r)
+		if err := d.Features.replace(i, &r, tags); err != nil {
+			return err
+		}
+	}
+	return d.Interpolations.Add(line)
+}

@@ -1,0 +1,119 @@
+package classes
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+// Ranks of an area among those of one role that contain a point. Administrative areas come first, in the order of the
+// country's levels, then polygons of settlements, then what the census counts as a settlement.
+const (
+	rankLevels     = 1
+	rankSettlement = 20
+	rankCensus     = 60
+)
+
+// cityNodes are the places that stand for the city of a point that no polygon contains; dwellings do where there is no
+// hamlet either.
+var (
+	cityNodes = []string{"city", "town", "village"}
+	dwellings = []string{"isolated_dwelling", "farm", "croft"}
+)
+
+// notSettlements are the values of place that are no answer to where a point on land is: they are larger than that, or
+// water, or a building.
+var notSettlements = []string{
+	"continent", "country", "state", "region", "province", "district", "county", "archipelago", "ocean", "sea", "house",
+	"houses",
+	"postcode", "plot", "polder",
+}
+
+// AreaTags is what an area's tags say of its part in addresses.
+type AreaTags struct {
+	Level    int // of an administrative area, 0 when unknown
+	Admin    bool
+	Place    string
+	census   bool
+	Postcode uint32          // text
+	Own      country.Country // by its own ISO 3166-1 code
+	Parent   country.Country // by the code of a subdivision, ISO 3166-2
+}
+
+// readArea reads what an area's tags say of its part in addresses.
+func (l *Reader) readArea() AreaTags {
+	boundary := string(l.value(keyBoundary))
+	a := AreaTags{Place: string(l.value(keyPlace))}
+	if boundary != "" || a.Place != "" { // on anything else it is an address of its own
+		a.Postcode = l.OnePostcode(l.values[keyPostalCode])
+	}
+	switch boundary {
+	case "administrative":
+		a.Admin = true
+		if n, err := strconv.Atoi(string(l.value(keyLevel))); err == nil && n >= tagging.MinLevel && n <= tagging.MaxLevel {
+			a.Level = n
+		}
+		a.census = a.Level == 0 && a.Place == "locality"
+	case "census":
+		a.census = true
+	case "postal_code":
+		if a.Postcode == 0 {
+			a.Postcode = l.OnePostcode(l.values[keyRef])
+		}
+	}
+	for _, k := range countryKeys {
+		if c, ok := byCode(string(l.value(k))); ok && a.Own.Code == "" && a.Admin {
+			a.Own = c
+		}
+	}
+	if code := l.value(keySubdivision); len(code) > 3 && code[2] == '-' {
+		a.Parent, _ = byCode(string(code[:2]))
+	}
+	return a
+}
+
+// byCode returns the country of an alpha-2 or alpha-3 code.
+func byCode(code string) (country.Country, bool) {
+	switch len(code) {
+	case 2:
+		return country.ByAlpha2(code)
+	case 3:
+		return country.ByAlpha3(code)
+	}
+	return country.Country{}, false
+}
+
+// serves tells whether an area with a name (or without) has any part in addresses or the fallback.
+func (a *AreaTags) serves(named bool) bool {
+	return a.Postcode != 0 || named && (a.Admin || a.Place != "" || a.census)
+}
+
+// Ranks returns the ranks of an area in a country for each role.
+func (a *AreaTags) Ranks(alpha2 string) (state, county, city, suburb uint8) {
+	if a.Level > 0 {
+		l := tagging.LevelsOf(alpha2)
+		state, city, suburb = rank(l.State, a.Level), rank(l.City, a.Level), rank(l.Suburb, a.Level)
+		if alpha2 != "" { // else it may be anything
+			county = rank(l.County, a.Level)
+		}
+	}
+	if a.Place == "county" && county == 0 {
+		county = rankSettlement
+	}
+	if i := slices.Index(tagging.CityPlaces, a.Place); i >= 0 && city == 0 {
+		city = uint8(rankSettlement + i)
+	}
+	if i := slices.Index(tagging.SuburbPlaces, a.Place); i >= 0 && suburb == 0 && city == 0 {
+		suburb = uint8(rankSettlement + i)
+	}
+	if a.census && city == 0 {
+		city = rankCensus
+	}
+	return state, county, city, suburb
+}
+
+func rank(levels []int, level int) uint8 {
+	return uint8(rankLevels + slices.Index(levels, level))
+}

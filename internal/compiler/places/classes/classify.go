@@ -1,0 +1,145 @@
+package classes
+
+import (
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+// Class is what an object's tags make of it.
+type Class struct {
+	Name     uint32 // text
+	Address  OwnTags
+	General  bool // found without a category
+	Unnamed  bool // its name is its house number and street
+	Area     AreaTags
+	Serves   bool // as an area for addresses or the fallback
+	Place    PlaceKind
+	Road     tagging.RoadKind // that it is itself
+	Postcode uint32           // of a road
+}
+
+// OwnTags is what an object says of its own address, or what was found out for it, by the numbers of texts.
+type OwnTags struct {
+	HouseNumber, HouseName, Street, Place, Suburb, Hamlet, City, County, State, Postcode uint32
+}
+
+// OnStreet tells whether an address says where its house number belongs.
+func (a *OwnTags) OnStreet() bool { return a.Street != 0 || a.Place != 0 }
+
+// Classify tells what an object is: l.Kinds, l.Names, which are valid until the next call, and the class. The object is
+// of no use where it has no kinds and does not serve.
+func (l *Reader) Classify(r *objects.FeatureRecord) (c Class) {
+	l.read(r.Tags)
+	l.Kinds = l.Kinds[:0]
+	c.Name, c.Address = l.values[keyName], l.address()
+	isHouse := c.Address.HouseNumber != 0 || c.Address.HouseName != 0
+	if c.Name != 0 || isHouse {
+		c.General = true
+		l.addKinds(0, len(tagging.MainKeys))
+		switch {
+		case len(l.Kinds) == 0 && isHouse:
+			l.Kinds = append(l.Kinds, Pair{l.numbers[keyPlace], l.texts.Number("house")})
+		case len(l.Kinds) == 0:
+			l.addKinds(len(tagging.MainKeys), len(tagging.MainKeys)+len(otherKeys))
+			c.General = false
+		}
+		c.Unnamed = len(l.Kinds) > 0 && c.Name == 0
+	}
+	if r.Shape == objects.Polygon || r.Shape == objects.MultiPolygon {
+		if l.has(keyBoundary) || l.has(keyPlace) {
+			c.General = false
+		}
+		c.Area = l.readArea()
+		c.Serves = c.Area.serves(c.Name != 0)
+	}
+	if c.Name != 0 {
+		c.Place = placeKindOf(string(l.value(keyPlace)))
+		if r.Shape != objects.Point {
+			c.Road = l.roadKind()
+		}
+	}
+	if c.Road != tagging.NoStreet {
+		c.Postcode = l.OnePostcode(c.Address.Postcode)
+	}
+	return c
+}
+
+// Address reads what tags say of the address of their object.
+func (l *Reader) Address(tags []objects.TagNumbers) OwnTags {
+	l.read(tags)
+	return l.address()
+}
+
+// address reads what the object says of its address.
+func (l *Reader) address() OwnTags {
+	return OwnTags{
+		HouseNumber: l.houseNumber(),
+		HouseName:   l.trimmed(l.values[keyHouseName]),
+		Street:      l.first(streetKeys),
+		Place:       l.first(placeKeys),
+		Suburb:      l.first(suburbKeys),
+		Hamlet:      l.first(hamletKeys),
+		City:        l.first(cityKeys),
+		County:      l.first(countyKeys),
+		State:       l.first(stateKeys),
+		Postcode:    l.first(postcodeKeys),
+	}
+}
+
+// houseNumber is addr:housenumber. Where houses have a number of the land register, and maybe one of the street, it is
+// both.
+func (l *Reader) houseNumber() uint32 {
+	if n := l.trimmed(l.values[keyHouseNumber]); n != 0 {
+		return n
+	}
+	register, street := l.trimmed(l.values[keyRegister]), l.trimmed(l.values[keyStreetNumber])
+	switch {
+	case register == 0:
+		return street
+	case street == 0:
+		return register
+	}
+	return l.texts.Number(l.texts.Text(register) + "/" + l.texts.Text(street))
+}
+
+// roadKind tells whether the object is a street or a square, and of what kind. Its name is then the street of
+// its address.
+func (l *Reader) roadKind() tagging.RoadKind {
+	if kind := tagging.RoadKindOf(string(l.value(keyHighway))); kind != tagging.NoStreet {
+		return kind
+	}
+	if string(l.value(keyPlace)) == "square" {
+		return tagging.MainStreet
+	}
+	return tagging.NoStreet
+}
+
+// PlaceKind is what a value of place is to addresses.
+type PlaceKind uint8
+
+const (
+	PlaceSettlement PlaceKind = 1 << iota // what the fallback may answer with
+	PlaceCity                             // can be an address's city
+	PlaceSuburb                           // can be an address's suburb
+	PlaceHamlet
+	PlaceDwelling // less than a hamlet
+	PlaceMunicipality
+)
+
+func placeKindOf(place string) (k PlaceKind) {
+	if place == "" {
+		return 0
+	}
+	for flag, is := range map[PlaceKind]bool{
+		PlaceSettlement: !slices.Contains(notSettlements, place), PlaceCity: slices.Contains(cityNodes, place),
+		PlaceSuburb: slices.Contains(tagging.SuburbPlaces, place), PlaceHamlet: place == "hamlet",
+		PlaceDwelling: slices.Contains(dwellings, place), PlaceMunicipality: place == "municipality",
+	} {
+		if is {
+			k |= flag
+		}
+	}
+	return k
+}

@@ -1,0 +1,208 @@
+package classes
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+// otherKeys are looked at where a named object has none of the main keys and no house number: a river, a bridge. Such
+// an object is found only by a category that asks for it.
+var otherKeys = []string{
+	"waterway", "man_made", "aeroway", "aerialway", "public_transport", "healthcare", "club", "emergency", "military",
+	"power", "telecom", "geological", "mountain_pass", "golf", "attraction", "playground", "cemetery", "barrier",
+	"junction", "bridge", "tunnel", "ruins", "building:part",
+}
+
+// detailKeys say the rest that matters of an object, beside its names in other languages.
+var detailKeys = []string{
+	"name", "addr:housenumber", "addr:conscriptionnumber", "addr:streetnumber", "addr:street", "addr:place", "addr:suburb",
+	"addr:housename",
+	"addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city", "addr:town", "addr:village", "addr:municipality",
+	"addr:county", "addr:state", "addr:province", "addr:postcode", "postal_code", "admin_level", "ref", "ISO3166-1:alpha3",
+	"ISO3166-1:alpha2", "ISO3166-1", "country_code_iso3166_1_alpha_2", "ISO3166-2",
+}
+
+var knownKeys = slices.Concat(tagging.MainKeys, otherKeys, detailKeys)
+
+// maxKnownKeys is how many there may be.
+const maxKnownKeys = 64
+
+// A key is the index of a known key.
+type key uint8
+
+func keyOf(s string) key { return key(slices.Index(knownKeys, s)) }
+
+var (
+	keyHighway, keyPlace, keyBoundary, keyBuilding = keyOf("highway"), keyOf("place"), keyOf("boundary"), keyOf("building")
+	keyName, keyPostalCode, keyRef                 = keyOf("name"), keyOf("postal_code"), keyOf("ref")
+	keyLevel                                       = keyOf("admin_level")
+	keySubdivision                                 = keyOf("ISO3166-2")
+
+	keyHouseNumber, keyRegister, keyStreetNumber = keyOf("addr:housenumber"), keyOf("addr:conscriptionnumber"),
+		keyOf("addr:streetnumber")
+	keyHouseName = keyOf("addr:housename")
+
+	streetKeys   = []key{keyOf("addr:street")}
+	placeKeys    = []key{keyOf("addr:place")}
+	suburbKeys   = []key{keyOf("addr:suburb"), keyOf("addr:quarter"), keyOf("addr:neighbourhood")}
+	hamletKeys   = []key{keyOf("addr:hamlet")}
+	cityKeys     = []key{keyOf("addr:city"), keyOf("addr:town"), keyOf("addr:village"), keyOf("addr:municipality")}
+	countyKeys   = []key{keyOf("addr:county")}
+	stateKeys    = []key{keyOf("addr:state"), keyOf("addr:province")}
+	postcodeKeys = []key{keyOf("addr:postcode"), keyPostalCode}
+	countryKeys  = []key{keyOf("ISO3166-1:alpha3"), keyOf("ISO3166-1:alpha2"), keyOf("ISO3166-1"),
+		keyOf("country_code_iso3166_1_alpha_2")}
+)
+
+// Reader reads tags, of which it knows the texts by their numbers.
+type Reader struct {
+	texts     *Texts
+	keys      map[uint32]key // by text
+	numbers   [maxKnownKeys]uint32
+	languages map[uint32]uint32 // of keys that are names in a language; 0 of other keys
+	words     map[uint32]uint32 // of texts that say what something is
+
+	// What the object says that was read last:
+	values [maxKnownKeys]uint32
+	Names  []Pair // in other languages
+	Kinds  []Pair
+}
+
+// Pair is a key and a value, or a language and a name, by the numbers of their texts.
+type Pair struct{ Key, Value uint32 }
+
+// New makes a reader of tags whose texts are in a table, to which it adds some.
+func New(texts *Texts) *Reader {
+	l := &Reader{texts: texts, keys: map[uint32]key{}, languages: map[uint32]uint32{}, words: map[uint32]uint32{}}
+	for i, s := range knownKeys {
+		l.numbers[i] = l.texts.Number(s)
+		l.keys[l.numbers[i]] = key(i)
+	}
+	return l
+}
+
+// read takes the tags of an object.
+func (l *Reader) read(tags []objects.TagNumbers) {
+	clear(l.values[:])
+	l.Names = l.Names[:0]
+	for _, t := range tags {
+		if k, ok := l.keys[t.Key]; ok {
+			l.values[k] = t.Value
+			continue
+		}
+		language, known := l.languages[t.Key]
+		if !known {
+			if s, ok := bytes.CutPrefix(l.texts.Bytes(t.Key), []byte("name:")); ok && isLanguage(string(s)) {
+				language = l.texts.Number(string(s))
+			}
+			l.languages[t.Key] = language
+		}
+		if language != 0 && t.Value != 0 {
+			l.Names = append(l.Names, Pair{language, t.Value})
+		}
+	}
+}
+
+// has tells whether the object has a key.
+func (l *Reader) has(k key) bool { return l.values[k] != 0 }
+
+// value is the text of a key of the object.
+func (l *Reader) value(k key) []byte { return l.texts.Bytes(l.values[k]) }
+
+// trimmed is the number of a text without blanks around it.
+func (l *Reader) trimmed(n uint32) uint32 {
+	text := l.texts.Bytes(n)
+	if trimmed := bytes.TrimSpace(text); len(trimmed) != len(text) {
+		return l.texts.Number(string(trimmed))
+	}
+	return n
+}
+
+// first is the number of the first of some keys' values that is not blank.
+func (l *Reader) first(keys []key) uint32 {
+	for _, k := range keys {
+		if n := l.trimmed(l.values[k]); n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// addKinds adds what some keys, from one up to another, say that the object is.
+func (l *Reader) addKinds(from, to int) {
+	for k := from; k < to; k++ {
+		n := l.values[k]
+		if n == 0 {
+			continue
+		}
+		text := l.texts.Bytes(n)
+		if bytes.IndexByte(text, ';') < 0 {
+			l.addKind(l.numbers[k], l.trimmed(n))
+			continue
+		}
+		for s := range strings.SplitSeq(string(text), ";") {
+			if len(l.Kinds) == tagging.MaxKinds {
+				break
+			}
+			l.addKind(l.numbers[k], l.texts.Number(strings.TrimSpace(s)))
+		}
+	}
+}
+
+func (l *Reader) addKind(key, value uint32) {
+	if k := (Pair{key, value}); value != 0 && len(l.Kinds) < tagging.MaxKinds && !slices.Contains(l.Kinds, k) {
+		l.Kinds = append(l.Kinds, k)
+	}
+}
+
+// Word is the number of a key or value in the form in which it is asked for.
+func (l *Reader) Word(n uint32) uint32 {
+	w, known := l.words[n]
+	if !known {
+		w = l.texts.Number(tagging.Normalize(l.texts.Text(n)))
+		l.words[n] = w
+	}
+	return w
+}
+
+// isLanguage tells whether a suffix of name: is a language tag as in BCP 47: two or three letters, then subtags.
+// name:etymology, name:prefix and the like are not names.
+func isLanguage(s string) bool {
+	for i, part := range strings.Split(s, "-") {
+		if i == 0 && (len(part) < 2 || len(part) > 3) || len(part) == 0 || len(part) > 8 {
+			return false
+		}
+		for _, r := range part {
+			letter := r >= 'a' && r <= 'z' || i > 0 && (r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+			if !letter {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Alphabet returns all words that anything is found by, sorted by their texts.
+func (l *Reader) Alphabet() []uint32 {
+	words := slices.Collect(maps.Values(l.words))
+	slices.Sort(words)
+	words = slices.Compact(words)
+	slices.SortFunc(words, func(a, b uint32) int { return bytes.Compare(l.texts.Bytes(a), l.texts.Bytes(b)) })
+	return words
+}
+
+// OnePostcode is a postcode, and nothing where it is a list of several: these are of some part each.
+func (l *Reader) OnePostcode(code uint32) uint32 {
+	if code != 0 && bytes.ContainsAny(l.texts.Bytes(code), ",;") {
+		return 0
+	}
+	return code
+}
+
+// IsBuilding tells whether a key is that of buildings.
+func (l *Reader) IsBuilding(key uint32) bool { return key == l.numbers[keyBuilding] }

@@ -1,0 +1,192 @@
+package streets
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+)
+
+// How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres,
+// and what speaks against it. docs/geocoding.md has the reasons, and docs/benchmarks.md how often the choice is right.
+const (
+	// maxPath is how far a path may be, in metres, that is to stand for a street.
+	maxPath = 50
+	// Nobody lives on a path where a street is about as near, and few on a service road or a ramp.
+	pathFactor, pathCost       = 2, 20
+	serviceFactor, serviceCost = 1.5, 5
+)
+
+// Names numbers streets by what is the same of a street's name in different spellings, so that the parts of one are
+// one. Number 0 is that of no street; the name of no letters and no digits has another one.
+type Names struct {
+	texts  *scratch.Texts // of names
+	keys   *scratch.Texts
+	recent [1 << 12]struct{ name, number uint32 }
+}
+
+// NewNames makes numbers for names that are texts.
+func NewNames(dir *scratch.Dir, texts *scratch.Texts) (*Names, error) {
+	keys, err := scratch.NewTexts(dir, "streetnames")
+	return &Names{texts: texts, keys: keys}, err
+}
+
+// Number returns the number of a street's name.
+func (s *Names) Number(name uint32) (uint32, error) {
+	if name == 0 {
+		return 0, nil
+	}
+	recent := &s.recent[name%uint32(len(s.recent))]
+	if recent.name != name {
+		n, err := s.keys.Add("/" + key(s.texts.Text(name)))
+		if err != nil {
+			return 0, err
+		}
+		recent.name, recent.number = name, n
+	}
+	return recent.number, nil
+}
+
+// key is the letters and digits of a street's name, in lower case.
+func key(name string) string {
+	return strings.ReplaceAll(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name), "ß", "ss")
+}
+
+// Free removes the files.
+func (s *Names) Free() error { return s.keys.Free() }
+
+// Street is a feature that houses may have their address on.
+type Street struct {
+	Ref      uint64 // see placefile.NewRef
+	Name     uint32 // text
+	Number   uint32 // of its name
+	Postcode uint32 // text
+	Kind     tagging.RoadKind
+	_        [3]uint8
+}
+
+// part is a run of edges of a street: some of the coordinates of all streets.
+type part struct {
+	street uint32
+	edges  uint32
+	first  uint64
+}
+
+type sortedPart struct {
+	order uint64
+	part
+}
+
+// maxPartEdges is how many edges a part has at most.
+const maxPartEdges = 16
+
+// Map finds streets.
+type Map struct {
+	streets *scratch.Array[Street]
+	coords  *scratch.Array[geometry.Coord]
+	sorter  *scratch.Sorter[sortedPart]
+	parts   *Index[part] // along the curve
+}
+
+// NewMap makes a map of no streets.
+func NewMap(dir *scratch.Dir) *Map {
+	return &Map{
+		streets: scratch.NewArray[Street](dir, "streets"),
+		coords:  scratch.NewArray[geometry.Coord](dir, "streetcoords"),
+		parts:   NewIndex[part](dir, "streetparts"),
+		sorter: scratch.NewSorter(dir, "streetparts", dir.SortMemory(), func(a, b sortedPart) int {
+			return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.first, b.first))
+		}),
+	}
+}
+
+// Add takes a street on. Streets come in the order of placefile.CompareRefs.
+func (m *Map) Add(s Street, lines [][]geometry.Coord) error {
+	n := uint32(m.streets.Len())
+	err := m.streets.Append(s)
+	for _, line := range lines {
+		first := uint64(m.coords.Len())
+		err = cmp.Or(err, m.coords.Append(line...))
+		for i := 0; i < len(line)-1; i += maxPartEdges {
+			edges := min(maxPartEdges, len(line)-1-i)
+			box := geometry.BoxOf(line[i : i+edges+1])
+			err = cmp.Or(err, m.sorter.Add(sortedPart{box.Order(), part{n, uint32(edges), first + uint64(i)}}))
+		}
+	}
+	return err
+}
+
+// Seal ends the adding.
+func (m *Map) Seal() error {
+	err := m.sorter.Each(func(p *sortedPart) error { return m.parts.Add(p.part, geometry.BoxOf(m.line(&p.part))) })
+	return cmp.Or(err, m.parts.Seal())
+}
+
+// line is where a part goes.
+func (m *Map) line(p *part) []geometry.Coord {
+	return m.coords.Slice()[p.first : p.first+uint64(p.edges)+1]
+}
+
+// At returns a street.
+func (m *Map) At(n uint32) *Street { return &m.streets.Slice()[n] }
+
+// Free removes the files.
+func (m *Map) Free() error { return cmp.Or(m.streets.Free(), m.coords.Free(), m.parts.Free()) }
+
+// Candidate is a street that a house may be on.
+type Candidate struct {
+	Number   uint32  // of its name
+	Street   uint32  // the one of this number that is nearest
+	Distance float64 // metres
+	Cost     float64
+}
+
+// Compare puts the street first that is to be preferred.
+func (c *Candidate) Compare(o *Candidate) int {
+	return cmp.Or(cmp.Compare(c.Cost, o.Cost), cmp.Compare(c.Distance, o.Distance), cmp.Compare(c.Street, o.Street))
+}
+
+// Near appends the streets within some metres of an outline, each with the one of its name that costs least.
+// They are in the order of their numbers.
+func (m *Map) Near(list []Candidate, o *Outline, reach float64) []Candidate {
+	wide := Around(o.box, reach)
+	streets := m.streets.Slice()
+	m.parts.Each(&wide, func(p *part) {
+		line := m.line(p)
+		nearest := math.Inf(1)
+		for k := 1; k < len(line); k++ {
+			if edge := geometry.BoxOf(line[k-1 : k+1]); edge.Overlaps(&wide) {
+				nearest = min(nearest, o.to(line[k-1], line[k]))
+			}
+		}
+		s := &streets[p.street]
+		c := Candidate{s.Number, p.street, nearest, nearest}
+		limit := reach
+		switch s.Kind {
+		case tagging.PathStreet:
+			c.Cost, limit = nearest*pathFactor+pathCost, min(reach, maxPath)
+		case tagging.ServiceStreet:
+			c.Cost = nearest*serviceFactor + serviceCost
+		}
+		if nearest <= limit {
+			list = append(list, c)
+		}
+	})
+	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Or(cmp.Compare(a.Number, b.Number), a.Compare(&b)) })
+	return slices.CompactFunc(list, func(a, b Candidate) bool { return a.Number == b.Number })
+}
+
+// Find finds a street in a list in the order of their numbers.
+func Find(list []Candidate, number uint32) (int, bool) {
+	return slices.BinarySearchFunc(list, number, func(c Candidate, n uint32) int { return cmp.Compare(c.Number, n) })
+}

@@ -1,0 +1,95 @@
+package network
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// leafWriter writes the snapping index. Its leaves lie in the order of the edges, which is that of the curve:
+// neighbours in the index are then neighbours in the list of edges, too.
+type leafWriter struct {
+	w      *region.Writer
+	names  *roadgraph.Index
+	leaves *region.SectionWriter
+	groups *region.SectionWriter
+	boxes  *scratch.Array[boxtree.Box] // of the groups
+	group  []leaf
+}
+
+func newLeafWriter(w *region.Writer, dir *scratch.Dir, names *roadgraph.Index) *leafWriter {
+	return &leafWriter{w: w, names: names, leaves: w.Spool(names.Leaves, sizeOf[roadgraph.Leaf]()),
+		groups: w.Spool(names.Groups, sizeOf[uint32]()), boxes: scratch.NewArray[boxtree.Box](dir, "road-boxes")}
+}
+
+// add adds a leaf to the group.
+func (l *leafWriter) add(one leaf) error {
+	if n := len(l.group); n == boxtree.Fanout || n > 0 && one.edge-l.group[0].edge > math.MaxUint16 {
+		if err := l.flush(boxtree.Fanout); err != nil {
+			return err
+		}
+	}
+	l.group = append(l.group, one)
+	return nil
+}
+
+// flush writes the group as so many leaves.
+func (l *leafWriter) flush(leaves int) error {
+	whole := boxtree.Empty
+	for i := range l.group {
+		whole.Extend(l.group[i].box)
+	}
+	var group [boxtree.Fanout]roadgraph.Leaf
+	first := l.group[0].edge
+	for i, one := range l.group {
+		leaf, box := &group[i], &one.box
+		leaf.Edge, leaf.Skip = uint16(one.edge-first), uint8(one.skip)
+		leaf.About = roadgraph.AboutLeaf(one.pieces, one.modes)
+		leaf.MinX, leaf.MaxX = parts(box.MinX, box.MaxX, whole.MinX, whole.MaxX)
+		leaf.MinY, leaf.MaxY = parts(box.MinY, box.MaxY, whole.MinY, whole.MaxY)
+	}
+	l.group = l.group[:0]
+	return cmp.Or(region.Append(l.leaves, group[:leaves]...), region.Append(l.groups, first), l.boxes.Append(whole))
+}
+
+// parts are the bounds of a box in parts of the group's, rounded outwards.
+func parts(from, to, groupFrom, groupTo int32) (uint8, uint8) {
+	size := int64(groupTo) - int64(groupFrom)
+	if size == 0 {
+		return 0, roadgraph.BoxParts
+	}
+	low := (int64(from) - int64(groupFrom)) * roadgraph.BoxParts / size
+	high := ((int64(to)-int64(groupFrom))*roadgraph.BoxParts + size - 1) / size
+	return uint8(low), uint8(high)
+}
+
+// finish writes the boxes.
+func (l *leafWriter) finish() error {
+	if len(l.group) > 0 {
+		if err := l.flush(len(l.group)); err != nil {
+			return err
+		}
+	}
+	// A sixteenth of the groups' boxes, and so on: little enough to be made in memory.
+	above := boxtree.AppendLevels(nil, l.boxes.Slice())
+	if err := l.boxes.Append(above...); err != nil {
+		return err
+	}
+	if err := direct(l.w, l.names.Boxes, l.boxes.Slice()); err != nil {
+		return err
+	}
+	return l.boxes.Free()
+}
+
+// direct writes a section at the end of the file.
+func direct[T any](w *region.Writer, name string, data []T) error {
+	s := w.Direct(name, sizeOf[T]())
+	if err := region.Append(s, data...); err != nil {
+		return err
+	}
+	return s.Close()
+}

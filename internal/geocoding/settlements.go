@@ -1,0 +1,120 @@
+package geocoding
+
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+)
+
+// nearest is the settlement that is nearest to a search's origin.
+type nearest struct {
+	match
+	name     uint64 // string
+	found    bool
+	in       placefile.Jurisdiction
+	sameCity bool
+}
+
+// seek begins to look for the nearest settlement within some metres.
+func (s *search) seek(metres float64, in *placefile.Jurisdiction, sameCity bool) *nearest {
+	s.o.LimitTo(metres + 0.01)
+	s.farthest, s.limit = metres*100, limitOf(metres*100)
+	s.nearest.found, s.nearest.in, s.nearest.sameCity = false, *in, sameCity
+	return &s.nearest
+}
+
+// among looks at up to Fanout settlements.
+func (s *search) among(items []*placefile.Settlement) {
+	s.o.Spend(len(items))
+	var boxes [boxtree.Fanout]boxtree.Box
+	var near [boxtree.Fanout]geometry.Near
+	for i := range items {
+		boxes[i] = items[i].Box
+	}
+	n := s.o.Nearest(&near, boxes[:len(items)], s.limit)
+	outlines := 0
+	for _, b := range near[:n] { // positions first: outlines take longer to measure, and most are then too far
+		if box := &boxes[b.Index]; box.MinX != box.MaxX || box.MinY != box.MaxY {
+			near[outlines] = b
+			outlines++
+		} else if b.Haversine <= s.limit {
+			s.look(items[b.Index], &geometry.Geometry{Shape: geometry.Point, Box: *box})
+		}
+	}
+	for _, b := range near[:outlines] {
+		if b.Haversine > s.limit {
+			return
+		}
+		if item := items[b.Index]; s.allows(item) {
+			f := s.x.feature(item.Feature)
+			g := s.x.geometry(&f)
+			s.look(item, &g)
+		}
+	}
+}
+
+// allows tells whether a settlement is where it may be.
+func (s *search) allows(item *placefile.Settlement) bool {
+	return item.Place != 0 && s.nearest.in.Allows(s.x.places.At(int(item.Place-1)), s.nearest.sameCity)
+}
+
+// look looks at a settlement.
+func (s *search) look(item *placefile.Settlement, g *geometry.Geometry) {
+	if !s.allows(item) {
+		return
+	}
+	n, found := &s.nearest, match{extent: item.Extent, feature: item.Feature, ref: item.Ref}
+	var h float64
+	if !g.Contains(&s.o) {
+		if h, found.at = g.Closest(&s.o, s.limit); h > s.limit {
+			return
+		}
+	}
+	found.centimetres = math.Round(geometry.Metres(h) * 100)
+	if found.centimetres <= s.farthest && (!n.found || found.compare(&n.match) < 0) {
+		n.match, n.name, n.found, s.limit = found, item.Name, true, limitOf(found.centimetres)
+	}
+}
+
+// settle names the nearest settlements as the city, the suburb and the hamlet where no polygon does. Where there is no
+// city, town or village, a hamlet stands for it, and where there is none of these either, the nearest farm. near is
+// where those are that can be nearest, 0 where that is not known.
+func (s *search) settle(a *location, near uint32) {
+	r := placefile.Reader{Data: s.x.contexts.String(uint64(near))}
+	s.name(&a.city, placefile.TreeCities, a.cityDistance(), a, false, &r)
+	for _, tree := range [...]uint32{placefile.TreeHamlets, placefile.TreeDwellings} {
+		s.name(&a.city, tree, a.cityDistance(), a, false, &placefile.Reader{})
+	}
+	s.name(&a.suburb, placefile.TreeSuburbs, placefile.MaxSuburbDistance, a, true, &r)
+	s.name(&a.hamlet, placefile.TreeHamlets, placefile.MaxSuburbDistance, a, true, &r)
+}
+
+// name makes the nearest settlement of a tree a label, unless there is one. near has those that can be nearest, and no
+// bytes where that is not known.
+func (s *search) name(l *label, tree uint32, metres float64, a *location, sameCity bool, near *placefile.Reader) {
+	var list placefile.Nearby
+	list.Read(near)
+	if l.feature != 0 || list.Known && list.Count == 0 {
+		return
+	}
+	if list.Certain {
+		item := s.x.settlements.At(int(list.Numbers[0]))
+		*l = label{item.Feature + 1, s.x.text.String(item.Name)}
+		return
+	}
+	n := s.seek(metres, &a.jurisdiction, sameCity)
+	if list.Known {
+		var items [placefile.Fanout]*placefile.Settlement
+		for i, number := range list.Numbers[:list.Count] {
+			items[i] = s.x.settlements.At(int(number))
+		}
+		s.among(items[:list.Count])
+	} else {
+		s.search(tree)
+	}
+	if n.found {
+		*l = label{n.feature + 1, s.x.text.String(n.name)}
+	}
+}

@@ -1,0 +1,109 @@
+package roadgraph_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+)
+
+// TestControls: a street of two ways, the second of which is drawn against the first, with a path that cuts it into more
+// edges. What is at a node is told once by each segment, with the direction as the segment has it.
+func TestControls(t *testing.T) {
+	var town roadgraphtest.Town
+	var nodes []uint32
+	for i := range 7 {
+		nodes = append(nodes, town.Node(float64(100*i), 0))
+	}
+	town.Road("street", nodes[:4]...)
+	second := slices.Clone(nodes[3:])
+	slices.Reverse(second)
+	town.Road("street", second...)
+	path := town.Road("path", nodes[2], town.Node(200, 50))
+	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	control := func(i int, c roadgraph.ControlFlags) { town.Data.Nodes[nodes[i]].Control = c }
+	control(0, roadgraph.Signals)
+	control(2, roadgraph.Crossing) // where the path begins
+	control(3, roadgraph.GiveWay)  // where the ways meet
+	control(4, roadgraph.Stop|roadgraph.Along)
+	g := town.Open(t)
+	segment := roadgraphtest.Segments(g)[0]
+	if n := len(roadgraphtest.Segments(g)); n != 1 {
+		t.Fatalf("%d segments", n)
+	}
+	got := map[float64]roadgraph.ControlFlags{} // by metres from the first node
+	shape := g.Shape(segment, nil)
+	reversed := false
+	for _, c := range g.Controls(segment, nil) {
+		x, _ := roadgraphtest.XY(shape[c.Point].Location())
+		got[float64(int(x/10+0.5)*10)] |= c.Flags
+		reversed = shape[0].Lon > shape[1].Lon
+	}
+	stop := roadgraph.Stop | roadgraph.Against
+	if reversed {
+		stop = stop.Reversed()
+	}
+	want := map[float64]roadgraph.ControlFlags{0: roadgraph.Signals, 200: roadgraph.Crossing, 300: roadgraph.GiveWay,
+		400: stop}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(g.Controls(segment, nil)); n != len(want) {
+		t.Errorf("%d controls, want %d", n, len(want))
+	}
+}
+
+// TestDetails: what was written is read again.
+func TestDetails(t *testing.T) {
+	var town roadgraphtest.Town
+	details := map[string]map[string]string{ // by the name of the road
+		"a": {}, "b": {"surface": "asphalt"}, "c": {"destination": "Straße;B", "toll": "", "turn:lanes": "left|right"},
+		"d": {"surface": "asphalt"}, "e": {"": "no key"},
+	}
+	for i, name := range slices.Sorted(maps.Keys(details)) {
+		r := town.Street(name, 0, 0, float64(100*i+10), 100)
+		for _, key := range slices.Sorted(maps.Keys(details[name])) {
+			r.Details = roadgraph.AppendDetail(r.Details, key, details[name][key])
+		}
+	}
+	g := town.Open(t)
+	for segment := range g.Segments() {
+		got := maps.Collect(g.Details(g.Shape(segment, nil)[0].Road))
+		if diff := cmp.Diff(details[g.Name(segment)], got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestPrivate: private roads are told from those for destination traffic, of each mode in each direction.
+func TestPrivate(t *testing.T) {
+	var town roadgraphtest.Town
+	mid := town.Node(0, 0)
+	town.Road("a", town.Node(-100, 0), mid)
+	r := town.Road("a", mid, town.Node(100, 0))
+	r.DestinationForward, r.DestinationBackward = mapdata.Car|mapdata.Foot, mapdata.Car
+	r.PrivateForward = mapdata.Car
+	f := roadgraphtest.Compile(t, &town.Data)
+	const destination = roadgraph.DestinationForward | roadgraph.DestinationBackward
+	for mode, want := range map[mapdata.Modes]roadgraph.Flags{
+		mapdata.Car:  destination | roadgraph.PrivateForward,
+		mapdata.Foot: roadgraph.DestinationForward, mapdata.Bicycle: 0,
+	} {
+		g, err := roadgraph.OpenMode(f, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := roadgraph.Flags(0)
+		for segment := range g.Segments() {
+			got |= g.Segment(segment).Flags & (destination | roadgraph.PrivateForward | roadgraph.PrivateBackward)
+		}
+		if got != want {
+			t.Errorf("mode %d: %b, want %b", mode, got, want)
+		}
+	}
+}
