@@ -120,10 +120,13 @@ func (c *compiler) writeTrees() error {
 		})
 		err = cmp.Or(err, tree, failed)
 	}
+	if err != nil {
+		return err
+	}
 	nearby := c.out.Nearby(func(n uint32) (*placefile.Area, float32) {
 		return &c.store.areas.Slice()[entries[n].area-1], float32(entries[n].extent)
 	}, c.store.geometry)
-	return cmp.Or(err, nearby, c.writeTerms())
+	return cmp.Or(nearby, c.writeTerms())
 }
 
 // writeTerms writes the trees of words, in the order of the alphabet.
