@@ -42,7 +42,7 @@ func TestIsFeature(t *testing.T) {
 }
 
 func TestKeptTags(t *testing.T) {
-	d := (&sketch{nodes: grid(), nodeTags: map[int64]string{
+	d := (&sketch{nodes: osmtest.Grid(), nodeTags: map[int64]string{
 		7: "source=survey name:fr=Ville name=Town place=town addr:city=X population=5 tiger:cfcc=A41 place=village " +
 			"is_in:state=DE ISO3166-2=US-DE note= wikipedia=en:Town highway= bridge=yes wikidata=Q1 old_name=Burgh alt_name=B " +
 			"short_name=T official_name=City+of+Town loc_name=L int_name=I addr:housename=Hall",
@@ -60,7 +60,7 @@ func TestKeptTags(t *testing.T) {
 
 func TestFeatures(t *testing.T) {
 	s := sketch{
-		nodes: grid(),
+		nodes: osmtest.Grid(),
 		nodeTags: map[int64]string{
 			5: "name=Cafe amenity=cafe", 6: "amenity=bench", 7: "addr:housenumber=3 addr:street=Side+Street",
 			8: "addr:housenumber=4",
@@ -98,7 +98,7 @@ func TestFeatures(t *testing.T) {
 
 func TestInterpolations(t *testing.T) {
 	s := sketch{
-		nodes: grid(),
+		nodes: osmtest.Grid(),
 		nodeTags: map[int64]string{
 			0: "addr:housenumber=2 addr:street=Elm+Street addr:city=Town", 3: "addr:housenumber=18b addr:postcode=19901",
 			10: "addr:housenumber=A", 13: "addr:housenumber=F", 20: "addr:housenumber=1", 23: "building=yes",
@@ -138,7 +138,7 @@ func TestStreetRelations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sketch{
-				nodes: grid(), nodeTags: map[int64]string{5: "addr:housenumber=8"},
+				nodes: osmtest.Grid(), nodeTags: map[int64]string{5: "addr:housenumber=8"},
 				ways: []sketchWay{
 					{2, []int64{20, 21}, "name=Brook+Lane highway=residential"}, {3, []int64{21, 22}, "highway=residential"},
 				},
@@ -171,7 +171,7 @@ func TestInterpolationAddresses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sketch{
-				nodes:     grid(),
+				nodes:     osmtest.Grid(),
 				nodeTags:  map[int64]string{0: "addr:housenumber=0 " + c.first, 3: "addr:housenumber=8 " + c.last},
 				ways:      []sketchWay{{1, []int64{0, 1, 2, 3}, "addr:interpolation=even " + c.way}},
 				relations: []sketchRelation{{1, c.relation, "type=associatedStreet name=High"}},
@@ -208,7 +208,7 @@ func TestEntrances(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sketch{
-				nodes: grid(), nodeTags: c.tags,
+				nodes: osmtest.Grid(), nodeTags: c.tags,
 				ways: []sketchWay{
 					{1, []int64{0, 1, 11, 10, 0}, "building=yes addr:housenumber=1"}, {2, []int64{0, 1, 11, 10, 0}, "note=outline"},
 				},

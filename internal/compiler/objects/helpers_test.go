@@ -2,9 +2,6 @@ package objects
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -79,53 +75,22 @@ type sketchRelation struct {
 	tags    string
 }
 
-// grid places node 10*y+x at (x, y) in hundredths of a degree.
-func grid() map[int64][2]float64 {
-	nodes := make(map[int64][2]float64)
-	for y := range 10 {
-		for x := range 10 {
-			nodes[int64(10*y+x)] = [2]float64{float64(x) / 100, float64(y) / 100}
-		}
-	}
-	return nodes
-}
-
-func (s *sketch) xml() string {
-	var b strings.Builder
-	tags := func(text string) {
-		for _, t := range tagsOf(text) {
-			fmt.Fprintf(&b, "<tag k=%q v=%q/>", t.Key, t.Value)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.nodes)) {
-		fmt.Fprintf(&b, `<node id="%d" version="1" lat="%.7f" lon="%.7f">`, id, s.nodes[id][1], s.nodes[id][0])
-		tags(s.nodeTags[id])
-		b.WriteString("</node>\n")
-	}
+// file writes the sketch, and returns the path.
+func (s *sketch) file(t testing.TB) string {
+	t.Helper()
+	full := osmtest.Sketch{Nodes: s.nodes, NodeTags: s.nodeTags}
 	for _, w := range s.ways {
-		fmt.Fprintf(&b, `<way id="%d" version="1">`, w.id)
-		for _, n := range w.nodes {
-			fmt.Fprintf(&b, `<nd ref="%d"/>`, n)
-		}
-		tags(w.tags)
-		b.WriteString("</way>\n")
+		full.Ways = append(full.Ways, osmtest.SketchWay{ID: w.id, Nodes: w.nodes, Tags: w.tags})
 	}
-	kinds := map[byte]string{'n': "node", 'w': "way", 'r': "relation"}
 	for _, r := range s.relations {
-		fmt.Fprintf(&b, `<relation id="%d" version="1">`, r.id)
-		for m := range strings.FieldsSeq(r.members) {
-			ref, role, _ := strings.Cut(m, ":")
-			fmt.Fprintf(&b, `<member type=%q ref=%q role=%q/>`, kinds[ref[0]], ref[1:], role)
-		}
-		tags(r.tags)
-		b.WriteString("</relation>\n")
+		full.Relations = append(full.Relations, osmtest.SketchRelation{ID: r.id, Members: r.members, Tags: r.tags})
 	}
-	return b.String()
+	return full.File(t)
 }
 
 func (s *sketch) read(t testing.TB) *content {
 	t.Helper()
-	return read(t, osmtest.File(t, s.xml()))
+	return read(t, s.file(t))
 }
 
 // feature returns a feature by kind and id, or nil.
@@ -148,39 +113,6 @@ func multi(g orb.Geometry) orb.MultiPolygon {
 		return g
 	default:
 		return nil
-	}
-}
-
-// areaOf returns an area in square degrees.
-func areaOf(mp orb.MultiPolygon) float64 {
-	sum := 0.0
-	for _, polygon := range mp {
-		for i, r := range polygon {
-			if i == 0 {
-				sum += math.Abs(rings.SignedArea(r))
-			} else {
-				sum -= math.Abs(rings.SignedArea(r))
-			}
-		}
-	}
-	return sum
-}
-
-// checkRings fails if rings are open or run the wrong way round.
-func checkRings(t interface {
-	Helper()
-	Errorf(string, ...any)
-}, mp orb.MultiPolygon) {
-	t.Helper()
-	for i, polygon := range mp {
-		for k, r := range polygon {
-			if len(r) < 4 || r[0] != r[len(r)-1] {
-				t.Errorf("polygon %d, ring %d is open: %v", i, k, r)
-			}
-			if (rings.SignedArea(r) > 0) != (k == 0) {
-				t.Errorf("polygon %d, ring %d runs the wrong way round: %v", i, k, r)
-			}
-		}
 	}
 }
 
@@ -208,7 +140,7 @@ func checkData(t interface {
 			}
 		case orb.Polygon, orb.MultiPolygon:
 			if mp := multi(g); len(mp) > 0 {
-				checkRings(t, mp)
+				osmtest.CheckRings(t, mp)
 			} else {
 				t.Errorf("feature %d/%d is empty", f.Kind, f.ID)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -14,7 +15,7 @@ import (
 const cell = 1e-4
 
 func TestWayShapes(t *testing.T) {
-	s := sketch{nodes: grid(), ways: []sketchWay{
+	s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 		{1, []int64{0, 1, 11, 10, 0}, "name=Park leisure=park"},
 		{2, []int64{0, 10, 11, 1, 0}, "name=Clockwise leisure=park"},
 		{3, []int64{0, 1, 11, 10, 0}, "name=Ring highway=residential"},
@@ -50,7 +51,7 @@ func TestWayShapes(t *testing.T) {
 			points = len(g)
 		case orb.Polygon:
 			points = len(g[0])
-			checkRings(t, orb.MultiPolygon{g})
+			osmtest.CheckRings(t, orb.MultiPolygon{g})
 		}
 		if kind := f.Geometry.GeoJSONType(); kind != test.kind || points != test.points {
 			t.Errorf("way %d: %s of %d points, want %s of %d", test.id, kind, points, test.kind, test.points)
@@ -65,15 +66,15 @@ func TestWayShapes(t *testing.T) {
 func TestOldStyle(t *testing.T) {
 	lake := "name=Lake natural=water"
 	t.Run("one way", func(t *testing.T) {
-		s := sketch{nodes: grid(), ways: []sketchWay{
+		s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 			{1, []int64{0, 3, 33, 30, 0}, lake}, {2, []int64{11, 12, 22, 21, 11}, "name=Isle place=islet"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:inner", "type=multipolygon source=survey"}}}
 		d := s.read(t)
 		f := d.feature(mapdata.KindWay, 1)
-		if f == nil || math.Abs(areaOf(multi(f.Geometry))-8*cell) > cell/1000 {
+		if f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
 			t.Errorf("the lake: %+v", f)
 		}
-		if f := d.feature(mapdata.KindWay, 2); f == nil || math.Abs(areaOf(multi(f.Geometry))-cell) > cell/1000 {
+		if f := d.feature(mapdata.KindWay, 2); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-cell) > cell/1000 {
 			t.Errorf("the isle: %+v", f)
 		}
 		if d.feature(mapdata.KindRelation, 7) != nil {
@@ -81,23 +82,23 @@ func TestOldStyle(t *testing.T) {
 		}
 	})
 	t.Run("a hole along the edge", func(t *testing.T) {
-		s := sketch{nodes: grid(), ways: []sketchWay{
+		s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 			{1, []int64{0, 1, 2, 3, 33, 30, 0}, lake}, {2, []int64{1, 2, 12, 11, 1}, "name=Isle place=islet"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:inner", "type=multipolygon name=Lake"}}}
 		d := s.read(t)
-		if f := d.feature(mapdata.KindWay, 1); f == nil || math.Abs(areaOf(multi(f.Geometry))-8*cell) > cell/1000 {
+		if f := d.feature(mapdata.KindWay, 1); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
 			t.Errorf("the lake: %+v", f)
 		}
-		if f := d.feature(mapdata.KindWay, 2); f == nil || math.Abs(areaOf(multi(f.Geometry))-cell) > cell/1000 {
+		if f := d.feature(mapdata.KindWay, 2); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-cell) > cell/1000 {
 			t.Errorf("the isle: %+v", f)
 		}
 	})
 	t.Run("two relations of one way", func(t *testing.T) {
 		for _, first := range []string{"w1:outer w2:inner", "w1:outer"} {
-			s := sketch{nodes: grid(), ways: []sketchWay{
+			s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 				{1, []int64{0, 3, 33, 30, 0}, lake}, {2, []int64{11, 12, 22, 21, 11}, ""},
 			}, relations: []sketchRelation{{7, first, "type=multipolygon"}, {8, "w1:outer", "type=multipolygon"}}}
-			if f := s.read(t).feature(mapdata.KindWay, 1); math.Abs(areaOf(multi(f.Geometry))-9*cell) > cell/1000 {
+			if f := s.read(t).feature(mapdata.KindWay, 1); math.Abs(osmtest.AreaOf(multi(f.Geometry))-9*cell) > cell/1000 {
 				t.Errorf("%s, and then without a hole: %+v", first, f)
 			}
 			s.relations[0].id = 9
@@ -105,19 +106,19 @@ func TestOldStyle(t *testing.T) {
 			if first != "w1:outer" {
 				want = 8 * cell
 			}
-			if f := s.read(t).feature(mapdata.KindWay, 1); math.Abs(areaOf(multi(f.Geometry))-want) > cell/1000 {
+			if f := s.read(t).feature(mapdata.KindWay, 1); math.Abs(osmtest.AreaOf(multi(f.Geometry))-want) > cell/1000 {
 				t.Errorf("%s after one without a hole: %+v", first, f)
 			}
 		}
 	})
 	t.Run("several ways", func(t *testing.T) {
-		s := sketch{nodes: grid(), ways: []sketchWay{
+		s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 			{1, []int64{0, 3, 33}, lake + " water=lake"}, {2, []int64{33, 30, 0}, lake}, {3, []int64{11, 12, 22, 21, 11}, ""},
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer w3:inner", "type=multipolygon"}}}
 		d := s.read(t)
 		f := d.feature(mapdata.KindRelation, 7)
 		if f == nil || f.Tags.Get("name") != "Lake" || f.Tags.Get("natural") != "water" ||
-			math.Abs(areaOf(multi(f.Geometry))-8*cell) > cell/1000 {
+			math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
 			t.Errorf("the lake: %+v", f)
 		}
 		if d.feature(mapdata.KindWay, 1) != nil || d.feature(mapdata.KindWay, 2) != nil {
@@ -125,13 +126,13 @@ func TestOldStyle(t *testing.T) {
 		}
 	})
 	t.Run("name on the relation, kind on the ways", func(t *testing.T) {
-		s := sketch{nodes: grid(), ways: []sketchWay{
+		s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 			{1, []int64{0, 3, 33, 30, 0}, "natural=water"}, {2, []int64{55, 56, 66, 65, 55}, "natural=water"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer", "type=multipolygon name=Twin+Lakes"}}}
 		d := s.read(t)
 		f := d.feature(mapdata.KindRelation, 7)
 		want := Tags{{"name", "Twin Lakes"}, {"natural", "water"}}
-		if f == nil || !slices.Equal(f.Tags, want) || math.Abs(areaOf(multi(f.Geometry))-10*cell) > cell/1000 {
+		if f == nil || !slices.Equal(f.Tags, want) || math.Abs(osmtest.AreaOf(multi(f.Geometry))-10*cell) > cell/1000 {
 			t.Errorf("the lakes: %+v", f)
 		}
 		if len(d.Features) != 1 {
@@ -139,7 +140,7 @@ func TestOldStyle(t *testing.T) {
 		}
 	})
 	t.Run("outlines that are something else", func(t *testing.T) {
-		s := sketch{nodes: grid(), ways: []sketchWay{
+		s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 			{1, []int64{0, 3, 33}, "name=North highway=residential"}, {2, []int64{33, 30, 0}, "name=South highway=residential"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer", "type=multipolygon"}}}
 		d := s.read(t)

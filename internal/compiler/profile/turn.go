@@ -17,8 +17,6 @@ type Turn struct {
 	// Understood is false where the value is not known, and where it holds at certain times only: nobody knows when a
 	// trace was made.
 	Understood bool
-	// Conditional is the first of the values with conditions, as text.
-	Conditional string
 }
 
 // turnKeys are the keys that hold a restriction, with the modes to which each applies: those who have the rest of the
@@ -83,11 +81,8 @@ func TurnOf(t *tags.Set) (turn Turn, ok bool) {
 	var kind string
 	var conditional mapdata.Modes
 	for _, k := range turnKeys {
-		if value := t.Get(k.conditional); value != "" {
+		if t.Has(k.conditional) {
 			conditional |= k.modes
-			if turn.Conditional == "" {
-				turn.Conditional = tags.Valid(value)
-			}
 		}
 		value := turnKind(t.Get(k.key))
 		if isTurn(value) && !isTurn(kind) {

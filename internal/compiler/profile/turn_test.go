@@ -39,13 +39,13 @@ func TestTurns(t *testing.T) {
 
 		// At certain times.
 		{"restriction:conditional=no_left_turn+@+(Mo-Fr)",
-			Turn{Modes: vehicles, Conditional: "no_left_turn @ (Mo-Fr)"}},
-		{"restriction:bicycle:conditional=no_left_turn+@+wet", Turn{Modes: mapdata.Bicycle, Conditional: "no_left_turn @ wet"}},
+			Turn{Modes: vehicles}},
+		{"restriction:bicycle:conditional=no_left_turn+@+wet", Turn{Modes: mapdata.Bicycle}},
 		{"restriction:conditional=no_left_turn+@+wet except=bicycle",
-			Turn{Modes: mapdata.Car, Conditional: "no_left_turn @ wet"}},
+			Turn{Modes: mapdata.Car}},
 		{"restriction:hgv:conditional=no_left_turn+@+wet", Turn{}},
 		{"restriction=no_left_turn restriction:conditional=no_u_turn",
-			Turn{Modes: vehicles, Understood: true, Conditional: "no_u_turn"}},
+			Turn{Modes: vehicles, Understood: true}},
 		{"restriction=no_left_turn hour_on=07:00 hour_off=09:00", Turn{Modes: vehicles}},
 		{"restriction=no_left_turn day_on=Monday", Turn{Modes: vehicles}},
 

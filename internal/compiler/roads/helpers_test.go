@@ -1,10 +1,6 @@
 package roads
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
@@ -34,50 +30,17 @@ type sketchRelation struct {
 	tags    string
 }
 
-// grid places node 10*y+x at (x, y) in hundredths of a degree.
-func grid() map[int64][2]float64 {
-	nodes := make(map[int64][2]float64)
-	for y := range 10 {
-		for x := range 10 {
-			nodes[int64(10*y+x)] = [2]float64{float64(x) / 100, float64(y) / 100}
-		}
-	}
-	return nodes
-}
-
-// xml is the content of <osm>. In tags, "key=value key=value", a plus stands for a space.
-func (s *sketch) xml() string {
-	var b strings.Builder
-	tags := func(text string) {
-		for field := range strings.FieldsSeq(text) {
-			k, v, _ := strings.Cut(field, "=")
-			fmt.Fprintf(&b, "<tag k=%q v=%q/>", k, strings.ReplaceAll(v, "+", " "))
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.nodes)) {
-		fmt.Fprintf(&b, `<node id="%d" version="1" lat="%.7f" lon="%.7f">`, id, s.nodes[id][1], s.nodes[id][0])
-		tags(s.nodeTags[id])
-		b.WriteString("</node>\n")
-	}
+// file writes the sketch, and returns the path.
+func (s *sketch) file(t testing.TB) string {
+	t.Helper()
+	full := osmtest.Sketch{Nodes: s.nodes, NodeTags: s.nodeTags}
 	for _, w := range s.ways {
-		fmt.Fprintf(&b, `<way id="%d" version="1">`, w.id)
-		for _, n := range w.nodes {
-			fmt.Fprintf(&b, `<nd ref="%d"/>`, n)
-		}
-		tags(w.tags)
-		b.WriteString("</way>\n")
+		full.Ways = append(full.Ways, osmtest.SketchWay{ID: w.id, Nodes: w.nodes, Tags: w.tags})
 	}
-	kinds := map[byte]string{'n': "node", 'w': "way", 'r': "relation"}
 	for _, r := range s.relations {
-		fmt.Fprintf(&b, `<relation id="%d" version="1">`, r.id)
-		for m := range strings.FieldsSeq(r.members) {
-			ref, role, _ := strings.Cut(m, ":")
-			fmt.Fprintf(&b, `<member type=%q ref=%q role=%q/>`, kinds[ref[0]], ref[1:], role)
-		}
-		tags(r.tags)
-		b.WriteString("</relation>\n")
+		full.Relations = append(full.Relations, osmtest.SketchRelation{ID: r.id, Members: r.members, Tags: r.tags})
 	}
-	return b.String()
+	return full.File(t)
 }
 
 // content is what a consumer made of a sketch.
@@ -101,7 +64,7 @@ func (s *sketch) read(t testing.TB) *content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	osmtest.ReadXML(t, s.xml(), c)
+	osmtest.Read(t, []string{s.file(t)}, c)
 	content := &content{counts: c.Counts(), data: c.data}
 	for i, r := range c.data.Roads.Slice() {
 		full := road{Road: r, name: c.data.Texts.Text(r.Name), ref: c.data.Texts.Text(r.Ref),

@@ -26,7 +26,6 @@ const maxTurnMembers = 64
 
 // addTurn notes a restriction that is understood, and counts the others.
 func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
-	rule.Conditional = ""
 	t := turn{id: r.ID, rule: rule}
 	viaNodes := 0
 	if rule.Understood && len(r.Members) <= maxTurnMembers {

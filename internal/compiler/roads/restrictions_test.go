@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -106,7 +107,7 @@ func TestRestrictions(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := sketch{nodes: grid(), ways: ways, relations: []sketchRelation{{7, test.members,
+			s := sketch{nodes: osmtest.Grid(), ways: ways, relations: []sketchRelation{{7, test.members,
 				"type=restriction " + test.tags}}}
 			d := s.read(t)
 			var got []turn

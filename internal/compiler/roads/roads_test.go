@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -15,7 +16,7 @@ import (
 
 func TestRoads(t *testing.T) {
 	s := sketch{
-		nodes: grid(),
+		nodes: osmtest.Grid(),
 		nodeTags: map[int64]string{
 			1: "barrier=bollard", 2: "barrier=gate", 50: "barrier=bollard", 3: "highway=traffic_signals",
 			11: "highway=stop direction=backward", 51: "highway=crossing",
@@ -83,7 +84,7 @@ func TestRoads(t *testing.T) {
 
 // TestDetails: details are kept as text, each set of them once, and private roads are told from others.
 func TestDetails(t *testing.T) {
-	s := sketch{nodes: grid(), ways: []sketchWay{
+	s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 		{1, []int64{0, 1}, "highway=motorway_link oneway=yes destination=Rome;Milan turn:lanes=left|through surface=asphalt"},
 		{2, []int64{1, 2}, "highway=residential surface=asphalt"}, {3, []int64{2, 3}, "highway=service surface=asphalt"},
 		{4, []int64{3, 4}, "highway=residential access=private"}, {5, []int64{4, 5}, "highway=residential access=destination"},
@@ -125,7 +126,7 @@ func TestCrossings(t *testing.T) {
 		{"route=shuttle_train duration=00:02", []int64{0, 1, 2}, 67},
 	}
 	for _, test := range tests {
-		s := sketch{nodes: grid(), ways: []sketchWay{{1, test.nodes, test.tags}}}
+		s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{{1, test.nodes, test.tags}}}
 		d := s.read(t)
 		if len(d.roads) == 0 {
 			t.Errorf("%s: no road", test.tags)
@@ -141,7 +142,7 @@ func TestCrossings(t *testing.T) {
 			}
 		}
 	}
-	s := sketch{nodes: grid(), ways: []sketchWay{{1, []int64{0, 1, 2}, "highway=residential duration=00:10"}}}
+	s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{{1, []int64{0, 1, 2}, "highway=residential duration=00:10"}}}
 	if r := s.read(t).roads[0]; r.SpeedForward != 30 || r.FootSpeed != 5 {
 		t.Errorf("a street is not timed: %+v", r)
 	}

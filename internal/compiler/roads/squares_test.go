@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -64,7 +66,7 @@ func TestSquares(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := sketch{nodes: grid(), relations: test.relations, ways: []sketchWay{
+			s := sketch{nodes: osmtest.Grid(), relations: test.relations, ways: []sketchWay{
 				{1, []int64{0, 1, 2, 12}, ""}, {2, []int64{12, 22, 20, 0}, test.outer}, {3, []int64{11, 10, 21, 11}, ""},
 				{4, []int64{0, 2, 22, 20, 0}, test.closed},
 			}}
