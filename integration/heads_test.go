@@ -162,12 +162,9 @@ func TestLimitHeaders(t *testing.T) {
 		{call{path: "/nothing"}, 404, "", "unknown_addresses"},
 	} {
 		test.call.header = pages
+		// The limits for maps hold for a second: what the case before sent must not count towards the zone of this one.
+		time.Sleep(1100 * time.Millisecond)
 		a := s.send(t, test.call)
-		// The test before this one.
-		for deadline := time.Now().Add(20 * time.Second); a.status == 429 && time.Now().Before(deadline); {
-			time.Sleep(300 * time.Millisecond)
-			a = s.send(t, test.call)
-		}
 		a.want(test.status).wantHeader("RateLimit-Policy", test.policy).wantHeader("RateLimit", "")
 		a, _ = s.untilLimited(t, test.call, test.status)
 		a.wantHeader("RateLimit-Policy", test.policy)
