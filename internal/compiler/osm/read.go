@@ -78,7 +78,7 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.B
 type reader struct {
 	dir       *scratch.Dir
 	paths     []string
-	files     []osmfile.File
+	files     []*osmfile.File
 	bar       *progress.Bar
 	consumers []Consumer
 	free      sync.Pool // of batches
@@ -111,7 +111,7 @@ func (r *reader) read(ctx context.Context) (*Extracts, error) {
 			return nil, err
 		}
 	}
-	if err := r.pass(ctx, stageNodes, osmfile.Nodes|osmfile.Relations|osmfile.Located, r.batch, r.take); err != nil {
+	if err := r.pass(ctx, stageNodes, osmfile.Nodes|osmfile.Relations, r.batch, r.take); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(r.nodes.finish(ctx), r.areas.finishRelations(ctx)); err != nil {
@@ -241,10 +241,8 @@ func (b *batch) Add(o *osmfile.Object) (full bool) {
 		b.counts.Nodes++
 		b.addNode(o)
 	case o.Kind == mapdata.KindWay:
-		for i, p := range o.Places {
-			if p.Known {
-				b.locate(o.Refs[i], p.Lat, p.Lon)
-			}
+		for _, p := range o.Places {
+			b.locate(p.ID, p.Lat, p.Lon)
 		}
 	case o.Kind == mapdata.KindRelation:
 		b.counts.Relations++

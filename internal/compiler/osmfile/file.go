@@ -6,10 +6,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
-	"context"
-	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -21,104 +18,118 @@ import (
 )
 
 // File is one extract. It is gone through several times, for some kinds of objects each.
-type File interface {
-	// Scan has batches look at all objects of some kinds, in several goroutines and in any order, and hands them over in
-	// the order of the file. A batch that was handed over is used again, so each has to empty it. An error of each ends
-	// the scan.
-	Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each func(Batch) error) error
-	// Timestamp is that of the extract itself, zero when it names none.
-	Timestamp() time.Time
-	// Remaining is how many bytes a scan will read.
-	Remaining(wanted Kinds) int64
-	Close() error
+type File struct {
+	in      readerAtCloser
+	size    int64 // in bytes
+	bar     *progress.Bar
+	time    time.Time
+	located bool       // ways say where their nodes are
+	start   int64      // of the first block of objects
+	blocks  []block    // nil before the first scan, which notes what kinds of objects are in each
+	xml     *xmlReader // of what is still to be converted to blocks
+}
+
+type readerAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Timestamp is that of the extract itself, zero when it names none.
+func (f *File) Timestamp() time.Time { return f.time }
+
+// Close closes the file.
+func (f *File) Close() error { return f.in.Close() }
+
+// allOf returns the kinds that are to be read to get some: of a file whose ways say where their nodes are, these too.
+func (f *File) allOf(wanted Kinds) Kinds {
+	if f.located && wanted&Nodes != 0 {
+		wanted |= Ways
+	}
+	return wanted
+}
+
+// Remaining is how many bytes a scan will read.
+func (f *File) Remaining(wanted Kinds) int64 {
+	switch {
+	case f.bar == nil:
+		return 0 // of what is counted; XML is read in the first scan
+	case f.blocks == nil:
+		return f.size // what is in it is not known yet
+	}
+	var sum int64
+	for _, b := range f.blocks {
+		if b.kinds&f.allOf(wanted) != 0 {
+			sum += b.length
+		}
+	}
+	return sum
 }
 
 // errFormat is the refusal of what is no extract at all.
 var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst)")
-
-// sniffed is how much of a file is looked at to tell its format.
-const sniffed = 4096
 
 // maxWindow is how much memory a file in zstd may make its reader take: what zstd --long makes by itself.
 const maxWindow = 128 << 20
 
 // Open opens an extract. It tells the format of a file by its content. The ending of its name plays no part: downloads
 // are often misnamed. A pipe is no extract, since an extract is gone through several times.
-func Open(path string, dir *scratch.Dir, bar *progress.Bar) (_ File, err error) {
-	f, info, err := regularfile.Open(path)
+func Open(path string, dir *scratch.Dir, bar *progress.Bar) (*File, error) {
+	in, info, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	if info.Size() == 0 {
-		return nil, errors.New("is empty")
-	}
-	head := make([]byte, sniffed)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	f := &File{in: in, size: info.Size(), bar: bar}
+	if err := f.open(dir); err != nil {
+		in.Close()
 		return nil, err
 	}
-	head = head[:n]
-	if isPBF(head) {
-		return newPBF(f, info.Size(), bar), nil
+	return f, nil
+}
+
+// open reads the start of a file.
+func (f *File) open(dir *scratch.Dir) error {
+	if f.size == 0 {
+		return errors.New("is empty")
 	}
-	in := bufio.NewReaderSize(&counter{r: f, bar: bar}, 1<<18)
+	in := bufio.NewReaderSize(&counter{r: io.NewSectionReader(f.in, 0, f.size), bar: f.bar}, 1<<18)
+	head, err := peek(in)
+	if err != nil {
+		return err
+	}
 	var unpacked io.Reader = in
 	switch {
+	case isPBF(head):
+		return f.readHeader()
+	case bytes.HasPrefix(head, []byte("\xff\xe0\x04o5m2")):
+		return errors.New("an .o5m file: rewrite it as .osm.pbf with osmconvert")
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		if unpacked, err = gzip.NewReader(in); err != nil {
-			return nil, truncated(err)
-		}
+		unpacked, err = gzip.NewReader(in)
 	case bytes.HasPrefix(head, []byte("BZh")):
 		unpacked = bzip2.NewReader(in)
 	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		unpacked = z
-	case bytes.HasPrefix(head, []byte("\xff\xe0\x04o5m2")):
-		return nil, errors.New("an .o5m file: rewrite it as .osm.pbf with osmconvert")
+		unpacked, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	}
+	if err != nil {
+		return truncated(err)
 	}
 	text := bufio.NewReaderSize(unpacked, 1<<18)
-	head, err = text.Peek(sniffed)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, truncated(err)
+	if head, err = peek(text); err != nil {
+		return err
 	}
-	root, err := rootOf(head)
-	if err != nil {
-		return nil, err
+	if isPBF(head) {
+		return errors.New("a packed .osm.pbf: unpack it first")
 	}
-	return newXML(f, info.Size(), text, root, dir), nil
+	f.xml = &xmlReader{text: text, dir: dir}
+	return f.readRoot(head)
 }
 
-// rootOf returns the <osm> element that an XML extract starts with.
-func rootOf(head []byte) (*xml.StartElement, error) {
-	if isPBF(head) {
-		return nil, errors.New("a packed .osm.pbf: unpack it first")
+// peek returns as much of a file as tells its format.
+func peek(r *bufio.Reader) ([]byte, error) {
+	head, err := r.Peek(4096)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	dec := xml.NewDecoder(bytes.NewReader(head))
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return nil, errFormat
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if t.Name.Local != "osm" {
-				return nil, fmt.Errorf("%w: its root element is <%.40s>", errFormat, t.Name.Local)
-			}
-			return &t, nil
-		case xml.CharData:
-			if len(bytes.TrimSpace(bytes.TrimPrefix(t, []byte("\xef\xbb\xbf")))) > 0 {
-				return nil, errFormat
-			}
-		}
-	}
+	return head, truncated(err)
 }
 
 // truncated says in plain words what the unexpected end of a file means.

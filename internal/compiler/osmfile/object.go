@@ -13,7 +13,7 @@ type Object struct {
 	Tags     tags.Set
 	Lat, Lon int32   // of a node, in 1e-7 degrees
 	Refs     []int64 // the nodes of a way
-	Places   []Place // where these are, as far as the way itself says so; empty or as long as Refs
+	Places   []Place // where these are, as far as the way itself says so
 	Members  []Member
 	// TooLarge says that it exceeds the limits of an object. Its lists are empty.
 	TooLarge bool
@@ -21,7 +21,7 @@ type Object struct {
 
 // reset makes it an empty object of a kind. The memory of the lists stays.
 func (o *Object) reset(kind mapdata.Kind) {
-	o.Kind, o.ID, o.Version, o.Lat, o.Lon, o.TooLarge = kind, 0, 0, 0, 0, false
+	o.Kind, o.ID, o.Version, o.TooLarge = kind, 0, 0, false
 	o.Tags.Reset()
 	o.Refs, o.Places, o.Members = o.Refs[:0], o.Places[:0], o.Members[:0]
 }
@@ -33,21 +33,16 @@ type Member struct {
 	Role string
 }
 
-// Place is a position in 1e-7 degrees.
+// Place is where a node is, in 1e-7 degrees.
 type Place struct {
+	ID       int64
 	Lat, Lon int32
-	Known    bool
 }
 
 // The limits of an object. OpenStreetMap has at most 2,000 nodes to a way and 32,000 members to a relation.
 const (
 	maxRefs    = 1 << 16
 	maxMembers = 1 << 17
-)
-
-const (
-	maxLat7 = 90_0000000
-	maxLon7 = 180_0000000
 )
 
 // Kinds is a set of kinds of objects.
@@ -58,8 +53,6 @@ const (
 	Nodes     Kinds = 1 << mapdata.KindNode
 	Ways      Kinds = 1 << mapdata.KindWay
 	Relations Kinds = 1 << mapdata.KindRelation
-	// Located are ways that say where their nodes are (LocationsOnWays). Such files may lack nodes without tags.
-	Located Kinds = 1 << 7
 )
 
 // Batch is what is made of some objects in a row, in a goroutine of its own.

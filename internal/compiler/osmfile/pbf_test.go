@@ -108,7 +108,8 @@ func TestLocationsOnWays(t *testing.T) {
 	table := osmfiletest.StringTable("", "highway", "primary")
 	way := osmfiletest.Message(nil).Bytes(3, osmfiletest.Message(nil).Number(1, 7).List(2, 1).List(3, 2).Deltas(8, 1, 2).
 		Deltas(9, 10000000, 10010000).Deltas(10, 20000000, 20010000))
-	file := append(osmfiletest.Header(0, "OsmSchema-V0.6"),
+	header := osmfiletest.Message(nil).Bytes(4, []byte("OsmSchema-V0.6")).Bytes(5, []byte("LocationsOnWays"))
+	file := append(osmfiletest.Block("OSMHeader", header, false),
 		osmfiletest.Block("OSMData", osmfiletest.Primitive(table, way), true)...)
 	r := new(osmtest.Recorder)
 	e := osmtest.Read(t, []string{osmtest.WriteFile(t, "located.osm.pbf", file)}, r)
@@ -168,8 +169,6 @@ func TestHostilePBF(t *testing.T) {
 		{"fixed-width fields", group(3, protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), 1)),
 			"malformed"},
 		{"truncated message", group(3, way)[:12], "malformed"},
-		{"a long text", osmfiletest.Primitive(osmfiletest.StringTable("", strings.Repeat("x", 1<<16+1)), nil),
-			"a text of 65537 bytes"},
 		{"many texts", osmfiletest.Primitive(bytes.Repeat([]byte{0x0a, 0}, 1<<20+1), nil), "more than 1048576 texts"},
 	}
 	for _, test := range tests {
@@ -256,11 +255,11 @@ func TestHostileBlocks(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"data beyond its claim", after(bomb), "101 bytes uncompressed, not 100 as it says"},
+		{"data beyond its claim", after(bomb), "does not unpack to the 100 bytes that it says"},
 		{"a huge claim", after(osmfiletest.Frame("OSMData",
 			osmfiletest.Message(nil).Number(2, 1<<31).Bytes(3, deflate([]byte{1})))), "more than the format allows"},
 		{"a claim without data", after(osmfiletest.Frame("OSMData",
-			osmfiletest.Message(nil).Number(2, 30<<20).Bytes(3, deflate([]byte{1})))), "1 bytes uncompressed"},
+			osmfiletest.Message(nil).Number(2, 30<<20).Bytes(3, deflate([]byte{1})))), "does not unpack to the 31457280 bytes that it says"},
 		{"no data", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5))), "no data"},
 		{"lzma", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(4, []byte("lzma")))),
 			"compressed with lzma"},
@@ -268,7 +267,7 @@ func TestHostileBlocks(t *testing.T) {
 			"lz4"},
 		{"an lz4 bomb", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 30<<20).Bytes(6,
 			[]byte("lz4")))),
-			"3 bytes cannot hold"},
+			"lz4"},
 		{"bad zstd", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(7, []byte("no zstd")))),
 			"zstd"},
 		{"bad zlib", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(3, []byte("no zlib")))),
@@ -287,7 +286,6 @@ func TestHostileBlocks(t *testing.T) {
 		{"truncated after a length", after([]byte("\x00\x00\x00\x10")), "truncated"},
 		{"truncated in the data", good[:len(good)-3], "truncated"},
 		{"header alone", header, "no map data"},
-		{"a large header", osmfiletest.Block("OSMHeader", make([]byte, 1<<20+1), true), "a header of 1048577 bytes"},
 		{"much in little", after(bytes.Repeat(spaces, 4)), "no map data"},
 	}
 	for _, test := range tests {

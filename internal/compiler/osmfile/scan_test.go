@@ -27,17 +27,13 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestEndlessElement(t *testing.T) {
-	root, err := rootOf([]byte("<osm>"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir, err := scratch.Open(t.TempDir(), "test", 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	x := newXML(io.NopCloser(nil), 0, &endless{strings.NewReader("<osm><node id='1'>")}, root, dir)
-	if err := x.load(t.Context()); err == nil || !strings.Contains(err.Error(), "an element of more than 16777216 bytes") {
+	f := &File{xml: &xmlReader{&endless{strings.NewReader("<osm><node id='1'>")}, dir}}
+	if err := f.convert(t.Context()); err == nil || !strings.Contains(err.Error(), "an element of more than 16777216 bytes") {
 		t.Error(err)
 	}
 }
@@ -59,6 +55,14 @@ type memoryFile struct{ *strings.Reader }
 
 func (memoryFile) Close() error { return nil }
 
+func inMemory(t *testing.T, content string) *File {
+	f := &File{in: memoryFile{strings.NewReader(content)}, size: int64(len(content))}
+	if err := f.readHeader(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // TestCancelBusyScan: a scan that is cancelled while all workers are busy, and more blocks wait for them, ends, and none
 // of its goroutines goes on.
 func TestCancelBusyScan(t *testing.T) {
@@ -71,7 +75,7 @@ func TestCancelBusyScan(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			p := newPBF(memoryFile{strings.NewReader(file)}, int64(len(file)), nil)
+			p := inMemory(t, file)
 			done := make(chan error)
 			go func() {
 				done <- p.Scan(ctx, Nodes, func() Batch { return &blocking{ctx, func() {}} }, func(Batch) error { return nil })
@@ -92,7 +96,7 @@ func TestFailingScan(t *testing.T) {
 	file := string(osmfiletest.Header(0)) + strings.Repeat(string(block), 100)
 	failed := errors.New("failed")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPBF(memoryFile{strings.NewReader(file)}, int64(len(file)), nil)
+		p := inMemory(t, file)
 		n := 0
 		err := p.Scan(t.Context(), Nodes, func() Batch { return new(full) }, func(Batch) error {
 			if n++; n == 3 {

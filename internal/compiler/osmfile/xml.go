@@ -1,6 +1,8 @@
 package osmfile
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/xml"
@@ -12,183 +14,171 @@ import (
 
 	"github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmxml"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// xmlFile is an extract in XML, perhaps compressed. Reading it takes long, so the first scan keeps its objects in a
-// scratch file, from which all scans take them.
-type xmlFile struct {
-	f       io.Closer
-	size    int64 // of the file, in bytes
-	text    io.Reader
-	time    time.Time
-	read    bool
-	objects *scratch.Records // by kind, in the order of the file
-	row     []byte
-}
-
-func newXML(f io.Closer, size int64, text io.Reader, root *xml.StartElement, dir *scratch.Dir) *xmlFile {
-	x := &xmlFile{f: f, size: size, text: text, objects: scratch.NewRecords(dir, "xml")}
-	for _, a := range root.Attr {
-		if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
-			// Not all programs write one, so a bad one is as good as none.
-			if t, err := time.Parse(time.RFC3339, a.Value); err == nil {
-				x.time = t.UTC()
+// readRoot looks at the <osm> element that an XML extract starts with.
+func (f *File) readRoot(head []byte) error {
+	for dec := xml.NewDecoder(bytes.NewReader(head)); ; {
+		token, err := dec.Token()
+		if err != nil {
+			return errFormat
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if t.Name.Local != "osm" {
+				return fmt.Errorf("%w: its root element is <%.40s>", errFormat, t.Name.Local)
+			}
+			for _, a := range t.Attr {
+				if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
+					// Not all programs write one, so a bad one is as good as none.
+					if t, err := time.Parse(time.RFC3339, a.Value); err == nil {
+						f.time = t.UTC()
+					}
+				}
+			}
+			return nil
+		case xml.CharData:
+			if len(bytes.TrimSpace(bytes.TrimPrefix(t, []byte("\xef\xbb\xbf")))) > 0 {
+				return errFormat
 			}
 		}
 	}
-	return x
 }
 
-func (x *xmlFile) Timestamp() time.Time { return x.time }
-
-// Remaining is nothing after the first scan, in which all is read.
-func (x *xmlFile) Remaining(Kinds) int64 {
-	if x.read {
-		return 0
-	}
-	return x.size
+// xmlReader is an extract in XML that was not read yet. Reading it takes long, so the first scan converts it to the
+// blocks of a PBF file, uncompressed in a scratch file, which all scans read.
+type xmlReader struct {
+	text io.Reader
+	dir  *scratch.Dir
 }
 
-func (x *xmlFile) Close() error { return errors.Join(x.f.Close(), x.objects.Free()) }
-
-func (x *xmlFile) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each func(Batch) error) error {
-	if !x.read {
-		if err := x.load(ctx); err != nil {
-			return err
-		}
-	}
-	b := fresh()
-	var o Object
-	for i := range x.objects.Len() {
-		kind := mapdata.Kind(x.objects.Key(i))
-		if wanted>>kind&1 == 0 {
-			continue
-		}
-		r := x.objects.Read(i)
-		o.reset(kind)
-		if o.decode(&r); !b.Add(&o) {
-			continue
-		}
-		if err := each(b); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return each(b)
+// converted is the scratch file.
+type converted struct {
+	*bytes.Reader
+	blocks *scratch.Array[byte]
 }
 
-// load reads the file.
-func (x *xmlFile) load(ctx context.Context) error {
-	limit := &limiter{r: x.text, left: maxElement}
+func (c converted) Close() error { return c.blocks.Free() }
+
+// convert makes it a file of blocks.
+func (f *File) convert(ctx context.Context) error {
+	limit := &limiter{r: f.xml.text, left: maxElement}
 	s := osmxml.New(ctx, limit)
 	defer s.Close()
+	w := &blockWriter{out: scratch.NewArray[byte](f.xml.dir, "xml"), texts: make(map[string]uint64)}
 	var newest time.Time
 	for s.Scan() {
 		limit.left = maxElement
-		var err error
-		switch o := s.Object().(type) {
-		case *osm.Node:
-			newest = later(newest, o.Timestamp)
-			err = x.keepNode(o)
-		case *osm.Way:
-			newest = later(newest, o.Timestamp)
-			err = x.keepWay(o)
-		case *osm.Relation:
-			newest = later(newest, o.Timestamp)
-			err = x.keepRelation(o)
-		}
+		written, err := w.add(s.Object())
 		if err != nil {
 			return err
+		}
+		if written.After(newest) {
+			newest = written.UTC()
 		}
 	}
 	if err := s.Err(); err != nil {
 		return xmlError(err)
 	}
-	if x.time.IsZero() {
-		x.time = newest
+	if err := errors.Join(w.flush(), w.out.Trim(), f.in.Close()); err != nil {
+		return err
 	}
-	x.read = true
-	return x.objects.Sort(ctx)
+	if f.time.IsZero() {
+		f.time = newest
+	}
+	blocks := w.out.Slice()
+	f.in, f.size, f.bar, f.xml = converted{bytes.NewReader(blocks), w.out}, int64(len(blocks)), nil, nil
+	return nil
 }
 
-// begin begins the record of an object. Object.decode reads what the keep functions write.
-func (x *xmlFile) begin(id int64, version int, all osm.Tags) {
-	row := binary.AppendVarint(x.row[:0], id)
-	row = binary.AppendVarint(row, int64(int32(version)))
-	row = binary.AppendUvarint(row, uint64(len(all)))
+// blockWriter writes blocks of objects.
+type blockWriter struct {
+	out          *scratch.Array[byte]
+	table, group []byte
+	texts        map[string]uint64 // the indexes of those in the table
+}
+
+// add adds an object, and returns when it was made.
+func (w *blockWriter) add(object osm.Object) (time.Time, error) {
+	switch o := object.(type) {
+	case *osm.Node:
+		if !(math.Abs(o.Lat) <= 90 && math.Abs(o.Lon) <= 180) { // NaN among others
+			return o.Timestamp, nil
+		}
+		own := appendNumber(nil, nodeLat, protowire.EncodeZigZag(int64(math.Round(o.Lat*1e7))))
+		own = appendNumber(own, nodeLon, protowire.EncodeZigZag(int64(math.Round(o.Lon*1e7))))
+		return o.Timestamp, w.object(groupNode, protowire.EncodeZigZag(int64(o.ID)), o.Version, o.Tags, own)
+	case *osm.Way:
+		var refs []byte
+		last := int64(0)
+		for _, n := range o.Nodes {
+			refs = binary.AppendVarint(refs, int64(n.ID)-last)
+			last = int64(n.ID)
+		}
+		return o.Timestamp, w.object(groupWay, uint64(o.ID), o.Version, o.Tags, appendBytes(nil, wayRefs, refs))
+	case *osm.Relation:
+		var roles, ids, types []byte
+		last := int64(0)
+		for _, m := range o.Members {
+			roles = binary.AppendUvarint(roles, w.text(m.Role))
+			ids = binary.AppendVarint(ids, m.Ref-last)
+			types = append(types, byte(kindOf(m.Type)))
+			last = m.Ref
+		}
+		own := appendBytes(appendBytes(appendBytes(nil, memberRoles, roles), memberIDs, ids), memberTypes, types)
+		return o.Timestamp, w.object(groupRelation, uint64(o.ID), o.Version, o.Tags, own)
+	}
+	return time.Time{}, nil
+}
+
+// object adds an object with the fields that only its kind has.
+func (w *blockWriter) object(kind protowire.Number, id uint64, version int, all osm.Tags, own []byte) error {
+	var keys, values []byte
 	for _, t := range all {
-		row = scratch.AppendText(scratch.AppendText(row, t.Key), t.Value)
+		keys = binary.AppendUvarint(keys, w.text(t.Key))
+		values = binary.AppendUvarint(values, w.text(t.Value))
 	}
-	x.row = row
-}
-
-func (x *xmlFile) end(kind mapdata.Kind) error { return x.objects.Add(uint64(kind), x.row) }
-
-func (x *xmlFile) keepNode(n *osm.Node) error {
-	if !(n.Lat >= -90 && n.Lat <= 90 && n.Lon >= -180 && n.Lon <= 180) {
+	own = appendBytes(appendBytes(appendNumber(own, objectID, id), objectKeys, keys), objectValues, values)
+	own = appendBytes(own, objectInfo, appendNumber(nil, infoVersion, uint64(version)))
+	w.group = appendBytes(w.group, kind, own)
+	const blockBytes = 1 << 18
+	if len(w.table)+len(w.group) < blockBytes {
 		return nil
 	}
-	x.begin(int64(n.ID), n.Version, n.Tags)
-	x.row = binary.AppendVarint(x.row, int64(math.Round(n.Lat*1e7)))
-	x.row = binary.AppendVarint(x.row, int64(math.Round(n.Lon*1e7)))
-	return x.end(mapdata.KindNode)
+	return w.flush()
 }
 
-func (x *xmlFile) keepWay(w *osm.Way) error {
-	x.begin(int64(w.ID), w.Version, w.Tags)
-	x.row = binary.AppendUvarint(x.row, uint64(len(w.Nodes)))
-	last := int64(0)
-	for _, n := range w.Nodes {
-		x.row = binary.AppendVarint(x.row, int64(n.ID)-last)
-		last = int64(n.ID)
+// text returns the index of a text.
+func (w *blockWriter) text(s string) uint64 {
+	i, ok := w.texts[s]
+	if !ok {
+		i = uint64(len(w.texts))
+		w.texts[s] = i
+		w.table = appendBytes(w.table, 1, []byte(s))
 	}
-	return x.end(mapdata.KindWay)
+	return i
 }
 
-func (x *xmlFile) keepRelation(r *osm.Relation) error {
-	x.begin(int64(r.ID), r.Version, r.Tags)
-	x.row = binary.AppendUvarint(x.row, uint64(len(r.Members)))
-	for _, m := range r.Members {
-		x.row = binary.AppendVarint(append(x.row, byte(kindOf(m.Type))), m.Ref)
-		x.row = scratch.AppendText(x.row, m.Role)
-	}
-	return x.end(mapdata.KindRelation)
+// flush writes a block.
+func (w *blockWriter) flush() error {
+	blob := appendBytes(nil, blobRaw, appendBytes(appendBytes(nil, blockStrings, w.table), blockGroup, w.group))
+	head := appendNumber(appendBytes(nil, headerType, []byte("OSMData")), headerSize, uint64(len(blob)))
+	w.table, w.group = w.table[:0], w.group[:0]
+	clear(w.texts)
+	size := binary.BigEndian.AppendUint32(nil, uint32(len(head)))
+	return cmp.Or(w.out.Append(size...), w.out.Append(head...), w.out.Append(blob...))
 }
 
-// decode reads an object of a kind that is known.
-func (o *Object) decode(r *scratch.Reader) {
-	o.ID, o.Version = r.Varint(), int32(r.Varint())
-	for range r.Uvarint() {
-		key, value := string(r.Text()), string(r.Text())
-		o.Tags.Add(tags.KeyOf(key), key, value)
-	}
-	switch o.Kind {
-	case mapdata.KindNode:
-		o.Lat, o.Lon = int32(r.Varint()), int32(r.Varint())
-	case mapdata.KindWay:
-		n := r.Uvarint()
-		o.TooLarge = n > maxRefs
-		last := int64(0)
-		for range n {
-			last += r.Varint()
-			o.Refs = append(o.Refs, last)
-		}
-	case mapdata.KindRelation:
-		n := r.Uvarint()
-		o.TooLarge = n > maxMembers
-		for range n {
-			o.Members = append(o.Members, Member{Kind: mapdata.Kind(r.Byte()), ID: r.Varint(), Role: string(r.Text())})
-		}
-	}
-	if o.TooLarge {
-		o.Refs, o.Members = o.Refs[:0], o.Members[:0]
-	}
+func appendNumber(b []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}
+
+func appendBytes(b []byte, field protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
 }
 
 func kindOf(t osm.Type) mapdata.Kind {
@@ -200,13 +190,6 @@ func kindOf(t osm.Type) mapdata.Kind {
 	default:
 		return mapdata.KindRelation
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b.UTC()
-	}
-	return a
 }
 
 // xmlError tells a file that breaks off from one that is malformed.

@@ -1,0 +1,143 @@
+package osmfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// The limits of the format.
+const (
+	maxBlobHeader = 64 << 10
+	maxBlob       = 32 << 20
+)
+
+// Field numbers of blobs (fileformat.proto). The field of the data says how it is compressed.
+const (
+	headerType, headerSize                 = 1, 3
+	blobRaw, blobRawSize                   = 1, 2
+	blobZlib, blobLZMA, blobBzip2, blobLZ4 = 3, 4, 5, 6
+	blobZstd                               = 7
+)
+
+// blob is a block of a PBF file as it was read: compressed, and not checked.
+type blob struct {
+	kind    string // OSMHeader or OSMData
+	method  int    // the number of the field with the data
+	data    []byte
+	rawSize uint64 // as it says
+}
+
+// readBlob reads the block at an offset, and returns the next one's.
+func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
+	defer refuse(&err)
+	take := func(n uint64, most uint64) []byte {
+		if n > most {
+			fail("%d bytes: more than the format allows", n)
+		}
+		if int64(n) > f.size-offset {
+			panic(malformed{truncated(io.ErrUnexpectedEOF)})
+		}
+		taken := make([]byte, n)
+		if _, err := f.in.ReadAt(taken, offset); err != nil {
+			panic(malformed{truncated(err)})
+		}
+		offset += int64(n)
+		return taken
+	}
+	var size uint64
+	head := wire(take(uint64(binary.BigEndian.Uint32(take(4, 4))), maxBlobHeader))
+	for len(head) > 0 {
+		switch num, v, text := head.field(); num {
+		case headerType:
+			b.kind = string(text)
+		case headerSize:
+			size = v
+		}
+	}
+	for rest := wire(take(size, maxBlob)); len(rest) > 0; {
+		num, v, data := rest.field()
+		if num == blobRawSize {
+			b.rawSize = v
+		} else if num <= blobZstd {
+			b.method, b.data = int(num), data
+		}
+	}
+	switch {
+	case b.data == nil:
+		fail("no data")
+	case b.method == blobRaw:
+		b.rawSize = uint64(len(b.data))
+	case b.method == blobLZMA || b.method == blobBzip2:
+		fail("compressed with lzma or bzip2, which no program writes: rewrite the file with osmium cat")
+	case b.rawSize > maxBlob:
+		fail("%d bytes uncompressed: more than the format allows", b.rawSize)
+	}
+	return b, offset, nil
+}
+
+// unpacker uncompresses blocks, one at a time.
+type unpacker struct {
+	raw  []byte
+	zlib io.ReadCloser
+	zstd *zstd.Decoder
+}
+
+// unpack returns a blob's content, which is valid until the next call.
+func (u *unpacker) unpack(b *blob) (raw []byte, err error) {
+	if b.method == blobRaw {
+		return b.data, nil
+	}
+	u.raw = slices.Grow(u.raw[:0], int(b.rawSize)+bytes.MinRead)
+	switch b.method {
+	case blobZlib:
+		raw, err = u.inflate(b)
+	case blobLZ4:
+		raw = u.raw[:b.rawSize]
+		var n int
+		n, err = lz4.UncompressBlock(b.data, raw)
+		raw = raw[:n]
+	default:
+		raw, err = u.unpackZstd(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(raw)) != b.rawSize {
+		return nil, fmt.Errorf("does not unpack to the %d bytes that it says", b.rawSize)
+	}
+	return raw, nil
+}
+
+func (u *unpacker) inflate(b *blob) (raw []byte, err error) {
+	if u.zlib == nil {
+		u.zlib, err = zlib.NewReader(bytes.NewReader(b.data))
+	} else {
+		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(b.data), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	buf := bytes.NewBuffer(u.raw)
+	_, err = buf.ReadFrom(io.LimitReader(u.zlib, int64(b.rawSize)+1))
+	return buf.Bytes(), err
+}
+
+func (u *unpacker) unpackZstd(b *blob) (raw []byte, err error) {
+	if u.zstd == nil {
+		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlob))
+		if err != nil {
+			return nil, err
+		}
+	}
+	if raw, err = u.zstd.DecodeAll(b.data, u.raw); err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,284 @@
+package osmfile
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
+)
+
+// Field numbers of blocks and objects (osmformat.proto).
+const (
+	blockStrings, blockGroup                             = 1, 2
+	blockGranularity, blockLatOffset, blockLonOffset     = 17, 19, 20
+	groupNode, groupDense, groupWay, groupRelation       = 1, 2, 3, 4
+	denseIDs, denseInfo, denseLats, denseLons, denseTags = 1, 5, 8, 9, 10
+	objectID, objectKeys, objectValues, objectInfo       = 1, 2, 3, 4
+	nodeLat, nodeLon                                     = 8, 9
+	wayRefs, wayLats, wayLons                            = 8, 9, 10
+	memberRoles, memberIDs, memberTypes                  = 8, 9, 10
+	infoVersion, infoLast                                = 1, 6
+)
+
+// The fields of each message that are lists.
+const (
+	objectLists    = 1<<objectKeys | 1<<objectValues | 1<<objectInfo
+	denseLists     = 1<<denseIDs | 1<<denseInfo | 1<<denseLats | 1<<denseLons | 1<<denseTags
+	wayLists       = objectLists | 1<<wayRefs | 1<<wayLats | 1<<wayLons
+	relationLists  = objectLists | 1<<memberRoles | 1<<memberIDs | 1<<memberTypes
+	denseInfoLists = 1<<(infoLast+1) - 1<<infoVersion
+)
+
+// maxStrings is how many texts a block may have. Most programs put 8,000 objects into a block, some more.
+const maxStrings = 1 << 20
+
+// decoder hands over the objects of blocks (PrimitiveBlock), one at a time.
+type decoder struct {
+	want  Kinds
+	visit func(o *Object)
+
+	found                Kinds // of the block
+	strings              []string
+	keys                 []uint16 // one more than the number of each as a key, 0 where nobody has asked yet
+	granularity          int64
+	latOffset, lonOffset int64
+	object               Object
+}
+
+// decode goes through a block. Its objects of the kinds that are not wanted are told in d.found alone.
+func (d *decoder) decode(block wire) (err error) {
+	defer refuse(&err)
+	d.found, d.granularity, d.latOffset, d.lonOffset = 0, 100, 0, 0
+	var table wire
+	for rest := block; len(rest) > 0; {
+		num, v, b := rest.field()
+		isList := num == blockStrings || num == blockGroup
+		isNumber := num >= blockGranularity && num <= blockLonOffset
+		if isList && b == nil || isNumber && b != nil || num == blockStrings && table != nil {
+			panic(errMalformed)
+		}
+		switch num {
+		case blockStrings:
+			table = b
+		case blockGranularity:
+			d.granularity = int64(int32(v))
+		case blockLatOffset:
+			d.latOffset = int64(v)
+		case blockLonOffset:
+			d.lonOffset = int64(v)
+		}
+	}
+	if table == nil {
+		panic(errMalformed)
+	}
+	d.readStrings(table)
+	for len(block) > 0 {
+		if num, _, b := block.field(); num == blockGroup {
+			d.group(b)
+		}
+	}
+	return nil
+}
+
+// readStrings reads the texts of a block. They are one string, of which the texts of objects are parts.
+func (d *decoder) readStrings(table wire) {
+	d.strings = d.strings[:0]
+	all := string(table)
+	for len(table) > 0 {
+		num, _, b := table.field()
+		if num != 1 || b == nil {
+			panic(errMalformed)
+		}
+		if len(d.strings) == maxStrings {
+			fail("more than %d texts", maxStrings)
+		}
+		end := len(all) - len(table)
+		d.strings = append(d.strings, all[end-len(b):end])
+	}
+	d.keys = append(d.keys[:0], make([]uint16, len(d.strings))...)
+}
+
+func (d *decoder) string(i uint64) string {
+	if i >= uint64(len(d.strings)) {
+		fail("%w: string %d of %d", errMalformed, i, len(d.strings))
+	}
+	return d.strings[i]
+}
+
+func (d *decoder) group(group wire) {
+	kinds := [...]Kinds{groupNode: Nodes, groupDense: Nodes, groupWay: Ways, groupRelation: Relations}
+	for len(group) > 0 {
+		num, _, b := group.field()
+		if num > groupRelation {
+			continue
+		}
+		if b == nil {
+			panic(errMalformed)
+		}
+		d.found |= kinds[num]
+		if d.want&kinds[num] == 0 {
+			continue
+		}
+		switch num {
+		case groupNode:
+			d.node(b)
+		case groupDense:
+			d.dense(b)
+		case groupWay:
+			d.way(b)
+		case groupRelation:
+			d.relation(b)
+		}
+	}
+}
+
+// dense goes through nodes whose properties stand in one list each, most of them as the difference to the node before.
+func (d *decoder) dense(msg wire) {
+	var f, info fields
+	f.read(msg, denseLists)
+	info.read(f.lists[denseInfo], denseInfoLists)
+	ids, lats, lons := f.lists[denseIDs], f.lists[denseLats], f.lists[denseLons]
+	pairs, versions := f.lists[denseTags], info.lists[infoVersion]
+	tagged := len(pairs) > 0
+	o := &d.object
+	o.reset(mapdata.KindNode)
+	var lat, lon int64
+	for len(ids) > 0 {
+		o.ID += ids.signed()
+		lat += lats.signed()
+		lon += lons.signed()
+		if tagged { // pairs of indexes, and a 0 behind those of each node
+			o.Tags.Reset()
+			for key := pairs.number(); key != 0; key = pairs.number() {
+				d.addTag(key, pairs.number())
+			}
+		}
+		if versions != nil {
+			o.Version = int32(versions.number())
+		}
+		if d.locate(lat, lon) {
+			d.visit(o)
+		}
+	}
+	if len(lats)+len(lons)+len(pairs) > 0 {
+		panic(errMalformed)
+	}
+}
+
+// locate sets where the object is, which is given in units of the block; false where that is nowhere on Earth.
+func (d *decoder) locate(lat, lon int64) bool {
+	const maxLat, maxLon = 90_0000000, 180_0000000
+	lat7, lon7 := nanoToFixed(d.latOffset+d.granularity*lat), nanoToFixed(d.lonOffset+d.granularity*lon)
+	if lat7 < -maxLat || lat7 > maxLat || lon7 < -maxLon || lon7 > maxLon {
+		return false
+	}
+	d.object.Lat, d.object.Lon = int32(lat7), int32(lon7)
+	return true
+}
+
+// nanoToFixed rounds 1e-9 degrees to 1e-7.
+func nanoToFixed(nano int64) int64 {
+	if rest := nano % 100; rest >= 50 {
+		return nano/100 + 1
+	} else if rest <= -50 {
+		return nano/100 - 1
+	}
+	return nano / 100
+}
+
+func (d *decoder) addTag(key, value uint64) {
+	name := d.string(key)
+	if d.keys[key] == 0 {
+		d.keys[key] = uint16(tags.KeyOf(name)) + 1
+	}
+	d.object.Tags.Add(tags.Key(d.keys[key]-1), name, d.string(value))
+}
+
+// begin takes what all objects have: id, tags and version.
+func (d *decoder) begin(kind mapdata.Kind, f *fields) {
+	d.object.reset(kind)
+	d.object.ID = int64(f.numbers[objectID])
+	values := f.lists[objectValues]
+	for keys := f.lists[objectKeys]; len(keys) > 0; {
+		d.addTag(keys.number(), values.number())
+	}
+	if len(values) > 0 {
+		panic(errMalformed)
+	}
+	for info := f.lists[objectInfo]; len(info) > 0; {
+		num, v, b := info.field()
+		if b != nil {
+			panic(errMalformed)
+		}
+		if num == infoVersion {
+			d.object.Version = int32(v)
+		}
+	}
+}
+
+// node hands over a node that is a message of its own.
+func (d *decoder) node(msg wire) {
+	var f fields
+	f.read(msg, objectLists)
+	d.begin(mapdata.KindNode, &f)
+	d.object.ID = protowire.DecodeZigZag(f.numbers[objectID])
+	if d.locate(protowire.DecodeZigZag(f.numbers[nodeLat]), protowire.DecodeZigZag(f.numbers[nodeLon])) {
+		d.visit(&d.object)
+	}
+}
+
+func (d *decoder) way(msg wire) {
+	var f fields
+	f.read(msg, wayLists)
+	d.begin(mapdata.KindWay, &f)
+	o := &d.object
+	refs, lats, lons := f.lists[wayRefs], f.lists[wayLats], f.lists[wayLons]
+	if o.TooLarge = len(refs) > maxRefs && refs.count() > maxRefs; o.TooLarge {
+		d.visit(o)
+		return
+	}
+	located := len(lats) > 0
+	var id, lat, lon int64
+	for len(refs) > 0 {
+		id += refs.signed()
+		o.Refs = append(o.Refs, id)
+		if !located {
+			continue
+		}
+		lat += lats.signed()
+		lon += lons.signed()
+		// 0, 0 is what is written of a node that the program did not find.
+		if (lat != 0 || lon != 0) && d.locate(lat, lon) {
+			o.Places = append(o.Places, Place{id, o.Lat, o.Lon})
+		}
+	}
+	if len(lats)+len(lons) > 0 {
+		panic(errMalformed)
+	}
+	d.visit(o)
+}
+
+func (d *decoder) relation(msg wire) {
+	var f fields
+	f.read(msg, relationLists)
+	d.begin(mapdata.KindRelation, &f)
+	o := &d.object
+	types, ids, roles := f.lists[memberTypes], f.lists[memberIDs], f.lists[memberRoles]
+	if o.TooLarge = len(types) > maxMembers && types.count() > maxMembers; o.TooLarge {
+		d.visit(o)
+		return
+	}
+	id := int64(0)
+	for len(types) > 0 {
+		kind := types.number()
+		if kind > uint64(mapdata.KindRelation) {
+			panic(errMalformed)
+		}
+		id += ids.signed()
+		o.Members = append(o.Members, Member{ID: id, Kind: mapdata.Kind(kind), Role: d.string(roles.number())})
+	}
+	if len(ids)+len(roles) > 0 {
+		panic(errMalformed)
+	}
+	d.visit(o)
+}

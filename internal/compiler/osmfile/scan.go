@@ -1,0 +1,214 @@
+package osmfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+)
+
+// block is a block of objects of a PBF file.
+type block struct {
+	offset, length int64
+	kinds          Kinds
+}
+
+// What is in hand at a time: blocks that wait for their turn beyond one for each worker, and bytes that all unpack to.
+// Some programs write blocks as large as the format allows.
+const (
+	maxWorkers   = 16 // beyond it the reading of one file is the limit
+	waitingJobs  = 4
+	unpackedOnce = 4 * maxBlob
+)
+
+// isPBF tells a PBF file by its first block's header: four bytes of length, then the type "OSMHeader".
+func isPBF(head []byte) bool {
+	return len(head) > 15 && head[0] == 0 && head[1] == 0 && bytes.Equal(head[4:15], []byte("\x0a\x09OSMHeader"))
+}
+
+// readHeader reads the first block of a PBF file.
+func (f *File) readHeader() (err error) {
+	defer refuse(&err)
+	b, next, err := f.readBlob(0)
+	if err != nil {
+		return err
+	}
+	f.start = next
+	header, err := new(unpacker).unpack(&b)
+	if err != nil {
+		return err
+	}
+	const requiredFeature, replicationTimestamp = 4, 32
+	for rest := wire(header); len(rest) > 0; {
+		switch num, v, text := rest.field(); {
+		case num == replicationTimestamp:
+			f.time = time.Unix(int64(v), 0).UTC()
+		case string(text) == "LocationsOnWays": // an optional feature
+			f.located = true
+		case num != requiredFeature || string(text) == "OsmSchema-V0.6" || string(text) == "DenseNodes":
+		case string(text) == "HistoricalInformation":
+			return errors.New("a history file, not an extract of one moment: cut one out with osmium time-filter")
+		default:
+			return fmt.Errorf("needs the unknown feature %.40q", text)
+		}
+	}
+	return nil
+}
+
+// job is a block on its way through the workers.
+type job struct {
+	block
+	blob    blob
+	weight  int64 // of the memory that it takes
+	err     error
+	batches chan Batch // closed at the block's end
+}
+
+// scan is one pass over a file.
+type scan struct {
+	file   *File
+	wanted Kinds
+	fresh  func() Batch
+	ctx    context.Context
+	all    sync.WaitGroup
+	memory *semaphore.Weighted
+	idle   chan *worker
+	order  chan *job
+	free   sync.Pool // of batches
+}
+
+// Scan has batches look at all objects of some kinds, in several goroutines and in any order, and hands them over in
+// the order of the file. A batch that was handed over is used again, so each has to empty it. An error of each ends the
+// scan. Where ways say where their nodes are, which may be missing then, a scan for nodes is one for ways too.
+func (f *File) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each func(Batch) error) error {
+	if f.xml != nil {
+		if err := f.convert(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
+	s := &scan{file: f, wanted: f.allOf(wanted), fresh: fresh, ctx: ctx, memory: semaphore.NewWeighted(unpackedOnce),
+		idle: make(chan *worker, workers), order: make(chan *job, workers+waitingJobs)}
+	for range workers {
+		w := &worker{scan: s, decoder: decoder{want: s.wanted}}
+		w.decoder.visit = w.take
+		s.idle <- w
+	}
+	defer s.all.Wait()
+	defer cancel()
+	s.all.Go(s.read)
+	var found []block
+	for j := range s.order {
+		for b := range j.batches {
+			if err := each(b); err != nil {
+				return err
+			}
+			s.free.Put(b)
+		}
+		if j.err != nil {
+			return fmt.Errorf("block at byte %d: %w", j.offset, j.err)
+		}
+		found = append(found, j.block)
+		f.bar.Add(j.length)
+	}
+	if f.blocks == nil && ctx.Err() == nil {
+		f.blocks = found
+	}
+	return ctx.Err()
+}
+
+// read reads the blocks, and gives each to a worker as soon as there are one and memory for it.
+func (s *scan) read() {
+	defer close(s.order)
+	offset := s.file.start
+	for i := 0; ; i++ {
+		if known := s.file.blocks; known != nil {
+			for i < len(known) && known[i].kinds&s.wanted == 0 {
+				i++
+			}
+			if i == len(known) {
+				return
+			}
+			offset = known[i].offset
+		} else if offset == s.file.size {
+			return
+		}
+		j := &job{block: block{offset: offset}, batches: make(chan Batch, 1)}
+		j.blob, offset, j.err = s.file.readBlob(offset)
+		if j.err == nil && j.blob.kind != "OSMData" {
+			j.err = fmt.Errorf("unexpected type %.40q", j.blob.kind)
+		}
+		if j.err != nil {
+			close(j.batches)
+			inorder.Send(s.ctx, s.order, j)
+			return
+		}
+		j.length = offset - j.offset
+		j.weight = min(int64(len(j.blob.data))+int64(j.blob.rawSize), unpackedOnce)
+		if s.memory.Acquire(s.ctx, j.weight) != nil || !inorder.Send(s.ctx, s.order, j) {
+			return
+		}
+		w := <-s.idle
+		s.all.Go(func() {
+			j.err = w.work(j)
+			j.blob = blob{}
+			s.memory.Release(j.weight)
+			close(j.batches)
+			s.idle <- w
+		})
+	}
+}
+
+// worker works on one block at a time.
+type worker struct {
+	scan     *scan
+	unpacker unpacker
+	decoder  decoder
+	job      *job
+	batch    Batch
+}
+
+func (w *worker) work(j *job) error {
+	w.job = j
+	if err := w.scan.ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := w.unpacker.unpack(&j.blob)
+	if err != nil {
+		return err
+	}
+	if err := w.decoder.decode(raw); err != nil {
+		return err
+	}
+	j.kinds = w.decoder.found
+	if w.batch != nil {
+		w.handOver()
+	}
+	return nil
+}
+
+// take looks at an object.
+func (w *worker) take(o *Object) {
+	if w.batch == nil {
+		if w.batch, _ = w.scan.free.Get().(Batch); w.batch == nil {
+			w.batch = w.scan.fresh()
+		}
+	}
+	if w.batch.Add(o) {
+		w.handOver()
+	}
+}
+
+// handOver hands over the batch, unless nobody waits for it any more.
+func (w *worker) handOver() {
+	inorder.Send(w.scan.ctx, w.job.batches, w.batch)
+	w.batch = nil
+}
