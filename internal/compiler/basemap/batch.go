@@ -65,13 +65,7 @@ func (b *batch) reset() {
 }
 
 // drawnKeys are schema.Keys.
-var drawnKeys = func() *tags.Keys {
-	var keys []tags.Key
-	for _, name := range schema.Keys {
-		keys = append(keys, tags.KeyOf(name))
-	}
-	return tags.KeysOf(keys...)
-}()
+var drawnKeys = tags.Named(strings.Join(schema.Keys[:], " "))
 
 // classify says how an object is drawn.
 func classify(kind mapdata.Kind, t *tags.Set, area bool) []schema.Class {

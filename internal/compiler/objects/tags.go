@@ -12,21 +12,18 @@ import (
 
 // detailKeys are kept beside the main keys of package tags: names, addresses, and what places objects in administrative
 // divisions.
-var detailKeys = tags.KeysOf(
-	tags.Name, tags.AltName, tags.OldName, tags.ShortName, tags.IntName, tags.LocName, tags.OfficialName, tags.Ref,
-	tags.AdminLevel, tags.BorderType, tags.PostalCode, tags.Capital, tags.Population, tags.Wikidata, tags.CountryCode,
-	tags.CountryCodeISO31661Alpha2, tags.CountryCodeISO31661Alpha3, tags.IsIn,
-)
+var detailKeys = tags.Named(`
+	name alt_name old_name short_name int_name loc_name official_name ref admin_level border_type postal_code capital
+	population wikidata country_code country_code_iso3166_1_alpha_2 country_code_iso3166_1_alpha_3 is_in`)
 
 // detailPrefixes are the namespaces kept whole.
 var detailPrefixes = [...]string{"name:", "addr:", "is_in:", "ISO3166-1", "ISO3166-2"}
 
 // addressKeys are those of which one makes an address.
-var addressKeys = tags.KeysOf(tags.AddrHousenumber, tags.AddrConscriptionnumber, tags.AddrStreetnumber,
-	tags.AddrHousename)
+var addressKeys = tags.Named(`addr:housenumber addr:conscriptionnumber addr:streetnumber addr:housename`)
 
 // codeKeys make a boundary serve addresses, even without a name.
-var codeKeys = tags.KeysOf(tags.PostalCode, tags.ISO31661, tags.ISO31661Alpha2, tags.ISO31661Alpha3, tags.ISO31662)
+var codeKeys = tags.Named(`postal_code ISO3166-1 ISO3166-1:alpha2 ISO3166-1:alpha3 ISO3166-2`)
 
 // isKept says whether a region keeps the tags of a key.
 func isKept(key tags.Key, name string) bool {

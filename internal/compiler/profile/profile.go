@@ -187,8 +187,8 @@ var foot = newProfile(profile{
 // newProfile fills in what follows from a table.
 func newProfile(p profile) *profile {
 	for _, key := range p.keys {
-		p.forward = append(p.forward, mustKey(key.String()+":forward"))
-		p.backward = append(p.backward, mustKey(key.String()+":backward"))
+		p.forward = append(p.forward, tags.Number(key.String()+":forward"))
+		p.backward = append(p.backward, tags.Number(key.String()+":backward"))
 	}
 	p.meanings = meaningsOf(&p)
 	p.ownMeanings = maps.Clone(p.meanings)
@@ -210,15 +210,6 @@ func newProfile(p profile) *profile {
 // heeds says whether a key is one of its access keys, apart from access itself.
 func (p *profile) heeds(key string) bool {
 	return key != tags.Access.String() && slices.ContainsFunc(p.keys, func(k tags.Key) bool { return k.String() == key })
-}
-
-// mustKey returns the number of a key that package tags has.
-func mustKey(name string) tags.Key {
-	key := tags.KeyOf(name)
-	if key == tags.Other {
-		panic("no number for the key " + name)
-	}
-	return key
 }
 
 // setOf returns the set of words in a text.

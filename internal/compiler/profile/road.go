@@ -76,19 +76,15 @@ func roadOf(t *tags.Set, isArea bool) (r Road, ok bool) {
 }
 
 // detailKeys are the keys of which the values are kept as text.
-var detailKeys = tags.KeysOf(
-	tags.TurnLanes, tags.TurnLanesForward, tags.TurnLanesBackward,
-	tags.Destination, tags.DestinationForward, tags.DestinationBackward,
-	tags.DestinationRef, tags.DestinationRefForward, tags.DestinationRefBackward,
-	tags.DestinationStreet, tags.DestinationStreetForward, tags.DestinationStreetBackward,
-	tags.DestinationLanes, tags.DestinationLanesForward, tags.DestinationLanesBackward,
-	tags.JunctionRef, tags.ExitTo, tags.Toll, tags.Surface, tags.Smoothness, tags.Maxheight, tags.Maxweight, tags.Maxwidth,
-	tags.AccessConditional, tags.MotorcarConditional, tags.MotorVehicleConditional, tags.VehicleConditional,
-	tags.HgvConditional, tags.BicycleConditional, tags.FootConditional, tags.OnewayConditional,
-	tags.RestrictionConditional, tags.RestrictionVehicleConditional, tags.RestrictionMotorVehicleConditional,
-	tags.RestrictionMotorcarConditional, tags.RestrictionHgvConditional, tags.RestrictionBicycleConditional,
-	tags.RestrictionFootConditional,
-)
+var detailKeys = tags.Named(`
+	turn:lanes turn:lanes:forward turn:lanes:backward destination destination:forward destination:backward
+	destination:ref destination:ref:forward destination:ref:backward destination:street destination:street:forward
+	destination:street:backward destination:lanes destination:lanes:forward destination:lanes:backward junction:ref
+	exit_to toll surface smoothness maxheight maxweight maxwidth access:conditional motorcar:conditional
+	motor_vehicle:conditional vehicle:conditional hgv:conditional bicycle:conditional foot:conditional
+	oneway:conditional restriction:conditional restriction:vehicle:conditional restriction:motor_vehicle:conditional
+	restriction:motorcar:conditional restriction:hgv:conditional restriction:bicycle:conditional
+	restriction:foot:conditional`)
 
 // Details yields the tags of a road or a restriction that are kept as text, in the order of the file: what signs say,
 // what fits through, and conditional access.

@@ -26,7 +26,7 @@ var turnKeys = allTurnKeys()
 func allTurnKeys() (all []turnKey) {
 	for _, key := range []tags.Key{tags.Restriction, tags.RestrictionVehicle, tags.RestrictionMotorVehicle,
 		tags.RestrictionMotorcar, tags.RestrictionHgv, tags.RestrictionBicycle, tags.RestrictionFoot} {
-		k := turnKey{key: key, conditional: mustKey(key.String() + ":conditional")}
+		k := turnKey{key: key, conditional: tags.Number(key.String() + ":conditional")}
 		_, who, _ := strings.Cut(key.String(), ":")
 		for _, p := range profiles {
 			if p.heeds(who) || who == "" && p.wheels {
@@ -71,7 +71,7 @@ func turnKind(value string) (kind string) {
 }
 
 // timeKeys are the older keys for the hours of a restriction, which change what its value means.
-var timeKeys = tags.KeysOf(tags.DayOn, tags.DayOff, tags.HourOn, tags.HourOff)
+var timeKeys = tags.Named(`day_on day_off hour_on hour_off`)
 
 // TurnOf returns what a restriction relation says; false if it concerns nobody.
 func TurnOf(t *tags.Set) (turn Turn, ok bool) {

@@ -16,14 +16,23 @@ type Key uint8
 // Other is the number of all keys that have none of their own.
 const Other Key = 0
 
-var numbers = func() map[string]Key {
-	m := make(map[string]Key, len(names))
-	for key, name := range names {
-		m[name] = Key(key)
+// The keys by their numbers, and their numbers.
+var (
+	names   = []string{""}
+	numbers = make(map[string]Key)
+)
+
+// Number returns the number of a key, which gets one if it has none. It is for variables of packages.
+func Number(name string) Key {
+	key, ok := numbers[name]
+	if !ok {
+		if key = Key(len(names)); key == Other {
+			panic("more keys than numbers")
+		}
+		names, numbers[name] = append(names, name), key
 	}
-	delete(m, "")
-	return m
-}()
+	return key
+}
 
 // KeyOf returns the number of a key, or Other.
 func KeyOf(name string) Key { return numbers[name] }
@@ -35,7 +44,7 @@ func (k Key) String() string { return names[k] }
 type Set struct {
 	tags osm.Tags
 	keys []Key // of each tag
-	has  [256 / 64]uint64
+	has  Keys
 }
 
 // The limits of one object's tags. OpenStreetMap takes 255 characters for a value; countries have some 400 names.
@@ -71,7 +80,7 @@ func (s *Set) Add(key Key, name, value string) {
 	}
 	s.tags = append(s.tags, osm.Tag{Key: name, Value: value})
 	s.keys = append(s.keys, key)
-	s.has[key/64] |= 1 << (key % 64)
+	s.has.Add(key)
 }
 
 // Reset removes all tags. The memory of the lists stays.
@@ -81,21 +90,11 @@ func (s *Set) Reset() {
 	}
 }
 
-// Clone returns a copy whose texts are its own.
-func (s *Set) Clone() *Set {
-	c := &Set{tags: slices.Clone(s.tags), keys: slices.Clone(s.keys), has: s.has}
-	for i := range c.tags {
-		t := &c.tags[i]
-		t.Key, t.Value = strings.Clone(t.Key), strings.Clone(t.Value)
-	}
-	return c
-}
-
 // Len is how many tags there are.
 func (s *Set) Len() int { return len(s.tags) }
 
 // Has says whether there is a tag with a key.
-func (s *Set) Has(key Key) bool { return s.has[key/64]>>(key%64)&1 != 0 }
+func (s *Set) Has(key Key) bool { return s.has.Has(key) }
 
 // HasAny says whether there is a tag with one of some keys.
 func (s *Set) HasAny(keys *Keys) bool {
@@ -138,6 +137,15 @@ func (s *Set) OSM() osm.Tags { return s.tags }
 // Keys is a set of keys.
 type Keys [256 / 64]uint64
 
+// Named returns the set of the keys in a text.
+func Named(text string) *Keys {
+	set := new(Keys)
+	for name := range strings.FieldsSeq(text) {
+		set.Add(Number(name))
+	}
+	return set
+}
+
 // KeysOf returns the set of some keys.
 func KeysOf(keys ...Key) *Keys {
 	set := new(Keys)
@@ -154,10 +162,10 @@ func (k *Keys) Add(key Key) { k[key/64] |= 1 << (key % 64) }
 func (k *Keys) Has(key Key) bool { return k[key/64]>>(key%64)&1 != 0 }
 
 // Main are the keys that say what an object is.
-var Main = KeysOf(Amenity, Shop, Tourism, Leisure, Historic, Office, Craft, Highway, Railway, Natural, Landuse, Place,
-	Boundary, Building, Aerialway, Aeroway, Attraction, Barrier, Bridge, BuildingPart, Cemetery, Club, Emergency,
-	Geological, Golf, Healthcare, Junction, ManMade, Military, MountainPass, Playground, Power, PublicTransport, Route,
-	Ruins, Telecom, Tunnel, Waterway)
+var Main = Named(`
+	amenity shop tourism leisure historic office craft highway railway natural landuse place boundary building
+	aerialway aeroway attraction barrier bridge building:part cemetery club emergency geological golf healthcare
+	junction man_made military mountain_pass playground power public_transport route ruins telecom tunnel waterway`)
 
 // Valid makes text valid that is not UTF-8, which PBF files do not exclude.
 func Valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

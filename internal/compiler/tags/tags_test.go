@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 // TestSet: a set that was emptied and filled again has nothing of before, and a copy nothing of what comes after.
 func TestSet(t *testing.T) {
 	s := Of(osm.Tags{{Key: "name", Value: "A"}, {Key: "shop", Value: "kiosk"}})
-	c := s.Clone()
+	c := Of(s.OSM())
 	s.Reset()
 	s.Add(Highway, "highway", "service")
 	if s.Has(Name) || s.Get(Shop) != "" || s.Get(Highway) != "service" || s.Len() != 1 || !s.HasAny(KeysOf(Highway, Shop)) {

@@ -110,21 +110,21 @@ func (r *Recorder) Finish(context.Context) error { return nil }
 
 func (b *recorded) Node(n *osm.Node) bool {
 	c := *n
-	c.Tags = n.Tags.Clone()
+	c.Tags = tags.Of(n.Tags.OSM())
 	b.nodes = append(b.nodes, c)
 	return b.r.Notes != nil && b.r.Notes(n)
 }
 
 func (b *recorded) Relation(r *osm.Relation) bool {
 	c := *r
-	c.Tags, c.Members = r.Tags.Clone(), slices.Clone(r.Members)
+	c.Tags, c.Members = tags.Of(r.Tags.OSM()), slices.Clone(r.Members)
 	b.relations = append(b.relations, c)
 	return b.r.Wants == nil && r.Tags.HasAny(tags.Main) || b.r.Wants != nil && b.r.Wants(r)
 }
 
 func (b *recorded) Way(w *osm.Way) {
 	c := *w
-	c.Tags = w.Tags.Clone()
+	c.Tags = tags.Of(w.Tags.OSM())
 	c.Nodes, c.Numbers, c.Coords = slices.Clone(w.Nodes), slices.Clone(w.Numbers), slices.Clone(w.Coords)
 	b.ways = append(b.ways, c)
 	if !w.Noted {
@@ -143,7 +143,7 @@ func (b *recorded) Way(w *osm.Way) {
 
 func (b *recorded) Area(a *osm.Area) {
 	c := *a
-	c.Tags, c.Noted = a.Tags.Clone(), slices.Clone(a.Noted)
+	c.Tags, c.Noted = tags.Of(a.Tags.OSM()), slices.Clone(a.Noted)
 	b.areas = append(b.areas, c)
 }
 
