@@ -17,16 +17,7 @@ const (
 	nodeLat, nodeLon                                     = 8, 9
 	wayRefs, wayLats, wayLons                            = 8, 9, 10
 	memberRoles, memberIDs, memberTypes                  = 8, 9, 10
-	infoVersion, infoLast                                = 1, 6
-)
-
-// The fields of each message that are lists.
-const (
-	objectLists    = 1<<objectKeys | 1<<objectValues | 1<<objectInfo
-	denseLists     = 1<<denseIDs | 1<<denseInfo | 1<<denseLats | 1<<denseLons | 1<<denseTags
-	wayLists       = objectLists | 1<<wayRefs | 1<<wayLats | 1<<wayLons
-	relationLists  = objectLists | 1<<memberRoles | 1<<memberIDs | 1<<memberTypes
-	denseInfoLists = 1<<(infoLast+1) - 1<<infoVersion
+	infoVersion                                          = 1
 )
 
 // maxStrings is how many texts a block may have. Most programs put 8,000 objects into a block, some more.
@@ -51,13 +42,7 @@ func (d *decoder) decode(block wire) (err error) {
 	d.found, d.granularity, d.latOffset, d.lonOffset = 0, 100, 0, 0
 	var table wire
 	for rest := block; len(rest) > 0; {
-		num, v, b := rest.field()
-		isList := num == blockStrings || num == blockGroup
-		isNumber := num >= blockGranularity && num <= blockLonOffset
-		if isList && b == nil || isNumber && b != nil || num == blockStrings && table != nil {
-			panic(errMalformed)
-		}
-		switch num {
+		switch num, v, b := rest.field(); num {
 		case blockStrings:
 			table = b
 		case blockGranularity:
@@ -86,7 +71,7 @@ func (d *decoder) readStrings(table wire) {
 	all := string(table)
 	for len(table) > 0 {
 		num, _, b := table.field()
-		if num != 1 || b == nil {
+		if num != 1 {
 			panic(errMalformed)
 		}
 		if len(d.strings) == maxStrings {
@@ -112,9 +97,6 @@ func (d *decoder) group(group wire) {
 		if num > groupRelation {
 			continue
 		}
-		if b == nil {
-			panic(errMalformed)
-		}
 		d.found |= kinds[num]
 		if d.want&kinds[num] == 0 {
 			continue
@@ -135,8 +117,8 @@ func (d *decoder) group(group wire) {
 // dense goes through nodes whose properties stand in one list each, most of them as the difference to the node before.
 func (d *decoder) dense(msg wire) {
 	var f, info fields
-	f.read(msg, denseLists)
-	info.read(f.lists[denseInfo], denseInfoLists)
+	f.read(msg)
+	info.read(f.lists[denseInfo])
 	ids, lats, lons := f.lists[denseIDs], f.lists[denseLats], f.lists[denseLons]
 	pairs, versions := f.lists[denseTags], info.lists[infoVersion]
 	tagged := len(pairs) > 0
@@ -205,21 +187,15 @@ func (d *decoder) begin(kind mapdata.Kind, f *fields) {
 	if len(values) > 0 {
 		panic(errMalformed)
 	}
-	for info := f.lists[objectInfo]; len(info) > 0; {
-		num, v, b := info.field()
-		if b != nil {
-			panic(errMalformed)
-		}
-		if num == infoVersion {
-			d.object.Version = int32(v)
-		}
-	}
+	var info fields
+	info.read(f.lists[objectInfo])
+	d.object.Version = int32(info.numbers[infoVersion])
 }
 
 // node hands over a node that is a message of its own.
 func (d *decoder) node(msg wire) {
 	var f fields
-	f.read(msg, objectLists)
+	f.read(msg)
 	d.begin(mapdata.KindNode, &f)
 	d.object.ID = protowire.DecodeZigZag(f.numbers[objectID])
 	if d.locate(protowire.DecodeZigZag(f.numbers[nodeLat]), protowire.DecodeZigZag(f.numbers[nodeLon])) {
@@ -229,7 +205,7 @@ func (d *decoder) node(msg wire) {
 
 func (d *decoder) way(msg wire) {
 	var f fields
-	f.read(msg, wayLists)
+	f.read(msg)
 	d.begin(mapdata.KindWay, &f)
 	o := &d.object
 	refs, lats, lons := f.lists[wayRefs], f.lists[wayLats], f.lists[wayLons]
@@ -260,7 +236,7 @@ func (d *decoder) way(msg wire) {
 
 func (d *decoder) relation(msg wire) {
 	var f fields
-	f.read(msg, relationLists)
+	f.read(msg)
 	d.begin(mapdata.KindRelation, &f)
 	o := &d.object
 	types, ids, roles := f.lists[memberTypes], f.lists[memberIDs], f.lists[memberRoles]

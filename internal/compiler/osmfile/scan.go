@@ -23,7 +23,6 @@ type block struct {
 // What is in hand at a time: blocks that wait for their turn beyond one for each worker, and bytes that all unpack to.
 // Some programs write blocks as large as the format allows.
 const (
-	maxWorkers   = 16 // beyond it the reading of one file is the limit
 	waitingJobs  = 4
 	unpackedOnce = 4 * maxBlob
 )
@@ -94,7 +93,7 @@ func (f *File) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each 
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
+	workers := runtime.GOMAXPROCS(0)
 	s := &scan{file: f, wanted: f.allOf(wanted), fresh: fresh, ctx: ctx, memory: semaphore.NewWeighted(unpackedOnce),
 		idle: make(chan *worker, workers), order: make(chan *job, workers+waitingJobs)}
 	for range workers {

@@ -3,40 +3,13 @@ package osmfile
 import (
 	"context"
 	"errors"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile/osmfiletest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
-
-// endless is XML of one element that never ends.
-type endless struct{ head io.Reader }
-
-func (e *endless) Read(p []byte) (int, error) {
-	if n, err := e.head.Read(p); err == nil {
-		return n, nil
-	}
-	for i := range p {
-		p[i] = ' '
-	}
-	return len(p), nil
-}
-
-func TestEndlessElement(t *testing.T) {
-	dir, err := scratch.Open(t.TempDir(), "test", 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	f := &File{xml: &xmlReader{&endless{strings.NewReader("<osm><node id='1'>")}, dir}}
-	if err := f.convert(t.Context()); err == nil || !strings.Contains(err.Error(), "an element of more than 16777216 bytes") {
-		t.Error(err)
-	}
-}
 
 // blocking is a batch that waits, and says so.
 type blocking struct {

@@ -67,26 +67,18 @@ func (w *wire) field() (num protowire.Number, v uint64, b wire) {
 // maxField is the greatest number of a field that is read of an object.
 const maxField = 10
 
-// fields are the fields of an object by their numbers.
+// fields are the fields of an object by their numbers. Of one that comes twice it is the last.
 type fields struct {
 	lists   [maxField + 1]wire // nil where there is none
 	numbers [maxField + 1]uint64
 }
 
-// read collects the fields of a message. Those in lists, a set of bits, are lists and messages, of which none may come
-// twice, and all others numbers.
-func (f *fields) read(msg wire, lists uint) {
+// read collects the fields of a message.
+func (f *fields) read(msg wire) {
 	*f = fields{}
 	for len(msg) > 0 {
-		num, v, b := msg.field()
-		isList := num <= maxField && lists>>num&1 != 0
-		if isList != (b != nil) || isList && f.lists[num] != nil {
-			panic(errMalformed)
-		}
-		if isList {
-			f.lists[num] = b
-		} else if num <= maxField {
-			f.numbers[num] = v
+		if num, v, b := msg.field(); num <= maxField {
+			f.numbers[num], f.lists[num] = v, b
 		}
 	}
 }

@@ -66,13 +66,11 @@ func (c converted) Close() error { return c.blocks.Free() }
 
 // convert makes it a file of blocks.
 func (f *File) convert(ctx context.Context) error {
-	limit := &limiter{r: f.xml.text, left: maxElement}
-	s := osmxml.New(ctx, limit)
+	s := osmxml.New(ctx, f.xml.text)
 	defer s.Close()
 	w := &blockWriter{out: scratch.NewArray[byte](f.xml.dir, "xml"), texts: make(map[string]uint64)}
 	var newest time.Time
 	for s.Scan() {
-		limit.left = maxElement
 		written, err := w.add(s.Object())
 		if err != nil {
 			return err
@@ -102,6 +100,9 @@ type blockWriter struct {
 	texts        map[string]uint64 // the indexes of those in the table
 }
 
+var memberKinds = map[osm.Type]byte{osm.TypeNode: byte(mapdata.KindNode), osm.TypeWay: byte(mapdata.KindWay),
+	osm.TypeRelation: byte(mapdata.KindRelation)}
+
 // add adds an object, and returns when it was made.
 func (w *blockWriter) add(object osm.Object) (time.Time, error) {
 	switch o := object.(type) {
@@ -126,7 +127,7 @@ func (w *blockWriter) add(object osm.Object) (time.Time, error) {
 		for _, m := range o.Members {
 			roles = binary.AppendUvarint(roles, w.text(m.Role))
 			ids = binary.AppendVarint(ids, m.Ref-last)
-			types = append(types, byte(kindOf(m.Type)))
+			types = append(types, memberKinds[m.Type])
 			last = m.Ref
 		}
 		own := appendBytes(appendBytes(appendBytes(nil, memberRoles, roles), memberIDs, ids), memberTypes, types)
@@ -181,17 +182,6 @@ func appendBytes(b []byte, field protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
 }
 
-func kindOf(t osm.Type) mapdata.Kind {
-	switch t {
-	case osm.TypeNode:
-		return mapdata.KindNode
-	case osm.TypeWay:
-		return mapdata.KindWay
-	default:
-		return mapdata.KindRelation
-	}
-}
-
 // xmlError tells a file that breaks off from one that is malformed.
 func xmlError(err error) error {
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
@@ -201,23 +191,4 @@ func xmlError(err error) error {
 		return fmt.Errorf("XML, line %d: %s", syntax.Line, syntax.Msg)
 	}
 	return truncated(err)
-}
-
-// maxElement is above any element there is, in bytes: a relation of 32,000 members, the most that the API takes, has
-// 2 MB.
-const maxElement = 16 << 20
-
-// limiter ends the reading of an element without end, before it takes all memory.
-type limiter struct {
-	r    io.Reader
-	left int
-}
-
-func (l *limiter) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, fmt.Errorf("an element of more than %d bytes", maxElement)
-	}
-	n, err := l.r.Read(p)
-	l.left -= n
-	return n, err
 }
