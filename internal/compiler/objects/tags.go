@@ -20,10 +20,10 @@ var detailKeys = tags.Named(`
 var detailPrefixes = [...]string{"name:", "addr:", "is_in:", "ISO3166-1", "ISO3166-2"}
 
 // addressKeys are those of which one makes an address.
-var addressKeys = tags.Named(`addr:housenumber addr:conscriptionnumber addr:streetnumber addr:housename`)
+var addressKeys = tags.Named("addr:housenumber addr:conscriptionnumber addr:streetnumber addr:housename")
 
 // codeKeys make a boundary serve addresses, even without a name.
-var codeKeys = tags.Named(`postal_code ISO3166-1 ISO3166-1:alpha2 ISO3166-1:alpha3 ISO3166-2`)
+var codeKeys = tags.Named("postal_code ISO3166-1 ISO3166-1:alpha2 ISO3166-1:alpha3 ISO3166-2")
 
 // isKept says whether a region keeps the tags of a key.
 func isKept(key tags.Key, name string) bool {

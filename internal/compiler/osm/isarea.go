@@ -1,6 +1,12 @@
 package osm
 
-import "github.com/mapsedge/caddy-maps/internal/compiler/tags"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+)
 
 // areaRule says which values of a key make a closed way an area.
 type areaRule struct {
@@ -10,44 +16,44 @@ type areaRule struct {
 
 // areaRules are the convention of OpenStreetMap on closed ways that carry no area tag of their own: with these keys
 // they are areas, with all others (barrier, power lines, waterways, …) lines.
-var areaRules = map[tags.Key]areaRule{
-	tags.AddrHousenumber:        {},
-	tags.AddrConscriptionnumber: {},
-	tags.AddrHousename:          {},
-	tags.AddrStreetnumber:       {},
-	tags.Aeroway:                {except: valueSet("jet_bridge", "parking_position", "taxilane", "taxiway")},
-	tags.Amenity:                {},
-	tags.Attraction: {except: valueSet("dark_ride", "river_rafting", "summer_toboggan", "train", "water_slide",
+var areaRules = map[string]areaRule{
+	"addr:housenumber":        {},
+	"addr:conscriptionnumber": {},
+	"addr:housename":          {},
+	"addr:streetnumber":       {},
+	"aeroway":                 {except: valueSet("jet_bridge", "parking_position", "taxilane", "taxiway")},
+	"amenity":                 {},
+	"attraction": {except: valueSet("dark_ride", "river_rafting", "summer_toboggan", "train", "water_slide",
 		"roller_coaster")},
-	tags.Boundary:     {},
-	tags.Building:     {},
-	tags.BuildingPart: {},
-	tags.Bridge:       {only: valueSet("support")},
-	tags.Cemetery:     {},
-	tags.Club:         {},
-	tags.Craft:        {},
-	tags.Emergency:    {except: valueSet("designated", "destination", "no", "official", "private", "yes")},
-	tags.Golf:         {except: valueSet("cartpath", "hole", "path")},
-	tags.Healthcare:   {},
-	tags.Historic:     {},
-	tags.Landuse:      {},
-	tags.Leisure:      {except: valueSet("slipway")},
-	tags.ManMade:      {except: valueSet("cutline", "dyke", "embankment", "goods_conveyor", "pipeline")},
-	tags.Military:     {except: valueSet("trench")},
-	tags.Natural: {except: valueSet("arch", "arete", "cliff", "coastline", "earth_bank", "gully", "ridge",
+	"boundary":      {},
+	"building":      {},
+	"building:part": {},
+	"bridge":        {only: valueSet("support")},
+	"cemetery":      {},
+	"club":          {},
+	"craft":         {},
+	"emergency":     {except: valueSet("designated", "destination", "no", "official", "private", "yes")},
+	"golf":          {except: valueSet("cartpath", "hole", "path")},
+	"healthcare":    {},
+	"historic":      {},
+	"landuse":       {},
+	"leisure":       {except: valueSet("slipway")},
+	"man_made":      {except: valueSet("cutline", "dyke", "embankment", "goods_conveyor", "pipeline")},
+	"military":      {except: valueSet("trench")},
+	"natural": {except: valueSet("arch", "arete", "cliff", "coastline", "earth_bank", "gully", "ridge",
 		"tree_row", "valley")},
-	tags.Office:     {},
-	tags.Place:      {},
-	tags.Playground: {except: valueSet("balancebeam", "rope_traverse", "stepping_stone", "zipwire")},
-	tags.Power: {only: valueSet("compensator", "converter", "generator", "plant", "station", "sub_station",
+	"office":     {},
+	"place":      {},
+	"playground": {except: valueSet("balancebeam", "rope_traverse", "stepping_stone", "zipwire")},
+	"power": {only: valueSet("compensator", "converter", "generator", "plant", "station", "sub_station",
 		"substation", "switchgear", "transformer")},
-	tags.PublicTransport: {except: valueSet("stop_position")},
-	tags.Railway:         {only: valueSet("platform", "roundhouse", "station", "traverser", "turntable", "wash")},
-	tags.Ruins:           {},
-	tags.Shop:            {},
-	tags.Telecom:         {},
-	tags.Tourism:         {},
-	tags.Waterway:        {only: valueSet("boatyard", "dam", "dock", "fuel", "riverbank")},
+	"public_transport": {except: valueSet("stop_position")},
+	"railway":          {only: valueSet("platform", "roundhouse", "station", "traverser", "turntable", "wash")},
+	"ruins":            {},
+	"shop":             {},
+	"telecom":          {},
+	"tourism":          {},
+	"waterway":         {only: valueSet("boatyard", "dam", "dock", "fuel", "riverbank")},
 }
 
 // IsArea says whether a way with these tags is an area where it is closed. A closed way with highway is a line, a
@@ -59,8 +65,8 @@ func IsArea(t *tags.Set) bool {
 	if t.Has(tags.Highway) || !t.HasAny(anyAreaKey) {
 		return false
 	}
-	for key, tag := range t.All {
-		rule, ok := areaRules[key]
+	for _, tag := range t.All {
+		rule, ok := areaRules[tag.Key]
 		if !ok || tag.Value == "no" {
 			continue
 		}
@@ -71,13 +77,7 @@ func IsArea(t *tags.Set) bool {
 	return false
 }
 
-var anyAreaKey = func() *tags.Keys {
-	set := new(tags.Keys)
-	for key := range areaRules {
-		set.Add(key)
-	}
-	return set
-}()
+var anyAreaKey = tags.Named(strings.Join(slices.Sorted(maps.Keys(areaRules)), " "))
 
 func valueSet(values ...string) map[string]bool {
 	m := make(map[string]bool, len(values))

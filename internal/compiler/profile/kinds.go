@@ -62,7 +62,7 @@ var otherKinds = map[tags.Key]map[string]*kind{
 }
 
 // wayKeys are the keys of which a way that somebody may travel along has one.
-var wayKeys = tags.Named(`highway route man_made railway public_transport leisure`)
+var wayKeys = tags.Named("highway route man_made railway public_transport leisure")
 
 // wayOf returns what a way is; false if nobody may travel along it. isArea says that it is the outline of an area where
 // the tags do not say anything about that.

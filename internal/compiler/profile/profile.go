@@ -76,12 +76,12 @@ const roadsForAll = `primary primary_link secondary secondary_link tertiary tert
 
 var car = newProfile(profile{
 	mode: mapdata.Car, motor: true, wheels: true,
-	keys: []tags.Key{tags.Motorcar, tags.MotorVehicle, tags.Vehicle, tags.Access}, own: 3,
+	keys: tags.List("motorcar motor_vehicle vehicle access"), own: 3,
 	names: "motorcar car cars motor_vehicle motor_vehicles vehicle",
 	// Who is on a private road in a car had the right to be there, and a trace shows it.
 	private: private,
 	values:  map[string]verdict{"hov": destination}, // whether there are passengers nobody knows
-	oneway:  []tags.Key{tags.OnewayMotorcar, tags.OnewayMotorVehicle, tags.OnewayVehicle, tags.Oneway},
+	oneway:  tags.List("oneway:motorcar oneway:motor_vehicle oneway:vehicle oneway"),
 	open:    roadsForAll + "motorway motorway_link trunk trunk_link",
 	opened:  "track",
 	barriers: `cattle_grid border_control toll_booth sally_port gate lift_gate swing_gate sliding_gate hampshire_gate no
@@ -112,20 +112,20 @@ var car = newProfile(profile{
 	},
 	limited: true,
 	sizes: []size{
-		{[]tags.Key{tags.MaxwidthPhysical, tags.Maxwidth, tags.Width, tags.EstWidth}, 1.9},
-		{[]tags.Key{tags.MaxheightPhysical, tags.Maxheight}, 1.99},
+		{tags.List("maxwidth:physical maxwidth width est_width"), 1.9},
+		{tags.List("maxheight:physical maxheight"), 1.99},
 	},
 })
 
 var bicycle = newProfile(profile{
 	mode: mapdata.Bicycle, wheels: true,
-	keys: []tags.Key{tags.Bicycle, tags.Vehicle, tags.Access}, own: 1,
+	keys: tags.List("bicycle vehicle access"), own: 1,
 	names: "bicycle bicycles vehicle",
 	// There is nearly always another way.
 	private:   forbidden,
 	values:    map[string]verdict{"dismount": forbidden},
 	ownValues: map[string]verdict{"official": allowed},
-	oneway:    []tags.Key{tags.OnewayBicycle, tags.OnewayVehicle, tags.Oneway},
+	oneway:    tags.List("oneway:bicycle oneway:vehicle oneway"),
 	against: func(t *tags.Set, direction int) bool {
 		_, against := cyclewaysOf(t, direction)
 		return against
@@ -160,12 +160,12 @@ var bicycle = newProfile(profile{
 
 var foot = newProfile(profile{
 	mode: mapdata.Foot,
-	keys: []tags.Key{tags.Foot, tags.Access}, own: 1,
+	keys: tags.List("foot access"), own: 1,
 	names:     "foot pedestrian pedestrians wheelchair",
 	private:   forbidden,
 	values:    map[string]verdict{"dismount": allowed}, // that is what walkers are
 	ownValues: map[string]verdict{"official": allowed},
-	oneway:    []tags.Key{tags.OnewayFoot},
+	oneway:    tags.List("oneway:foot"),
 	beside:    func(t *tags.Set, class mapdata.RoadClass) bool { return class <= mapdata.Trunk && hasSidewalk(t) },
 	open: roadsForAll + `track cycleway path footway pedestrian bridleway steps corridor platform elevator
 		man_made=pier leisure=track`,

@@ -24,8 +24,8 @@ type Turn struct {
 var turnKeys = allTurnKeys()
 
 func allTurnKeys() (all []turnKey) {
-	for _, key := range []tags.Key{tags.Restriction, tags.RestrictionVehicle, tags.RestrictionMotorVehicle,
-		tags.RestrictionMotorcar, tags.RestrictionHgv, tags.RestrictionBicycle, tags.RestrictionFoot} {
+	for _, key := range tags.List(`restriction restriction:vehicle restriction:motor_vehicle restriction:motorcar
+		restriction:hgv restriction:bicycle restriction:foot`) {
 		k := turnKey{key: key, conditional: tags.Number(key.String() + ":conditional")}
 		_, who, _ := strings.Cut(key.String(), ":")
 		for _, p := range profiles {
@@ -71,7 +71,7 @@ func turnKind(value string) (kind string) {
 }
 
 // timeKeys are the older keys for the hours of a restriction, which change what its value means.
-var timeKeys = tags.Named(`day_on day_off hour_on hour_off`)
+var timeKeys = tags.Named("day_on day_off hour_on hour_off")
 
 // TurnOf returns what a restriction relation says; false if it concerns nobody.
 func TurnOf(t *tags.Set) (turn Turn, ok bool) {

@@ -137,14 +137,16 @@ func (s *Set) OSM() osm.Tags { return s.tags }
 // Keys is a set of keys.
 type Keys [256 / 64]uint64
 
-// Named returns the set of the keys in a text.
-func Named(text string) *Keys {
-	set := new(Keys)
+// List returns the numbers of the keys in a text.
+func List(text string) (keys []Key) {
 	for name := range strings.FieldsSeq(text) {
-		set.Add(Number(name))
+		keys = append(keys, Number(name))
 	}
-	return set
+	return keys
 }
+
+// Named returns the set of the keys in a text.
+func Named(text string) *Keys { return KeysOf(List(text)...) }
 
 // KeysOf returns the set of some keys.
 func KeysOf(keys ...Key) *Keys {

@@ -40,10 +40,10 @@ func TestSet(t *testing.T) {
 	c := Of(s.OSM())
 	s.Reset()
 	s.Add(Highway, "highway", "service")
-	if s.Has(Name) || s.Get(Shop) != "" || s.Get(Highway) != "service" || s.Len() != 1 || !s.HasAny(KeysOf(Highway, Shop)) {
+	if s.Has(Name) || s.Get(KeyOf("shop")) != "" || s.Get(Highway) != "service" || s.Len() != 1 || !s.HasAny(KeysOf(Highway, KeyOf("shop"))) {
 		t.Errorf("%v", s.OSM())
 	}
-	if c.Get(Name) != "A" || !c.Is(Shop, "books", "kiosk") || c.Has(Highway) || c.HasAny(KeysOf(Highway)) || c.Len() != 2 {
+	if c.Get(Name) != "A" || !c.Is(KeyOf("shop"), "books", "kiosk") || c.Has(Highway) || c.HasAny(KeysOf(Highway)) || c.Len() != 2 {
 		t.Errorf("%v", c.OSM())
 	}
 }
