@@ -5,28 +5,34 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // Road is what a way is to those who travel along it.
 type Road struct {
-	Class     mapdata.RoadClass
 	Name, Ref string // valid UTF-8
-	// Forward and Backward say who may travel along the way's own direction and against it.
-	Forward, Backward mapdata.Modes
-	// DestinationForward and DestinationBackward are those among them who may only if their way begins or ends there:
-	// the road is no through road for them (access=destination, customers, …).
-	DestinationForward, DestinationBackward mapdata.Modes
-	// PrivateForward and PrivateBackward are those among the latter for whom the road is private. A trace may lie on it,
-	// but no route should lead there.
-	PrivateForward, PrivateBackward mapdata.Modes
-	// SpeedForward and SpeedBackward are a car's free speed in km/h, from maxspeed or from the kind of road; at least 5.
-	SpeedForward, SpeedBackward uint8
-	// BicycleSpeed and FootSpeed are how fast people ride and walk there in both directions, in km/h; at least 1.
-	BicycleSpeed, FootSpeed                       uint8
-	Link, Roundabout, Tunnel, Bridge, Toll, Ferry bool
-	Layer                                         int8
+	Attributes
 	// Takes is how many seconds all of a ferry takes, 0 where the tags do not tell.
 	Takes int32
+}
+
+// Attributes are what roads have in common, whatever their names. Forward and Backward mean the way's own direction and
+// the opposite one.
+type Attributes struct {
+	Class mapdata.RoadClass
+	// Forward and Backward are who may travel the road.
+	Forward, Backward mapdata.Modes
+	// DestinationForward and DestinationBackward are those of them who may only where their way begins or ends there:
+	// the road is no through road for them (access=destination, customers, …).
+	DestinationForward, DestinationBackward mapdata.Modes
+	// PrivateForward and PrivateBackward are those of the latter for whom the road is private. A trace may lie on it,
+	// but no route should lead there.
+	PrivateForward, PrivateBackward mapdata.Modes
+	// SpeedForward and SpeedBackward are a car's free speed in km/h, at least 5; BicycleSpeed and FootSpeed how fast
+	// people ride and walk there in both directions, at least 1.
+	SpeedForward, SpeedBackward, BicycleSpeed, FootSpeed uint8
+	Layer                                                int8
+	Flags                                                roadgraph.Flags // those from Roundabout to Ferry
 }
 
 // RoadOf returns what a way is as a road; false if nobody may travel along it.
@@ -50,17 +56,25 @@ func roadOf(t *tags.Set, isArea bool) (r Road, ok bool) {
 	if forward.open|backward.open == 0 {
 		return r, false
 	}
-	r = Road{
-		Class: w.class, Link: w.link, Ferry: w.class == mapdata.Ferry,
-		Name: tags.Valid(t.Get(tags.Name)), Ref: tags.Valid(t.Get(tags.Ref)),
+	r = Road{Name: tags.Valid(t.Get(tags.Name)), Ref: tags.Valid(t.Get(tags.Ref)), Attributes: Attributes{
+		Class:   w.class,
 		Forward: forward.open, DestinationForward: forward.destination, PrivateForward: forward.private,
 		Backward: backward.open, DestinationBackward: backward.destination, PrivateBackward: backward.private,
-		Roundabout: t.Is(tags.Junction, roundabouts...), Toll: t.Is(tags.Toll, "yes"),
-		Tunnel: t.Has(tags.Tunnel) && !t.Is(tags.Tunnel, "no"), Bridge: t.Has(tags.Bridge) && !t.Is(tags.Bridge, "no"),
-	}
+	}}
 	if oldRules { // which did not tell private roads from others
 		r.PrivateForward, r.PrivateBackward = 0, 0
 	}
+	set := func(flag roadgraph.Flags, is bool) {
+		if is {
+			r.Flags |= flag
+		}
+	}
+	set(roadgraph.Link, w.link)
+	set(roadgraph.Ferry, w.class == mapdata.Ferry)
+	set(roadgraph.Roundabout, t.Is(tags.Junction, roundabouts...))
+	set(roadgraph.Toll, t.Is(tags.Toll, "yes"))
+	set(roadgraph.Tunnel, t.Has(tags.Tunnel) && !t.Is(tags.Tunnel, "no"))
+	set(roadgraph.Bridge, t.Has(tags.Bridge) && !t.Is(tags.Bridge, "no"))
 	r.SpeedForward, r.SpeedBackward = car.speeds(t, &w)
 	r.BicycleSpeed, _ = bicycle.speeds(t, &w)
 	r.FootSpeed, _ = foot.speeds(t, &w)
@@ -69,7 +83,7 @@ func roadOf(t *tags.Set, isArea bool) (r Road, ok bool) {
 			r.Layer = int8(n)
 		}
 	}
-	if r.Ferry {
+	if w.class == mapdata.Ferry {
 		r.Takes = int32(parseDuration(t.Get(tags.Duration)))
 	}
 	return r, true
@@ -99,53 +113,29 @@ func Details(t *tags.Set, yield func(key tags.Key, value string)) {
 	}
 }
 
-// Control is what makes traffic at a node slow down or stop, with the directions along the way in which it does.
-type Control uint8
+// controls are what makes traffic at a node slow down or stop, by the value of highway=*.
+var controls = map[string]roadgraph.ControlFlags{
+	"traffic_signals": roadgraph.Signals, "stop": roadgraph.Stop, "give_way": roadgraph.GiveWay,
+	"crossing": roadgraph.Crossing,
+}
 
-// The kinds of controls.
-const (
-	TrafficSignals Control = iota + 1
-	Stop
-	GiveWay
-	Crossing
-)
+var controlDirections = map[string]roadgraph.ControlFlags{
+	"forward": roadgraph.Along, "backward": roadgraph.Against, "both": roadgraph.Along | roadgraph.Against,
+}
 
-// The directions of controls. Neither is set where the tags do not tell.
-const (
-	controlsForward Control = 1 << (6 + iota)
-	controlsBackward
-)
-
-// Kind returns the control without its directions.
-func (c Control) Kind() Control { return c &^ (controlsForward | controlsBackward) }
-
-// Forward says whether it is for those who come along the way's direction.
-func (c Control) Forward() bool { return c&controlsForward != 0 }
-
-// Backward says whether it is for those who come against the way's direction.
-func (c Control) Backward() bool { return c&controlsBackward != 0 }
-
-var (
-	controls = map[string]Control{
-		"traffic_signals": TrafficSignals, "stop": Stop, "give_way": GiveWay, "crossing": Crossing,
-	}
-	controlDirections = map[string]Control{
-		"forward": controlsForward, "backward": controlsBackward, "both": controlsForward | controlsBackward,
-	}
-)
-
-// ControlOf returns the control of a node; false if it has none.
-func ControlOf(t *tags.Set) (Control, bool) {
+// ControlOf returns what makes traffic at a node slow down or stop, with the directions along the way in which it does
+// where the tags tell; 0 if there is nothing.
+func ControlOf(t *tags.Set) roadgraph.ControlFlags {
 	c := controls[t.Get(tags.Highway)]
-	if c == Crossing && (t.Is(tags.Crossing, "traffic_signals") || t.Is(tags.CrossingSignals, "yes")) {
-		c = TrafficSignals
+	if c == roadgraph.Crossing && (t.Is(tags.Crossing, "traffic_signals") || t.Is(tags.CrossingSignals, "yes")) {
+		c = roadgraph.Signals
 	}
-	if c == 0 || c == Crossing && t.Is(tags.Crossing, "no") {
-		return 0, false
+	if c == 0 || c == roadgraph.Crossing && t.Is(tags.Crossing, "no") {
+		return 0
 	}
 	direction := t.Get(tags.Direction)
-	if c == TrafficSignals && t.Has(tags.TrafficSignalsDirection) {
+	if c == roadgraph.Signals && t.Has(tags.TrafficSignalsDirection) {
 		direction = t.Get(tags.TrafficSignalsDirection)
 	}
-	return c | controlDirections[direction], true
+	return c | controlDirections[direction]
 }

@@ -9,35 +9,38 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 func TestRoads(t *testing.T) {
 	const slowly = mapdata.Bicycle | mapdata.Foot
 	for text, want := range map[string]Road{
 		"highway=residential name=Main+Street ref=A+1 maxspeed=50 bridge=yes layer=1 toll=yes": {
-			Class: mapdata.Residential, Name: "Main Street", Ref: "A 1", Forward: everyone, Backward: everyone,
-			SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Bridge: true, Layer: 1, Toll: true},
-		"highway=tertiary junction=roundabout name=Circle": {
-			Class: mapdata.Tertiary, Name: "Circle", Forward: everyone, Backward: mapdata.Foot,
-			SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Roundabout: true},
-		"highway=path tunnel=yes layer=-1": {
+			Name: "Main Street", Ref: "A 1", Attributes: Attributes{
+				Class: mapdata.Residential, Forward: everyone, Backward: everyone,
+				SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5,
+				Flags: roadgraph.Bridge | roadgraph.Toll, Layer: 1}},
+		"highway=tertiary junction=roundabout name=Circle": {Name: "Circle", Attributes: Attributes{
+			Class: mapdata.Tertiary, Forward: everyone, Backward: mapdata.Foot,
+			SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Roundabout}},
+		"highway=path tunnel=yes layer=-1": {Attributes: Attributes{
 			Class: mapdata.Footway, Forward: slowly, Backward: slowly,
-			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 14, FootSpeed: 5, Tunnel: true, Layer: -1},
-		"highway=motorway_link oneway=yes": {
-			Class: mapdata.Motorway, Link: true, Forward: mapdata.Car,
-			SpeedForward: 55, SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5},
-		"route=ferry name=Ferry bridge=no layer=high duration=5": {
-			Class: mapdata.Ferry, Ferry: true, Name: "Ferry", Forward: everyone, Backward: everyone,
-			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10, Takes: 300},
-		"highway=service access=private tunnel=no layer=500 toll=no": {
+			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 14, FootSpeed: 5, Flags: roadgraph.Tunnel, Layer: -1}},
+		"highway=motorway_link oneway=yes": {Attributes: Attributes{
+			Class: mapdata.Motorway, Forward: mapdata.Car,
+			SpeedForward: 55, SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Link}},
+		"route=ferry name=Ferry bridge=no layer=high duration=5": {Name: "Ferry", Takes: 300, Attributes: Attributes{
+			Class: mapdata.Ferry, Forward: everyone, Backward: everyone,
+			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10, Flags: roadgraph.Ferry}},
+		"highway=service access=private tunnel=no layer=500 toll=no": {Attributes: Attributes{
 			Class: mapdata.Service, Forward: mapdata.Car, Backward: mapdata.Car,
 			DestinationForward: mapdata.Car, DestinationBackward: mapdata.Car,
 			PrivateForward: mapdata.Car, PrivateBackward: mapdata.Car,
-			SpeedForward: 18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5},
-		"highway=service access=customers foot=yes oneway=yes": {
+			SpeedForward: 18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}},
+		"highway=service access=customers foot=yes oneway=yes": {Attributes: Attributes{
 			Class: mapdata.Service, Forward: everyone, Backward: mapdata.Foot,
 			DestinationForward: mapdata.Car | mapdata.Bicycle,
-			SpeedForward:       18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5},
+			SpeedForward:       18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}},
 	} {
 		r, ok := RoadOf(tagsOf(text))
 		if diff := cmp.Diff(want, r); !ok || diff != "" {
@@ -84,29 +87,26 @@ func TestDetails(t *testing.T) {
 }
 
 func TestControls(t *testing.T) {
-	for text, want := range map[string]struct {
-		kind              Control
-		forward, backward bool
-	}{
-		"highway=traffic_signals":                                                {TrafficSignals, false, false},
-		"highway=traffic_signals traffic_signals:direction=forward":              {TrafficSignals, true, false},
-		"highway=traffic_signals direction=backward":                             {TrafficSignals, false, true},
-		"highway=traffic_signals traffic_signals:direction=both direction=north": {TrafficSignals, true, true},
-		"highway=stop":                                          {Stop, false, false},
-		"highway=stop direction=backward":                       {Stop, false, true},
-		"highway=stop direction=90":                             {Stop, false, false},
-		"highway=give_way direction=both":                       {GiveWay, true, true},
-		"highway=crossing":                                      {Crossing, false, false},
-		"highway=crossing crossing=zebra":                       {Crossing, false, false},
-		"highway=crossing crossing=traffic_signals":             {TrafficSignals, false, false},
-		"highway=crossing crossing:signals=yes crossing=marked": {TrafficSignals, false, false},
-		"highway=crossing crossing=no":                          {},
-		"highway=street_lamp direction=forward":                 {},
-		"crossing=zebra":                                        {},
+	const both = roadgraph.Along | roadgraph.Against
+	for text, want := range map[string]roadgraph.ControlFlags{
+		"highway=traffic_signals":                                                roadgraph.Signals,
+		"highway=traffic_signals traffic_signals:direction=forward":              roadgraph.Signals | roadgraph.Along,
+		"highway=traffic_signals direction=backward":                             roadgraph.Signals | roadgraph.Against,
+		"highway=traffic_signals traffic_signals:direction=both direction=north": roadgraph.Signals | both,
+		"highway=stop":                                          roadgraph.Stop,
+		"highway=stop direction=backward":                       roadgraph.Stop | roadgraph.Against,
+		"highway=stop direction=90":                             roadgraph.Stop,
+		"highway=give_way direction=both":                       roadgraph.GiveWay | both,
+		"highway=crossing":                                      roadgraph.Crossing,
+		"highway=crossing crossing=zebra":                       roadgraph.Crossing,
+		"highway=crossing crossing=traffic_signals":             roadgraph.Signals,
+		"highway=crossing crossing:signals=yes crossing=marked": roadgraph.Signals,
+		"highway=crossing crossing=no":                          0,
+		"highway=street_lamp direction=forward":                 0,
+		"crossing=zebra":                                        0,
 	} {
-		c, ok := ControlOf(tagsOf(text))
-		if ok != (want.kind != 0) || c.Kind() != want.kind || c.Forward() != want.forward || c.Backward() != want.backward {
-			t.Errorf("%s: %d %v %v, %v", text, c.Kind(), c.Forward(), c.Backward(), ok)
+		if got := ControlOf(tagsOf(text)); got != want {
+			t.Errorf("%s: %08b, want %08b", text, got, want)
 		}
 	}
 }

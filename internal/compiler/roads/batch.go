@@ -17,63 +17,50 @@ import (
 
 // batch is what was found among some objects.
 type batch struct {
-	c       *Consumer
-	special []special
-	turns   []turn
-	skipped int64 // restrictions
-	squares []square
-	ways    []foundWay
-	bytes   []byte // details and rows of ways
+	c        *Consumer
+	special  []special
+	turns    []turn
+	skipped  int64 // restrictions
+	outlines []outline
+	ways     []foundWay
+	bytes    []byte // of the ways
 }
 
-// foundWay is a way that is a road. In bytes are its details and then, from row on, what else is in its record.
+// outline is an outer way of a square.
+type outline struct {
+	way int64
+	square
+}
+
+// foundWay is a way that is a road.
 type foundWay struct {
 	id            int64
 	name, ref     string
-	from, row, to int
+	details, rest []byte // rest is what is in its record behind the numbers of name, ref and details
 }
 
 // Node implements osm.Batch.
 func (b *batch) Node(n *osm.Node) (note bool) {
-	s := special{id: n.ID, Special: network.Special{Stops: profile.Stops(n.Tags)}}
-	if control, ok := profile.ControlOf(n.Tags); ok {
-		s.Control = controls[control.Kind()]
-		if control.Forward() {
-			s.Control |= roadgraph.Along
-		}
-		if control.Backward() {
-			s.Control |= roadgraph.Against
-		}
-	}
+	s := network.Special{Stops: profile.Stops(n.Tags), Control: profile.ControlOf(n.Tags)}
 	if s.Stops != 0 || s.Control != 0 {
-		b.special = append(b.special, s)
+		b.special = append(b.special, special{n.ID, s})
 	}
 	return false
-}
-
-var controls = map[profile.Control]roadgraph.ControlFlags{
-	profile.TrafficSignals: roadgraph.Signals, profile.Stop: roadgraph.Stop, profile.GiveWay: roadgraph.GiveWay,
-	profile.Crossing: roadgraph.Crossing,
 }
 
 // Relation implements osm.Batch.
 func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 	if t, ok := profile.TurnOf(r.Tags); ok {
 		b.addTurn(r, t)
-		return false
-	}
-	road, ok := profile.AreaRoadOf(r.Tags)
-	if !ok {
-		return false
-	}
-	road.Name, road.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
-	s := square{id: r.ID, road: road}
-	for _, m := range r.Members {
-		if m.Kind == mapdata.KindWay && m.Role != "inner" {
-			s.ways = append(s.ways, m.ID)
+	} else if road, ok := profile.AreaRoadOf(r.Tags); ok {
+		kept := road
+		kept.Name, kept.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
+		for _, m := range r.Members {
+			if m.Kind == mapdata.KindWay && m.Role != "inner" {
+				b.outlines = append(b.outlines, outline{m.ID, square{r.ID, &kept}})
+			}
 		}
 	}
-	b.squares = append(b.squares, s)
 	return false
 }
 
@@ -85,63 +72,44 @@ func (b *batch) Area(*osm.Area) {}
 func (b *batch) Way(w *osm.Way) {
 	road, ok := w.Road()
 	if !ok {
-		of := b.c.outline(w.ID)
-		if of == nil || w.Tags.Has(tags.Highway) || profile.IsOutOfUse(w.Tags) {
+		of, ok := b.c.squares[w.ID]
+		if !ok || w.Tags.Has(tags.Highway) || profile.IsOutOfUse(w.Tags) {
 			return
 		}
-		road = of
+		road = of.road
 	}
-	found := foundWay{id: w.ID, name: road.Name, ref: road.Ref, from: len(b.bytes)}
+	from := len(b.bytes)
 	profile.Details(w.Tags, func(key tags.Key, value string) {
 		b.bytes = roadgraph.AppendDetail(b.bytes, key.String(), value)
 	})
-	found.row = len(b.bytes)
+	rest := len(b.bytes)
+	a := road.Attributes
 	if road.Takes > 0 && w.Lacks == 0 {
-		timed := *road // others ask the way too
-		road = &timed
-		timeCrossing(road, w.Coords)
+		timeCrossing(&a, road.Takes, w.Coords)
 	}
-	b.appendRoad(road)
+	// The order is that of someRoads.read.
+	b.bytes = append(b.bytes, byte(a.Class), byte(a.Forward), byte(a.Backward), byte(a.DestinationForward),
+		byte(a.DestinationBackward), byte(a.PrivateForward), byte(a.PrivateBackward),
+		a.SpeedForward, a.SpeedBackward, a.BicycleSpeed, a.FootSpeed, byte(a.Layer), byte(a.Flags>>roadgraph.RoadFlags))
 	for from, to := range w.Parts {
 		b.appendNodes(w.Numbers[from:to])
 	}
 	b.bytes = append(b.bytes, 0) // no more parts
-	found.to = len(b.bytes)
-	b.ways = append(b.ways, found)
+	b.ways = append(b.ways, foundWay{w.ID, road.Name, road.Ref, b.bytes[from:rest], b.bytes[rest:]})
 }
 
 // fastestCrossing is the greatest speed of a ferry or a shuttle train, in km/h.
 const fastestCrossing = 200
 
-// timeCrossing gives a road of which the tags tell how long it takes the speed that comes to. The duration is that of
-// the whole way, so one of which the extract lacks a part keeps the usual speed.
-func timeCrossing(r *profile.Road, line []osm.Coord) {
+// timeCrossing sets the speeds of a road of which the tags tell how long it takes, in seconds. That is for the whole
+// way, so one of which the extract lacks a part keeps the usual speed.
+func timeCrossing(a *profile.Attributes, takes int32, line []osm.Coord) {
 	length := 0.0
 	for i := range line[1:] {
 		length += geo.DistanceHaversine(line[i].Point(), line[i+1].Point())
 	}
-	speed := uint8(math.Round(min(max(length/float64(r.Takes)*3.6, 1), fastestCrossing)))
-	r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed = speed, speed, speed, speed
-}
-
-// appendRoad writes what a road is, after the numbers of its name, its number and its details. The order is that of
-// someRoads.read.
-func (b *batch) appendRoad(r *profile.Road) {
-	flags := roadgraph.Flags(0)
-	for _, f := range [...]struct {
-		set  bool
-		flag roadgraph.Flags
-	}{
-		{r.Roundabout, roadgraph.Roundabout}, {r.Link, roadgraph.Link}, {r.Tunnel, roadgraph.Tunnel},
-		{r.Bridge, roadgraph.Bridge}, {r.Toll, roadgraph.Toll}, {r.Ferry, roadgraph.Ferry},
-	} {
-		if f.set {
-			flags |= f.flag
-		}
-	}
-	b.bytes = append(b.bytes, byte(r.Class), byte(r.Forward), byte(r.Backward), byte(r.DestinationForward),
-		byte(r.DestinationBackward), byte(r.PrivateForward), byte(r.PrivateBackward),
-		r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed, byte(r.Layer), byte(flags>>roadgraph.RoadFlags))
+	speed := uint8(math.Round(min(max(length/float64(takes)*3.6, 1), fastestCrossing)))
+	a.SpeedForward, a.SpeedBackward, a.BicycleSpeed, a.FootSpeed = speed, speed, speed, speed
 }
 
 // appendNodes writes a part of a way: how many nodes it has, and their numbers, each less the one before. It marks them
@@ -151,13 +119,10 @@ func (b *batch) appendNodes(numbers []uint64) {
 	before := uint64(0)
 	for _, n := range numbers {
 		b.bytes = binary.AppendVarint(b.bytes, int64(n-before))
-		b.c.used.add(n)
+		b.c.used.Add(n)
 		before = n
 	}
 }
-
-// someWays is how many ways one goroutine reads at a time.
-const someWays = 4096
 
 // someRoads are the roads of some ways. Where their nodes begin counts from the first of these.
 type someRoads struct {
@@ -179,11 +144,11 @@ func (s *someRoads) read(c *Consumer, i int) {
 	r.Layer, r.Flags = int8(d.Byte()), roadgraph.Flags(d.Byte())<<roadgraph.RoadFlags
 	for n := d.Uvarint(); n > 0; n = d.Uvarint() {
 		r.FirstNode = uint64(len(s.nodes))
-		at := uint64(0)
+		number := uint64(0)
 		for range n {
-			at += uint64(d.Varint())
-			rank, _ := c.used.of(at)
-			s.nodes = append(s.nodes, rank)
+			number += uint64(d.Varint())
+			rank, _ := c.used.Of(number)
+			s.nodes = append(s.nodes, uint32(rank))
 		}
 		s.roads = append(s.roads, r)
 	}

@@ -12,12 +12,10 @@ import (
 
 // turn is a restriction relation as it was read: which of its members exist is not known yet.
 type turn struct {
-	id       int64
-	rule     profile.Turn
-	from, to []int64
-	viaWays  []int64
-	viaNode  int64  // if there are no viaWays
-	via      uint32 // the number of viaNode among the nodes of roads, or NoNode
+	id                int64
+	rule              profile.Turn
+	from, to, viaWays []int64
+	viaNode           int64 // if there are no viaWays
 }
 
 // maxTurnMembers is how many members a restriction may have that is understood. OpenStreetMap's have three, and some
@@ -55,43 +53,40 @@ func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
 // between them, as is the rule in OpenStreetMap.
 func (c *Consumer) placeTurns() {
 	slices.SortFunc(c.turns, func(a, b turn) int { return cmp.Compare(a.id, b.id) })
-	for i := range c.turns {
-		t := &c.turns[i]
-		from, to := c.arms(t)
+	for _, t := range c.turns {
+		r := network.Restriction{ViaNode: network.NoNode, ViaWays: t.viaWays, Only: t.rule.Only, Modes: t.rule.Modes}
+		if len(t.viaWays) == 0 {
+			r.ViaNode = c.rankOf(t.viaNode)
+		}
+		from, to := c.arms(&t, r.ViaNode)
 		if len(from) == 0 || len(from) > 1 && !t.rule.ManyFrom || len(to) > 1 && !t.rule.ManyTo {
 			c.counts.SkippedRestrictions++
 			continue
 		}
-		for _, in := range from {
-			for _, out := range to {
-				c.data.Restrictions = append(c.data.Restrictions, network.Restriction{From: in, To: out, ViaNode: t.via,
-					ViaWays: t.viaWays, Only: t.rule.Only, Modes: t.rule.Modes})
+		for _, r.From = range from {
+			for _, r.To = range to {
+				c.data.Restrictions = append(c.data.Restrictions, r)
 			}
 		}
 	}
-	c.turns = nil
 }
 
 // arms returns the from and the to members that end at what is between them; none of both where one of them is lacking.
 // When a way is split, editors make both halves members; the half that is elsewhere drops out here. A way that leads on
 // beyond its node unsplit is none: nobody can tell from which side of it the turn is meant.
-func (c *Consumer) arms(t *turn) (from, to []int64) {
+func (c *Consumer) arms(t *turn, via uint32) (from, to []int64) {
 	add := func(start, end uint32) {
 		f, l := c.endingAt(t.from, start), c.endingAt(t.to, end)
 		if len(f) > 0 && len(l) > 0 {
 			from, to = append(from, f...), append(to, l...)
 		}
 	}
-	switch {
-	case t.via != network.NoNode:
-		add(t.via, t.via)
-	case len(t.viaWays) > 0:
-		if road, ok := c.data.FirstOf(t.viaWays[0]); ok {
-			nodes := c.data.NodesOf(road)
-			for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
-				if end, ok := c.follow(t.viaWays, start); ok {
-					add(start, end)
-				}
+	if via != network.NoNode {
+		add(via, via)
+	} else if len(t.viaWays) > 0 {
+		for _, start := range slices.Compact(c.ends(t.viaWays[0])) {
+			if end, ok := c.follow(t.viaWays, start); ok {
+				add(start, end)
 			}
 		}
 	}
@@ -103,33 +98,27 @@ func (c *Consumer) arms(t *turn) (from, to []int64) {
 // follow returns the node to which ways lead that are followed from end to end, beginning at a node.
 func (c *Consumer) follow(ways []int64, node uint32) (end uint32, ok bool) {
 	for _, way := range ways {
-		road, ok := c.data.FirstOf(way)
-		if !ok {
+		ends := c.ends(way)
+		i := slices.Index(ends, node)
+		if i < 0 || len(ends) > 2 {
 			return 0, false
 		}
-		nodes := c.data.NodesOf(road)
-		switch first, last := nodes[0], nodes[len(nodes)-1]; node {
-		case first:
-			node = last
-		case last:
-			node = first
-		default:
-			return 0, false
-		}
+		node = ends[1-i]
 	}
 	return node, true
 }
 
-// endingAt returns those of some ways of which a road begins or ends at a node.
-func (c *Consumer) endingAt(ways []int64, node uint32) (ending []int64) {
-	for _, way := range ways {
-		road, ok := c.data.FirstOf(way)
-		for ; ok && int(road) < c.data.Roads.Len() && c.data.Roads.Slice()[road].Way == way; road++ {
-			if nodes := c.data.NodesOf(road); nodes[0] == node || nodes[len(nodes)-1] == node {
-				ending = append(ending, way)
-				break
-			}
-		}
+// endingAt returns those of some ways that begin or end at a node.
+func (c *Consumer) endingAt(ways []int64, node uint32) []int64 {
+	return slices.DeleteFunc(slices.Clone(ways), func(way int64) bool { return !slices.Contains(c.ends(way), node) })
+}
+
+// ends returns the first and the last node of a way; those of each part where the extract lacks nodes between them.
+func (c *Consumer) ends(way int64) (ends []uint32) {
+	roads := c.data.Roads.Slice()
+	for road, _ := c.data.FirstOf(way); int(road) < len(roads) && roads[road].Way == way; road++ {
+		nodes := c.data.NodesOf(road)
+		ends = append(ends, nodes[0], nodes[len(nodes)-1])
 	}
-	return ending
+	return ends
 }

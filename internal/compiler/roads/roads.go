@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
@@ -20,20 +21,16 @@ import (
 
 // Consumer collects roads, and writes their sections. It implements osm.Consumer.
 type Consumer struct {
-	dir    *scratch.Dir
-	counts Counts
-
+	dir     *scratch.Dir
+	counts  Counts
 	special *scratch.Array[special]
-	turns   []turn   // restrictions
-	squares []square // until Located
-	// outlines are the outer ways of squares, sorted by way.
-	outlines []outline
-
-	nodes *osm.Nodes
-	used  *ranks           // the nodes that roads use
-	ways  *scratch.Records // roads by the ids of their ways; see batch.addRoad
-	row   []byte
-	data  *network.Data
+	turns   []turn
+	squares map[int64]square // by their outer ways
+	nodes   *osm.Nodes
+	used    *scratch.Ranks   // the numbers of the nodes that roads use
+	ways    *scratch.Records // roads by the ids of their ways; see someRoads.read
+	row     []byte
+	data    *network.Data
 }
 
 // Counts is what was made of roads.
@@ -44,11 +41,25 @@ type Counts struct {
 	SkippedRestrictions int64
 }
 
+// special is a node that is special wherever roads lead through it, by its id.
+type special struct {
+	id int64
+	network.Special
+}
+
+// square is a multipolygon relation that is a square, a platform, …: people walk along its outer ways, which need not
+// say anything themselves.
+type square struct {
+	id   int64
+	road *profile.Road
+}
+
 // New makes a consumer whose files are in dir.
 func New(dir *scratch.Dir) (*Consumer, error) {
 	data, err := network.NewData(dir)
-	return &Consumer{dir: dir, special: scratch.NewArray[special](dir, "road-special-nodes"),
-		used: newRanks(dir), ways: scratch.NewRecords(dir, "road-ways"), data: data}, err
+	return &Consumer{dir: dir, data: data, special: scratch.NewArray[special](dir, "road-special-nodes"),
+		squares: map[int64]square{}, used: scratch.NewRanks(dir, "road-nodes"),
+		ways: scratch.NewRecords(dir, "road-ways")}, err
 }
 
 // Counts is what was made, when Finish has been called.
@@ -62,12 +73,17 @@ func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
 	c.counts.SkippedRestrictions += b.skipped
 	c.turns = append(c.turns, b.turns...)
-	c.squares = append(c.squares, b.squares...)
+	for _, o := range b.outlines {
+		// Of several squares that share a way the first is meant.
+		if before, ok := c.squares[o.way]; !ok || o.id < before.id {
+			c.squares[o.way] = o.square
+		}
+	}
 	if err := c.special.Append(b.special...); err != nil {
 		return err
 	}
 	for i := range b.ways {
-		if err := c.takeWay(b, &b.ways[i]); err != nil {
+		if err := c.takeWay(&b.ways[i]); err != nil {
 			return err
 		}
 	}
@@ -76,57 +92,90 @@ func (c *Consumer) Take(of osm.Batch) error {
 	return nil
 }
 
-func (c *Consumer) takeWay(b *batch, w *foundWay) error {
+func (c *Consumer) takeWay(w *foundWay) error {
 	c.row = c.row[:0]
-	for _, text := range [...]string{w.name, w.ref, string(b.bytes[w.from:w.row])} {
+	for _, text := range [...]string{w.name, w.ref, string(w.details)} {
 		n, err := c.data.Texts.Add(text)
 		if err != nil {
 			return err
 		}
 		c.row = binary.AppendUvarint(c.row, uint64(n))
 	}
-	c.row = append(c.row, b.bytes[w.row:w.to]...)
+	c.row = append(c.row, w.rest...)
 	return c.ways.Add(uint64(w.id), c.row)
 }
 
 // Located implements osm.Consumer.
 func (c *Consumer) Located(_ context.Context, nodes *osm.Nodes) error {
 	c.nodes = nodes
-	slices.SortFunc(c.squares, func(a, b square) int { return cmp.Compare(a.id, b.id) })
-	for i := range c.squares {
-		for _, way := range c.squares[i].ways {
-			c.outlines = append(c.outlines, outline{way, &c.squares[i].road})
-		}
-	}
-	// Of several squares that share a way the first is meant.
-	slices.SortStableFunc(c.outlines, func(a, b outline) int { return cmp.Compare(a.way, b.way) })
-	c.squares = nil
-	return c.used.init(nodes.Len())
+	return c.used.Init(nodes.Len())
 }
 
 // Finish implements osm.Consumer.
 func (c *Consumer) Finish(ctx context.Context) error {
-	if err := c.ways.Sort(ctx); err != nil {
-		return err
-	}
-	if err := c.placeNodes(ctx); err != nil {
-		return err
-	}
-	if err := c.placeRoads(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{c.ways.Sort, c.placeNodes, c.placeRoads} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	c.placeTurns()
-	c.nodes, c.outlines = nil, nil
 	c.counts.Roads, c.counts.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
+	c.nodes, c.squares, c.turns = nil, nil, nil
 	d := c.data
-	return errors.Join(c.special.Free(), c.used.free(), c.ways.Free(), d.Special.Trim(), d.Roads.Trim(),
+	return errors.Join(c.special.Free(), c.used.Free(), c.ways.Free(), d.Special.Trim(), d.Roads.Trim(),
 		d.RoadNodes.Trim())
 }
+
+// placeNodes fills the nodes that roads use, and what there is at them.
+func (c *Consumer) placeNodes(ctx context.Context) error {
+	n, err := c.used.Finish()
+	if err != nil {
+		return err
+	}
+	if n > network.NoNode {
+		return fmt.Errorf("the roads have %d nodes, and a region may have %d", n, uint32(network.NoNode))
+	}
+	nodes, err := c.data.Nodes.Extend(n)
+	if err != nil {
+		return err
+	}
+	if err := inorder.Ranges(ctx, c.used.Words(), some, func(from, to int) (struct{}, error) {
+		c.used.Members(from, to, func(rank, number uint64) {
+			at := c.nodes.At(number)
+			nodes[rank] = network.Node{Lat: at.Lat, Lon: at.Lon}
+		})
+		return struct{}{}, nil
+	}, func(struct{}) error { return nil }); err != nil {
+		return err
+	}
+	for _, s := range c.special.Slice() {
+		if s.Node = c.rankOf(s.id); s.Node != network.NoNode {
+			if err := c.data.Special.Append(s.Special); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(c.data.Special.Slice(), func(a, b network.Special) int { return cmp.Compare(a.Node, b.Node) })
+	return nil
+}
+
+// rankOf returns the number of a node among those of roads, or NoNode.
+func (c *Consumer) rankOf(id int64) uint32 {
+	if number, ok := c.nodes.Find(id); ok {
+		if rank, ok := c.used.Of(number); ok {
+			return uint32(rank)
+		}
+	}
+	return network.NoNode
+}
+
+// some is how many ways, or words of Ranks, one goroutine works on at a time.
+const some = 4096
 
 // placeRoads fills the roads and their nodes.
 func (c *Consumer) placeRoads(ctx context.Context) error {
 	d := c.data
-	return inorder.Ranges(ctx, c.ways.Len(), someWays, func(from, to int) (*someRoads, error) {
+	return inorder.Ranges(ctx, c.ways.Len(), some, func(from, to int) (*someRoads, error) {
 		s := new(someRoads)
 		for i := from; i < to; i++ {
 			s.read(c, i)
@@ -143,33 +192,4 @@ func (c *Consumer) placeRoads(ctx context.Context) error {
 // Write compiles the roads and adds their sections to a region file. The bar has three stages.
 func (c *Consumer) Write(ctx context.Context, w *region.Writer, bar *progress.Bar) error {
 	return errors.Join(network.Write(ctx, w, c.data, c.dir, bar), c.data.Free())
-}
-
-// special is a node that is special wherever roads lead through it, by its id.
-type special struct {
-	id int64
-	network.Special
-}
-
-// square is a multipolygon relation that is a square, a platform, …: people walk along its outer ways, which need not
-// say anything themselves.
-type square struct {
-	id   int64
-	road profile.Road
-	ways []int64
-}
-
-// outline is an outer way of a square.
-type outline struct {
-	way  int64
-	road *profile.Road
-}
-
-// outline returns the road that a way is as a part of a square's outline, or nil.
-func (c *Consumer) outline(way int64) *profile.Road {
-	i, ok := slices.BinarySearchFunc(c.outlines, way, func(o outline, way int64) int { return cmp.Compare(o.way, way) })
-	if !ok {
-		return nil
-	}
-	return c.outlines[i].road
 }

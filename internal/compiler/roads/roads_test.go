@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -33,24 +34,27 @@ func TestRoads(t *testing.T) {
 		},
 	}
 	d := s.read(t)
-	want := []road{
-		{Road: network.Road{Way: 1, Class: mapdata.Residential, Forward: everyone, Backward: everyone, SpeedForward: 50,
-			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Bridge | roadgraph.Toll, Layer: 1}, name: "Main Street",
-			ref: "A 1", details: "\x04toll\x03yes"},
-		{Road: network.Road{Way: 2, Class: mapdata.Tertiary, Forward: everyone, Backward: mapdata.Foot, SpeedForward: 50,
-			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Roundabout}, name: "Circle"},
-		{Road: network.Road{Way: 3, Class: mapdata.Service, Forward: everyone, Backward: everyone, SpeedForward: 18,
-			SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}, name: "Broken"},
-		{Road: network.Road{Way: 3, Class: mapdata.Service, Forward: everyone, Backward: everyone, SpeedForward: 18,
-			SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}, name: "Broken"},
-		{Road: network.Road{Way: 4, Class: mapdata.Footway, Forward: mapdata.Bicycle | mapdata.Foot,
-			Backward: mapdata.Bicycle | mapdata.Foot, SpeedForward: 10, SpeedBackward: 10,
-			BicycleSpeed: 14, FootSpeed: 5, Flags: roadgraph.Tunnel, Layer: -1}},
-		{Road: network.Road{Way: 5, Class: mapdata.Motorway, Flags: roadgraph.Link, Forward: mapdata.Car, SpeedForward: 55, SpeedBackward: 55,
-			BicycleSpeed: 18, FootSpeed: 5}},
-		{Road: network.Road{Way: 8, Class: mapdata.Ferry, Flags: roadgraph.Ferry, Forward: everyone, Backward: everyone,
-			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10}, name: "Ferry"},
+	street := func(way int64, a profile.Attributes, name string) road {
+		return road{Road: network.Road{Way: way, Attributes: a}, name: name}
 	}
+	service := profile.Attributes{Class: mapdata.Service, Forward: everyone, Backward: everyone,
+		SpeedForward: 18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}
+	want := []road{
+		street(1, profile.Attributes{Class: mapdata.Residential, Forward: everyone, Backward: everyone, SpeedForward: 50,
+			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Bridge | roadgraph.Toll, Layer: 1}, "Main Street"),
+		street(2, profile.Attributes{Class: mapdata.Tertiary, Forward: everyone, Backward: mapdata.Foot, SpeedForward: 50,
+			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Roundabout}, "Circle"),
+		street(3, service, "Broken"),
+		street(3, service, "Broken"),
+		street(4, profile.Attributes{Class: mapdata.Footway, Forward: mapdata.Bicycle | mapdata.Foot,
+			Backward: mapdata.Bicycle | mapdata.Foot, SpeedForward: 10, SpeedBackward: 10,
+			BicycleSpeed: 14, FootSpeed: 5, Flags: roadgraph.Tunnel, Layer: -1}, ""),
+		street(5, profile.Attributes{Class: mapdata.Motorway, Flags: roadgraph.Link, Forward: mapdata.Car, SpeedForward: 55,
+			SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5}, ""),
+		street(8, profile.Attributes{Class: mapdata.Ferry, Flags: roadgraph.Ferry, Forward: everyone, Backward: everyone,
+			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10}, "Ferry"),
+	}
+	want[0].ref, want[0].details = "A 1", "\x04toll\x03yes"
 	nodes := [][]int64{{0, 1, 2, 3}, {10, 11, 21, 20, 10}, {5, 6}, {7, 8}, {30, 31}, {40, 41}, {70, 99}}
 	if len(d.roads) != len(want) {
 		t.Fatalf("%d roads, want %d: %+v", len(d.roads), len(want), d.roads)

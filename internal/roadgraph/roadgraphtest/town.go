@@ -13,6 +13,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -114,8 +115,8 @@ func (t *Town) Node(x, y float64) uint32 {
 func (t *Town) Road(name string, nodes ...uint32) *Road {
 	everybody := mapdata.Car | mapdata.Bicycle | mapdata.Foot
 	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: network.Road{
-		Way: int64(len(t.Data.Roads) + 1), Class: mapdata.Residential, Forward: everybody, Backward: everybody,
-		SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}})
+		Way: int64(len(t.Data.Roads) + 1), Attributes: profile.Attributes{Class: mapdata.Residential,
+			Forward: everybody, Backward: everybody, SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}}})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -41,19 +42,7 @@ type Road struct {
 	// FirstNode is where its nodes begin in Data.RoadNodes. They end where the next road's begin.
 	FirstNode          uint64
 	Name, Ref, Details uint32 // numbers of Data.Texts; see roadgraph.AppendDetail
-	Class              mapdata.RoadClass
-	// Forward and Backward say who may travel along the way's own direction and against it.
-	Forward, Backward mapdata.Modes
-	// DestinationForward and DestinationBackward are those among them who may only if their way begins or ends there:
-	// the road is no through road for them. PrivateForward and PrivateBackward are those among these who need to be let
-	// in, too.
-	DestinationForward, DestinationBackward mapdata.Modes
-	PrivateForward, PrivateBackward         mapdata.Modes
-	// SpeedForward and SpeedBackward are a car's free speed in km/h, BicycleSpeed and FootSpeed how fast people ride and
-	// walk there in both directions; at least 1.
-	SpeedForward, SpeedBackward, BicycleSpeed, FootSpeed uint8
-	Layer                                                int8
-	Flags                                                roadgraph.Flags // those from Roundabout to Ferry
+	profile.Attributes
 }
 
 // Restriction is a turn restriction: from a way, over a node or ways, to a way.
