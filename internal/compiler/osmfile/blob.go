@@ -52,8 +52,8 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 		return taken
 	}
 	var size uint64
-	head := wire(take(uint64(binary.BigEndian.Uint32(take(4, 4))), maxBlobHeader))
-	for len(head) > 0 {
+	head := wire{data: take(uint64(binary.BigEndian.Uint32(take(4, 4))), maxBlobHeader)}
+	for head.more() {
 		switch num, v, text := head.field(); num {
 		case headerType:
 			b.kind = string(text)
@@ -61,7 +61,7 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 			size = v
 		}
 	}
-	for rest := wire(take(size, maxBlob)); len(rest) > 0; {
+	for rest := (wire{data: take(size, maxBlob)}); rest.more(); {
 		num, v, data := rest.field()
 		if num == blobRawSize {
 			b.rawSize = v

@@ -37,11 +37,11 @@ type decoder struct {
 }
 
 // decode goes through a block. Its objects of the kinds that are not wanted are told in d.found alone.
-func (d *decoder) decode(block wire) (err error) {
+func (d *decoder) decode(block []byte) (err error) {
 	defer refuse(&err)
 	d.found, d.granularity, d.latOffset, d.lonOffset = 0, 100, 0, 0
-	var table wire
-	for rest := block; len(rest) > 0; {
+	var table []byte
+	for rest := (wire{data: block}); rest.more(); {
 		switch num, v, b := rest.field(); num {
 		case blockStrings:
 			table = b
@@ -57,8 +57,8 @@ func (d *decoder) decode(block wire) (err error) {
 		panic(errMalformed)
 	}
 	d.readStrings(table)
-	for len(block) > 0 {
-		if num, _, b := block.field(); num == blockGroup {
+	for rest := (wire{data: block}); rest.more(); {
+		if num, _, b := rest.field(); num == blockGroup {
 			d.group(b)
 		}
 	}
@@ -66,19 +66,18 @@ func (d *decoder) decode(block wire) (err error) {
 }
 
 // readStrings reads the texts of a block. They are one string, of which the texts of objects are parts.
-func (d *decoder) readStrings(table wire) {
+func (d *decoder) readStrings(table []byte) {
 	d.strings = d.strings[:0]
 	all := string(table)
-	for len(table) > 0 {
-		num, _, b := table.field()
+	for rest := (wire{data: table}); rest.more(); {
+		num, _, b := rest.field()
 		if num != 1 {
 			panic(errMalformed)
 		}
 		if len(d.strings) == maxStrings {
 			fail("more than %d texts", maxStrings)
 		}
-		end := len(all) - len(table)
-		d.strings = append(d.strings, all[end-len(b):end])
+		d.strings = append(d.strings, all[rest.at-len(b):rest.at])
 	}
 	d.keys = append(d.keys[:0], make([]uint16, len(d.strings))...)
 }
@@ -90,9 +89,9 @@ func (d *decoder) string(i uint64) string {
 	return d.strings[i]
 }
 
-func (d *decoder) group(group wire) {
+func (d *decoder) group(data []byte) {
 	kinds := [...]Kinds{groupNode: Nodes, groupDense: Nodes, groupWay: Ways, groupRelation: Relations}
-	for len(group) > 0 {
+	for group := (wire{data: data}); group.more(); {
 		num, _, b := group.field()
 		if num > groupRelation {
 			continue
@@ -115,17 +114,17 @@ func (d *decoder) group(group wire) {
 }
 
 // dense goes through nodes whose properties stand in one list each, most of them as the difference to the node before.
-func (d *decoder) dense(msg wire) {
+func (d *decoder) dense(msg []byte) {
 	var f, info fields
 	f.read(msg)
-	info.read(f.lists[denseInfo])
+	info.read(f.lists[denseInfo].data)
 	ids, lats, lons := f.lists[denseIDs], f.lists[denseLats], f.lists[denseLons]
 	pairs, versions := f.lists[denseTags], info.lists[infoVersion]
-	tagged := len(pairs) > 0
+	tagged, versioned := pairs.more(), versions.more()
 	o := &d.object
 	o.reset(mapdata.KindNode)
 	var lat, lon int64
-	for len(ids) > 0 {
+	for ids.more() {
 		o.ID += ids.signed()
 		lat += lats.signed()
 		lon += lons.signed()
@@ -135,14 +134,14 @@ func (d *decoder) dense(msg wire) {
 				d.addTag(key, pairs.number())
 			}
 		}
-		if versions != nil {
+		if versioned {
 			o.Version = int32(versions.number())
 		}
 		if d.locate(lat, lon) {
 			d.visit(o)
 		}
 	}
-	if len(lats)+len(lons)+len(pairs) > 0 {
+	if lats.more() || lons.more() || pairs.more() {
 		panic(errMalformed)
 	}
 }
@@ -181,19 +180,19 @@ func (d *decoder) begin(kind mapdata.Kind, f *fields) {
 	d.object.reset(kind)
 	d.object.ID = int64(f.numbers[objectID])
 	values := f.lists[objectValues]
-	for keys := f.lists[objectKeys]; len(keys) > 0; {
+	for keys := f.lists[objectKeys]; keys.more(); {
 		d.addTag(keys.number(), values.number())
 	}
-	if len(values) > 0 {
+	if values.more() {
 		panic(errMalformed)
 	}
 	var info fields
-	info.read(f.lists[objectInfo])
+	info.read(f.lists[objectInfo].data)
 	d.object.Version = int32(info.numbers[infoVersion])
 }
 
 // node hands over a node that is a message of its own.
-func (d *decoder) node(msg wire) {
+func (d *decoder) node(msg []byte) {
 	var f fields
 	f.read(msg)
 	d.begin(mapdata.KindNode, &f)
@@ -203,19 +202,19 @@ func (d *decoder) node(msg wire) {
 	}
 }
 
-func (d *decoder) way(msg wire) {
+func (d *decoder) way(msg []byte) {
 	var f fields
 	f.read(msg)
 	d.begin(mapdata.KindWay, &f)
 	o := &d.object
 	refs, lats, lons := f.lists[wayRefs], f.lists[wayLats], f.lists[wayLons]
-	if o.TooLarge = len(refs) > maxRefs && refs.count() > maxRefs; o.TooLarge {
+	if o.TooLarge = len(refs.data) > maxRefs && refs.count() > maxRefs; o.TooLarge {
 		d.visit(o)
 		return
 	}
-	located := len(lats) > 0
+	located := lats.more()
 	var id, lat, lon int64
-	for len(refs) > 0 {
+	for refs.more() {
 		id += refs.signed()
 		o.Refs = append(o.Refs, id)
 		if !located {
@@ -228,24 +227,24 @@ func (d *decoder) way(msg wire) {
 			o.Places = append(o.Places, Place{id, o.Lat, o.Lon})
 		}
 	}
-	if len(lats)+len(lons) > 0 {
+	if lats.more() || lons.more() {
 		panic(errMalformed)
 	}
 	d.visit(o)
 }
 
-func (d *decoder) relation(msg wire) {
+func (d *decoder) relation(msg []byte) {
 	var f fields
 	f.read(msg)
 	d.begin(mapdata.KindRelation, &f)
 	o := &d.object
 	types, ids, roles := f.lists[memberTypes], f.lists[memberIDs], f.lists[memberRoles]
-	if o.TooLarge = len(types) > maxMembers && types.count() > maxMembers; o.TooLarge {
+	if o.TooLarge = len(types.data) > maxMembers && types.count() > maxMembers; o.TooLarge {
 		d.visit(o)
 		return
 	}
 	id := int64(0)
-	for len(types) > 0 {
+	for types.more() {
 		kind := types.number()
 		if kind > uint64(mapdata.KindRelation) {
 			panic(errMalformed)
@@ -253,7 +252,7 @@ func (d *decoder) relation(msg wire) {
 		id += ids.signed()
 		o.Members = append(o.Members, Member{ID: id, Kind: mapdata.Kind(kind), Role: d.string(roles.number())})
 	}
-	if len(ids)+len(roles) > 0 {
+	if ids.more() || roles.more() {
 		panic(errMalformed)
 	}
 	d.visit(o)

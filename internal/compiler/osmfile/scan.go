@@ -45,7 +45,7 @@ func (f *File) readHeader() (err error) {
 		return err
 	}
 	const requiredFeature, replicationTimestamp = 4, 32
-	for rest := wire(header); len(rest) > 0; {
+	for rest := (wire{data: header}); rest.more(); {
 		switch num, v, text := rest.field(); {
 		case num == replicationTimestamp:
 			f.time = time.Unix(int64(v), 0).UTC()

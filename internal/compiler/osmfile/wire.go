@@ -26,39 +26,41 @@ func refuse(err *error) {
 	}
 }
 
-// wire is what is left of a protocol buffer message, or of a packed list of numbers.
-type wire []byte
-
-// number takes the next number.
-func (w *wire) number() uint64 {
-	if b := *w; len(b) > 0 && b[0] < 0x80 {
-		*w = b[1:]
-		return uint64(b[0])
-	}
-	return w.longNumber()
+// wire is a protocol buffer message, or a packed list of numbers, and how far it was read.
+type wire struct {
+	data []byte
+	at   int
 }
 
-func (w *wire) longNumber() uint64 {
-	v, n := protowire.ConsumeVarint(*w)
-	if n < 0 {
-		panic(errMalformed)
+func (w *wire) more() bool { return w.at < len(w.data) }
+
+// number takes the next number.
+func (w *wire) number() (v uint64) {
+	data := w.data
+	for i, shift := w.at, 0; i < len(data) && shift < 64; i, shift = i+1, shift+7 {
+		b := data[i]
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			w.at = i + 1
+			return v
+		}
 	}
-	*w = (*w)[n:]
-	return v
+	panic(errMalformed)
 }
 
 // signed takes the next number of a list of signed ones.
 func (w *wire) signed() int64 { return protowire.DecodeZigZag(w.number()) }
 
-// field takes the next field: v for a number; b, which is not nil then, for a list, a text or another message.
-func (w *wire) field() (num protowire.Number, v uint64, b wire) {
+// field takes the next field: v for a number, b for a list, a text or another message.
+func (w *wire) field() (num protowire.Number, v uint64, b []byte) {
 	num, typ := protowire.DecodeTag(w.number())
 	v = w.number()
 	switch {
 	case num > 0 && typ == protowire.VarintType:
 		return num, v, nil
-	case num > 0 && typ == protowire.BytesType && v <= uint64(len(*w)):
-		b, *w = (*w)[:v], (*w)[v:]
+	case num > 0 && typ == protowire.BytesType && v <= uint64(len(w.data)-w.at):
+		b = w.data[w.at:][:v]
+		w.at += int(v)
 		return num, 0, b
 	}
 	panic(errMalformed) // the format has no fields of other types
@@ -69,23 +71,23 @@ const maxField = 10
 
 // fields are the fields of an object by their numbers. Of one that comes twice it is the last.
 type fields struct {
-	lists   [maxField + 1]wire // nil where there is none
+	lists   [maxField + 1]wire
 	numbers [maxField + 1]uint64
 }
 
 // read collects the fields of a message.
-func (f *fields) read(msg wire) {
+func (f *fields) read(data []byte) {
 	*f = fields{}
-	for len(msg) > 0 {
+	for msg := (wire{data: data}); msg.more(); {
 		if num, v, b := msg.field(); num <= maxField {
-			f.numbers[num], f.lists[num] = v, b
+			f.numbers[num], f.lists[num].data = v, b
 		}
 	}
 }
 
 // count is how many numbers a list holds.
-func (w wire) count() (n int) {
-	for _, b := range w {
+func (w *wire) count() (n int) {
+	for _, b := range w.data {
 		n += int(^b >> 7)
 	}
 	return n
