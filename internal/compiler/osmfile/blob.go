@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // The limits of the format.
@@ -84,20 +85,22 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 
 // unpacker uncompresses blocks, one at a time.
 type unpacker struct {
+	skip Kinds // blocks of these alone need not be unpacked whole
 	raw  []byte
 	zlib io.ReadCloser
 	zstd *zstd.Decoder
 }
 
-// unpack returns a blob's content, which is valid until the next call.
-func (u *unpacker) unpack(b *blob) (raw []byte, err error) {
+// unpack returns a blob's content, which is valid until the next call; or the kind of all objects in it that are to be
+// skipped.
+func (u *unpacker) unpack(b *blob) (raw []byte, skipped Kinds, err error) {
 	if b.method == blobRaw {
-		return b.data, nil
+		return b.data, 0, nil
 	}
 	u.raw = slices.Grow(u.raw[:0], int(b.rawSize)+bytes.MinRead)
 	switch b.method {
 	case blobZlib:
-		raw, err = u.inflate(b)
+		raw, skipped, err = u.inflate(b)
 	case blobLZ4:
 		raw = u.raw[:b.rawSize]
 		var n int
@@ -106,27 +109,57 @@ func (u *unpacker) unpack(b *blob) (raw []byte, err error) {
 	default:
 		raw, err = u.unpackZstd(b)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && skipped == 0 && uint64(len(raw)) != b.rawSize {
+		err = fmt.Errorf("does not unpack to the %d bytes that it says", b.rawSize)
 	}
-	if uint64(len(raw)) != b.rawSize {
-		return nil, fmt.Errorf("does not unpack to the %d bytes that it says", b.rawSize)
-	}
-	return raw, nil
+	return raw, skipped, err
 }
 
-func (u *unpacker) inflate(b *blob) (raw []byte, err error) {
+func (u *unpacker) inflate(b *blob) (raw []byte, skipped Kinds, err error) {
 	if u.zlib == nil {
 		u.zlib, err = zlib.NewReader(bytes.NewReader(b.data))
 	} else {
 		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(b.data), nil)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	buf := bytes.NewBuffer(u.raw)
-	_, err = buf.ReadFrom(io.LimitReader(u.zlib, int64(b.rawSize)+1))
-	return buf.Bytes(), err
+	start := func(n uint64) []byte {
+		_, err = buf.ReadFrom(io.LimitReader(u.zlib, int64(n)-int64(buf.Len())))
+		return buf.Bytes()
+	}
+	if u.skip != 0 {
+		if kind := kindOf(start, b.rawSize); u.skip&kind != 0 {
+			return nil, kind, nil
+		}
+	}
+	raw = start(b.rawSize + 1)
+	return raw, 0, err
+}
+
+// kindOf returns the kind of all objects of a block if its start tells: a string table and one group are all that is in
+// it, and groups hold objects of one kind.
+func kindOf(start func(n uint64) []byte, size uint64) Kinds {
+	const heads = 16 // more than stands before and behind the table
+	w := wire{data: start(heads)}
+	if len(w.data) < heads || w.number() != blockStrings<<3|uint64(protowire.BytesType) {
+		return 0
+	}
+	table := w.number()
+	if table > size {
+		return 0
+	}
+	w.at += int(table)
+	w.data = start(uint64(w.at) + heads)
+	if len(w.data) < w.at+heads || w.number() != blockGroup<<3|uint64(protowire.BytesType) {
+		return 0
+	}
+	group := w.number()
+	if kind := w.number() >> 3; kind <= groupRelation && uint64(w.at)+group-1 == size {
+		return groupKinds[kind]
+	}
+	return 0
 }
 
 func (u *unpacker) unpackZstd(b *blob) (raw []byte, err error) {

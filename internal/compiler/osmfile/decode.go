@@ -20,6 +20,8 @@ const (
 	infoVersion                                          = 1
 )
 
+var groupKinds = [...]Kinds{groupNode: Nodes, groupDense: Nodes, groupWay: Ways, groupRelation: Relations}
+
 // maxStrings is how many texts a block may have. Most programs put 8,000 objects into a block, some more.
 const maxStrings = 1 << 20
 
@@ -37,8 +39,7 @@ type decoder struct {
 }
 
 // decode goes through a block. Its objects of the kinds that are not wanted are told in d.found alone.
-func (d *decoder) decode(block []byte) (err error) {
-	defer refuse(&err)
+func (d *decoder) decode(block []byte) {
 	d.found, d.granularity, d.latOffset, d.lonOffset = 0, 100, 0, 0
 	var table []byte
 	for rest := (wire{data: block}); rest.more(); {
@@ -62,7 +63,6 @@ func (d *decoder) decode(block []byte) (err error) {
 			d.group(b)
 		}
 	}
-	return nil
 }
 
 // readStrings reads the texts of a block. They are one string, of which the texts of objects are parts.
@@ -90,14 +90,13 @@ func (d *decoder) string(i uint64) string {
 }
 
 func (d *decoder) group(data []byte) {
-	kinds := [...]Kinds{groupNode: Nodes, groupDense: Nodes, groupWay: Ways, groupRelation: Relations}
 	for group := (wire{data: data}); group.more(); {
 		num, _, b := group.field()
 		if num > groupRelation {
 			continue
 		}
-		d.found |= kinds[num]
-		if d.want&kinds[num] == 0 {
+		d.found |= groupKinds[num]
+		if d.want&groupKinds[num] == 0 {
 			continue
 		}
 		switch num {

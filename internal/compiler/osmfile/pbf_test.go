@@ -122,6 +122,21 @@ func TestLocationsOnWays(t *testing.T) {
 	}
 }
 
+// TestMixedBlock: a block is left out of a scan only where all of it is of other kinds.
+func TestMixedBlock(t *testing.T) {
+	table := osmfiletest.StringTable("", "highway", "residential", strings.Repeat("long ", 100))
+	way := osmfiletest.Message(nil).Bytes(3, osmfiletest.Message(nil).Number(1, 7).List(2, 1).List(3, 2).Deltas(8, 1, 2))
+	nodes := osmfiletest.DenseNodes([]int64{1, 2}, []int64{1, 2}, []int64{1, 2}, [][]uint64{nil, nil})
+	relation := osmfiletest.Message(nil).Bytes(4, osmfiletest.Message(nil).Number(1, 9))
+	ways, mixed := osmfiletest.Primitive(table, way), osmfiletest.Primitive(table, way).Bytes(2, nodes).Bytes(2, relation)
+	file := slices.Concat(osmfiletest.Header(0), osmfiletest.Block("OSMData", ways, true),
+		osmfiletest.Block("OSMData", mixed, true))
+	e := osmtest.Read(t, []string{osmtest.WriteFile(t, "mixed.osm.pbf", file)}, new(osmtest.Recorder))
+	if c := e.Counts; c.Nodes != 2 || c.Ways != 2 || c.Relations != 1 || c.MissingNodes != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestHostilePBF: data that its decoder would trip over is refused before.
 func TestHostilePBF(t *testing.T) {
 	table := osmfiletest.StringTable("", "name", "Corner")

@@ -40,7 +40,7 @@ func (f *File) readHeader() (err error) {
 		return err
 	}
 	f.start = next
-	header, err := new(unpacker).unpack(&b)
+	header, _, err := new(unpacker).unpack(&b)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *File) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each 
 	s := &scan{file: f, wanted: f.allOf(wanted), fresh: fresh, ctx: ctx, memory: semaphore.NewWeighted(unpackedOnce),
 		idle: make(chan *worker, workers), order: make(chan *job, workers+waitingJobs)}
 	for range workers {
-		w := &worker{scan: s, decoder: decoder{want: s.wanted}}
+		w := &worker{scan: s, unpacker: unpacker{skip: ^s.wanted}, decoder: decoder{want: s.wanted}}
 		w.decoder.visit = w.take
 		s.idle <- w
 	}
@@ -175,18 +175,17 @@ type worker struct {
 	batch    Batch
 }
 
-func (w *worker) work(j *job) error {
+func (w *worker) work(j *job) (err error) {
+	defer refuse(&err)
 	w.job = j
 	if err := w.scan.ctx.Err(); err != nil {
 		return err
 	}
-	raw, err := w.unpacker.unpack(&j.blob)
-	if err != nil {
+	raw, skipped, err := w.unpacker.unpack(&j.blob)
+	if j.kinds = skipped; err != nil || skipped != 0 {
 		return err
 	}
-	if err := w.decoder.decode(raw); err != nil {
-		return err
-	}
+	w.decoder.decode(raw)
 	j.kinds = w.decoder.found
 	if w.batch != nil {
 		w.handOver()
