@@ -7,13 +7,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// rights are who may travel along a road in one direction.
-type rights struct {
-	open mapdata.Modes
-	// destination are those among them who may only do so if their way begins or ends there, and private those among them
-	// for whom it is private.
-	destination, private mapdata.Modes
-}
+// rights are who may travel along a road in one direction: to whom it is open, to whom of these only if their way begins
+// or ends there, and for whom of these it is private.
+type rights struct{ open, destination, private mapdata.Modes }
 
 // access returns who may travel along a way in each direction. The kind of a way says to whom it is open by default; a
 // mode's own key opens others. Of the access keys the most specific one that is present decides, in its form for one
@@ -24,11 +20,7 @@ func access(t *tags.Set, w *way) (forward, backward rights) {
 		if w.area && p.motor || p.wheels && t.Is(tags.Smoothness, "impassable") || p.isTooBig(t) {
 			continue
 		}
-		oneway := p.direction(t, w)
-		usual := forbidden
-		if p.opensByDefault(t, w) {
-			usual = allowed
-		}
+		oneway, usual := p.direction(t, w), p.byDefault(t, w)
 		if v, forced := p.permits(t, p.forward, usual, w); oneway >= 0 || forced {
 			forward.add(p, v, hovForward)
 		}
@@ -64,9 +56,6 @@ func areAllHOV(lanes string) bool {
 // a tag for this very direction says so, which is stronger than oneway.
 func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *way) (v verdict, forced bool) {
 	for i, key := range p.keys {
-		if !t.HasAny(p.accessKeys) {
-			break
-		}
 		value, isDirected := t.Get(directed[i]), true
 		if value == "" {
 			value, isDirected = t.Get(key), false
@@ -95,21 +84,19 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 	return usual, false
 }
 
-// opensByDefault says whether a way may be used about which no access key says anything.
-func (p *profile) opensByDefault(t *tags.Set, w *way) bool {
+// byDefault says whether a way may be used about which no access key says anything.
+func (p *profile) byDefault(t *tags.Set, w *way) verdict {
 	switch {
 	case !p.motor && t.Is(tags.Motorroad, "yes"):
-		return false
+		return forbidden
 	case p.byKind[w.number].open && !(p.motor && t.Is(tags.Service, "emergency_access")):
-		return true
+		return allowed
+	case p.beside != nil && w.class <= p.besideUpTo:
+		if has, _ := p.beside(t, 0); has {
+			return allowed
+		}
 	}
-	return p.beside != nil && p.beside(t, w.class)
-}
-
-// hasSidewalk says whether a road has a sidewalk that is not a way of its own.
-func hasSidewalk(t *tags.Set) bool {
-	return t.Is(tags.Sidewalk, "yes", "both", "left", "right") || t.Is(tags.SidewalkBoth, "yes") ||
-		t.Is(tags.SidewalkLeft, "yes") || t.Is(tags.SidewalkRight, "yes")
+	return forbidden
 }
 
 // Stops returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
@@ -128,24 +115,91 @@ func Stops(t *tags.Set) (stopped mapdata.Modes) {
 
 func (p *profile) isStopped(t *tags.Set) bool {
 	for i, key := range p.keys {
-		if !t.Has(key) {
-			continue
+		if value := t.Get(key); value != "" {
+			return p.verdict(value, i < p.own) == forbidden &&
+				value != "dismount" && // for a step or two
+				!(isPrivate(value) && !t.Has(tags.Barrier)) // a private something at the road
 		}
-		value := t.Get(key)
-		return p.verdict(value, i < p.own) == forbidden &&
-			value != "dismount" && // for a step or two
-			!(isPrivate(value) && !t.Has(tags.Barrier)) // a private something at the road
 	}
 	// A barrier to the senses alone is open: a fence that animals hear, or a line that is felt.
-	return t.Has(tags.Barrier) && (!t.Has(tags.Sensory) || t.Is(tags.Sensory, "no")) && p.isStoppedBy(t)
-}
-
-// isStoppedBy says whether a barrier stops it by itself.
-func (p *profile) isStoppedBy(t *tags.Set) bool {
+	if !t.Has(tags.Barrier) || t.Has(tags.Sensory) && !t.Is(tags.Sensory, "no") {
+		return false
+	}
 	kind := t.Get(tags.Barrier)
 	if !p.motor {
 		return p.letPass[kind]
 	}
 	return !p.letPass[kind] && !t.Is(tags.Bollard, "rising") || kind == "kerb" && t.Is(tags.Kerb, "raised") ||
 		t.Is(tags.Locked, "yes") && !oldRules
+}
+
+// directions are the values of oneway=*: along the way, against it, or both. A reversible road is open in either
+// direction at some time of the day, and nobody knows when a trace was made.
+var directions = map[string]int{
+	"yes": 1, "true": 1, "1": 1, "-1": -1, "reverse": -1,
+	"no": 0, "false": 0, "0": 0, "reversible": 0, "alternating": 0,
+}
+
+// direction returns in which direction alone a way may be travelled, as directions; 0 if there is no such rule.
+func (p *profile) direction(t *tags.Set, w *way) int {
+	if w.area {
+		return 0
+	}
+	for i, key := range p.oneway {
+		if !t.Has(key) {
+			continue // as most
+		}
+		if direction, ok := directions[t.Get(key)]; ok {
+			if i > 0 && p.mayGoAgainst(t, direction) {
+				return 0
+			}
+			return direction
+		}
+	}
+	isOneway := p.wheels && (w.class == mapdata.Motorway && !w.link || t.Is(tags.Junction, roundabouts...))
+	switch {
+	case isOneway && !p.mayGoAgainst(t, 1), !p.wheels && t.Is(tags.Conveying, "forward"):
+		return 1
+	case !p.wheels && t.Is(tags.Conveying, "backward"): // an escalator or a moving walkway
+		return -1
+	}
+	return 0
+}
+
+// roundabouts are the values of junction=* with a direction.
+var roundabouts = []string{"roundabout", "circular"}
+
+func (p *profile) mayGoAgainst(t *tags.Set, oneway int) bool {
+	if p.beside == nil {
+		return false
+	}
+	_, against := p.beside(t, oneway)
+	return against
+}
+
+// cyclewayKeys are the keys of cycleways, each with that of its direction.
+var cyclewayKeys = [...]struct{ key, oneway tags.Key }{
+	{tags.Cycleway, tags.CyclewayOneway}, {tags.CyclewayLeft, tags.CyclewayLeftOneway},
+	{tags.CyclewayRight, tags.CyclewayRightOneway}, {tags.CyclewayBoth, tags.CyclewayBothOneway},
+}
+
+// cyclewaysOf says whether a road has lanes or tracks for bicycles beside it that are no ways of their own, and whether
+// one of them leads against a one-way of a direction.
+func cyclewaysOf(t *tags.Set, oneway int) (has, against bool) {
+	for _, k := range cyclewayKeys {
+		switch t.Get(k.key) {
+		case "opposite", "opposite_lane", "opposite_track", "opposite_share_busway":
+			has, against = true, true
+		case "lane", "track", "share_busway", "shared_lane", "shared", "sharrow":
+			direction, ok := directions[t.Get(k.oneway)]
+			has, against = true, against || ok && (direction == 0 || direction == -oneway)
+		}
+	}
+	return has, against
+}
+
+// sidewalksOf says whether a road has a sidewalk that is not a way of its own.
+func sidewalksOf(t *tags.Set, _ int) (has, against bool) {
+	return t.Is(tags.Sidewalk, "yes", "both", "left", "right") || t.Is(tags.SidewalkBoth, "yes") ||
+		t.Is(tags.SidewalkLeft, "yes") || t.Is(tags.SidewalkRight, "yes"), false
 }

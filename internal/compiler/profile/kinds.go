@@ -10,10 +10,8 @@ import (
 // way is what the tags say a way is, before anything is said about who may use it.
 type way struct {
 	*kind
-	// area says that it is the outline of an area: people go along it either way round, and nobody drives.
-	area bool
-	// works says that it is being built: closed, unless a mode's own key opens it.
-	works bool
+	area  bool // the outline of an area: people go along it either way round, and nobody drives
+	works bool // it is being built: closed, unless a mode's own key opens it
 }
 
 // kind is a kind of ways.
@@ -89,14 +87,13 @@ func wayOf(t *tags.Set, isArea bool) (w way, ok bool) {
 // otherKind returns the kind of a way without highway=*, nil if nobody may travel along it.
 func otherKind(t *tags.Set) *kind {
 	for key, tag := range t.All {
-		if k := otherKinds[key][tag.Value]; k != nil {
-			return k
+		of := otherKinds[key]
+		if of == nil {
+			continue
 		}
-		if key == tags.Route {
-			for value := range strings.SplitSeq(tag.Value, ";") {
-				if k := otherKinds[key][strings.TrimSpace(value)]; k != nil {
-					return k
-				}
+		for value := range strings.SplitSeq(tag.Value, ";") {
+			if k := of[strings.TrimSpace(value)]; k != nil {
+				return k
 			}
 		}
 	}
@@ -110,17 +107,15 @@ func isBeingBuilt(t *tags.Set) bool {
 	return t.Has(tags.Construction) && !harmlessWorks[t.Get(tags.Construction)]
 }
 
-// isClosed says whether nobody gets through: a way lies on ice, or is impassable. Roads that are there in winter alone
-// have a kind of their own.
+// isClosed says whether nobody gets through: a way is impassable, or lies on ice and is not of a kind for winter alone.
 func isClosed(t *tags.Set) bool {
 	return t.Is(tags.Impassable, "yes") || t.Is(tags.Status, "impassable") ||
 		(t.Is(tags.WinterRoad, "yes") || t.Is(tags.IceRoad, "yes")) &&
 			(oldRules || !t.Is(tags.Highway, "winter_road", "ice_road"))
 }
 
-// IsOutOfUse says whether a way is not to be travelled along by anybody: it is being built, it lies on ice, or nobody
-// gets through. proposed=* is not among that: what is there (highway=tertiary) is to become something else
-// (proposed=secondary).
+// IsOutOfUse says whether nobody is to travel along a way: it is being built, or nobody gets through. proposed=* is not
+// among that: a road is there (highway=tertiary) that is to become something else (proposed=secondary).
 func IsOutOfUse(t *tags.Set) bool { return isBeingBuilt(t) || isClosed(t) }
 
 // oldRules switches off what WithoutNewRules says.

@@ -25,16 +25,15 @@ type profile struct {
 	own  int
 	// names are the values of access keys that mean it. The other vehicles' names close a way to it.
 	names string
-	// private is what values like access=private say to it; values are other exceptions to accessValues, and ownValues
-	// those of its own keys.
-	private           verdict
-	values, ownValues map[string]verdict
+	// private is what values like access=private say to it; values are other exceptions to accessValues.
+	private verdict
+	values  map[string]verdict
 	// oneway are the keys that say in which direction it may travel, the most specific first.
 	oneway []tags.Key
-	// against says whether it may travel against a one-way of a direction because of what the road has beside it, and
-	// beside whether it may use a road of a class because of that.
-	against func(t *tags.Set, direction int) bool
-	beside  func(t *tags.Set, class mapdata.RoadClass) bool
+	// beside says whether a road has something for it beside it, which opens roads up to a class, and whether that leads
+	// against a one-way of a direction.
+	beside     func(t *tags.Set, oneway int) (has, against bool)
+	besideUpTo mapdata.RoadClass
 	// open are the kinds of ways (see kinds) that it may use by default, and opened those that access=yes opens.
 	open, opened string
 	// barriers are the kinds that let motor vehicles pass by default; all others stop them. They are the kinds that stop
@@ -52,7 +51,6 @@ type profile struct {
 	meanings, ownMeanings map[string]verdict
 	byKind                []usual // by the numbers of kinds
 	letPass               map[string]bool
-	accessKeys            *tags.Keys // in all forms
 }
 
 // limit is how fast the values of a key let it be, in km/h.
@@ -122,18 +120,10 @@ var bicycle = newProfile(profile{
 	keys: tags.List("bicycle vehicle access"), own: 1,
 	names: "bicycle bicycles vehicle",
 	// There is nearly always another way.
-	private:   forbidden,
-	values:    map[string]verdict{"dismount": forbidden},
-	ownValues: map[string]verdict{"official": allowed},
-	oneway:    tags.List("oneway:bicycle oneway:vehicle oneway"),
-	against: func(t *tags.Set, direction int) bool {
-		_, against := cyclewaysOf(t, direction)
-		return against
-	},
-	beside: func(t *tags.Set, class mapdata.RoadClass) bool {
-		has, _ := cyclewaysOf(t, 0)
-		return has && class <= mapdata.Service
-	},
+	private: forbidden,
+	values:  map[string]verdict{"dismount": forbidden},
+	oneway:  tags.List("oneway:bicycle oneway:vehicle oneway"),
+	beside:  cyclewaysOf, besideUpTo: mapdata.Service,
 	open: roadsForAll + "trunk trunk_link track cycleway path man_made=pier",
 	barriers: `wall fence yes hedge city_wall retaining_wall guard_rail stile turnstile full-height_turnstile kissing_gate
 		debris log`,
@@ -161,12 +151,11 @@ var bicycle = newProfile(profile{
 var foot = newProfile(profile{
 	mode: mapdata.Foot,
 	keys: tags.List("foot access"), own: 1,
-	names:     "foot pedestrian pedestrians wheelchair",
-	private:   forbidden,
-	values:    map[string]verdict{"dismount": allowed}, // that is what walkers are
-	ownValues: map[string]verdict{"official": allowed},
-	oneway:    tags.List("oneway:foot"),
-	beside:    func(t *tags.Set, class mapdata.RoadClass) bool { return class <= mapdata.Trunk && hasSidewalk(t) },
+	names:   "foot pedestrian pedestrians wheelchair",
+	private: forbidden,
+	values:  map[string]verdict{"dismount": allowed}, // that is what walkers are
+	oneway:  tags.List("oneway:foot"),
+	beside:  sidewalksOf, besideUpTo: mapdata.Trunk,
 	open: roadsForAll + `track cycleway path footway pedestrian bridleway steps corridor platform elevator
 		man_made=pier leisure=track`,
 	barriers: "wall fence yes hedge city_wall retaining_wall guard_rail",
@@ -190,9 +179,20 @@ func newProfile(p profile) *profile {
 		p.forward = append(p.forward, tags.Number(key.String()+":forward"))
 		p.backward = append(p.backward, tags.Number(key.String()+":backward"))
 	}
-	p.meanings = meaningsOf(&p)
+	p.meanings = maps.Clone(accessValues)
+	for value, v := range accessValues {
+		if v == private {
+			p.meanings[value] = p.private
+		}
+	}
+	for value := range strings.FieldsSeq(p.names) {
+		p.meanings[value] = invited
+	}
+	maps.Copy(p.meanings, p.values)
 	p.ownMeanings = maps.Clone(p.meanings)
-	maps.Copy(p.ownMeanings, p.ownValues)
+	if !p.motor {
+		p.ownMeanings["official"] = allowed // as designated
+	}
 	p.letPass = setOf(p.barriers)
 	open, opened := setOf(p.open), setOf(p.opened)
 	p.byKind = make([]usual, len(kinds))
@@ -203,7 +203,6 @@ func newProfile(p profile) *profile {
 		}
 		p.byKind[k.number] = usual{open[name], opened[name], speed}
 	}
-	p.accessKeys = tags.KeysOf(slices.Concat(p.keys, p.forward, p.backward)...)
 	return &p
 }
 

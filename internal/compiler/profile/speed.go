@@ -1,7 +1,11 @@
 package profile
 
 import (
+	"cmp"
 	"math"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
@@ -17,8 +21,8 @@ const (
 // the kind of way suggests, neither faster than the surface and the like allow.
 func (p *profile) speeds(t *tags.Set, w *way) (forward, backward uint8) {
 	usual, least, most := p.byKind[w.number].speed, 1., float64(maxSpeed)
-	if v, ok := p.services[t.Get(tags.Service)]; ok && w.class == mapdata.Service {
-		usual = v
+	if w.class == mapdata.Service {
+		usual = cmp.Or(p.services[t.Get(tags.Service)], usual)
 	}
 	for _, c := range p.caps {
 		if !t.Has(c.key) {
@@ -55,6 +59,46 @@ func limitOf(t *tags.Set, usual float64, keys ...tags.Key) float64 {
 	return lowest
 }
 
+const kmPerMile = 1.609344
+
+// speedUnits are the units of speed limits in km/h.
+var speedUnits = map[string]float64{
+	"": 1, "km/h": 1, "kmh": 1, "kph": 1, "mph": kmPerMile, "knots": 1.852, "kn": 1.852,
+}
+
+// implicitLimits are speed limits that are words. Many are given as country:kind; an entry with the country overrides
+// that for the kind alone.
+var implicitLimits = map[string]float64{
+	"none": 130, "unlimited": 130, "walk": 7, "foot": 7, "walking": 7,
+	"urban": 50, "rural": 90, "trunk": 100, "motorway": 130, "expressway": 100, "living_street": 15,
+	"pedestrian_zone": 7, "bicycle_road": 30, "school": 30, "zone": 30, "nsl_restricted": 30 * kmPerMile,
+	"nsl_single": 60 * kmPerMile, "nsl_dual": 70 * kmPerMile,
+	"at:rural": 100, "de:rural": 100, "be:motorway": 120, "ch:motorway": 120, "ch:rural": 80, "dk:rural": 80,
+	"es:motorway": 120, "fi:motorway": 120, "fi:rural": 80, "fr:rural": 80, "gb:motorway": 70 * kmPerMile,
+	"hu:trunk": 110, "ie:motorway": 120, "it:trunk": 110, "nl:rural": 80, "no:motorway": 110, "no:rural": 80,
+	"pl:motorway": 140, "pl:trunk": 120, "pt:motorway": 120, "ro:trunk": 100, "ru:urban": 60, "ru:motorway": 110,
+	"se:rural": 70, "se:motorway": 110, "ua:motorway": 130, "uk:motorway": 70 * kmPerMile, "us:rural": 55 * kmPerMile,
+	"us:urban": 25 * kmPerMile,
+}
+
+// parseMaxspeed reads a value of maxspeed: 50, 30 mph, 10 knots, walk, none, RO:urban, DE:zone30. False if there is no
+// single limit in it.
+func parseMaxspeed(value string) (kmh float64, ok bool) {
+	v := strings.ToLower(firstValue(value))
+	kind := v[strings.IndexByte(v, ':')+1:]
+	for _, name := range [...]string{v, kind} {
+		if limit, ok := implicitLimits[name]; ok {
+			return limit, true
+		}
+	}
+	// Zones carry their limit: zone:30, zone30, 30.
+	v = strings.TrimPrefix(strings.TrimPrefix(kind, "zone"), ":")
+	unit := strings.TrimLeft(v, "0123456789.")
+	kmh, err := strconv.ParseFloat(v[:len(v)-len(unit)], 64)
+	kmh *= speedUnits[strings.TrimSpace(unit)]
+	return kmh, err == nil && kmh > 0 && kmh < 500
+}
+
 // size is how wide or high a way must be: more than tooSmall metres. The first of the keys that has a size tells how
 // wide or high it is.
 type size struct {
@@ -78,4 +122,42 @@ func (p *profile) isTooBig(t *tags.Set) bool {
 		}
 	}
 	return false
+}
+
+// lengths are as OpenStreetMap writes them: in metres (2, 2.5 m), or in feet and inches (7 ft, 6', 6'2").
+var lengths = regexp.MustCompile(`^([\d.]+) *(m|ft|'(?: *([\d.]+)")?)?$`)
+
+// metres reads a length.
+func metres(text string) (float64, bool) {
+	parts := lengths.FindStringSubmatch(strings.TrimSpace(text))
+	if parts == nil {
+		return 0, false
+	}
+	number, err := strconv.ParseFloat(parts[1], 64)
+	if unit := parts[2]; unit != "" && unit != "m" {
+		inches, _ := strconv.ParseFloat(parts[3], 64) // 0 where there are none
+		number = number*0.3048 + inches*0.0254
+	}
+	return number, err == nil
+}
+
+// durations are as OpenStreetMap writes them: P1DT2H, PT1H20M; 01:20:30, 00:25, and minutes alone.
+var durations = regexp.MustCompile(
+	`(?i)^(?:p(?:(\d{1,9})d)?(?:t(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?)?` +
+		`|(?:(\d{1,9}):)?(\d{1,9})(?::(\d{1,9}))?)$`)
+
+// longestCrossing bounds what is believed of duration=*, in seconds: some ferries take two days.
+const longestCrossing = 7 * 24 * 3600
+
+// parseDuration reads how many seconds a ferry or a shuttle train takes, 0 where there is no duration in the text.
+func parseDuration(value string) (seconds int) {
+	units := [...]int{0, 24 * 3600, 3600, 60, 1, 3600, 60, 1} // of the whole, which counts for nothing, and of its parts
+	for i, digits := range durations.FindStringSubmatch(firstValue(value)) {
+		n, _ := strconv.Atoi(digits) // 0 where there are none
+		seconds += n * units[i]
+	}
+	if seconds > longestCrossing {
+		return 0
+	}
+	return seconds
 }

@@ -19,8 +19,13 @@ type Turn struct {
 	Understood bool
 }
 
-// turnKeys are the keys that hold a restriction, with the modes to which each applies: those who have the rest of the
-// key among their access keys. Walkers heed those alone that name them.
+// turnKey is a key that holds a restriction, with the modes to which it applies: those who have the rest of the key
+// among their access keys. Walkers heed those alone that name them.
+type turnKey struct {
+	key, conditional tags.Key
+	modes            mapdata.Modes
+}
+
 var turnKeys = allTurnKeys()
 
 func allTurnKeys() (all []turnKey) {
@@ -33,21 +38,10 @@ func allTurnKeys() (all []turnKey) {
 				k.modes |= p.mode
 			}
 		}
-		if k.modes != 0 {
-			all = append(all, k)
-		}
+		all = append(all, k)
 	}
 	return all
 }
-
-type turnKey struct {
-	key, conditional tags.Key
-	modes            mapdata.Modes
-}
-
-// turnKinds are the values of restriction=* that the field knows.
-var turnKinds = setOf(`no_left_turn no_right_turn no_straight_on no_u_turn no_entry no_exit
-	only_left_turn only_right_turn only_straight_on only_u_turn`)
 
 // isTurn says whether a value forbids or prescribes a turn. The geometry says which one, so that the rest of the value
 // need not be known. What ends in _on_red is about a light, and says nothing when it is green.
@@ -55,15 +49,12 @@ func isTurn(value string) bool {
 	return (strings.HasPrefix(value, "no_") || strings.HasPrefix(value, "only_")) && !strings.HasSuffix(value, "_on_red")
 }
 
-// turnKind returns the first of the values of a tag that is known, else the first that forbids or prescribes a turn,
-// else the first that might mean to.
+// turnKind returns the first of the values of a tag that forbids or prescribes a turn, else the first that might mean
+// to.
 func turnKind(value string) (kind string) {
 	for one := range strings.SplitSeq(value, ";") {
 		one = strings.TrimSpace(one)
-		switch {
-		case turnKinds[one]:
-			return one
-		case kind == "" && !strings.HasSuffix(one, "_on_red"), !isTurn(kind) && isTurn(one):
+		if kind == "" && !strings.HasSuffix(one, "_on_red") || !isTurn(kind) && isTurn(one) {
 			kind = one
 		}
 	}

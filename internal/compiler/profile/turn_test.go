@@ -60,7 +60,6 @@ func TestTurns(t *testing.T) {
 		{"restriction=only_weird_zigzags", only(vehicles)},
 		{"restriction=maybe restriction:motorcar=no_left_turn", no(mapdata.Car)},
 		{"restriction=maybe;no_weird_zigzags", no(vehicles)},
-		{"restriction=maybe;no_weird_zigzags;no_exit", Turn{Modes: vehicles, Understood: true, ManyTo: true}},
 		{"restriction=maybe", Turn{Modes: vehicles}},
 		{"", Turn{}},
 	}

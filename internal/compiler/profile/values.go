@@ -1,9 +1,6 @@
 package profile
 
-import (
-	"maps"
-	"strings"
-)
+import "strings"
 
 // verdict is what a value of an access tag means to a mode. Of several the greatest counts.
 type verdict uint8
@@ -17,51 +14,32 @@ const (
 	invited     // open, because the value names the mode itself
 )
 
-// The values of access keys, other than those that name a class of vehicles; see docs/matching.md.
-var accessValues = map[string]verdict{
-	"yes": allowed, "permissive": allowed, "designated": allowed, "public": allowed, "allowed": allowed,
-
-	"destination": destination, "customers": destination, "customer": destination, "visitors": destination,
-	"guests": destination,
-
-	"private": private, "permit": private, "residents": private, "resident": private, "members": private,
-	"employees": private, "staff": private, "delivery": private,
-
-	"no": forbidden, "none": forbidden, "closed": forbidden, "restricted": forbidden, "impassable": forbidden,
-	"use_sidepath": forbidden, "official": forbidden, "hov": forbidden, "dismount": unsaid,
-}
-
-// traffic are the values that name who may travel along a road: access=foot is open to walkers and to nobody else. A
-// car is no taxi, its driver no farmer.
-const traffic = `
-	foot pedestrian pedestrians wheelchair bicycle bicycles motorcar car cars motor_vehicle motor_vehicles vehicle
-	agricultural forestry agricultural_vehicles tractor trailer caravan motorhome goods hgv hgv_articulated lhv
-	bdouble truck lorry hazmat tank psv bus coach tourist_bus school_bus minibus share_taxi taxi trolleybus tram
-	train rail emergency emergency_vehicle emergency_vehicles police fire ambulance rescue military government
-	maintenance service_vehicles disabled car_sharing carpool motorcycle moped mofa speed_pedelec
-	small_electric_vehicle kick_scooter golf_cart atv ohv snowmobile snowcat horse carriage cycle_rickshaw hand_cart
-	ski inline_skates dog`
-
-// meaningsOf returns what all values mean to those of a profile.
-func meaningsOf(p *profile) map[string]verdict {
-	all := maps.Clone(accessValues)
-	maps.Copy(all, p.values)
-	for value, v := range all {
-		if v == private {
-			all[value] = p.private
+// accessValues are the values of access keys; see docs/matching.md.
+var accessValues = func() map[string]verdict {
+	all := make(map[string]verdict)
+	for v, values := range [...]string{
+		unsaid: "dismount",
+		forbidden: `no none closed restricted impassable use_sidepath official hov
+			foot pedestrian pedestrians wheelchair bicycle bicycles motorcar car cars motor_vehicle motor_vehicles vehicle
+			agricultural forestry agricultural_vehicles tractor trailer caravan motorhome goods hgv hgv_articulated lhv
+			bdouble truck lorry hazmat tank psv bus coach tourist_bus school_bus minibus share_taxi taxi trolleybus tram
+			train rail emergency emergency_vehicle emergency_vehicles police fire ambulance rescue military government
+			maintenance service_vehicles disabled car_sharing carpool motorcycle moped mofa speed_pedelec
+			small_electric_vehicle kick_scooter golf_cart atv ohv snowmobile snowcat horse carriage cycle_rickshaw hand_cart
+			ski inline_skates dog`, // access=foot is open to walkers alone, and a car is no taxi, its driver no farmer
+		private:     "private permit residents resident members employees staff delivery",
+		destination: "destination customers customer visitors guests",
+		allowed:     "yes permissive designated public allowed",
+	} {
+		for value := range strings.FieldsSeq(values) {
+			all[value] = verdict(v)
 		}
 	}
-	for value := range strings.FieldsSeq(traffic) {
-		all[value] = forbidden
-	}
-	for value := range strings.FieldsSeq(p.names) {
-		all[value] = invited
-	}
 	return all
-}
+}()
 
 // verdict returns what the value of an access key says. Of several values (a;b) each lets in whom it lets in. own says
-// that the key is one for the mode alone, where official means what designated does.
+// that the key is one for the mode alone.
 func (p *profile) verdict(value string, own bool) (v verdict) {
 	meanings := p.meanings
 	if own {
