@@ -118,9 +118,7 @@ func (c *Consumer) Finish(ctx context.Context) error {
 	c.placeTurns()
 	c.nodes, c.outlines = nil, nil
 	c.counts.Roads, c.counts.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
-	d := c.data
-	return errors.Join(c.special.Free(), c.used.free(), c.ways.Free(), d.Special.Trim(), d.Roads.Trim(),
-		d.RoadNodes.Trim())
+	return errors.Join(c.special.Free(), c.used.free(), c.ways.Free())
 }
 
 // placeRoads fills the roads and their nodes.
