@@ -127,6 +127,4 @@ func (c *Consumer) boundary(way int64) (schema.Class, bool) {
 }
 
 // Finish implements osm.Consumer.
-func (c *Consumer) Finish(context.Context) error {
-	return cmp.Or(c.borders.Free(), c.pieces.Trim())
-}
+func (c *Consumer) Finish(context.Context) error { return c.borders.Free() }

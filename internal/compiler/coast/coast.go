@@ -124,7 +124,7 @@ func (c *Consumer) Located(context.Context, *osm.Nodes) error { return nil }
 
 // Finish implements osm.Consumer. It sorts the pieces.
 func (c *Consumer) Finish(context.Context) error {
-	return cmp.Or(c.sorter.Each(func(p *piece) error { return c.pieces.Append(*p) }), c.points.Trim(), c.pieces.Trim())
+	return c.sorter.Each(func(p *piece) error { return c.pieces.Append(*p) })
 }
 
 // cells yields the number of each cell that has coast, in order.

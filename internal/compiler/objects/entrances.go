@@ -42,7 +42,7 @@ func (d *Data) numberEntrances() error {
 	}
 	slices.SortFunc(kept, func(a, b entrance) int { return cmp.Compare(a.node, b.node) })
 	d.entrances.Truncate(len(kept))
-	return d.entrances.Trim()
+	return nil
 }
 
 // entranceFinder gathers where people enter something: by its main entrances, if it has any.

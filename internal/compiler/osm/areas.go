@@ -134,7 +134,7 @@ func (a *areas) finishRelations(ctx context.Context) error {
 	members := a.members.Slice()
 	slices.Sort(members)
 	a.members.Truncate(len(slices.Compact(members)))
-	return errors.Join(a.relations.Sort(ctx), a.members.Trim())
+	return a.relations.Sort(ctx)
 }
 
 // memberRole is what a way is to the relations that have areas.

@@ -165,9 +165,6 @@ func (l *Nodes) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := errors.Join(l.ids.Trim(), l.at.Trim(), l.runs.Trim()); err != nil {
-		return err
-	}
 	runs := l.runs.Slice()
 	if len(runs) == 0 {
 		return nil

@@ -80,7 +80,7 @@ func (v *versions) finish(ctx context.Context) error {
 		return err
 	}
 	slices.SortFunc(v.losers.Slice(), compareLosers)
-	return v.losers.Trim()
+	return nil
 }
 
 func compareLosers(a, b loser) int {

@@ -82,7 +82,7 @@ func (f *File) convert(ctx context.Context) error {
 	if err := s.Err(); err != nil {
 		return xmlError(err)
 	}
-	if err := errors.Join(w.flush(), w.out.Trim(), f.in.Close()); err != nil {
+	if err := errors.Join(w.flush(), f.in.Close()); err != nil {
 		return err
 	}
 	if f.time.IsZero() {

@@ -121,9 +121,7 @@ func (c *Consumer) Finish(ctx context.Context) error {
 	c.placeTurns()
 	c.counts.Roads, c.counts.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
 	c.nodes, c.squares, c.turns = nil, nil, nil
-	d := c.data
-	return errors.Join(c.special.Free(), c.used.Free(), c.ways.Free(), d.Special.Trim(), d.Roads.Trim(),
-		d.RoadNodes.Trim())
+	return errors.Join(c.special.Free(), c.used.Free(), c.ways.Free())
 }
 
 // placeNodes fills the nodes that roads use, and what there is at them.

@@ -1,5 +1,5 @@
 // Package scratch keeps what a build cannot hold in memory in temporary files: arrays in mapped files, lists that are
-// sorted on disk, texts of which each is kept once.
+// sorted there, texts of which each is kept once.
 //
 // The pages of a mapped file are the file's: the system writes them out and takes them back where memory is short, so
 // they do not count as memory that the build needs. What is on the heap is for the callers to bound; Dir.Memory says
@@ -9,10 +9,13 @@ package scratch
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
-	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Dir is a directory of temporary files. It is safe for use by several goroutines; what is made in it is not, unless it
@@ -22,53 +25,55 @@ type Dir struct {
 	Memory int64
 
 	path       string
-	lock       *os.File
+	lock       *flock.Flock // held until Close, or as long as this process lives
 	mu         sync.Mutex
 	files      int
 	closed     bool
-	open       map[*os.File]func() error // what unmaps a file; nil for one that is not mapped
+	open       map[*mapping]bool
 	size, peak int64
 }
 
 const (
 	suffix   = ".build"
 	lockName = "lock"
-	// settled is the age from which on a directory without a lock is one that was left: its maker locks it at once.
-	settled = time.Minute
 )
 
 // Open makes a directory for one build in a parent directory, and removes those that builds of the same name have left
 // there that were killed. Close removes it.
 func Open(parent, name string, memory int64) (*Dir, error) {
 	removeAbandoned(parent, name)
-	path, err := os.MkdirTemp(parent, "."+name+".*"+suffix)
-	if err != nil {
-		return nil, fmt.Errorf("temporary files: %w", err)
-	}
-	lock, err := lockDir(path)
-	if err != nil {
+	for {
+		path, err := os.MkdirTemp(parent, "."+name+".*"+suffix)
+		if err != nil {
+			return nil, fmt.Errorf("temporary files: %w", err)
+		}
+		lock, err := lockDir(path)
+		if err == nil {
+			return &Dir{Memory: memory, path: path, lock: lock, open: map[*mapping]bool{}}, nil
+		}
 		os.RemoveAll(path)
-		return nil, fmt.Errorf("temporary files: %w", err)
+		if !errors.Is(err, errTaken) {
+			return nil, fmt.Errorf("temporary files: %w", err)
+		}
 	}
-	return &Dir{Memory: memory, path: path, lock: lock, open: map[*os.File]func() error{}}, nil
 }
 
-// lockDir locks a directory for as long as the file is open, or this process lives. The lock has its name only when it
-// holds: another build that finds it without one does not touch the directory.
-func lockDir(path string) (*os.File, error) {
-	f, err := createShared(filepath.Join(path, lockName+".new"))
-	if err != nil {
-		return nil, err
+// errTaken says that another build is about to remove a directory, or has done so.
+var errTaken = errors.New("the directory is another's")
+
+// lockDir locks a directory, if nobody else has.
+func lockDir(path string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(path, lockName))
+	locked, err := lock.TryLock()
+	if err == nil && locked {
+		if _, err = os.Stat(lock.Path()); err == nil { // who had the lock just before may have removed the directory
+			return lock, nil
+		}
 	}
-	if err := tryLock(f); err != nil {
-		f.Close()
-		return nil, err
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = errTaken
 	}
-	if err := os.Rename(f.Name(), filepath.Join(path, lockName)); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return nil, errors.Join(err, lock.Close())
 }
 
 // removeAbandoned removes the directories of builds that are no more. What cannot be removed stays.
@@ -78,51 +83,32 @@ func removeAbandoned(parent, name string) {
 		return // making a new one there says what is wrong
 	}
 	for _, e := range entries {
-		if ok, _ := filepath.Match("."+escape(name)+".*"+suffix, e.Name()); ok && e.IsDir() {
-			if path := filepath.Join(parent, e.Name()); abandoned(path) {
-				os.RemoveAll(path)
+		if strings.HasPrefix(e.Name(), "."+name+".") && strings.HasSuffix(e.Name(), suffix) && e.IsDir() {
+			path := filepath.Join(parent, e.Name())
+			if lock, err := lockDir(path); err == nil {
+				_ = removeDir(path, lock)
 			}
 		}
 	}
 }
 
-// escape makes a pattern for filepath.Match of a name.
-func escape(name string) string {
-	out := make([]rune, 0, len(name))
-	for _, r := range name {
-		switch r {
-		case '*', '?', '[', '\\':
-			if os.PathSeparator != '\\' {
-				out = append(out, '\\')
-			} else {
-				r = '?' // such names cannot be there, and patterns cannot be escaped
-			}
-		}
-		out = append(out, r)
+// removeDir removes a directory and gives up its lock.
+func removeDir(path string, lock *flock.Flock) error {
+	err := os.RemoveAll(path)
+	unlocked := lock.Close()
+	if err != nil { // some systems do not remove files that are open
+		err = os.RemoveAll(path)
 	}
-	return string(out)
+	return errors.Join(err, unlocked)
 }
 
-func abandoned(path string) bool {
-	f, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		info, err := os.Stat(path)
-		return err == nil && time.Since(info.ModTime()) > settled
-	}
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return tryLock(f) == nil
-}
-
-// SortMemory is how much memory, in bytes, each of the sorters may take of which a few are in use at a time.
+// SortMemory is how much memory, in bytes, each of the sorters may work on of which a few are in use at a time.
 func (d *Dir) SortMemory() int64 { return max(d.Memory/32, 1<<20) }
 
 // Path is where the directory is.
 func (d *Dir) Path() string { return d.path }
 
-// Size is how many bytes the temporary files take now, and Peak how many they took at most.
+// Size is how many bytes the temporary files take now.
 func (d *Dir) Size() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,29 +129,21 @@ func (d *Dir) grow(bytes int64) {
 	d.peak = max(d.peak, d.size)
 }
 
-// create makes a file for reading and writing. unmap is what Release calls before it closes the file, or nil.
-func (d *Dir) create(name string, unmap func() error) (*os.File, error) {
+// create makes an empty file.
+func (d *Dir) create(name string) (*mapping, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return nil, os.ErrClosed
 	}
 	d.files++
-	path := filepath.Join(d.path, fmt.Sprintf("%s.%d", name, d.files))
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		d.open[f] = unmap
+	f, err := os.Create(filepath.Join(d.path, fmt.Sprintf("%s.%d", name, d.files)))
+	if err != nil {
+		return nil, err
 	}
-	return f, err
-}
-
-// remove closes a file and removes it.
-func (d *Dir) remove(f *os.File, size int64) error {
-	d.grow(-size)
-	d.mu.Lock()
-	delete(d.open, f)
-	d.mu.Unlock()
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	m := &mapping{dir: d, file: f}
+	d.open[m] = true
+	return m, nil
 }
 
 // Release unmaps and closes all that was made in the directory and not freed, so that its room on the disk is free
@@ -176,11 +154,8 @@ func (d *Dir) Release() error {
 	defer d.mu.Unlock()
 	d.closed = true
 	var errs []error
-	for f, unmap := range d.open {
-		if unmap != nil {
-			errs = append(errs, unmap())
-		}
-		errs = append(errs, f.Close())
+	for m := range d.open {
+		errs = append(errs, m.unmap(), m.file.Close())
 	}
 	clear(d.open)
 	return errors.Join(errs...)
@@ -193,10 +168,5 @@ func (d *Dir) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
-	err := os.RemoveAll(d.path)
-	unlocked := d.lock.Close()
-	if err != nil { // some systems keep the name of a removed file while it is open, here that of the lock
-		err = os.RemoveAll(d.path)
-	}
-	return errors.Join(err, unlocked)
+	return removeDir(d.path, d.lock)
 }

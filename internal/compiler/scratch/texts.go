@@ -1,9 +1,8 @@
 package scratch
 
 import (
-	"fmt"
+	"errors"
 	"hash/maphash"
-	"math"
 	"unsafe"
 )
 
@@ -38,52 +37,50 @@ func (t *Texts) Len() int { return t.ends.Len() }
 
 // Add returns the number of a text.
 func (t *Texts) Add(text string) (uint32, error) {
-	number, at, hash := t.find(text)
-	if number != 0 || text == "" {
-		return number, nil
+	if text == "" {
+		return 0, nil
 	}
-	slots := t.table.Slice()
-	count := t.ends.Len()
-	if count > math.MaxUint32 {
-		return 0, fmt.Errorf("the extract has more than %d different names", uint32(math.MaxUint32))
+	slot, hash := t.find(text)
+	if slot.number != 0 {
+		return slot.number, nil
 	}
-	slots[at] = textSlot{hash, uint32(count)}
+	number := uint32(t.ends.Len())
+	*slot = textSlot{hash, number}
 	if err := t.bytes.Append(unsafe.Slice(unsafe.StringData(text), len(text))...); err != nil {
 		return 0, err
 	}
 	if err := t.ends.Append(uint64(t.bytes.Len())); err != nil {
 		return 0, err
 	}
-	if 3*count > 2*len(slots) && len(slots) < 1<<32 {
-		return uint32(count), t.double()
+	if 3*t.ends.Len() > 2*t.table.Len() {
+		return number, t.double()
 	}
-	return uint32(count), nil
+	return number, nil
 }
 
 // Find returns the number of a text, and 0 for one that is not there. Several goroutines may call it at a time.
 func (t *Texts) Find(text string) uint32 {
-	number, _, _ := t.find(text)
-	return number
-}
-
-// find returns the number of a text and its slot, or 0 and the slot for it.
-func (t *Texts) find(text string) (number, at, hash uint32) {
 	if text == "" {
-		return 0, 0, 0
+		return 0
 	}
-	hash = uint32(maphash.String(t.seed, text))
-	slots := t.table.Slice()
-	mask := uint32(len(slots) - 1)
-	for at = hash & mask; slots[at].number != 0; at = (at + 1) & mask {
-		if slots[at].hash == hash && string(t.Bytes(slots[at].number)) == text {
-			return slots[at].number, at, hash
-		}
-	}
-	return 0, at, hash
+	slot, _ := t.find(text)
+	return slot.number
 }
 
-// double makes the table twice as large. A slot moves to its place in the second half or stays before the free ones,
-// so the table is filled anew.
+// find returns the slot of a text, or the free one for it, and its hash.
+func (t *Texts) find(text string) (*textSlot, uint32) {
+	hash := uint32(maphash.String(t.seed, text))
+	slots := t.table.Slice()
+	at := t.mask() & hash
+	for slots[at].number != 0 && (slots[at].hash != hash || string(t.Bytes(slots[at].number)) != text) {
+		at = t.mask() & (at + 1)
+	}
+	return &slots[at], hash
+}
+
+func (t *Texts) mask() uint32 { return uint32(t.table.Len() - 1) }
+
+// double makes the table twice as large.
 func (t *Texts) double() error {
 	old := t.table
 	t.table = NewArray[textSlot](old.dir, old.name)
@@ -91,14 +88,13 @@ func (t *Texts) double() error {
 	if err != nil {
 		return err
 	}
-	mask := uint32(len(slots) - 1)
 	for _, s := range old.Slice() {
 		if s.number == 0 {
 			continue
 		}
-		at := s.hash & mask
+		at := t.mask() & s.hash
 		for slots[at].number != 0 {
-			at = (at + 1) & mask
+			at = t.mask() & (at + 1)
 		}
 		slots[at] = s
 	}
@@ -118,11 +114,4 @@ func (t *Texts) Bytes(number uint32) []byte {
 func (t *Texts) Text(number uint32) string { return string(t.Bytes(number)) }
 
 // Free removes the files.
-func (t *Texts) Free() error {
-	for _, free := range []func() error{t.bytes.Free, t.ends.Free, t.table.Free} {
-		if err := free(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (t *Texts) Free() error { return errors.Join(t.bytes.Free(), t.ends.Free(), t.table.Free()) }

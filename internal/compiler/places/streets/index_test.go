@@ -27,9 +27,9 @@ func TestBoxIndex(t *testing.T) {
 				MaxY: geometry.HalfTurn / 2}
 		}
 		slices.SortFunc(boxes, func(a, b boxtree.Box) int { return int(a.Order()>>40) - int(b.Order()>>40) })
-		x := NewIndex[int](placestest.Scratch(t), "test")
+		x := NewIndex[int64](placestest.Scratch(t), "test")
 		for i := range boxes {
-			if err := x.Add(i, boxes[i]); err != nil {
+			if err := x.Add(int64(i), boxes[i]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -40,7 +40,7 @@ func TestBoxIndex(t *testing.T) {
 		for range 300 {
 			q := random(1 << (1 + rng.IntN(18)))
 			near := make([]bool, n)
-			x.Each(&q, func(i *int) {
+			x.Each(&q, func(i *int64) {
 				found++
 				if near[*i] {
 					t.Errorf("%d boxes: %d is there twice", n, *i)
