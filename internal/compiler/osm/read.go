@@ -135,7 +135,7 @@ func (r *reader) read(ctx context.Context) (*Extracts, error) {
 	}
 	e := &Extracts{Counts: r.counts, Bounds: r.bounds.bound(), Tiles: r.tiles}
 	for _, f := range r.files {
-		if t := f.Timestamp(); t.After(e.Timestamp) {
+		if t := f.Timestamp; t.After(e.Timestamp) {
 			e.Timestamp = t
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
@@ -21,10 +22,8 @@ const (
 
 // Field numbers of blobs (fileformat.proto). The field of the data says how it is compressed.
 const (
-	headerType, headerSize                 = 1, 3
-	blobRaw, blobRawSize                   = 1, 2
-	blobZlib, blobLZMA, blobBzip2, blobLZ4 = 3, 4, 5, 6
-	blobZstd                               = 7
+	headerType, headerSize                            = 1, 3
+	blobRaw, blobRawSize, blobZlib, blobLZ4, blobZstd = 1, 2, 3, 6, 7
 )
 
 // blob is a block of a PBF file as it was read: compressed, and not checked.
@@ -63,20 +62,18 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 		}
 	}
 	for rest := (wire{data: take(size, maxBlob)}); rest.more(); {
-		num, v, data := rest.field()
-		if num == blobRawSize {
+		switch num, v, data := rest.field(); num {
+		case blobRawSize:
 			b.rawSize = v
-		} else if num <= blobZstd {
+		case blobRaw, blobZlib, blobLZ4, blobZstd:
 			b.method, b.data = int(num), data
 		}
 	}
 	switch {
 	case b.data == nil:
-		fail("no data")
+		fail("holds no data that is uncompressed or compressed with zlib, lz4 or zstd")
 	case b.method == blobRaw:
 		b.rawSize = uint64(len(b.data))
-	case b.method == blobLZMA || b.method == blobBzip2:
-		fail("compressed with lzma or bzip2, which no program writes: rewrite the file with osmium cat")
 	case b.rawSize > maxBlob:
 		fail("%d bytes uncompressed: more than the format allows", b.rawSize)
 	}
@@ -88,8 +85,16 @@ type unpacker struct {
 	skip Kinds // blocks of these alone need not be unpacked whole
 	raw  []byte
 	zlib io.ReadCloser
-	zstd *zstd.Decoder
 }
+
+// unpackZstd is for all workers.
+var unpackZstd = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlob))
+	if err != nil {
+		panic(err) // of options
+	}
+	return d
+})
 
 // unpack returns a blob's content, which is valid until the next call; or the kind of all objects in it that are to be
 // skipped.
@@ -107,12 +112,15 @@ func (u *unpacker) unpack(b *blob) (raw []byte, skipped Kinds, err error) {
 		n, err = lz4.UncompressBlock(b.data, raw)
 		raw = raw[:n]
 	default:
-		raw, err = u.unpackZstd(b)
+		raw, err = unpackZstd().DecodeAll(b.data, u.raw)
 	}
-	if err == nil && skipped == 0 && uint64(len(raw)) != b.rawSize {
-		err = fmt.Errorf("does not unpack to the %d bytes that it says", b.rawSize)
+	if err != nil {
+		return nil, 0, fmt.Errorf("cannot be unpacked: %w", err)
 	}
-	return raw, skipped, err
+	if skipped == 0 && uint64(len(raw)) != b.rawSize {
+		return nil, 0, fmt.Errorf("does not unpack to the %d bytes that it says", b.rawSize)
+	}
+	return raw, skipped, nil
 }
 
 func (u *unpacker) inflate(b *blob) (raw []byte, skipped Kinds, err error) {
@@ -160,17 +168,4 @@ func kindOf(start func(n uint64) []byte, size uint64) Kinds {
 		return groupKinds[kind]
 	}
 	return 0
-}
-
-func (u *unpacker) unpackZstd(b *blob) (raw []byte, err error) {
-	if u.zstd == nil {
-		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlob))
-		if err != nil {
-			return nil, err
-		}
-	}
-	if raw, err = u.zstd.DecodeAll(b.data, u.raw); err != nil {
-		return nil, fmt.Errorf("zstd: %w", err)
-	}
-	return raw, nil
 }

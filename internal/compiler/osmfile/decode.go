@@ -22,9 +22,6 @@ const (
 
 var groupKinds = [...]Kinds{groupNode: Nodes, groupDense: Nodes, groupWay: Ways, groupRelation: Relations}
 
-// maxStrings is how many texts a block may have. Most programs put 8,000 objects into a block, some more.
-const maxStrings = 1 << 20
-
 // decoder hands over the objects of blocks (PrimitiveBlock), one at a time.
 type decoder struct {
 	want  Kinds
@@ -73,9 +70,6 @@ func (d *decoder) readStrings(table []byte) {
 		num, _, b := rest.field()
 		if num != 1 {
 			panic(errMalformed)
-		}
-		if len(d.strings) == maxStrings {
-			fail("more than %d texts", maxStrings)
 		}
 		d.strings = append(d.strings, all[rest.at-len(b):rest.at])
 	}
@@ -158,12 +152,8 @@ func (d *decoder) locate(lat, lon int64) bool {
 
 // nanoToFixed rounds 1e-9 degrees to 1e-7.
 func nanoToFixed(nano int64) int64 {
-	if rest := nano % 100; rest >= 50 {
-		return nano/100 + 1
-	} else if rest <= -50 {
-		return nano/100 - 1
-	}
-	return nano / 100
+	const shift = 1e12 // which makes positions on Earth positive
+	return (nano+shift+50)/100 - shift/100
 }
 
 func (d *decoder) addTag(key, value uint64) {
@@ -207,15 +197,12 @@ func (d *decoder) way(msg []byte) {
 	d.begin(mapdata.KindWay, &f)
 	o := &d.object
 	refs, lats, lons := f.lists[wayRefs], f.lists[wayLats], f.lists[wayLons]
-	if o.TooLarge = len(refs.data) > maxRefs && refs.count() > maxRefs; o.TooLarge {
-		d.visit(o)
-		return
-	}
 	located := lats.more()
 	var id, lat, lon int64
-	for refs.more() {
+	for refs.more() && !o.TooLarge {
 		id += refs.signed()
 		o.Refs = append(o.Refs, id)
+		o.TooLarge = len(o.Refs) > maxRefs
 		if !located {
 			continue
 		}
@@ -226,7 +213,9 @@ func (d *decoder) way(msg []byte) {
 			o.Places = append(o.Places, Place{id, o.Lat, o.Lon})
 		}
 	}
-	if lats.more() || lons.more() {
+	if o.TooLarge {
+		o.Refs, o.Places = nil, nil
+	} else if lats.more() || lons.more() {
 		panic(errMalformed)
 	}
 	d.visit(o)
@@ -238,20 +227,19 @@ func (d *decoder) relation(msg []byte) {
 	d.begin(mapdata.KindRelation, &f)
 	o := &d.object
 	types, ids, roles := f.lists[memberTypes], f.lists[memberIDs], f.lists[memberRoles]
-	if o.TooLarge = len(types.data) > maxMembers && types.count() > maxMembers; o.TooLarge {
-		d.visit(o)
-		return
-	}
 	id := int64(0)
-	for types.more() {
+	for types.more() && !o.TooLarge {
 		kind := types.number()
 		if kind > uint64(mapdata.KindRelation) {
 			panic(errMalformed)
 		}
 		id += ids.signed()
 		o.Members = append(o.Members, Member{ID: id, Kind: mapdata.Kind(kind), Role: d.string(roles.number())})
+		o.TooLarge = len(o.Members) > maxMembers
 	}
-	if ids.more() || roles.more() {
+	if o.TooLarge {
+		o.Members = nil
+	} else if ids.more() || roles.more() {
 		panic(errMalformed)
 	}
 	d.visit(o)

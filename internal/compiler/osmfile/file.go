@@ -19,23 +19,20 @@ import (
 
 // File is one extract. It is gone through several times, for some kinds of objects each.
 type File struct {
-	in      readerAtCloser
-	size    int64 // in bytes
-	bar     *progress.Bar
-	time    time.Time
-	located bool       // ways say where their nodes are
-	start   int64      // of the first block of objects
-	blocks  []block    // nil before the first scan, which notes what kinds of objects are in each
-	xml     *xmlReader // of what is still to be converted to blocks
+	Timestamp time.Time // of the extract itself; zero when it names none
+	in        readerAtCloser
+	size      int64 // in bytes
+	bar       *progress.Bar
+	located   bool       // ways say where their nodes are
+	start     int64      // of the first block of objects
+	blocks    []block    // nil before the first scan, which notes what kinds of objects are in each
+	xml       *xmlReader // of what is still to be converted to blocks
 }
 
 type readerAtCloser interface {
 	io.ReaderAt
 	io.Closer
 }
-
-// Timestamp is that of the extract itself, zero when it names none.
-func (f *File) Timestamp() time.Time { return f.time }
 
 // Close closes the file.
 func (f *File) Close() error { return f.in.Close() }
@@ -68,9 +65,6 @@ func (f *File) Remaining(wanted Kinds) int64 {
 // errFormat is the refusal of what is no extract at all.
 var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst)")
 
-// maxWindow is how much memory a file in zstd may make its reader take: what zstd --long makes by itself.
-const maxWindow = 128 << 20
-
 // Open opens an extract. It tells the format of a file by its content. The ending of its name plays no part: downloads
 // are often misnamed. A pipe is no extract, since an extract is gone through several times.
 func Open(path string, dir *scratch.Dir, bar *progress.Bar) (*File, error) {
@@ -91,7 +85,7 @@ func (f *File) open(dir *scratch.Dir) error {
 	if f.size == 0 {
 		return errors.New("is empty")
 	}
-	in := bufio.NewReaderSize(&counter{r: io.NewSectionReader(f.in, 0, f.size), bar: f.bar}, 1<<18)
+	in := bufio.NewReaderSize(io.TeeReader(io.NewSectionReader(f.in, 0, f.size), counter{f.bar}), 1<<18)
 	head, err := peek(in)
 	if err != nil {
 		return err
@@ -107,7 +101,8 @@ func (f *File) open(dir *scratch.Dir) error {
 	case bytes.HasPrefix(head, []byte("BZh")):
 		unpacked = bzip2.NewReader(in)
 	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-		unpacked, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		const longWindow = 128 << 20 // of zstd --long
+		unpacked, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(longWindow))
 	}
 	if err != nil {
 		return truncated(err)
@@ -140,14 +135,10 @@ func truncated(err error) error {
 	return err
 }
 
-// counter reports the bytes that are read.
-type counter struct {
-	r   io.Reader
-	bar *progress.Bar
-}
+// counter counts the bytes that are read.
+type counter struct{ *progress.Bar }
 
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.bar.Add(int64(n))
-	return n, err
+func (c counter) Write(p []byte) (int, error) {
+	c.Add(int64(len(p)))
+	return len(p), nil
 }

@@ -174,7 +174,6 @@ func TestHostilePBF(t *testing.T) {
 		{"fixed-width fields", group(3, protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), 1)),
 			"malformed"},
 		{"truncated message", group(3, way)[:12], "malformed"},
-		{"many texts", osmfiletest.Primitive(bytes.Repeat([]byte{0x0a, 0}, 1<<20+1), nil), "more than 1048576 texts"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -265,16 +264,16 @@ func TestHostileBlocks(t *testing.T) {
 			osmfiletest.Message(nil).Number(2, 1<<31).Bytes(3, deflate([]byte{1})))), "more than the format allows"},
 		{"a claim without data", after(osmfiletest.Frame("OSMData",
 			osmfiletest.Message(nil).Number(2, 30<<20).Bytes(3, deflate([]byte{1})))), "does not unpack to the 31457280 bytes that it says"},
-		{"no data", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5))), "no data"},
+		{"no data", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5))), "no data that is"},
 		{"lzma", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(4, []byte("lzma")))),
-			"compressed with lzma"},
+			"no data that is"},
 		{"bad lz4", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(6, []byte("no lz4")))),
 			"lz4"},
 		{"an lz4 bomb", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 30<<20).Bytes(6,
 			[]byte("lz4")))),
 			"lz4"},
 		{"bad zstd", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(7, []byte("no zstd")))),
-			"zstd"},
+			"cannot be unpacked"},
 		{"bad zlib", after(osmfiletest.Frame("OSMData", osmfiletest.Message(nil).Number(2, 5).Bytes(3, []byte("no zlib")))),
 			"zlib"},
 		{"unknown type", after(osmfiletest.Block("Surprise", nil, false)), `unexpected type "Surprise"`},

@@ -20,12 +20,9 @@ type block struct {
 	kinds          Kinds
 }
 
-// What is in hand at a time: blocks that wait for their turn beyond one for each worker, and bytes that all unpack to.
-// Some programs write blocks as large as the format allows.
-const (
-	waitingJobs  = 4
-	unpackedOnce = 4 * maxBlob
-)
+// maxUnpacked is how many bytes of blocks are in hand at a time. Some programs write blocks as large as the format
+// allows.
+const maxUnpacked = 4 * maxBlob
 
 // isPBF tells a PBF file by its first block's header: four bytes of length, then the type "OSMHeader".
 func isPBF(head []byte) bool {
@@ -48,7 +45,7 @@ func (f *File) readHeader() (err error) {
 	for rest := (wire{data: header}); rest.more(); {
 		switch num, v, text := rest.field(); {
 		case num == replicationTimestamp:
-			f.time = time.Unix(int64(v), 0).UTC()
+			f.Timestamp = time.Unix(int64(v), 0).UTC()
 		case string(text) == "LocationsOnWays": // an optional feature
 			f.located = true
 		case num != requiredFeature || string(text) == "OsmSchema-V0.6" || string(text) == "DenseNodes":
@@ -65,7 +62,6 @@ func (f *File) readHeader() (err error) {
 type job struct {
 	block
 	blob    blob
-	weight  int64 // of the memory that it takes
 	err     error
 	batches chan Batch // closed at the block's end
 }
@@ -94,8 +90,8 @@ func (f *File) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	workers := runtime.GOMAXPROCS(0)
-	s := &scan{file: f, wanted: f.allOf(wanted), fresh: fresh, ctx: ctx, memory: semaphore.NewWeighted(unpackedOnce),
-		idle: make(chan *worker, workers), order: make(chan *job, workers+waitingJobs)}
+	s := &scan{file: f, wanted: f.allOf(wanted), fresh: fresh, ctx: ctx, memory: semaphore.NewWeighted(maxUnpacked),
+		idle: make(chan *worker, workers), order: make(chan *job, workers+4)}
 	for range workers {
 		w := &worker{scan: s, unpacker: unpacker{skip: ^s.wanted}, decoder: decoder{want: s.wanted}}
 		w.decoder.visit = w.take
@@ -151,15 +147,15 @@ func (s *scan) read() {
 			return
 		}
 		j.length = offset - j.offset
-		j.weight = min(int64(len(j.blob.data))+int64(j.blob.rawSize), unpackedOnce)
-		if s.memory.Acquire(s.ctx, j.weight) != nil || !inorder.Send(s.ctx, s.order, j) {
+		weight := min(int64(len(j.blob.data))+int64(j.blob.rawSize), maxUnpacked)
+		if s.memory.Acquire(s.ctx, weight) != nil || !inorder.Send(s.ctx, s.order, j) {
 			return
 		}
 		w := <-s.idle
 		s.all.Go(func() {
 			j.err = w.work(j)
 			j.blob = blob{}
-			s.memory.Release(j.weight)
+			s.memory.Release(weight)
 			close(j.batches)
 			s.idle <- w
 		})

@@ -84,11 +84,3 @@ func (f *fields) read(data []byte) {
 		}
 	}
 }
-
-// count is how many numbers a list holds.
-func (w *wire) count() (n int) {
-	for _, b := range w.data {
-		n += int(^b >> 7)
-	}
-	return n
-}

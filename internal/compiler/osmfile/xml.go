@@ -27,25 +27,22 @@ func (f *File) readRoot(head []byte) error {
 		if err != nil {
 			return errFormat
 		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if t.Name.Local != "osm" {
-				return fmt.Errorf("%w: its root element is <%.40s>", errFormat, t.Name.Local)
-			}
-			for _, a := range t.Attr {
-				if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
-					// Not all programs write one, so a bad one is as good as none.
-					if t, err := time.Parse(time.RFC3339, a.Value); err == nil {
-						f.time = t.UTC()
-					}
+		root, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if root.Name.Local != "osm" {
+			return fmt.Errorf("%w: its root element is <%.40s>", errFormat, root.Name.Local)
+		}
+		for _, a := range root.Attr {
+			if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
+				// Not all programs write one, so a bad one is as good as none.
+				if t, err := time.Parse(time.RFC3339, a.Value); err == nil {
+					f.Timestamp = t.UTC()
 				}
 			}
-			return nil
-		case xml.CharData:
-			if len(bytes.TrimSpace(bytes.TrimPrefix(t, []byte("\xef\xbb\xbf")))) > 0 {
-				return errFormat
-			}
 		}
+		return nil
 	}
 }
 
@@ -85,8 +82,8 @@ func (f *File) convert(ctx context.Context) error {
 	if err := errors.Join(w.flush(), f.in.Close()); err != nil {
 		return err
 	}
-	if f.time.IsZero() {
-		f.time = newest
+	if f.Timestamp.IsZero() {
+		f.Timestamp = newest
 	}
 	blocks := w.out.Slice()
 	f.in, f.size, f.bar, f.xml = converted{bytes.NewReader(blocks), w.out}, int64(len(blocks)), nil, nil
