@@ -5,7 +5,6 @@ package tags
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/paulmach/osm"
 )
@@ -65,18 +64,14 @@ func Of(tags osm.Tags) *Set {
 // Add adds a tag whose key's number is known. A tag without a value is left out, and so is one whose key is there
 // already, which only broken files have. What is beyond the limits is cut off.
 func (s *Set) Add(key Key, name, value string) {
+	if len(value) > maxText {
+		value = strings.ToValidUTF8(value[:maxText], "")
+	}
 	if value == "" || len(name) > maxText || len(s.tags) == maxTags {
 		return
 	}
 	if key != Other && s.Has(key) || key == Other && s.Find(name) != "" {
 		return
-	}
-	if len(value) > maxText {
-		end := maxText
-		for end > maxText-utf8.UTFMax && !utf8.RuneStart(value[end]) {
-			end--
-		}
-		value = value[:end]
 	}
 	s.tags = append(s.tags, osm.Tag{Key: name, Value: value})
 	s.keys = append(s.keys, key)
