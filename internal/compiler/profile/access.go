@@ -1,55 +1,48 @@
 package profile
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// rights are who may travel along a road in one direction: to whom it is open, to whom of these only if their way begins
-// or ends there, and for whom of these it is private.
-type rights struct{ open, destination, private mapdata.Modes }
-
-// access returns who may travel along a way in each direction. The kind of a way says to whom it is open by default; a
-// mode's own key opens others. Of the access keys the most specific one that is present decides, in its form for one
-// direction first. docs/matching.md has it in full. Conditional access is not considered.
-func access(t *tags.Set, w *way) (forward, backward rights) {
-	hovForward, hovBackward := isHOV(t, tags.HovLanesForward), isHOV(t, tags.HovLanesBackward)
+// setAccess sets who may travel along a way. The kind of a way says to whom it is open by default; a mode's own key
+// opens others. Of the access keys the most specific one that is present decides, in its form for one direction first.
+// docs/matching.md has it in full. Conditional access is not considered.
+func (a *Attributes) setAccess(t *tags.Set, w *way) {
 	for _, p := range profiles {
 		if w.area && p.motor || p.wheels && t.Is(tags.Smoothness, "impassable") || p.isTooBig(t) {
 			continue
 		}
 		oneway, usual := p.direction(t, w), p.byDefault(t, w)
 		if v, forced := p.permits(t, p.forward, usual, w); oneway >= 0 || forced {
-			forward.add(p, v, hovForward)
+			p.add(v, isHOV(t, tags.HovLanesForward), &a.Forward, &a.DestinationForward, &a.PrivateForward)
 		}
 		if v, forced := p.permits(t, p.backward, usual, w); oneway <= 0 || forced {
-			backward.add(p, v, hovBackward)
+			p.add(v, isHOV(t, tags.HovLanesBackward), &a.Backward, &a.DestinationBackward, &a.PrivateBackward)
 		}
 	}
-	return forward, backward
 }
 
-func (r *rights) add(p *profile, v verdict, isHOV bool) {
+// add adds its mode to those who have the rights of a verdict.
+func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *mapdata.Modes) {
 	if v > forbidden {
-		r.open |= p.mode
+		*open |= p.mode
 	}
 	if v == destination || v == private || v > forbidden && isHOV && p.meanings["hov"] == destination {
-		r.destination |= p.mode
+		*toDestination |= p.mode
 	}
-	if v == private {
-		r.private |= p.mode
+	if v == private && !oldRules {
+		*ifPrivate |= p.mode
 	}
 }
 
 // isHOV says whether a road, or all of its lanes in a direction, are for cars with passengers, which most cars are not.
 func isHOV(t *tags.Set, directed tags.Key) bool {
-	return t.Is(tags.Hov, "designated", "only") || areAllHOV(t.Get(tags.HovLanes)) || areAllHOV(t.Get(directed))
-}
-
-func areAllHOV(lanes string) bool {
-	return lanes != "" && strings.ReplaceAll(lanes+"|", "designated|", "") == ""
+	lanes := cmp.Or(t.Get(directed), t.Get(tags.HovLanes))
+	return t.Is(tags.Hov, "designated", "only") || lanes != "" && strings.ReplaceAll(lanes+"|", "designated|", "") == ""
 }
 
 // permits says whether a way may be used in a direction: forbidden, private, destination or allowed. forced means that
@@ -101,16 +94,11 @@ func (p *profile) byDefault(t *tags.Set, w *way) verdict {
 
 // Stops returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
 // access tags tells who may use that, and not who passes it on the road.
-func Stops(t *tags.Set) (stopped mapdata.Modes) {
+func Stops(t *tags.Set) mapdata.Modes {
 	if !t.Has(tags.Barrier) && t.HasAny(tags.Main) {
 		return 0
 	}
-	for _, p := range profiles {
-		if p.isStopped(t) {
-			stopped |= p.mode
-		}
-	}
-	return stopped
+	return modesOf(func(p *profile) bool { return p.isStopped(t) })
 }
 
 func (p *profile) isStopped(t *tags.Set) bool {
