@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
@@ -49,10 +50,7 @@ func isHOV(t *tags.Set, directed tags.Key) bool {
 // a tag for this very direction says so, which is stronger than oneway.
 func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *way) (v verdict, forced bool) {
 	for i, key := range p.keys {
-		value, isDirected := t.Get(directed[i]), true
-		if value == "" {
-			value, isDirected = t.Get(key), false
-		}
+		value := cmp.Or(t.Get(directed[i]), t.Get(key))
 		if value == "" {
 			continue
 		}
@@ -63,7 +61,7 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 			oldRules && w.class == mapdata.Service && v <= destination && isPrivate(value):
 			return forbidden, false
 		case v == invited, v == allowed && own:
-			return allowed, isDirected && own
+			return allowed, own && t.Has(directed[i])
 		case v == allowed && (p.byKind[w.number].opened || w.kind == unknown && !w.area):
 			return allowed, false
 		case (v == private || v == destination) && usual == allowed:
@@ -77,19 +75,16 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 	return usual, false
 }
 
-// byDefault says whether a way may be used about which no access key says anything.
+// byDefault says whether a way may be used about which no access key says anything: forbidden or allowed.
 func (p *profile) byDefault(t *tags.Set, w *way) verdict {
-	switch {
-	case !p.motor && t.Is(tags.Motorroad, "yes"):
-		return forbidden
-	case p.byKind[w.number].open && !(p.motor && t.Is(tags.Service, "emergency_access")):
-		return allowed
-	case p.beside != nil && w.class <= p.besideUpTo:
-		if has, _ := p.beside(t, 0); has {
-			return allowed
-		}
+	open := p.byKind[w.number].open && !(p.motor && t.Is(tags.Service, "emergency_access"))
+	if !open && p.beside != nil && w.class <= p.besideUpTo {
+		open, _ = p.beside(t, 0)
 	}
-	return forbidden
+	if !open || !p.motor && t.Is(tags.Motorroad, "yes") {
+		return forbidden
+	}
+	return allowed
 }
 
 // Stops returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
@@ -128,41 +123,35 @@ var directions = map[string]int{
 	"no": 0, "false": 0, "0": 0, "reversible": 0, "alternating": 0,
 }
 
+// roundabouts are the values of junction=* with a direction.
+var roundabouts = []string{"roundabout", "circular"}
+
 // direction returns in which direction alone a way may be travelled, as directions; 0 if there is no such rule.
-func (p *profile) direction(t *tags.Set, w *way) int {
-	if w.area {
+func (p *profile) direction(t *tags.Set, w *way) (oneway int) {
+	switch {
+	case w.area:
 		return 0
+	case p.wheels && (w.class == mapdata.Motorway && !w.link || t.Is(tags.Junction, roundabouts...)),
+		!p.wheels && t.Is(tags.Conveying, "forward"): // an escalator or a moving walkway
+		oneway = 1
+	case !p.wheels && t.Is(tags.Conveying, "backward"):
+		oneway = -1
 	}
-	for i, key := range p.oneway {
+	own := false
+	for i, key := range slices.Backward(p.oneway) {
 		if !t.Has(key) {
 			continue // as most
 		}
 		if direction, ok := directions[t.Get(key)]; ok {
-			if i > 0 && p.mayGoAgainst(t, direction) {
-				return 0
-			}
-			return direction
+			oneway, own = direction, i == 0
 		}
 	}
-	isOneway := p.wheels && (w.class == mapdata.Motorway && !w.link || t.Is(tags.Junction, roundabouts...))
-	switch {
-	case isOneway && !p.mayGoAgainst(t, 1), !p.wheels && t.Is(tags.Conveying, "forward"):
-		return 1
-	case !p.wheels && t.Is(tags.Conveying, "backward"): // an escalator or a moving walkway
-		return -1
+	if oneway != 0 && !own && p.beside != nil {
+		if _, against := p.beside(t, oneway); against {
+			return 0
+		}
 	}
-	return 0
-}
-
-// roundabouts are the values of junction=* with a direction.
-var roundabouts = []string{"roundabout", "circular"}
-
-func (p *profile) mayGoAgainst(t *tags.Set, oneway int) bool {
-	if p.beside == nil {
-		return false
-	}
-	_, against := p.beside(t, oneway)
-	return against
+	return oneway
 }
 
 // cyclewayKeys are the keys of cycleways, each with that of its direction.
