@@ -1,65 +1,56 @@
 package profile
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// rights are who may travel along a road in one direction: to whom it is open, to whom of these only if their way begins
-// or ends there, and for whom of these it is private.
-type rights struct{ open, destination, private mapdata.Modes }
-
-// access returns who may travel along a way in each direction. The kind of a way says to whom it is open by default; a
-// mode's own key opens others. Of the access keys the most specific one that is present decides, in its form for one
-// direction first. docs/matching.md has it in full. Conditional access is not considered.
-func access(t *tags.Set, w *way) (forward, backward rights) {
-	hovForward, hovBackward := isHOV(t, tags.HovLanesForward), isHOV(t, tags.HovLanesBackward)
+// setAccess sets who may travel along a way. The kind of a way says to whom it is open by default; a mode's own key
+// opens others. Of the access keys the most specific one that is present decides, in its form for one direction first.
+// docs/matching.md has it in full. Conditional access is not considered.
+func (a *Attributes) setAccess(t *tags.Set, w *way) {
 	for _, p := range profiles {
 		if w.area && p.motor || p.wheels && t.Is(tags.Smoothness, "impassable") || p.isTooBig(t) {
 			continue
 		}
 		oneway, usual := p.direction(t, w), p.byDefault(t, w)
 		if v, forced := p.permits(t, p.forward, usual, w); oneway >= 0 || forced {
-			forward.add(p, v, hovForward)
+			p.add(v, isHOV(t, tags.HovLanesForward), &a.Forward, &a.DestinationForward, &a.PrivateForward)
 		}
 		if v, forced := p.permits(t, p.backward, usual, w); oneway <= 0 || forced {
-			backward.add(p, v, hovBackward)
+			p.add(v, isHOV(t, tags.HovLanesBackward), &a.Backward, &a.DestinationBackward, &a.PrivateBackward)
 		}
 	}
-	return forward, backward
 }
 
-func (r *rights) add(p *profile, v verdict, isHOV bool) {
+// add adds its mode to those who have the rights of a verdict.
+func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *mapdata.Modes) {
 	if v > forbidden {
-		r.open |= p.mode
+		*open |= p.mode
 	}
 	if v == destination || v == private || v > forbidden && isHOV && p.meanings["hov"] == destination {
-		r.destination |= p.mode
+		*toDestination |= p.mode
 	}
-	if v == private {
-		r.private |= p.mode
+	if v == private && !oldRules {
+		*ifPrivate |= p.mode
 	}
 }
 
 // isHOV says whether a road, or all of its lanes in a direction, are for cars with passengers, which most cars are not.
 func isHOV(t *tags.Set, directed tags.Key) bool {
-	return t.Is(tags.Hov, "designated", "only") || areAllHOV(t.Get(tags.HovLanes)) || areAllHOV(t.Get(directed))
-}
-
-func areAllHOV(lanes string) bool {
-	return lanes != "" && strings.ReplaceAll(lanes+"|", "designated|", "") == ""
+	lanes := cmp.Or(t.Get(directed), t.Get(tags.HovLanes))
+	return t.Is(tags.Hov, "designated", "only") || lanes != "" && strings.ReplaceAll(lanes+"|", "designated|", "") == ""
 }
 
 // permits says whether a way may be used in a direction: forbidden, private, destination or allowed. forced means that
 // a tag for this very direction says so, which is stronger than oneway.
 func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *way) (v verdict, forced bool) {
 	for i, key := range p.keys {
-		value, isDirected := t.Get(directed[i]), true
-		if value == "" {
-			value, isDirected = t.Get(key), false
-		}
+		value := cmp.Or(t.Get(directed[i]), t.Get(key))
 		if value == "" {
 			continue
 		}
@@ -70,7 +61,7 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 			oldRules && w.class == mapdata.Service && v <= destination && isPrivate(value):
 			return forbidden, false
 		case v == invited, v == allowed && own:
-			return allowed, isDirected && own
+			return allowed, own && t.Has(directed[i])
 		case v == allowed && (p.byKind[w.number].opened || w.kind == unknown && !w.area):
 			return allowed, false
 		case (v == private || v == destination) && usual == allowed:
@@ -84,33 +75,25 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 	return usual, false
 }
 
-// byDefault says whether a way may be used about which no access key says anything.
+// byDefault says whether a way may be used about which no access key says anything: forbidden or allowed.
 func (p *profile) byDefault(t *tags.Set, w *way) verdict {
-	switch {
-	case !p.motor && t.Is(tags.Motorroad, "yes"):
-		return forbidden
-	case p.byKind[w.number].open && !(p.motor && t.Is(tags.Service, "emergency_access")):
-		return allowed
-	case p.beside != nil && w.class <= p.besideUpTo:
-		if has, _ := p.beside(t, 0); has {
-			return allowed
-		}
+	open := p.byKind[w.number].open && !(p.motor && t.Is(tags.Service, "emergency_access"))
+	if !open && p.beside != nil && w.class <= p.besideUpTo {
+		open, _ = p.beside(t, 0)
 	}
-	return forbidden
+	if !open || !p.motor && t.Is(tags.Motorroad, "yes") {
+		return forbidden
+	}
+	return allowed
 }
 
 // Stops returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
 // access tags tells who may use that, and not who passes it on the road.
-func Stops(t *tags.Set) (stopped mapdata.Modes) {
+func Stops(t *tags.Set) mapdata.Modes {
 	if !t.Has(tags.Barrier) && t.HasAny(tags.Main) {
 		return 0
 	}
-	for _, p := range profiles {
-		if p.isStopped(t) {
-			stopped |= p.mode
-		}
-	}
-	return stopped
+	return modesOf(func(p *profile) bool { return p.isStopped(t) })
 }
 
 func (p *profile) isStopped(t *tags.Set) bool {
@@ -140,41 +123,35 @@ var directions = map[string]int{
 	"no": 0, "false": 0, "0": 0, "reversible": 0, "alternating": 0,
 }
 
+// roundabouts are the values of junction=* with a direction.
+var roundabouts = []string{"roundabout", "circular"}
+
 // direction returns in which direction alone a way may be travelled, as directions; 0 if there is no such rule.
-func (p *profile) direction(t *tags.Set, w *way) int {
-	if w.area {
+func (p *profile) direction(t *tags.Set, w *way) (oneway int) {
+	switch {
+	case w.area:
 		return 0
+	case p.wheels && (w.class == mapdata.Motorway && !w.link || t.Is(tags.Junction, roundabouts...)),
+		!p.wheels && t.Is(tags.Conveying, "forward"): // an escalator or a moving walkway
+		oneway = 1
+	case !p.wheels && t.Is(tags.Conveying, "backward"):
+		oneway = -1
 	}
-	for i, key := range p.oneway {
+	own := false
+	for i, key := range slices.Backward(p.oneway) {
 		if !t.Has(key) {
 			continue // as most
 		}
 		if direction, ok := directions[t.Get(key)]; ok {
-			if i > 0 && p.mayGoAgainst(t, direction) {
-				return 0
-			}
-			return direction
+			oneway, own = direction, i == 0
 		}
 	}
-	isOneway := p.wheels && (w.class == mapdata.Motorway && !w.link || t.Is(tags.Junction, roundabouts...))
-	switch {
-	case isOneway && !p.mayGoAgainst(t, 1), !p.wheels && t.Is(tags.Conveying, "forward"):
-		return 1
-	case !p.wheels && t.Is(tags.Conveying, "backward"): // an escalator or a moving walkway
-		return -1
+	if oneway != 0 && !own && p.beside != nil {
+		if _, against := p.beside(t, oneway); against {
+			return 0
+		}
 	}
-	return 0
-}
-
-// roundabouts are the values of junction=* with a direction.
-var roundabouts = []string{"roundabout", "circular"}
-
-func (p *profile) mayGoAgainst(t *tags.Set, oneway int) bool {
-	if p.beside == nil {
-		return false
-	}
-	_, against := p.beside(t, oneway)
-	return against
+	return oneway
 }
 
 // cyclewayKeys are the keys of cycleways, each with that of its direction.

@@ -24,18 +24,18 @@ func tagsOf(text string) *tags.Set {
 	return tags.Of(all)
 }
 
+// rights are who may travel along a road in one direction.
+type rights struct{ open, destination, private mapdata.Modes }
+
 // accessOf returns the rights on a way; none if nobody may travel along it.
-func accessOf(t *tags.Set) (forward, backward rights, ok bool) {
-	w, ok := wayOf(t, false)
-	if !ok {
-		return rights{}, rights{}, false
-	}
-	forward, backward = access(t, &w)
-	return forward, backward, true
+func accessOf(t *tags.Set) (forward, backward rights) {
+	r, _ := RoadOf(t)
+	return rights{r.Forward, r.DestinationForward, r.PrivateForward},
+		rights{r.Backward, r.DestinationBackward, r.PrivateBackward}
 }
 
-// modesOf reads "cbf": car, bicycle, foot.
-func modesOf(text string) (m mapdata.Modes) {
+// modesIn reads "cbf": car, bicycle, foot.
+func modesIn(text string) (m mapdata.Modes) {
 	for i, letter := range "cbf" {
 		if strings.ContainsRune(text, letter) {
 			m |= 1 << i
@@ -222,12 +222,8 @@ func TestAccess(t *testing.T) {
 		{"route=ferry foot=yes vehicle=no", "f", "f"},
 	}
 	for _, test := range tests {
-		forward, backward, ok := accessOf(tagsOf(test.tags))
-		if !ok {
-			t.Errorf("%s: no road", test.tags)
-			continue
-		}
-		if forward.open != modesOf(test.forward) || backward.open != modesOf(test.backward) {
+		forward, backward := accessOf(tagsOf(test.tags))
+		if forward.open != modesIn(test.forward) || backward.open != modesIn(test.backward) {
 			t.Errorf("%s: %03b and %03b, want %q and %q", test.tags, forward.open, backward.open, test.forward, test.backward)
 		}
 	}
@@ -243,8 +239,8 @@ func TestOnewayReversed(t *testing.T) {
 		closed := rapid.SampledFrom([]string{"motor_vehicle", "bicycle", "access", "vehicle"}).Draw(t, "key")
 		there := tagsOf("highway=" + kind + " oneway=" + oneway + " " + closed + ":forward=no")
 		back := tagsOf("highway=" + kind + " oneway=" + turned[oneway] + " " + closed + ":backward=no")
-		f1, b1, _ := accessOf(there)
-		f2, b2, _ := accessOf(back)
+		f1, b1 := accessOf(there)
+		f2, b2 := accessOf(back)
 		if f1 != b2 || b1 != f2 {
 			t.Fatalf("%v: %03b %03b; turned: %03b %03b", there.OSM(), f1, b1, f2, b2)
 		}

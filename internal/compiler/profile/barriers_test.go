@@ -54,7 +54,7 @@ func TestBarriers(t *testing.T) {
 		{"amenity=parking_entrance access=no", ""},
 	}
 	for _, test := range tests {
-		if got := Stops(tagsOf(test.tags)); got != modesOf(test.stops) {
+		if got := Stops(tagsOf(test.tags)); got != modesIn(test.stops) {
 			t.Errorf("%s: stops %03b, want %q", test.tags, got, test.stops)
 		}
 	}

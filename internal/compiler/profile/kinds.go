@@ -62,9 +62,8 @@ var otherKinds = map[tags.Key]map[string]*kind{
 // wayKeys are the keys of which a way that somebody may travel along has one.
 var wayKeys = tags.Named("highway route man_made railway public_transport leisure")
 
-// wayOf returns what a way is; false if nobody may travel along it. isArea says that it is the outline of an area where
-// the tags do not say anything about that.
-func wayOf(t *tags.Set, isArea bool) (w way, ok bool) {
+// wayOf returns what a way, or the outline of a multipolygon, is; false if nobody may travel along it.
+func wayOf(t *tags.Set) (w way, ok bool) {
 	if !t.HasAny(wayKeys) {
 		return w, false
 	}
@@ -80,7 +79,8 @@ func wayOf(t *tags.Set, isArea bool) (w way, ok bool) {
 	if w.kind == nil || isClosed(t) || oldRules && (w.works || w.kind == winterRoad || w.kind == iceRoad) {
 		return w, false
 	}
-	w.area = w.class != mapdata.Ferry && (t.Is(tags.Area, "yes") || isArea && !t.Has(tags.Area))
+	isOutline := t.Is(tags.Type, "multipolygon") && !t.Has(tags.Area)
+	w.area = w.class != mapdata.Ferry && (isOutline || t.Is(tags.Area, "yes"))
 	return w, true
 }
 

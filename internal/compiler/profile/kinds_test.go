@@ -57,7 +57,7 @@ func TestRoadClasses(t *testing.T) {
 		{"highway=runway", mapdata.Unclassified, false},
 	}
 	for _, test := range tests {
-		if r, ok := wayOf(tagsOf(test.tags), false); !ok || r.class != test.class || r.link != test.link {
+		if r, ok := wayOf(tagsOf(test.tags)); !ok || r.class != test.class || r.link != test.link {
 			t.Errorf("%s: %+v", test.tags, r)
 		}
 	}
@@ -79,13 +79,12 @@ func TestIsOutOfUse(t *testing.T) {
 func TestOutlines(t *testing.T) {
 	for tags, modes := range map[string]string{
 		"type=multipolygon highway=pedestrian": "f", "type=multipolygon highway=service area=yes": "bf",
-		"type=multipolygon highway=pedestrian access=private": "", "type=boundary highway=pedestrian": "",
-		"type=multipolygon landuse=grass": "", "type=multipolygon railway=platform": "",
+		"type=multipolygon highway=pedestrian access=private": "", "type=multipolygon landuse=grass": "",
 		"type=multipolygon highway=construction construction=pedestrian": "",
 		"type=multipolygon highway=service area=no":                      "cbf",
 	} {
-		r, ok := AreaRoadOf(tagsOf(tags))
-		if r.Forward != modesOf(modes) || r.Backward != modesOf(modes) || ok != (modes != "") {
+		r, ok := RoadOf(tagsOf(tags))
+		if r.Forward != modesIn(modes) || r.Backward != modesIn(modes) || ok != (modes != "") {
 			t.Errorf("%s: %+v, %v", tags, r, ok)
 		}
 	}

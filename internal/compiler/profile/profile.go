@@ -47,10 +47,10 @@ type profile struct {
 	limited bool
 	sizes   []size
 
-	forward, backward     []tags.Key // keys in their forms for one direction
-	meanings, ownMeanings map[string]verdict
-	byKind                []usual // by the numbers of kinds
-	letPass               map[string]bool
+	forward, backward []tags.Key         // keys in their forms for one direction
+	meanings          map[string]verdict // of all values
+	byKind            []usual            // by the numbers of kinds
+	letPass           map[string]bool
 }
 
 // limit is how fast the values of a key let it be, in km/h.
@@ -189,10 +189,6 @@ func newProfile(p profile) *profile {
 		p.meanings[value] = invited
 	}
 	maps.Copy(p.meanings, p.values)
-	p.ownMeanings = maps.Clone(p.meanings)
-	if !p.motor {
-		p.ownMeanings["official"] = allowed // as designated
-	}
 	p.letPass = setOf(p.barriers)
 	open, opened := setOf(p.open), setOf(p.opened)
 	p.byKind = make([]usual, len(kinds))
@@ -209,6 +205,16 @@ func newProfile(p profile) *profile {
 // heeds says whether a key is one of its access keys, apart from access itself.
 func (p *profile) heeds(key string) bool {
 	return key != tags.Access.String() && slices.ContainsFunc(p.keys, func(k tags.Key) bool { return k.String() == key })
+}
+
+// modesOf returns the modes of those profiles of which something is true.
+func modesOf(is func(p *profile) bool) (modes mapdata.Modes) {
+	for _, p := range profiles {
+		if is(p) {
+			modes |= p.mode
+		}
+	}
+	return modes
 }
 
 // setOf returns the set of words in a text.

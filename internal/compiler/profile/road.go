@@ -35,35 +35,18 @@ type Attributes struct {
 	Flags                                                roadgraph.Flags // those from Roundabout to Ferry
 }
 
-// RoadOf returns what a way is as a road; false if nobody may travel along it.
-func RoadOf(t *tags.Set) (Road, bool) { return roadOf(t, false) }
-
-// AreaRoadOf returns what the outline of a multipolygon relation with highway=* is as a road: a square, a platform, …
-// False if the relation is no such thing.
-func AreaRoadOf(t *tags.Set) (Road, bool) {
-	if !t.Has(tags.Highway) || !t.Is(tags.Type, "multipolygon") {
-		return Road{}, false
-	}
-	return roadOf(t, true)
-}
-
-func roadOf(t *tags.Set, isArea bool) (r Road, ok bool) {
-	w, ok := wayOf(t, isArea)
+// RoadOf returns what a way is as a road, or the outline of a multipolygon with highway=*: a square, a platform, …
+// False if nobody may travel along it.
+func RoadOf(t *tags.Set) (r Road, ok bool) {
+	w, ok := wayOf(t)
 	if !ok {
 		return r, false
 	}
-	forward, backward := access(t, &w)
-	if forward.open|backward.open == 0 {
+	r.Class = w.class
+	if r.setAccess(t, &w); r.Forward|r.Backward == 0 {
 		return r, false
 	}
-	r = Road{Name: tags.Valid(t.Get(tags.Name)), Ref: tags.Valid(t.Get(tags.Ref)), Attributes: Attributes{
-		Class:   w.class,
-		Forward: forward.open, DestinationForward: forward.destination, PrivateForward: forward.private,
-		Backward: backward.open, DestinationBackward: backward.destination, PrivateBackward: backward.private,
-	}}
-	if oldRules { // which did not tell private roads from others
-		r.PrivateForward, r.PrivateBackward = 0, 0
-	}
+	r.Name, r.Ref = tags.Valid(t.Get(tags.Name)), tags.Valid(t.Get(tags.Ref))
 	set := func(flag roadgraph.Flags, is bool) {
 		if is {
 			r.Flags |= flag

@@ -110,9 +110,6 @@ type size struct {
 func (p *profile) isTooBig(t *tags.Set) bool {
 	for _, s := range p.sizes {
 		for _, key := range s.keys {
-			if !t.Has(key) {
-				continue
-			}
 			if m, ok := metres(t.Get(key)); ok {
 				if m <= s.tooSmall {
 					return true
@@ -129,6 +126,9 @@ var lengths = regexp.MustCompile(`^([\d.]+) *(m|ft|'(?: *([\d.]+)")?)?$`)
 
 // metres reads a length.
 func metres(text string) (float64, bool) {
+	if text == "" {
+		return 0, false // as most
+	}
 	parts := lengths.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
 		return 0, false

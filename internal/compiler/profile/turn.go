@@ -31,14 +31,9 @@ var turnKeys = allTurnKeys()
 func allTurnKeys() (all []turnKey) {
 	for _, key := range tags.List(`restriction restriction:vehicle restriction:motor_vehicle restriction:motorcar
 		restriction:hgv restriction:bicycle restriction:foot`) {
-		k := turnKey{key: key, conditional: tags.Number(key.String() + ":conditional")}
 		_, who, _ := strings.Cut(key.String(), ":")
-		for _, p := range profiles {
-			if p.heeds(who) || who == "" && p.wheels {
-				k.modes |= p.mode
-			}
-		}
-		all = append(all, k)
+		all = append(all, turnKey{key, tags.Number(key.String() + ":conditional"),
+			modesOf(func(p *profile) bool { return p.heeds(who) || who == "" && p.wheels })})
 	}
 	return all
 }
@@ -79,21 +74,16 @@ func TurnOf(t *tags.Set) (turn Turn, ok bool) {
 		if isTurn(value) && !isTurn(kind) {
 			kind, turn.Modes = value, 0 // instead of one that is not understood
 		}
-		if value == "" || kind != "" && value != kind {
-			continue
+		if value != "" && (kind == "" || value == kind) {
+			kind = value
+			turn.Modes |= k.modes
 		}
-		kind = value
-		turn.Modes |= k.modes
 	}
 	if kind == "" {
 		turn.Modes = conditional
 	}
 	for value := range strings.SplitSeq(t.Get(tags.Except), ";") {
-		for _, p := range profiles {
-			if p.heeds(strings.TrimSpace(value)) {
-				turn.Modes &^= p.mode
-			}
-		}
+		turn.Modes &^= modesOf(func(p *profile) bool { return p.heeds(strings.TrimSpace(value)) })
 	}
 	turn.Only = strings.HasPrefix(kind, "only_")
 	turn.ManyFrom, turn.ManyTo = kind == "no_entry", kind == "no_exit"

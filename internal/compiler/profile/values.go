@@ -41,14 +41,13 @@ var accessValues = func() map[string]verdict {
 // verdict returns what the value of an access key says. Of several values (a;b) each lets in whom it lets in. own says
 // that the key is one for the mode alone.
 func (p *profile) verdict(value string, own bool) (v verdict) {
-	meanings := p.meanings
-	if own {
-		meanings = p.ownMeanings
-	}
 	for value != "" {
 		var one string
 		one, value, _ = strings.Cut(value, ";")
-		v = max(v, meanings[strings.TrimSpace(one)])
+		one = strings.TrimSpace(one)
+		if v = max(v, p.meanings[one]); own && one == "official" && !p.motor {
+			v = allowed // as designated
+		}
 	}
 	return v
 }

@@ -16,13 +16,13 @@ func rightsOf(text string) (r rights) {
 	if rest, ok := strings.CutPrefix(text, "P"); ok {
 		r, text = rights{private: mapdata.Car}, "C"+rest
 	}
-	r.destination = modesOf(strings.ToLower(strings.Map(func(letter rune) rune {
+	r.destination = modesIn(strings.ToLower(strings.Map(func(letter rune) rune {
 		if letter >= 'a' {
 			return -1
 		}
 		return letter
 	}, text)))
-	r.open = modesOf(strings.ToLower(text))
+	r.open = modesIn(strings.ToLower(text))
 	return r
 }
 
@@ -83,7 +83,7 @@ func TestAccessValues(t *testing.T) {
 		{";", "cbf", "cbf", "f", ""},
 	}
 	rights := func(all ...osm.Tag) rights {
-		forward, backward, _ := accessOf(tags.Of(all))
+		forward, backward := accessOf(tags.Of(all))
 		if forward != backward {
 			t.Errorf("%v: %+v and %+v", all, forward, backward)
 		}
@@ -104,7 +104,7 @@ func TestAccessValues(t *testing.T) {
 			t.Errorf("%s by every mode's key on a footway: %+v, want %q", test.value, footway, test.footway)
 		}
 		gate := Stops(tags.Of(osm.Tags{{Key: "barrier", Value: "gate"}, {Key: "access", Value: test.value}}))
-		if gate != modesOf(test.gate) {
+		if gate != modesIn(test.gate) {
 			t.Errorf("access=%s on a gate stops %03b, want %q", test.value, gate, test.gate)
 		}
 	}
@@ -136,7 +136,7 @@ func TestDestinationOnly(t *testing.T) {
 		{"highway=primary construction=yes motor_vehicle=destination", "C", "C"},
 	}
 	for _, test := range tests {
-		forward, backward, _ := accessOf(tagsOf(test.tags))
+		forward, backward := accessOf(tagsOf(test.tags))
 		if forward != rightsOf(test.forward) || backward != rightsOf(test.backward) {
 			t.Errorf("%s: %+v and %+v, want %q and %q", test.tags, forward, backward, test.forward, test.backward)
 		}

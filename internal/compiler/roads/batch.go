@@ -52,12 +52,12 @@ func (b *batch) Node(n *osm.Node) (note bool) {
 func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 	if t, ok := profile.TurnOf(r.Tags); ok {
 		b.addTurn(r, t)
-	} else if road, ok := profile.AreaRoadOf(r.Tags); ok {
-		kept := road
-		kept.Name, kept.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
+	} else if r.Tags.Is(tags.Type, "multipolygon") && r.Tags.Has(tags.Highway) {
+		road, ok := profile.RoadOf(r.Tags)
+		road.Name, road.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
 		for _, m := range r.Members {
-			if m.Kind == mapdata.KindWay && m.Role != "inner" {
-				b.outlines = append(b.outlines, outline{m.ID, square{r.ID, &kept}})
+			if ok && m.Kind == mapdata.KindWay && m.Role != "inner" {
+				b.outlines = append(b.outlines, outline{m.ID, square{r.ID, &road}})
 			}
 		}
 	}

@@ -18,30 +18,24 @@ type turn struct {
 	viaNode           int64 // if there are no viaWays
 }
 
-// maxTurnMembers is how many members a restriction may have that is understood. OpenStreetMap's have three, and some
-// a dozen.
-const maxTurnMembers = 64
-
 // addTurn notes a restriction that is understood, and counts the others.
 func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
 	t := turn{id: r.ID, rule: rule}
 	viaNodes := 0
-	if rule.Understood && len(r.Members) <= maxTurnMembers {
-		for _, m := range r.Members {
-			switch {
-			case m.Role == "from" && m.Kind == mapdata.KindWay:
-				t.from = append(t.from, m.ID)
-			case m.Role == "to" && m.Kind == mapdata.KindWay:
-				t.to = append(t.to, m.ID)
-			case m.Role == "via" && m.Kind == mapdata.KindNode:
-				t.viaNode = m.ID
-				viaNodes++
-			case m.Role == "via" && m.Kind == mapdata.KindWay:
-				t.viaWays = append(t.viaWays, m.ID)
-			}
+	for _, m := range r.Members {
+		switch isWay := m.Kind == mapdata.KindWay; {
+		case m.Role == "from" && isWay:
+			t.from = append(t.from, m.ID)
+		case m.Role == "to" && isWay:
+			t.to = append(t.to, m.ID)
+		case m.Role == "via" && isWay:
+			t.viaWays = append(t.viaWays, m.ID)
+		case m.Role == "via" && m.Kind == mapdata.KindNode:
+			t.viaNode = m.ID
+			viaNodes++
 		}
 	}
-	if viaNodes > 1 || (viaNodes == 1) == (len(t.viaWays) > 0) {
+	if !rule.Understood || viaNodes > 1 || (viaNodes == 1) == (len(t.viaWays) > 0) {
 		b.skipped++
 		return
 	}

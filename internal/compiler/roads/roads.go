@@ -125,7 +125,7 @@ func (c *Consumer) Finish(ctx context.Context) error {
 }
 
 // placeNodes fills the nodes that roads use, and what there is at them.
-func (c *Consumer) placeNodes(ctx context.Context) error {
+func (c *Consumer) placeNodes(context.Context) error {
 	n, err := c.used.Finish()
 	if err != nil {
 		return err
@@ -137,15 +137,10 @@ func (c *Consumer) placeNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := inorder.Ranges(ctx, c.used.Words(), some, func(from, to int) (struct{}, error) {
-		c.used.Members(from, to, func(rank, number uint64) {
-			at := c.nodes.At(number)
-			nodes[rank] = network.Node{Lat: at.Lat, Lon: at.Lon}
-		})
-		return struct{}{}, nil
-	}, func(struct{}) error { return nil }); err != nil {
-		return err
-	}
+	c.used.Members(0, c.used.Words(), func(rank, number uint64) {
+		at := c.nodes.At(number)
+		nodes[rank] = network.Node{Lat: at.Lat, Lon: at.Lon}
+	})
 	for _, s := range c.special.Slice() {
 		if s.Node = c.rankOf(s.id); s.Node != network.NoNode {
 			if err := c.data.Special.Append(s.Special); err != nil {

@@ -61,6 +61,7 @@ func TestSquares(t *testing.T) {
 		},
 		"a boundary is none":    {relations: []sketchRelation{{1, members, "type=boundary highway=pedestrian"}}},
 		"nor is any other area": {relations: []sketchRelation{{1, members, "type=multipolygon landuse=grass name=Green"}}},
+		"nor a platform":        {relations: []sketchRelation{{1, members, "type=multipolygon railway=platform"}}},
 		"a square without roles": {relations: []sketchRelation{{1, "w1: w2:", "type=multipolygon highway=pedestrian"}},
 			want: []string{"1: f ", "2: f "}},
 	}
