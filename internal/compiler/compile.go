@@ -135,12 +135,12 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 		name: "places", consumer: found, stages: 2,
 		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
 			covered := *e.Tiles
-			found.Bounds, found.Tiles, found.Progress, found.Once = e.Bounds, &covered, bar, true
+			found.Bounds, found.Tiles, found.Progress = e.Bounds, &covered, bar
 			if err := places.Write(w, found, dir); err != nil {
 				return err
 			}
 			region.AddCoverage(w, covered.Sorted()) // places have added to them
-			return found.Features.Free()
+			return errors.Join(found.Features.Free(), found.Drives.Free())
 		},
 		count: func(c *Counts) {
 			c.Features, c.Addresses = found.Counts.Features, found.Counts.Addresses

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
@@ -107,7 +107,7 @@ func TestOwnAddressFirst(t *testing.T) {
 // TestFallback asks where no feature is near.
 func TestFallback(t *testing.T) {
 	w := placestest.County()
-	w.Features = slices.DeleteFunc(w.Features, func(f objects.Feature) bool { return f.ID == 30 })
+	w.Features = slices.DeleteFunc(w.Features, func(f objectstest.Feature) bool { return f.ID == 30 })
 	x := geocodingtest.Build(t, w.Cover())
 	for name, c := range map[string]struct {
 		at   orb.Point
@@ -274,8 +274,8 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 	}
 }
 
-func administrative(d *placestest.World) []objects.Feature {
-	var areas []objects.Feature
+func administrative(d *placestest.World) []objectstest.Feature {
+	var areas []objectstest.Feature
 	for _, f := range d.Features {
 		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" {
 			areas = append(areas, f)
@@ -324,7 +324,7 @@ func TestPlacesAtTheirOwnPosition(t *testing.T) {
 
 // isNode tells whether an id is that of a node less than a centimetre from a position.
 func isNode(d *placestest.World, id string, p orb.Point) bool {
-	return slices.ContainsFunc(d.Features, func(f objects.Feature) bool {
+	return slices.ContainsFunc(d.Features, func(f objectstest.Feature) bool {
 		at, ok := f.Geometry.(orb.Point)
 		return ok && bruteforce.ID(f.Kind, f.ID) == id && bruteforce.Haversine(at, p) < 0.01
 	})

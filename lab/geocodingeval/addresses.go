@@ -13,6 +13,7 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -68,11 +69,11 @@ func (s *subject) hidden(ctx context.Context, t *table) error {
 // hide compiles the extract with tags hidden from one of some parts of the houses, and asks for each of these.
 func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) error {
 	data := *s.data
-	data.Features = objects.NewFeatures(s.dir, s.data.Texts)
+	data.Features = objects.Features{Records: scratch.NewRecords(s.dir, "hidden")}
 	defer func() { _ = data.Features.Free() }()
-	var houses []objects.Feature
+	var houses []objectstest.Feature
 	n := 0
-	for f := range s.data.Features.All {
+	for f := range objectstest.All(s.data) {
 		house := *f
 		if f.Tags.Get("addr:housenumber") != "" {
 			if n++; n%parts == part {
@@ -83,7 +84,7 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 				})
 			}
 		}
-		if err := data.Features.Add(&house); err != nil {
+		if err := objectstest.Add(&data, &house); err != nil {
 			return err
 		}
 	}

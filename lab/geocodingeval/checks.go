@@ -10,8 +10,8 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 )
@@ -155,8 +155,8 @@ func (s *subject) containment(ctx context.Context, t *table) error {
 		own[f.ID] = f.OwnCity
 	}
 	levels := append([]string{s.state, "2"}, s.cities...)
-	var areas []objects.Feature
-	for f := range s.data.Features.All {
+	var areas []objectstest.Feature
+	for f := range objectstest.All(s.data) {
 		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" &&
 			slices.Contains(levels, f.Tags.Get("admin_level")) {
 			area := *f

@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -164,7 +165,7 @@ func (s *subject) read(ctx context.Context, path string) (err error) {
 	if s.data, err = objects.Read(ctx, s.dir, []string{path}); err != nil {
 		return errors.Join(err, s.dir.Close())
 	}
-	s.features = bruteforce.Features(s.data.Features.All, s.data.Interpolations.All)
+	s.features = bruteforce.Features(objectstest.All(s.data), s.data.Interpolations.All)
 	return nil
 }
 

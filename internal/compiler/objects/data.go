@@ -1,8 +1,10 @@
-// Package objects collects the objects of OpenStreetMap that have a name or an address, with their tags and shapes, and
-// the lines of addr:interpolation. Package places compiles them.
+// Package objects collects the objects of OpenStreetMap that have a name or an address, with their tags and shapes, the
+// lines of addr:interpolation, and the roads without a name. Package places compiles them. Begin at Data and its
+// batches.
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -20,34 +22,27 @@ import (
 type Data struct {
 	// Texts are the tags of features and interpolations, by their numbers.
 	Texts    *scratch.Texts
-	Features *Features // by kind (node, way, relation), then id
+	Features Features // by kind (node, way, relation), then id
 	// Interpolations are the lines of addr:interpolation, by way id.
-	Interpolations *Interpolations
-	Counts         Counts
-	// Roads are those that show how houses are reached, RoadNodes the nodes of one after the other; see NodesOf.
-	Roads     *scratch.Array[Road]
-	RoadNodes *scratch.Array[uint32]
-	Nodes     *scratch.Array[Node]
+	Interpolations Interpolations
+	// Drives are the minor roads without a name, which show how houses are reached: lines without tags, by way id.
+	Drives Features
+	Counts Counts
 
 	// What others tell: the bounds of the extracts, and the tiles of zoom 12 that hold any node of them.
 	Bounds orb.Bound
 	Tiles  *osm.Tiles
-	// Once says that the data is compiled once: what has served is removed at once.
-	Once bool
 	// Progress is told how far compiling has come; nil where nobody watches.
 	Progress *progress.Bar
 
-	nodes               *osm.Nodes
-	entrances           *scratch.Array[entrance]
-	houses              *scratch.Array[house]
-	lines               *Interpolations // without house numbers yet
-	streets             *scratch.Records
-	drives, streetNodes *scratch.Records
-	driveNodes          *scratch.Ranks
-	oldStyle            *scratch.Records // parts of features that are relations in the old style
-	names               textCache
-	numbers             []uint32 // of the texts of a batch
-	row                 []byte
+	nodes     *osm.Nodes
+	entrances *scratch.Array[entrance]
+	streets   *scratch.Records // relations
+	houses    *scratch.Array[house]
+	lines     Interpolations // without house numbers yet
+	oldStyle  Features       // parts of features that are relations in the old style
+	numbers   []uint32       // of the texts of a batch
+	row       []byte
 }
 
 // Counts is what was collected.
@@ -59,14 +54,13 @@ func NewData(dir *scratch.Dir) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	features := func(name string) Features { return Features{scratch.NewRecords(dir, name)} }
+	lines := func(name string) Interpolations { return Interpolations{scratch.NewRecords(dir, name), texts} }
 	return &Data{
-		Texts: texts, Features: NewFeatures(dir, texts), Interpolations: NewInterpolations(dir, texts), Tiles: new(osm.Tiles),
-		entrances: scratch.NewArray[entrance](dir, "entrances"), houses: scratch.NewArray[house](dir, "houses"),
-		lines: NewInterpolations(dir, texts), streets: scratch.NewRecords(dir, "streets"),
-		Roads: scratch.NewArray[Road](dir, "drives"), RoadNodes: scratch.NewArray[uint32](dir, "drive-road-nodes"),
-		Nodes: scratch.NewArray[Node](dir, "drive-nodes"), driveNodes: scratch.NewRanks(dir, "drive-nodes"),
-		drives: scratch.NewRecords(dir, "drive-rows"), streetNodes: scratch.NewRecords(dir, "street-nodes"),
-		oldStyle: scratch.NewRecords(dir, "old-style"), names: textCache{texts: texts},
+		Texts: texts, Tiles: new(osm.Tiles), Features: features("features"), Drives: features("drives"),
+		oldStyle: features("old-style"), Interpolations: lines("interpolations"), lines: lines("lines"),
+		entrances: scratch.NewArray[entrance](dir, "entrances"), streets: scratch.NewRecords(dir, "streets"),
+		houses: scratch.NewArray[house](dir, "houses"),
 	}, nil
 }
 
@@ -87,7 +81,7 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string) (*Data, error) 
 // Located prepares for the ways.
 func (d *Data) Located(_ context.Context, nodes *osm.Nodes) error {
 	d.nodes = nodes
-	return errors.Join(d.numberEntrances(), d.driveNodes.Init(nodes.Len()))
+	return d.numberEntrances()
 }
 
 // Take takes what a batch has gathered.
@@ -102,15 +96,13 @@ func (d *Data) Take(batch osm.Batch) error {
 		}
 		d.numbers = append(d.numbers, n)
 	}
-	stores := [...]*scratch.Records{toFeatures: d.Features.records, toOldStyle: d.oldStyle, toLines: d.lines.records,
-		toStreets: d.streets, toDrives: d.drives, toStreetNodes: d.streetNodes}
 	for i, t := range b.tags {
 		b.tags[i] = TagNumbers{d.numbers[t.Key], d.numbers[t.Value]}
 	}
 	var last object
 	for _, o := range b.objects {
 		d.row = append(appendTags(d.row[:0], b.tags[last.tags:o.tags]), b.rows[last.bytes:o.bytes]...)
-		if err := stores[o.to].Add(o.key, d.row); err != nil {
+		if err := o.to.Add(o.key, d.row); err != nil {
 			return err
 		}
 		last = o
@@ -122,16 +114,14 @@ func (d *Data) Take(batch osm.Batch) error {
 // Finish puts together what came from several objects: streets and their houses, interpolations and theirs.
 func (d *Data) Finish(ctx context.Context) error {
 	for _, do := range []func(context.Context) error{
-		d.joinOldStyle, d.Features.records.Sort, d.assembleStreets, d.assembleInterpolations, d.Features.records.Sort,
-		d.assembleDrives,
+		d.joinOldStyle, d.Features.Sort, d.assembleStreets, d.assembleInterpolations, d.Features.Sort, d.Drives.Sort,
 	} {
 		if err := do(ctx); err != nil {
 			return err
 		}
 	}
 	d.Counts.Features = int64(d.Features.Len())
-	return errors.Join(d.entrances.Free(), d.houses.Free(), d.lines.records.Free(), d.streets.Free(), d.oldStyle.Free(),
-		d.drives.Free(), d.streetNodes.Free(), d.driveNodes.Free())
+	return errors.Join(d.entrances.Free(), d.houses.Free(), d.lines.Free(), d.streets.Free(), d.oldStyle.Free())
 }
 
 // joinOldStyle makes one feature of the parts of each relation in the old style. Those that are something else than the
@@ -140,21 +130,35 @@ func (d *Data) joinOldStyle(ctx context.Context) error {
 	if err := d.oldStyle.Sort(ctx); err != nil {
 		return err
 	}
-	parts := &Features{texts: d.Texts, records: d.oldStyle}
 	var all, part FeatureRecord
-	for i := 0; i < parts.Len(); {
-		key := d.oldStyle.Key(i)
-		parts.Read(uint64(i), &all)
-		for i++; i < parts.Len() && d.oldStyle.Key(i) == key; i++ {
-			if parts.Read(uint64(i), &part); slices.Equal(all.Tags, part.Tags) {
+	for i := 0; i < d.oldStyle.Len(); {
+		d.oldStyle.Read(i, &all)
+		for i++; i < d.oldStyle.Len() && d.oldStyle.Key(i) == d.oldStyle.Key(i-1); i++ {
+			if d.oldStyle.Read(i, &part); slices.Equal(all.Tags, part.Tags) {
 				all.join(&part)
 			}
 		}
-		if err := d.Features.put(&all); err != nil {
+		if err := d.Features.Add(&all); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// find reads a feature by its key, and returns which it is, or -1 for none.
+func (d *Data) find(key uint64, r *FeatureRecord) int {
+	i, ok := d.Features.Find(key)
+	if !ok {
+		return -1
+	}
+	d.Features.Read(i, r)
+	return i
+}
+
+// replace gives the i-th feature, which was read into a record, other tags.
+func (d *Data) replace(i int, r *FeatureRecord, tags Tags) (err error) {
+	r.Tags, err = tags.Numbers(d.Texts)
+	return cmp.Or(err, d.Features.Replace(i, r.append(appendTags(nil, r.Tags))))
 }
 
 // keyOf is the key of an object's record: they are sorted by kind, then id.

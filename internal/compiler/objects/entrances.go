@@ -45,24 +45,20 @@ func (d *Data) numberEntrances() error {
 	return nil
 }
 
-// entranceFinder gathers where people enter something: by its main entrances, if it has any.
-type entranceFinder struct {
-	data  *Data
-	best  entranceKind
-	found []Coord
-}
-
-// look looks at a node of the outline.
-func (f *entranceFinder) look(number uint64) {
-	all := f.data.entrances.Slice()
-	i, ok := slices.BinarySearchFunc(all, int64(number), func(e entrance, n int64) int { return cmp.Compare(e.node, n) })
-	if !ok || all[i].kind < f.best {
-		return
+// entrancesAt returns where people enter something that has some nodes: its main entrances, if it has any.
+func (d *Data) entrancesAt(numbers []uint64) (found []Coord) {
+	all, best := d.entrances.Slice(), noEntrance
+	for _, number := range numbers {
+		i, ok := slices.BinarySearchFunc(all, int64(number), func(e entrance, n int64) int { return cmp.Compare(e.node, n) })
+		if !ok || all[i].kind < best {
+			continue
+		}
+		if all[i].kind > best {
+			best, found = all[i].kind, nil
+		}
+		if at := d.nodes.At(number); !slices.Contains(found, at) {
+			found = append(found, at)
+		}
 	}
-	if all[i].kind > f.best {
-		f.best, f.found = all[i].kind, f.found[:0]
-	}
-	if at := f.data.nodes.At(number); !slices.Contains(f.found, at) {
-		f.found = append(f.found, at)
-	}
+	return found
 }

@@ -1,45 +1,18 @@
-package objects
+package objects_test
 
 import (
-	"bytes"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
-
-func TestIsFeature(t *testing.T) {
-	tests := []struct {
-		tags string
-		want bool
-	}{
-		{"name=Cafe amenity=cafe", true},
-		{"amenity=cafe", false},
-		{"name=Something", false},
-		{"name=Something source=survey", false},
-		{"name= amenity=cafe", false},
-		{"addr:housenumber=12", true},
-		{"addr:conscriptionnumber=1415", true},
-		{"addr:streetnumber=7", true},
-		{"addr:housename=Villa building=yes", true},
-		{"name=River waterway=river", true},
-		{"name=Town place=town", true},
-		{"boundary=postal_code postal_code=19901", true},
-		{"boundary=administrative ISO3166-1=AD", true},
-		{"boundary=administrative admin_level=8", false},
-		{"postal_code=19901 building=yes", false},
-	}
-	for _, test := range tests {
-		if got := isFeature(tags.Of(tagsOf(test.tags))); got != test.want {
-			t.Errorf("%s: %v, want %v", test.tags, got, test.want)
-		}
-	}
-}
 
 func TestKeptTags(t *testing.T) {
 	d := (&sketch{nodes: osmtest.Grid(), nodeTags: map[int64]string{
@@ -47,7 +20,7 @@ func TestKeptTags(t *testing.T) {
 			"is_in:state=DE ISO3166-2=US-DE note= wikipedia=en:Town highway= bridge=yes wikidata=Q1 old_name=Burgh alt_name=B " +
 			"short_name=T official_name=City+of+Town loc_name=L int_name=I addr:housename=Hall",
 	}}).read(t)
-	want := Tags{
+	want := objects.Tags{
 		{"ISO3166-2", "US-DE"}, {"addr:city", "X"}, {"addr:housename", "Hall"}, {"alt_name", "B"}, {"bridge", "yes"},
 		{"int_name", "I"}, {"is_in:state", "DE"}, {"loc_name", "L"}, {"name", "Town"}, {"name:fr", "Ville"},
 		{"official_name", "City of Town"}, {"old_name", "Burgh"}, {"place", "town"}, {"population", "5"},
@@ -77,21 +50,23 @@ func TestFeatures(t *testing.T) {
 		},
 	}
 	d := s.read(t)
-	want := []Feature{
-		{mapdata.KindNode, 5, Tags{{"amenity", "cafe"}, {"name", "Cafe"}}, orb.Point{0.05, 0}, nil},
-		{mapdata.KindNode, 7, Tags{{"addr:housenumber", "3"}, {"addr:street", "Side Street"}}, orb.Point{0.07, 0}, nil},
-		{mapdata.KindNode, 8, Tags{{"addr:housenumber", "4"}, {"addr:street", "High Street"}}, orb.Point{0.08, 0}, nil},
-		{mapdata.KindNode, 9, Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}, orb.Point{0.09, 0}, nil},
-		{mapdata.KindWay, 1, Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}},
-			orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}}, nil},
-		{mapdata.KindWay, 2, Tags{{"name", "Brook"}, {"waterway", "stream"}}, orb.LineString{{0, 0.02}, {0.01, 0.02},
-			{0.02, 0.02}},
-			nil},
+	want := []objectstest.Feature{
+		{Kind: mapdata.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: objects.Tags{{"amenity", "cafe"}, {"name", "Cafe"}}},
+		{Kind: mapdata.KindNode, ID: 7, Geometry: orb.Point{0.07, 0},
+			Tags: objects.Tags{{"addr:housenumber", "3"}, {"addr:street", "Side Street"}}},
+		{Kind: mapdata.KindNode, ID: 8, Geometry: orb.Point{0.08, 0},
+			Tags: objects.Tags{{"addr:housenumber", "4"}, {"addr:street", "High Street"}}},
+		{Kind: mapdata.KindNode, ID: 9, Geometry: orb.Point{0.09, 0},
+			Tags: objects.Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}},
+		{Kind: mapdata.KindWay, ID: 1, Geometry: orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}},
+			Tags: objects.Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}}},
+		{Kind: mapdata.KindWay, ID: 2, Geometry: orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
+			Tags: objects.Tags{{"name", "Brook"}, {"waterway", "stream"}}},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
 		t.Error(diff)
 	}
-	if d.Counts != (Counts{Features: 6, Addresses: 4}) {
+	if d.Counts != (objects.Counts{Features: 6, Addresses: 4}) {
 		t.Errorf("counts: %+v", d.Counts)
 	}
 }
@@ -113,12 +88,12 @@ func TestInterpolations(t *testing.T) {
 		},
 	}
 	d := s.read(t)
-	want := []Interpolation{
+	want := []objects.Interpolation{
 		{Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Nodes: []int64{0, 1, 2, 3},
-			Numbers: []int32{2, NoNumber, NoNumber, 18}, Step: 2, Parity: Even,
-			Tags: Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Elm Street"}}},
+			Numbers: []int32{2, objects.NoNumber, objects.NoNumber, 18}, Step: 2, Parity: objects.Even,
+			Tags: objects.Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Elm Street"}}},
 		{Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Nodes: []int64{3, 0}, Numbers: []int32{18, 2}, Step: 4,
-			Tags: Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Oak Street"}}},
+			Tags: objects.Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Oak Street"}}},
 	}
 	if diff := cmp.Diff(want, d.Interpolations); diff != "" {
 		t.Error(diff)
@@ -180,7 +155,7 @@ func TestInterpolationAddresses(t *testing.T) {
 			if len(d.Interpolations) != 1 {
 				t.Fatalf("%+v", d.Interpolations)
 			}
-			address := func(t Tags) string {
+			address := func(t objects.Tags) string {
 				return t.Get("addr:street") + " " + t.Get("addr:place") + " " + t.Get("addr:city")
 			}
 			if got := address(d.Interpolations[0].Tags); got != c.want {
@@ -215,7 +190,7 @@ func TestEntrances(t *testing.T) {
 				relations: []sketchRelation{{3, "w2:outer", "type=multipolygon building=yes addr:housenumber=1"}},
 			}
 			d := s.read(t)
-			for _, f := range []*Feature{d.feature(mapdata.KindWay, 1), d.feature(mapdata.KindRelation, 3)} {
+			for _, f := range []*objectstest.Feature{d.feature(mapdata.KindWay, 1), d.feature(mapdata.KindRelation, 3)} {
 				if diff := cmp.Diff(c.want, f.Entrances); diff != "" {
 					t.Error(diff)
 				}
@@ -224,54 +199,16 @@ func TestEntrances(t *testing.T) {
 	}
 }
 
-func TestParseHouseNumber(t *testing.T) {
-	for value, want := range map[string]int32{
-		"12": 12, "12a": 12, "12-14": 12, "1;3": 1, "0": 0, "0a": 0, "": NoNumber, "A1": NoNumber, "99999": 99999,
-		"100000": NoNumber, "99999999999999999999": NoNumber, "-5": NoNumber,
-	} {
-		if got := parseHouseNumber(value); got != want {
-			t.Errorf("%q: %d, want %d", value, got, want)
-		}
-	}
-}
-
-func FuzzHouseNumbers(f *testing.F) {
-	for _, seed := range []string{"12", "12a", "odd", "even", "all", "alphabetic", "4", "-1", "99999999999", "\xff"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, value string) {
-		if n := parseHouseNumber(value); n < NoNumber || n > maxHouseNumber {
-			t.Errorf("house number %q: %d", value, n)
-		}
-		if step, _, ok := parseInterpolation(value); ok != (step > 0) || step > maxStep {
-			t.Errorf("interpolation %q: %d, %v", value, step, ok)
-		}
-	})
-}
-
 // TestDelaware: a real extract. What is kept depends on it alone, down to the numbers of texts.
 func TestDelaware(t *testing.T) {
 	path := testextract.Path(t, testextract.Delaware)
 	d := read(t, path)
 	checkData(t, d)
-	if d.Counts != (Counts{Features: 36576, Addresses: 1396}) {
+	if d.Counts != (objects.Counts{Features: 36576, Addresses: 1396}) {
 		t.Errorf("counts: %+v", d.Counts)
 	}
-	var want []byte
-	for range 2 {
-		data, err := NewData(osmtest.Dir(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		osmtest.Read(t, []string{path}, data)
-		var got []byte
-		for _, r := range data.Features.Records {
-			got = r.append(appendTags(got, r.Tags))
-		}
-		if want == nil {
-			want = got
-		} else if !bytes.Equal(got, want) {
-			t.Error("read again, it is another one")
-		}
+	again := read(t, path)
+	if !reflect.DeepEqual(d.records, again.records) {
+		t.Error("read again, it is another one")
 	}
 }

@@ -1,14 +1,14 @@
-package objects
+package objects_test
 
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/paulmach/orb"
-	opm "github.com/paulmach/osm"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
@@ -16,43 +16,35 @@ import (
 
 // content is Data out of its files.
 type content struct {
-	Features       []Feature
-	Interpolations []Interpolation
-	Counts         Counts
+	Features       []objectstest.Feature
+	records        []objects.FeatureRecord // of them
+	Interpolations []objects.Interpolation
+	Counts         objects.Counts
 	Extracts       *osm.Extracts
 }
 
 // read reads extracts.
 func read(t testing.TB, paths ...string) *content {
 	t.Helper()
-	d, err := NewData(osmtest.Dir(t))
+	d, err := objects.NewData(osmtest.Dir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &content{Extracts: osmtest.Read(t, paths, d)}
 	c.Counts = d.Counts
-	for f := range d.Features.All {
-		one := *f
-		one.Tags = slices.Clone(f.Tags)
-		c.Features = append(c.Features, one)
+	for _, r := range d.Features.All {
+		one := *r
+		one.Tags, one.Coords = slices.Clone(r.Tags), slices.Clone(r.Coords)
+		c.records = append(c.records, one)
+	}
+	for f := range objectstest.All(d) {
+		c.Features = append(c.Features, *f)
 	}
 	for line := range d.Interpolations.All {
-		one := *line
-		one.Line, one.Nodes, one.Numbers = slices.Clone(line.Line), slices.Clone(line.Nodes), slices.Clone(line.Numbers)
-		one.Tags = slices.Clone(line.Tags)
-		c.Interpolations = append(c.Interpolations, one)
+		slices.SortFunc(line.Tags, func(a, b objects.Tag) int { return cmp.Compare(a.Key, b.Key) })
+		c.Interpolations = append(c.Interpolations, *line)
 	}
 	return c
-}
-
-// tagsOf reads "key=value key=value"; a plus stands for a space.
-func tagsOf(text string) opm.Tags {
-	var tags opm.Tags
-	for field := range strings.FieldsSeq(text) {
-		k, v, _ := strings.Cut(field, "=")
-		tags = append(tags, opm.Tag{Key: k, Value: strings.ReplaceAll(v, "+", " ")})
-	}
-	return tags
 }
 
 // sketch is a small map that is written as an extract in XML.
@@ -94,8 +86,8 @@ func (s *sketch) read(t testing.TB) *content {
 }
 
 // feature returns a feature by kind and id, or nil.
-func (d *content) feature(kind mapdata.Kind, id int64) *Feature {
-	i, ok := slices.BinarySearchFunc(d.Features, Feature{Kind: kind, ID: id}, func(a, b Feature) int {
+func (d *content) feature(kind mapdata.Kind, id int64) *objectstest.Feature {
+	i, ok := slices.BinarySearchFunc(d.Features, objectstest.Feature{Kind: kind, ID: id}, func(a, b objectstest.Feature) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	if !ok {
@@ -129,7 +121,7 @@ func checkData(t interface {
 				t.Errorf("feature %d/%d is out of order", f.Kind, f.ID)
 			}
 		}
-		if !slices.IsSortedFunc(f.Tags, func(a, b Tag) int { return cmp.Compare(a.Key, b.Key) }) {
+		if !slices.IsSortedFunc(f.Tags, func(a, b objects.Tag) int { return cmp.Compare(a.Key, b.Key) }) {
 			t.Errorf("feature %d/%d: tags %v", f.Kind, f.ID, f.Tags)
 		}
 		switch g := f.Geometry.(type) {

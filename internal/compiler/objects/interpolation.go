@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/paulmach/orb"
@@ -50,38 +50,29 @@ const (
 	maxStep        = 100
 )
 
-// Interpolations are interpolations in a scratch file, as Features are.
+// Interpolations are interpolations in a scratch file.
 type Interpolations struct {
-	texts   *scratch.Texts
-	records *scratch.Records
+	*scratch.Records
+	texts *scratch.Texts // of tags
 }
 
-// NewInterpolations makes an empty list. The texts of tags are added to texts.
-func NewInterpolations(dir *scratch.Dir, texts *scratch.Texts) *Interpolations {
-	return &Interpolations{texts, scratch.NewRecords(dir, "interpolations")}
-}
-
-// Len is how many interpolations there are.
-func (s *Interpolations) Len() int { return s.records.Len() }
-
-// Add adds an interpolation. The error is as that of Features.Add.
-func (s *Interpolations) Add(line *Interpolation) error {
-	tags, err := numberTags(nil, s.texts, line.Tags)
+// Add adds an interpolation.
+func (s Interpolations) Add(line *Interpolation) error {
+	tags, err := line.Tags.Numbers(s.texts)
 	if err != nil {
 		return err
 	}
-	coords, ok := appendCoords(nil, line.Line, true)
-	if !ok {
-		return fmt.Errorf("the interpolation of way %d has a position that is none on Earth", line.Way)
+	var coords []Coord
+	for _, p := range line.Line {
+		coords = append(coords, osm.CoordOf(p))
 	}
 	row := appendInterpolation(appendTags(nil, tags), line.Step, line.Parity, coords, line.Nodes, line.Numbers)
-	return s.records.Add(keyOf(mapdata.KindWay, line.Way), row)
+	return s.Records.Add(keyOf(mapdata.KindWay, line.Way), row)
 }
 
 // appendInterpolation appends what is behind the tags of a record. Without numbers, no node has one.
 func appendInterpolation(row []byte, step int32, parity Parity, line []Coord, nodes []int64, numbers []int32) []byte {
-	row = binary.AppendVarint(append(row, byte(parity)), int64(step))
-	row = osm.AppendLine(row, line)
+	row = osm.AppendLine(binary.AppendVarint(append(row, byte(parity)), int64(step)), line)
 	last := int64(0)
 	for i, node := range nodes {
 		number := int32(NoNumber)
@@ -94,25 +85,19 @@ func appendInterpolation(row []byte, step int32, parity Parity, line []Coord, no
 	return row
 }
 
-// All yields all interpolations in their order. Each is valid until the next one: their memory is the same.
-func (s *Interpolations) All(yield func(*Interpolation) bool) {
-	var line Interpolation
-	var coords []Coord
-	var numbers []TagNumbers
-	names := textCache{texts: s.texts}
-	for i := range s.records.Len() {
-		_, line.Way = objectOf(s.records.Key(i))
-		row := s.records.Read(i)
-		numbers = readTags(&row, numbers[:0])
-		line.Tags = names.tags(line.Tags[:0], numbers)
+// All yields all interpolations in their order.
+func (s Interpolations) All(yield func(*Interpolation) bool) {
+	for i := range s.Len() {
+		var line Interpolation
+		_, line.Way = objectOf(s.Key(i))
+		row := s.Read(i)
+		line.Tags = TagsOf(readTags(&row, nil), s.texts)
 		line.Parity, line.Step = Parity(row.Byte()), int32(row.Varint())
-		coords = osm.ReadLine(&row, coords[:0])
-		line.Line = orb.LineString(appendPoints(line.Line[:0], coords))
-		line.Nodes, line.Numbers = line.Nodes[:0], line.Numbers[:0]
 		last := int64(0)
-		for range coords {
+		for _, c := range osm.ReadLine(&row, nil) {
 			last += row.Varint()
-			line.Nodes, line.Numbers = append(line.Nodes, last), append(line.Numbers, int32(row.Varint()))
+			line.Line, line.Nodes = append(line.Line, c.Point()), append(line.Nodes, last)
+			line.Numbers = append(line.Numbers, int32(row.Varint()))
 		}
 		if !yield(&line) {
 			return
@@ -124,8 +109,6 @@ func (s *Interpolations) All(yield func(*Interpolation) bool) {
 // for alphabetic ones, which count in letters, and for values that are not understood.
 func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
 	switch value {
-	case "":
-		return 0, AnyParity, false
 	case "odd":
 		return 2, Odd, true
 	case "even":
@@ -133,7 +116,7 @@ func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
 	case "all":
 		return 1, AnyParity, true
 	}
-	n, err := strconv.ParseInt(value, 10, 32)
+	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > maxStep {
 		return 0, AnyParity, false
 	}
@@ -154,41 +137,34 @@ func parseHouseNumber(value string) int32 {
 // sharedKeys are the parts of an address that the houses of an interpolation have in common.
 var sharedKeys = []string{
 	"addr:street", "addr:place", "addr:suburb", "addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city",
-	"addr:town",
-	"addr:village", "addr:municipality", "addr:county", "addr:state", "addr:province", "addr:postcode",
+	"addr:town", "addr:village", "addr:municipality", "addr:county", "addr:state", "addr:province", "addr:postcode",
 }
 
 // completed returns the tags of an address with those of another one that it lacks. A street or a place is not added
 // where either is there.
 func (t Tags) completed(from Tags) Tags {
-	settled := t.onStreet()
+	all := slices.Clone(t)
 	for _, key := range sharedKeys {
 		value := from.Get(key)
-		if value == "" || t.Get(key) != "" || settled && (key == "addr:street" || key == "addr:place") {
+		if value == "" || t.Get(key) != "" || t.onStreet() && (key == "addr:street" || key == "addr:place") {
 			continue
 		}
-		t = t.with(Tag{key, value})
+		all = append(all, Tag{key, value})
 	}
-	return t
+	return all
 }
 
 // agreed returns the parts of an address that are the same in all that have them.
-func agreed(addresses []Tags) Tags {
-	var shared Tags
+func agreed(addresses []Tags) (shared Tags) {
 	for _, key := range sharedKeys {
-		value := ""
+		var values []string
 		for _, t := range addresses {
-			v := t.Get(key)
-			if v != "" && value != "" && v != value {
-				value = ""
-				break
-			}
-			if v != "" {
-				value = v
+			if value := t.Get(key); value != "" && !slices.Contains(values, value) {
+				values = append(values, value)
 			}
 		}
-		if value != "" {
-			shared = shared.with(Tag{key, value})
+		if len(values) == 1 {
+			shared = append(shared, Tag{key, values[0]})
 		}
 	}
 	return shared
@@ -197,7 +173,7 @@ func agreed(addresses []Tags) Tags {
 // assembleInterpolations fills Interpolations: the lines with house numbers at two nodes at least. The houses at these
 // nodes get what they lack of the line's address.
 func (d *Data) assembleInterpolations(ctx context.Context) error {
-	if err := d.lines.records.Sort(ctx); err != nil {
+	if err := d.lines.Sort(ctx); err != nil {
 		return err
 	}
 	for line := range d.lines.All {
@@ -205,7 +181,7 @@ func (d *Data) assembleInterpolations(ctx context.Context) error {
 			return err
 		}
 	}
-	return d.Interpolations.records.Sort(ctx)
+	return d.Interpolations.Sort(ctx)
 }
 
 // interpolate adds a line.
@@ -218,7 +194,7 @@ func (d *Data) interpolate(line *Interpolation) error {
 		if i < 0 {
 			continue
 		}
-		tags := d.names.tags(nil, r.Tags)
+		tags := TagsOf(r.Tags, d.Texts)
 		if line.Numbers[k] = parseHouseNumber(tags.Get("addr:housenumber")); line.Numbers[k] != NoNumber {
 			houses, addresses = append(houses, i), append(addresses, tags)
 		}
@@ -227,7 +203,7 @@ func (d *Data) interpolate(line *Interpolation) error {
 		return nil
 	}
 	if street := d.streetOf(line.Way); street != "" && !line.Tags.onStreet() {
-		line.Tags = line.Tags.with(Tag{"addr:street", street})
+		line.Tags = append(line.Tags, Tag{"addr:street", street})
 	}
 	line.Tags = Tags(nil).completed(line.Tags).completed(agreed(addresses))
 	for k, i := range houses {
@@ -235,8 +211,8 @@ func (d *Data) interpolate(line *Interpolation) error {
 		if len(tags) == len(addresses[k]) {
 			continue
 		}
-		d.Features.Read(uint64(i), &r)
-		if err := d.Features.replace(i, &r, tags); err != nil {
+		d.Features.Read(i, &r)
+		if err := d.replace(i, &r, tags); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
-package objects
+package objects_test
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -9,68 +8,62 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-func spools(t *testing.T) (*Features, *Interpolations) {
+func data(t *testing.T) *objects.Data {
 	t.Helper()
-	dir := osmtest.Dir(t)
-	texts, err := scratch.NewTexts(dir, "texts")
+	d, err := objects.NewData(osmtest.Dir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewFeatures(dir, texts), NewInterpolations(dir, texts)
+	return d
 }
 
-// TestSpool: what was added comes back as it was and in its order, from the beginning and from where each begins.
+// TestSpool: what was added comes back as it was and in its order, all at once and each by itself.
 func TestSpool(t *testing.T) {
 	ring := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x + 0.5, y}, {x, y + 0.25}, {x, y}} }
-	added := []Feature{
-		{Kind: mapdata.KindNode, ID: 1<<58 + 1, Tags: Tags{{"name", "A"}, {"shop", "bakery"}}, Geometry: orb.Point{-180, 90}},
+	added := []*objectstest.Feature{
+		{Kind: mapdata.KindNode, ID: 1<<58 + 1, Tags: objects.Tags{{"name", "A"}, {"shop", "bakery"}},
+			Geometry: orb.Point{-180, 90}},
 		{Kind: mapdata.KindNode, ID: -7, Geometry: orb.Point{180, -90}},
-		{Kind: mapdata.KindWay, ID: 1, Tags: Tags{{"name", "A"}},
+		{Kind: mapdata.KindWay, ID: 1, Tags: objects.Tags{{"name", "A"}},
 			Geometry: orb.LineString{{179.9999999, 0}, {-179.9999999, 0}}},
-		{Kind: mapdata.KindWay, ID: 2, Tags: Tags{{"building", "yes"}},
+		{Kind: mapdata.KindWay, ID: 2, Tags: objects.Tags{{"building", "yes"}},
 			Geometry: orb.Polygon{ring(8, 50), ring(8.125, 50.125)}, Entrances: []orb.Point{{8, 50}, {8.5, 50}}},
 		{Kind: mapdata.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), ring(3, 4)}, {ring(5, 6)}}},
 		{Kind: mapdata.KindRelation, ID: 3, Geometry: orb.MultiPolygon{{ring(1, 2)}}},
 	}
-	features, _ := spools(t)
+	d := data(t)
 	for i := range added {
-		if err := features.Add(&added[i]); err != nil {
+		if err := objectstest.Add(d, added[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var got []Feature
-	for f := range features.All {
-		c := *f
-		c.Tags = slices.Clone(f.Tags)
-		got = append(got, c)
+	got := slices.Collect(objectstest.All(d))
+	if diff := cmp.Diff(added, got, cmpopts.EquateEmpty()); diff != "" || d.Features.Len() != len(added) {
+		t.Errorf("%d features (-added +read):\n%s", d.Features.Len(), diff)
 	}
-	if diff := cmp.Diff(added, got, cmpopts.EquateEmpty()); diff != "" || features.Len() != len(added) {
-		t.Errorf("%d features (-added +read):\n%s", features.Len(), diff)
-	}
-	var again FeatureRecord
-	i := 0
-	for at := range features.Records {
-		if features.Read(at, &again); again.ID != added[i].ID || len(again.Tags) != len(added[i].Tags) {
-			t.Errorf("at %d: %+v, want %+v", at, again, added[i])
+	var again objects.FeatureRecord
+	for i, f := range added {
+		if d.Features.Read(i, &again); again.ID != f.ID || len(again.Tags) != len(f.Tags) {
+			t.Errorf("at %d: %+v, want %+v", i, again, f)
 		}
-		i++
 	}
 }
 
 // TestSpoolLines: interpolations too.
 func TestSpoolLines(t *testing.T) {
-	added := []Interpolation{
+	added := []objects.Interpolation{
 		{Way: 9, Line: orb.LineString{{8, 50}, {8.1, 50.1}, {8.2, 50}}, Nodes: []int64{900, -5, 1 << 60},
-			Numbers: []int32{1, NoNumber, 99_999}, Step: 2, Parity: Odd, Tags: Tags{{"addr:street", "A"}}},
+			Numbers: []int32{1, objects.NoNumber, 99_999}, Step: 2, Parity: objects.Odd, Tags: objects.Tags{{"addr:street", "A"}}},
 		{Way: 1 << 57, Line: orb.LineString{{-8, -50}, {-8.1, -50.1}}, Nodes: []int64{1, 2}, Numbers: []int32{0, 10},
 			Step: 100},
 	}
-	_, lines := spools(t)
+	lines := data(t).Interpolations
 	for i := range added {
 		if err := lines.Add(&added[i]); err != nil {
 			t.Fatal(err)
@@ -85,21 +78,5 @@ func TestSpoolLines(t *testing.T) {
 	}
 	if i != len(added) || lines.Len() != i {
 		t.Errorf("%d of %d lines, Len is %d", i, len(added), lines.Len())
-	}
-}
-
-// TestSpoolNowhere: what is nowhere is refused, and leaves nothing behind.
-func TestSpoolNowhere(t *testing.T) {
-	for name, g := range map[string]orb.Geometry{
-		"none": nil, "beyond": orb.Point{180.1, 0}, "no number": orb.LineString{{0, 0}, {0, math.NaN()}},
-		"a ring": orb.Polygon{{{0, 0}, {1, 0}, {0, math.Inf(1)}, {0, 0}}}, "points": orb.MultiPoint{{1, 1}},
-	} {
-		features, _ := spools(t)
-		if err := features.Add(&Feature{ID: 1, Geometry: g}); err == nil || features.Len() != 0 {
-			t.Errorf("%s: taken", name)
-		}
-		for f := range features.All {
-			t.Errorf("%s: %v", name, f)
-		}
 	}
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -23,21 +21,27 @@ func compareHouses(a, b house) int { return cmp.Compare(a.key, b.key) }
 // Of several streets that claim a house, it is on the first by name.
 func (d *Data) assembleStreets(ctx context.Context) error {
 	var r FeatureRecord
-	var tags []TagNumbers
 	for i := range d.streets.Len() {
 		row := d.streets.Read(i)
-		tags = readTags(&row, tags[:0])
-		name := tags[0].Value
+		name := readTags(&row, nil)[0].Value
+		var houses []house
 		for range row.Uvarint() {
-			if way := takeKey(&row); name == 0 && d.find(way, &r) >= 0 {
-				name = d.Texts.Find(d.names.tags(nil, r.Tags).Get("name"))
+			role, key := string(row.Text()), row.Uvarint()
+			switch role {
+			case "street":
+				if name == 0 && d.find(key, &r) >= 0 {
+					name = d.Texts.Find(TagsOf(r.Tags, d.Texts).Get("name"))
+				}
+			case "house", "address", "":
+				houses = append(houses, house{key: key})
 			}
 		}
-		for range row.Uvarint() {
-			if h := (house{takeKey(&row), name}); name != 0 {
-				if err := d.houses.Append(h); err != nil {
-					return err
-				}
+		for k := range houses {
+			houses[k].street = name
+		}
+		if name != 0 {
+			if err := d.houses.Append(houses...); err != nil {
+				return err
 			}
 		}
 	}
@@ -52,31 +56,14 @@ func (d *Data) assembleStreets(ctx context.Context) error {
 		if i < 0 {
 			continue
 		}
-		if tags := d.names.tags(nil, r.Tags); !tags.onStreet() {
-			tags = tags.with(Tag{"addr:street", d.names.text(h.street)})
-			if err := cmp.Or(ctx.Err(), d.Features.replace(i, &r, tags)); err != nil {
+		if tags := TagsOf(r.Tags, d.Texts); !tags.onStreet() {
+			tags = append(tags, Tag{"addr:street", d.Texts.Text(h.street)})
+			if err := cmp.Or(ctx.Err(), d.replace(i, &r, tags)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// takeKey reads a key of a record that addMembers wrote.
-func takeKey(row *scratch.Reader) uint64 {
-	key := binary.LittleEndian.Uint64(row.Rest)
-	row.Rest = row.Rest[8:]
-	return key
-}
-
-// find reads a feature by its key, and returns which it is, or -1 for none.
-func (d *Data) find(key uint64, r *FeatureRecord) int {
-	i, ok := d.Features.records.Find(key)
-	if !ok {
-		return -1
-	}
-	d.Features.Read(uint64(i), r)
-	return i
 }
 
 // streetOf returns the name of the street that a relation says a way is on, "" if none does.
@@ -86,5 +73,5 @@ func (d *Data) streetOf(way int64) string {
 	if !ok {
 		return ""
 	}
-	return d.names.text(houses[i].street)
+	return d.Texts.Text(houses[i].street)
 }

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func isFeature(t *tags.Set) bool {
 	return t.HasAny(addressKeys) || t.Has(tags.Name) && t.HasAny(tags.Main) || t.Has(tags.Boundary) && t.HasAny(codeKeys)
 }
 
-// Tags are key and value pairs, sorted by key: those that a region keeps.
+// Tags are tags that a region keeps.
 type Tags []Tag
 
 // Tag is one tag.
@@ -45,6 +44,32 @@ type Tag struct{ Key, Value string }
 
 // TagNumbers is a tag by the numbers of its texts.
 type TagNumbers struct{ Key, Value uint32 }
+
+// TagsOf returns tags by the numbers of their texts.
+func TagsOf(numbers []TagNumbers, texts *scratch.Texts) Tags {
+	tags := make(Tags, len(numbers))
+	for i, t := range numbers {
+		tags[i] = Tag{texts.Text(t.Key), texts.Text(t.Value)}
+	}
+	return tags
+}
+
+// Numbers returns the numbers of the tags' texts, which are added.
+func (t Tags) Numbers(texts *scratch.Texts) ([]TagNumbers, error) {
+	numbers := make([]TagNumbers, len(t))
+	for i := range t {
+		key, err := texts.Add(t[i].Key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := texts.Add(t[i].Value)
+		if err != nil {
+			return nil, err
+		}
+		numbers[i] = TagNumbers{key, value}
+	}
+	return numbers, nil
+}
 
 // Get returns a tag's value, or "".
 func (t Tags) Get(key string) string {
@@ -56,30 +81,8 @@ func (t Tags) Get(key string) string {
 	return ""
 }
 
-// with returns the tags and one more.
-func (t Tags) with(tag Tag) Tags {
-	i, _ := slices.BinarySearchFunc(t, tag.Key, func(t Tag, key string) int { return cmp.Compare(t.Key, key) })
-	return slices.Insert(slices.Clone(t), i, tag)
-}
-
 // onStreet tells whether an address says where its house number belongs.
 func (t Tags) onStreet() bool { return t.Get("addr:street") != "" || t.Get("addr:place") != "" }
-
-// numberTags appends tags by the numbers of their texts.
-func numberTags(numbers []TagNumbers, texts *scratch.Texts, tags Tags) ([]TagNumbers, error) {
-	for i := range tags {
-		key, err := texts.Add(tags[i].Key)
-		if err != nil {
-			return nil, err
-		}
-		value, err := texts.Add(tags[i].Value)
-		if err != nil {
-			return nil, err
-		}
-		numbers = append(numbers, TagNumbers{key, value})
-	}
-	return numbers, nil
-}
 
 // appendTags appends tags to a record. readTags reads them.
 func appendTags(row []byte, tags []TagNumbers) []byte {
@@ -93,33 +96,6 @@ func appendTags(row []byte, tags []TagNumbers) []byte {
 func readTags(r *scratch.Reader, tags []TagNumbers) []TagNumbers {
 	for range r.Uvarint() {
 		tags = append(tags, TagNumbers{uint32(r.Uvarint()), uint32(r.Uvarint())})
-	}
-	return tags
-}
-
-// textCache turns numbers of texts into strings. The texts that came first, which are those that most objects share, it
-// keeps.
-type textCache struct {
-	texts *scratch.Texts
-	first []string
-}
-
-// cachedTexts bounds how many texts are kept: there are no more keys and common values.
-const cachedTexts = 1 << 14
-
-func (c *textCache) text(number uint32) string {
-	if number >= cachedTexts {
-		return c.texts.Text(number)
-	}
-	for int(number) >= len(c.first) {
-		c.first = append(c.first, c.texts.Text(uint32(len(c.first))))
-	}
-	return c.first[number]
-}
-
-func (c *textCache) tags(tags Tags, numbers []TagNumbers) Tags {
-	for _, t := range numbers {
-		tags = append(tags, Tag{c.text(t.Key), c.text(t.Value)})
 	}
 	return tags
 }

@@ -17,9 +17,9 @@ const squareBits = 24
 // findAccess finds the roads without a name that lead to what may have its address on one, square by square.
 func (c *compiler) findAccess() (*scratch.Array[streets.Access], error) {
 	all := scratch.NewArray[streets.Access](c.dir, "access")
-	w, err := streets.NewDriveways(c.dir, c.data, c.streets)
-	if err != nil || c.data.Roads.Len() == 0 {
-		return all, cmp.Or(err, w.Free())
+	w, err := streets.NewDriveways(c.dir, c.data.Drives, c.streets)
+	if err != nil {
+		return nil, err
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -84,7 +84,7 @@ func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
 
 // sort goes through the features, and the houses of lines.
 func (c *compiler) sort() error {
-	for offset, r := range c.data.Features.Records {
+	for i, r := range c.data.Features.All {
 		class := c.reader.Classify(r)
 		kinds := c.reader.Kinds
 		if c.texts.Err != nil {
@@ -98,7 +98,7 @@ func (c *compiler) sort() error {
 			continue
 		}
 		ref := placefile.NewRef(r.Kind, r.ID)
-		o := ordered{order: box.Order(), ref: ref, source: offset, group: groupOf(&class, len(kinds), box)}
+		o := ordered{order: box.Order(), ref: ref, source: uint64(i), group: groupOf(&class, len(kinds), box)}
 		if err := cmp.Or(c.enqueue(o, kinds), c.addStreet(ref, &class, lines)); err != nil {
 			return err
 		}

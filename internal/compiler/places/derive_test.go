@@ -88,20 +88,20 @@ func TestStreets(t *testing.T) {
 		}, "8 North Road", ""},
 		"by its own driveway": {func(w *placestest.World) {
 			placestest.StreetsAround(w)
-			w.Driveway(placestest.Line(0, 0.2, 0, 0.06), 2, placestest.Line(-2, 0.2, 0, 0.2, 2, 0.2))
+			w.Drives = []orb.LineString{placestest.Line(0, 0.2, 0, 0.06)}
 		}, "8 North Road", ""},
 		"by a driveway behind which streets are far": {func(w *placestest.World) {
 			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
-			w.Way(2, placestest.Line(-2, 3.5, 2, 3.5), placestest.North)
-			w.Driveway(placestest.Line(0, 3.5, 0, 2, 0, 0.1), 2, placestest.Line(-2, 3.5, 0, 3.5, 2, 3.5))
+			w.Way(2, placestest.Line(-2, 3.5, 0, 3.5, 2, 3.5), placestest.North)
+			w.Drives = []orb.LineString{placestest.Line(0, 3.5, 0, 2, 0, 0.1)}
 		}, "8 North Road", ""},
 		"a driveway that leads nowhere": {func(w *placestest.World) {
 			placestest.StreetsAround(w)
-			w.Driveway(placestest.Line(0, 0.15, 0, 0.06), 2, placestest.Line(-2, 0.2, 2, 0.2))
+			w.Drives = []orb.LineString{placestest.Line(0, 0.15, 0, 0.06)}
 		}, "8 South Road", ""},
 		"the driveway of another house": {func(w *placestest.World) {
 			placestest.StreetsAround(w)
-			w.Driveway(placestest.Line(0.5, 0.2, 0.5, 0.06), 2, placestest.Line(-2, 0.2, 0.5, 0.2, 2, 0.2))
+			w.Drives = []orb.LineString{placestest.Line(0.5, 0.2, 0.5, 0.06)}
 		}, "8 South Road", ""},
 		"that of its neighbours": {func(w *placestest.World) {
 			placestest.StreetsAround(w)
@@ -431,8 +431,8 @@ func TestEvidence(t *testing.T) {
 	}{
 		"a driveway to a path far away": {func(w *placestest.World) {
 			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
-			w.Way(2, placestest.Line(-2, 1, 2, 1), "highway=path, name=Trail")
-			w.Driveway(placestest.Line(0, 1, 0, 0.1), 2, placestest.Line(-2, 1, 0, 1, 2, 1))
+			w.Way(2, placestest.Line(-2, 1, 0, 1, 2, 1), "highway=path, name=Trail")
+			w.Drives = []orb.LineString{placestest.Line(0, 1, 0, 0.1)}
 		}, "8, , "},
 		"neighbours on a street beyond the first look": {func(w *placestest.World) {
 			w.Node(1, placestest.Kansas, "addr:housenumber=8")

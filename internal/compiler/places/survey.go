@@ -34,7 +34,7 @@ func (c *compiler) gather() error {
 			c.reader.Names = nil
 			return c.add(o, &class, c.house, &geometry.Geometry{Box: h.at.Box()}, nil)
 		}
-		c.data.Features.Read(o.source, &r)
+		c.data.Features.Read(int(o.source), &r)
 		class := c.reader.Classify(&r)
 		return c.add(o, &class, c.reader.Kinds, c.geometry(&r), r.Entrances)
 	})

@@ -2,7 +2,6 @@ package places
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -45,10 +44,7 @@ func (c *compiler) complete() error {
 	if err != nil {
 		return err
 	}
-	if d := c.data; d.Once {
-		err = errors.Join(d.Nodes.Free(), d.Roads.Free(), d.RoadNodes.Free())
-	}
-	return cmp.Or(err, c.derive(access.Slice(), c.named()), access.Free(), c.streets.Free(),
+	return cmp.Or(c.derive(access.Slice(), c.named()), access.Free(), c.streets.Free(),
 		c.survey.buildings.Free(), c.survey.numbered.Free(), c.survey.doors.Free(), c.survey.houses.Free())
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -42,7 +43,7 @@ var mainKeys = strings.Fields("amenity shop tourism leisure historic office craf
 
 // Features returns all that can be found under a main key or as an address, of the features and the interpolations of
 // an objects.
-func Features(all iter.Seq[*objects.Feature], lines iter.Seq[*objects.Interpolation]) []Feature {
+func Features(all iter.Seq[*objectstest.Feature], lines iter.Seq[*objects.Interpolation]) []Feature {
 	var features []Feature
 	for f := range all {
 		house := f.Tags.Get("addr:housenumber")+f.Tags.Get("addr:conscriptionnumber")+f.Tags.Get("addr:streetnumber")+

@@ -16,7 +16,7 @@ func TestLanguages(t *testing.T) {
 	texts := &Texts{Texts: d.Texts}
 	l := New(texts)
 	var got []string
-	for _, r := range d.Features.Records {
+	for _, r := range d.Features.All {
 		l.Classify(r)
 		for _, n := range l.Names {
 			got = append(got, texts.Text(n.Key)+" "+texts.Text(n.Value))

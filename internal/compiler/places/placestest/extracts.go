@@ -2,13 +2,13 @@ package placestest
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
@@ -47,16 +47,11 @@ func Read(t testing.TB, name string) *World {
 		t.Fatal(err)
 	}
 	w := &World{data: d, Bounds: d.Bounds, Tiles: d.Tiles.Sorted()}
-	for f := range d.Features.All {
-		c := *f
-		c.Tags = slices.Clone(f.Tags)
-		w.Features = append(w.Features, c)
+	for f := range objectstest.All(d) {
+		w.Features = append(w.Features, *f)
 	}
 	for line := range d.Interpolations.All {
-		c := *line
-		c.Line, c.Nodes, c.Numbers, c.Tags = slices.Clone(line.Line), slices.Clone(line.Nodes), slices.Clone(line.Numbers),
-			slices.Clone(line.Tags)
-		w.Interpolations = append(w.Interpolations, c)
+		w.Interpolations = append(w.Interpolations, *line)
 	}
 	extracts.worlds[name] = w
 	return w

@@ -12,34 +12,12 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
-
-// Driveway adds roads without a name between positions, which a named way may share: on is the way that the first node
-// is on.
-func (w *World) Driveway(line orb.LineString, on int64, street orb.LineString) {
-	node := func(p orb.Point) uint32 {
-		c := geometry.NewCoord(p)
-		w.Nodes = append(w.Nodes, objects.Node{Lat: c.Y, Lon: c.X})
-		return uint32(len(w.Nodes) - 1)
-	}
-	named := Road{Road: objects.Road{Way: on, Named: 1}}
-	for _, p := range street {
-		named.Nodes = append(named.Nodes, node(p))
-	}
-	drive := Road{Road: objects.Road{Way: 900}}
-	for _, p := range line {
-		if k := slices.Index(street, p); k >= 0 {
-			drive.Nodes = append(drive.Nodes, named.Nodes[k])
-		} else {
-			drive.Nodes = append(drive.Nodes, node(p))
-		}
-	}
-	w.Roads = append(w.Roads, named, drive)
-}
 
 // Tags of a house and of two streets.
 const Eight, North, South = "addr:housenumber=8, building=house", "highway=residential, name=North Road",
@@ -48,34 +26,27 @@ const Eight, North, South = "addr:housenumber=8, building=house", "highway=resid
 // StreetsAround is a house between two streets: South Road is 9 m away, North Road 17 m.
 func StreetsAround(w *World) {
 	w.Area(1, Eight, Square(0, 0, 0.05))
-	w.Way(2, Line(-2, 0.2, 2, 0.2), North)
+	w.Way(2, Line(-2, 0.2, 0, 0.2, 0.5, 0.2, 2, 0.2), North)
 	w.Way(3, Line(-2, -0.13, 2, -0.13), South)
 }
 
 // World is map data. What is made by hand is near the middle of Kansas, where one thousandth of a degree is 111 m of
 // latitude and 87 m of longitude.
 type World struct {
-	Features       []objects.Feature
+	Features       []objectstest.Feature
 	Interpolations []objects.Interpolation
-	Nodes          []objects.Node
-	Roads          []Road
+	Drives         []orb.LineString // roads without a name
 	Tiles          []uint32
 	Bounds         orb.Bound
 
 	data *objects.Data // what it was read from
 }
 
-// Road is a road with its nodes.
-type Road struct {
-	objects.Road
-	Nodes []uint32
-}
-
 // IsExtract is whether Read read the world, which all tests of a package share then.
 func (w *World) IsExtract() bool { return w.data != nil }
 
 // AllFeatures yields the features.
-func (w *World) AllFeatures(yield func(*objects.Feature) bool) {
+func (w *World) AllFeatures(yield func(*objectstest.Feature) bool) {
 	for i := range w.Features {
 		if !yield(&w.Features[i]) {
 			return
@@ -103,13 +74,12 @@ func (w *World) Data(t testing.TB) *objects.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(err, d.Nodes.Append(w.Nodes...))
 	features := slices.Clone(w.Features)
-	slices.SortStableFunc(features, func(a, b objects.Feature) int {
+	slices.SortStableFunc(features, func(a, b objectstest.Feature) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range features {
-		err = errors.Join(err, d.Features.Add(&features[i]))
+		err = errors.Join(err, objectstest.Add(d, &features[i]))
 	}
 	for line := range w.AllInterpolations {
 		complete := *line
@@ -119,9 +89,12 @@ func (w *World) Data(t testing.TB) *objects.Data {
 		}
 		err = errors.Join(err, d.Interpolations.Add(&complete))
 	}
-	for _, r := range w.Roads {
-		r.FirstNode = uint64(d.RoadNodes.Len())
-		err = errors.Join(err, d.Roads.Append(r.Road), d.RoadNodes.Append(r.Nodes...))
+	for _, drive := range w.Drives {
+		r := objects.FeatureRecord{Kind: mapdata.KindWay, Geometry: objects.Geometry{Shape: objects.Line}}
+		for _, p := range drive {
+			r.Coords = append(r.Coords, osm.CoordOf(p))
+		}
+		err = errors.Join(err, d.Drives.Add(&r))
 	}
 	for _, tile := range w.Tiles {
 		d.Tiles.Add(tile)
@@ -185,7 +158,7 @@ func Tags(text string) objects.Tags {
 
 // Add adds a feature with tags as Tags reads them.
 func (w *World) Add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
-	w.Features = append(w.Features, objects.Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
+	w.Features = append(w.Features, objectstest.Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
 }
 
 // Node adds a node.

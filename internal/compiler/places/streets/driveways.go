@@ -9,9 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/minheap"
 )
 
@@ -50,86 +48,36 @@ func (a *Access) Join(list []Candidate, m *Map) []Candidate {
 	return list
 }
 
-// Driveways are the roads without a name, and the streets that they lead to.
+// Driveways are the roads without a name, and the streets that they lead to. They meet where they have a position in
+// common.
 type Driveways struct {
-	data     *objects.Data
-	streetAt *scratch.Array[uint32] // of each node of a road: the first street that it is part of, + 1; 0 for none
-	roads    *Index[uint32]         // along the curve
+	lines
+	streets *Map
 }
 
-// NewDriveways finds the roads without a name, and where streets begin.
-func NewDriveways(dir *scratch.Dir, d *objects.Data, m *Map) (*Driveways, error) {
-	w := &Driveways{data: d, streetAt: scratch.NewArray[uint32](dir, "streetat"),
-		roads: NewIndex[uint32](dir, "driveways")}
-	at, err := w.streetAt.Extend(d.Nodes.Len())
-	if err != nil {
-		return nil, err
-	}
-	type sorted struct {
-		order uint64
-		road  uint32
-		_     uint32
-	}
-	sorter := scratch.NewSorter(dir, "driveways", dir.SortMemory(), func(a, b sorted) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.road, b.road))
-	})
-	streets := m.streets.Slice()
-	for i := range d.Roads.Slice() {
-		r := &d.Roads.Slice()[i]
-		if r.Named == 0 {
-			box := w.box(i)
-			err = cmp.Or(err, sorter.Add(sorted{order: box.Order(), road: uint32(i)}))
-			continue
+// NewDriveways finds the roads without a name.
+func NewDriveways(dir *scratch.Dir, drives objects.Features, m *Map) (*Driveways, error) {
+	w := &Driveways{newLines(dir, "driveway"), m}
+	var line []geometry.Coord
+	for i, r := range drives.All {
+		line = line[:0]
+		for _, c := range r.Coords {
+			line = append(line, geometry.Coord{X: c.Lon, Y: c.Lat})
 		}
-		ref := placefile.NewRef(mapdata.KindWay, r.Way)
-		n, ok := slices.BinarySearchFunc(streets, ref, func(s Street, ref uint64) int {
-			return placefile.CompareRefs(s.Ref, ref)
-		})
-		if !ok || streets[n].Kind == tagging.PathStreet {
-			continue
-		}
-		for _, node := range d.NodesOf(i) {
-			if at[node] == 0 || uint32(n)+1 < at[node] {
-				at[node] = uint32(n) + 1
-			}
+		if err := w.add(uint32(i), line); err != nil {
+			return nil, err
 		}
 	}
-	err = cmp.Or(err, sorter.Each(func(s *sorted) error { return w.roads.Add(s.road, w.box(int(s.road))) }))
-	return w, cmp.Or(err, w.roads.Seal())
+	return w, w.seal()
 }
 
-// at is where a node is.
-func (w *Driveways) at(node uint32) geometry.Coord {
-	n := &w.data.Nodes.Slice()[node]
-	return geometry.Coord{X: n.Lon, Y: n.Lat}
-}
-
-// box is the box of a road.
-func (w *Driveways) box(road int) boxtree.Box {
-	b := boxtree.Empty
-	for _, n := range w.data.NodesOf(road) {
-		b.Extend(w.at(n).Box())
-	}
-	return b
-}
-
-// Free removes the files.
-func (w *Driveways) Free() error { return cmp.Or(w.streetAt.Free(), w.roads.Free()) }
-
-// edges yields the edges of roads without a name that may touch a box, in the order of the roads.
-func (w *Driveways) edges(b *boxtree.Box, yield func(from, to uint32)) {
-	var found []uint32
-	w.roads.Each(b, func(road *uint32) { found = append(found, *road) })
-	slices.Sort(found)
-	for _, i := range found {
-		nodes := w.data.NodesOf(int(i))
-		for k := 1; k < len(nodes); k++ {
-			box := w.at(nodes[k-1]).Box()
-			box.Extend(w.at(nodes[k]).Box())
-			if box.Overlaps(b) {
-				yield(nodes[k-1], nodes[k])
-			}
-		}
+// near yields the edges of roads without a name that may touch a box, in the order of the roads.
+func (w *Driveways) near(b *boxtree.Box, yield func(from, to geometry.Coord)) {
+	var found []*part
+	w.parts.Each(b, func(p *part) { found = append(found, p) })
+	slices.SortFunc(found, func(p, q *part) int { return cmp.Compare(p.first, q.first) })
+	for _, p := range found {
+		w.edges(p, b, yield)
 	}
 }
 
@@ -155,21 +103,28 @@ type Network struct {
 }
 
 type node struct {
-	number uint32 // + 1; 0 where the slot is free
-	links  uint32 // the last of the node's links, + 1; 0 for none
+	at    geometry.Coord
+	used  bool   // false where the slot is free
+	links uint32 // the last of the node's links, + 1; 0 for none
 	approach
 }
 
 type link struct{ to, before uint32 } // a slot, and another link of the same node, + 1
 
-// slot finds the slot of a node, which becomes its own if it has none.
-func (n *Network) slot(number uint32) uint32 {
+// slot finds the slot of a position, which is free if the position is that of no node.
+func (n *Network) slot(at geometry.Coord) uint32 {
 	mask := uint32(len(n.nodes) - 1)
-	i := number * 0x9E3779B1 >> 7 & mask
-	for n.nodes[i].number != 0 && n.nodes[i].number != number+1 {
+	i := (uint32(at.X)*0x9E3779B1 ^ uint32(at.Y)*0x85EBCA6B) >> 7 & mask
+	for n.nodes[i].used && n.nodes[i].at != at {
 		i = (i + 1) & mask
 	}
-	n.nodes[i].number = number + 1
+	return i
+}
+
+// add returns the slot of a position, which becomes a node.
+func (n *Network) add(at geometry.Coord) uint32 {
+	i := n.slot(at)
+	n.nodes[i].at, n.nodes[i].used = at, true
 	return i
 }
 
@@ -180,33 +135,45 @@ func (n *Network) link(from, to uint32) {
 
 // Within looks from all streets along the roads without a name to what is in a box.
 func (w *Driveways) Within(box boxtree.Box) *Network {
-	box = surely(box, maxApproach+maxDriveway)
-	var edges [][2]uint32
-	w.edges(&box, func(from, to uint32) { edges = append(edges, [2]uint32{from, to}) })
+	box = Around(box, maxApproach+maxDriveway)
+	var edges [][2]geometry.Coord
+	all := box
+	w.near(&box, func(from, to geometry.Coord) {
+		edges = append(edges, [2]geometry.Coord{from, to})
+		all.Extend(from.Box())
+		all.Extend(to.Box())
+	})
 	n := &Network{w: w, nodes: make([]node, 4<<bits.Len(uint(len(edges)))), links: make([]link, 0, 2*len(edges))}
 	for _, e := range edges {
-		from, to := n.slot(e[0]), n.slot(e[1])
+		from, to := n.add(e[0]), n.add(e[1])
 		n.link(from, to)
 		n.link(to, from)
 	}
-	var queue minheap.Heap[uint32]
-	streetAt := w.streetAt.Slice()
-	for i := range n.nodes {
-		if at := &n.nodes[i]; at.number != 0 && streetAt[at.number-1] != 0 {
-			at.approach = approach{0, streetAt[at.number-1]}
-			queue.Push(0, uint32(i))
-		}
+	if len(edges) == 0 {
+		return n
 	}
+	var queue minheap.Heap[uint32]
+	w.streets.parts.Each(&all, func(p *part) {
+		if w.streets.At(p.line).Kind == tagging.PathStreet {
+			return
+		}
+		for _, c := range w.streets.of(p) {
+			i := n.slot(c)
+			if at, begin := &n.nodes[i], (approach{0, p.line + 1}); at.used && begin.nearer(at.approach) {
+				at.approach = begin
+				queue.Push(0, i)
+			}
+		}
+	})
 	for len(queue) > 0 {
 		next := queue.Pop()
 		at := n.nodes[next.Value]
 		if next.Key > at.metres {
 			continue
 		}
-		here := w.at(at.number - 1)
 		for i := at.links; i != 0; i = n.links[i-1].before {
 			to := &n.nodes[n.links[i-1].to]
-			further := approach{at.metres + geometry.Distance(here, w.at(to.number-1)), at.street}
+			further := approach{at.metres + geometry.Distance(at.at, to.at), at.street}
 			if further.metres <= maxDriveway && further.nearer(to.approach) {
 				to.approach = further
 				queue.Push(further.metres, n.links[i-1].to)
@@ -223,7 +190,7 @@ func (n *Network) Access(o *Outline) (own Access, found bool) {
 	}
 	own.metres = maxApproach
 	wide := Around(o.box, maxApproach)
-	n.w.edges(&wide, func(from, to uint32) {
+	n.w.near(&wide, func(from, to geometry.Coord) {
 		leads := n.nodes[n.slot(from)].approach
 		if other := n.nodes[n.slot(to)].approach; other.nearer(leads) {
 			leads = other
@@ -231,7 +198,7 @@ func (n *Network) Access(o *Outline) (own Access, found bool) {
 		if leads.street == 0 {
 			return
 		}
-		if d := o.to(n.w.at(from), n.w.at(to)); d < own.metres {
+		if d := o.to(from, to); d < own.metres {
 			own, found = Access{metres: d, toStreet: leads.metres, street: leads.street - 1}, true
 		}
 	})

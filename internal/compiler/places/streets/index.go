@@ -83,24 +83,13 @@ func (x *Index[T]) descend(b *boxtree.Box, level int, from, to uint32, yield fun
 // Free removes the files.
 func (x *Index[T]) Free() error { return cmp.Or(x.items.Free(), x.groups.Free()) }
 
-// Around is a box with some metres around it, and a little more. It does not go around the antimeridian.
+// Around is a box with all around it that is within some metres, and a little more, up to the antimeridian and the
+// poles.
 func Around(b boxtree.Box, metres float64) boxtree.Box {
 	const more = 2 // what rounding takes away
-	north := metres/(geometry.EarthRadius*geometry.RadiansPerUnit) + more
-	east := metres/(geometry.EarthRadius*geometry.RadiansPerUnit)/cosineAt(b) + more
-	return grown(b, east, north)
-}
-
-// surely is a box with all around it that is within some metres, however large it is.
-func surely(b boxtree.Box, metres float64) boxtree.Box {
-	north := (metres + 1) / (geometry.EarthRadius * geometry.RadiansPerUnit) * 1.001
+	north := metres/(geometry.EarthRadius*geometry.RadiansPerUnit)*1.001 + more
 	farthest := max(math.Abs(float64(b.MinY)), math.Abs(float64(b.MaxY))) + north
 	east := north / max(math.Cos(farthest*geometry.RadiansPerUnit), 0.01) * 1.01
-	return grown(b, east, north)
-}
-
-// grown is a box with some units around it, up to the antimeridian and the poles.
-func grown(b boxtree.Box, east, north float64) boxtree.Box {
 	clamp := func(v, limit float64) int32 { return int32(min(max(v, -limit), limit)) }
 	return boxtree.Box{MinX: clamp(float64(b.MinX)-east, geometry.HalfTurn),
 		MinY: clamp(float64(b.MinY)-north, geometry.HalfTurn/2),

@@ -69,7 +69,7 @@ func TestAround(t *testing.T) {
 		b.ExtendTo(at.X+rng.Int32N(size), min(at.Y+rng.Int32N(size), 899_000_000))
 		near := geometry.Coord{X: at.X + rng.Int32N(400_000) - 200_000, Y: at.Y + rng.Int32N(20_000) - 10_000}
 		if d := geometry.Distance(at, near); near.Y < 900_000_000 && near.Y > -900_000_000 {
-			if wide, point := surely(b, d), near.Box(); !wide.Overlaps(&point) {
+			if wide, point := Around(b, d), near.Box(); !wide.Overlaps(&point) {
 				t.Fatalf("%v is %g m from %v, and not in %v", near, d, b, wide)
 			}
 		}

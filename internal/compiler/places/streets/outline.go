@@ -16,13 +16,8 @@ type flat struct{ x, y float64 }
 
 func newPlane(b boxtree.Box) plane {
 	north := geometry.EarthRadius * geometry.RadiansPerUnit
-	return plane{(float64(b.MinX) + float64(b.MaxX)) / 2, (float64(b.MinY) + float64(b.MaxY)) / 2, north * cosineAt(b),
-		north}
-}
-
-// cosineAt is the cosine of the latitude of a box's middle, or what is nearly that at a pole, where it would be 0.
-func cosineAt(b boxtree.Box) float64 {
-	return max(math.Cos((float64(b.MinY)+float64(b.MaxY))/2*geometry.RadiansPerUnit), 0.01)
+	x, y := (float64(b.MinX)+float64(b.MaxX))/2, (float64(b.MinY)+float64(b.MaxY))/2
+	return plane{x, y, north * max(math.Cos(y*geometry.RadiansPerUnit), 0.01), north} // not 0 at a pole
 }
 
 func (p *plane) flat(c geometry.Coord) flat {

@@ -75,73 +75,34 @@ type Street struct {
 	_        [3]uint8
 }
 
-// part is a run of edges of a street: some of the coordinates of all streets.
-type part struct {
-	street uint32
-	edges  uint32
-	first  uint64
-}
-
-type sortedPart struct {
-	order uint64
-	part
-}
-
-// maxPartEdges is how many edges a part has at most.
-const maxPartEdges = 16
-
 // Map finds streets.
 type Map struct {
 	streets *scratch.Array[Street]
-	coords  *scratch.Array[geometry.Coord]
-	sorter  *scratch.Sorter[sortedPart]
-	parts   *Index[part] // along the curve
+	lines
 }
 
 // NewMap makes a map of no streets.
 func NewMap(dir *scratch.Dir) *Map {
-	return &Map{
-		streets: scratch.NewArray[Street](dir, "streets"),
-		coords:  scratch.NewArray[geometry.Coord](dir, "streetcoords"),
-		parts:   NewIndex[part](dir, "streetparts"),
-		sorter: scratch.NewSorter(dir, "streetparts", dir.SortMemory(), func(a, b sortedPart) int {
-			return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.first, b.first))
-		}),
-	}
+	return &Map{scratch.NewArray[Street](dir, "streets"), newLines(dir, "street")}
 }
 
-// Add takes a street on. Streets come in the order of placefile.CompareRefs.
+// Add takes a street on.
 func (m *Map) Add(s Street, lines [][]geometry.Coord) error {
-	n := uint32(m.streets.Len())
 	err := m.streets.Append(s)
 	for _, line := range lines {
-		first := uint64(m.coords.Len())
-		err = cmp.Or(err, m.coords.Append(line...))
-		for i := 0; i < len(line)-1; i += maxPartEdges {
-			edges := min(maxPartEdges, len(line)-1-i)
-			box := geometry.BoxOf(line[i : i+edges+1])
-			err = cmp.Or(err, m.sorter.Add(sortedPart{box.Order(), part{n, uint32(edges), first + uint64(i)}}))
-		}
+		err = cmp.Or(err, m.add(uint32(m.streets.Len()-1), line))
 	}
 	return err
 }
 
 // Seal ends the adding.
-func (m *Map) Seal() error {
-	err := m.sorter.Each(func(p *sortedPart) error { return m.parts.Add(p.part, geometry.BoxOf(m.line(&p.part))) })
-	return cmp.Or(err, m.parts.Seal())
-}
-
-// line is where a part goes.
-func (m *Map) line(p *part) []geometry.Coord {
-	return m.coords.Slice()[p.first : p.first+uint64(p.edges)+1]
-}
+func (m *Map) Seal() error { return m.seal() }
 
 // At returns a street.
 func (m *Map) At(n uint32) *Street { return &m.streets.Slice()[n] }
 
 // Free removes the files.
-func (m *Map) Free() error { return cmp.Or(m.streets.Free(), m.coords.Free(), m.parts.Free()) }
+func (m *Map) Free() error { return cmp.Or(m.streets.Free(), m.lines.Free()) }
 
 // Candidate is a street that a house may be on.
 type Candidate struct {
@@ -160,17 +121,11 @@ func (c *Candidate) Compare(o *Candidate) int {
 // They are in the order of their numbers.
 func (m *Map) Near(list []Candidate, o *Outline, reach float64) []Candidate {
 	wide := Around(o.box, reach)
-	streets := m.streets.Slice()
 	m.parts.Each(&wide, func(p *part) {
-		line := m.line(p)
 		nearest := math.Inf(1)
-		for k := 1; k < len(line); k++ {
-			if edge := geometry.BoxOf(line[k-1 : k+1]); edge.Overlaps(&wide) {
-				nearest = min(nearest, o.to(line[k-1], line[k]))
-			}
-		}
-		s := &streets[p.street]
-		c := Candidate{s.Number, p.street, nearest, nearest}
+		m.edges(p, &wide, func(from, to geometry.Coord) { nearest = min(nearest, o.to(from, to)) })
+		s := m.At(p.line)
+		c := Candidate{s.Number, p.line, nearest, nearest}
 		limit := reach
 		switch s.Kind {
 		case tagging.PathStreet:

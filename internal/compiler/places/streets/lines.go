@@ -1,0 +1,77 @@
+package streets
+
+import (
+	"cmp"
+
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+)
+
+// lines finds the edges of lines that are near something.
+type lines struct {
+	coords *scratch.Array[geometry.Coord]
+	sorter *scratch.Sorter[sortedPart]
+	parts  *Index[part] // along the curve
+}
+
+// part is a run of edges of a line: some of the coordinates of all lines.
+type part struct {
+	line  uint32 // as its owner numbers it
+	edges uint32
+	first uint64
+}
+
+type sortedPart struct {
+	order uint64
+	part
+}
+
+// maxPartEdges is how many edges a part has at most.
+const maxPartEdges = 16
+
+func newLines(dir *scratch.Dir, name string) lines {
+	return lines{
+		coords: scratch.NewArray[geometry.Coord](dir, name+"-coords"),
+		parts:  NewIndex[part](dir, name+"-parts"),
+		sorter: scratch.NewSorter(dir, name+"-parts", dir.SortMemory(), func(a, b sortedPart) int {
+			return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.first, b.first))
+		}),
+	}
+}
+
+// add adds a line.
+func (l *lines) add(number uint32, line []geometry.Coord) error {
+	first := uint64(l.coords.Len())
+	err := l.coords.Append(line...)
+	for i := 0; i < len(line)-1; i += maxPartEdges {
+		edges := min(maxPartEdges, len(line)-1-i)
+		box := geometry.BoxOf(line[i : i+edges+1])
+		err = cmp.Or(err, l.sorter.Add(sortedPart{box.Order(), part{number, uint32(edges), first + uint64(i)}}))
+	}
+	return err
+}
+
+// seal ends the adding.
+func (l *lines) seal() error {
+	err := l.sorter.Each(func(p *sortedPart) error { return l.parts.Add(p.part, geometry.BoxOf(l.of(&p.part))) })
+	return cmp.Or(err, l.parts.Seal())
+}
+
+// of returns the positions of a part.
+func (l *lines) of(p *part) []geometry.Coord {
+	return l.coords.Slice()[p.first : p.first+uint64(p.edges)+1]
+}
+
+// edges yields the edges of a part that may touch a box.
+func (l *lines) edges(p *part, b *boxtree.Box, yield func(from, to geometry.Coord)) {
+	line := l.of(p)
+	for k := 1; k < len(line); k++ {
+		if edge := geometry.BoxOf(line[k-1 : k+1]); edge.Overlaps(b) {
+			yield(line[k-1], line[k])
+		}
+	}
+}
+
+// Free removes the files.
+func (l *lines) Free() error { return cmp.Or(l.coords.Free(), l.parts.Free()) }
