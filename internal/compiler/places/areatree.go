@@ -5,7 +5,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/contexts"
 	"github.com/mapsedge/caddy-maps/internal/country"
@@ -82,15 +81,13 @@ func (c *compiler) findContexts() (err error) {
 		}
 	}
 	const zooms = placefile.ContextZoom - region.CoverageZoom
-	bounds := c.store.bounds.Slice()
-	return cmp.Or(err, r.Each(func(n uint32) boxtree.Box { return bounds[n] },
-		func(row, from, to uint32, around, crossing []uint32) error {
-			for x := from >> zooms; x <= (to-1)>>zooms; x++ {
-				c.data.Tiles.Add(x<<region.CoverageZoom | row>>zooms)
-			}
-			first := row << placefile.ContextZoom
-			return c.out.Context(first+from, first+to, around, crossing)
-		}))
+	return cmp.Or(err, r.Each(func(row, from, to uint32, around, crossing []uint32) error {
+		for x := from >> zooms; x <= (to-1)>>zooms; x++ {
+			c.data.Tiles.Add(x<<region.CoverageZoom | row>>zooms)
+		}
+		first := row << placefile.ContextZoom
+		return c.out.Context(first+from, first+to, around, crossing)
+	}))
 }
 
 // around yields the areas that contain a position, of those that are asked for.
