@@ -3,8 +3,6 @@ package objects
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
-	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -70,17 +68,16 @@ func (d *Data) assembleDrives(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n > math.MaxUint32 {
-		return fmt.Errorf("the roads without a name have %d nodes, and a region may have %d", n, uint32(math.MaxUint32))
-	}
 	nodes, err := d.Nodes.Extend(n)
 	if err != nil {
 		return err
 	}
-	d.driveNodes.Members(0, d.driveNodes.Words(), func(rank, number uint64) {
+	if err := d.driveNodes.Each(ctx, func(rank uint32, number uint64) {
 		at := d.nodes.At(number)
 		nodes[rank] = Node{Lat: at.Lat, Lon: at.Lon}
-	})
+	}); err != nil {
+		return err
+	}
 	for named, records := range []*scratch.Records{d.drives, d.streetNodes} {
 		if err := records.Sort(ctx); err != nil {
 			return err
@@ -101,7 +98,7 @@ func (d *Data) addRoad(records *scratch.Records, i int, named uint32) error {
 	for range r.Uvarint() {
 		number += uint64(r.Varint())
 		if rank, ok := d.driveNodes.Of(number); ok {
-			if err := d.RoadNodes.Append(uint32(rank)); err != nil {
+			if err := d.RoadNodes.Append(rank); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
@@ -130,20 +129,14 @@ func (c *Consumer) placeNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n > network.NoNode {
-		return fmt.Errorf("the roads have %d nodes, and a region may have %d", n, uint32(network.NoNode))
-	}
 	nodes, err := c.data.Nodes.Extend(n)
 	if err != nil {
 		return err
 	}
-	if err := inorder.Ranges(ctx, c.used.Words(), some, func(from, to int) (struct{}, error) {
-		c.used.Members(from, to, func(rank, number uint64) {
-			at := c.nodes.At(number)
-			nodes[rank] = network.Node{Lat: at.Lat, Lon: at.Lon}
-		})
-		return struct{}{}, nil
-	}, func(struct{}) error { return nil }); err != nil {
+	if err := c.used.Each(ctx, func(rank uint32, number uint64) {
+		at := c.nodes.At(number)
+		nodes[rank] = network.Node{Lat: at.Lat, Lon: at.Lon}
+	}); err != nil {
 		return err
 	}
 	for _, s := range c.special.Slice() {
@@ -161,13 +154,13 @@ func (c *Consumer) placeNodes(ctx context.Context) error {
 func (c *Consumer) rankOf(id int64) uint32 {
 	if number, ok := c.nodes.Find(id); ok {
 		if rank, ok := c.used.Of(number); ok {
-			return uint32(rank)
+			return rank
 		}
 	}
 	return network.NoNode
 }
 
-// some is how many ways, or words of Ranks, one goroutine works on at a time.
+// some is how many ways one goroutine works on at a time.
 const some = 4096
 
 // placeRoads fills the roads and their nodes.
