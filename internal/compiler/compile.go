@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -84,7 +83,11 @@ type Counts struct {
 // nothing is left behind, and a file that was at the output before stands; what a killed build left is removed by the
 // next one.
 func Build(ctx context.Context, opts Options) (*Report, error) {
-	if err := opts.check(); err != nil {
+	if len(opts.Inputs) == 0 {
+		return nil, errors.New("no extract given")
+	}
+	// What cannot be written is refused before anything is read: reading a country takes minutes.
+	if err := newfile.Check(opts.Output, opts.Inputs...); err != nil {
 		return nil, err
 	}
 	opts.Memory = cmp.Or(opts.Memory, memory.Default())
@@ -114,14 +117,14 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 
 // part is a part of a region: what collects it from the extracts, and what writes its sections.
 type part struct {
-	name     string
-	consumer osm.Consumer
-	stages   int // of write, for the progress; 0 where another part writes
-	write    func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error
-	count    func(*Counts)
+	name      string
+	consumers []osm.Consumer
+	stages    int // of write, for the progress
+	write     func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error
+	count     func(*Counts)
 }
 
-// parts lists all parts. They do not know each other, but for the coast, which is a part of the map.
+// parts lists all parts. They do not know each other.
 func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 	found, err := objects.NewData(dir)
 	if err != nil {
@@ -132,7 +135,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 		return nil, err
 	}
 	all := []part{{
-		name: "places", consumer: found, stages: 2,
+		name: "places", consumers: []osm.Consumer{found}, stages: 2,
 		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
 			covered := *e.Tiles
 			found.Bounds, found.Tiles, found.Progress = e.Bounds, &covered, bar
@@ -147,7 +150,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 			c.Interpolations = int64(found.Interpolations.Len())
 		},
 	}, {
-		name: "roads", consumer: network, stages: 3,
+		name: "roads", consumers: []osm.Consumer{network}, stages: 3,
 		write: func(ctx context.Context, w *region.Writer, _ *osm.Extracts, bar *progress.Bar) error {
 			return network.Write(ctx, w, bar)
 		},
@@ -164,11 +167,12 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(all, part{name: "coast", consumer: shore}, part{
-		name: "map", consumer: drawn, stages: 1,
+	return append(all, part{
+		name: "map", consumers: []osm.Consumer{shore, drawn}, stages: 1,
 		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
 			return drawn.Write(ctx, w, e.Tiles, bar)
 		},
+		count: func(*Counts) {},
 	}), nil
 }
 
@@ -182,9 +186,9 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	if err != nil {
 		return nil, err
 	}
-	consumers := make([]osm.Consumer, len(parts))
+	var consumers []osm.Consumer
 	for i := range parts {
-		consumers[i] = parts[i].consumer
+		consumers = append(consumers, parts[i].consumers...)
 	}
 	extracts, err := osm.Read(ctx, temp, o.Inputs, bar, consumers...)
 	if err != nil {
@@ -192,9 +196,7 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	}
 	report.Timestamp, report.Counts.Counts = extracts.Timestamp, extracts.Counts
 	for i := range parts {
-		if parts[i].count != nil {
-			parts[i].count(&report.Counts)
-		}
+		parts[i].count(&report.Counts)
 	}
 	report.Read = time.Since(began)
 
@@ -225,7 +227,6 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 // write writes all parts, side by side. When ctx ends, it returns at once; what still runs then touches no file that
 // stays.
 func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts, bar *progress.Bar) error {
-	parts = slices.DeleteFunc(parts, func(p part) bool { return p.write == nil })
 	stages := make([]int, len(parts))
 	for i := range parts {
 		stages[i] = parts[i].stages
@@ -251,24 +252,14 @@ func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts,
 	}
 }
 
-// check refuses what cannot be written before anything is read: reading a country takes minutes.
-func (o *Options) check() error {
-	if len(o.Inputs) == 0 {
-		return errors.New("no extract given")
-	}
-	return newfile.Check(o.Output, o.Inputs...)
-}
-
 // meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the
 // extracts alone.
 func (o *Options) meta(e *osm.Extracts, c *Counts) region.Meta {
 	m := region.Meta{
 		License: License, Attribution: Attribution, Timestamp: e.Timestamp,
 		Bounds: region.Bounds{
-			MinLat: e.Bounds.Min.Lat(),
-			MinLon: e.Bounds.Min.Lon(),
-			MaxLat: e.Bounds.Max.Lat(),
-			MaxLon: e.Bounds.Max.Lon(),
+			MinLat: e.Bounds.Min.Lat(), MinLon: e.Bounds.Min.Lon(),
+			MaxLat: e.Bounds.Max.Lat(), MaxLon: e.Bounds.Max.Lon(),
 		},
 		Counts: map[string]int64{
 			"nodes": c.Nodes, "ways": c.Ways, "relations": c.Relations, "roads": c.Roads, "restrictions": c.Restrictions,

@@ -7,50 +7,39 @@ import (
 	"sync"
 )
 
-// Run works on what give is called with, on all cores, and yields the results in the order of these calls. No more
+// Run works on what source calls give with, on all cores, and yields the results in the order of these calls. No more
 // than some for each core are in hand at a time. The first error of work, in that order, or of yield ends it.
 func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
 	yield func(Out) error) error {
-	type task struct {
-		in   In
-		out  Out
-		err  error
-		done chan struct{}
+	type result struct {
+		out Out
+		err error
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	workers := runtime.GOMAXPROCS(0)
-	tasks, order := make(chan *task, workers), make(chan *task, workers)
+	order := make(chan chan result, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	for range workers {
-		wg.Go(func() {
-			for t := range tasks {
-				if t.err = ctx.Err(); t.err == nil {
-					t.out, t.err = work(t.in)
-				}
-				close(t.done)
-			}
-		})
-	}
 	wg.Go(func() {
 		defer close(order)
-		defer close(tasks)
 		source(func(in In) bool {
-			t := &task{in: in, done: make(chan struct{})}
-			return Send(ctx, order, t) && Send(ctx, tasks, t)
+			done := make(chan result, 1)
+			if !Send(ctx, order, done) {
+				return false
+			}
+			wg.Go(func() {
+				out, err := work(in)
+				done <- result{out, err}
+			})
+			return true
 		})
 	})
-	for t := range order {
-		select {
-		case <-t.done:
-		case <-ctx.Done(): // a task that no worker has been given is never done
-			return ctx.Err()
+	for done := range order {
+		r := <-done
+		if r.err != nil {
+			return r.err
 		}
-		if t.err != nil {
-			return t.err
-		}
-		if err := yield(t.out); err != nil {
+		if err := yield(r.out); err != nil {
 			return err
 		}
 	}

@@ -3,12 +3,11 @@
 package memory
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
+	"strings"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/dustin/go-humanize"
@@ -24,11 +23,9 @@ const (
 // Default is a quarter of the memory of the machine, or of the control group that the process is in, and at least 512
 // MiB.
 func Default() int64 {
-	total := uint64(0)
-	for _, source := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
-		if n, err := source(); err == nil && n > 0 && (total == 0 || n < total) {
-			total = n
-		}
+	total, err := memlimit.FromSystem()
+	if n, failed := memlimit.FromCgroup(); failed == nil && (err != nil || n < total) {
+		total = n
 	}
 	return max(int64(min(total, 1<<62)/4), usual)
 }
@@ -51,11 +48,8 @@ func Parse(text string) (int64, error) {
 // Limit has the garbage collector keep the heap small enough for a build that may take some bytes in all, and returns
 // how to undo that. What the runtime does not count, such as the threads' stacks of the system, is left some room.
 func Limit(bytes int64) (undo func()) {
-	limit := bytes - bytes/16
-	if before := debug.SetMemoryLimit(-1); before < limit {
-		limit = before
-	}
-	before := debug.SetMemoryLimit(limit)
+	before := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(before, bytes-bytes/16))
 	return func() { debug.SetMemoryLimit(before) }
 }
 
@@ -72,17 +66,9 @@ func Used() int64 {
 
 // UsedBy is how much anonymous memory a process takes, in bytes; 0 where the system does not tell.
 func UsedBy(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err == nil {
-		for line := range bytes.Lines(status) {
-			if rest, ok := bytes.CutPrefix(line, []byte("RssAnon:")); ok {
-				if fields := bytes.Fields(rest); len(fields) == 2 {
-					if kib, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
-						return kib << 10
-					}
-				}
-			}
-		}
-	}
-	return 0
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	kib := int64(0)
+	_, _ = fmt.Sscan(rest, &kib)
+	return kib << 10
 }

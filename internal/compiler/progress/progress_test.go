@@ -44,9 +44,15 @@ func TestSplit(t *testing.T) {
 	parts := b.Split("compile", 1, 2)
 	parts[0].Start("roads", 10)
 	parts[1].Start("houses", 3)
+	time.Sleep(interval)
 	parts[0].Add(5)
 	parts[1].Add(1)
-	parts[1].Start("streets", 4) // ends the stage before
+	if b.done != 1<<19+1<<19/3 {
+		t.Errorf("%d done", b.done)
+	}
+	parts[1].Finish()
+	parts[1].Start("streets", 4)
+	time.Sleep(interval)
 	parts[1].Add(100)
 	if b.done != 1<<19+1<<19+3<<17 {
 		t.Errorf("%d done", b.done)
@@ -64,8 +70,10 @@ func TestSplit(t *testing.T) {
 
 // TestNobody: a bar that nobody watches may be used all the same.
 func TestNobody(t *testing.T) {
-	b := New(nil)
-	b.Start("nodes", 1)
-	b.Add(1)
-	b.Finish()
+	for _, b := range []*Bar{nil, New(nil)} {
+		b.Start("nodes", 1)
+		b.Add(1)
+		b.Split("compile", 1)[0].Finish()
+		b.Finish()
+	}
 }

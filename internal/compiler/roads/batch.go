@@ -148,7 +148,7 @@ func (s *someRoads) read(c *Consumer, i int) {
 		for range n {
 			number += uint64(d.Varint())
 			rank, _ := c.used.Of(number)
-			s.nodes = append(s.nodes, uint32(rank))
+			s.nodes = append(s.nodes, rank)
 		}
 		s.roads = append(s.roads, r)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
@@ -125,22 +124,21 @@ func (c *Consumer) Finish(ctx context.Context) error {
 }
 
 // placeNodes fills the nodes that roads use, and what there is at them.
-func (c *Consumer) placeNodes(context.Context) error {
+func (c *Consumer) placeNodes(ctx context.Context) error {
 	n, err := c.used.Finish()
 	if err != nil {
 		return err
-	}
-	if n > network.NoNode {
-		return fmt.Errorf("the roads have %d nodes, and a region may have %d", n, uint32(network.NoNode))
 	}
 	nodes, err := c.data.Nodes.Extend(n)
 	if err != nil {
 		return err
 	}
-	c.used.Members(0, c.used.Words(), func(rank, number uint64) {
+	if err := c.used.Each(ctx, func(rank uint32, number uint64) {
 		at := c.nodes.At(number)
 		nodes[rank] = network.Node{Lat: at.Lat, Lon: at.Lon}
-	})
+	}); err != nil {
+		return err
+	}
 	for _, s := range c.special.Slice() {
 		if s.Node = c.rankOf(s.id); s.Node != network.NoNode {
 			if err := c.data.Special.Append(s.Special); err != nil {
@@ -156,13 +154,13 @@ func (c *Consumer) placeNodes(context.Context) error {
 func (c *Consumer) rankOf(id int64) uint32 {
 	if number, ok := c.nodes.Find(id); ok {
 		if rank, ok := c.used.Of(number); ok {
-			return uint32(rank)
+			return rank
 		}
 	}
 	return network.NoNode
 }
 
-// some is how many ways, or words of Ranks, one goroutine works on at a time.
+// some is how many ways one goroutine works on at a time.
 const some = 4096
 
 // placeRoads fills the roads and their nodes.

@@ -14,10 +14,8 @@ import (
 // them. Room on the disk is taken when it grows, so that a full disk is an error of Append and not a fault later. The
 // zero Array is empty and cannot grow.
 type Array[T any] struct {
-	dir  *Dir
-	name string
-	file *mapping // nil without elements
-	data []T      // up to the capacity
+	file mapping
+	data []T // up to the capacity
 	n    int
 }
 
@@ -26,7 +24,7 @@ func NewArray[T any](d *Dir, name string) *Array[T] {
 	if binary.Size(*new(T)) < 0 {
 		panic(fmt.Sprintf("scratch: %T has no fixed size", *new(T)))
 	}
-	return &Array[T]{dir: d, name: name}
+	return &Array[T]{file: mapping{dir: d, name: name}}
 }
 
 // Len is the number of elements.
@@ -70,12 +68,7 @@ func (a *Array[T]) Truncate(n int) {
 }
 
 // reserve makes room for at least n elements.
-func (a *Array[T]) reserve(n int) (err error) {
-	if a.file == nil {
-		if a.file, err = a.dir.create(a.name); err != nil {
-			return fmt.Errorf("temporary files: %w", err)
-		}
-	}
+func (a *Array[T]) reserve(n int) error {
 	size := int(unsafe.Sizeof(*new(T)))
 	a.data = nil
 	if err := a.file.grow(n * size); err != nil {
@@ -87,18 +80,15 @@ func (a *Array[T]) reserve(n int) (err error) {
 
 // Free removes the file. The array is empty then, and may grow again.
 func (a *Array[T]) Free() error {
-	if a.file == nil {
-		return nil
-	}
-	f := a.file
-	a.file, a.data, a.n = nil, nil, 0
-	return f.remove()
+	a.data, a.n = nil, 0
+	return a.file.remove()
 }
 
 // mapping is a temporary file with all its bytes in the address space.
 type mapping struct {
 	dir   *Dir
-	file  *os.File
+	name  string
+	file  *os.File // nil without bytes
 	bytes mmap.MMap
 }
 
@@ -113,6 +103,11 @@ var zeros [pageBytes]byte
 
 // grow makes the file at least so large. It writes the new bytes, since only that takes room on the disk everywhere.
 func (m *mapping) grow(least int) error {
+	if m.file == nil {
+		if err := m.dir.create(m); err != nil {
+			return err
+		}
+	}
 	before := len(m.bytes)
 	size := (max(least, before+min(before, stepBytes)) + pageBytes - 1) / pageBytes * pageBytes
 	for at := before; at < size; at += pageBytes {
@@ -137,10 +132,14 @@ func (m *mapping) unmap() error {
 
 // remove closes the file and removes it.
 func (m *mapping) remove() error {
-	d := m.dir
-	d.grow(-int64(len(m.bytes)))
-	d.mu.Lock()
-	delete(d.open, m)
-	d.mu.Unlock()
-	return errors.Join(m.unmap(), m.file.Close(), os.Remove(m.file.Name()))
+	if m.file == nil {
+		return nil
+	}
+	f := m.file
+	m.file = nil
+	m.dir.grow(-int64(len(m.bytes)))
+	m.dir.mu.Lock()
+	delete(m.dir.open, m)
+	m.dir.mu.Unlock()
+	return errors.Join(m.unmap(), f.Close(), os.Remove(f.Name()))
 }

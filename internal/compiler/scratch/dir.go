@@ -33,10 +33,7 @@ type Dir struct {
 	size, peak int64
 }
 
-const (
-	suffix   = ".build"
-	lockName = "lock"
-)
+const suffix = ".build"
 
 // Open makes a directory for one build in a parent directory, and removes those that builds of the same name have left
 // there that were killed. Close removes it.
@@ -48,30 +45,25 @@ func Open(parent, name string, memory int64) (*Dir, error) {
 			return nil, fmt.Errorf("temporary files: %w", err)
 		}
 		lock, err := lockDir(path)
-		if err == nil {
+		if lock != nil {
 			return &Dir{Memory: memory, path: path, lock: lock, open: map[*mapping]bool{}}, nil
 		}
 		os.RemoveAll(path)
-		if !errors.Is(err, errTaken) {
+		if err != nil {
 			return nil, fmt.Errorf("temporary files: %w", err)
 		}
 	}
 }
 
-// errTaken says that another build is about to remove a directory, or has done so.
-var errTaken = errors.New("the directory is another's")
-
-// lockDir locks a directory, if nobody else has.
+// lockDir locks a directory. It returns nil where another build has the lock, or had it and removed the directory.
 func lockDir(path string) (*flock.Flock, error) {
-	lock := flock.New(filepath.Join(path, lockName))
+	lock := flock.New(filepath.Join(path, "lock"))
 	locked, err := lock.TryLock()
-	if err == nil && locked {
-		if _, err = os.Stat(lock.Path()); err == nil { // who had the lock just before may have removed the directory
-			return lock, nil
-		}
+	if _, removed := os.Stat(lock.Path()); locked && removed == nil {
+		return lock, nil
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = errTaken
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	return nil, errors.Join(err, lock.Close())
 }
@@ -85,7 +77,7 @@ func removeAbandoned(parent, name string) {
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "."+name+".") && strings.HasSuffix(e.Name(), suffix) && e.IsDir() {
 			path := filepath.Join(parent, e.Name())
-			if lock, err := lockDir(path); err == nil {
+			if lock, _ := lockDir(path); lock != nil {
 				_ = removeDir(path, lock)
 			}
 		}
@@ -129,21 +121,17 @@ func (d *Dir) grow(bytes int64) {
 	d.peak = max(d.peak, d.size)
 }
 
-// create makes an empty file.
-func (d *Dir) create(name string) (*mapping, error) {
+// create makes the file of a mapping.
+func (d *Dir) create(m *mapping) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil, os.ErrClosed
+		return os.ErrClosed
 	}
 	d.files++
-	f, err := os.Create(filepath.Join(d.path, fmt.Sprintf("%s.%d", name, d.files)))
-	if err != nil {
-		return nil, err
-	}
-	m := &mapping{dir: d, file: f}
 	d.open[m] = true
-	return m, nil
+	m.file, err = os.Create(filepath.Join(d.path, fmt.Sprintf("%s.%d", m.name, d.files)))
+	return err
 }
 
 // Release unmaps and closes all that was made in the directory and not freed, so that its room on the disk is free

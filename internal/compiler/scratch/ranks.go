@@ -1,20 +1,25 @@
 package scratch
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
 )
 
 // Ranks number the members of a set of numbers from 0 on, in their order.
 type Ranks struct {
 	words  *Array[uint64] // a bit for each number
-	before *Array[uint64] // how many members come before each word
+	before *Array[uint32] // how many members come before each word
 }
 
 // NewRanks makes an empty set.
 func NewRanks(d *Dir, name string) *Ranks {
-	return &Ranks{NewArray[uint64](d, name+"-set"), NewArray[uint64](d, name+"-ranks")}
+	return &Ranks{NewArray[uint64](d, name), NewArray[uint32](d, name+"-ranks")}
 }
 
 // Init prepares for numbers below a limit.
@@ -37,34 +42,36 @@ func (r *Ranks) Finish() (n int, err error) {
 		return 0, err
 	}
 	for i, word := range r.words.Slice() {
-		before[i] = uint64(n)
+		before[i] = uint32(n)
 		n += bits.OnesCount64(word)
+	}
+	if n > math.MaxUint32 {
+		return 0, fmt.Errorf("there are %d %s, and a region may have %d", n, r.words.file.name, uint32(math.MaxUint32))
 	}
 	return n, nil
 }
 
 // Of returns the rank of a number; false if it is no member.
-func (r *Ranks) Of(number uint64) (rank uint64, ok bool) {
+func (r *Ranks) Of(number uint64) (rank uint32, ok bool) {
 	word, bit := r.words.Slice()[number/64], uint64(1)<<(number%64)
-	return r.before.Slice()[number/64] + uint64(bits.OnesCount64(word&(bit-1))), word&bit != 0
+	return r.before.Slice()[number/64] + uint32(bits.OnesCount64(word&(bit-1))), word&bit != 0
 }
 
-// Members yields the members with the numbers of the words from one to before another, in order, each with its rank.
-func (r *Ranks) Members(from, to int, yield func(rank, number uint64)) {
-	if from == to {
-		return
-	}
-	words, rank := r.words.Slice(), r.before.Slice()[from]
-	for i := from; i < to; i++ {
-		for word := words[i]; word != 0; word &= word - 1 {
-			yield(rank, uint64(i*64+bits.TrailingZeros64(word)))
-			rank++
+// Each calls do with all members and their ranks, on all cores.
+func (r *Ranks) Each(ctx context.Context, do func(rank uint32, number uint64)) error {
+	words, before := r.words.Slice(), r.before.Slice()
+	const some = 1 << 12
+	return inorder.Ranges(ctx, len(words), some, func(from, to int) (struct{}, error) {
+		for i := from; i < to; i++ {
+			rank := before[i]
+			for word := words[i]; word != 0; word &= word - 1 {
+				do(rank, uint64(i*64+bits.TrailingZeros64(word)))
+				rank++
+			}
 		}
-	}
+		return struct{}{}, nil
+	}, func(struct{}) error { return nil })
 }
-
-// Words is how many words there are.
-func (r *Ranks) Words() int { return r.words.Len() }
 
 // Free removes the files.
 func (r *Ranks) Free() error { return errors.Join(r.words.Free(), r.before.Free()) }

@@ -83,7 +83,7 @@ func (t *Texts) mask() uint32 { return uint32(t.table.Len() - 1) }
 // double makes the table twice as large.
 func (t *Texts) double() error {
 	old := t.table
-	t.table = NewArray[textSlot](old.dir, old.name)
+	t.table = NewArray[textSlot](old.file.dir, old.file.name)
 	slots, err := t.table.Extend(2 * old.Len())
 	if err != nil {
 		return err
