@@ -174,9 +174,6 @@ type worker struct {
 func (w *worker) work(j *job) (err error) {
 	defer refuse(&err)
 	w.job = j
-	if err := w.scan.ctx.Err(); err != nil {
-		return err
-	}
 	raw, skipped, err := w.unpacker.unpack(&j.blob)
 	if j.kinds = skipped; err != nil || skipped != 0 {
 		return err
