@@ -39,6 +39,7 @@ type emitter struct {
 	*builder
 	shape, controls *region.SectionWriter
 	leaves          [len(roadgraph.Indexes)]*leafWriter
+	made            int // edges
 }
 
 const (
@@ -59,7 +60,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
-	if err := errors.Join(b.edges.Reserve(b.edgeCount+1), b.edgeFlags.Reserve(b.edgeCount+1),
+	if err := errors.Join(extend(b.edges, b.edgeCount+1), extend(b.edgeFlags, b.edgeCount+1),
 		extend(b.ends, 2*b.edgeCount), extend(b.usedAs, len(b.roads))); err != nil {
 		return err
 	}
@@ -88,8 +89,8 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 		return err
 	}
 	b.bar.Finish()
-	return cmp.Or(b.edges.Append(roadgraph.Edge{FirstShape: e.points()}), b.edgeFlags.Append(0), e.shape.Close(),
-		e.leaves[0].finish(), e.leaves[1].finish())
+	b.edges.Slice()[e.made].FirstShape = e.points()
+	return cmp.Or(e.shape.Close(), e.leaves[0].finish(), e.leaves[1].finish())
 }
 
 // points is how many words of shapes there are so far.
@@ -98,7 +99,7 @@ func (e *emitter) points() uint32 { return uint32(e.shape.Len() / 4) }
 // take adds the edges that were made of some chains.
 func (e *emitter) take(p *pieces) error {
 	e.bar.Add(int64(p.chains))
-	first, points := uint32(e.edges.Len()), e.points()
+	first, points := uint32(e.made), e.points()
 	if int64(points)+int64(len(p.shape)) > math.MaxUint32-3*roadgraph.MaxEdgeShape {
 		return fmt.Errorf("the extract has too many roads: %d points of %d edges", points, e.edgeCount)
 	}
@@ -113,9 +114,9 @@ func (e *emitter) take(p *pieces) error {
 		}
 		edge.Road = *used - 1
 		edge.FirstShape += points
-		if err := e.edgeFlags.Append(edge.Flags); err != nil {
-			return err
-		}
+		e.edgeFlags.Slice()[e.made] = edge.Flags
+		e.edges.Slice()[e.made] = *edge
+		e.made++
 	}
 	for i := range p.leaves {
 		for _, l := range p.leaves[i] {
@@ -136,7 +137,7 @@ func (e *emitter) take(p *pieces) error {
 	for _, v := range p.into {
 		e.into[v.at] = 2*first + v.end
 	}
-	return cmp.Or(e.edges.Append(p.edges...), region.Append(e.shape, p.shape...), region.Append(e.controls, p.controls...))
+	return cmp.Or(region.Append(e.shape, p.shape...), region.Append(e.controls, p.controls...))
 }
 
 // join adds an end of an edge to those at its node, of which it is the last one so far.
