@@ -2,6 +2,7 @@ package network
 
 import (
 	"cmp"
+	"math/bits"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -9,17 +10,17 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// cursor is a place from which a piece of a road is travelled: at a node of it, in steps of 1 or -1 through its nodes.
+// cursor is a place from which a road is travelled: at a node of it, in steps of 1 or -1 through its nodes. No step
+// means that there is no such place.
 type cursor struct {
 	road     uint32
 	at, step int32
 }
 
-func (b *builder) node(c cursor) uint32 {
-	return b.data.RoadNodes.Slice()[b.roads[c.road].FirstNode+uint64(c.at)]
-}
+// ahead is the end of its road to which a cursor leads, as partners has it.
+func (c cursor) ahead() uint32 { return 2*c.road + uint32(1+c.step)/2 }
 
-// start is the place to travel a road from one of its ends, given as partners has it.
+// start is the place to travel a road from one of its ends.
 func (b *builder) start(end uint32) cursor {
 	if end&1 == 0 {
 		return cursor{end >> 1, 0, 1}
@@ -27,43 +28,33 @@ func (b *builder) start(end uint32) cursor {
 	return cursor{end >> 1, int32(len(b.data.NodesOf(end>>1)) - 1), -1}
 }
 
-// next is the place after a piece of road, and the node there. ok is false where no other road continues this one.
-func (b *builder) next(c cursor) (next cursor, node uint32, ok bool) {
-	nodes := b.data.NodesOf(c.road)
-	c.at += c.step
-	node = nodes[c.at]
-	end := 2 * c.road
-	switch {
-	case c.step > 0 && int(c.at) == len(nodes)-1:
-		end++
-	case c.step > 0 || c.at > 0:
-		return c, node, true
-	}
-	partner := b.partners.Slice()[end]
+// beyond is where the road continues that a cursor is on.
+func (b *builder) beyond(c cursor) cursor {
+	partner := b.partners.Slice()[c.ahead()]
 	if partner == noPartner {
-		return c, node, false
+		return cursor{}
 	}
-	return b.start(partner - 1), node, true
+	return b.start(partner - 1)
 }
 
 // edge goes along a road up to where an edge ends: at a junction for any of its modes, at its way's end, or after as
-// many pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there. ok
-// is false where no road continues this one.
-func (b *builder) edge(c cursor, nodes []uint32) (_ []uint32, next cursor, on mapdata.Modes, ok bool) {
-	flags := b.flags.Slice()
-	m := b.modes(c.road)
-	nodes = append(nodes, b.node(c))
+// many pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there.
+func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on mapdata.Modes) {
+	nodes, m, flags := b.data.NodesOf(c.road), b.modes(c.road), b.flags.Slice()
+	line = append(line, nodes[c.at])
 	for {
-		next, node, ok := b.next(c)
-		nodes = append(nodes, node)
-		if !ok {
-			return nodes, next, 0, false
+		c.at += c.step
+		line = append(line, nodes[c.at])
+		on := m &^ flags[nodes[c.at]].junction()
+		if c.at == 0 || int(c.at) == len(nodes)-1 {
+			if next = b.beyond(c); next.step == 0 {
+				return line, next, 0
+			}
+			return line, next, on & b.modes(next.road)
 		}
-		on := m & b.modes(next.road) &^ flags[node].junction()
-		if on != m || next.road != c.road || next.at != c.at+c.step || len(nodes) > roadgraph.MaxEdgeShape {
-			return nodes, next, on, true
+		if on != m || len(line) > roadgraph.MaxEdgeShape {
+			return line, c, on
 		}
-		c = next
 	}
 }
 
@@ -80,25 +71,21 @@ func (c *chain) start() cursor {
 
 // findChains divides all roads into chains, which are sorted along the curve by the middle of their boxes.
 func (b *builder) findChains() (*scratch.Sorter[chain], error) {
-	chains := scratch.NewSorter(b.dir, "road-chains", b.memory, func(x, y chain) int {
+	chains := scratch.NewSorter(b.dir, "road-chains", b.dir.SortMemory(), func(x, y chain) int {
 		if x.Order != y.Order {
 			return cmp.Compare(x.Order, y.Order)
 		}
 		return cmp.Or(cmp.Compare(x.Road, y.Road), cmp.Compare(x.From, y.From))
 	})
-	done := newBits(len(b.roads))
+	done := make([]uint64, len(b.roads)/64+1) // bits of roads
 	for i := range uint32(len(b.roads)) {
-		if done.has(i) {
+		if done[i/64]>>(i%64)&1 != 0 {
 			continue
 		}
 		start, ring := b.firstOf(i)
-		for c := start; ; {
-			done.add(c.road)
-			partner := b.partners.Slice()[2*c.road+uint32(1+c.step)/2]
-			if partner == noPartner {
-				break
-			}
-			if c = b.start(partner - 1); c == start {
+		for c := start; c.step != 0; {
+			done[c.road/64] |= 1 << (c.road % 64)
+			if c = b.beyond(c); c == start {
 				break
 			}
 		}
@@ -115,47 +102,33 @@ func (b *builder) findChains() (*scratch.Sorter[chain], error) {
 // firstOf is where the roads that a road is one of, as they continue one another, begin, so that the road is travelled
 // along; or the road's own beginning where they are a ring.
 func (b *builder) firstOf(road uint32) (start cursor, ring bool) {
-	start = cursor{road, 0, 1}
-	for {
-		partner := b.partners.Slice()[2*start.road+uint32(1-start.step)/2]
-		if partner == noPartner {
-			return start, false
+	for back := b.start(2*road + 1); ; {
+		before := b.beyond(back)
+		if before.step == 0 {
+			return b.start(back.ahead()), false
 		}
-		before := b.start((partner - 1) ^ 1) // the other end of that road, to be travelled towards this one
 		if before.road == road {
-			return before, true
+			return b.start(2 * road), true
 		}
-		start = before
+		back = before
 	}
 }
 
 // cutRing finds where a ring of roads is to begin: at a node that is a junction for as many modes as possible, cars
 // first. There all segments of the ring end.
 func (b *builder) cutRing(start cursor) cursor {
-	flags := b.flags.Slice()
-	best, score := start, -1
+	at := func(c cursor) *nodeFlags { return &b.flags.Slice()[b.data.NodesOf(c.road)[c.at]] }
+	best, score := start, uint8(0)
 	for c := start; ; {
-		m := b.modes(c.road)
-		if at := flags[b.node(c)].junction() & m; rank(at) > score {
-			best, score = c, rank(at)
+		if rank := bits.Reverse8(uint8(at(c).junction() & b.modes(c.road))); rank > score { // cars are the lowest bit
+			best, score = c, rank
 		}
-		if c, _, _ = b.next(c); c == start {
+		if b.line, c, _ = b.edge(c, b.line[:0]); c == start {
 			break
 		}
 	}
-	node := b.node(best)
-	flags[node] |= nodeFlags(flags[node].two()&b.modes(best.road)) << junctionBits
+	at(best).mark(at(best).two() & b.modes(best.road))
 	return best
-}
-
-// rank orders sets of modes by the first of the modes that they differ in.
-func rank(m mapdata.Modes) (r int) {
-	for i, mode := range modes {
-		if m&mode != 0 {
-			r |= 4 >> i
-		}
-	}
-	return r
 }
 
 // divide adds the chains of roads that continue one another. It cuts segments that would have too many points.
@@ -164,8 +137,7 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 	first, box := start, boxtree.Empty
 	for c := start; ; {
 		var on mapdata.Modes
-		var ok bool
-		b.line, c, on, ok = b.edge(c, b.line[:0])
+		b.line, c, on = b.edge(c, b.line[:0])
 		b.edgeCount++
 		for _, n := range b.line {
 			box.ExtendTo(b.nodes[n].Lon, b.nodes[n].Lat)
@@ -173,7 +145,7 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 		last := b.line[len(b.line)-1]
 		for i, mode := range modes {
 			if points[i] += len(b.line) - 1; points[i]+roadgraph.MaxEdgeShape >= roadgraph.MaxShape && on&mode != 0 {
-				b.flags.Slice()[last] |= nodeFlags(mode) << junctionBits
+				b.flags.Slice()[last].mark(mode)
 				on &^= mode
 			}
 			if on&mode == 0 {
@@ -183,11 +155,11 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 		if on != 0 {
 			continue
 		}
-		reversed := uint32(1-first.step) / 2
-		if err := chains.Add(chain{box.Order(), first.road, uint32(first.at)<<1 | reversed}); err != nil {
+		against := uint32(1-first.step) / 2
+		if err := chains.Add(chain{box.Order(), first.road, uint32(first.at)<<1 | against}); err != nil {
 			return err
 		}
-		if !ok || c == start {
+		if c == start || c.step == 0 {
 			return nil
 		}
 		first, box = c, boxtree.Empty

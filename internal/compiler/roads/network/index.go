@@ -84,12 +84,3 @@ func (l *leafWriter) finish() error {
 	}
 	return l.boxes.Free()
 }
-
-// direct writes a section at the end of the file.
-func direct[T any](w *region.Writer, name string, data []T) error {
-	s := w.Direct(name, sizeOf[T]())
-	if err := region.Append(s, data...); err != nil {
-		return err
-	}
-	return s.Close()
-}

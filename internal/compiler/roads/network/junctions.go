@@ -1,170 +1,137 @@
 package network
 
-import (
-	"cmp"
-
-	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-)
+import "github.com/mapsedge/caddy-maps/internal/mapdata"
 
 // nodeFlags say of a node for whom it is a junction, where exactly two pieces of road of a mode meet, whether it is
 // special, and whether restrictions are over it.
 type nodeFlags uint8
 
 const (
-	junctionBits = 0
-	twoBits      = 3
-	specialBit   = nodeFlags(1 << 6)
-	turnsBit     = nodeFlags(1 << 7)
+	twoBits       = 3
+	specialBit    = nodeFlags(1 << 6)
+	restrictedBit = nodeFlags(1 << 7)
 )
 
 // junction are the modes for which segments end at a node: where not exactly two pieces of road meet, where the mode
 // cannot pass, where the two differ in anything that a segment has one value of, and where a turn restriction acts.
-func (f nodeFlags) junction() mapdata.Modes { return mapdata.Modes(f>>junctionBits) & allModes }
+func (f nodeFlags) junction() mapdata.Modes { return mapdata.Modes(f) & allModes }
 
 // two are the modes of which exactly two pieces of road meet at a node.
 func (f nodeFlags) two() mapdata.Modes { return mapdata.Modes(f>>twoBits) & allModes }
 
-const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+// mark makes a node a junction for those of some modes that come there.
+func (f *nodeFlags) mark(m mapdata.Modes) { *f |= nodeFlags(m & (f.two() | f.junction())) }
+
+// count adds a piece of road of some modes. Until all are counted, the bits of each mode are how many, up to three.
+func (f *nodeFlags) count(m mapdata.Modes) {
+	m &^= f.junction() & f.two()
+	*f ^= nodeFlags(m&f.junction())<<twoBits ^ nodeFlags(m)
+}
 
 // markJunctions fills the flags of all nodes and finds which roads continue one another.
-func (b *builder) markJunctions() error {
-	flags, err := b.flags.Extend(len(b.nodes))
-	if err != nil {
-		return err
+func (b *builder) markJunctions() {
+	flags := b.flags.Slice()
+	for i := range uint32(len(b.roads)) {
+		nodes, m := b.data.NodesOf(i), b.modes(i)
+		for k, to := range nodes[1:] {
+			flags[nodes[k]].count(m)
+			flags[to].count(m)
+		}
 	}
-	b.countDegrees(flags)
-	if err := b.linkRoads(flags); err != nil {
-		return err
+	for i, f := range flags {
+		flags[i] &^= nodeFlags(f.junction()) << twoBits
 	}
+	b.linkRoads()
 	for i := range b.special {
-		x := &b.special[i]
-		flags[x.Node] |= specialBit
-		mark(flags, x.Node, x.Stops)
+		at := &flags[b.special[i].Node]
+		*at |= specialBit
+		at.mark(b.special[i].Stops)
 	}
 	for i := range b.data.Restrictions {
 		r := &b.data.Restrictions[i]
 		if r.ViaNode != NoNode {
-			mark(flags, r.ViaNode, r.Modes)
-			continue
+			flags[r.ViaNode] |= restrictedBit
+			flags[r.ViaNode].mark(r.Modes)
 		}
 		for _, way := range r.ViaWays {
-			for _, mode := range modes {
-				if road, ok := b.find(way, mode&r.Modes); ok {
-					nodes := b.data.NodesOf(road)
-					mark(flags, nodes[0], mode)
-					mark(flags, nodes[len(nodes)-1], mode)
-				}
+			road, ok := b.data.FirstOf(way)
+			if !ok {
+				continue
 			}
-		}
-	}
-	return nil
-}
-
-// mark makes a node a junction for those of some modes that come there.
-func mark(flags []nodeFlags, node uint32, m mapdata.Modes) {
-	f := flags[node]
-	flags[node] |= nodeFlags(m&(f.two()|f.junction())) << junctionBits
-}
-
-// countDegrees tells for each node of which modes two pieces of road meet there, and of which another number. Until all
-// are counted the flags have two bits a mode: how many, up to 3 for more.
-func (b *builder) countDegrees(flags []nodeFlags) {
-	for i := range uint32(len(b.roads)) {
-		nodes, m := b.data.NodesOf(i), b.modes(i)
-		for k, node := range nodes {
-			pieces := nodeFlags(2)
-			if k == 0 || k == len(nodes)-1 {
-				pieces = 1
+			b.via[road] = true
+			nodes := b.data.NodesOf(road)
+			for _, node := range nodes {
+				flags[node] |= restrictedBit
 			}
-			for mode := 0; mode < 2*len(modes); mode += 2 {
-				if m>>(mode/2)&1 != 0 {
-					n := flags[node] >> mode & 3
-					flags[node] += (min(n+pieces, 3) - n) << mode
-				}
-			}
-		}
-	}
-	for i, counts := range flags {
-		flags[i] = 0
-		for mode := range modes {
-			switch counts >> (2 * mode) & 3 {
-			case 0:
-			case 2:
-				flags[i] |= 1 << (twoBits + mode)
-			default:
-				flags[i] |= 1 << (junctionBits + mode)
-			}
+			flags[nodes[0]].mark(r.Modes & b.modes(road))
+			flags[nodes[len(nodes)-1]].mark(r.Modes & b.modes(road))
 		}
 	}
 }
 
-// noPartner stands for the end of a road on which no other one continues. Others are one more than their number.
+// noPartner stands for the end of a road on which no other one continues. Others are one more than their number, which
+// is twice the road's, and 1 for its last node.
 const noPartner = 0
 
 // linkRoads finds for each end of a road the end of the road on which it continues for any mode. Where modes differ in
 // that, the first of them has its way, and the node is a junction for the others.
-func (b *builder) linkRoads(flags []nodeFlags) error {
-	partners, err := b.partners.Extend(2 * len(b.roads))
-	if err != nil {
-		return err
-	}
-	// An end of a road is twice the road's number, and 1 for its last node. Above that is the node.
-	ends := scratch.NewSorter(b.dir, "road-ends", b.memory, cmp.Compare[uint64])
-	for i := range uint32(len(b.roads)) {
-		nodes, m := b.data.NodesOf(i), b.modes(i)
-		for end, node := range [2]uint32{nodes[0], nodes[len(nodes)-1]} {
-			if flags[node].two()&m != 0 {
-				if err := ends.Add(uint64(node)<<32 | uint64(2*i+uint32(end))); err != nil {
-					return err
+func (b *builder) linkRoads() {
+	flags, waiting := b.flags.Slice(), b.lastEnd.Slice()
+	for _, mode := range modes {
+		for i := range uint32(len(b.roads)) {
+			if b.modes(i)&mode == 0 {
+				continue
+			}
+			nodes := b.data.NodesOf(i)
+			for end, node := range [2]uint32{nodes[0], nodes[len(nodes)-1]} {
+				this := 2*i + uint32(end)
+				switch other := waiting[node]; {
+				case flags[node].two()&mode == 0:
+				case other == 0:
+					waiting[node] = this + 1
+				default:
+					waiting[node] = 0
+					if !b.link(other-1, this, mode) {
+						flags[node].mark(mode)
+					}
 				}
 			}
 		}
 	}
-	var group []uint32
-	var node uint32
-	link := func() {
-		for _, mode := range modes {
-			if flags[node].two()&mode != 0 && !b.link(partners, group, mode) {
-				flags[node] |= nodeFlags(mode) << junctionBits
-			}
-		}
-		group = group[:0]
-	}
-	err = ends.Each(func(e *uint64) error {
-		if at := uint32(*e >> 32); len(group) > 0 && at != node {
-			link()
-		}
-		node, group = uint32(*e>>32), append(group, uint32(*e))
-		return nil
-	})
-	if len(group) > 0 {
-		link()
-	}
-	return err
 }
 
-// link has the two of some ends of roads at a node that a mode may travel continue one another, and reports whether
-// they do. Where no such road ends, one of them leads over the node.
-func (b *builder) link(partners, ends []uint32, mode mapdata.Modes) bool {
-	pair := [2]uint32{}
-	n := 0
-	for _, end := range ends {
-		if b.modes(end>>1)&mode != 0 && n < 2 {
-			pair[n] = end
-			n++
-		}
-	}
-	if n < 2 {
-		return true
-	}
-	x, y := pair[0], pair[1]
+// link has two ends of roads that meet for a mode continue one another, and reports whether they do.
+func (b *builder) link(x, y uint32, mode mapdata.Modes) bool {
 	// One travels x's road along where that ends here, and y's where it begins here.
-	if x>>1 != y>>1 && b.properties(x>>1, mode, x&1 == 1) != b.properties(y>>1, mode, y&1 == 0) {
+	if x>>1 != y>>1 && b.inSegment(x>>1, mode, x&1 == 0) != b.inSegment(y>>1, mode, y&1 == 1) {
 		return false
 	}
+	partners := b.partners.Slice()
 	if partners[x] == noPartner && partners[y] == noPartner {
 		partners[x], partners[y] = y+1, x+1
 	}
 	return partners[x] == y+1
+}
+
+// inSegment is a road with no more than what is the same all along a segment of a mode.
+func (b *builder) inSegment(road uint32, mode mapdata.Modes, against bool) Road {
+	r := b.roads[road]
+	r.Way, r.FirstNode, r.Details = 0, 0, 0
+	if against {
+		r.Attributes = reversed(r.Attributes)
+	}
+	for _, of := range [...]*mapdata.Modes{&r.Forward, &r.Backward, &r.DestinationForward, &r.DestinationBackward,
+		&r.PrivateForward, &r.PrivateBackward} {
+		*of &= mode
+	}
+	if mode != mapdata.Car {
+		r.SpeedForward, r.SpeedBackward = 0, 0
+	}
+	if mode != mapdata.Bicycle {
+		r.BicycleSpeed = 0
+	}
+	if mode != mapdata.Foot {
+		r.FootSpeed = 0
+	}
+	return r
 }

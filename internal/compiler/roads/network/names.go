@@ -1,6 +1,8 @@
 package network
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -9,6 +11,42 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
+
+// writeRoads writes the roads that edges are of, their kinds, names and details.
+func (b *builder) writeRoads() error {
+	names, failed := newTextWriter(b, roadgraph.NamesSection)
+	texts, failedToo := newTextWriter(b, roadgraph.DetailTextSection)
+	known, err := scratch.NewTexts(b.dir, "road-kinds") // their bytes
+	if err := cmp.Or(failed, failedToo, err); err != nil {
+		return err
+	}
+	kinds := b.w.Spool(roadgraph.KindsSection, sizeOf[roadgraph.Kind]())
+	details := b.w.Spool(roadgraph.DetailsSection, sizeOf[roadgraph.Details]())
+	out := b.w.Direct(roadgraph.RoadsSection, sizeOf[roadgraph.Road]())
+	for number, road := range b.roadOf.Slice() {
+		r := &b.roads[road]
+		name, failed := names.add(r.Name)
+		ref, failedToo := names.add(r.Ref)
+		kind := roadgraph.Kind{Ref: ref, Class: r.Class, Flags: uint8(r.Flags >> roadgraph.RoadFlags), Layer: r.Layer,
+			Speeds: [4]uint8{r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed}}
+		count := known.Len()
+		k, err := known.Add(unsafe.String((*byte)(unsafe.Pointer(&kind)), sizeOf[roadgraph.Kind]()))
+		if known.Len() > count {
+			err = cmp.Or(err, region.Append(kinds, kind))
+		}
+		err = cmp.Or(failed, failedToo, err, region.Append(out, roadgraph.Road{WayLow: uint32(r.Way),
+			WayHigh: uint32(uint64(r.Way) >> 32), Name: name, Kind: k - 1})) // 0 is the empty text
+		if r.Details != 0 && err == nil {
+			var text uint32
+			text, err = texts.add(r.Details)
+			err = cmp.Or(err, region.Append(details, roadgraph.Details{Road: uint32(number), Text: text}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(out.Close(), names.places.Free(), texts.places.Free(), known.Free())
+}
 
 // textWriter writes texts of roads to a section, each once, in the order in which roads use them.
 type textWriter struct {
@@ -19,52 +57,25 @@ type textWriter struct {
 
 // newTextWriter begins with the empty text, which is at 0.
 func newTextWriter(b *builder, section string) (*textWriter, error) {
-	n := &textWriter{b.data.Texts, b.w.Spool(section, 1), scratch.NewArray[uint32](b.dir, section+"-places")}
-	if _, err := n.places.Extend(n.texts.Len()); err != nil {
-		return nil, err
-	}
-	_, err := n.out.Write([]byte{0, 0})
-	return n, err
+	t := &textWriter{b.data.Texts, b.w.Spool(section, 1), scratch.NewArray[uint32](b.dir, section+"-places")}
+	return t, cmp.Or(extend(t.places, t.texts.Len()), t.write(nil))
+}
+
+// write writes a text and how long it is.
+func (t *textWriter) write(text []byte) error {
+	text = text[:min(len(text), math.MaxUint16)]
+	return cmp.Or(region.Append(t.out, uint16(len(text))), region.Append(t.out, text...))
 }
 
 // add returns the place of a text.
-func (n *textWriter) add(text uint32) (uint32, error) {
-	place := &n.places.Slice()[text]
+func (t *textWriter) add(text uint32) (uint32, error) {
+	place := &t.places.Slice()[text]
 	if text == 0 || *place != 0 {
 		return *place, nil
 	}
-	if n.out.Len() > math.MaxUint32 {
-		return 0, fmt.Errorf("the extract has too many names of roads: %d bytes", n.out.Len())
+	if t.out.Len() > math.MaxUint32 {
+		return 0, fmt.Errorf("the extract has too many names of roads: %d bytes", t.out.Len())
 	}
-	*place = uint32(n.out.Len())
-	name := n.texts.Bytes(text)
-	name = name[:min(len(name), math.MaxUint16)]
-	if _, err := n.out.Write([]byte{byte(len(name)), byte(len(name) >> 8)}); err != nil {
-		return 0, err
-	}
-	_, err := n.out.Write(name)
-	return *place, err
-}
-
-func (n *textWriter) free() error { return n.places.Free() }
-
-// kindWriter writes kinds of roads, each once, in the order in which roads use them.
-type kindWriter struct {
-	known *scratch.Texts // their bytes
-	out   *region.SectionWriter
-}
-
-func newKindWriter(b *builder) (*kindWriter, error) {
-	known, err := scratch.NewTexts(b.dir, "road-kinds")
-	return &kindWriter{known, b.w.Spool(roadgraph.KindsSection, sizeOf[roadgraph.Kind]())}, err
-}
-
-// add returns the number of a kind.
-func (k *kindWriter) add(kind roadgraph.Kind) (uint32, error) {
-	before := k.known.Len()
-	number, err := k.known.Add(unsafe.String((*byte)(unsafe.Pointer(&kind)), sizeOf[roadgraph.Kind]()))
-	if err == nil && k.known.Len() > before {
-		err = region.Append(k.out, kind)
-	}
-	return number - 1, err // 0 is the empty text
+	*place = uint32(t.out.Len())
+	return *place, t.write(t.texts.Bytes(text))
 }

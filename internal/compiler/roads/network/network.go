@@ -1,28 +1,121 @@
+// Package network compiles roads into the network that package roadgraph reads.
+//
+// Roads are joined to chains where they continue one another, the chains are sorted along a curve over the Earth, and
+// each is cut into edges; then turns are made where edges meet. Write does these steps in this order. Everything that
+// grows with the extract is in flat arrays in temporary files; see package scratch.
 package network
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
+	"unsafe"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
+	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// find returns the first road of a way, if the mode may travel it.
-func (b *builder) find(way int64, mode mapdata.Modes) (uint32, bool) {
-	road, ok := b.data.FirstOf(way)
-	return road, ok && b.modes(road)&mode != 0
+// modes are all of them, in the order in which they have their say where they differ.
+var modes = [...]mapdata.Modes{mapdata.Car, mapdata.Bicycle, mapdata.Foot}
+
+const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+
+// builder compiles a network.
+type builder struct {
+	data    *Data
+	nodes   []Node
+	roads   []Road
+	special []Special
+
+	dir *scratch.Dir
+	bar *progress.Bar
+	w   *region.Writer
+
+	flags *scratch.Array[nodeFlags]
+	// lastEnd is for each node the last end that was found there, and 1: of a road in linkRoads, then of an edge.
+	lastEnd  *scratch.Array[uint32]
+	partners *scratch.Array[uint32] // of the ends of roads; see linkRoads
+	edges    *scratch.Array[roadgraph.Edge]
+	// edgeFlags are those of the edges, less what belongs to turns.
+	edgeFlags *scratch.Array[roadgraph.EdgeFlags]
+	edgeCount int
+	usedAs    *scratch.Array[uint32] // for each road its number in the file, and 1
+	roadOf    *scratch.Array[uint32] // for each road of the file its number
+	ends      *scratch.Array[edgeEnd]
+
+	via  map[uint32]bool   // roads over which restrictions lead
+	into map[cursor]uint32 // the ends of their edges, by where the edge is entered there
+
+	line []uint32 // nodes of an edge
+}
+
+// Write compiles roads and adds them to a region file. The same input gives the same bytes. The positions of nodes are
+// freed when they are not needed any more.
+func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *progress.Bar) error {
+	if d.Roads.Len() == 0 {
+		return nil
+	}
+	b := &builder{data: d, nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), special: d.Special.Slice(),
+		dir: dir, bar: bar, w: w,
+		flags:     scratch.NewArray[nodeFlags](dir, "road-node-flags"),
+		lastEnd:   scratch.NewArray[uint32](dir, "road-last-ends"),
+		partners:  scratch.NewArray[uint32](dir, "road-partners"),
+		edges:     scratch.NewArray[roadgraph.Edge](dir, "road-edges"),
+		edgeFlags: scratch.NewArray[roadgraph.EdgeFlags](dir, "road-edge-flags"),
+		usedAs:    scratch.NewArray[uint32](dir, "road-numbers"),
+		roadOf:    scratch.NewArray[uint32](dir, "road-sources"),
+		ends:      scratch.NewArray[edgeEnd](dir, "road-edge-ends"),
+		via:       map[uint32]bool{}, into: map[cursor]uint32{},
+	}
+	bar.Start("junctions", 1)
+	if err := errors.Join(extend(b.flags, len(b.nodes)), extend(b.lastEnd, len(b.nodes)),
+		extend(b.partners, 2*len(b.roads))); err != nil {
+		return err
+	}
+	b.markJunctions()
+	chains, err := b.findChains()
+	if err != nil {
+		return err
+	}
+	bar.Finish()
+	if err := b.makeEdges(ctx, chains); err != nil {
+		return err
+	}
+	if err := errors.Join(d.Nodes.Free(), d.Special.Free(), b.flags.Free(), b.partners.Free(), b.usedAs.Free()); err != nil {
+		return err
+	}
+	if err := b.makeTurns(ctx); err != nil {
+		return err
+	}
+	return errors.Join(b.ends.Free(), b.lastEnd.Free(), b.edgeFlags.Free(),
+		direct(w, roadgraph.EdgesSection, b.edges.Slice()), b.edges.Free(), b.writeRoads(), b.roadOf.Free())
+}
+
+// extend adds zeros to an array.
+func extend[T any](a *scratch.Array[T], n int) error {
+	_, err := a.Extend(n)
+	return err
+}
+
+// direct writes a section at the end of the file.
+func direct[T any](w *region.Writer, name string, data []T) error {
+	s := w.Direct(name, sizeOf[T]())
+	return cmp.Or(region.Append(s, data...), s.Close())
+}
+
+func sizeOf[T any]() int {
+	var zero T
+	return int(unsafe.Sizeof(zero))
 }
 
 // modes are those that may travel a road at all.
 func (b *builder) modes(road uint32) mapdata.Modes {
 	return b.roads[road].Forward | b.roads[road].Backward
-}
-
-// endsAt reports whether a node is the first or the last of a road.
-func (b *builder) endsAt(road, node uint32) bool {
-	nodes := b.data.NodesOf(road)
-	return nodes[0] == node || nodes[len(nodes)-1] == node
 }
 
 // specialAt is what there is at a node that is special.
@@ -31,39 +124,11 @@ func (b *builder) specialAt(node uint32) Special {
 	return b.special[i]
 }
 
-// modes are all of them, in the order in which they have their say where they differ.
-var modes = [...]mapdata.Modes{mapdata.Car, mapdata.Bicycle, mapdata.Foot}
-
-// properties are what the edges of a segment of one mode have in common.
-type properties struct {
-	name, ref         uint32
-	class             mapdata.RoadClass
-	flags             roadgraph.Flags
-	layer             int8
-	forward, backward direction
-}
-
-// direction is what they have in common for those who travel in one direction.
-type direction struct {
-	speed                uint8
-	open, local, private bool
-}
-
-// properties of a road for a mode, travelled along it or against it.
-func (b *builder) properties(road uint32, mode mapdata.Modes, along bool) properties {
-	r := &b.roads[road]
-	speeds := [2]uint8{r.SpeedForward, r.SpeedBackward}
-	switch mode {
-	case mapdata.Bicycle:
-		speeds = [2]uint8{r.BicycleSpeed, r.BicycleSpeed}
-	case mapdata.Foot:
-		speeds = [2]uint8{r.FootSpeed, r.FootSpeed}
-	}
-	p := properties{r.Name, r.Ref, r.Class, r.Flags, r.Layer,
-		direction{speeds[0], r.Forward&mode != 0, r.DestinationForward&mode != 0, r.PrivateForward&mode != 0},
-		direction{speeds[1], r.Backward&mode != 0, r.DestinationBackward&mode != 0, r.PrivateBackward&mode != 0}}
-	if !along {
-		p.forward, p.backward = p.backward, p.forward
-	}
-	return p
+// reversed is what a road is to those who look at it from its last node.
+func reversed(a profile.Attributes) profile.Attributes {
+	a.Forward, a.Backward = a.Backward, a.Forward
+	a.DestinationForward, a.DestinationBackward = a.DestinationBackward, a.DestinationForward
+	a.PrivateForward, a.PrivateBackward = a.PrivateBackward, a.PrivateForward
+	a.SpeedForward, a.SpeedBackward = a.SpeedBackward, a.SpeedForward
+	return a
 }

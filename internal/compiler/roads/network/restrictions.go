@@ -3,202 +3,208 @@ package network
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-const (
-	// maxVia is how many arcs the via ways of a restriction may have. Some have a dozen.
-	maxVia = 32
-	// maxArms is how many ends of edges may be where a restriction acts: each becomes a forbidden turn of an only_
-	// restriction. OpenStreetMap has no more than a dozen at a node.
-	maxArms = 256
-)
-
-// restricted is what restrictions need to know of edges: where the ends of edges are listed of the nodes at which they
-// act, and which edges the ways have over which they lead.
-type restricted struct {
-	nodes []nodeEnds // by node
-	roads bits       // those that restrictions lead over
-	edges []viaEdge  // of these, by where they are entered
+// automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
+// longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for letters.
+// States of one arc are no more than the arc itself; each longer one becomes a copy of its arc in the graph.
+type automaton struct {
+	states    []state // those of nothing, for each of modes, come first
+	next      map[step]int32
+	forbidden map[step]bool
+	copies    []int32 // states, in the order of the copies
 }
 
-// nodeEnds is where the ends of edges at a node begin in builder.ends, and 1; 0 where no edge ends.
-type nodeEnds struct{ node, first uint32 }
-
-// viaEdge is an end of an edge, as edgeEnd.End, by the place where the edge is entered there.
-type viaEdge struct {
-	at  cursor
-	end uint32
+type state struct {
+	mode    mapdata.Modes
+	arc     uint32 // the last one
+	number  uint32 // of the arc or of the copy
+	before  int32  // the state without the last arc
+	length  int
+	shorter int32 // the longest other state that is an end of this one; -1 where there is none
 }
 
-func (e viaEdge) compare(at cursor) int {
-	return cmp.Or(cmp.Compare(e.at.road, at.road), cmp.Compare(e.at.at, at.at), cmp.Compare(e.at.step, at.step))
+// step is an arc by which a route leaves a state.
+type step struct {
+	state int32
+	arc   uint32
 }
 
-// findRestricted lists the nodes and roads that restrictions are over.
-func (b *builder) findRestricted() {
-	r := &restricted{roads: newBits(len(b.roads))}
-	for i := range b.data.Restrictions {
-		if at := b.data.Restrictions[i].ViaNode; at != NoNode {
-			r.nodes = append(r.nodes, nodeEnds{node: at})
+// forbid adds sequences that begin alike, for one of modes.
+func (m *automaton) forbid(mode int, arcs, last []uint32) {
+	if len(last) == 0 {
+		return
+	}
+	at := int32(mode)
+	for i, arc := range arcs {
+		next, ok := m.next[step{at, arc}]
+		if !ok {
+			next = int32(len(m.states))
+			m.states = append(m.states, state{mode: modes[mode], arc: arc, number: arc, before: at, length: i + 1})
+			m.next[step{at, arc}] = next
 		}
-		for _, way := range b.data.Restrictions[i].ViaWays {
-			if road, ok := b.find(way, allModes); ok && !r.roads.has(road) {
-				r.roads.add(road)
-				for _, node := range b.data.NodesOf(road) {
-					r.nodes = append(r.nodes, nodeEnds{node: node})
-				}
-			}
+		at = next
+	}
+	for _, arc := range last {
+		m.forbidden[step{at, arc}] = true
+	}
+}
+
+// link finds the shorter state of each, from the short ones to the long ones, and numbers the copies.
+func (m *automaton) link(firstCopy uint32) {
+	for i := range m.states {
+		m.copies = append(m.copies, int32(i))
+	}
+	slices.SortStableFunc(m.copies, func(a, b int32) int { return cmp.Compare(m.states[a].length, m.states[b].length) })
+	for _, i := range m.copies {
+		if s := &m.states[i]; s.length > 1 {
+			s.shorter = m.follow(m.states[s.before].shorter, s.arc)
+		} else {
+			s.shorter = s.before
 		}
 	}
-	slices.SortFunc(r.nodes, func(a, b nodeEnds) int { return cmp.Compare(a.node, b.node) })
-	r.nodes = slices.Compact(r.nodes)
-	for _, n := range r.nodes {
-		b.flags.Slice()[n.node] |= turnsBit
+	m.copies = slices.DeleteFunc(m.copies, func(i int32) bool { return m.states[i].length <= 1 })
+	slices.SortFunc(m.copies, func(a, b int32) int {
+		x, y := &m.states[a], &m.states[b]
+		return cmp.Or(cmp.Compare(x.mode, y.mode), cmp.Compare(x.arc, y.arc), cmp.Compare(a, b))
+	})
+	for i, at := range m.copies {
+		m.states[at].number = firstCopy + uint32(i)
 	}
-	b.restricted = r
 }
 
-// find returns the place of a node in the list.
-func (r *restricted) find(node uint32) (i int, ok bool) {
-	return slices.BinarySearchFunc(r.nodes, node, func(n nodeEnds, node uint32) int { return cmp.Compare(n.node, node) })
-}
-
-// endOf is the end of an edge that is entered at a place of a road that restrictions lead over.
-func (r *restricted) endOf(at cursor) (end uint32, ok bool) {
-	i, ok := slices.BinarySearchFunc(r.edges, at, viaEdge.compare)
-	if !ok {
-		return 0, false
+// follow is the state after one more arc.
+func (m *automaton) follow(at int32, arc uint32) int32 {
+	for {
+		if next, ok := m.next[step{at, arc}]; ok {
+			return next
+		}
+		if m.states[at].shorter < 0 {
+			return at
+		}
+		at = m.states[at].shorter
 	}
-	return r.edges[i].end, true
 }
 
-// restrictions turns the restrictions of the extract into forbidden sequences of arcs, and builds the automaton that
-// knows them.
+// step is the arc, or the copy of it, that a route in a state gets on to when it goes on to an arc, and whether it may.
+func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
+	for s := at; s >= 0; s = m.states[s].shorter {
+		if m.forbidden[step{s, arc}] {
+			return 0, false
+		}
+	}
+	if next := &m.states[m.follow(at, arc)]; next.length > 1 {
+		return next.number, true
+	}
+	return arc, true
+}
+
+// restrictions makes the automaton of the forbidden sequences of arcs that the restrictions of the extract are.
 //
 // An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
 // been taken. A restriction that leads where the mode may not go is left out.
-func (t *turnBuilder) restrictions(firstCopy uint32) *automaton {
-	m := &automaton{roots: map[uint32]int32{}, first: firstCopy}
-	for i := range t.data.Restrictions {
-		r := &t.data.Restrictions[i]
-		if r.Modes&t.mode == 0 {
-			continue
-		}
-		for _, begin := range t.beginnings(r) {
-			var wanted, others []uint32
-			for _, end := range t.at(begin.head) {
-				to, open := t.leaving(end.End, t.mode)
-				switch road := t.roadOf.Slice()[t.edges.Slice()[end.End>>1].Road]; {
-				case !open:
-				case t.roads[road].Way == r.To && t.endsAt(road, begin.head):
-					wanted = append(wanted, to)
-				case to != begin.arcs[len(begin.arcs)-1]^1:
-					others = append(others, to)
-				}
+func (b *builder) restrictions() *automaton {
+	m := &automaton{next: map[step]int32{}, forbidden: map[step]bool{}}
+	for _, mode := range modes {
+		m.states = append(m.states, state{mode: mode, before: -1})
+	}
+	for i, mode := range modes {
+		for k := range b.data.Restrictions {
+			r := &b.data.Restrictions[k]
+			if r.Modes&mode == 0 {
+				continue
 			}
-			switch {
-			case !r.Only:
-				m.forbid(begin.arcs, wanted)
-			case len(wanted) > 0:
-				m.forbid(begin.arcs, others)
+			if r.ViaNode != NoNode {
+				b.restrict(m, i, r, r.ViaNode, nil, r.ViaNode)
+			} else if first, ok := b.data.FirstOf(r.ViaWays[0]); ok {
+				nodes := b.data.NodesOf(first)
+				for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
+					if via, end, ok := b.along(r.ViaWays, start, mode); ok {
+						b.restrict(m, i, r, start, via, end)
+					}
+				}
 			}
 		}
 	}
-	m.link()
 	return m
 }
 
-// at are the ends of edges at a node that restrictions are over; none where they are more than maxArms.
-func (t *turnBuilder) at(node uint32) []edgeEnd {
-	i, ok := t.restricted.find(node)
-	if !ok || t.restricted.nodes[i].first == 0 {
-		return nil
-	}
-	if ends := t.meeting(t.restricted.nodes[i].first - 1); len(ends) <= maxArms {
-		return ends
-	}
-	return nil
-}
-
-// beginning is a sequence of arcs on which a restriction is about to act, and the node to which it leads.
-type beginning struct {
-	arcs []uint32
-	head uint32
-}
-
-// beginnings are an arc of its from member that ends at the via node, or one that is followed by the via ways from
-// end to end.
-func (t *turnBuilder) beginnings(r *Restriction) (found []beginning) {
-	if r.ViaNode != NoNode {
-		for _, arc := range t.entering(r.From, r.ViaNode) {
-			found = append(found, beginning{[]uint32{arc}, r.ViaNode})
-		}
-		return found
-	}
-	if len(r.ViaWays) == 0 {
-		return nil
-	}
-	first, ok := t.find(r.ViaWays[0], t.mode)
-	if !ok {
-		return nil
-	}
-	nodes := t.data.NodesOf(first)
-	for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
-		via, ok := t.along(r.ViaWays, start)
-		if !ok {
+// restrict forbids what a restriction is about: to come to a node by an arc of its from member, to follow the arcs of
+// the via members to a last node, and to go on there.
+func (b *builder) restrict(m *automaton, mode int, r *Restriction, start uint32, via []uint32, last uint32) {
+	for _, from := range b.endsOf(r.From, start) {
+		if b.arriving(from)&modes[mode] == 0 {
 			continue
 		}
-		for _, arc := range t.entering(r.From, start) {
-			found = append(found, beginning{append([]uint32{arc}, via.arcs...), via.head})
+		arcs := append([]uint32{b.arc(from, modes[mode]) ^ 1}, via...)
+		back := arcs[len(arcs)-1] ^ 1
+		wanted := b.endsOf(r.To, last)
+		var to, others []uint32
+		for _, end := range b.endsAt(last) {
+			if b.leaving(end)&modes[mode] == 0 {
+				continue
+			}
+			if arc := b.arc(end, modes[mode]); slices.Contains(wanted, end) {
+				to = append(to, arc)
+			} else if arc != back {
+				others = append(others, arc)
+			}
+		}
+		if !r.Only {
+			m.forbid(mode, arcs, to)
+		} else if len(to) > 0 {
+			m.forbid(mode, arcs, others)
 		}
 	}
-	return found
 }
 
-// entering are the open arcs that reach a node on a way that ends there.
-func (t *turnBuilder) entering(way int64, node uint32) (found []uint32) {
-	for _, end := range t.at(node) {
-		road := t.roadOf.Slice()[t.edges.Slice()[end.End>>1].Road]
-		if arc, open := t.arriving(end.End, t.mode); open && t.roads[road].Way == way && t.endsAt(road, node) {
-			found = append(found, arc)
-		}
+// endsAt are the ends of edges at a node.
+func (b *builder) endsAt(node uint32) []uint32 {
+	last := b.lastEnd.Slice()[node]
+	if last == 0 {
+		return nil
 	}
-	return found
+	return b.meeting(nil, last-1)
 }
 
-// along are the arcs that follow ways, each from one end to the other, beginning at a node; false where they do not
-// connect or the mode may not travel them, or where they are more than maxVia.
-func (t *turnBuilder) along(ways []int64, node uint32) (b beginning, ok bool) {
-	flags := t.flags.Slice()
+// endsOf are those of a way, if it ends at the node.
+func (b *builder) endsOf(way int64, node uint32) []uint32 {
+	return slices.DeleteFunc(b.endsAt(node), func(end uint32) bool {
+		road := b.roadOf.Slice()[b.edges.Slice()[end>>1].Road]
+		nodes := b.data.NodesOf(road)
+		return b.roads[road].Way != way || nodes[0] != node && nodes[len(nodes)-1] != node
+	})
+}
+
+// along are the arcs that follow ways, each from one end to the other, beginning at a node, and the node to which they
+// lead; false where the ways do not connect or the mode may not travel them.
+func (b *builder) along(ways []int64, node uint32, mode mapdata.Modes) (arcs []uint32, end uint32, ok bool) {
 	for _, way := range ways {
-		road, ok := t.find(way, t.mode)
+		road, ok := b.data.FirstOf(way)
 		if !ok {
-			return b, false
+			return nil, 0, false
 		}
-		nodes := t.data.NodesOf(road)
-		c, last := cursor{road, 0, 1}, int32(len(nodes)-1)
+		nodes := b.data.NodesOf(road)
+		c := b.start(2 * road)
 		if nodes[0] != node {
-			c, last = cursor{road, last, -1}, 0
+			c = b.start(2*road + 1)
 		}
 		if nodes[c.at] != node {
-			return b, false
+			return nil, 0, false
 		}
-		for c.at != last {
-			end, known := t.restricted.endOf(c)
-			if !known {
-				return b, false
+		before := len(arcs)
+		for range nodes[1:] {
+			if end, ok := b.into[c]; ok && b.leaving(end)&mode != 0 {
+				arcs = append(arcs, b.arc(end, mode))
 			}
-			arc, open := t.leaving(end, t.mode)
-			if !open || len(b.arcs) == maxVia {
-				return b, false
-			}
-			b.arcs = append(b.arcs, arc)
-			for c.at += c.step; c.at != last && flags[nodes[c.at]].junction()&t.mode == 0; {
-				c.at += c.step
-			}
+			c.at += c.step
 		}
-		node = nodes[last]
+		if len(arcs) == before {
+			return nil, 0, false
+		}
+		node = nodes[c.at]
 	}
-	b.head = node
-	return b, true
+	return arcs, node, true
 }
