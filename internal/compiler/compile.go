@@ -212,13 +212,10 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 		return nil, err
 	}
 	info, err := os.Stat(o.Output)
-	if err != nil {
+	if err := cmp.Or(err, temp.Release()); err != nil { // nobody reads them any more
 		return nil, err
 	}
 	report.Size, report.Scratch = info.Size(), temp.Peak()
-	if err := temp.Release(); err != nil { // nobody reads them any more
-		return nil, err
-	}
 	bar.Finish()
 	report.Write = time.Since(began)
 	return report, nil
@@ -227,9 +224,9 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 // write writes all parts, side by side. When ctx ends, it returns at once; what still runs then touches no file that
 // stays.
 func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts, bar *progress.Bar) error {
-	stages := make([]int, len(parts))
+	var stages []int
 	for i := range parts {
-		stages[i] = parts[i].stages
+		stages = append(stages, parts[i].stages)
 	}
 	bars := bar.Split("compile", stages...)
 	all, inner := errgroup.WithContext(ctx)
@@ -255,12 +252,10 @@ func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts,
 // meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the
 // extracts alone.
 func (o *Options) meta(e *osm.Extracts, c *Counts) region.Meta {
+	low, high := e.Bounds.Min, e.Bounds.Max
 	m := region.Meta{
 		License: License, Attribution: Attribution, Timestamp: e.Timestamp,
-		Bounds: region.Bounds{
-			MinLat: e.Bounds.Min.Lat(), MinLon: e.Bounds.Min.Lon(),
-			MaxLat: e.Bounds.Max.Lat(), MaxLon: e.Bounds.Max.Lon(),
-		},
+		Bounds: region.Bounds{MinLat: low.Lat(), MinLon: low.Lon(), MaxLat: high.Lat(), MaxLon: high.Lon()},
 		Counts: map[string]int64{
 			"nodes": c.Nodes, "ways": c.Ways, "relations": c.Relations, "roads": c.Roads, "restrictions": c.Restrictions,
 			"features": c.Features, "addresses": c.Addresses, "interpolations": c.Interpolations,

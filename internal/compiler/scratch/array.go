@@ -35,16 +35,12 @@ func (a *Array[T]) Slice() []T { return a.data[:a.n:a.n] }
 
 // Append adds elements. Without any it does nothing, not even where others read meanwhile.
 func (a *Array[T]) Append(v ...T) error {
-	if a.n+len(v) > len(a.data) {
-		if err := a.reserve(a.n + len(v)); err != nil {
-			return err
-		}
+	if len(v) == 0 {
+		return nil
 	}
-	if len(v) > 0 {
-		copy(a.data[a.n:], v)
-		a.n += len(v)
-	}
-	return nil
+	added, err := a.Extend(len(v))
+	copy(added, v)
+	return err
 }
 
 // Extend adds elements that are zero, for the caller to fill, and returns them. What Slice returned before is no longer

@@ -15,13 +15,12 @@ type Sorter[T any] struct {
 	all     *Array[T]
 	compare func(a, b T) int
 	limit   int   // elements that are sorted at a time
+	sorted  int   // elements in runs
 	runs    []int // where each ends
 }
 
-const (
-	minPart  = 32 << 10 // the least number of elements that a goroutine is worth
-	maxParts = 8        // of what is sorted at a time: each makes merging slower
-)
+// maxParts is into how many runs at most what is sorted at a time is divided: each makes merging slower.
+const maxParts = 8
 
 // NewSorter makes a sorter that works on some bytes of memory at a time.
 func NewSorter[T any](d *Dir, name string, memory int64, compare func(a, b T) int) *Sorter[T] {
@@ -34,29 +33,21 @@ func (s *Sorter[T]) Len() int { return s.all.Len() }
 
 // Add adds an element.
 func (s *Sorter[T]) Add(v T) error {
-	if s.all.Len()-s.sorted() == s.limit {
+	if s.all.Len()-s.sorted == s.limit {
 		s.sort()
 	}
 	return s.all.Append(v)
 }
 
-func (s *Sorter[T]) sorted() int {
-	if len(s.runs) == 0 {
-		return 0
-	}
-	return s.runs[len(s.runs)-1]
-}
-
 // sort makes runs of the elements that are in none.
 func (s *Sorter[T]) sort() {
-	start := s.sorted()
-	rest := s.all.Slice()[start:]
-	n := max(min(len(rest)/minPart, runtime.GOMAXPROCS(0), maxParts), 1)
+	rest := s.all.Slice()[s.sorted:]
+	size := len(rest)/min(runtime.GOMAXPROCS(0), maxParts) + 1
 	var wait sync.WaitGroup
-	for i := range n {
-		from, to := i*len(rest)/n, (i+1)*len(rest)/n
-		s.runs = append(s.runs, start+to)
-		wait.Go(func() { slices.SortFunc(rest[from:to], s.compare) })
+	for run := range slices.Chunk(rest, size) {
+		s.sorted += len(run)
+		s.runs = append(s.runs, s.sorted)
+		wait.Go(func() { slices.SortFunc(run, s.compare) })
 	}
 	wait.Wait()
 }
@@ -68,9 +59,7 @@ func (s *Sorter[T]) Each(yield func(v *T) error) (err error) {
 	var heap [][]T // what is left of the runs, by their first elements
 	start := 0
 	for _, end := range s.runs {
-		if start < end {
-			heap = append(heap, s.all.Slice()[start:end])
-		}
+		heap = append(heap, s.all.Slice()[start:end])
 		start = end
 	}
 	for i := len(heap)/2 - 1; i >= 0; i-- {
@@ -108,6 +97,6 @@ func (s *Sorter[T]) sink(heap [][]T, i int) {
 
 // Free forgets the elements.
 func (s *Sorter[T]) Free() error {
-	s.runs = nil
+	s.sorted, s.runs = 0, nil
 	return s.all.Free()
 }
