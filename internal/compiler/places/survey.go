@@ -25,7 +25,7 @@ func (c *compiler) gather() error {
 	dir := c.dir
 	c.survey = survey{streets.NewIndex[uint32](dir, "buildings"), streets.NewIndex[uint32](dir, "numbered"),
 		streets.NewIndex[uint32](dir, "doors"), streets.NewIndex[neighbour](dir, "houses")}
-	var r objects.FeatureRecord
+	var r objects.Feature
 	err := c.order.Each(func(o *ordered) error {
 		if o.source&isHouse != 0 {
 			h := &c.houses.Slice()[o.source&^isHouse]
@@ -36,7 +36,7 @@ func (c *compiler) gather() error {
 		}
 		c.data.Features.Read(int(o.source), &r)
 		class := c.reader.Classify(&r)
-		return c.add(o, &class, c.reader.Kinds, c.geometry(&r), r.Entrances)
+		return c.add(o, &class, c.reader.Kinds, &r.Geometry, r.Entrances)
 	})
 	s := &c.survey
 	return cmp.Or(err, c.houses.Free(), c.ranges.Free(), s.buildings.Seal(), s.doors.Seal(), s.houses.Seal())
@@ -44,7 +44,7 @@ func (c *compiler) gather() error {
 
 // add adds the next entry.
 func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g *geometry.Geometry,
-	doors []objects.Coord) error {
+	doors []geometry.Coord) error {
 	n := uint32(c.store.entries.Len())
 	if n == math.MaxUint32-1 {
 		return fmt.Errorf("the extract has more than %d features, which is what a region holds: leave some out", n)

@@ -87,12 +87,8 @@ func NewMap(dir *scratch.Dir) *Map {
 }
 
 // Add takes a street on.
-func (m *Map) Add(s Street, lines [][]geometry.Coord) error {
-	err := m.streets.Append(s)
-	for _, line := range lines {
-		err = cmp.Or(err, m.add(uint32(m.streets.Len()-1), line))
-	}
-	return err
+func (m *Map) Add(s Street, g *geometry.Geometry) error {
+	return cmp.Or(m.streets.Append(s), m.add(uint32(m.streets.Len()-1), g))
 }
 
 // Seal ends the adding.
