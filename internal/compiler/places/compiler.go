@@ -22,7 +22,6 @@ type compiler struct {
 	dir     *scratch.Dir
 	texts   *classes.Texts
 	reader  *classes.Reader
-	numbers *streets.Names
 	streets *streets.Map
 	ranges  *scratch.Array[classes.OwnTags] // what interpolation lines say of their houses' addresses
 	houses  *scratch.Array[lineHouse]
@@ -65,11 +64,7 @@ func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
 		return nil, err
 	}
 	texts := &classes.Texts{Texts: d.Texts}
-	numbers, err := streets.NewNames(dir, texts.Texts)
-	if err != nil {
-		return nil, err
-	}
-	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts), numbers: numbers,
+	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts),
 		streets: streets.NewMap(dir), ranges: scratch.NewArray[classes.OwnTags](dir, "lines"),
 		houses: scratch.NewArray[lineHouse](dir, "linehouses"),
 		order:  scratch.NewSorter(dir, "order", dir.SortMemory(), compareOrder), store: newStore(dir), out: out}
@@ -125,7 +120,7 @@ func (c *compiler) addStreet(ref uint64, class *classes.Class, g *geometry.Geome
 	if class.Road <= tagging.OnlyRoad {
 		return nil
 	}
-	number, err := c.numbers.Number(class.Name)
-	s := streets.Street{Ref: ref, Name: class.Name, Number: number, Postcode: class.Postcode, Kind: class.Road}
-	return cmp.Or(err, c.streets.Add(s, g))
+	s := streets.Street{Ref: ref, Name: class.Name, Number: c.reader.Street(class.Name),
+		Postcode: class.Postcode, Kind: class.Road}
+	return c.streets.Add(s, g)
 }

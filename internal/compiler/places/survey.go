@@ -49,8 +49,7 @@ func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g
 	if n == math.MaxUint32-1 {
 		return fmt.Errorf("the extract has more than %d features, which is what a region holds: leave some out", n)
 	}
-	number, err := c.numbers.Number(class.Address.Street)
-	a := address{OwnTags: class.Address, number: number}
+	a := address{OwnTags: class.Address, number: c.reader.Street(class.Address.Street)}
 	e := entry{ref: o.ref, extent: g.Extent(), name: class.Name, road: class.Road, place: class.Place, group: o.group}
 	if class.Unnamed {
 		e.features |= isUnnamed
@@ -64,7 +63,7 @@ func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g
 	if c.takesAddress(&e, kinds, g, &a) {
 		e.features |= takesAddress
 	}
-	err = cmp.Or(err, c.store.addKinds(&e, kinds), c.store.addNames(&e, c.reader.Names), c.store.addDoors(&e, doors),
+	err := cmp.Or(c.store.addKinds(&e, kinds), c.store.addNames(&e, c.reader.Names), c.store.addDoors(&e, doors),
 		c.store.addGeometry(&e, g))
 	if e.is(takesAddress) || e.isSettlement() || a.HouseNumber != 0 || a.Place != 0 {
 		e.middle = geometry.NewCoord(g.Inner())
@@ -74,7 +73,7 @@ func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g
 	}
 	err = cmp.Or(err, c.look(n, &e, &a, g))
 	if len(c.ends) > 0 && !a.OnStreet() && o.ref&3 == uint64(mapdata.KindNode) {
-		err = cmp.Or(err, c.end(&e, &a))
+		c.end(&e, &a)
 	}
 	return cmp.Or(err, c.texts.Err, c.store.entries.Append(e), c.store.addresses.Append(a))
 }

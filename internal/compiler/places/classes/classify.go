@@ -129,18 +129,22 @@ const (
 	PlaceMunicipality
 )
 
-func placeKindOf(place string) (k PlaceKind) {
-	if place == "" {
+func placeKindOf(place string) PlaceKind {
+	switch place {
+	case "", "continent", "country", "state", "region", "province", "district", "county", "archipelago", "ocean", "sea",
+		"house", "houses", "postcode", "plot", "polder": // larger than where a point on land is, water, or a building
 		return 0
+	case "city", "town", "village":
+		return PlaceSettlement | PlaceCity
+	case "hamlet":
+		return PlaceSettlement | PlaceHamlet
+	case "isolated_dwelling", "farm", "croft":
+		return PlaceSettlement | PlaceDwelling
+	case "municipality":
+		return PlaceSettlement | PlaceMunicipality
 	}
-	for flag, is := range map[PlaceKind]bool{
-		PlaceSettlement: !slices.Contains(notSettlements, place), PlaceCity: slices.Contains(cityNodes, place),
-		PlaceSuburb: slices.Contains(tagging.SuburbPlaces, place), PlaceHamlet: place == "hamlet",
-		PlaceDwelling: slices.Contains(dwellings, place), PlaceMunicipality: place == "municipality",
-	} {
-		if is {
-			k |= flag
-		}
+	if slices.Contains(tagging.SuburbPlaces, place) {
+		return PlaceSettlement | PlaceSuburb
 	}
-	return k
+	return PlaceSettlement
 }
