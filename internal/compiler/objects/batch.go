@@ -9,6 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -24,7 +25,7 @@ type objectBatch struct {
 	texts   []string
 	numbers map[string]uint32 // of texts
 	kept    []Tag
-	record  FeatureRecord
+	shaper  geometry.Shaper
 }
 
 // object is a record: where it goes, and where its tags and bytes end. They begin where those of the one before end.
@@ -80,19 +81,24 @@ func (b *objectBatch) end(to *scratch.Records, kind mapdata.Kind, id int64) {
 	b.objects = append(b.objects, object{to, keyOf(kind, id), len(b.tags), len(b.rows)})
 }
 
-// addRecord adds the geometry in b.record, with some tags or none.
-func (b *objectBatch) addRecord(to Features, kind mapdata.Kind, id int64) {
-	b.rows = b.record.append(b.rows)
-	b.end(to.Records, kind, id)
+// addFeature adds an object that is somewhere, with its tags or without any.
+func (b *objectBatch) addFeature(to Features, f Feature, set *tags.Set) {
+	if set != nil {
+		b.addKept(set)
+		if set.HasAny(addressKeys) {
+			b.addresses++
+		}
+	}
+	b.rows = f.append(b.rows)
+	b.end(to.Records, f.Kind, f.ID)
 }
 
-// addFeature adds the feature in b.record.
-func (b *objectBatch) addFeature(to Features, kind mapdata.Kind, id int64, set *tags.Set) {
-	b.addKept(set)
-	b.addRecord(to, kind, id)
-	if set.HasAny(addressKeys) {
-		b.addresses++
+// trace gives a line or a ring to the shaper.
+func (b *objectBatch) trace(line []osm.Coord, isRing bool) {
+	for _, c := range line {
+		b.shaper.Vertex(coordOf(c))
 	}
+	b.shaper.End(isRing)
 }
 
 // Node adds a feature or an entrance.
@@ -102,9 +108,8 @@ func (b *objectBatch) Node(n *osm.Node) (note bool) {
 		b.entrances = append(b.entrances, entrance{n.ID, kind})
 	}
 	if isFeature(n.Tags) {
-		b.record.reset(Point)
-		b.record.Coords = append(b.record.Coords, n.At)
-		b.addFeature(b.data.Features, mapdata.KindNode, n.ID, n.Tags)
+		at := geometry.Geometry{Box: coordOf(n.At).Box()}
+		b.addFeature(b.data.Features, Feature{Kind: mapdata.KindNode, ID: n.ID, Geometry: at}, n.Tags)
 	}
 	return kind != noEntrance
 }
@@ -121,29 +126,31 @@ func (b *objectBatch) Relation(r *osm.Relation) (wantArea bool) {
 func (b *objectBatch) Way(w *osm.Way) {
 	if road, ok := w.Road(); ok && road.Name == "" && road.Class >= mapdata.Unclassified && road.Class <= mapdata.Track {
 		for from, to := range w.Parts {
-			b.record.reset(Line)
-			b.record.Coords = append(b.record.Coords, w.Coords[from:to]...)
-			b.addRecord(b.data.Drives, mapdata.KindWay, w.ID)
+			b.addLine(b.data.Drives, w.ID, w.Coords[from:to], nil)
 		}
 	}
 	if step, parity, ok := parseInterpolation(w.Tags.Get(tags.AddrInterpolation)); ok {
-		b.addLine(w, step, parity)
+		b.addInterpolation(w, step, parity)
 	}
 	isBroken := w.IsArea && w.Closed() && w.Lacks > 0 // without some of its corners an area is another one
 	if w.HasArea || isBroken || !isFeature(w.Tags) || isPart(w.Outline) {
 		return
 	}
-	var line []Coord // the longest part
+	var line []osm.Coord // the longest part
 	for from, to := range w.Parts {
 		if to-from > len(line) {
 			line = w.Coords[from:to]
 		}
 	}
 	if line != nil {
-		b.record.reset(Line)
-		b.record.Coords = append(b.record.Coords, line...)
-		b.addFeature(b.data.Features, mapdata.KindWay, w.ID, w.Tags)
+		b.addLine(b.data.Features, w.ID, line, w.Tags)
 	}
+}
+
+func (b *objectBatch) addLine(to Features, way int64, line []osm.Coord, set *tags.Set) {
+	b.trace(line, false)
+	g, _ := b.shaper.Geometry(geometry.Line)
+	b.addFeature(to, Feature{Kind: mapdata.KindWay, ID: way, Geometry: g}, set)
 }
 
 // isPart says whether a way is no feature since it is a part of the outline of one.
@@ -162,22 +169,20 @@ func (b *objectBatch) Area(a *osm.Area) {
 	if !isFeature(set) || isPart(a.Outline) {
 		return
 	}
-	r := &b.record
-	r.reset(MultiPolygon)
-	if kind == mapdata.KindWay && len(a.Polygons) == 1 {
-		r.Shape = Polygon
-	}
 	for _, polygon := range a.Polygons {
 		for _, ring := range polygon {
-			r.Coords = append(r.Coords, ring...)
-			r.Rings = append(r.Rings, uint32(len(r.Coords)))
+			b.trace(ring, true)
 		}
-		r.Polygons = append(r.Polygons, uint32(len(r.Rings)))
 	}
+	g, ok := b.shaper.Geometry(geometry.Area)
+	if !ok {
+		return
+	}
+	f := Feature{Kind: kind, ID: id, Geometry: g}
 	if kind == mapdata.KindWay || set.Has(tags.Building) {
-		r.Entrances = b.data.entrancesAt(a.Noted)
+		f.Entrances = b.data.entrancesAt(a.Noted)
 	}
-	b.addFeature(to, kind, id, set)
+	b.addFeature(to, f, set)
 }
 
 // addStreet adds a relation associatedStreet or street: a street with its houses. Its record has the name, and the
@@ -193,9 +198,9 @@ func (b *objectBatch) addStreet(r *osm.Relation) {
 	b.end(b.data.streets, mapdata.KindRelation, r.ID)
 }
 
-// addLine adds a line of house numbers, which are not known yet.
-func (b *objectBatch) addLine(w *osm.Way, step int32, parity Parity) {
-	var coords []Coord
+// addInterpolation adds a line of house numbers, which are not known yet.
+func (b *objectBatch) addInterpolation(w *osm.Way, step int32, parity Parity) {
+	var coords []osm.Coord
 	var ids []int64
 	for i, n := range w.Numbers {
 		if n != osm.Missing {

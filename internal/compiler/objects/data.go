@@ -130,7 +130,7 @@ func (d *Data) joinOldStyle(ctx context.Context) error {
 	if err := d.oldStyle.Sort(ctx); err != nil {
 		return err
 	}
-	var all, part FeatureRecord
+	var all, part Feature
 	for i := 0; i < d.oldStyle.Len(); {
 		d.oldStyle.Read(i, &all)
 		for i++; i < d.oldStyle.Len() && d.oldStyle.Key(i) == d.oldStyle.Key(i-1); i++ {
@@ -146,7 +146,7 @@ func (d *Data) joinOldStyle(ctx context.Context) error {
 }
 
 // find reads a feature by its key, and returns which it is, or -1 for none.
-func (d *Data) find(key uint64, r *FeatureRecord) int {
+func (d *Data) find(key uint64, r *Feature) int {
 	i, ok := d.Features.Find(key)
 	if !ok {
 		return -1
@@ -156,7 +156,7 @@ func (d *Data) find(key uint64, r *FeatureRecord) int {
 }
 
 // replace gives the i-th feature, which was read into a record, other tags.
-func (d *Data) replace(i int, r *FeatureRecord, tags Tags) (err error) {
+func (d *Data) replace(i int, r *Feature, tags Tags) (err error) {
 	r.Tags, err = tags.Numbers(d.Texts)
 	return cmp.Or(err, d.Features.Replace(i, r.append(appendTags(nil, r.Tags))))
 }

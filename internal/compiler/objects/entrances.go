@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
 // entrance is a node where people enter a building.
@@ -46,7 +47,7 @@ func (d *Data) numberEntrances() error {
 }
 
 // entrancesAt returns where people enter something that has some nodes: its main entrances, if it has any.
-func (d *Data) entrancesAt(numbers []uint64) (found []Coord) {
+func (d *Data) entrancesAt(numbers []uint64) (found []geometry.Coord) {
 	all, best := d.entrances.Slice(), noEntrance
 	for _, number := range numbers {
 		i, ok := slices.BinarySearchFunc(all, int64(number), func(e entrance, n int64) int { return cmp.Compare(e.node, n) })
@@ -56,7 +57,7 @@ func (d *Data) entrancesAt(numbers []uint64) (found []Coord) {
 		if all[i].kind > best {
 			best, found = all[i].kind, nil
 		}
-		if at := d.nodes.At(number); !slices.Contains(found, at) {
+		if at := coordOf(d.nodes.At(number)); !slices.Contains(found, at) {
 			found = append(found, at)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // content is Data out of its files.
 type content struct {
 	Features       []objectstest.Feature
-	records        []objects.FeatureRecord // of them
+	records        []objects.Feature // of them
 	Interpolations []objects.Interpolation
 	Counts         objects.Counts
 	Extracts       *osm.Extracts
@@ -34,7 +34,7 @@ func read(t testing.TB, paths ...string) *content {
 	c.Counts = d.Counts
 	for _, r := range d.Features.All {
 		one := *r
-		one.Tags, one.Coords = slices.Clone(r.Tags), slices.Clone(r.Coords)
+		one.Tags = slices.Clone(r.Tags)
 		c.records = append(c.records, one)
 	}
 	for f := range objectstest.All(d) {

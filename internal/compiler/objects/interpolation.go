@@ -62,7 +62,7 @@ func (s Interpolations) Add(line *Interpolation) error {
 	if err != nil {
 		return err
 	}
-	var coords []Coord
+	var coords []osm.Coord
 	for _, p := range line.Line {
 		coords = append(coords, osm.CoordOf(p))
 	}
@@ -71,7 +71,7 @@ func (s Interpolations) Add(line *Interpolation) error {
 }
 
 // appendInterpolation appends what is behind the tags of a record. Without numbers, no node has one.
-func appendInterpolation(row []byte, step int32, parity Parity, line []Coord, nodes []int64, numbers []int32) []byte {
+func appendInterpolation(row []byte, step int32, parity Parity, line []osm.Coord, nodes []int64, numbers []int32) []byte {
 	row = osm.AppendLine(binary.AppendVarint(append(row, byte(parity)), int64(step)), line)
 	last := int64(0)
 	for i, node := range nodes {
@@ -109,6 +109,8 @@ func (s Interpolations) All(yield func(*Interpolation) bool) {
 // for alphabetic ones, which count in letters, and for values that are not understood.
 func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
 	switch value {
+	case "":
+		return 0, AnyParity, false
 	case "odd":
 		return 2, Odd, true
 	case "even":
@@ -188,7 +190,7 @@ func (d *Data) assembleInterpolations(ctx context.Context) error {
 func (d *Data) interpolate(line *Interpolation) error {
 	var houses []int // features
 	var addresses []Tags
-	var r FeatureRecord
+	var r Feature
 	for k, node := range line.Nodes {
 		i := d.find(keyOf(mapdata.KindNode, node), &r)
 		if i < 0 {

@@ -26,15 +26,16 @@ func data(t *testing.T) *objects.Data {
 // TestSpool: what was added comes back as it was and in its order, all at once and each by itself.
 func TestSpool(t *testing.T) {
 	ring := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x + 0.5, y}, {x, y + 0.25}, {x, y}} }
+	hole := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x, y + 0.25}, {x + 0.5, y}, {x, y}} }
 	added := []*objectstest.Feature{
 		{Kind: mapdata.KindNode, ID: 1<<58 + 1, Tags: objects.Tags{{"name", "A"}, {"shop", "bakery"}},
 			Geometry: orb.Point{-180, 90}},
 		{Kind: mapdata.KindNode, ID: -7, Geometry: orb.Point{180, -90}},
 		{Kind: mapdata.KindWay, ID: 1, Tags: objects.Tags{{"name", "A"}},
-			Geometry: orb.LineString{{179.9999999, 0}, {-179.9999999, 0}}},
+			Geometry: orb.LineString{{179.9999999, 0}, {179.9999998, 0}}},
 		{Kind: mapdata.KindWay, ID: 2, Tags: objects.Tags{{"building", "yes"}},
-			Geometry: orb.Polygon{ring(8, 50), ring(8.125, 50.125)}, Entrances: []orb.Point{{8, 50}, {8.5, 50}}},
-		{Kind: mapdata.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), ring(3, 4)}, {ring(5, 6)}}},
+			Geometry: orb.Polygon{ring(8, 50), hole(8.125, 50.125)}, Entrances: []orb.Point{{8, 50}, {8.5, 50}}},
+		{Kind: mapdata.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), hole(3, 4)}, {ring(5, 6)}}},
 		{Kind: mapdata.KindRelation, ID: 3, Geometry: orb.MultiPolygon{{ring(1, 2)}}},
 	}
 	d := data(t)
@@ -47,7 +48,7 @@ func TestSpool(t *testing.T) {
 	if diff := cmp.Diff(added, got, cmpopts.EquateEmpty()); diff != "" || d.Features.Len() != len(added) {
 		t.Errorf("%d features (-added +read):\n%s", d.Features.Len(), diff)
 	}
-	var again objects.FeatureRecord
+	var again objects.Feature
 	for i, f := range added {
 		if d.Features.Read(i, &again); again.ID != f.ID || len(again.Tags) != len(f.Tags) {
 			t.Errorf("at %d: %+v, want %+v", i, again, f)

@@ -20,7 +20,7 @@ func compareHouses(a, b house) int { return cmp.Compare(a.key, b.key) }
 // assembleStreets tells each house its street. The name of a street without one is that of its first way with a name.
 // Of several streets that claim a house, it is on the first by name.
 func (d *Data) assembleStreets(ctx context.Context) error {
-	var r FeatureRecord
+	var r Feature
 	for i := range d.streets.Len() {
 		row := d.streets.Read(i)
 		name := readTags(&row, nil)[0].Value

@@ -3,7 +3,6 @@ package places
 import (
 	"cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/sections"
@@ -23,8 +22,6 @@ type compiler struct {
 	dir     *scratch.Dir
 	texts   *classes.Texts
 	reader  *classes.Reader
-	shaper  geometry.Shaper
-	numbers *streets.Names
 	streets *streets.Map
 	ranges  *scratch.Array[classes.OwnTags] // what interpolation lines say of their houses' addresses
 	houses  *scratch.Array[lineHouse]
@@ -67,11 +64,7 @@ func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
 		return nil, err
 	}
 	texts := &classes.Texts{Texts: d.Texts}
-	numbers, err := streets.NewNames(dir, texts.Texts)
-	if err != nil {
-		return nil, err
-	}
-	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts), numbers: numbers,
+	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts),
 		streets: streets.NewMap(dir), ranges: scratch.NewArray[classes.OwnTags](dir, "lines"),
 		houses: scratch.NewArray[lineHouse](dir, "linehouses"),
 		order:  scratch.NewSorter(dir, "order", dir.SortMemory(), compareOrder), store: newStore(dir), out: out}
@@ -93,13 +86,10 @@ func (c *compiler) sort() error {
 		if len(kinds) == 0 && !class.Serves {
 			continue
 		}
-		lines, box, ok := c.lines(r)
-		if !ok {
-			continue
-		}
+		box := r.Geometry.Box
 		ref := placefile.NewRef(r.Kind, r.ID)
 		o := ordered{order: box.Order(), ref: ref, source: uint64(i), group: groupOf(&class, len(kinds), box)}
-		if err := cmp.Or(c.enqueue(o, kinds), c.addStreet(ref, &class, lines)); err != nil {
+		if err := cmp.Or(c.enqueue(o, kinds), c.addStreet(ref, &class, &r.Geometry)); err != nil {
 			return err
 		}
 	}
@@ -116,26 +106,6 @@ func (c *compiler) sort() error {
 	return c.texts.Err
 }
 
-// lines returns the lines or rings of an object, with their box; false if nothing is left of them.
-func (c *compiler) lines(r *objects.FeatureRecord) ([][]geometry.Coord, boxtree.Box, bool) {
-	if r.Shape == objects.Point {
-		at := newCoord(r.Coords[0])
-		return nil, at.Box(), true
-	}
-	trace(&c.shaper, r)
-	return c.shaper.Lines(shapeOf(r.Shape))
-}
-
-// geometry returns the geometry of an object that has one.
-func (c *compiler) geometry(r *objects.FeatureRecord) *geometry.Geometry {
-	if r.Shape == objects.Point {
-		return &geometry.Geometry{Box: newCoord(r.Coords[0]).Box()}
-	}
-	trace(&c.shaper, r)
-	g, _ := c.shaper.Geometry(shapeOf(r.Shape))
-	return &g
-}
-
 // enqueue takes a feature on.
 func (c *compiler) enqueue(o ordered, kinds []classes.Pair) error {
 	for _, k := range kinds {
@@ -146,11 +116,11 @@ func (c *compiler) enqueue(o ordered, kinds []classes.Pair) error {
 }
 
 // addStreet takes a feature on as a street that houses may be on, if it is one.
-func (c *compiler) addStreet(ref uint64, class *classes.Class, lines [][]geometry.Coord) error {
+func (c *compiler) addStreet(ref uint64, class *classes.Class, g *geometry.Geometry) error {
 	if class.Road <= tagging.OnlyRoad {
 		return nil
 	}
-	number, err := c.numbers.Number(class.Name)
-	s := streets.Street{Ref: ref, Name: class.Name, Number: number, Postcode: class.Postcode, Kind: class.Road}
-	return cmp.Or(err, c.streets.Add(s, lines))
+	s := streets.Street{Ref: ref, Name: class.Name, Number: c.reader.Street(class.Name),
+		Postcode: class.Postcode, Kind: class.Road}
+	return c.streets.Add(s, g)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
@@ -137,14 +136,9 @@ func (s *store) addNames(e *entry, names []classes.Pair) error {
 }
 
 // addDoors adds entrances.
-func (s *store) addDoors(e *entry, doors []objects.Coord) error {
+func (s *store) addDoors(e *entry, doors []geometry.Coord) error {
 	e.doors, e.nDoors = uint32(s.doors.Len()), uint16(min(len(doors), math.MaxUint16))
-	for _, d := range doors[:e.nDoors] {
-		if err := s.doors.Append(newCoord(d)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.doors.Append(doors[:e.nDoors]...)
 }
 
 // address is what is known of an entry's address.

@@ -121,13 +121,12 @@ func (c *compiler) addHouses() error {
 }
 
 // end gives a house at the end of a line the street of the line.
-func (c *compiler) end(e *entry, a *address) (err error) {
+func (c *compiler) end(e *entry, a *address) {
 	i, ok := slices.BinarySearchFunc(c.ends, e.ref, func(l lineEnd, ref uint64) int { return cmp.Compare(l.ref, ref) })
 	if ok {
 		a.Street = c.ends[i].street
-		a.number, err = c.numbers.Number(a.Street)
+		a.number = c.reader.Street(a.Street)
 	}
-	return err
 }
 
 // maxSamples is how many parts of an interpolation line are looked at.

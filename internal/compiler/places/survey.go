@@ -25,7 +25,7 @@ func (c *compiler) gather() error {
 	dir := c.dir
 	c.survey = survey{streets.NewIndex[uint32](dir, "buildings"), streets.NewIndex[uint32](dir, "numbered"),
 		streets.NewIndex[uint32](dir, "doors"), streets.NewIndex[neighbour](dir, "houses")}
-	var r objects.FeatureRecord
+	var r objects.Feature
 	err := c.order.Each(func(o *ordered) error {
 		if o.source&isHouse != 0 {
 			h := &c.houses.Slice()[o.source&^isHouse]
@@ -36,7 +36,7 @@ func (c *compiler) gather() error {
 		}
 		c.data.Features.Read(int(o.source), &r)
 		class := c.reader.Classify(&r)
-		return c.add(o, &class, c.reader.Kinds, c.geometry(&r), r.Entrances)
+		return c.add(o, &class, c.reader.Kinds, &r.Geometry, r.Entrances)
 	})
 	s := &c.survey
 	return cmp.Or(err, c.houses.Free(), c.ranges.Free(), s.buildings.Seal(), s.doors.Seal(), s.houses.Seal())
@@ -44,13 +44,12 @@ func (c *compiler) gather() error {
 
 // add adds the next entry.
 func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g *geometry.Geometry,
-	doors []objects.Coord) error {
+	doors []geometry.Coord) error {
 	n := uint32(c.store.entries.Len())
 	if n == math.MaxUint32-1 {
 		return fmt.Errorf("the extract has more than %d features, which is what a region holds: leave some out", n)
 	}
-	number, err := c.numbers.Number(class.Address.Street)
-	a := address{OwnTags: class.Address, number: number}
+	a := address{OwnTags: class.Address, number: c.reader.Street(class.Address.Street)}
 	e := entry{ref: o.ref, extent: g.Extent(), name: class.Name, road: class.Road, place: class.Place, group: o.group}
 	if class.Unnamed {
 		e.features |= isUnnamed
@@ -64,7 +63,7 @@ func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g
 	if c.takesAddress(&e, kinds, g, &a) {
 		e.features |= takesAddress
 	}
-	err = cmp.Or(err, c.store.addKinds(&e, kinds), c.store.addNames(&e, c.reader.Names), c.store.addDoors(&e, doors),
+	err := cmp.Or(c.store.addKinds(&e, kinds), c.store.addNames(&e, c.reader.Names), c.store.addDoors(&e, doors),
 		c.store.addGeometry(&e, g))
 	if e.is(takesAddress) || e.isSettlement() || a.HouseNumber != 0 || a.Place != 0 {
 		e.middle = geometry.NewCoord(g.Inner())
@@ -74,7 +73,7 @@ func (c *compiler) add(o *ordered, class *classes.Class, kinds []classes.Pair, g
 	}
 	err = cmp.Or(err, c.look(n, &e, &a, g))
 	if len(c.ends) > 0 && !a.OnStreet() && o.ref&3 == uint64(mapdata.KindNode) {
-		err = cmp.Or(err, c.end(&e, &a))
+		c.end(&e, &a)
 	}
 	return cmp.Or(err, c.texts.Err, c.store.entries.Append(e), c.store.addresses.Append(a))
 }

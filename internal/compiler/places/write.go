@@ -24,18 +24,13 @@ func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) error {
 		return err
 	}
 	for _, step := range []func() error{c.sort, c.gather, c.findContexts, c.complete, c.writeFeatures,
-		c.writeTrees, c.free} {
+		c.writeTrees, c.store.free} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	c.out.Finish(w)
 	return nil
-}
-
-// free removes the files that no section is in.
-func (c *compiler) free() error {
-	return cmp.Or(c.store.free(), c.numbers.Free())
 }
 
 // complete finds out what entries do not say of their addresses.

@@ -4,13 +4,14 @@ package objectstest
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
@@ -27,49 +28,29 @@ type Feature struct {
 
 // Add adds a feature to data.
 func Add(d *objects.Data, f *Feature) error {
-	r := objects.FeatureRecord{Kind: f.Kind, ID: f.ID, Entrances: coords(nil, f.Entrances)}
+	g, ok := geometry.New(f.Geometry)
+	if !ok {
+		return fmt.Errorf("%v %d is nowhere", f.Kind, f.ID)
+	}
+	added := objects.Feature{Kind: f.Kind, ID: f.ID, Geometry: g}
+	for _, p := range f.Entrances {
+		added.Entrances = append(added.Entrances, geometry.NewCoord(p))
+	}
 	var err error
-	if r.Tags, err = f.Tags.Numbers(d.Texts); err != nil {
+	if added.Tags, err = f.Tags.Numbers(d.Texts); err != nil {
 		return err
 	}
-	set(&r.Geometry, f.Geometry)
-	return d.Features.Add(&r)
-}
-
-func set(to *objects.Geometry, g orb.Geometry) {
-	switch g := g.(type) {
-	case orb.Point:
-		to.Coords = coords(nil, orb.LineString{g})
-	case orb.LineString:
-		to.Shape, to.Coords = objects.Line, coords(nil, g)
-	case orb.Polygon:
-		set(to, orb.MultiPolygon{g})
-		to.Shape = objects.Polygon
-	case orb.MultiPolygon:
-		to.Shape = objects.MultiPolygon
-		for _, polygon := range g {
-			for _, ring := range polygon {
-				to.Coords = coords(to.Coords, ring)
-				to.Rings = append(to.Rings, uint32(len(to.Coords)))
-			}
-			to.Polygons = append(to.Polygons, uint32(len(to.Rings)))
-		}
-	}
-}
-
-func coords(all []objects.Coord, points []orb.Point) []objects.Coord {
-	for _, p := range points {
-		all = append(all, osm.CoordOf(p))
-	}
-	return all
+	return d.Features.Add(&added)
 }
 
 // All yields the features of data in their order.
 func All(d *objects.Data) iter.Seq[*Feature] {
 	return func(yield func(*Feature) bool) {
 		for _, r := range d.Features.All {
-			f := Feature{Kind: r.Kind, ID: r.ID, Tags: objects.TagsOf(r.Tags, d.Texts), Geometry: geometry(&r.Geometry),
-				Entrances: points(r.Entrances)}
+			f := Feature{Kind: r.Kind, ID: r.ID, Tags: objects.TagsOf(r.Tags, d.Texts), Geometry: orbOf(r)}
+			for _, c := range r.Entrances {
+				f.Entrances = append(f.Entrances, c.Point())
+			}
 			slices.SortFunc(f.Tags, func(a, b objects.Tag) int { return cmp.Compare(a.Key, b.Key) })
 			if !yield(&f) {
 				return
@@ -78,33 +59,35 @@ func All(d *objects.Data) iter.Seq[*Feature] {
 	}
 }
 
-func geometry(g *objects.Geometry) orb.Geometry {
-	all := points(g.Coords)
-	switch g.Shape {
-	case objects.Point:
-		return all[0]
-	case objects.Line:
-		return orb.LineString(all)
+// orbOf returns where a feature is that does not cross the antimeridian.
+func orbOf(f *objects.Feature) orb.Geometry {
+	g := &f.Geometry
+	if g.Shape == geometry.Point {
+		return geometry.Coord{X: g.Box.MinX, Y: g.Box.MinY}.Point()
 	}
-	polygons := make(orb.MultiPolygon, 0, len(g.Polygons))
-	ring, at := uint32(0), uint32(0)
-	for _, end := range g.Polygons {
-		var polygon orb.Polygon
-		for ; ring < end; ring++ {
-			polygon = append(polygon, orb.Ring(all[at:g.Rings[ring]:g.Rings[ring]]))
-			at = g.Rings[ring]
+	var line orb.LineString // up to here
+	var polygons orb.MultiPolygon
+	for run := range g.Lines {
+		for i, c := range run {
+			if i > 0 || len(line) == 0 {
+				line = append(line, c.Point())
+			}
 		}
-		polygons = append(polygons, polygon)
+		ring := orb.Ring(line)
+		if g.Shape == geometry.Line || !ring.Closed() {
+			continue
+		}
+		if line = nil; ring.Orientation() == orb.CCW {
+			polygons = append(polygons, nil)
+		}
+		last := &polygons[len(polygons)-1]
+		*last = append(*last, ring)
 	}
-	if g.Shape == objects.Polygon {
+	switch {
+	case g.Shape == geometry.Line:
+		return line
+	case len(polygons) == 1 && f.Kind == mapdata.KindWay:
 		return polygons[0]
 	}
 	return polygons
-}
-
-func points(coords []objects.Coord) (all []orb.Point) {
-	for _, c := range coords {
-		all = append(all, c.Point())
-	}
-	return all
 }

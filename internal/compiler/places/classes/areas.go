@@ -16,21 +16,6 @@ const (
 	rankCensus     = 60
 )
 
-// cityNodes are the places that stand for the city of a point that no polygon contains; dwellings do where there is no
-// hamlet either.
-var (
-	cityNodes = []string{"city", "town", "village"}
-	dwellings = []string{"isolated_dwelling", "farm", "croft"}
-)
-
-// notSettlements are the values of place that are no answer to where a point on land is: they are larger than that, or
-// water, or a building.
-var notSettlements = []string{
-	"continent", "country", "state", "region", "province", "district", "county", "archipelago", "ocean", "sea", "house",
-	"houses",
-	"postcode", "plot", "polder",
-}
-
 // AreaTags is what an area's tags say of its part in addresses.
 type AreaTags struct {
 	Level    int // of an administrative area, 0 when unknown

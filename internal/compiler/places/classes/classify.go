@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
@@ -30,7 +31,7 @@ func (a *OwnTags) OnStreet() bool { return a.Street != 0 || a.Place != 0 }
 
 // Classify tells what an object is: l.Kinds, l.Names, which are valid until the next call, and the class. The object is
 // of no use where it has no kinds and does not serve.
-func (l *Reader) Classify(r *objects.FeatureRecord) (c Class) {
+func (l *Reader) Classify(r *objects.Feature) (c Class) {
 	l.read(r.Tags)
 	l.Kinds = l.Kinds[:0]
 	c.Name, c.Address = l.values[keyName], l.address()
@@ -47,7 +48,7 @@ func (l *Reader) Classify(r *objects.FeatureRecord) (c Class) {
 		}
 		c.Unnamed = len(l.Kinds) > 0 && c.Name == 0
 	}
-	if r.Shape == objects.Polygon || r.Shape == objects.MultiPolygon {
+	if r.Geometry.Shape == geometry.Area {
 		if l.has(keyBoundary) || l.has(keyPlace) {
 			c.General = false
 		}
@@ -56,7 +57,7 @@ func (l *Reader) Classify(r *objects.FeatureRecord) (c Class) {
 	}
 	if c.Name != 0 {
 		c.Place = placeKindOf(string(l.value(keyPlace)))
-		if r.Shape != objects.Point {
+		if r.Geometry.Shape != geometry.Point {
 			c.Road = l.roadKind()
 		}
 	}
@@ -128,18 +129,22 @@ const (
 	PlaceMunicipality
 )
 
-func placeKindOf(place string) (k PlaceKind) {
-	if place == "" {
+func placeKindOf(place string) PlaceKind {
+	switch place {
+	case "", "continent", "country", "state", "region", "province", "district", "county", "archipelago", "ocean", "sea",
+		"house", "houses", "postcode", "plot", "polder": // larger than where a point on land is, water, or a building
 		return 0
+	case "city", "town", "village":
+		return PlaceSettlement | PlaceCity
+	case "hamlet":
+		return PlaceSettlement | PlaceHamlet
+	case "isolated_dwelling", "farm", "croft":
+		return PlaceSettlement | PlaceDwelling
+	case "municipality":
+		return PlaceSettlement | PlaceMunicipality
 	}
-	for flag, is := range map[PlaceKind]bool{
-		PlaceSettlement: !slices.Contains(notSettlements, place), PlaceCity: slices.Contains(cityNodes, place),
-		PlaceSuburb: slices.Contains(tagging.SuburbPlaces, place), PlaceHamlet: place == "hamlet",
-		PlaceDwelling: slices.Contains(dwellings, place), PlaceMunicipality: place == "municipality",
-	} {
-		if is {
-			k |= flag
-		}
+	if slices.Contains(tagging.SuburbPlaces, place) {
+		return PlaceSettlement | PlaceSuburb
 	}
-	return k
+	return PlaceSettlement
 }

@@ -1,12 +1,18 @@
+// Package classes reads tags: what an object is, what it is called, what it says of its own address, and its part in
+// the addresses of others. Begin at Reader.Classify.
 package classes
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
@@ -18,16 +24,9 @@ var otherKeys = []string{
 	"junction", "bridge", "tunnel", "ruins", "building:part",
 }
 
-// detailKeys say the rest that matters of an object, beside its names in other languages.
-var detailKeys = []string{
-	"name", "addr:housenumber", "addr:conscriptionnumber", "addr:streetnumber", "addr:street", "addr:place", "addr:suburb",
-	"addr:housename",
-	"addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city", "addr:town", "addr:village", "addr:municipality",
-	"addr:county", "addr:state", "addr:province", "addr:postcode", "postal_code", "admin_level", "ref", "ISO3166-1:alpha3",
-	"ISO3166-1:alpha2", "ISO3166-1", "country_code_iso3166_1_alpha_2", "ISO3166-2",
-}
-
-var knownKeys = slices.Concat(tagging.MainKeys, otherKeys, detailKeys)
+// knownKeys are those that are asked for: tagging.MainKeys, otherKeys, and those that say the rest that matters of an
+// object, beside its names in other languages.
+var knownKeys = slices.Concat(tagging.MainKeys, otherKeys)
 
 // maxKnownKeys is how many there may be.
 const maxKnownKeys = 64
@@ -35,29 +34,53 @@ const maxKnownKeys = 64
 // A key is the index of a known key.
 type key uint8
 
-func keyOf(s string) key { return key(slices.Index(knownKeys, s)) }
+// keyOf returns a key, which becomes known.
+func keyOf(s string) key {
+	i := slices.Index(knownKeys, s)
+	if i < 0 {
+		i = len(knownKeys)
+		knownKeys = append(knownKeys, s)
+	}
+	return key(i)
+}
+
+func keysOf(text string) (keys []key) {
+	for s := range strings.FieldsSeq(text) {
+		keys = append(keys, keyOf(s))
+	}
+	return keys
+}
 
 var (
 	keyHighway, keyPlace, keyBoundary, keyBuilding = keyOf("highway"), keyOf("place"), keyOf("boundary"), keyOf("building")
-	keyName, keyPostalCode, keyRef                 = keyOf("name"), keyOf("postal_code"), keyOf("ref")
-	keyLevel                                       = keyOf("admin_level")
+	keyName, keyPostalCode, keyRef, keyLevel       = keyOf("name"), keyOf("postal_code"), keyOf("ref"), keyOf("admin_level")
 	keySubdivision                                 = keyOf("ISO3166-2")
+	keyHouseNumber, keyHouseName                   = keyOf("addr:housenumber"), keyOf("addr:housename")
+	keyRegister, keyStreetNumber                   = keyOf("addr:conscriptionnumber"), keyOf("addr:streetnumber")
 
-	keyHouseNumber, keyRegister, keyStreetNumber = keyOf("addr:housenumber"), keyOf("addr:conscriptionnumber"),
-		keyOf("addr:streetnumber")
-	keyHouseName = keyOf("addr:housename")
-
-	streetKeys   = []key{keyOf("addr:street")}
-	placeKeys    = []key{keyOf("addr:place")}
-	suburbKeys   = []key{keyOf("addr:suburb"), keyOf("addr:quarter"), keyOf("addr:neighbourhood")}
-	hamletKeys   = []key{keyOf("addr:hamlet")}
-	cityKeys     = []key{keyOf("addr:city"), keyOf("addr:town"), keyOf("addr:village"), keyOf("addr:municipality")}
-	countyKeys   = []key{keyOf("addr:county")}
-	stateKeys    = []key{keyOf("addr:state"), keyOf("addr:province")}
-	postcodeKeys = []key{keyOf("addr:postcode"), keyPostalCode}
-	countryKeys  = []key{keyOf("ISO3166-1:alpha3"), keyOf("ISO3166-1:alpha2"), keyOf("ISO3166-1"),
-		keyOf("country_code_iso3166_1_alpha_2")}
+	streetKeys   = keysOf("addr:street")
+	placeKeys    = keysOf("addr:place")
+	suburbKeys   = keysOf("addr:suburb addr:quarter addr:neighbourhood")
+	hamletKeys   = keysOf("addr:hamlet")
+	cityKeys     = keysOf("addr:city addr:town addr:village addr:municipality")
+	countyKeys   = keysOf("addr:county")
+	stateKeys    = keysOf("addr:state addr:province")
+	postcodeKeys = keysOf("addr:postcode postal_code")
+	countryKeys  = keysOf("ISO3166-1:alpha3 ISO3166-1:alpha2 ISO3166-1 country_code_iso3166_1_alpha_2")
 )
+
+// Texts has the texts of an extract, to which some more are added. It keeps the first error of that.
+type Texts struct {
+	*scratch.Texts
+	Err error
+}
+
+// Number returns the number of a text.
+func (t *Texts) Number(s string) uint32 {
+	n, err := t.Add(s)
+	t.Err = cmp.Or(t.Err, err)
+	return n
+}
 
 // Reader reads tags, of which it knows the texts by their numbers.
 type Reader struct {
@@ -95,15 +118,15 @@ func (l *Reader) read(tags []objects.TagNumbers) {
 			l.values[k] = t.Value
 			continue
 		}
-		language, known := l.languages[t.Key]
+		name, known := l.languages[t.Key]
 		if !known {
-			if s, ok := bytes.CutPrefix(l.texts.Bytes(t.Key), []byte("name:")); ok && isLanguage(string(s)) {
-				language = l.texts.Number(string(s))
+			if s, ok := bytes.CutPrefix(l.texts.Bytes(t.Key), []byte("name:")); ok && language.Match(s) {
+				name = l.texts.Number(string(s))
 			}
-			l.languages[t.Key] = language
+			l.languages[t.Key] = name
 		}
-		if language != 0 && t.Value != 0 {
-			l.Names = append(l.Names, Pair{language, t.Value})
+		if name != 0 && t.Value != 0 {
+			l.Names = append(l.Names, Pair{name, t.Value})
 		}
 	}
 }
@@ -137,18 +160,11 @@ func (l *Reader) first(keys []key) uint32 {
 func (l *Reader) addKinds(from, to int) {
 	for k := from; k < to; k++ {
 		n := l.values[k]
-		if n == 0 {
-			continue
-		}
-		text := l.texts.Bytes(n)
-		if bytes.IndexByte(text, ';') < 0 {
+		if bytes.IndexByte(l.texts.Bytes(n), ';') < 0 {
 			l.addKind(l.numbers[k], l.trimmed(n))
 			continue
 		}
-		for s := range strings.SplitSeq(string(text), ";") {
-			if len(l.Kinds) == tagging.MaxKinds {
-				break
-			}
+		for s := range strings.SplitSeq(l.texts.Text(n), ";") {
 			l.addKind(l.numbers[k], l.texts.Number(strings.TrimSpace(s)))
 		}
 	}
@@ -170,22 +186,24 @@ func (l *Reader) Word(n uint32) uint32 {
 	return w
 }
 
-// isLanguage tells whether a suffix of name: is a language tag as in BCP 47: two or three letters, then subtags.
-// name:etymology, name:prefix and the like are not names.
-func isLanguage(s string) bool {
-	for i, part := range strings.Split(s, "-") {
-		if i == 0 && (len(part) < 2 || len(part) > 3) || len(part) == 0 || len(part) > 8 {
-			return false
-		}
-		for _, r := range part {
-			letter := r >= 'a' && r <= 'z' || i > 0 && (r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
-			if !letter {
-				return false
-			}
-		}
+// Street is the number of what is the same of a street's name in different spellings: its letters and digits in lower
+// case. It is 0 for no name only.
+func (l *Reader) Street(name uint32) uint32 {
+	if name == 0 {
+		return 0
 	}
-	return true
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, l.texts.Text(name))
+	return l.texts.Number("/" + strings.ReplaceAll(letters, "ß", "ss"))
 }
+
+// language is a language tag as in BCP 47, as far as names have them: name:etymology, name:prefix and the like are not
+// names.
+var language = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
 // Alphabet returns all words that anything is found by, sorted by their texts.
 func (l *Reader) Alphabet() []uint32 {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -90,11 +90,8 @@ func (w *World) Data(t testing.TB) *objects.Data {
 		err = errors.Join(err, d.Interpolations.Add(&complete))
 	}
 	for _, drive := range w.Drives {
-		r := objects.FeatureRecord{Kind: mapdata.KindWay, Geometry: objects.Geometry{Shape: objects.Line}}
-		for _, p := range drive {
-			r.Coords = append(r.Coords, osm.CoordOf(p))
-		}
-		err = errors.Join(err, d.Drives.Add(&r))
+		g, _ := geometry.New(drive)
+		err = errors.Join(err, d.Drives.Add(&objects.Feature{Kind: mapdata.KindWay, Geometry: g}))
 	}
 	for _, tile := range w.Tiles {
 		d.Tiles.Add(tile)

@@ -58,13 +58,8 @@ type Driveways struct {
 // NewDriveways finds the roads without a name.
 func NewDriveways(dir *scratch.Dir, drives objects.Features, m *Map) (*Driveways, error) {
 	w := &Driveways{newLines(dir, "driveway"), m}
-	var line []geometry.Coord
 	for i, r := range drives.All {
-		line = line[:0]
-		for _, c := range r.Coords {
-			line = append(line, geometry.Coord{X: c.Lon, Y: c.Lat})
-		}
-		if err := w.add(uint32(i), line); err != nil {
+		if err := w.add(uint32(i), &r.Geometry); err != nil {
 			return nil, err
 		}
 	}
@@ -173,6 +168,9 @@ func (w *Driveways) Within(box boxtree.Box) *Network {
 		}
 		for i := at.links; i != 0; i = n.links[i-1].before {
 			to := &n.nodes[n.links[i-1].to]
+			if to.street != 0 && to.metres < at.metres {
+				continue // it was here before
+			}
 			further := approach{at.metres + geometry.Distance(at.at, to.at), at.street}
 			if further.metres <= maxDriveway && further.nearer(to.approach) {
 				to.approach = further

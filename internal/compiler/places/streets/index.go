@@ -13,47 +13,35 @@ import (
 // one in which neighbours follow each other. It keeps no more than the boxes of each sixteen.
 type Index[T any] struct {
 	items  *scratch.Array[T]
-	groups *scratch.Array[boxtree.Box]
-	levels []boxtree.Box
-	layout boxtree.Tree
-	last   boxtree.Box // of the group that is not full yet
+	boxes  *scratch.Array[boxtree.Box] // of groups of items, and then those of the levels over them
+	layout boxtree.Tree                // of groups
 }
 
 // NewIndex makes an empty index.
 func NewIndex[T any](dir *scratch.Dir, name string) *Index[T] {
-	return &Index[T]{items: scratch.NewArray[T](dir, name), groups: scratch.NewArray[boxtree.Box](dir, name+"-boxes"),
-		last: boxtree.Empty}
+	return &Index[T]{items: scratch.NewArray[T](dir, name), boxes: scratch.NewArray[boxtree.Box](dir, name+"-boxes")}
 }
 
 // Add adds the next item.
 func (x *Index[T]) Add(item T, b boxtree.Box) error {
-	x.last.Extend(b)
-	err := x.items.Append(item)
 	if x.items.Len()%boxtree.Fanout == 0 {
-		err = cmp.Or(err, x.groups.Append(x.last))
-		x.last = boxtree.Empty
+		if err := x.boxes.Append(b); err != nil {
+			return err
+		}
 	}
-	return err
+	x.boxes.Slice()[x.boxes.Len()-1].Extend(b)
+	return x.items.Append(item)
 }
 
 // Seal ends the adding.
 func (x *Index[T]) Seal() error {
-	if x.items.Len()%boxtree.Fanout != 0 {
-		if err := x.groups.Append(x.last); err != nil {
-			return err
-		}
-	}
-	n := x.groups.Len()
+	n := x.boxes.Len()
 	x.layout = boxtree.New(uint32(n))
-	if x.layout.Height > 0 {
-		levels, err := x.groups.Extend(x.layout.Boxes())
-		if err != nil {
-			return err
-		}
-		boxtree.AppendLevels(levels[:0], x.groups.Slice()[:n])
+	levels, err := x.boxes.Extend(x.layout.Boxes())
+	if err == nil {
+		boxtree.AppendLevels(levels[:0], x.boxes.Slice()[:n])
 	}
-	x.levels = x.groups.Slice()[n:]
-	return nil
+	return err
 }
 
 // Each yields the items that may touch a box. Several goroutines may call it at a time.
@@ -62,9 +50,9 @@ func (x *Index[T]) Each(b *boxtree.Box, yield func(item *T)) {
 }
 
 func (x *Index[T]) descend(b *boxtree.Box, level int, from, to uint32, yield func(item *T)) {
-	boxes, items := x.groups.Slice(), x.items.Slice()
+	boxes, items := x.boxes.Slice(), x.items.Slice()
 	if level > 0 {
-		boxes = x.levels[x.layout.First[level]:]
+		boxes = boxes[x.layout.Count[0]+x.layout.First[level]:]
 	}
 	for i := from; i < to; i++ {
 		switch {
@@ -81,7 +69,7 @@ func (x *Index[T]) descend(b *boxtree.Box, level int, from, to uint32, yield fun
 }
 
 // Free removes the files.
-func (x *Index[T]) Free() error { return cmp.Or(x.items.Free(), x.groups.Free()) }
+func (x *Index[T]) Free() error { return cmp.Or(x.items.Free(), x.boxes.Free()) }
 
 // Around is a box with all around it that is within some metres, and a little more, up to the antimeridian and the
 // poles.

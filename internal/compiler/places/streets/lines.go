@@ -27,9 +27,6 @@ type sortedPart struct {
 	part
 }
 
-// maxPartEdges is how many edges a part has at most.
-const maxPartEdges = 16
-
 func newLines(dir *scratch.Dir, name string) lines {
 	return lines{
 		coords: scratch.NewArray[geometry.Coord](dir, name+"-coords"),
@@ -40,14 +37,12 @@ func newLines(dir *scratch.Dir, name string) lines {
 	}
 }
 
-// add adds a line.
-func (l *lines) add(number uint32, line []geometry.Coord) error {
-	first := uint64(l.coords.Len())
-	err := l.coords.Append(line...)
-	for i := 0; i < len(line)-1; i += maxPartEdges {
-		edges := min(maxPartEdges, len(line)-1-i)
-		box := geometry.BoxOf(line[i : i+edges+1])
-		err = cmp.Or(err, l.sorter.Add(sortedPart{box.Order(), part{number, uint32(edges), first + uint64(i)}}))
+// add adds the lines of a geometry.
+func (l *lines) add(number uint32, g *geometry.Geometry) (err error) {
+	for line := range g.Lines {
+		box, first := geometry.BoxOf(line), uint64(l.coords.Len())
+		err = cmp.Or(err, l.coords.Append(line...),
+			l.sorter.Add(sortedPart{box.Order(), part{number, uint32(len(line) - 1), first}}))
 	}
 	return err
 }

@@ -1,11 +1,11 @@
+// Package streets finds the streets near a house, how far they are, and the roads without a name that lead to them.
+// Package places decides which of them a house is on. Begin at Map.
 package streets
 
 import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
@@ -22,54 +22,11 @@ const (
 	serviceFactor, serviceCost = 1.5, 5
 )
 
-// Names numbers streets by what is the same of a street's name in different spellings, so that the parts of one are
-// one. Number 0 is that of no street; the name of no letters and no digits has another one.
-type Names struct {
-	texts  *scratch.Texts // of names
-	keys   *scratch.Texts
-	recent [1 << 12]struct{ name, number uint32 }
-}
-
-// NewNames makes numbers for names that are texts.
-func NewNames(dir *scratch.Dir, texts *scratch.Texts) (*Names, error) {
-	keys, err := scratch.NewTexts(dir, "streetnames")
-	return &Names{texts: texts, keys: keys}, err
-}
-
-// Number returns the number of a street's name.
-func (s *Names) Number(name uint32) (uint32, error) {
-	if name == 0 {
-		return 0, nil
-	}
-	recent := &s.recent[name%uint32(len(s.recent))]
-	if recent.name != name {
-		n, err := s.keys.Add("/" + key(s.texts.Text(name)))
-		if err != nil {
-			return 0, err
-		}
-		recent.name, recent.number = name, n
-	}
-	return recent.number, nil
-}
-
-// key is the letters and digits of a street's name, in lower case.
-func key(name string) string {
-	return strings.ReplaceAll(strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name), "ß", "ss")
-}
-
-// Free removes the files.
-func (s *Names) Free() error { return s.keys.Free() }
-
 // Street is a feature that houses may have their address on.
 type Street struct {
 	Ref      uint64 // see placefile.NewRef
 	Name     uint32 // text
-	Number   uint32 // of its name
+	Number   uint32 // of its name, the same in different spellings
 	Postcode uint32 // text
 	Kind     tagging.RoadKind
 	_        [3]uint8
@@ -87,12 +44,8 @@ func NewMap(dir *scratch.Dir) *Map {
 }
 
 // Add takes a street on.
-func (m *Map) Add(s Street, lines [][]geometry.Coord) error {
-	err := m.streets.Append(s)
-	for _, line := range lines {
-		err = cmp.Or(err, m.add(uint32(m.streets.Len()-1), line))
-	}
-	return err
+func (m *Map) Add(s Street, g *geometry.Geometry) error {
+	return cmp.Or(m.streets.Append(s), m.add(uint32(m.streets.Len()-1), g))
 }
 
 // Seal ends the adding.
