@@ -54,7 +54,7 @@ func (c *Consumer) placeTurns() {
 		}
 		from, to := c.arms(&t, r.ViaNode)
 		if len(from) == 0 || len(from) > 1 && !t.rule.ManyFrom || len(to) > 1 && !t.rule.ManyTo {
-			c.counts.SkippedRestrictions++
+			c.SkippedRestrictions++
 			continue
 		}
 		for _, r.From = range from {

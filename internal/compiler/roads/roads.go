@@ -20,8 +20,9 @@ import (
 
 // Consumer collects roads, and writes their sections. It implements osm.Consumer.
 type Consumer struct {
+	Counts // when Finish has been called
+
 	dir     *scratch.Dir
-	counts  Counts
 	special *scratch.Array[special]
 	turns   []turn
 	squares map[int64]square // by their outer ways
@@ -61,16 +62,13 @@ func New(dir *scratch.Dir) (*Consumer, error) {
 		ways: scratch.NewRecords(dir, "road-ways")}, err
 }
 
-// Counts is what was made, when Finish has been called.
-func (c *Consumer) Counts() Counts { return c.counts }
-
 // NewBatch implements osm.Consumer.
 func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c} }
 
 // Take implements osm.Consumer.
 func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
-	c.counts.SkippedRestrictions += b.skipped
+	c.SkippedRestrictions += b.skipped
 	c.turns = append(c.turns, b.turns...)
 	for _, o := range b.outlines {
 		// Of several squares that share a way the first is meant.
@@ -118,7 +116,7 @@ func (c *Consumer) Finish(ctx context.Context) error {
 		}
 	}
 	c.placeTurns()
-	c.counts.Roads, c.counts.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
+	c.Roads, c.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
 	c.nodes, c.squares, c.turns = nil, nil, nil
 	return errors.Join(c.special.Free(), c.used.Free(), c.ways.Free())
 }
