@@ -155,7 +155,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 			return network.Write(ctx, w, bar)
 		},
 		count: func(c *Counts) {
-			n := network.Counts()
+			n := &network.Counts
 			c.Roads, c.Restrictions, c.SkippedRestrictions = n.Roads, n.Restrictions, n.SkippedRestrictions
 		},
 	}}

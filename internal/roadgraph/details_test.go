@@ -1,6 +1,7 @@
 package roadgraph_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -77,6 +78,37 @@ func TestDetails(t *testing.T) {
 		if diff := cmp.Diff(details[g.Name(segment)], got); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+// TestConditionalTurns: restrictions that hold at certain times are details of the ways that they lead from.
+func TestConditionalTurns(t *testing.T) {
+	d := roadgraphtest.Sketch{Grid: `
+		a   b   c
+		    d   e`, Ways: `
+		ab surface=asphalt
+		bc
+		bd
+		ce
+		ab/b/bd restriction:hgv:conditional=no_right_turn~@~(Mo-Fr~07:00-09:00) except=bicycle;psv
+		ab/bc/ce restriction:conditional=only_right_turn~@~wet restriction:bicycle:conditional=none~@~dry`,
+	}.Draw(t)
+	b := d.At(t, 'b')
+	want := map[string][]string{"ab": {
+		"surface=asphalt",
+		"restriction:hgv:conditional=no_right_turn @ (Mo-Fr 07:00-09:00)", "except=bicycle;psv",
+		fmt.Sprintf("restriction:via=%.7f,%.7f", b.Lat(), b.Lon()), "restriction:to=3",
+		"restriction:conditional=only_right_turn @ wet", "restriction:bicycle:conditional=none @ dry",
+		"restriction:via=2", "restriction:to=4",
+	}}
+	got := make(map[string][]string)
+	for segment := range d.Segments() {
+		for key, value := range d.Details(d.Shape(segment, nil)[0].Road) {
+			got[d.Name(segment)] = append(got[d.Name(segment)], key+"="+value)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

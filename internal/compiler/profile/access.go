@@ -13,16 +13,17 @@ import (
 // opens others. Of the access keys the most specific one that is present decides, in its form for one direction first.
 // docs/matching.md has it in full. Conditional access is not considered.
 func (a *Attributes) setAccess(t *tags.Set, w *way) {
+	hovForward, hovBackward := isHOV(t, tags.HovLanesForward), isHOV(t, tags.HovLanesBackward)
 	for _, p := range profiles {
 		if w.area && p.motor || p.wheels && t.Is(tags.Smoothness, "impassable") || p.isTooBig(t) {
 			continue
 		}
 		oneway, usual := p.direction(t, w), p.byDefault(t, w)
 		if v, forced := p.permits(t, p.forward, usual, w); oneway >= 0 || forced {
-			p.add(v, isHOV(t, tags.HovLanesForward), &a.Forward, &a.DestinationForward, &a.PrivateForward)
+			p.add(v, hovForward, &a.Forward, &a.DestinationForward, &a.PrivateForward)
 		}
 		if v, forced := p.permits(t, p.backward, usual, w); oneway <= 0 || forced {
-			p.add(v, isHOV(t, tags.HovLanesBackward), &a.Backward, &a.DestinationBackward, &a.PrivateBackward)
+			p.add(v, hovBackward, &a.Backward, &a.DestinationBackward, &a.PrivateBackward)
 		}
 	}
 }
@@ -50,6 +51,9 @@ func isHOV(t *tags.Set, directed tags.Key) bool {
 // a tag for this very direction says so, which is stronger than oneway.
 func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *way) (v verdict, forced bool) {
 	for i, key := range p.keys {
+		if !t.HasAny(p.accessKeys) {
+			break // as most
+		}
 		value := cmp.Or(t.Get(directed[i]), t.Get(key))
 		if value == "" {
 			continue

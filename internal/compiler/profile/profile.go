@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -51,6 +52,7 @@ type profile struct {
 	meanings          map[string]verdict // of all values
 	byKind            []usual            // by the numbers of kinds
 	letPass           map[string]bool
+	accessKeys        *tags.Keys // in all forms
 }
 
 // limit is how fast the values of a key let it be, in km/h.
@@ -92,10 +94,8 @@ var car = newProfile(profile{
 		"bus_guideway": 30, "cycleway": 10, "path": 10, "footway": 10, "pedestrian": 10, "bridleway": 10,
 		"route=ferry": 10, "route=shuttle_train": 40, unknownKind: 15,
 	},
-	services: map[string]float64{
-		"alley": 12, "parking_aisle": 10, "driveway": 10, "drive-through": 8, "parking": 10,
-	},
-	speed: 5,
+	services: map[string]float64{"alley": 12, "parking_aisle": 10, "driveway": 10, "drive-through": 8, "parking": 10},
+	speed:    5,
 	caps: []limit{
 		{tags.Surface, map[string]float64{
 			"cement": 80, "compacted": 80, "fine_gravel": 80, "paving_stones": 60, "metal": 60, "bricks": 60, "grass": 40,
@@ -103,9 +103,8 @@ var car = newProfile(profile{
 			"pebblestone": 40, "tartan": 40, "cobblestone": 30, "clay": 30, "earth": 30, "stone": 20, "rocky": 20, "sand": 20,
 			"mud": 10,
 		}},
-		{tags.Smoothness, map[string]float64{
-			"intermediate": 80, "bad": 40, "very_bad": 20, "horrible": 10, "very_horrible": 5,
-		}},
+		{tags.Smoothness, map[string]float64{"intermediate": 80, "bad": 40, "very_bad": 20, "horrible": 10,
+			"very_horrible": 5}},
 		{tags.Tracktype, map[string]float64{"grade1": 60, "grade2": 40, "grade3": 30, "grade4": 25, "grade5": 20}},
 	},
 	limited: true,
@@ -179,6 +178,7 @@ func newProfile(p profile) *profile {
 		p.forward = append(p.forward, tags.Number(key.String()+":forward"))
 		p.backward = append(p.backward, tags.Number(key.String()+":backward"))
 	}
+	p.accessKeys = tags.KeysOf(slices.Concat(p.keys, p.forward, p.backward)...)
 	p.meanings = maps.Clone(accessValues)
 	for value, v := range accessValues {
 		if v == private {
@@ -193,11 +193,7 @@ func newProfile(p profile) *profile {
 	open, opened := setOf(p.open), setOf(p.opened)
 	p.byKind = make([]usual, len(kinds))
 	for name, k := range kinds {
-		speed, ok := p.usual[name]
-		if !ok {
-			speed = p.speed
-		}
-		p.byKind[k.number] = usual{open[name], opened[name], speed}
+		p.byKind[k.number] = usual{open[name], opened[name], cmp.Or(p.usual[name], p.speed)}
 	}
 	return &p
 }

@@ -46,11 +46,8 @@ func (p *profile) speeds(t *tags.Set, w *way) (forward, backward uint8) {
 func limitOf(t *tags.Set, usual float64, keys ...tags.Key) float64 {
 	lowest := math.Inf(1)
 	for _, key := range keys {
-		if !t.Has(key) {
-			continue
-		}
-		if v, ok := parseMaxspeed(t.Get(key)); ok {
-			lowest = min(lowest, v)
+		if t.Has(key) {
+			lowest = min(lowest, parseMaxspeed(t.Get(key)))
 		}
 	}
 	if math.IsInf(lowest, 1) {
@@ -81,22 +78,23 @@ var implicitLimits = map[string]float64{
 	"us:urban": 25 * kmPerMile,
 }
 
-// parseMaxspeed reads a value of maxspeed: 50, 30 mph, 10 knots, walk, none, RO:urban, DE:zone30. False if there is no
-// single limit in it.
-func parseMaxspeed(value string) (kmh float64, ok bool) {
+// parseMaxspeed reads a value of maxspeed in km/h: 50, 30 mph, 10 knots, walk, none, RO:urban, DE:zone30. It returns
+// infinity if there is no single limit in it.
+func parseMaxspeed(value string) float64 {
 	v := strings.ToLower(firstValue(value))
 	kind := v[strings.IndexByte(v, ':')+1:]
-	for _, name := range [...]string{v, kind} {
-		if limit, ok := implicitLimits[name]; ok {
-			return limit, true
-		}
+	if limit := cmp.Or(implicitLimits[v], implicitLimits[kind]); limit > 0 {
+		return limit
 	}
 	// Zones carry their limit: zone:30, zone30, 30.
 	v = strings.TrimPrefix(strings.TrimPrefix(kind, "zone"), ":")
 	unit := strings.TrimLeft(v, "0123456789.")
 	kmh, err := strconv.ParseFloat(v[:len(v)-len(unit)], 64)
 	kmh *= speedUnits[strings.TrimSpace(unit)]
-	return kmh, err == nil && kmh > 0 && kmh < 500
+	if err != nil || kmh <= 0 || kmh >= 500 {
+		return math.Inf(1)
+	}
+	return kmh
 }
 
 // size is how wide or high a way must be: more than tooSmall metres. The first of the keys that has a size tells how

@@ -22,9 +22,9 @@ func TestParseMaxspeed(t *testing.T) {
 		{"NaN", 0}, {"Inf", 0}, {"5.5.5", 0}, {"RO:", 0}, {":", 0}, {"zone", 30}, {"DE:zone:", 0}, {"５０", 0},
 	}
 	for _, test := range tests {
-		kmh, ok := parseMaxspeed(test.value)
-		if ok != (test.kmh > 0) || ok && math.Abs(kmh-test.kmh) > 1e-9 {
-			t.Errorf("%q: %v, %v; want %v", test.value, kmh, ok, test.kmh)
+		kmh := parseMaxspeed(test.value)
+		if none := math.IsInf(kmh, 1); none != (test.kmh == 0) || !none && math.Abs(kmh-test.kmh) > 1e-9 {
+			t.Errorf("%q: %v, want %v", test.value, kmh, test.kmh)
 		}
 	}
 }
@@ -35,8 +35,7 @@ func FuzzParseMaxspeed(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		kmh, ok := parseMaxspeed(value)
-		if ok && !(kmh > 0 && kmh < 1000) {
+		if kmh := parseMaxspeed(value); !(kmh > 0 && kmh < 1000 || math.IsInf(kmh, 1)) {
 			t.Errorf("%q: %v km/h", value, kmh)
 		}
 		forward, backward := car.speeds(tagsOf("highway=primary maxspeed="+value), &way{kind: kinds["primary"]})

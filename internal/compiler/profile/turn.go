@@ -14,16 +14,16 @@ type Turn struct {
 	// ManyFrom and ManyTo say that there may be several from or to members, each of which is meant: no_entry and no_exit.
 	ManyFrom, ManyTo bool
 	Modes            mapdata.Modes // to whom it applies
-	// Understood is false where the value is not known, and where it holds at certain times only: nobody knows when a
-	// trace was made.
+	// Understood is false where the value is not known, where it applies to nobody, and where it holds at certain times
+	// only: nobody knows when a trace was made. What holds at certain times by a tag of its own is among the Details.
 	Understood bool
 }
 
 // turnKey is a key that holds a restriction, with the modes to which it applies: those who have the rest of the key
 // among their access keys. Walkers heed those alone that name them.
 type turnKey struct {
-	key, conditional tags.Key
-	modes            mapdata.Modes
+	key   tags.Key
+	modes mapdata.Modes
 }
 
 var turnKeys = allTurnKeys()
@@ -32,8 +32,8 @@ func allTurnKeys() (all []turnKey) {
 	for _, key := range tags.List(`restriction restriction:vehicle restriction:motor_vehicle restriction:motorcar
 		restriction:hgv restriction:bicycle restriction:foot`) {
 		_, who, _ := strings.Cut(key.String(), ":")
-		all = append(all, turnKey{key, tags.Number(key.String() + ":conditional"),
-			modesOf(func(p *profile) bool { return p.heeds(who) || who == "" && p.wheels })})
+		modes := modesOf(func(p *profile) bool { return p.heeds(who) || who == "" && p.wheels })
+		all = append(all, turnKey{key, modes})
 	}
 	return all
 }
@@ -65,11 +65,7 @@ func TurnOf(t *tags.Set) (turn Turn, ok bool) {
 		return turn, false
 	}
 	var kind string
-	var conditional mapdata.Modes
 	for _, k := range turnKeys {
-		if t.Has(k.conditional) {
-			conditional |= k.modes
-		}
 		value := turnKind(t.Get(k.key))
 		if isTurn(value) && !isTurn(kind) {
 			kind, turn.Modes = value, 0 // instead of one that is not understood
@@ -79,14 +75,11 @@ func TurnOf(t *tags.Set) (turn Turn, ok bool) {
 			turn.Modes |= k.modes
 		}
 	}
-	if kind == "" {
-		turn.Modes = conditional
-	}
 	for value := range strings.SplitSeq(t.Get(tags.Except), ";") {
 		turn.Modes &^= modesOf(func(p *profile) bool { return p.heeds(strings.TrimSpace(value)) })
 	}
 	turn.Only = strings.HasPrefix(kind, "only_")
 	turn.ManyFrom, turn.ManyTo = kind == "no_entry", kind == "no_exit"
-	turn.Understood = isTurn(kind) && !t.HasAny(timeKeys)
+	turn.Understood = turn.Modes != 0 && isTurn(kind) && !t.HasAny(timeKeys)
 	return turn, turn.Modes != 0
 }

@@ -38,11 +38,8 @@ func TestTurns(t *testing.T) {
 		{"restriction=no_left_turn;no_u_turn", no(vehicles)},
 
 		// At certain times.
-		{"restriction:conditional=no_left_turn+@+(Mo-Fr)",
-			Turn{Modes: vehicles}},
-		{"restriction:bicycle:conditional=no_left_turn+@+wet", Turn{Modes: mapdata.Bicycle}},
-		{"restriction:conditional=no_left_turn+@+wet except=bicycle",
-			Turn{Modes: mapdata.Car}},
+		{"restriction:conditional=no_left_turn+@+(Mo-Fr)", Turn{}},
+		{"restriction:bicycle:conditional=no_left_turn+@+wet", Turn{}},
 		{"restriction:hgv:conditional=no_left_turn+@+wet", Turn{}},
 		{"restriction=no_left_turn restriction:conditional=no_u_turn",
 			Turn{Modes: vehicles, Understood: true}},

@@ -18,7 +18,6 @@ const (
 var accessValues = func() map[string]verdict {
 	all := make(map[string]verdict)
 	for v, values := range [...]string{
-		unsaid: "dismount",
 		forbidden: `no none closed restricted impassable use_sidepath official hov
 			foot pedestrian pedestrians wheelchair bicycle bicycles motorcar car cars motor_vehicle motor_vehicles vehicle
 			agricultural forestry agricultural_vehicles tractor trailer caravan motorhome goods hgv hgv_articulated lhv
@@ -55,9 +54,10 @@ func (p *profile) verdict(value string, own bool) (v verdict) {
 // isPrivate says whether a value is private and nothing that lets in more: private;customers is not.
 func isPrivate(value string) (is bool) {
 	for one := range strings.SplitSeq(value, ";") {
-		if one = strings.TrimSpace(one); one == "private" {
+		switch one = strings.TrimSpace(one); {
+		case one == "private":
 			is = true
-		} else if accessValues[one] > forbidden {
+		case accessValues[one] > forbidden:
 			return false
 		}
 	}

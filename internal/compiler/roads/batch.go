@@ -50,8 +50,8 @@ func (b *batch) Node(n *osm.Node) (note bool) {
 
 // Relation implements osm.Batch.
 func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
-	if t, ok := profile.TurnOf(r.Tags); ok {
-		b.addTurn(r, t)
+	if r.Tags.Is(tags.Type, "restriction") {
+		b.addTurn(r)
 	} else if r.Tags.Is(tags.Type, "multipolygon") && r.Tags.Has(tags.Highway) {
 		road, ok := profile.RoadOf(r.Tags)
 		road.Name, road.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
@@ -82,6 +82,7 @@ func (b *batch) Way(w *osm.Way) {
 	profile.Details(w.Tags, func(key tags.Key, value string) {
 		b.bytes = roadgraph.AppendDetail(b.bytes, key.String(), value)
 	})
+	b.bytes = append(b.bytes, b.c.conditional[w.ID]...)
 	rest := len(b.bytes)
 	a := road.Attributes
 	if road.Takes > 0 && w.Lacks == 0 {

@@ -65,7 +65,7 @@ func (s *sketch) read(t testing.TB) *content {
 		t.Fatal(err)
 	}
 	osmtest.Read(t, []string{s.file(t)}, c)
-	content := &content{counts: c.Counts(), data: c.data}
+	content := &content{counts: c.Counts, data: c.data}
 	for i, r := range c.data.Roads.Slice() {
 		full := road{Road: r, name: c.data.Texts.Text(r.Name), ref: c.data.Texts.Text(r.Ref),
 			details: c.data.Texts.Text(r.Details)}

@@ -2,12 +2,16 @@ package roads
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
+	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // turn is a restriction relation as it was read: which of its members exist is not known yet.
@@ -15,12 +19,23 @@ type turn struct {
 	id                int64
 	rule              profile.Turn
 	from, to, viaWays []int64
-	viaNode           int64 // if there are no viaWays
+	viaNode           int64  // if there are no viaWays
+	text              []byte // details: what holds at certain times
 }
 
-// addTurn notes a restriction that is understood, and counts the others.
-func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
+// addTurn notes a restriction that is understood or holds at certain times, and counts the others that concern anybody.
+func (b *batch) addTurn(r *osm.Relation) {
+	rule, ok := profile.TurnOf(r.Tags)
 	t := turn{id: r.ID, rule: rule}
+	profile.Details(r.Tags, func(key tags.Key, value string) {
+		t.text = roadgraph.AppendDetail(t.text, key.String(), value)
+	})
+	if except := r.Tags.Get(tags.Except); except != "" && len(t.text) > 0 {
+		t.text = roadgraph.AppendDetail(t.text, "except", tags.Valid(except))
+	}
+	if !ok && len(t.text) == 0 {
+		return
+	}
 	viaNodes := 0
 	for _, m := range r.Members {
 		switch isWay := m.Kind == mapdata.KindWay; {
@@ -35,11 +50,30 @@ func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
 			viaNodes++
 		}
 	}
-	if !rule.Understood || viaNodes > 1 || (viaNodes == 1) == (len(t.viaWays) > 0) {
+	if !rule.Understood && len(t.text) == 0 || viaNodes > 1 || (viaNodes == 1) == (len(t.viaWays) > 0) {
 		b.skipped++
 		return
 	}
 	b.turns = append(b.turns, t)
+}
+
+// keepText adds a restriction that holds at certain times to the details of the ways that it leads from: its tags, the
+// node (a position) or the ways (ids) that it leads over, and the ways that it leads to.
+func (c *Consumer) keepText(t *turn) {
+	if len(t.text) == 0 {
+		return
+	}
+	ids := func(ways []int64) string { return strings.Trim(fmt.Sprint(ways), "[]") }
+	via := ids(t.viaWays)
+	if number, ok := c.nodes.Find(t.viaNode); ok && len(t.viaWays) == 0 {
+		at := c.nodes.At(number)
+		via = fmt.Sprintf("%.7f,%.7f", float64(at.Lat)/1e7, float64(at.Lon)/1e7)
+	}
+	text := roadgraph.AppendDetail(t.text, "restriction:via", via)
+	text = roadgraph.AppendDetail(text, "restriction:to", ids(t.to))
+	for _, way := range t.from {
+		c.conditional[way] = append(c.conditional[way], text...)
+	}
 }
 
 // placeTurns fills the restrictions: those whose members are roads that meet end to end. Where no_entry has several
@@ -48,13 +82,16 @@ func (b *batch) addTurn(r *osm.Relation, rule profile.Turn) {
 func (c *Consumer) placeTurns() {
 	slices.SortFunc(c.turns, func(a, b turn) int { return cmp.Compare(a.id, b.id) })
 	for _, t := range c.turns {
+		if !t.rule.Understood {
+			continue
+		}
 		r := network.Restriction{ViaNode: network.NoNode, ViaWays: t.viaWays, Only: t.rule.Only, Modes: t.rule.Modes}
 		if len(t.viaWays) == 0 {
 			r.ViaNode = c.rankOf(t.viaNode)
 		}
 		from, to := c.arms(&t, r.ViaNode)
 		if len(from) == 0 || len(from) > 1 && !t.rule.ManyFrom || len(to) > 1 && !t.rule.ManyTo {
-			c.counts.SkippedRestrictions++
+			c.SkippedRestrictions++
 			continue
 		}
 		for _, r.From = range from {

@@ -20,16 +20,19 @@ import (
 
 // Consumer collects roads, and writes their sections. It implements osm.Consumer.
 type Consumer struct {
+	Counts // when Finish has been called
+
 	dir     *scratch.Dir
-	counts  Counts
 	special *scratch.Array[special]
 	turns   []turn
 	squares map[int64]square // by their outer ways
-	nodes   *osm.Nodes
-	used    *scratch.Ranks   // the numbers of the nodes that roads use
-	ways    *scratch.Records // roads by the ids of their ways; see someRoads.read
-	row     []byte
-	data    *network.Data
+	// conditional are details of ways: the restrictions from them that hold at certain times.
+	conditional map[int64][]byte
+	nodes       *osm.Nodes
+	used        *scratch.Ranks   // the numbers of the nodes that roads use
+	ways        *scratch.Records // roads by the ids of their ways; see someRoads.read
+	row         []byte
+	data        *network.Data
 }
 
 // Counts is what was made of roads.
@@ -57,12 +60,9 @@ type square struct {
 func New(dir *scratch.Dir) (*Consumer, error) {
 	data, err := network.NewData(dir)
 	return &Consumer{dir: dir, data: data, special: scratch.NewArray[special](dir, "road-special-nodes"),
-		squares: map[int64]square{}, used: scratch.NewRanks(dir, "road-nodes"),
+		squares: map[int64]square{}, conditional: map[int64][]byte{}, used: scratch.NewRanks(dir, "road-nodes"),
 		ways: scratch.NewRecords(dir, "road-ways")}, err
 }
-
-// Counts is what was made, when Finish has been called.
-func (c *Consumer) Counts() Counts { return c.counts }
 
 // NewBatch implements osm.Consumer.
 func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c} }
@@ -70,7 +70,7 @@ func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c} }
 // Take implements osm.Consumer.
 func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
-	c.counts.SkippedRestrictions += b.skipped
+	c.SkippedRestrictions += b.skipped
 	c.turns = append(c.turns, b.turns...)
 	for _, o := range b.outlines {
 		// Of several squares that share a way the first is meant.
@@ -107,6 +107,9 @@ func (c *Consumer) takeWay(w *foundWay) error {
 // Located implements osm.Consumer.
 func (c *Consumer) Located(_ context.Context, nodes *osm.Nodes) error {
 	c.nodes = nodes
+	for i := range c.turns {
+		c.keepText(&c.turns[i])
+	}
 	return c.used.Init(nodes.Len())
 }
 
@@ -118,8 +121,8 @@ func (c *Consumer) Finish(ctx context.Context) error {
 		}
 	}
 	c.placeTurns()
-	c.counts.Roads, c.counts.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
-	c.nodes, c.squares, c.turns = nil, nil, nil
+	c.Roads, c.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
+	c.nodes, c.squares, c.conditional, c.turns = nil, nil, nil, nil
 	return errors.Join(c.special.Free(), c.used.Free(), c.ways.Free())
 }
 
