@@ -145,7 +145,7 @@ func (m *maker) make(j *job) (*job, error) {
 // of its buffer. Ocean is all of the tile and its buffer, for those who cut tiles to take the land out of it: so there
 // is nothing between the two, however they round.
 func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
-	land, ocean := m.sea.Tile(t.Z, t.X, t.Y)
+	land, ocean := m.sea.Tile(t)
 	add := func(class uint64, rings []geom.Ring) {
 		records = mapfile.AppendRecord(records, t, 0, t.Buffered(), mapfile.AppendBody(nil, class, nil),
 			mapfile.AppendShape(nil, t, &mapfile.Shape{Rings: rings}))
