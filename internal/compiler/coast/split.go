@@ -20,13 +20,12 @@ func split(line []mercator.Point, z uint8, yield func(t mapfile.Tile, piece []me
 			piece = piece[:0]
 		}
 	}
-	at := func(a, b int32) uint32 { return uint32(max(0, min((a+b)>>(shift+1), 1<<z-1))) }
 	for i := 1; i < len(line); i++ {
 		a, b := line[i-1], line[i]
 		if a == b {
 			continue
 		}
-		if t := (mapfile.Tile{Z: z, X: at(a.X, b.X), Y: at(a.Y, b.Y)}); t != tile {
+		if t := mapfile.TileAt(z, mercator.Point{X: (a.X + b.X) >> 1, Y: (a.Y + b.Y) >> 1}); t != tile {
 			flush()
 			tile = t
 		}
