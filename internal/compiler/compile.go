@@ -172,7 +172,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
 			return drawn.Write(ctx, w, e.Tiles, bar)
 		},
-		count: func(*Counts) {},
+		count: func(c *Counts) { c.TooLarge += drawn.Skipped() },
 	}), nil
 }
 

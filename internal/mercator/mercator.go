@@ -4,6 +4,7 @@ package mercator
 
 import (
 	"math"
+	"sync"
 
 	"github.com/paulmach/orb"
 )
@@ -31,7 +32,7 @@ func Project(p orb.Point) Point {
 
 // ProjectE7 is Project for a position in 10^-7 degrees, as OpenStreetMap has them.
 func ProjectE7(lat, lon int32) Point {
-	return Project(orb.Point{float64(lon) / 1e7, float64(lat) / 1e7})
+	return Point{X: fromLon(float64(lon) / 1e7), Y: fromLatE7(lat)}
 }
 
 // Degrees returns where a position is: a point that Project brings back to the same position.
@@ -51,4 +52,41 @@ func fromLat(lat float64) int32 {
 	s := math.Sin(lat * math.Pi / 180)
 	y := 0.5 - math.Log((1+s)/(1-s))/(4*math.Pi)
 	return int32(math.Round(max(0, min(y, 1)) * World)) // at the border y may be off by 1e-16
+}
+
+// parabola is about where the latitudes of a band of 2^bandBits ten-millionths of a degree are.
+type parabola struct{ y, slope, curve float64 }
+
+const (
+	bandBits = 16
+	lastBand = 850_000_000 >> bandBits // of those near the poles little is drawn
+	// unsure is more than the parabolas are off.
+	unsure = 1.0 / 256
+)
+
+// parabolas are those of the bands from -lastBand to lastBand.
+var parabolas = sync.OnceValue(func() *[2*lastBand + 1]parabola {
+	all := new([2*lastBand + 1]parabola)
+	const unit = math.Pi / 180 / 1e7
+	for i := range all {
+		middle := (float64(i-lastBand) + 0.5) * (1 << bandBits)
+		sin, cos := math.Sincos(middle * unit)
+		slope := -World / (2 * math.Pi) / cos * unit
+		all[i] = parabola{(0.5 - math.Atanh(sin)/(2*math.Pi)) * World, slope, slope * sin / cos / 2 * unit}
+	}
+	return all
+})
+
+// fromLatE7 is fromLat, but for the time it takes: a logarithm is only needed where the parabola does not say for sure
+// how to round.
+func fromLatE7(lat int32) int32 {
+	if band := lat >> bandBits; band >= -lastBand && band <= lastBand {
+		p := &parabolas()[band+lastBand]
+		off := float64(lat&(1<<bandBits-1)) - 1<<(bandBits-1)
+		y := p.y + off*(p.slope+off*p.curve) + 0.5
+		if whole := int32(y); y-float64(whole) > unsure && y-float64(whole) < 1-unsure {
+			return whole
+		}
+	}
+	return fromLat(float64(lat) / 1e7)
 }

@@ -61,6 +61,22 @@ func TestProjectKeepsTheOrder(t *testing.T) {
 	})
 }
 
+// TestProjectE7: it is Project, at every latitude.
+func TestProjectE7(t *testing.T) {
+	for lat := int32(-900_000_000); lat <= 900_000_000; lat += 997 {
+		want := mercator.Project(orb.Point{0, float64(lat) / 1e7})
+		if got := mercator.ProjectE7(lat, 0); got != want {
+			t.Fatalf("%d: %v, want %v", lat, got, want)
+		}
+	}
+}
+
+func BenchmarkProjectE7(b *testing.B) {
+	for i := int32(0); b.Loop(); i++ {
+		mercator.ProjectE7(390_000_000+i%1000*1000, -755_000_000)
+	}
+}
+
 func BenchmarkProject(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		mercator.Project(orb.Point{-75.5, 39 + float64(i%1000)/1000})

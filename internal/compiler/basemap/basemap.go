@@ -34,7 +34,8 @@ type Consumer struct {
 	borders *scratch.Array[border]
 	skipped int64
 
-	body, record []byte // used again
+	names        []mapfile.Name // used again, as these:
+	body, record []byte
 }
 
 // placed is a piece of a tile. The order is that of tiles, then of the zooms from which pieces are shown, then that of
@@ -75,34 +76,40 @@ func (c *Consumer) Take(of osm.Batch) error {
 			return err
 		}
 	}
-	var names []mapfile.Name
 	for i := range b.drawings {
-		d := &b.drawings[i]
-		class, err := c.texts.add(d.class)
-		if err != nil {
+		if err := c.take(b, &b.drawings[i]); err != nil {
 			return err
-		}
-		names = names[:0]
-		for _, n := range b.names[d.names.from:d.names.to] {
-			key, errKey := c.texts.add(n.key)
-			value, errValue := c.texts.add(n.value)
-			if err := cmp.Or(errKey, errValue); err != nil {
-				return err
-			}
-			names = append(names, mapfile.Name{Key: key, Value: value})
-		}
-		c.body = mapfile.AppendBody(c.body[:0], class, names)
-		for k := d.pieces.from; k < d.pieces.to; k++ {
-			p := &b.pieces[k]
-			c.record = mapfile.AppendRecord(c.record[:0], p.tile, p.zoom, p.bounds, c.body, b.shapes[p.from:p.to])
-			at := uint64(c.pieces.Len())
-			if err := cmp.Or(c.order.Add(placed{p.key, d.object, at}), c.pieces.Append(c.record...)); err != nil {
-				return err
-			}
 		}
 	}
 	c.skipped += b.skipped
 	b.reset()
+	return nil
+}
+
+// take adds the pieces of a drawing.
+func (c *Consumer) take(b *batch, d *drawing) (err error) {
+	if d.class.at == 0 {
+		if d.class.at, err = c.texts.add(d.class.encoded); err != nil {
+			return err
+		}
+	}
+	c.names = c.names[:0]
+	for _, n := range b.names[d.names.from:d.names.to] {
+		key, errKey := c.texts.add(n.key)
+		value, errValue := c.texts.add(n.value)
+		if err := cmp.Or(errKey, errValue); err != nil {
+			return err
+		}
+		c.names = append(c.names, mapfile.Name{Key: key, Value: value})
+	}
+	c.body = mapfile.AppendBody(c.body[:0], d.class.at, c.names)
+	for _, p := range b.pieces[d.pieces.from:d.pieces.to] {
+		c.record = mapfile.AppendRecord(c.record[:0], p.tile, p.zoom, p.bounds, c.body, b.shapes[p.shape.from:p.shape.to])
+		at := uint64(c.pieces.Len())
+		if err := cmp.Or(c.order.Add(placed{p.key, d.object, at}), c.pieces.Append(c.record...)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
@@ -25,12 +26,28 @@ type batch struct {
 	skipped  int64
 
 	points []mercator.Point // of an object
+	// known are the classes of tags that came before, by what of them decides. See classify.
+	known map[string][]*class
+	key   []byte
+}
+
+// class is how objects are drawn.
+type class struct {
+	schema.Class // without attributes: their texts are those of an object
+	encoded      string
+	at           uint64 // where it is in the text; 0 before it is there
+}
+
+func newClass(c schema.Class) *class {
+	encoded := c.Encode()
+	c.Attrs = nil
+	return &class{c, encoded, 0}
 }
 
 // drawing is an object in a class.
 type drawing struct {
 	object        uint64 // see placed
-	class         string
+	class         *class
 	names, pieces span // in the batch
 }
 
@@ -40,48 +57,75 @@ type name struct{ key, value string }
 
 // piece is what a tile has of a drawing.
 type piece struct {
-	key      uint64 // see placed
-	tile     mapfile.Tile
-	zoom     uint8 // from which it is shown
-	bounds   geom.Rect
-	from, to int // its shape in the batch, see mapfile.AppendShape
+	key    uint64 // see placed
+	tile   mapfile.Tile
+	zoom   uint8 // from which it is shown
+	bounds geom.Rect
+	shape  span // in the batch, see mapfile.AppendShape
 }
 
 // NewBatch implements osm.Consumer.
-func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c} }
+func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c, known: make(map[string][]*class)} }
 
-// keptBytes is how much memory a batch keeps for the next objects: few are so large.
-const keptBytes = 4 << 20
+// What a batch keeps for the next objects: few are so large, and few tags are so rare.
+const (
+	keptBytes = 4 << 20
+	keptTags  = 1 << 11
+)
 
 func (b *batch) reset() {
 	if cap(b.shapes) > keptBytes || cap(b.points) > keptBytes/8 {
-		*b = batch{c: b.c}
+		*b = batch{c: b.c, known: b.known}
 		return
 	}
-	clear(b.drawings) // of the texts
-	clear(b.names)
+	clear(b.names) // of the texts
 	b.borders, b.drawings, b.names = b.borders[:0], b.drawings[:0], b.names[:0]
 	b.pieces, b.shapes, b.skipped = b.pieces[:0], b.shapes[:0], 0
 }
 
-// drawnKeys are schema.Keys.
-var drawnKeys = tags.Named(strings.Join(schema.Keys[:], " "))
+// drawnKeys are the keys without which nothing is drawn, and decisive all that say how, but for the name.
+var (
+	drawnKeys = tags.Named(strings.Join(schema.Keys[:], " "))
+	decisive  = tags.Named(strings.Join(slices.Concat(schema.Keys[:], schema.Details[:]), " "))
+)
 
 // classify says how an object is drawn.
-func classify(kind mapdata.Kind, t *tags.Set, area bool) []schema.Class {
+func (b *batch) classify(kind mapdata.Kind, t *tags.Set, area bool) []*class {
 	if !t.HasAny(drawnKeys) {
 		return nil // as most nodes
 	}
-	return schema.Classify(kind, t.OSM(), area)
+	b.key = append(b.key[:0], byte(kind))
+	if area {
+		b.key[0] |= 1 << 7
+	}
+	for key, tag := range t.All {
+		switch {
+		case key == tags.Name && tag.Value != "no":
+			b.key = append(b.key, byte(key))
+		case decisive.Has(key):
+			b.key = scratch.AppendText(append(b.key, byte(key)), tag.Value)
+		}
+	}
+	known, ok := b.known[string(b.key)]
+	if !ok {
+		for _, c := range schema.Classify(kind, t.OSM(), area) {
+			known = append(known, newClass(c))
+		}
+		if len(b.known) == keptTags {
+			clear(b.known)
+		}
+		b.known[string(b.key)] = known
+	}
+	return known
 }
 
 // Node implements osm.Batch.
 func (b *batch) Node(n *osm.Node) bool {
-	if classes := classify(mapdata.KindNode, n.Tags, false); len(classes) > 0 {
+	if classes := b.classify(mapdata.KindNode, n.Tags, false); len(classes) > 0 {
 		point := []mercator.Point{mercator.ProjectE7(n.At.Lat, n.At.Lon)}
 		names := b.namesOf(n.Tags)
-		for i := range classes {
-			b.draw(mapdata.KindNode, n.ID, &classes[i], names, classes[i].MinZoom, mapfile.Shape{Points: point})
+		for _, class := range classes {
+			b.draw(mapdata.KindNode, n.ID, class, names, class.MinZoom, mapfile.Shape{Points: point})
 		}
 	}
 	return false
@@ -103,29 +147,29 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 			}
 		}
 	}
-	return wantArea || len(classify(mapdata.KindRelation, r.Tags, true)) > 0
+	return wantArea || len(b.classify(mapdata.KindRelation, r.Tags, true)) > 0
 }
 
 // Way implements osm.Batch. It draws lines: those of borders, and those of ways that are no areas.
 func (b *batch) Way(w *osm.Way) {
 	// A border along the coast is at sea where there is one.
 	if w.Member && !w.Tags.Is(tags.Natural, "coastline") && !w.Tags.Is(tags.Maritime, "yes") {
-		if class, ok := b.c.boundary(w.ID); ok {
-			b.lines(w, &class, span{})
+		if border, ok := b.c.boundary(w.ID); ok {
+			b.lines(w, newClass(border), span{})
 		}
 	}
 	if w.IsArea && w.Closed() {
 		return
 	}
-	if classes := classify(mapdata.KindWay, w.Tags, false); len(classes) > 0 {
+	if classes := b.classify(mapdata.KindWay, w.Tags, false); len(classes) > 0 {
 		names := b.namesOf(w.Tags)
-		for i := range classes {
-			b.lines(w, &classes[i], names)
+		for _, class := range classes {
+			b.lines(w, class, names)
 		}
 	}
 }
 
-func (b *batch) lines(w *osm.Way, class *schema.Class, names span) {
+func (b *batch) lines(w *osm.Way, class *class, names span) {
 	for from, to := range w.Parts {
 		b.points = appendProjected(b.points[:0], w.Coords[from:to])
 		b.draw(mapdata.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []geom.Line{b.points}})
@@ -141,52 +185,45 @@ func appendProjected(points []mercator.Point, coords []osm.Coord) []mercator.Poi
 
 // Area implements osm.Batch. Each polygon of a multipolygon in the old style is an area of its own.
 func (b *batch) Area(a *osm.Area) {
-	classes := classify(a.Kind, a.Tags, true)
+	classes := b.classify(a.Kind, a.Tags, true)
 	if len(classes) == 0 {
 		return
 	}
 	names := b.namesOf(a.Tags)
-	if !a.OldStyle {
-		b.area(a, a.Polygons, classes, names)
-		return
+	each := len(a.Polygons)
+	if a.OldStyle {
+		each = 1
 	}
-	for i := range a.Polygons {
-		b.area(a, a.Polygons[i:i+1], classes, names)
+	for polygons := range slices.Chunk(a.Polygons, each) {
+		rings := b.rings(polygons)
+		if len(rings) == 0 {
+			continue
+		}
+		for _, class := range classes {
+			shape := mapfile.Shape{Rings: rings}
+			if class.Geometry == schema.Point {
+				shape = mapfile.Shape{Points: []mercator.Point{labelPoint(rings)}}
+			}
+			b.draw(a.Kind, a.ID, class, names, zoomOf(class, rings), shape)
+		}
 	}
 }
 
-func (b *batch) area(a *osm.Area, polygons []osm.Polygon, classes []schema.Class, names span) {
-	var rings []geom.Ring
-	n := 0
-	for _, p := range polygons {
-		for _, ring := range p {
-			n += len(ring)
+// rings projects the rings of some polygons, which hold until the next object.
+func (b *batch) rings(polygons []osm.Polygon) (rings []geom.Ring) {
+	b.points = b.points[:0]
+	for _, ring := range slices.Concat(polygons...) {
+		from := len(b.points)
+		b.points = appendProjected(b.points, ring)
+		if out := b.points[from:]; len(out) > 1 && out[0] == out[len(out)-1] {
+			b.points = b.points[:len(b.points)-1]
+		}
+		// Where the points move to more memory, those of the rings before stay where they are.
+		if out := b.points[from:len(b.points):len(b.points)]; len(out) > 2 {
+			rings = append(rings, out)
 		}
 	}
-	b.points = slices.Grow(b.points[:0], n) // the rings stay where they are
-	for _, p := range polygons {
-		for _, ring := range p {
-			from := len(b.points)
-			b.points = appendProjected(b.points, ring)
-			if out := b.points[from:]; len(out) > 1 && out[0] == out[len(out)-1] {
-				b.points = b.points[:len(b.points)-1]
-			}
-			if out := b.points[from:len(b.points):len(b.points)]; len(out) > 2 {
-				rings = append(rings, out)
-			}
-		}
-	}
-	if len(rings) == 0 {
-		return
-	}
-	for i := range classes {
-		class := &classes[i]
-		shape := mapfile.Shape{Rings: rings}
-		if class.Geometry == schema.Point {
-			shape = mapfile.Shape{Points: []mercator.Point{labelPoint(rings)}}
-		}
-		b.draw(a.Kind, a.ID, class, names, zoomOf(class, rings), shape)
-	}
+	return rings
 }
 
 // namesOf takes the names of an object on, name and name:xx, in the order of the keys. Without a name none of the
@@ -206,13 +243,12 @@ func (b *batch) namesOf(t *tags.Set) span {
 }
 
 // draw cuts a shape that is shown from a zoom on. One that is too large is left out.
-func (b *batch) draw(kind mapdata.Kind, id int64, class *schema.Class, names span, zoom uint8, shape mapfile.Shape) {
+func (b *batch) draw(kind mapdata.Kind, id int64, class *class, names span, zoom uint8, shape mapfile.Shape) {
 	from, shapes := len(b.pieces), len(b.shapes)
-	s := splitter{batch: b, zoom: zoom, most: from + maxPieces}
-	if !s.start(shape) {
+	(&splitter{b, zoom, from + maxPieces}).split(shape)
+	if len(b.pieces)-from > maxPieces {
 		b.pieces, b.shapes = b.pieces[:from], b.shapes[:shapes]
 		b.skipped++
-		return
 	}
 	if len(b.pieces) == from {
 		return
@@ -226,8 +262,7 @@ func (b *batch) draw(kind mapdata.Kind, id int64, class *schema.Class, names spa
 	if class.NameZoom == schema.NoNames {
 		names = span{}
 	}
-	b.drawings = append(b.drawings, drawing{object: uint64(kind)<<60 | uint64(id), class: class.Encode(), names: names,
-		pieces: span{from, len(b.pieces)}})
+	b.drawings = append(b.drawings, drawing{uint64(kind)<<60 | uint64(id), class, names, span{from, len(b.pieces)}})
 }
 
 // overlap says whether a box reaches into a tile, whose eastern and southern borders belong to other tiles.

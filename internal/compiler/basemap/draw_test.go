@@ -14,7 +14,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
@@ -48,13 +47,13 @@ func (w *watcher) Take(of osm.Batch) error {
 }
 
 func (w *watcher) describe(b *batch, d *drawing, p *piece) string {
-	class, err := schema.DecodeClass(d.class)
+	class, err := schema.DecodeClass(d.class.encoded)
 	if err != nil {
 		return err.Error()
 	}
 	i := slices.IndexFunc(class.Attrs, func(a schema.Attr) bool { return a.Key == "kind" })
 	text := fmt.Sprintf("%c%d %v %v", "nwr"[d.object>>60], d.object&(1<<60-1), class.Layer, class.Attrs[i].Value)
-	r := mapfile.NewReader(p.tile, b.shapes[p.from:p.to])
+	r := mapfile.NewReader(p.tile, b.shapes[p.shape.from:p.shape.to])
 	lists := 1
 	if class.Geometry != schema.Point {
 		lists = r.Count()
@@ -204,15 +203,6 @@ func TestDrawings(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-// TestDrawnKeys: all keys that decide whether something is drawn have numbers.
-func TestDrawnKeys(t *testing.T) {
-	for _, key := range schema.Keys {
-		if tags.KeyOf(key) == tags.Other {
-			t.Errorf("%s has none", key)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package basemap
 import (
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
@@ -26,7 +25,7 @@ const detail = 4
 const lastZoom = 14
 
 // zoomOf is the zoom from which an area is large enough to be shown.
-func zoomOf(class *schema.Class, rings []geom.Ring) uint8 {
+func zoomOf(class *class, rings []geom.Ring) uint8 {
 	area := int64(0) // twice the area; holes are negative, or all of it is
 	for _, ring := range rings {
 		area += geom.Area2(ring)
@@ -43,40 +42,34 @@ func zoomOf(class *schema.Class, rings []geom.Ring) uint8 {
 	return zoom
 }
 
-// start finds the tiles from where to go on: the first that show the shape, or such before them of which it touches
-// only a few. It returns false if there are too many pieces.
-func (s *splitter) start(shape mapfile.Shape) bool {
+// split begins with the tiles from where to go on: the first that show the shape, or such before them of which it
+// touches only a few.
+func (s *splitter) split(shape mapfile.Shape) {
 	bounds := boundsOf(&shape)
 	for z := min(s.zoom, mapfile.CellZoom); ; z-- {
-		size := mapfile.Tile{Z: z}.Size()
-		margin := mapfile.Tile{Z: z}.Margin()
-		last := int32(1)<<z - 1
-		column := func(v int32) uint32 { return uint32(max(0, min(v/size, last))) }
-		west, east := column(bounds.Min.X-margin), column(bounds.Max.X+margin)
-		north, south := column(bounds.Min.Y-margin), column(bounds.Max.Y+margin)
-		if z > 0 && (east-west > 1 || south-north > 1) {
-			continue
+		box := bounds.Grow(mapfile.Tile{Z: z}.Margin())
+		from, to := mapfile.TileAt(z, box.Min), mapfile.TileAt(z, box.Max)
+		if to.X-from.X > 1 || to.Y-from.Y > 1 {
+			continue // not at zoom 0
 		}
-		for x := west; x <= east; x++ {
-			for y := north; y <= south; y++ {
-				if !s.enter(mapfile.Tile{Z: z, X: x, Y: y}, shape, bounds) {
-					return false
-				}
+		for x := from.X; x <= to.X; x++ {
+			for y := from.Y; y <= to.Y; y++ {
+				s.enter(mapfile.Tile{Z: z, X: x, Y: y}, shape, bounds)
 			}
 		}
-		return true
+		return
 	}
 }
 
 // enter goes on with what of a shape is in a tile.
-func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) bool {
+func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
 	window := t.Buffered()
-	if !window.Meets(bounds) {
-		return true
+	if !window.Meets(bounds) || len(s.batch.pieces) > s.most {
+		return
 	}
 	if !window.Covers(bounds) {
 		if shape = clip(shape, window); isEmpty(&shape) {
-			return true
+			return
 		}
 		bounds = boundsOf(&shape)
 	}
@@ -84,39 +77,37 @@ func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) 
 		s.emit(t, shape, bounds)
 	}
 	if t.Z == mapfile.CellZoom {
-		return len(s.batch.pieces) <= s.most
+		return
 	}
 	for i := range uint32(4) {
-		if !s.enter(mapfile.Tile{Z: t.Z + 1, X: 2*t.X + i&1, Y: 2*t.Y + i>>1}, shape, bounds) {
-			return false
-		}
+		s.enter(mapfile.Tile{Z: t.Z + 1, X: 2*t.X + i&1, Y: 2*t.Y + i>>1}, shape, bounds)
 	}
-	return true
 }
 
 // emit makes a piece. Below the cells it has no more detail than its tile.
 func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
 	if t.Z < mapfile.CellZoom {
-		tolerance := int32(detail) << (mapfile.MaxZoom - t.Z)
-		var less mapfile.Shape
-		less.Points = shape.Points
-		for _, l := range shape.Lines {
-			less.Lines = append(less.Lines, geom.SimplifyLine(l, tolerance))
-		}
-		for _, ring := range shape.Rings {
-			if ring = geom.SimplifyRing(ring, tolerance); len(ring) > 2 {
-				less.Rings = append(less.Rings, ring)
-			}
-		}
-		if shape = less; isEmpty(&shape) {
+		if shape = simplify(shape, detail<<(mapfile.MaxZoom-t.Z)); isEmpty(&shape) {
 			return
 		}
 	}
 	b := s.batch
 	from := len(b.shapes)
 	b.shapes = mapfile.AppendShape(b.shapes, t, &shape)
-	b.pieces = append(b.pieces, piece{key: t.ID()<<8 | uint64(s.zoom), tile: t, zoom: s.zoom, bounds: bounds,
-		from: from, to: len(b.shapes)})
+	b.pieces = append(b.pieces, piece{t.ID()<<8 | uint64(s.zoom), t, s.zoom, bounds, span{from, len(b.shapes)}})
+}
+
+func simplify(s mapfile.Shape, tolerance int32) (less mapfile.Shape) {
+	less.Points = s.Points
+	for _, l := range s.Lines {
+		less.Lines = append(less.Lines, geom.SimplifyLine(l, tolerance))
+	}
+	for _, ring := range s.Rings {
+		if ring = geom.SimplifyRing(ring, tolerance); len(ring) > 2 {
+			less.Rings = append(less.Rings, ring)
+		}
+	}
+	return less
 }
 
 func isEmpty(s *mapfile.Shape) bool { return len(s.Points)+len(s.Lines)+len(s.Rings) == 0 }

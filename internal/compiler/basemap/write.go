@@ -31,17 +31,16 @@ type maker struct {
 	land, ocean uint64 // where their classes are in the text
 }
 
-// job is a tile that is being made.
+// job is a tile, and its records or what is made of them.
 type job struct {
-	tile    mapfile.Tile
-	records []byte
-	made    []byte
+	tile mapfile.Tile
+	data []byte
 }
 
-// output is what a map is written to: sections that are kept in temporary files until the region is committed.
+// output is what tiles are written to: sections that are kept in temporary files until the region is committed.
 type output struct {
-	cells, tiles     *scratch.Array[mapfile.Entry]
-	records, pyramid *scratch.Array[byte]
+	index *scratch.Array[mapfile.Entry]
+	data  *scratch.Array[byte]
 }
 
 // Write adds the map to a region. The nodes are the tiles of region.CoverageZoom with a node.
@@ -58,53 +57,48 @@ func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles
 	if err != nil {
 		return fmt.Errorf("coast: %w", err)
 	}
-	out := output{
-		cells:   scratch.NewArray[mapfile.Entry](c.dir, "map-cells"),
-		tiles:   scratch.NewArray[mapfile.Entry](c.dir, "map-tiles"),
-		records: scratch.NewArray[byte](c.dir, "map-records"),
-		pyramid: scratch.NewArray[byte](c.dir, "map-pyramid"),
-	}
+	cells := output{scratch.NewArray[mapfile.Entry](c.dir, "map-cells"), scratch.NewArray[byte](c.dir, "map-records")}
+	lower := output{scratch.NewArray[mapfile.Entry](c.dir, "map-tiles"), scratch.NewArray[byte](c.dir, "map-pyramid")}
 	m := maker{sea: sea, cutters: maptile.NewCutters(c.texts), land: land, ocean: ocean}
 	tiles := tilesOf(c.cells)
 	bar.Start("tiles", int64(len(tiles)))
 	var failed error
-	err = inorder.Run(ctx, func(give func(*job) bool) { failed = c.gather(tiles, give) }, m.make, func(j *job) error {
+	err = inorder.Run(ctx, func(give func(job) bool) { failed = c.gather(tiles, give) }, m.make, func(j job) error {
 		bar.Add(1)
-		return out.add(j)
+		if j.tile.Z == mapfile.CellZoom {
+			return cells.add(j)
+		}
+		return lower.add(j)
 	})
 	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	bar.Finish()
-	region.Add(w, mapfile.SectionCells, out.cells.Slice())
-	region.Add(w, mapfile.SectionRecords, out.records.Slice())
+	region.Add(w, mapfile.SectionCells, cells.index.Slice())
+	region.Add(w, mapfile.SectionRecords, cells.data.Slice())
 	region.Add(w, mapfile.SectionText, c.texts.bytes.Slice())
-	region.Add(w, mapfile.SectionTiles, out.tiles.Slice())
-	region.Add(w, mapfile.SectionPyramid, out.pyramid.Slice())
+	region.Add(w, mapfile.SectionTiles, lower.index.Slice())
+	region.Add(w, mapfile.SectionPyramid, lower.data.Slice())
 	return cmp.Or(c.pieces.Free(), sea.Free())
 }
 
-// add adds a tile that is made.
-func (o *output) add(j *job) error {
-	index, data := o.tiles, o.pyramid
-	if j.tile.Z == mapfile.CellZoom {
-		index, data = o.cells, o.records
-	}
-	if len(j.made) == 0 {
+// add adds a tile that is made, unless nothing is in it.
+func (o *output) add(j job) error {
+	if len(j.data) == 0 {
 		return nil
 	}
-	e := mapfile.Entry{ID: uint32(j.tile.ID()), Length: uint32(len(j.made)), Offset: uint64(data.Len())}
-	return cmp.Or(data.Append(j.made...), index.Append(e))
+	e := mapfile.Entry{ID: uint32(j.tile.ID()), Length: uint32(len(j.data)), Offset: uint64(o.data.Len())}
+	return cmp.Or(o.data.Append(j.data...), o.index.Append(e))
 }
 
 // gather gives a job of each tile, with its records in their order. Pieces of other tiles are left out: they are in the
 // buffers of tiles without anything else.
-func (c *Consumer) gather(tiles []uint32, give func(*job) bool) error {
+func (c *Consumer) gather(tiles []uint32, give func(job) bool) error {
 	pieces := c.pieces.Slice()
 	var records []byte // of the next tile
 	giveUntil := func(id uint64) error {
 		for ; len(tiles) > 0 && uint64(tiles[0]) < id; tiles = tiles[1:] {
-			if !give(&job{tile: mapfile.TileOf(uint64(tiles[0])), records: records}) {
+			if !give(job{mapfile.TileOf(uint64(tiles[0])), records}) {
 				return context.Canceled
 			}
 			records = nil
@@ -130,14 +124,11 @@ func (c *Consumer) gather(tiles []uint32, give func(*job) bool) error {
 }
 
 // make makes a cell, or a finished tile.
-func (m *maker) make(j *job) (*job, error) {
-	j.records = append(m.surfaces(j.tile), j.records...)
-	if j.tile.Z == mapfile.CellZoom {
-		j.made = j.records
-		return j, nil
+func (m *maker) make(j job) (_ job, err error) {
+	j.data = append(m.surfaces(j.tile), j.data...)
+	if j.tile.Z < mapfile.CellZoom {
+		j.data, err = m.cutters.Cut(nil, j.data, j.tile, j.tile)
 	}
-	made, err := m.cutters.Cut(nil, j.records, j.tile, j.tile)
-	j.made = made
 	return j, err
 }
 
@@ -145,7 +136,7 @@ func (m *maker) make(j *job) (*job, error) {
 // of its buffer. Ocean is all of the tile and its buffer, for those who cut tiles to take the land out of it: so there
 // is nothing between the two, however they round.
 func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
-	land, ocean := m.sea.Tile(t.Z, t.X, t.Y)
+	land, ocean := m.sea.Tile(t)
 	add := func(class uint64, rings []geom.Ring) {
 		records = mapfile.AppendRecord(records, t, 0, t.Buffered(), mapfile.AppendBody(nil, class, nil),
 			mapfile.AppendShape(nil, t, &mapfile.Shape{Rings: rings}))
@@ -165,20 +156,20 @@ func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
 
 // tilesOf returns the IDs, in order, of all tiles that hold a cell, and of the cells.
 func tilesOf(cells *osm.Tiles) []uint32 {
-	var ids []uint32
-	for _, number := range cells.Sorted() {
+	level := cells.Sorted()
+	for i, number := range level {
 		t := mapfile.Tile{Z: mapfile.CellZoom, X: number >> region.CoverageZoom, Y: number % (1 << region.CoverageZoom)}
-		ids = append(ids, uint32(t.ID()))
+		level[i] = uint32(t.ID())
 	}
-	slices.Sort(ids)
-	levels := [][]uint32{ids}
+	slices.Sort(level)
+	all := slices.Clone(level)
 	for z := mapfile.CellZoom; z > 0; z-- {
-		var parents []uint32 // in order as well: the descendants of a tile follow one another
-		for _, id := range levels[len(levels)-1] {
-			parents = append(parents, uint32(mapfile.TileOf(uint64(id)).Parent(uint8(z-1)).ID()))
+		for i, id := range level {
+			level[i] = uint32(mapfile.TileOf(uint64(id)).Parent(uint8(z - 1)).ID())
 		}
-		levels = append(levels, slices.Compact(parents))
+		level = slices.Compact(level) // in order as well: the descendants of a tile follow one another
+		all = append(all, level...)
 	}
-	slices.Reverse(levels)
-	return slices.Concat(levels...)
+	slices.Sort(all)
+	return all
 }

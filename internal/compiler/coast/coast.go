@@ -3,9 +3,9 @@
 // ends somewhere.
 //
 // The coast is cut into the cells of zoom 12 that the extracts cover. In each, what lies between pieces of coast is
-// closed along the cell's border. Cells without coast are what their neighbours say. Where no extract is, the outlines
-// of countries are the coast, so that a map of a small part of the world lies in the world. Tiles of lower zooms are
-// put together of their quarters, and simplified.
+// closed along the cell's border. Cells without coast are what their neighbours say (flood). Where no extract is, the
+// outlines of countries are the coast, so that a map of a small part of the world lies in the world. Tiles of lower
+// zooms are put together of their quarters, and simplified (Map).
 package coast
 
 import (
@@ -17,17 +17,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 const (
-	cellZoom  = region.CoverageZoom
+	cellZoom  = mapfile.CellZoom
 	cellShift = mercator.Bits - cellZoom
-	// longest is the longest segment of a coast, in cells east to west and north to south together. Nobody maps a coast
-	// that is straight for 600 kilometres; a longer segment is a mistake, and a gap.
-	longest = 64
+	// longest is the longest segment of a coast. Nobody maps a coast that is straight for 600 kilometres; a longer
+	// segment is a mistake, and a gap.
+	longest = 64 << cellShift
 )
+
+// cellTile is the cell with a number, as osm.Tiles have them.
+func cellTile(cell uint32) mapfile.Tile {
+	return mapfile.Tile{Z: cellZoom, X: cell >> cellZoom, Y: cell & (1<<cellZoom - 1)}
+}
 
 // piece is a piece of the coast in one cell. The order is that of the cells, then that of the ways.
 type piece struct {
@@ -57,23 +62,13 @@ func New(dir *scratch.Dir) *Consumer {
 
 // batch has the pieces of the coast of some ways.
 type batch struct {
-	cutter splitter
-	way    int64
 	line   []mercator.Point
 	pieces []piece // by where they are among the points of the batch
 	points []mercator.Point
 }
 
 // NewBatch implements osm.Consumer.
-func (c *Consumer) NewBatch() osm.Batch {
-	b := new(batch)
-	b.cutter = splitter{shift: cellShift, last: 1<<cellZoom - 1, yield: func(x, y int32, p []mercator.Point) {
-		cell := uint32(x)<<cellZoom | uint32(y)
-		b.pieces = append(b.pieces, piece{cell, uint32(len(p)), b.way, uint64(len(b.points))})
-		b.points = append(b.points, p...)
-	}}
-	return b
-}
+func (c *Consumer) NewBatch() osm.Batch { return new(batch) }
 
 // Node implements osm.Batch.
 func (b *batch) Node(*osm.Node) bool { return false }
@@ -89,19 +84,26 @@ func (b *batch) Way(w *osm.Way) {
 	if !w.Tags.Is(tags.Natural, "coastline") {
 		return
 	}
-	b.way = w.ID
 	for from, to := range w.Parts {
 		b.line = b.line[:0]
 		for _, at := range w.Coords[from:to] {
 			p := mercator.ProjectE7(at.Lat, at.Lon)
-			if n := len(b.line); n > 0 && distance(b.line[n-1], p) > longest<<cellShift {
-				b.cutter.line(b.line)
-				b.line = b.line[:0]
+			if n := len(b.line); n > 0 && distance(b.line[n-1], p) > longest {
+				b.cut(w.ID)
 			}
 			b.line = append(b.line, p)
 		}
-		b.cutter.line(b.line)
+		b.cut(w.ID)
 	}
+}
+
+// cut cuts the line, which is a part of a way, and empties it.
+func (b *batch) cut(way int64) {
+	split(b.line, cellZoom, func(cell mapfile.Tile, p []mercator.Point) {
+		b.pieces = append(b.pieces, piece{cell.X<<cellZoom | cell.Y, uint32(len(p)), way, uint64(len(b.points))})
+		b.points = append(b.points, p...)
+	})
+	b.line = b.line[:0]
 }
 
 // Take implements osm.Consumer.
@@ -127,16 +129,6 @@ func (c *Consumer) Finish(context.Context) error {
 	return c.sorter.Each(func(p *piece) error { return c.pieces.Append(*p) })
 }
 
-// cells yields the number of each cell that has coast, in order.
-func (c *Consumer) cells(yield func(cell uint32) bool) {
-	all := c.pieces.Slice()
-	for i, p := range all {
-		if (i == 0 || all[i-1].cell != p.cell) && !yield(p.cell) {
-			return
-		}
-	}
-}
-
 // tile is the coast of a cell. Where no coast reaches its border, what is around is unknown to it.
 func (c *Consumer) tile(cell uint32) *tile {
 	all, points := c.pieces.Slice(), c.points.Slice()
@@ -152,5 +144,5 @@ func (c *Consumer) tile(cell uint32) *tile {
 		from[ends] = p
 		pieces = append(pieces, p)
 	}
-	return settle(cellSquare(cell), pieces)
+	return settle(cellTile(cell).Rect(), pieces)
 }

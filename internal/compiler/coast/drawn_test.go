@@ -15,6 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -123,7 +124,8 @@ func newMap(t testing.TB, coast [][]osm.Coord, covered []uint32, memory int64) *
 // in says what a tile says of a position, and fails unless it says one thing.
 func in(t testing.TB, m *Map, z uint8, p mercator.Point) (land bool) {
 	t.Helper()
-	lands, oceans := checkTile(t, m, z, uint32(p.X)>>(mercator.Bits-z), uint32(p.Y)>>(mercator.Bits-z))
+	lands, oceans := checkTile(t, m,
+		mapfile.Tile{Z: z, X: uint32(p.X) >> (mercator.Bits - z), Y: uint32(p.Y) >> (mercator.Bits - z)})
 	return holds(t, lands, oceans, p)
 }
 
@@ -138,27 +140,27 @@ func holds(t testing.TB, land, ocean []geom.Polygon, p mercator.Point) bool {
 }
 
 // checkTile returns a tile, which land and ocean fill and do not leave.
-func checkTile(t testing.TB, m *Map, z uint8, x, y uint32) (land, ocean []geom.Polygon) {
+func checkTile(t testing.TB, m *Map, at mapfile.Tile) (land, ocean []geom.Polygon) {
 	t.Helper()
-	land, ocean = m.Tile(z, x, y)
-	s := squareOf(z, x, y)
+	land, ocean = m.Tile(at)
+	box := at.Rect()
 	sum := int64(0)
 	for _, p := range slices.Concat(land, ocean) {
 		for i, r := range p {
 			a := geom.Area2(r)
 			if sum += a; i == 0 != (a > 0) {
-				t.Errorf("%d/%d/%d: ring %d of a polygon has the area %d", z, x, y, i, a)
+				t.Errorf("%v: ring %d of a polygon has the area %d", at, i, a)
 			}
 			for _, p := range r {
-				if p.X < s.x || p.Y < s.y || p.X > s.x+s.size || p.Y > s.y+s.size {
-					t.Fatalf("%d/%d/%d: %v is outside", z, x, y, p)
+				if !box.Contains(p) {
+					t.Fatalf("%v: %v is outside", at, p)
 				}
 			}
 		}
 	}
 	// Where coasts meet between positions of the grid, they are moved there.
-	if want := 2 * int64(s.size) * int64(s.size); max(sum-want, want-sum) > want/1e6 {
-		t.Errorf("%d/%d/%d: land and ocean have %d of %d", z, x, y, sum, want)
+	if want := 2 * int64(at.Size()) * int64(at.Size()); max(sum-want, want-sum) > want/1e6 {
+		t.Errorf("%v: land and ocean have %d of %d", at, sum, want)
 	}
 	return land, ocean
 }

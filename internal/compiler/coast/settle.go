@@ -13,20 +13,19 @@ import (
 // the point where another ends; loose ends are joined across small gaps or led straight on to the border; and where the
 // border would lie on land, or in the ocean, twice over, because coasts cross or go the wrong way, two are joined along
 // it, so that mistakes stay in their square.
-func settle(s square, pieces []geom.Line) *tile {
-	t := &tile{square: s}
+func settle(r geom.Rect, pieces []geom.Line) *tile {
+	t := &tile{Rect: r}
 	t.lines = t.join(pieces)
-	if loose := t.mend(t.lines); len(loose) > 0 {
-		t.lines = t.join(append(t.lines, loose...))
-	}
-	if doubled := t.doubled(); len(doubled) > 0 {
-		t.lines = t.join(append(t.lines, doubled...))
+	for _, repair := range []func() []geom.Line{t.mend, t.doubled} {
+		if added := repair(); len(added) > 0 {
+			t.lines = t.join(append(t.lines, added...))
+		}
 	}
 	return t
 }
 
 // join joins pieces where one begins at the point where another ends. Those that close go to the rings.
-func (t *tile) join(pieces []geom.Line) []geom.Line {
+func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
 	const none = -1
 	starts := make(map[mercator.Point][]int, len(pieces))
 	for i, p := range pieces {
@@ -34,7 +33,7 @@ func (t *tile) join(pieces []geom.Line) []geom.Line {
 			starts[p[0]] = append(starts[p[0]], i)
 		}
 	}
-	after, led := make([]int, len(pieces)), make([]bool, len(pieces))
+	after, led, done := make([]int, len(pieces)), make([]bool, len(pieces)), make([]bool, len(pieces))
 	for i, p := range pieces {
 		after[i] = none
 		end := p[len(p)-1]
@@ -43,21 +42,12 @@ func (t *tile) join(pieces []geom.Line) []geom.Line {
 			starts[end] = waiting[1:]
 		}
 	}
-	used := make([]bool, len(pieces))
-	follow := func(i int) geom.Line {
-		used[i] = true
-		line := pieces[i]
-		if after[i] != none && !used[after[i]] {
-			line = slices.Clone(line)
-		}
-		for i = after[i]; i != none && !used[i]; i = after[i] {
-			used[i] = true
+	follow := func(i int) {
+		line := pieces[i][:1:1]
+		for ; i != none && !done[i]; i = after[i] {
+			done[i] = true
 			line = append(line, pieces[i][1:]...)
 		}
-		return line
-	}
-	var open []geom.Line
-	take := func(line geom.Line) {
 		if line[0] != line[len(line)-1] {
 			open = append(open, line)
 		} else if ring := geom.Ring(line[:len(line)-1]); geom.Area2(ring) != 0 {
@@ -66,78 +56,73 @@ func (t *tile) join(pieces []geom.Line) []geom.Line {
 	}
 	for i := range pieces {
 		if !led[i] {
-			take(follow(i))
+			follow(i)
 		}
 	}
 	for i := range pieces {
-		if !used[i] {
-			take(follow(i))
+		if !done[i] {
+			follow(i)
 		}
 	}
 	return open
 }
 
-// mend returns what joins the loose ends of some lines, across gaps of up to a quarter of the square, or leads them on
-// to the border.
-func (t *tile) mend(lines []geom.Line) (added []geom.Line) {
-	var ends, starts []int // lines that end, or begin, inside of the square
-	for i, l := range lines {
-		if t.place(l[len(l)-1]) < 0 {
-			ends = append(ends, i)
-		}
-		if t.place(l[0]) < 0 {
-			starts = append(starts, i)
-		}
-	}
+// mend returns what joins the loose ends of the lines, across gaps of up to a quarter of the square, or leads them on to
+// the border.
+func (t *tile) mend() (added []geom.Line) {
 	type gap struct {
 		width      float64
-		end, start int
+		end, start int // of which lines
 	}
 	var gaps []gap
-	for _, e := range ends {
-		for _, s := range starts {
-			l := lines[e]
-			if w := distance(l[len(l)-1], lines[s][0]); w <= float64(t.size)/4 {
-				gaps = append(gaps, gap{w, e, s})
+	loose := func(p mercator.Point) bool { return t.place(p) < 0 }
+	for e, l := range t.lines {
+		end := l[len(l)-1]
+		if !loose(end) {
+			continue
+		}
+		for s, other := range t.lines {
+			if width := distance(end, other[0]); loose(other[0]) && width <= float64(t.size())/4 {
+				gaps = append(gaps, gap{width, e, s})
 			}
 		}
 	}
-	slices.SortFunc(gaps, func(a, b gap) int {
-		return cmp.Or(cmp.Compare(a.width, b.width), cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start))
-	})
+	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.width, b.width) })
 	ended, started := make(map[int]bool), make(map[int]bool)
 	for _, g := range gaps {
 		if !ended[g.end] && !started[g.start] {
 			ended[g.end], started[g.start] = true, true
-			l := lines[g.end]
-			added = append(added, geom.Line{l[len(l)-1], lines[g.start][0]})
+			l := t.lines[g.end]
+			added = append(added, geom.Line{l[len(l)-1], t.lines[g.start][0]})
 		}
 	}
-	for _, e := range ends {
-		if l := lines[e]; !ended[e] {
-			last := l[len(l)-1]
-			added = append(added, geom.Line{last, t.onward(t.before(l), last)})
+	for i, l := range t.lines {
+		if end := l[len(l)-1]; loose(end) && !ended[i] {
+			added = append(added, geom.Line{end, t.onward(l)})
 		}
-	}
-	for _, s := range starts {
-		if !started[s] {
-			back := slices.Clone(lines[s])
+		if loose(l[0]) && !started[i] {
+			back := slices.Clone(l)
 			slices.Reverse(back)
-			added = append(added, geom.Line{t.onward(t.before(back), lines[s][0]), lines[s][0]})
+			added = append(added, geom.Line{t.onward(back), l[0]})
 		}
 	}
 	return added
 }
 
-// before is the point of a line that tells in which direction it ends: far enough from the end for that.
-func (t *tile) before(line []mercator.Point) mercator.Point {
-	last := line[len(line)-1]
-	for i := len(line) - 2; i > 0; i-- {
-		if distance(line[i], last) > float64(t.size)/16 {
-			return line[i]
+// onward is where a line reaches the border that goes straight on. Its direction is told by a point that is far enough
+// from its end for that.
+func (t *tile) onward(l geom.Line) mercator.Point {
+	end, from := l[len(l)-1], l[0]
+	for i := len(l) - 2; i > 0; i-- {
+		if distance(l[i], end) > float64(t.size())/16 {
+			from = l[i]
+			break
 		}
 	}
-	return line[0]
+	dx, dy := end.X-from.X, end.Y-from.Y
+	times := t.size()/max(dx, -dx, dy, -dy) + 1
+	beyond := mercator.Point{X: end.X + times*dx, Y: end.Y + times*dy}
+	return geom.ClipLine(nil, geom.Line{end, beyond}, t.Rect)[0][1]
 }
 
 func distance(a, b mercator.Point) float64 {
@@ -164,9 +149,7 @@ func (t *tile) doubled() (added []geom.Line) {
 		}
 		last := open[len(open)-1]
 		if open = open[:len(open)-1]; len(open) > 0 {
-			l := t.lines[last.line]
-			path := t.appendCorners(geom.Line{l[len(l)-1]}, last.place, e.place)
-			added = append(added, append(path, t.lines[e.line][0]))
+			added = append(added, t.along(last, e))
 		}
 	}
 	return added

@@ -10,7 +10,7 @@ import (
 
 // tile is the coast in a square.
 type tile struct {
-	square
+	geom.Rect
 	// lines lead from the border to the border, with land to the left, so that along the border, counterclockwise on
 	// the screen, there is land from where a line ends to where the next one begins, and ocean from there to the next
 	// end.
@@ -21,102 +21,112 @@ type tile struct {
 	land bool
 }
 
+func (t *tile) size() int32 { return t.Max.X - t.Min.X }
+
+func (t *tile) middle() mercator.Point {
+	return mercator.Point{X: t.Min.X + t.size()/2, Y: t.Min.Y + t.size()/2}
+}
+
+// place is how far along the border a position is from the north-western corner, counterclockwise on the screen: down
+// the west side, along the south side, up the east side and back. It is negative for what is not on the border.
+func (t *tile) place(p mercator.Point) int32 {
+	switch {
+	case p.X == t.Min.X:
+		return p.Y - t.Min.Y
+	case p.Y == t.Max.Y:
+		return t.size() + p.X - t.Min.X
+	case p.X == t.Max.X:
+		return 2*t.size() + t.Max.Y - p.Y
+	case p.Y == t.Min.Y:
+		return 3*t.size() + t.Max.X - p.X
+	}
+	return -1
+}
+
 // event is where along the border a line begins or ends.
 type event struct {
-	place int64
-	line  int
+	at    mercator.Point
+	place int32
 	end   bool
 }
 
 // events are where lines begin and end, along the border.
 func (t *tile) events() []event {
 	events := make([]event, 0, 2*len(t.lines))
-	for i, l := range t.lines {
-		events = append(events, event{t.place(l[0]), i, false}, event{t.place(l[len(l)-1]), i, true})
+	for _, l := range t.lines {
+		first, last := l[0], l[len(l)-1]
+		events = append(events, event{first, t.place(first), false}, event{last, t.place(last), true})
 	}
-	slices.SortFunc(events, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.line, b.line))
-	})
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.place, b.place) })
 	return events
 }
 
-// side tells what there is along a side (west, south, east or north): land or not where its coordinate is least, and
-// where that changes, in the order of the coordinate.
-func (t *tile) side(events []event, side int) (land bool, changes []int32) {
-	if len(events) == 0 {
-		return t.land, nil
+// along is the way along the border from one event to another.
+func (t *tile) along(from, to event) geom.Line {
+	line, corners, size := geom.Line{from.at}, t.Ring(), t.size()
+	if to.place < from.place {
+		to.place += 4 * size
 	}
-	from := int64(side) * int64(t.size)
-	i, _ := slices.BinarySearchFunc(events, from+1, func(e event, at int64) int { return cmp.Compare(e.place, at) })
-	land = !events[i%len(events)].end
-	for ; i < len(events) && events[i].place < from+int64(t.size); i++ {
-		along := int32(events[i].place - from)
-		switch side {
-		case 0:
-			changes = append(changes, t.y+along)
-		case 1:
-			changes = append(changes, t.x+along)
-		case 2:
-			changes = append(changes, t.y+t.size-along)
-		case 3:
-			changes = append(changes, t.x+t.size-along)
-		}
+	for c := from.place/size + 1; c*size < to.place; c++ {
+		line = append(line, corners[-c&3]) // those of a rectangle go clockwise
 	}
-	if side >= 2 {
-		slices.Reverse(changes)
-		land = land != (len(changes)%2 == 1)
-	}
-	return land, changes
+	return append(line, to.at)
 }
 
-// appendSeam appends the coast along the line between two squares, the second of which is in the east or the south of
-// the first, where one of them has land and the other has none.
-func appendSeam(pieces []geom.Line, a, b *tile, southward bool) []geom.Line {
-	sideA, sideB, low := 2, 0, b.y
-	at := func(v int32) mercator.Point { return mercator.Point{X: b.x, Y: v} }
-	if southward {
-		sideA, sideB, low = 1, 3, b.x
-		at = func(v int32) mercator.Point { return mercator.Point{X: v, Y: b.y} }
+// landAfter says whether there is land right after a place of the border.
+func landAfter(t *tile, events []event, place int32) bool {
+	if len(events) == 0 {
+		return t.land
 	}
-	landA, changesA := a.side(a.events(), sideA)
-	landB, changesB := b.side(b.events(), sideB)
-	// on tells whether there is land behind a position.
-	on := func(land bool, changes []int32, v int32) bool {
-		n, _ := slices.BinarySearch(changes, v+1)
-		return land != (n%2 == 1)
+	i, _ := slices.BinarySearchFunc(events, place+1, func(e event, at int32) int { return cmp.Compare(e.place, at) })
+	return !events[i%len(events)].end
+}
+
+// appendSeam appends the coast along the line between two squares, where one of them has land and the other has none.
+// It leads from north to south where the first one lies in the east, from west to east where it lies in the north: as
+// the border of the first one does.
+func appendSeam(pieces []geom.Line, a, b *tile) []geom.Line {
+	seam := geom.Rect{
+		Min: mercator.Point{X: max(a.Min.X, b.Min.X), Y: max(a.Min.Y, b.Min.Y)},
+		Max: mercator.Point{X: min(a.Max.X, b.Max.X), Y: min(a.Max.Y, b.Max.Y)},
 	}
-	cuts := slices.Concat([]int32{low, low + b.size}, changesA, changesB)
-	slices.Sort(cuts)
-	for i, v := range cuts[1:] {
+	eventsA, eventsB := a.events(), b.events()
+	cuts := []mercator.Point{seam.Min, seam.Max}
+	for _, e := range slices.Concat(eventsA, eventsB) {
+		if seam.Contains(e.at) {
+			cuts = append(cuts, e.at)
+		}
+	}
+	slices.SortFunc(cuts, func(p, q mercator.Point) int { return cmp.Compare(p.X+p.Y, q.X+q.Y) })
+	for i, to := range cuts[1:] {
 		from := cuts[i]
-		inA, inB := on(landA, changesA, from), on(landB, changesB, from)
+		inA, inB := landAfter(a, eventsA, a.place(from)), landAfter(b, eventsB, b.place(to))
 		switch {
-		case from == v || inA == inB:
-		case inA != southward: // north with land in the west, south with land in the east, and so on
-			pieces = append(pieces, geom.Line{at(v), at(from)})
+		case from == to || inA == inB:
+		case inA:
+			pieces = append(pieces, geom.Line{from, to})
 		default:
-			pieces = append(pieces, geom.Line{at(from), at(v)})
+			pieces = append(pieces, geom.Line{to, from})
 		}
 	}
 	return pieces
 }
 
 // merge joins four squares: north-west, north-east, south-west, south-east.
-func merge(s square, children *[4]*tile) *tile {
+func merge(r geom.Rect, quarters *[4]*tile) *tile {
 	var pieces []geom.Line
 	var rings []geom.Ring
-	for _, c := range children {
-		pieces = append(pieces, c.lines...)
-		rings = append(rings, c.rings...)
+	for _, q := range quarters {
+		pieces = append(pieces, q.lines...)
+		rings = append(rings, q.rings...)
 	}
-	pieces = appendSeam(pieces, children[0], children[1], false)
-	pieces = appendSeam(pieces, children[2], children[3], false)
-	pieces = appendSeam(pieces, children[0], children[2], true)
-	pieces = appendSeam(pieces, children[1], children[3], true)
-	t := settle(s, pieces)
+	for _, pair := range [...][2]int{{1, 0}, {3, 2}, {0, 2}, {1, 3}} {
+		pieces = appendSeam(pieces, quarters[pair[0]], quarters[pair[1]])
+	}
+	t := settle(r, pieces)
 	t.rings = append(t.rings, rings...)
 	if len(t.lines) == 0 { // so the border is the same all along
-		t.land, _ = children[0].side(children[0].events(), 0)
+		t.land = landAfter(quarters[0], quarters[0].events(), 0)
 	}
 	return t
 }
@@ -124,42 +134,54 @@ func merge(s square, children *[4]*tile) *tile {
 // polygons returns what of a tile is land, and what that leaves is ocean. A ring is an island in the ocean and a lagoon
 // on land, whichever way round it was mapped.
 func (t *tile) polygons() (land, ocean []geom.Polygon) {
-	rings := t.close()
+	closed := tile{rings: slices.Clone(t.rings)}
 	if len(t.lines) == 0 && t.land {
-		rings = append(rings, t.ring())
+		closed.rings = append(closed.rings, t.Ring())
 	}
-	land = geom.Simple(append(rings, t.rings...))
-	rest := []geom.Ring{t.ring()}
+	pieces, events := slices.Clone(t.lines), t.events()
+	for i, e := range events {
+		if e.end {
+			pieces = append(pieces, t.along(e, events[(i+1)%len(events)]))
+		}
+	}
+	closed.join(pieces)
+	land = geom.Simple(closed.rings)
+	rest := []geom.Ring{t.Ring()}
 	for _, p := range land {
 		rest = append(rest, p...)
 	}
 	return land, geom.Simple(rest)
 }
 
-// close closes the lines along the border, around land.
-func (t *tile) close() []geom.Ring {
-	events := t.events()
-	ends := make([]int, len(t.lines)) // where in events a line ends
-	for i, e := range events {
-		if e.end {
-			ends[e.line] = i
+// around is what the greatest of a tile's rings says that is around all of them: 1 for land, -1 for ocean.
+func (t *tile) around() int8 {
+	greatest := int64(0)
+	for _, r := range t.rings {
+		if a := geom.Area2(r); max(a, -a) > max(greatest, -greatest) {
+			greatest = a
 		}
 	}
-	var rings []geom.Ring
-	done := make([]bool, len(t.lines))
-	for first := range t.lines {
-		var ring geom.Ring
-		for i := first; !done[i]; {
-			done[i] = true
-			ring = append(ring, t.lines[i]...)
-			e := ends[i]
-			onward := events[(e+1)%len(events)]
-			ring = t.appendCorners(ring, events[e].place, onward.place)
-			i = onward.line
-		}
-		if len(ring) > 0 {
-			rings = append(rings, ring)
+	return int8(cmp.Compare(greatest, 0))
+}
+
+// tolerance is by how much a coast is moved at most, in steps of a tile's grid: half a pixel where tiles are drawn 512
+// pixels wide.
+const tolerance = 4
+
+// simplify returns a tile without what nobody could see at a zoom.
+func (t *tile) simplify(z uint8) *tile {
+	if z >= cellZoom {
+		return t
+	}
+	out := &tile{Rect: t.Rect, land: t.land}
+	units := int32(tolerance) << (mercator.Bits - 12 - z)
+	for _, l := range t.lines {
+		out.lines = append(out.lines, geom.SimplifyLine(l, units))
+	}
+	for _, r := range t.rings {
+		if r = geom.SimplifyRing(r, units); r != nil {
+			out.rings = append(out.rings, r)
 		}
 	}
-	return rings
+	return out
 }

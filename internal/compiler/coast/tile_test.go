@@ -8,54 +8,54 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile that is put
 // together of these.
 func TestQuarters(t *testing.T) {
-	s := squareOf(12, 1000, 1500)
+	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
+	s, size := square.Rect(), square.Size()
 	rapid.Check(t, func(t *rapid.T) {
 		coordinate := func(from int32) *rapid.Generator[int32] {
 			return rapid.Custom(func(t *rapid.T) int32 {
 				if rapid.Bool().Draw(t, "even") { // corners, and points that are on one line
-					return from + s.size/8*rapid.Int32Range(-2, 10).Draw(t, "eighths")
+					return from + size/8*rapid.Int32Range(-2, 10).Draw(t, "eighths")
 				}
-				return from + rapid.Int32Range(-s.size/4, s.size/4*5).Draw(t, "units")
+				return from + rapid.Int32Range(-size/4, size/4*5).Draw(t, "units")
 			})
 		}
 		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: coordinate(s.x).Draw(t, "x"), Y: coordinate(s.y).Draw(t, "y")}
+			return mercator.Point{X: coordinate(s.Min.X).Draw(t, "x"), Y: coordinate(s.Min.Y).Draw(t, "y")}
 		})
 		var rings []geom.Ring
 		for _, r := range rapid.SliceOfN(rapid.SliceOfN(point, 3, 10), 1, 4).Draw(t, "rings") {
 			rings = append(rings, r)
 		}
 		rings = geomtest.Rings(geom.Simple(rings))
-		cut := func(z uint8, x, y uint32) *tile {
+		cut := func(at mapfile.Tile) *tile {
 			var pieces []geom.Line
-			cutter := splitter{shift: mercator.Bits - uint(z), last: 1<<z - 1}
-			cutter.yield = func(atX, atY int32, piece []mercator.Point) {
-				if uint32(atX) == x && uint32(atY) == y {
-					pieces = append(pieces, slices.Clone(piece))
-				}
-			}
 			for _, r := range rings {
 				line := append(slices.Clone(r), r[0])
 				slices.Reverse(line)
-				cutter.line(line)
+				split(line, at.Z, func(in mapfile.Tile, piece []mercator.Point) {
+					if in == at {
+						pieces = append(pieces, slices.Clone(piece))
+					}
+				})
 			}
-			return settle(squareOf(z, x, y), pieces)
+			return settle(at.Rect(), pieces)
 		}
-		whole := cut(12, 1000, 1500)
-		middle := s.middle()
+		whole := cut(square)
+		middle := whole.middle()
 		if geomtest.Near(rings, middle, 4) {
 			t.Skip("the middle is on the coast")
 		}
 		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.rings, middle)
 		var quarters [4]*tile
 		for i := range uint32(4) {
-			q := cut(13, 2000+i&1, 3000+i>>1)
+			q := cut(mapfile.Tile{Z: 13, X: 2000 + i&1, Y: 3000 + i>>1})
 			middle := q.middle()
 			if geomtest.Near(rings, middle, 4) {
 				t.Skip("the middle of a quarter is on the coast")
@@ -65,12 +65,12 @@ func TestQuarters(t *testing.T) {
 		}
 		tiles := append([]*tile{whole, merge(s, &quarters)}, quarters[:]...)
 		for _, p := range rapid.SliceOfN(point, 20, 20).Draw(t, "points") {
-			if p.X <= s.x || p.Y <= s.y || p.X >= s.x+s.size || p.Y >= s.y+s.size || p.X == middle.X ||
+			if !s.Grow(-1).Contains(p) || p.X == middle.X ||
 				p.Y == middle.Y || geomtest.Near(rings, p, 4) {
 				continue
 			}
-			land, half := geomtest.Holds(rings, p), s.size/2
-			for _, i := range []int32{0, 1, 2 + (p.Y-s.y)/half*2 + (p.X-s.x)/half} {
+			land, half := geomtest.Holds(rings, p), size/2
+			for _, i := range []int32{0, 1, 2 + (p.Y-s.Min.Y)/half*2 + (p.X-s.Min.X)/half} {
 				lands, oceans := tiles[i].polygons()
 				if geomtest.Holds(geomtest.Rings(lands), p) != land ||
 					geomtest.Holds(geomtest.Rings(oceans), p) == land {
@@ -83,11 +83,12 @@ func TestQuarters(t *testing.T) {
 
 // TestSettle: whatever pieces of coast are like, along the border land and ocean take turns.
 func TestSettle(t *testing.T) {
-	s := squareOf(12, 1000, 1500)
+	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
+	s, size := square.Rect(), square.Size()
 	rapid.Check(t, func(t *rapid.T) {
 		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: s.x + s.size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
-				Y: s.y + s.size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
+			return mercator.Point{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
+				Y: s.Min.Y + size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
 		})
 		var pieces []geom.Line
 		for _, p := range rapid.SliceOfN(rapid.SliceOfN(point, 2, 8), 0, 8).Draw(t, "pieces") {
@@ -108,12 +109,12 @@ func TestSettle(t *testing.T) {
 // TestSimplify: what nobody could see at a zoom goes, and what is left is where it was.
 func TestSimplify(t *testing.T) {
 	const z = 6
-	s, step := squareOf(z, 10, 20), int32(1)<<(mercator.Bits-12-z)
+	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(mercator.Bits-12-z)
 	ring := func(steps int32) geom.Ring {
-		m, size := s.middle(), steps*step
+		m, size := mercator.Point{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
 		return geom.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
 	}
-	at := func(x, y int32) mercator.Point { return mercator.Point{X: s.x + x*step, Y: s.y + y*step} }
+	at := func(x, y int32) mercator.Point { return mercator.Point{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
 	in := tile{s, []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
 		[]geom.Ring{ring(5), ring(50)}, false}
 	out := in.simplify(z)

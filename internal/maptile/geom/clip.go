@@ -95,13 +95,13 @@ func (h halfPlane) clip(ring Ring) Ring {
 // crossing is where the way between two positions, one on each side, crosses the line.
 func (h halfPlane) crossing(a, b mercator.Point) mercator.Point {
 	if h.vertical {
-		return mercator.Point{X: h.at, Y: between(a.X, a.Y, b.X, b.Y, h.at)}
+		return mercator.Point{X: h.at, Y: Between(a.X, a.Y, b.X, b.Y, h.at)}
 	}
-	return mercator.Point{X: between(a.Y, a.X, b.Y, b.X, h.at), Y: h.at}
+	return mercator.Point{X: Between(a.Y, a.X, b.Y, b.X, h.at), Y: h.at}
 }
 
-// between is the value at a place between two places of different number, rounded: the same for both directions.
-func between(place0, value0, place1, value1, at int32) int32 {
+// Between is the value at a place between two places of different number, rounded: the same for both directions.
+func Between(place0, value0, place1, value1, at int32) int32 {
 	return value0 + int32(mulDivRound(int64(value1)-int64(value0), int64(at)-int64(place0), int64(place1)-int64(place0)))
 }
 

@@ -40,6 +40,12 @@ type Tile struct {
 	X, Y uint32
 }
 
+// TileAt is the tile of a zoom that a position lies in; beyond the border of the world, the nearest one.
+func TileAt(z uint8, p mercator.Point) Tile {
+	at := func(v int32) uint32 { return uint32(max(0, min(v>>(mercator.Bits-z), 1<<z-1))) }
+	return Tile{z, at(p.X), at(p.Y)}
+}
+
 // Valid reports whether there is such a tile.
 func (t Tile) Valid() bool { return t.Z <= MaxZoom && t.X < 1<<t.Z && t.Y < 1<<t.Z }
 
@@ -61,11 +67,7 @@ func (t Tile) Rect() geom.Rect {
 func (t Tile) Margin() int32 { return t.Size() >> ExtentBits * Buffer }
 
 // Buffered is the tile with its buffer.
-func (t Tile) Buffered() geom.Rect {
-	r, margin := t.Rect(), t.Margin()
-	r.Min.X, r.Min.Y, r.Max.X, r.Max.Y = r.Min.X-margin, r.Min.Y-margin, r.Max.X+margin, r.Max.Y+margin
-	return r
-}
+func (t Tile) Buffered() geom.Rect { return t.Rect().Grow(t.Margin()) }
 
 // Parent is the tile of a zoom that the tile lies in; z is at most that of the tile.
 func (t Tile) Parent(z uint8) Tile { return Tile{z, t.X >> (t.Z - z), t.Y >> (t.Z - z)} }

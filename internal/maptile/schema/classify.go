@@ -22,6 +22,12 @@ var Keys = [...]string{
 	"tourism", "waterway",
 }
 
+// Details are the other keys that Classify asks for, but for name: of that, only whether there is one.
+var Details = [...]string{
+	"water", "ref", "oneway", "bridge", "tunnel", "layer", "service", "footway", "usage", "height", "min_height",
+	"building:levels", "intermittent", "salt", "population", "capital", "sport", "cuisine", "religion", "iata",
+}
+
 // mainValues are the values of Keys.
 type mainValues struct {
 	aerialway, aeroway, amenity, attraction, boundary, building, part, craft, highway, historic, landuse, leisure,
@@ -31,11 +37,16 @@ type mainValues struct {
 // values are the values of the keys that decide what is drawn. Those that say no are empty.
 type values struct {
 	mainValues
+	detailValues
+	name bool
+}
+
+// detailValues are the values of Details.
+type detailValues struct {
 	water, ref, oneway, bridge, tunnel, layer, service, footway, usage string
 	height, minHeight, levels                                          string
 	intermittent, salt, population, capital                            string
 	sport, cuisine, religion, iata                                     string
-	name                                                               bool
 }
 
 // read fills in the values, and says whether there is one of Keys: only then anything is drawn.

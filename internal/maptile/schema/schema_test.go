@@ -268,17 +268,26 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// TestKeys: Keys are those that are read as such.
+// TestKeys: Keys and Details are those that are read as such.
 func TestKeys(t *testing.T) {
 	var v values
-	for _, key := range Keys {
-		if *v.main(key) != "" {
-			t.Errorf("%s is there twice, or has the value of another key", key)
+	for _, keys := range []struct {
+		names  []string
+		value  func(key string) *string
+		fields int
+	}{
+		{Keys[:], v.main, reflect.TypeFor[mainValues]().NumField()},
+		{Details[:], v.detail, reflect.TypeFor[detailValues]().NumField()},
+	} {
+		for _, key := range keys.names {
+			if *keys.value(key) != "" {
+				t.Errorf("%s is there twice, or has the value of another key", key)
+			}
+			*keys.value(key) = key
 		}
-		*v.main(key) = key
-	}
-	if n := reflect.TypeFor[mainValues]().NumField(); n != len(Keys) {
-		t.Errorf("%d keys of %d", len(Keys), n)
+		if len(keys.names) != keys.fields {
+			t.Errorf("%d keys of %d", len(keys.names), keys.fields)
+		}
 	}
 }
 
