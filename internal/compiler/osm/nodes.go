@@ -179,7 +179,7 @@ func (l *Nodes) Len() int { return l.at.Len() }
 func (l *Nodes) cover() (orb.Bound, *Tiles) {
 	// To tell the tile of a position takes long. So it is told once for small cells that lie in one tile; the last ones
 	// are kept, by the last bits of their numbers.
-	const cellBits, kept = 15, 64
+	const cellBits, kept = 15, 128
 	var cells [kept][kept]struct {
 		cell    Coord
 		inATile bool
