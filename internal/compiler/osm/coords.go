@@ -11,11 +11,8 @@ import (
 
 // CoordOf rounds a position.
 func CoordOf(p orb.Point) Coord {
-	return Coord{int32(math.Round(p[0] * 1e7)), int32(math.Round(p[1] * 1e7))}
+	return Coord{Lon: int32(math.Round(p[0] * 1e7)), Lat: int32(math.Round(p[1] * 1e7))}
 }
-
-// Point returns the position in degrees.
-func (c Coord) Point() orb.Point { return orb.Point{float64(c.Lon) / 1e7, float64(c.Lat) / 1e7} }
 
 // AppendLine appends the positions of a line to a record, each but the first as the difference to the one before.
 // ReadLine reads them.

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/paulmach/orb"
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // TestNodes: nodes are found again, and no others, in whatever order they came and however far their ids are apart.
@@ -53,14 +55,14 @@ func TestNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for number, id := range slices.Sorted(maps.Keys(places)) {
-			for _, before := range []uint64{uint64(number) - 1, 0, 1 << 60} {
-				if got, ok := l.find(id, before); !ok || got != uint64(number) || l.At(got) != places[id].at.coord() || l.id(got) != id {
+			for block := range l.blocks.Len() {
+				if got, ok := l.find(id, &block); !ok || got != uint64(number) || l.At(got) != places[id].at.coord() {
 					t.Fatalf("node %d: %d, %v at %v, want %d at %v", id, got, ok, l.At(got), number, places[id].at)
 				}
 			}
 			for _, other := range []int64{id - 1, id + 1, id + 1<<32, last} {
 				if _, there := places[other]; !there {
-					if got, ok := l.find(other, uint64(number)); ok {
+					if got, ok := l.Find(other); ok {
 						t.Fatalf("node %d is not there, and found as %d", other, got)
 					}
 				}
@@ -73,25 +75,40 @@ func TestNodes(t *testing.T) {
 	})
 }
 
-// TestTileBoxes: a position is in the box of a tile if the tile is its own, right up to the edges.
-func TestTileBoxes(t *testing.T) {
+// TestCover: the tiles are those of the nodes, right up to the edges of tiles.
+func TestCover(t *testing.T) {
+	parent := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		lat := rapid.Int32Range(-maxLat7, maxLat7).Draw(t, "lat")
-		lon := rapid.Int32Range(-maxLon7, maxLon7).Draw(t, "lon")
-		tile := tileOf(lat, lon)
-		box := boxOf(tile)
-		if !box.has(lat, lon) {
-			t.Fatalf("%d, %d is not in %+v", lat, lon, box)
+		dir, err := scratch.Open(parent, "test", 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, edge := range []int32{box.south - 1, box.south, box.north - 1, box.north} {
-			if edge >= -maxLat7 && edge <= maxLat7 && box.has(edge, lon) != (tileOf(edge, lon) == tile) {
-				t.Fatalf("%d, %d: in the box %v", edge, lon, box.has(edge, lon))
-			}
+		defer dir.Close()
+		l := newNodes(dir, true)
+		// A spread of a few cells, at the corner of a tile or anywhere.
+		corner := Coord{Lon: rapid.Int32Range(-2048, 2047).Draw(t, "column") * 878906}
+		if rapid.Bool().Draw(t, "anywhere") {
+			corner = Coord{Lon: rapid.Int32Range(-maxLon7, maxLon7).Draw(t, "lon"),
+				Lat: rapid.Int32Range(-maxLat7, maxLat7).Draw(t, "lat")}
 		}
-		for _, edge := range []int32{box.west - 1, box.west, box.east - 1, box.east} {
-			if edge >= -maxLon7 && edge <= maxLon7 && box.has(lat, edge) != (tileOf(lat, edge) == tile) {
-				t.Fatalf("%d, %d: in the box %v", lat, edge, box.has(lat, edge))
+		spread := rapid.SampledFrom([]int32{1, 1000, 100_000}).Draw(t, "spread")
+		var want Tiles
+		var bound orb.Bound
+		for id := range rapid.Int64Range(0, 50).Draw(t, "nodes") {
+			lon := corner.Lon + rapid.Int32Range(-spread, spread).Draw(t, "east")
+			lat := corner.Lat + rapid.Int32Range(-spread, spread).Draw(t, "north")
+			c := Coord{Lon: min(max(lon, -maxLon7), maxLon7), Lat: min(max(lat, -maxLat7), maxLat7)}
+			if err := l.append(locatedNode{id: id, at: pack(c.Lat, c.Lon)}); err != nil {
+				t.Fatal(err)
 			}
+			want.Add(region.CoverageTile(c.Point()))
+			if id == 0 {
+				bound = c.Point().Bound()
+			}
+			bound = bound.Extend(c.Point())
+		}
+		if got, tiles := l.cover(); got != bound || *tiles != want {
+			t.Fatalf("%v, %v; want %v, %v", got, tiles.Sorted(), bound, want.Sorted())
 		}
 	})
 }

@@ -7,12 +7,18 @@ import (
 	"context"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
+	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// Coord is a position in 1e-7 degrees.
-type Coord struct{ Lon, Lat int32 }
+// A Coord is a position in 1e-7 degrees, a Ring a list of which the last is the first, and a Polygon an outer ring,
+// counter-clockwise, with its holes, clockwise.
+type (
+	Coord   = rings.Coord
+	Ring    = rings.Ring
+	Polygon = rings.Polygon
+)
 
 // Consumer makes something of objects. Each object is handed to it once, in its newest version, in this order: nodes
 // and relations; then Located is called; then ways; then areas of relations.
@@ -79,7 +85,7 @@ type Way struct {
 	// of the area, which is handed over as well.
 	Outline *tags.Set
 
-	special       []bool // of nodes, when Noted
+	nodes         *Nodes
 	road          profile.Road
 	isRoad, asked bool // see Road
 }
@@ -98,7 +104,9 @@ func (w *Way) Road() (*profile.Road, bool) {
 func (w *Way) Closed() bool { return w.Nodes[0] == w.Nodes[len(w.Nodes)-1] }
 
 // NodeNoted says whether the i-th node is one that a consumer noted.
-func (w *Way) NodeNoted(i int) bool { return w.Noted && w.special[i] }
+func (w *Way) NodeNoted(i int) bool {
+	return w.Noted && w.Numbers[i] != Missing && w.nodes.noted(w.Numbers[i])
+}
 
 // Parts yields the parts of at least two nodes between those that are missing: from the one to before the other.
 func (w *Way) Parts(yield func(from, to int) bool) {
@@ -130,12 +138,6 @@ type Member struct {
 	Kind mapdata.Kind
 	Role string
 }
-
-// Ring is a closed ring: the last position is the first one.
-type Ring []Coord
-
-// Polygon is an outer ring, counter-clockwise, and its holes, clockwise.
-type Polygon []Ring
 
 // Area is a closed way or a relation with its polygons, at least one.
 type Area struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,8 +57,9 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.B
 	if len(paths) == 0 {
 		return nil, errors.New("no extract given")
 	}
-	r := &reader{dir: dir, paths: paths, bar: bar, consumers: consumers, bounds: noBounds, tiles: new(Tiles),
+	r := &reader{dir: dir, paths: paths, bar: bar, consumers: consumers,
 		nodes: newNodes(dir, len(paths) == 1), areas: newAreas(dir)}
+	r.free.New = func() any { return r.newBatch() }
 	defer func() {
 		for _, f := range r.files {
 			f.Close()
@@ -81,15 +83,14 @@ type reader struct {
 	files     []*osmfile.File
 	bar       *progress.Bar
 	consumers []Consumer
-	free      sync.Pool // of batches
+	free      sync.Pool // of batches for areas
 
-	file     int // the one that is being read
+	file     int  // the one that is being read
+	located  bool // all nodes have been read
 	versions *versions
 	nodes    *Nodes
 	areas    *areas
 	counts   Counts
-	bounds   bounds
-	tiles    *Tiles
 }
 
 // The stages that are reported.
@@ -103,25 +104,26 @@ const (
 func (r *reader) read(ctx context.Context) (*Extracts, error) {
 	if len(r.files) > 1 {
 		r.versions = newVersions(r.dir)
-		if err := r.pass(ctx, stageVersions, osmfile.Nodes|osmfile.Ways|osmfile.Relations, r.versionsBatch,
-			r.takeVersions); err != nil {
-			return nil, err
-		}
-		if err := r.versions.finish(ctx); err != nil {
+		fresh := func() osmfile.Batch { return &versionsBatch{file: int32(r.file)} }
+		err := r.pass(ctx, stageVersions, osmfile.Nodes|osmfile.Ways|osmfile.Relations, fresh, r.versions.take)
+		if err := cmp.Or(err, r.versions.finish(ctx)); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.pass(ctx, stageNodes, osmfile.Nodes|osmfile.Relations, r.batch, r.take); err != nil {
+	fresh := func() osmfile.Batch { return r.newBatch() }
+	take := func(b osmfile.Batch) error { return r.take(b.(*batch)) }
+	if err := r.pass(ctx, stageNodes, osmfile.Nodes|osmfile.Relations, fresh, take); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(r.nodes.finish(ctx), r.areas.finishRelations(ctx)); err != nil {
 		return nil, err
 	}
+	r.located = true
 	err := r.eachConsumer(ctx, func(ctx context.Context, c Consumer) error { return c.Located(ctx, r.nodes) })
 	if err != nil {
 		return nil, err
 	}
-	if err := r.pass(ctx, stageWays, osmfile.Ways, r.wayBatch, r.take); err != nil {
+	if err := r.pass(ctx, stageWays, osmfile.Ways, fresh, take); err != nil {
 		return nil, err
 	}
 	if r.counts.Nodes+r.counts.Ways+r.counts.Relations == 0 {
@@ -133,7 +135,8 @@ func (r *reader) read(ctx context.Context) (*Extracts, error) {
 	if err := r.eachConsumer(ctx, func(ctx context.Context, c Consumer) error { return c.Finish(ctx) }); err != nil {
 		return nil, err
 	}
-	e := &Extracts{Counts: r.counts, Bounds: r.bounds.bound(), Tiles: r.tiles}
+	e := &Extracts{Counts: r.counts}
+	e.Bounds, e.Tiles = r.nodes.cover()
 	for _, f := range r.files {
 		if t := f.Timestamp; t.After(e.Timestamp) {
 			e.Timestamp = t
@@ -179,8 +182,6 @@ type batch struct {
 	load  int     // how much is in it, by a rough measure
 
 	nodes  []locatedNode
-	bounds bounds
-	tile   tileBox // of the last node
 	counts Counts
 	areas  areaBatch
 
@@ -188,98 +189,75 @@ type batch struct {
 	relation Relation
 	way      Way
 	area     Area
-	points   orb.Ring
+	found    int // where in Nodes the last node was
 }
 
-// fullLoad is what a batch holds before it is handed over: about as many objects.
-const fullLoad = 1 << 13
+// fullLoad is what a batch holds before it is handed over: about as many objects, and references to others.
+const fullLoad = 1 << 15
 
 func (r *reader) newBatch() *batch {
-	b := &batch{r: r, bounds: noBounds}
+	b := &batch{r: r}
 	for _, c := range r.consumers {
 		b.parts = append(b.parts, c.NewBatch())
 	}
 	return b
 }
 
-func (r *reader) batch() osmfile.Batch { return r.newBatch() }
-
-// take takes what was found, in the order of the files.
-func (r *reader) take(of osmfile.Batch) error {
-	if w, ok := of.(*wayBatch); ok {
-		return r.takeBatch((*batch)(w))
-	}
-	return r.takeBatch(of.(*batch))
-}
-
-func (r *reader) takeBatch(b *batch) error {
+// take takes what a batch has gathered, in the order of the files.
+func (r *reader) take(b *batch) error {
 	r.counts.add(b.counts)
-	r.bounds.join(b.bounds)
 	if err := errors.Join(r.nodes.add(b.nodes), r.areas.take(&b.areas)); err != nil {
 		return err
 	}
-	b.nodes, b.bounds, b.counts, b.load = b.nodes[:0], noBounds, Counts{}, 0
+	b.nodes, b.counts, b.load = b.nodes[:0], Counts{}, 0
 	// The consumers share nothing, and taking is what is done on one core only.
-	results := make([]error, len(b.parts))
-	var all sync.WaitGroup
+	var all errgroup.Group
 	for i, c := range r.consumers {
-		all.Go(func() { results[i] = c.Take(b.parts[i]) })
+		all.Go(func() error { return c.Take(b.parts[i]) })
 	}
-	all.Wait()
-	return cmp.Or(results...) // of one full disk all tell
+	return all.Wait()
 }
 
-// Add adds a node or a relation, or a way that says where its nodes are.
+// Add implements osmfile.Batch. Before all nodes have been read, all that counts of a way is where its nodes are, if it
+// says so.
 func (b *batch) Add(o *osmfile.Object) (full bool) {
 	switch {
 	case !b.r.versions.wins(o, b.r.file):
-	case o.TooLarge:
-		if o.Kind == mapdata.KindRelation {
-			b.counts.TooLarge++
-		}
-	case o.Kind == mapdata.KindNode:
-		b.counts.Nodes++
-		b.addNode(o)
-	case o.Kind == mapdata.KindWay:
+	case o.Kind == mapdata.KindWay && !b.r.located:
 		for _, p := range o.Places {
-			b.locate(p.ID, p.Lat, p.Lon)
+			b.nodes = append(b.nodes, locatedNode{id: p.ID, at: pack(p.Lat, p.Lon)})
 		}
+		b.load += len(o.Places)
+	case o.TooLarge:
+		b.counts.TooLarge++
+	case o.Kind == mapdata.KindNode:
+		b.addNode(o)
 	case o.Kind == mapdata.KindRelation:
-		b.counts.Relations++
 		b.addRelation(o)
+	default:
+		b.addWay(o)
 	}
 	return b.load >= fullLoad
 }
 
-// locate notes where a node is.
-func (b *batch) locate(id int64, lat, lon int32) *locatedNode {
-	if !b.tile.has(lat, lon) {
-		tile := tileOf(lat, lon)
-		b.tile = boxOf(tile)
-		b.r.tiles.Add(tile)
-	}
-	b.bounds.add(lat, lon)
-	b.nodes = append(b.nodes, locatedNode{id: id, at: pack(lat, lon)})
-	b.load++
-	return &b.nodes[len(b.nodes)-1]
-}
-
 func (b *batch) addNode(o *osmfile.Object) {
-	at := b.locate(o.ID, o.Lat, o.Lon)
-	at.version = o.Version
-	if o.Tags.Len() == 0 {
-		return
-	}
-	b.node = Node{ID: o.ID, At: Coord{Lon: o.Lon, Lat: o.Lat}, Tags: &o.Tags}
-	for _, part := range b.parts {
-		if part.Node(&b.node) {
-			at.at |= notedNode
+	b.counts.Nodes++
+	b.load += 1 + o.Tags.Len()
+	at := pack(o.Lat, o.Lon)
+	if o.Tags.Len() > 0 {
+		b.node = Node{ID: o.ID, At: Coord{Lon: o.Lon, Lat: o.Lat}, Tags: &o.Tags}
+		for _, part := range b.parts {
+			if part.Node(&b.node) {
+				at |= notedNode
+			}
 		}
 	}
-	b.load += o.Tags.Len()
+	b.nodes = append(b.nodes, locatedNode{id: o.ID, at: at, version: o.Version})
 }
 
 func (b *batch) addRelation(o *osmfile.Object) {
+	b.counts.Relations++
+	b.load += len(o.Members) + o.Tags.Len()
 	members := b.relation.Members[:0]
 	for _, m := range o.Members {
 		members = append(members, Member(m))
@@ -291,86 +269,69 @@ func (b *batch) addRelation(o *osmfile.Object) {
 			wanted = true
 		}
 	}
-	b.load += len(members) + o.Tags.Len()
 	b.areas.addRelation(&b.relation, wanted)
 }
 
-// wayBatch is a batch of the pass for ways.
-type wayBatch batch
-
-func (r *reader) wayBatch() osmfile.Batch { return (*wayBatch)(r.newBatch()) }
-
-// Add adds a way.
-func (w *wayBatch) Add(o *osmfile.Object) (full bool) {
-	b := (*batch)(w)
-	switch {
-	case !b.r.versions.wins(o, b.r.file):
-	case o.TooLarge:
-		b.counts.TooLarge++
-	default:
-		b.counts.Ways++
-		b.addWay(o)
-	}
-	return b.load >= 4*fullLoad
-}
-
 func (b *batch) addWay(o *osmfile.Object) {
+	b.counts.Ways++
+	b.load += len(o.Refs) + o.Tags.Len()
 	w := &b.way
-	*w = Way{ID: o.ID, Tags: &o.Tags, Nodes: w.Nodes[:0], Numbers: w.Numbers[:0], Coords: w.Coords[:0],
-		special: w.special[:0]}
+	w.ID, w.Tags, w.Nodes = o.ID, &o.Tags, w.Nodes[:0]
 	for _, id := range o.Refs {
 		if n := len(w.Nodes); n == 0 || w.Nodes[n-1] != id {
 			w.Nodes = append(w.Nodes, id)
 		}
 	}
-	b.load += len(w.Nodes) + o.Tags.Len()
 	if len(w.Nodes) < 2 {
 		return
 	}
-	before := uint64(0)
-	for _, id := range w.Nodes {
-		number, ok := b.r.nodes.find(id, before)
-		if !ok {
-			w.Numbers, w.Coords = append(w.Numbers, Missing), append(w.Coords, Coord{})
-			w.Lacks++
-			continue
-		}
-		before = number
-		at := b.r.nodes.at.Slice()[number]
-		w.Numbers, w.Coords = append(w.Numbers, number), append(w.Coords, at.coord())
-		w.Noted = w.Noted || at&notedNode != 0
-	}
+	b.locate(w)
 	b.counts.MissingNodes += int64(w.Lacks)
 	w.IsArea = IsArea(w.Tags)
-	role := b.r.areas.roleOf(w.ID)
-	w.Member = role != noMember
-	if w.Member {
+	var outline bool
+	if w.Member, outline = b.r.areas.hasMember(w.ID); w.Member {
 		b.areas.addMember(w)
-		if w.IsArea && role == untaggedMember {
-			b.areas.hold(w)
+		if w.IsArea && outline {
 			return // until it is known whether its tags are those of the relation's area
 		}
 	}
 	b.deliver(w, nil)
 }
 
-// deliver hands a way to the consumers, and what it encloses. The claim is that of an untagged relation, or nil.
-func (b *batch) deliver(w *Way, c *claim) {
-	if w.Noted {
-		for _, n := range w.Numbers {
-			w.special = append(w.special, n != Missing && b.r.nodes.noted(n))
+// locate completes a way of which the id, the tags and the nodes are known.
+func (b *batch) locate(w *Way) {
+	*w = Way{ID: w.ID, Tags: w.Tags, Nodes: w.Nodes, Numbers: w.Numbers[:0], Coords: w.Coords[:0], nodes: b.r.nodes}
+	places := b.r.nodes.at.Slice()
+	for _, id := range w.Nodes {
+		number, ok := b.r.nodes.find(id, &b.found)
+		if !ok {
+			w.Numbers, w.Coords = append(w.Numbers, Missing), append(w.Coords, Coord{})
+			w.Lacks++
+			continue
 		}
+		at := places[number]
+		w.Numbers, w.Coords = append(w.Numbers, number), append(w.Coords, at.coord())
+		w.Noted = w.Noted || at&notedNode != 0
 	}
+}
+
+// deliver hands a way to the consumers, and what it encloses. The claim is that of a relation in the old style, or nil.
+func (b *batch) deliver(w *Way, c *claim) {
 	var polygons []Polygon
 	claimed := c != nil && c.polygon != nil
 	switch {
 	case claimed:
-		polygons = polygonsOf(orb.MultiPolygon{c.polygon})
+		polygons = []Polygon{c.polygon}
 	case !w.IsArea || !w.Closed():
 	case w.Lacks > 0: // without some of its corners an area is another one
 		b.counts.BrokenAreas++
 	default:
-		if ring := b.ring(w); ring != nil {
+		ring := Ring(slices.Clone(w.Coords))
+		area := ring.Area()
+		if area < 0 {
+			slices.Reverse(ring)
+		}
+		if area != 0 {
 			polygons = []Polygon{{ring}}
 		}
 	}
@@ -382,16 +343,21 @@ func (b *batch) deliver(w *Way, c *claim) {
 		return
 	}
 	b.area = Area{Kind: mapdata.KindWay, ID: w.ID, Tags: w.Tags, Polygons: polygons, Outline: w.Outline,
-		Noted: b.area.Noted[:0]}
+		Noted: w.appendNoted(b.area.Noted[:0])}
 	if claimed {
 		b.area.Shared, b.area.Relation = c.shared, c.relation
 	}
-	for i := range w.special {
-		if w.special[i] {
-			b.area.Noted = append(b.area.Noted, w.Numbers[i])
+	b.deliverArea(&b.area)
+}
+
+// appendNoted appends the numbers of those of its nodes that consumers noted.
+func (w *Way) appendNoted(list []uint64) []uint64 {
+	for i, n := range w.Numbers {
+		if w.NodeNoted(i) {
+			list = append(list, n)
 		}
 	}
-	b.deliverArea(&b.area)
+	return list
 }
 
 func (b *batch) deliverArea(a *Area) {

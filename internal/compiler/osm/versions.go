@@ -13,49 +13,44 @@ import (
 // versions tells which of several files has the newest version of an object; of equal ones it is the first file. A nil
 // versions is that of a single file, whose objects are all taken.
 type versions struct {
-	sorter *scratch.Sorter[versionOf]
-	// losers are the objects that are not taken, in order.
-	losers *scratch.Array[loser]
+	sorter *scratch.Sorter[version]
+	losers *scratch.Array[version] // the objects that are not taken, by kind and id
 }
 
-type versionOf struct {
+type version struct {
 	id            int64
 	version, file int32
 	kind          mapdata.Kind
 }
 
-type loser struct {
-	id   int64
-	file int32
-	kind mapdata.Kind
+func compareObjects(a, b version) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
 }
 
 func newVersions(dir *scratch.Dir) *versions {
 	const share = 8 // of all memory
-	return &versions{losers: scratch.NewArray[loser](dir, "older-versions"),
-		sorter: scratch.NewSorter(dir, "versions", dir.Memory/share, func(a, b versionOf) int {
-			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id), cmp.Compare(b.version, a.version),
-				cmp.Compare(a.file, b.file))
+	return &versions{losers: scratch.NewArray[version](dir, "older-versions"),
+		sorter: scratch.NewSorter(dir, "versions", dir.Memory/share, func(a, b version) int {
+			return cmp.Or(compareObjects(a, b), cmp.Compare(b.version, a.version), cmp.Compare(a.file, b.file))
 		})}
 }
 
-// versionsBatch gathers the versions of objects.
+// versionsBatch gathers the versions of objects of a file.
 type versionsBatch struct {
 	file int32
-	list []versionOf
+	list []version
 }
 
-func (r *reader) versionsBatch() osmfile.Batch { return &versionsBatch{file: int32(r.file)} }
-
+// Add implements osmfile.Batch.
 func (b *versionsBatch) Add(o *osmfile.Object) (full bool) {
-	b.list = append(b.list, versionOf{o.ID, o.Version, b.file, o.Kind})
+	b.list = append(b.list, version{o.ID, o.Version, b.file, o.Kind})
 	return len(b.list) >= fullLoad
 }
 
-func (r *reader) takeVersions(of osmfile.Batch) error {
+func (v *versions) take(of osmfile.Batch) error {
 	b := of.(*versionsBatch)
-	for _, v := range b.list {
-		if err := r.versions.sorter.Add(v); err != nil {
+	for _, o := range b.list {
+		if err := v.sorter.Add(o); err != nil {
 			return err
 		}
 	}
@@ -64,27 +59,17 @@ func (r *reader) takeVersions(of osmfile.Batch) error {
 }
 
 func (v *versions) finish(ctx context.Context) error {
-	var winner versionOf
+	var newest version
 	first := true
-	err := v.sorter.Each(func(o *versionOf) error {
-		if first || o.kind != winner.kind || o.id != winner.id {
-			winner, first = *o, false
-			return nil
+	return v.sorter.Each(func(o *version) error {
+		switch {
+		case first || compareObjects(*o, newest) != 0:
+			newest, first = *o, false
+		case o.file != newest.file:
+			return cmp.Or(ctx.Err(), v.losers.Append(*o))
 		}
-		if o.file == winner.file {
-			return nil
-		}
-		return cmp.Or(ctx.Err(), v.losers.Append(loser{o.id, o.file, o.kind}))
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(v.losers.Slice(), compareLosers)
-	return nil
-}
-
-func compareLosers(a, b loser) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id), cmp.Compare(a.file, b.file))
 }
 
 // wins says whether the version of an object in a file is the one to take.
@@ -92,8 +77,15 @@ func (v *versions) wins(o *osmfile.Object, file int) bool {
 	if v == nil {
 		return true
 	}
-	_, loses := slices.BinarySearchFunc(v.losers.Slice(), loser{o.ID, int32(file), o.Kind}, compareLosers)
-	return !loses
+	is := version{id: o.ID, kind: o.Kind}
+	losers := v.losers.Slice()
+	i, _ := slices.BinarySearchFunc(losers, is, compareObjects)
+	for ; i < len(losers) && compareObjects(losers[i], is) == 0; i++ {
+		if int(losers[i].file) == file {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *versions) free() error {

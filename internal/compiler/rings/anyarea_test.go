@@ -59,13 +59,13 @@ func TestAnyArea(t *testing.T) {
 			pieces = append(pieces, Piece{Way: int64(len(pieces) + 1), Nodes: nodes})
 		}
 		area := Assemble(pieces, at, false)
-		mp := area.Polygons
+		mp := degrees(area.Polygons)
 		if area.Broken || area.Repaired > 0 || len(area.Outer) != len(mp) {
 			t.Errorf("%+v", area)
 		}
 		checkRings(t, mp)
-		if math.Abs(areaOf(mp)-float64(cells)*cell) > cell/1000 {
-			t.Fatalf("%.3f cells, want %d: %v", areaOf(mp)/cell, cells, mp)
+		if math.Abs(planar.Area(mp)-float64(cells)*cell) > cell/1000 {
+			t.Fatalf("%.3f cells, want %d: %v", planar.Area(mp)/cell, cells, mp)
 		}
 		for y := 1; y <= size; y++ {
 			for x := 1; x <= size; x++ {
@@ -82,63 +82,29 @@ func TestAnyArea(t *testing.T) {
 const cell = 1e-4
 
 // at places node 10*y+x at (x, y) in hundredths of a degree.
-func at(node uint64) orb.Point { return orb.Point{float64(node%10) / 100, float64(node/10) / 100} }
+func at(node uint64) Coord { return Coord{int32(node%10) * 1e5, int32(node/10) * 1e5} }
 
-func areaOf(mp orb.MultiPolygon) float64 {
-	sum := 0.0
-	for _, polygon := range mp {
-		for _, r := range polygon {
-			sum += signedArea(r) // of holes it is negative
+func degrees(polygons []Polygon) orb.MultiPolygon {
+	mp := make(orb.MultiPolygon, len(polygons))
+	for i, p := range polygons {
+		for _, r := range p {
+			var ring orb.Ring
+			for _, c := range r {
+				ring = append(ring, c.Point())
+			}
+			mp[i] = append(mp[i], ring)
 		}
 	}
-	return sum
+	return mp
 }
 
 // checkRings fails if rings are open or run the wrong way round.
 func checkRings(t *rapid.T, mp orb.MultiPolygon) {
 	for i, polygon := range mp {
 		for k, r := range polygon {
-			if len(r) < 4 || r[0] != r[len(r)-1] {
-				t.Errorf("polygon %d, ring %d is open: %v", i, k, r)
-			}
-			if (signedArea(r) > 0) != (k == 0) {
-				t.Errorf("polygon %d, ring %d runs the wrong way round: %v", i, k, r)
+			if !r.Closed() || (r.Orientation() == orb.CCW) != (k == 0) {
+				t.Errorf("polygon %d, ring %d is open, or runs the wrong way round: %v", i, k, r)
 			}
 		}
 	}
-}
-
-// TestBands: looking only at the edges of a latitude's band gives the same as looking at all.
-func TestBands(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(3, 400).Draw(t, "points")
-		side := rapid.IntRange(2, 1000).Draw(t, "side") // small ones have many points at one latitude
-		coordinate := rapid.IntRange(0, side)
-		var points orb.Ring
-		for range n {
-			points = append(points, orb.Point{float64(coordinate.Draw(t, "x")) / 7, float64(coordinate.Draw(t, "y")) / 7})
-		}
-		points = append(points, points[0])
-		r := ring{points: points, bound: points.Bound()}
-		if r.bound.Min[1] == r.bound.Max[1] {
-			t.Skip("without a height there is no ring")
-		}
-		all := make([]int32, 0, n)
-		for i := 1; i < len(points); i++ {
-			all = append(all, int32(i))
-		}
-		for range 20 {
-			p := orb.Point{float64(coordinate.Draw(t, "at x")) / 7, float64(coordinate.Draw(t, "at y")) / 7}
-			if rapid.Bool().Draw(t, "between") {
-				p[1] += 1. / 14
-			}
-			if p[1] < r.bound.Min[1] || p[1] > r.bound.Max[1] {
-				continue
-			}
-			in, on := contains(points, r.edgesAt(p[1]), p)
-			if wantIn, wantOn := contains(points, all, p); in != wantIn || on != wantOn {
-				t.Fatalf("%v: %v, %v; want %v, %v", p, in, on, wantIn, wantOn)
-			}
-		}
-	})
 }

@@ -1,23 +1,36 @@
-// Package rings makes the polygons of an area of the lines that enclose it.
+// Package rings makes the polygons of an area of the lines that enclose it: Assemble. The lines are joined to rings (this
+// file), of which some lie within others (nest.go).
 package rings
 
 import (
-	"hash/maphash"
+	"cmp"
+	"encoding/binary"
+	"math"
 	"slices"
 
-	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/geo"
 )
 
 // Piece is a line that an area is enclosed by, or a part of one.
 type Piece struct {
 	Way   int64
-	Nodes []uint64 // their numbers
+	Nodes []uint64 // their numbers, two or more
 	Inner bool     // by its role
 }
 
 func (p *Piece) first() uint64 { return p.Nodes[0] }
 func (p *Piece) last() uint64  { return p.Nodes[len(p.Nodes)-1] }
-func (p *Piece) closed() bool  { return len(p.Nodes) > 1 && p.first() == p.last() }
+func (p *Piece) closed() bool  { return p.first() == p.last() }
+
+// Area is what became of the lines around an area.
+type Area struct {
+	Polygons []Polygon
+	// Outer are for each polygon the ways of its outer ring, sorted, without those whose role is inner. There may be none.
+	Outer [][]int64
+	// Repaired counts what had to be repaired: lines given twice, ends that do not quite meet.
+	Repaired int
+	Broken   bool // some of the lines belong to no ring, or are missing
+}
 
 // joiner puts the pieces of one area together to rings that enclose it by the even-odd rule.
 //
@@ -25,203 +38,214 @@ func (p *Piece) closed() bool  { return len(p.Nodes) > 1 && p.first() == p.last(
 // What is there twice encloses nothing and goes. At every meeting point the lines are paired with their neighbours by
 // angle: then no two rings cross. Each pair is a way through the point, and going on from pair to pair gives the rings.
 type joiner struct {
+	*Area
+	at     func(node uint64) Coord
 	pieces []Piece
-	at     func(node uint64) orb.Point
-	// partial says that members are missing. Then a gap is theirs, and a ring of several ways may close by chance where
-	// the missing ones would have led on: only ways that are rings themselves are to be trusted.
-	partial bool
-
-	rings []chain
-	// repaired counts what had to be repaired: pieces given twice, ends that do not quite meet.
-	repaired int
-	broken   bool // some of the pieces belong to no ring
+	gone   []bool           // of the pieces
+	ends   map[uint64][]end // of pieces that are not gone, by node
 }
 
-// chain is a closed run of nodes, the last of which is the first, and for each but the last the piece that leads on.
-type chain struct {
-	nodes  []uint64
-	pieces []int32
-}
+// end is an end of a piece: twice its index, and one more for the last node.
+type end int32
 
-// join makes rings of the pieces.
-func (j *joiner) join() {
-	if j.partial {
-		j.broken = true
-		j.pieces = slices.DeleteFunc(j.pieces, func(p Piece) bool { return !p.closed() })
+func (j *joiner) piece(e end) *Piece { return &j.pieces[e/2] }
+
+func (j *joiner) node(e end) uint64 {
+	if e%2 == 0 {
+		return j.piece(e).first()
 	}
-	j.dropDuplicates()
-	j.cut()
+	return j.piece(e).last()
+}
+
+// Assemble makes an area of lines. Partial says that some are missing. Then a gap is theirs, and a ring of several
+// lines may close by chance where the missing ones would have led on: only lines that are rings themselves are to be
+// trusted.
+func Assemble(pieces []Piece, at func(node uint64) Coord, partial bool) *Area {
+	j := joiner{Area: &Area{Broken: partial}, at: at, ends: make(map[uint64][]end, len(pieces))}
+	if partial {
+		pieces = slices.DeleteFunc(pieces, func(p Piece) bool { return !p.closed() })
+	}
+	j.cut(j.unique(pieces))
 	j.cancel()
 	j.closeGaps()
-	j.prune()
-	j.dropUneven()
-	j.trace()
+	j.dropLoose()
+	j.nest(j.trace())
+	return j.Area
 }
 
-// dropDuplicates removes ways that have the nodes of another.
-func (j *joiner) dropDuplicates() {
-	seen := make(map[pieceKey][]int, len(j.pieces))
-	kept := j.pieces[:0]
-	for _, p := range j.pieces {
-		k := keyOf(p.Nodes)
-		same := func(i int) bool {
-			return sameNodes(kept[i].Nodes, p.Nodes) || p.closed() && kept[i].closed() && sameRing(kept[i].Nodes, p.Nodes)
+// unique removes lines that have the nodes of another.
+func (j *joiner) unique(pieces []Piece) []Piece {
+	seen := make(map[string]bool, len(pieces))
+	return slices.DeleteFunc(pieces, func(p Piece) bool {
+		key := p.key()
+		if seen[key] {
+			j.Repaired++
+			return true
 		}
-		if slices.ContainsFunc(seen[k], same) {
-			j.repaired++
-			continue
-		}
-		seen[k] = append(seen[k], len(kept))
-		kept = append(kept, p)
-	}
-	j.pieces = kept
+		seen[key] = true
+		return false
+	})
 }
 
-// pieceKey is equal for pieces with the same nodes, in whatever direction, and for rings also from whatever start. It
-// is hardly ever equal for others, also where somebody has chosen them to look alike.
-type pieceKey struct {
-	hash   uint64
-	length int
+// key is that of pieces with the same nodes, in whatever direction, and of rings also from whatever start.
+func (p *Piece) key() string {
+	nodes := slices.Clone(p.Nodes)
+	switch {
+	case p.closed():
+		nodes[0] = math.MaxUint64 // no line has this one
+		slices.Sort(nodes)
+	case p.first() > p.last():
+		slices.Reverse(nodes)
+	}
+	key := make([]byte, 0, 8*len(nodes))
+	for _, n := range nodes {
+		key = binary.LittleEndian.AppendUint64(key, n)
+	}
+	return string(key)
 }
 
-func keyOf(nodes []uint64) pieceKey {
-	k := pieceKey{length: len(nodes)}
-	if nodes[0] == nodes[len(nodes)-1] {
-		for _, n := range nodes[1:] {
-			k.hash += maphash.Comparable(keySeed, n)
-		}
-		return k
-	}
-	var forward, backward uint64
-	for i := range nodes {
-		forward = forward*keyFactor + maphash.Comparable(keySeed, nodes[i])
-		backward = backward*keyFactor + maphash.Comparable(keySeed, nodes[len(nodes)-1-i])
-	}
-	k.hash = forward + backward
-	return k
-}
-
-var keySeed = maphash.MakeSeed()
-
-const keyFactor = 0x9E3779B97F4A7C15 // odd, and of no pattern
-
-// sameNodes compares two lists of nodes of one length, in either direction.
-func sameNodes(a, b []uint64) bool {
-	if slices.Equal(a, b) {
-		return true
-	}
-	for i := range a {
-		if a[i] != b[len(b)-1-i] {
-			return false
-		}
-	}
-	return true
-}
-
-// cut splits the pieces at the nodes where more than two lines meet.
-func (j *joiner) cut() {
-	junctions := j.junctions()
+// cut splits lines at the nodes where more than two meet.
+func (j *joiner) cut(lines []Piece) {
+	junctions := junctions(lines)
 	is := func(node uint64) bool { return junctions[node] }
-	var parts []Piece
-	for _, p := range j.pieces {
+	for _, p := range lines {
 		nodes := p.Nodes
-		if p.closed() {
-			nodes = startAt(nodes, is)
+		if i := slices.IndexFunc(nodes, is); i > 0 && p.closed() {
+			nodes = slices.Concat(nodes[i:], nodes[1:i+1])
 		}
 		start := 0
 		for k := 1; k < len(nodes); k++ {
 			if k == len(nodes)-1 || is(nodes[k]) {
-				parts = append(parts, Piece{Way: p.Way, Nodes: nodes[start : k+1], Inner: p.Inner})
+				j.pieces = append(j.pieces, Piece{Way: p.Way, Nodes: nodes[start : k+1], Inner: p.Inner})
 				start = k
 			}
 		}
 	}
-	j.pieces = parts
 }
 
 // junctions returns the nodes where more than two lines meet. Most nodes are none, and borders have a million of them,
 // so the nodes are sorted rather than each kept in a map.
-func (j *joiner) junctions() map[uint64]bool {
-	total := 0
-	for i := range j.pieces {
-		total += len(j.pieces[i].Nodes)
+func junctions(lines []Piece) map[uint64]bool {
+	var nodes []uint64 // each as often as a line leads away from it
+	for _, p := range lines {
+		nodes = append(nodes, p.Nodes...)
+		nodes = append(nodes, p.Nodes[1:len(p.Nodes)-1]...)
 	}
-	// A node stands there once for each piece that runs through it, and as often as one ends there with a mark.
-	const mark = 1
-	seen := make([]uint64, 0, total)
-	for i := range j.pieces {
-		for k, n := range j.pieces[i].Nodes {
-			if k == 0 || k == len(j.pieces[i].Nodes)-1 {
-				seen = append(seen, n<<1|mark)
-			} else {
-				seen = append(seen, n<<1)
-			}
-		}
-	}
-	slices.Sort(seen)
+	slices.Sort(nodes)
 	junctions := make(map[uint64]bool)
-	for i := 0; i < len(seen); {
-		node, lines := seen[i]>>1, 0
-		for ; i < len(seen) && seen[i]>>1 == node; i++ {
-			lines += 2 - int(seen[i]&mark)
-		}
-		if lines > 2 {
-			junctions[node] = true
+	for i := 2; i < len(nodes); i++ {
+		if nodes[i] == nodes[i-2] {
+			junctions[nodes[i]] = true
 		}
 	}
 	return junctions
 }
 
-// startAt turns a closed ring so that it starts at a node of a kind, if it has one.
-func startAt(ring []uint64, is func(uint64) bool) []uint64 {
-	i := slices.IndexFunc(ring, is)
-	if i <= 0 {
-		return ring
-	}
-	turned := append(slices.Clone(ring[i:]), ring[1:i]...)
-	return append(turned, ring[i])
-}
-
-// cancel removes pairs of pieces with the same nodes: the border between two parts of the area.
+// cancel removes pairs of pieces with the same nodes: the border between two parts of the area. All nodes of such a
+// border are junctions, so its pieces have but two.
 func (j *joiner) cancel() {
-	open := make(map[pieceKey][]int)
-	gone := make([]bool, len(j.pieces))
-	for i := range j.pieces {
-		k := keyOf(j.pieces[i].Nodes)
-		same := slices.IndexFunc(open[k], func(other int) bool { return sameNodes(j.pieces[other].Nodes, j.pieces[i].Nodes) })
-		if same < 0 {
-			open[k] = append(open[k], i)
+	open := make(map[[2]uint64]int)
+	j.gone = make([]bool, len(j.pieces))
+	for i, p := range j.pieces {
+		if len(p.Nodes) > 2 {
 			continue
 		}
-		gone[open[k][same]], gone[i] = true, true
-		open[k] = slices.Delete(open[k], same, same+1)
-	}
-	j.drop(gone)
-}
-
-func (j *joiner) drop(gone []bool) {
-	kept := j.pieces[:0]
-	for i, p := range j.pieces {
-		if !gone[i] {
-			kept = append(kept, p)
+		key := [2]uint64{min(p.first(), p.last()), max(p.first(), p.last())}
+		if other, ok := open[key]; ok {
+			j.gone[i], j.gone[other] = true, true
+			delete(open, key)
+		} else {
+			open[key] = i
 		}
 	}
-	j.pieces = kept
-}
-
-// end is one of the two ends of a piece.
-type end struct {
-	piece int32
-	last  bool
-}
-
-// ends returns the ends of pieces at each node.
-func (j *joiner) ends() map[uint64][]end {
-	ends := make(map[uint64][]end, len(j.pieces))
 	for i := range j.pieces {
-		p := &j.pieces[i]
-		ends[p.first()] = append(ends[p.first()], end{int32(i), false})
-		ends[p.last()] = append(ends[p.last()], end{int32(i), true})
+		if !j.gone[i] {
+			j.addEnds(end(2 * i))
+		}
 	}
-	return ends
+}
+
+func (j *joiner) addEnds(first end) {
+	for e := first; e < first+2; e++ {
+		j.ends[j.node(e)] = append(j.ends[j.node(e)], e)
+	}
+}
+
+const (
+	// maxGap is how far apart, in metres, two ends may be that were meant to be one node.
+	maxGap = 10
+	// maxLoose bounds the loose ends of an area that are looked at for gaps: more of them are no slip of the mapper's.
+	maxLoose = 1000
+)
+
+// closeGaps puts bridges between loose ends that are near each other, the nearest first.
+func (j *joiner) closeGaps() {
+	var loose []end
+	for _, at := range j.ends {
+		if len(at) == 1 {
+			loose = append(loose, at[0])
+		}
+	}
+	if len(loose) > maxLoose {
+		return
+	}
+	slices.Sort(loose)
+	type gap struct {
+		a, b   end
+		metres float64
+	}
+	var gaps []gap
+	for i, a := range loose {
+		for _, b := range loose[i+1:] {
+			if a/2 == b/2 && len(j.piece(a).Nodes) == 2 {
+				continue
+			}
+			if d := geo.Distance(j.at(j.node(a)).Point(), j.at(j.node(b)).Point()); d <= maxGap {
+				gaps = append(gaps, gap{a, b, d})
+			}
+		}
+	}
+	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.metres, b.metres) })
+	for _, g := range gaps {
+		a, b := j.node(g.a), j.node(g.b)
+		if len(j.ends[a]) > 1 || len(j.ends[b]) > 1 {
+			continue // it has a bridge already
+		}
+		of := j.piece(g.a)
+		j.pieces = append(j.pieces, Piece{Way: of.Way, Nodes: []uint64{a, b}, Inner: of.Inner})
+		j.gone = append(j.gone, false)
+		j.addEnds(end(2 * (len(j.pieces) - 1)))
+		j.Repaired++
+	}
+}
+
+// dropLoose removes pieces that lead nowhere, and then connected ones with a node where an odd number of them meet:
+// they enclose no area that could be told from what surrounds it.
+func (j *joiner) dropLoose() {
+	drop := func(e end) { j.gone[e/2], j.Broken = true, true }
+	for node := range j.ends {
+		for len(j.ends[node]) == 1 {
+			e := j.ends[node][0]
+			drop(e)
+			delete(j.ends, node)
+			node = j.node(e ^ 1)
+			j.ends[node] = slices.DeleteFunc(j.ends[node], func(o end) bool { return o == e^1 })
+		}
+	}
+	var uneven []uint64
+	for node, at := range j.ends {
+		if len(at)%2 == 1 {
+			uneven = append(uneven, node)
+		}
+	}
+	for len(uneven) > 0 {
+		node := uneven[len(uneven)-1]
+		uneven = uneven[:len(uneven)-1]
+		for _, e := range j.ends[node] {
+			if !j.gone[e/2] {
+				drop(e)
+				uneven = append(uneven, j.node(e^1))
+			}
+		}
+	}
 }

@@ -6,59 +6,50 @@ import (
 	"slices"
 )
 
+// step is a node of a ring, and the piece that leads on from it. The last one leads to the first node.
+type step struct {
+	node  uint64
+	piece int
+}
+
 // trace goes along the pieces, of which an even number meets at every node, until all are in rings.
-func (j *joiner) trace() {
-	next := make([][2]end, len(j.pieces)) // where an end leads on, by piece and whether it is the last
-	for node, at := range j.ends() {
+func (j *joiner) trace() (rings [][]step) {
+	next := make([]end, 2*len(j.pieces)) // where an end leads on
+	for node, at := range j.ends {
 		if len(at) > 2 {
 			j.sortByAngle(node, at)
 		}
 		for k := 0; k+1 < len(at); k += 2 {
-			next[at[k].piece][index(at[k].last)] = at[k+1]
-			next[at[k+1].piece][index(at[k+1].last)] = at[k]
+			next[at[k]], next[at[k+1]] = at[k+1], at[k]
 		}
 	}
-	used := make([]bool, len(j.pieces))
 	for i := range j.pieces {
-		if used[i] {
-			continue
-		}
-		var c chain
-		for from := (end{int32(i), false}); !used[from.piece]; {
-			used[from.piece] = true
-			nodes := j.pieces[from.piece].Nodes
-			if from.last {
-				nodes = slices.Clone(nodes)
+		var chain []step
+		for from := end(2 * i); !j.gone[from/2]; from = next[from^1] {
+			j.gone[from/2] = true
+			nodes := slices.Clone(j.piece(from).Nodes)
+			if from%2 == 1 {
 				slices.Reverse(nodes)
 			}
 			for _, n := range nodes[:len(nodes)-1] {
-				c.nodes = append(c.nodes, n)
-				c.pieces = append(c.pieces, from.piece)
+				chain = append(chain, step{n, int(from / 2)})
 			}
-			from = next[from.piece][index(!from.last)]
 		}
-		c.nodes = append(c.nodes, c.nodes[0])
-		j.split(c)
+		rings = append(rings, split(chain)...)
 	}
-}
-
-func index(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
+	return rings
 }
 
 // sortByAngle sorts ends around their node by the direction in which their pieces leave it.
 func (j *joiner) sortByAngle(node uint64, ends []end) {
-	center := j.at(node)
+	center := j.at(node).Point()
 	angle := func(e end) float64 {
-		nodes := j.pieces[e.piece].Nodes
+		nodes := j.piece(e).Nodes
 		to := nodes[1]
-		if e.last {
+		if e%2 == 1 {
 			to = nodes[len(nodes)-2]
 		}
-		p := j.at(to)
+		p := j.at(to).Point()
 		return math.Atan2(p[1]-center[1], p[0]-center[0])
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(angle(a), angle(b)) })
@@ -66,35 +57,19 @@ func (j *joiner) sortByAngle(node uint64, ends []end) {
 
 // split takes a chain that comes back to nodes where it has been apart into rings that do not. It can come back only to
 // where pieces meet: through all other nodes there are but two lines.
-func (j *joiner) split(c chain) {
-	type visit struct {
-		node uint64
-		at   int // in path
-	}
-	var visits []visit // of path, in its order
-	position := make(map[uint64]int)
-	var path chain
-	for i, node := range c.nodes {
-		meeting := i == 0 || i == len(c.pieces) || c.pieces[i] != c.pieces[i-1]
-		if start, seen := position[node]; meeting && seen {
-			ring := chain{nodes: append(slices.Clone(path.nodes[start:]), node), pieces: slices.Clone(path.pieces[start:])}
-			if len(ring.nodes) > 3 {
-				j.rings = append(j.rings, ring)
+func split(chain []step) (rings [][]step) {
+	position := make(map[uint64]int) // in path, or one where it was
+	var path []step
+	for i, s := range chain {
+		if i == 0 || s.piece != chain[i-1].piece {
+			start, seen := position[s.node]
+			if seen && start < len(path) && path[start].node == s.node {
+				rings = append(rings, slices.Clone(path[start:]))
+				path = path[:start]
 			}
-			for n := len(visits); n > 0 && visits[n-1].at >= start; n-- {
-				delete(position, visits[n-1].node)
-				visits = visits[:n-1]
-			}
-			path.nodes, path.pieces = path.nodes[:start], path.pieces[:start]
+			position[s.node] = len(path)
 		}
-		if i == len(c.pieces) {
-			break
-		}
-		if meeting {
-			position[node] = len(path.nodes)
-			visits = append(visits, visit{node, len(path.nodes)})
-		}
-		path.nodes = append(path.nodes, node)
-		path.pieces = append(path.pieces, c.pieces[i])
+		path = append(path, s)
 	}
+	return append(rings, path)
 }

@@ -1,13 +1,12 @@
 package osmtest
 
 import (
-	"math"
 	"slices"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 )
 
 // T is a test that may fail: of package testing or of rapid.
@@ -32,19 +31,7 @@ func Multi(polygons []osm.Polygon) orb.MultiPolygon {
 }
 
 // AreaOf returns an area in square degrees.
-func AreaOf(mp orb.MultiPolygon) float64 {
-	sum := 0.0
-	for _, polygon := range mp {
-		for i, r := range polygon {
-			if i == 0 {
-				sum += math.Abs(rings.SignedArea(r))
-			} else {
-				sum -= math.Abs(rings.SignedArea(r))
-			}
-		}
-	}
-	return sum
-}
+func AreaOf(mp orb.MultiPolygon) float64 { return planar.Area(mp) }
 
 // CheckRings fails if rings are open or run the wrong way round.
 func CheckRings(t T, mp orb.MultiPolygon) {
@@ -54,7 +41,7 @@ func CheckRings(t T, mp orb.MultiPolygon) {
 			if len(r) < 4 || r[0] != r[len(r)-1] {
 				t.Errorf("polygon %d, ring %d is open: %v", i, k, r)
 			}
-			if (rings.SignedArea(r) > 0) != (k == 0) {
+			if (r.Orientation() == orb.CCW) != (k == 0) {
 				t.Errorf("polygon %d, ring %d runs the wrong way round: %v", i, k, r)
 			}
 		}
