@@ -45,9 +45,9 @@ func (s *Shaper) End(ring bool) {
 	s.ends = append(s.ends, len(s.coords))
 }
 
-// Lines are all lines or rings since the last call, cut at the antimeridian, with their box; false if there are none.
-// They are valid until the next vertex.
-func (s *Shaper) Lines(shape Shape) (lines [][]Coord, box boxtree.Box, ok bool) {
+// Geometry makes one of all lines or rings since the last call, and returns these too, cut at the antimeridian; false
+// if there are none. The lines are valid until the next vertex.
+func (s *Shaper) Geometry(shape Shape) (_ Geometry, lines [][]Coord, ok bool) {
 	lines = s.lines[:0]
 	from := 0
 	for _, to := range s.ends {
@@ -58,21 +58,16 @@ func (s *Shaper) Lines(shape Shape) (lines [][]Coord, box boxtree.Box, ok bool) 
 	if slices.ContainsFunc(lines, jumps) {
 		lines = cutAtAntimeridian(lines, shape == Area)
 	}
-	box = boxtree.Empty
+	box := boxtree.Empty
 	for _, line := range lines {
 		box.Extend(BoxOf(line))
 	}
-	return lines, box, len(lines) > 0
+	if len(lines) == 0 {
+		return Geometry{Shape: shape, Box: box}, nil, false
+	}
+	return Geometry{Shape: shape, Box: box, data: encode(lines, box)}, lines, true
 }
 
-// Geometry encodes what Lines returns.
-func (s *Shaper) Geometry(shape Shape) (Geometry, bool) {
-	lines, box, ok := s.Lines(shape)
-	if !ok {
-		return Geometry{Shape: shape, Box: box}, false
-	}
-	return Geometry{Shape: shape, Box: box, data: encode(lines, box)}, true
-}
 
 // jumps tells whether an edge of a line goes from one side of the map to the other.
 func jumps(line []Coord) bool {

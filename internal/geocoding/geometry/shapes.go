@@ -41,7 +41,8 @@ func New(g orb.Geometry) (Geometry, bool) {
 			s.addPolygon(p)
 		}
 	}
-	return s.Geometry(NewShape(g))
+	built, _, ok := s.Geometry(NewShape(g))
+	return built, ok
 }
 
 // Finite tells whether a position, longitude and latitude in degrees, is one on Earth.
