@@ -9,118 +9,98 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// compiler compiles places. First it goes through the features in their own order, which tells what is to become an
-// entry, and which streets there are; then it makes the entries in their final order, finds out what they do not say
-// of their addresses, and finds the areas around each tile.
+// compiler compiles places. First it makes entries of the features in their own order, and a map of the streets; then
+// it puts the entries into their final order, finds out what they do not say of their addresses, and writes them.
 type compiler struct {
 	data    *objects.Data
 	dir     *scratch.Dir
+	files   []interface{ Free() error } // all that no section is in
 	texts   *classes.Texts
 	reader  *classes.Reader
 	streets *streets.Map
-	ranges  *scratch.Array[classes.OwnTags] // what interpolation lines say of their houses' addresses
-	houses  *scratch.Array[lineHouse]
-	ends    []lineEnd
-	order   *scratch.Sorter[ordered]
-	wild    []uint32       // keys of what lies in the landscape
-	house   []classes.Pair // what a house is that is nothing else
+	wild    []uint32          // keys of what lies in the landscape
+	house   []classes.Pair    // what a house is that is nothing else
+	ends    map[uint64]uint32 // of lines of interpolation: the street of the line that a house is on, by its ref
 
-	store  *store
-	survey survey
-	out    *sections.Writer
+	found       *scratch.Array[entry] // in the order of the extract
+	order       *scratch.Sorter[ordered]
+	entries     *scratch.Array[entry]
+	shapes      *scratch.Array[byte]
+	pairs       *scratch.Array[classes.Pair] // of each entry: what it is, and its names in other languages
+	entrances   *scratch.Array[geometry.Coord]
+	areas       *scratch.Array[area]
+	settlements *scratch.Array[uint32] // entries
+	named       []uint32               // settlements in the order of their names
+	access      *scratch.Array[streets.Access]
+	// What entries say themselves, for others to find:
+	buildings, numbered, doors *streets.Index[uint32]
+	houses                     *streets.Index[neighbour]
+
+	out *sections.Writer
 }
 
-// ordered is where an entry will be, and the object that it is made of.
-type ordered struct {
-	order  uint64
-	ref    uint64
-	source uint64 // where it begins among the features; or the number of a house, and isHouse
-	group  uint8
-	_      [7]uint8
+// Write adds the places of an extract to a region: everything that can be found, and the areas and settlements that
+// serve addresses. The tiles that these areas touch are added to d.Tiles. The same data makes the same sections. What
+// grows with the data is kept in dir, which must stay until the region is committed.
+func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) error {
+	d.Progress.Start("places", 1)
+	c, err := newCompiler(d, dir)
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{c.gather, c.addHouses, c.sort, c.findContexts, c.findAccess, c.derive,
+		c.writeFeatures, c.writeTrees, c.writeTerms, c.free} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	c.out.Finish(w)
+	return nil
 }
-
-func compareOrder(a, b ordered) int {
-	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.ref, b.ref),
-		cmp.Compare(a.source, b.source))
-}
-
-// lineEnd is a house at a line of interpolation, and the street that the line is on.
-type lineEnd struct {
-	ref    uint64
-	street uint32 // text
-}
-
-// isHouse marks the source of a house of an interpolation line.
-const isHouse = 1 << 63
 
 func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
-	out, err := sections.New(dir)
-	if err != nil {
-		return nil, err
-	}
 	texts := &classes.Texts{Texts: d.Texts}
-	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts),
-		streets: streets.NewMap(dir), ranges: scratch.NewArray[classes.OwnTags](dir, "lines"),
-		houses: scratch.NewArray[lineHouse](dir, "linehouses"),
-		order:  scratch.NewSorter(dir, "order", dir.SortMemory(), compareOrder), store: newStore(dir), out: out}
+	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts), streets: streets.NewMap(dir),
+		order: scratch.NewSorter(dir, "order", dir.SortMemory(), compareOrder), ends: map[uint64]uint32{}}
+	var err error
+	c.out, err = sections.New(dir)
+	c.files = append(c.files, c.streets)
+	c.found = newArray[entry](c, "found")
+	c.entries = newArray[entry](c, "entries")
+	c.shapes = newArray[byte](c, "shapes")
+	c.pairs = newArray[classes.Pair](c, "pairs")
+	c.entrances = newArray[geometry.Coord](c, "doors")
+	c.areas = newArray[area](c, "areas")
+	c.settlements = newArray[uint32](c, "settlements")
+	c.access = newArray[streets.Access](c, "access")
+	c.buildings, c.numbered = newIndex[uint32](c, "buildings"), newIndex[uint32](c, "numbered")
+	c.doors, c.houses = newIndex[uint32](c, "doors"), newIndex[neighbour](c, "houses")
 	for _, k := range wild {
 		c.wild = append(c.wild, texts.Number(k))
 	}
 	c.house = []classes.Pair{{Key: texts.Number("place"), Value: texts.Number("house")}}
-	return c, texts.Err
+	return c, cmp.Or(err, texts.Err)
 }
 
-// sort goes through the features, and the houses of lines.
-func (c *compiler) sort() error {
-	for i, r := range c.data.Features.All {
-		class := c.reader.Classify(r)
-		kinds := c.reader.Kinds
-		if c.texts.Err != nil {
-			return c.texts.Err
-		}
-		if len(kinds) == 0 && !class.Serves {
-			continue
-		}
-		box := r.Geometry.Box
-		ref := placefile.NewRef(r.Kind, r.ID)
-		o := ordered{order: box.Order(), ref: ref, source: uint64(i), group: groupOf(&class, len(kinds), box)}
-		if err := cmp.Or(c.enqueue(o, kinds), c.addStreet(ref, &class, &r.Geometry)); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(c.streets.Seal(), c.addHouses()); err != nil {
-		return err
-	}
-	for i, h := range c.houses.Slice() {
-		box := h.at.Box()
-		o := ordered{order: box.Order(), ref: placefile.NewRef(mapdata.KindWay, h.way), source: isHouse | uint64(i)}
-		if err := c.enqueue(o, c.house); err != nil {
-			return err
-		}
-	}
-	return c.texts.Err
+func newArray[T any](c *compiler, name string) *scratch.Array[T] {
+	a := scratch.NewArray[T](c.dir, name)
+	c.files = append(c.files, a)
+	return a
 }
 
-// enqueue takes a feature on.
-func (c *compiler) enqueue(o ordered, kinds []classes.Pair) error {
-	for _, k := range kinds {
-		c.reader.Word(k.Key)
-		c.reader.Word(k.Value)
-	}
-	return c.order.Add(o)
+func newIndex[T any](c *compiler, name string) *streets.Index[T] {
+	x := streets.NewIndex[T](c.dir, name)
+	c.files = append(c.files, x)
+	return x
 }
 
-// addStreet takes a feature on as a street that houses may be on, if it is one.
-func (c *compiler) addStreet(ref uint64, class *classes.Class, g *geometry.Geometry) error {
-	if class.Road <= tagging.OnlyRoad {
-		return nil
+// free removes the files that no section is in.
+func (c *compiler) free() (err error) {
+	for _, f := range c.files {
+		err = cmp.Or(err, f.Free())
 	}
-	s := streets.Street{Ref: ref, Name: class.Name, Number: c.reader.Street(class.Name),
-		Postcode: class.Postcode, Kind: class.Road}
-	return c.streets.Add(s, g)
+	return err
 }

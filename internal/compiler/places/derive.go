@@ -1,22 +1,78 @@
 package places
 
 import (
-	"runtime"
+	"cmp"
+	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
+// squareBits is the logarithm of how many squares the curve goes through in which roads without a name are looked at
+// together: each is 11.7 km wide at the equator.
+const squareBits = 24
+
+// findAccess finds the roads without a name that lead to what may have its address on one, square by square.
+func (c *compiler) findAccess() error {
+	entries := c.entries.Slice()
+	ways, err := streets.NewDriveways(c.dir, c.data.Drives, c.streets)
+	if err != nil {
+		return err
+	}
+	squares := func(give func(square []entry) bool) {
+		for from := 0; from < len(entries); {
+			to := from + 1
+			for to < len(entries) && entries[to].square == entries[from].square {
+				to++
+			}
+			if !give(entries[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+	type lead struct {
+		e      *entry
+		access streets.Access
+	}
+	find := func(square []entry) (found []lead, _ error) {
+		around := boxtree.Empty
+		var asking []*entry
+		for i := range square {
+			if e := &square[i]; e.is(takesAddress) && !e.OnStreet() {
+				asking = append(asking, e)
+				around.Extend(e.box)
+			}
+		}
+		if len(asking) == 0 {
+			return nil, nil
+		}
+		roads := ways.Within(around)
+		for _, e := range asking {
+			if own, ok := roads.Access(c.outlineOf(e)); ok {
+				found = append(found, lead{e, own})
+			}
+		}
+		return found, nil
+	}
+	err = inorder.Run(context.Background(), squares, find, func(found []lead) (err error) {
+		for _, l := range found {
+			err = cmp.Or(err, c.access.Append(l.access))
+			l.e.access = uint32(c.access.Len())
+		}
+		return err
+	})
+	return cmp.Or(err, ways.Free())
+}
+
 // deriver finds out what features do not say of their own address: from the building that they are in, the roads beside
-// them, and the houses around. It is all decided when a region is compiled, so that a request only reads it. Each core
-// has one of its own; none writes what another one reads in the same step.
+// them, and the houses around. It is all decided when a region is compiled, so that a request only reads it. None
+// writes what another one reads in the same step.
 type deriver struct {
 	*compiler
-	access     []streets.Access
-	named      []uint32 // settlements
 	candidates []streets.Candidate
 }
 
@@ -28,89 +84,77 @@ const derivePasses = 6
 
 // derive completes the addresses of all entries. Each step relies on what the ones before have found: shops on their
 // buildings, these on their doors, and all on the streets.
-func (c *compiler) derive(access []streets.Access, named []uint32) error {
-	entries, addresses := c.store.entries.Slice(), c.store.addresses.Slice()
-	blocks := (len(entries) + deriveBlock - 1) / deriveBlock
+func (c *compiler) derive() error {
+	entries := c.entries.Slice()
+	c.nameSettlements()
 	c.data.Progress.Finish()
-	c.data.Progress.Start("addresses", derivePasses*int64(blocks))
-	all := func(step func(v *deriver, n uint32, e *entry, a *address)) {
-		var next atomic.Int64
-		var wg sync.WaitGroup
-		for range runtime.GOMAXPROCS(0) {
-			wg.Go(func() {
-				v := &deriver{compiler: c, access: access, named: named}
-				for i := int(next.Add(1)) - 1; i < blocks; i = int(next.Add(1)) - 1 {
-					for n := i * deriveBlock; n < min((i+1)*deriveBlock, len(entries)); n++ {
-						step(v, uint32(n), &entries[n], &addresses[n])
-					}
-					c.data.Progress.Add(1)
-				}
-			})
-		}
-		wg.Wait()
-	}
-	each := func(step func(v *deriver, n uint32, e *entry, a *address)) {
-		all(func(v *deriver, n uint32, e *entry, a *address) {
-			if e.is(takesAddress) {
-				step(v, n, e, a)
+	c.data.Progress.Start("addresses", int64(derivePasses*((len(entries)+deriveBlock-1)/deriveBlock)))
+	defer c.data.Progress.Finish()
+	each := func(step func(v *deriver, e *entry)) error {
+		return inorder.Ranges(context.Background(), len(entries), deriveBlock, func(from, to int) (any, error) {
+			v := &deriver{compiler: c}
+			for i := range entries[from:to] {
+				step(v, &entries[from+i])
 			}
+			return nil, nil
+		}, func(any) error {
+			c.data.Progress.Add(1)
+			return nil
 		})
 	}
-	each(func(v *deriver, n uint32, e *entry, a *address) {
-		if a.HouseNumber != 0 && e.shape == geometry.Area {
-			v.street(e, n, a)
+	return cmp.Or(each(func(v *deriver, e *entry) {
+		if e.is(takesAddress) && e.HouseNumber != 0 && e.shape == geometry.Area {
+			v.street(e)
 		}
-	})
-	each(func(v *deriver, n uint32, e *entry, a *address) {
-		if a.HouseNumber != 0 && e.shape != geometry.Area {
-			v.fromBuilding(e, n, a)
-			v.street(e, n, a)
+	}), each(func(v *deriver, e *entry) {
+		if e.is(takesAddress) && e.HouseNumber != 0 && e.shape != geometry.Area {
+			v.buildingAndStreet(e)
 		}
-	})
-	each(func(v *deriver, n uint32, e *entry, a *address) {
-		if a.HouseNumber == 0 && e.shape == geometry.Area && e.is(isBuilding) {
-			v.fromBuilding(e, n, a)
-			v.street(e, n, a)
-			if a.HouseNumber != 0 {
+	}), each(func(v *deriver, e *entry) {
+		if e.is(takesAddress|isBuilding) && e.HouseNumber == 0 && e.shape == geometry.Area {
+			if v.buildingAndStreet(e); e.HouseNumber != 0 {
 				e.features |= foundNumber
 			}
 		}
-	})
-	for n, e := range entries {
+	}), c.indexNumbered(), each(func(v *deriver, e *entry) {
+		if e.is(takesAddress) && e.HouseNumber == 0 {
+			v.buildingAndStreet(e)
+		}
+	}), each(func(v *deriver, e *entry) {
+		if e.is(takesAddress) && e.Postcode == 0 {
+			v.postcode(e)
+		}
+	}), each((*deriver).settlePlace))
+}
+
+// indexNumbered notes the buildings that took the number of a door, for what is in them.
+func (c *compiler) indexNumbered() (err error) {
+	for n, e := range c.entries.Slice() {
 		if e.is(foundNumber) {
-			if err := c.survey.numbered.Add(uint32(n), c.store.bounds.Slice()[n]); err != nil {
-				return err
-			}
+			err = cmp.Or(err, c.numbered.Add(uint32(n), e.box))
 		}
 	}
-	if err := c.survey.numbered.Seal(); err != nil {
-		return err
-	}
-	each(func(v *deriver, n uint32, e *entry, a *address) {
-		if a.HouseNumber == 0 {
-			v.fromBuilding(e, n, a)
-			v.street(e, n, a)
-		}
-	})
-	each(func(v *deriver, n uint32, e *entry, a *address) { v.postcode(e, n, a) })
-	all(func(v *deriver, _ uint32, e *entry, a *address) { v.settlePlace(e, a) })
-	c.data.Progress.Finish()
-	return nil
+	return cmp.Or(err, c.numbered.Seal())
+}
+
+func (v *deriver) buildingAndStreet(e *entry) {
+	v.fromBuilding(e)
+	v.street(e)
 }
 
 // outlineOf is what of an entry a street is measured from.
-func (s *store) outlineOf(e *entry, n uint32) *streets.Outline {
-	g := s.geometry(n)
-	return streets.NewOutline(&g, s.doors.Slice()[e.doors:e.doors+uint32(e.nDoors)])
+func (c *compiler) outlineOf(e *entry) *streets.Outline {
+	g := c.geometryOf(e)
+	return streets.NewOutline(&g, c.entrances.Slice()[e.entrances:e.entrances+uint32(e.nDoors)])
 }
 
 // street gives a feature the street that it is on, unless it says where it belongs.
-func (v *deriver) street(e *entry, n uint32, a *address) {
-	if a.OnStreet() {
+func (v *deriver) street(e *entry) {
+	if e.OnStreet() {
 		return
 	}
-	if best, ok := v.choose(v.store.outlineOf(e, n), e); ok {
-		a.Street, a.number, a.on = v.streets.At(best.Street).Name, best.Number, best.Street+1
+	if best, ok := v.choose(v.outlineOf(e), e); ok {
+		e.Street, e.streetNumber, e.on = v.streets.At(best.Street).Name, best.Number, best.Street+1
 	}
 }
 
@@ -122,7 +166,7 @@ func (v *deriver) choose(o *streets.Outline, e *entry) (best streets.Candidate, 
 	for _, reach := range [...]float64{firstLook, maxStreet} {
 		list := v.streets.Near(v.candidates[:0], o, reach)
 		if e.access != 0 {
-			list = v.access[e.access-1].Join(list, v.streets)
+			list = v.access.Slice()[e.access-1].Join(list, v.streets)
 		}
 		v.candidates = list
 		v.support(list, e.middle)

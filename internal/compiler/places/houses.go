@@ -2,13 +2,13 @@ package places
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strconv"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
@@ -21,23 +21,21 @@ const maxInterpolated = 1000
 
 // interpolate yields the numbers of the houses of an interpolation line, by distance along it. The numbered nodes
 // at its ends are addresses themselves and are not repeated.
-func interpolate(line *objects.Interpolation) iter.Seq2[int32, orb.Point] {
-	return func(yield func(int32, orb.Point) bool) {
-		last := -1 // numbered node
-		for i := range line.Line {
-			if i >= len(line.Numbers) || line.Numbers[i] == objects.NoNumber {
-				continue
-			}
-			if last >= 0 && !housesBetween(line, last, i, yield) {
-				return
-			}
-			last = i
+func interpolate(line *objects.Interpolation, yield func(number int32, at orb.Point)) {
+	last := -1 // numbered node
+	for i, number := range line.Numbers {
+		if number == objects.NoNumber {
+			continue
 		}
+		if last >= 0 {
+			housesBetween(line, last, i, yield)
+		}
+		last = i
 	}
 }
 
-// housesBetween yields the houses between two numbered nodes, and reports whether more are wanted.
-func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, orb.Point) bool) bool {
+// housesBetween yields the houses between two numbered nodes.
+func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, orb.Point)) {
 	first, last, step := int64(line.Numbers[from]), int64(line.Numbers[to]), int64(max(line.Step, 1))
 	start := first // that houses are counted from
 	if line.Parity != objects.AnyParity && (first%2 == 1) != (line.Parity == objects.Odd) {
@@ -51,7 +49,7 @@ func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, 
 	}
 	span := last - first
 	if span/step > maxInterpolated {
-		return true
+		return
 	}
 	piece := line.Line[from : to+1]
 	along := make([]float64, len(piece)) // metres from the start
@@ -70,63 +68,40 @@ func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, 
 			t = (want - along[i-1]) / length
 		}
 		a, b := piece[i-1], piece[i]
-		if !yield(int32(n), orb.Point{a[0] + t*(b[0]-a[0]), a[1] + t*(b[1]-a[1])}) {
-			return false
-		}
+		yield(int32(n), orb.Point{a[0] + t*(b[0]-a[0]), a[1] + t*(b[1]-a[1])})
 	}
-	return true
-}
-
-// lineHouse is a house of an interpolation line.
-type lineHouse struct {
-	way    int64
-	at     geometry.Coord
-	number uint32 // text
-	line   uint32
 }
 
 // addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one
 // beside it, and so do the houses at its ends.
-func (c *compiler) addHouses() error {
+func (c *compiler) addHouses() (err error) {
 	var tags []objects.TagNumbers
 	for line := range c.data.Interpolations.All {
 		tags = tags[:0]
 		for _, t := range line.Tags {
 			tags = append(tags, objects.TagNumbers{Key: c.texts.Number(t.Key), Value: c.texts.Number(t.Value)})
 		}
-		address := c.reader.Address(tags)
-		if !address.OnStreet() {
-			address.Street = c.lineStreet(line)
+		class := classes.Class{General: true, Unnamed: true, Address: c.reader.Address(tags)}
+		if !class.Address.OnStreet() {
+			class.Address.Street = c.lineStreet(line)
 			for i, node := range line.Nodes {
-				if line.Numbers[i] != objects.NoNumber && address.Street != 0 {
-					c.ends = append(c.ends, lineEnd{placefile.NewRef(mapdata.KindNode, node), address.Street})
+				// A house at the ends of several lines is on the street of the first.
+				if ref := placefile.NewRef(mapdata.KindNode, node); line.Numbers[i] != objects.NoNumber && c.ends[ref] == 0 {
+					c.ends[ref] = class.Address.Street
 				}
 			}
 		}
-		n := uint32(c.ranges.Len())
-		if err := c.ranges.Append(address); err != nil {
+		interpolate(line, func(number int32, at orb.Point) {
+			class.Address.HouseNumber = c.texts.Number(strconv.Itoa(int(number)))
+			g := geometry.Geometry{Box: geometry.NewCoord(at).Box()}
+			e := entry{ref: placefile.NewRef(mapdata.KindWay, line.Way), features: isInterpolated}
+			err = cmp.Or(err, c.add(e, &class, c.house, nil, &g, nil))
+		})
+		if err = cmp.Or(err, c.texts.Err); err != nil {
 			return err
 		}
-		for number, at := range interpolate(line) {
-			text := c.texts.Number(strconv.Itoa(int(number)))
-			house := lineHouse{way: line.Way, at: geometry.NewCoord(at), number: text, line: n}
-			if err := cmp.Or(c.houses.Append(house), c.texts.Err); err != nil {
-				return err
-			}
-		}
 	}
-	// A house at the ends of several lines is on the street of the first.
-	slices.SortStableFunc(c.ends, func(a, b lineEnd) int { return cmp.Compare(a.ref, b.ref) })
 	return nil
-}
-
-// end gives a house at the end of a line the street of the line.
-func (c *compiler) end(e *entry, a *address) {
-	i, ok := slices.BinarySearchFunc(c.ends, e.ref, func(l lineEnd, ref uint64) int { return cmp.Compare(l.ref, ref) })
-	if ok {
-		a.Street = c.ends[i].street
-		a.number = c.reader.Street(a.Street)
-	}
 }
 
 // maxSamples is how many parts of an interpolation line are looked at.

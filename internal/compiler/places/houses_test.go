@@ -38,10 +38,10 @@ func TestInterpolate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[int32]float64{}
-			for number, at := range interpolate(&objects.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step,
-				Parity: c.parity}) {
+			line := objects.Interpolation{Line: c.line, Numbers: c.numbers, Step: c.step, Parity: c.parity}
+			interpolate(&line, func(number int32, at orb.Point) {
 				got[number] = (at[0] - placestest.Kansas[0]) * 1000
-			}
+			})
 			if c.want == nil {
 				c.want = map[int32]float64{}
 			}

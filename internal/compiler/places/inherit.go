@@ -14,48 +14,36 @@ const onOutline = 0.05
 // fromBuilding gives a feature the address of the building that it is in, or of which it is a node, such as an
 // entrance; and a building the one address that stands at its entrances or in it. What the feature says itself stays,
 // and where it names another street than the building does, it takes nothing.
-func (v *deriver) fromBuilding(e *entry, n uint32, own *address) {
-	other, found := v.building(e)
-	if !found && own.HouseNumber == 0 && e.shape == geometry.Area {
-		other, found = v.door(e, n)
+func (v *deriver) fromBuilding(e *entry) {
+	a := v.building(e)
+	if a == nil && e.HouseNumber == 0 && e.shape == geometry.Area {
+		a = v.door(e)
 	}
-	if !found {
+	if a == nil || e.HouseNumber != 0 && e.HouseNumber != a.HouseNumber || e.Place != 0 && e.Place != a.Place ||
+		e.Street != 0 && e.streetNumber != a.streetNumber {
 		return
 	}
-	a := &v.store.addresses.Slice()[other]
-	if own.HouseNumber != 0 && own.HouseNumber != a.HouseNumber || own.Place != 0 && own.Place != a.Place ||
-		own.Street != 0 && own.number != a.number {
-		return
-	}
-	own.HouseNumber, own.Street, own.Place, own.number, own.on = a.HouseNumber, a.Street, a.Place, a.number, a.on
-	own.Suburb, own.Hamlet = cmp.Or(own.Suburb, a.Suburb), cmp.Or(own.Hamlet, a.Hamlet)
-	own.City, own.County, own.State = cmp.Or(own.City, a.City), cmp.Or(own.County, a.County), cmp.Or(own.State, a.State)
-	own.buildingPostcode = v.reader.OnePostcode(a.Postcode)
+	e.HouseNumber, e.Street, e.Place, e.streetNumber, e.on = a.HouseNumber, a.Street, a.Place, a.streetNumber, a.on
+	e.Suburb, e.Hamlet = cmp.Or(e.Suburb, a.Suburb), cmp.Or(e.Hamlet, a.Hamlet)
+	e.City, e.County, e.State = cmp.Or(e.City, a.City), cmp.Or(e.County, a.County), cmp.Or(e.State, a.State)
+	e.buildingPostcode = v.reader.OnePostcode(a.Postcode)
 }
 
 // building returns the smallest area with a house number that a feature is in.
-func (v *deriver) building(e *entry) (best uint32, found bool) {
+func (v *deriver) building(e *entry) (best *entry) {
 	o, here := geometry.NewOrigin(e.middle.Point()), e.middle.Box()
-	bounds := v.store.bounds.Slice()
-	for _, x := range [...]*streets.Index[uint32]{v.survey.buildings, v.survey.numbered} {
-		x.Each(&here, func(item *uint32) {
-			n := *item
-			b := v.store.entry(n)
-			if !bounds[n].Overlaps(&here) || b == e || e.extent > b.extent || found && !v.smaller(n, best) {
+	for _, x := range [...]*streets.Index[uint32]{v.buildings, v.numbered} {
+		x.Each(&here, func(n *uint32) {
+			b := v.entry(*n)
+			if !b.box.Overlaps(&here) || b == e || e.extent > b.extent || best != nil && !b.smaller(best) {
 				return
 			}
-			if g := v.store.geometry(n); g.Contains(&o) || hasNode(&g, &o) {
-				best, found = n, true
+			if g := v.geometryOf(b); g.Contains(&o) || hasNode(&g, &o) {
+				best = b
 			}
 		})
 	}
-	return best, found
-}
-
-// smaller tells whether an entry is smaller than another one; of equal ones, whether it comes first in the extract.
-func (v *deriver) smaller(n, than uint32) bool {
-	a, b := v.store.entry(n), v.store.entry(than)
-	return a.extent < b.extent || a.extent == b.extent && placefile.CompareRefs(a.ref, b.ref) < 0
+	return best
 }
 
 // hasNode tells whether the origin is on an outline.
@@ -67,27 +55,26 @@ func hasNode(g *geometry.Geometry, o *geometry.Origin) bool {
 
 // door returns a house number that is a node of an area's outline or, in a building, inside, if all of these have the
 // same address.
-func (v *deriver) door(e *entry, n uint32) (first uint32, found bool) {
-	g := v.store.geometry(n)
+func (v *deriver) door(e *entry) (first *entry) {
+	g := v.geometryOf(e)
 	wide := streets.Around(g.Box, onOutline)
-	bounds, addresses := v.store.bounds.Slice(), v.store.addresses.Slice()
 	same := true
-	v.survey.doors.Each(&wide, func(door *uint32) {
-		d := *door
-		if !bounds[d].Overlaps(&wide) || !same {
+	v.doors.Each(&wide, func(n *uint32) {
+		d := v.entry(*n)
+		if !d.box.Overlaps(&wide) || !same {
 			return
 		}
-		o := geometry.NewOrigin(v.store.entry(d).middle.Point())
+		o := geometry.NewOrigin(d.middle.Point())
 		if !hasNode(&g, &o) && !(e.is(isBuilding) && g.Contains(&o)) {
 			return
 		}
-		if found {
-			a, b := &addresses[first], &addresses[d]
-			same = a.HouseNumber == b.HouseNumber && a.Street == b.Street
-		}
-		if !found || placefile.CompareRefs(v.store.entry(d).ref, v.store.entry(first).ref) < 0 {
-			first, found = d, true
+		same = first == nil || first.HouseNumber == d.HouseNumber && first.Street == d.Street
+		if first == nil || placefile.CompareRefs(d.ref, first.ref) < 0 {
+			first = d
 		}
 	})
-	return first, found && same
+	if !same {
+		return nil
+	}
+	return first
 }

@@ -23,7 +23,7 @@ const neighbourShare, maxNeighbour = 1. / 3, 100
 // housesAround yields the houses within some metres, with how far they are, and a few that are farther.
 func (v *deriver) housesAround(at geometry.Coord, metres float64, yield func(h *neighbour, metres float64)) {
 	box, ruler := streets.Around(at.Box(), metres), streets.Ruler(at)
-	v.survey.houses.Each(&box, func(h *neighbour) {
+	v.houses.Each(&box, func(h *neighbour) {
 		if here := h.at.Box(); here.Overlaps(&box) {
 			yield(h, ruler(h.at))
 		}
@@ -54,44 +54,35 @@ const (
 )
 
 // postcode gives a feature the postcode of its surroundings, in the order that docs/geocoding.md gives.
-func (v *deriver) postcode(e *entry, n uint32, a *address) {
-	if a.Postcode != 0 {
-		return
-	}
-	if code := v.postalArea(e.middle); code != 0 {
-		a.Postcode = code
+func (v *deriver) postcode(e *entry) {
+	if e.Postcode = v.postalArea(e.middle); e.Postcode != 0 {
 		return
 	}
 	onStreet := uint32(0)
-	if a.on != 0 {
-		onStreet = v.streets.At(a.on - 1).Postcode
-	} else if a.Street != 0 {
-		onStreet = v.streetPostcode(n, a)
+	if e.on != 0 {
+		onStreet = v.streets.At(e.on - 1).Postcode
+	} else if e.Street != 0 {
+		onStreet = v.streetPostcode(e)
 	}
-	a.Postcode = cmp.Or(a.buildingPostcode, onStreet, v.agreed(e.middle, a.number))
+	e.Postcode = cmp.Or(e.buildingPostcode, onStreet, v.agreed(e.middle, e.streetNumber))
 }
 
 // postalArea returns the postcode of the smallest area with one around a position.
-func (v *deriver) postalArea(at geometry.Coord) uint32 {
-	codes := v.store.postcodes.Slice()
-	var best uint32
-	found := false
-	v.around(at.Point(), func(e *entry) bool { return codes[e.area-1] != 0 }, func(n uint32, _ *entry) {
-		if !found || v.smaller(n, best) {
-			best, found = n, true
+func (v *deriver) postalArea(at geometry.Coord) (code uint32) {
+	var best *entry
+	v.around(at.Point(), func(a *area) bool { return a.postcode != 0 }, func(_ uint32, e *entry, a *area) {
+		if best == nil || e.smaller(best) {
+			best, code = e, a.postcode
 		}
 	})
-	if !found {
-		return 0
-	}
-	return codes[v.store.entry(best).area-1]
+	return code
 }
 
 // streetPostcode returns the postcode of the nearest part of the street that a house says it is on.
-func (v *deriver) streetPostcode(n uint32, a *address) uint32 {
-	g := v.store.geometry(n)
+func (v *deriver) streetPostcode(e *entry) uint32 {
+	g := v.geometryOf(e)
 	v.candidates = v.streets.Near(v.candidates[:0], streets.NewOutline(&g, nil), maxStreet)
-	if i, has := streets.Find(v.candidates, a.number); has {
+	if i, has := streets.Find(v.candidates, e.streetNumber); has {
 		return v.streets.At(v.candidates[i].Street).Postcode
 	}
 	return 0
@@ -99,13 +90,14 @@ func (v *deriver) streetPostcode(n uint32, a *address) uint32 {
 
 // agreed returns the postcode of the nearest houses on a street, else of the nearest houses, if all of them have the
 // same.
-func (v *deriver) agreed(at geometry.Coord, street uint32) uint32 {
+func (v *deriver) agreed(at geometry.Coord, street uint32) (code uint32) {
 	if street != 0 {
-		if code := v.postcodeOf(at, maxSameStreet, 1, func(h *neighbour) bool { return h.street == street }); code != 0 {
-			return code
-		}
+		code = v.postcodeOf(at, maxSameStreet, 1, func(h *neighbour) bool { return h.street == street })
 	}
-	return v.postcodeOf(at, maxNeighbourhood, 2, func(*neighbour) bool { return true })
+	if code == 0 {
+		code = v.postcodeOf(at, maxNeighbourhood, 2, func(*neighbour) bool { return true })
+	}
+	return code
 }
 
 // postcodeOf returns the postcode of the nearest houses within some metres that are asked, if there are enough and they
@@ -117,12 +109,10 @@ func (v *deriver) postcodeOf(at geometry.Coord, reach float64, enough int, ask f
 	}
 	for _, within := range [...]float64{reach / 8, reach} {
 		var list []told // the nearest that are asked, in order
-		count := 0
 		v.housesAround(at, within, func(h *neighbour, d float64) {
 			if h.postcode == 0 || d > within || !ask(h) {
 				return
 			}
-			count++
 			t := told{d, *h}
 			i, _ := slices.BinarySearchFunc(list, t, func(a, b told) int {
 				return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.ref, b.ref))
@@ -132,7 +122,7 @@ func (v *deriver) postcodeOf(at geometry.Coord, reach float64, enough int, ask f
 				list = list[:min(len(list), askedHouses)]
 			}
 		})
-		if count < askedHouses && within < reach {
+		if len(list) < askedHouses && within < reach {
 			continue
 		}
 		other := func(t told) bool { return t.postcode != list[0].postcode }

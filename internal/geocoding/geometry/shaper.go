@@ -45,10 +45,9 @@ func (s *Shaper) End(ring bool) {
 	s.ends = append(s.ends, len(s.coords))
 }
 
-// Lines are all lines or rings since the last call, cut at the antimeridian, with their box; false if there are none.
-// They are valid until the next vertex.
-func (s *Shaper) Lines(shape Shape) (lines [][]Coord, box boxtree.Box, ok bool) {
-	lines = s.lines[:0]
+// Geometry makes one of all lines or rings since the last call, cut at the antimeridian; false if there are none.
+func (s *Shaper) Geometry(shape Shape) (Geometry, bool) {
+	lines := s.lines[:0]
 	from := 0
 	for _, to := range s.ends {
 		lines = append(lines, s.coords[from:to:to])
@@ -58,17 +57,11 @@ func (s *Shaper) Lines(shape Shape) (lines [][]Coord, box boxtree.Box, ok bool) 
 	if slices.ContainsFunc(lines, jumps) {
 		lines = cutAtAntimeridian(lines, shape == Area)
 	}
-	box = boxtree.Empty
+	box := boxtree.Empty
 	for _, line := range lines {
 		box.Extend(BoxOf(line))
 	}
-	return lines, box, len(lines) > 0
-}
-
-// Geometry encodes what Lines returns.
-func (s *Shaper) Geometry(shape Shape) (Geometry, bool) {
-	lines, box, ok := s.Lines(shape)
-	if !ok {
+	if len(lines) == 0 {
 		return Geometry{Shape: shape, Box: box}, false
 	}
 	return Geometry{Shape: shape, Box: box, data: encode(lines, box)}, true

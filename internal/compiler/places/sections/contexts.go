@@ -1,10 +1,9 @@
 package sections
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
+	"sort"
 
 	"github.com/paulmach/orb"
 
@@ -39,14 +38,9 @@ func (w *Writer) Context(from, to uint32, around, crossing []uint32) error {
 // call it at a time.
 func (w *Writer) ContextOf(p orb.Point) placefile.Context {
 	tile, runs := placefile.ContextTile(p), w.runs.Slice()
-	i, found := slices.BinarySearchFunc(runs, tile, func(r placefile.Run, tile uint32) int {
-		return cmp.Compare(r.First, tile)
-	})
-	if !found {
-		i--
-	}
-	if i < 0 {
+	i := sort.Search(len(runs), func(i int) bool { return runs[i].First > tile })
+	if i == 0 {
 		return placefile.Context{}
 	}
-	return placefile.ReadContext(w.contexts.text(uint64(runs[i].Context)))
+	return placefile.ReadContext(w.contexts.text(uint64(runs[i-1].Context)))
 }

@@ -8,51 +8,64 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/maptile"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// nearby finds the settlements that can be the nearest one of some position in a tile, or a part of one.
+// nearby finds the settlements that can be the nearest one of some position in a tile.
 type nearby struct {
-	w       *Writer
-	shape   func(feature uint32) geometry.Geometry
-	o       geometry.Origin // the middle of the part
-	radius  float64         // metres, from the middle to anywhere in the part, and some more
-	states  []uint32        // those that its positions may be in
-	country [3]byte         // that all of it is in, with one state; zero where a border comes through
-	tree    placefile.Tree
-	layout  boxtree.Tree
-	anyCity bool    // settlements of any city matter
-	limit   float64 // haversine
-	groups  []group
-	found   []neighbour
+	w     *Writer
+	area  func(feature uint32) (*placefile.Area, float32)
+	shape func(feature uint32) geometry.Geometry
+	kinds []kind
+	// What is around all of a tile, the states that its positions may be in, and the country that all of it is in, with
+	// one state; zero where a border comes through.
+	inside  placefile.Enclosing
+	states  []uint32
+	country [3]byte
 }
 
-// group is the settlements of a state and a country, of which those beyond a haversine do not matter.
-type group struct {
-	place placefile.Place
-	limit float64
+// kind is settlements of one kind.
+type kind struct {
+	role  int     // of the areas that make them needless
+	reach float64 // metres
+	index *streets.Index[uint32]
 }
 
-// neighbour is a settlement and how far it is from the middle.
+// neighbour is a settlement and how far it is from the middle of a tile, or of a part of one.
 type neighbour struct {
 	settlement uint32
 	metres     float64
-	place      placefile.Place
+	place      placefile.Place // only those of one place rival
+	shape      geometry.Geometry
 }
 
 // Nearby divides the runs so that each knows the settlements that can be the nearest ones of its positions. It comes
 // after the trees of settlements; area and shape tell of a feature.
 func (w *Writer) Nearby(area func(feature uint32) (*placefile.Area, float32),
-	shape func(feature uint32) geometry.Geometry) error {
-	old, q := w.runs.Slice(), nearby{w: w, shape: shape}
+	shape func(feature uint32) geometry.Geometry) (err error) {
+	q := nearby{w: w, area: area, shape: shape}
+	for _, k := range [...]struct {
+		tree, role int
+		reach      float64
+	}{{placefile.TreeCities, placefile.RoleCity, placefile.MaxCityDistance},
+		{placefile.TreeSuburbs, placefile.RoleSuburb, placefile.MaxSuburbDistance},
+		{placefile.TreeHamlets, placefile.RoleHamlet, placefile.MaxSuburbDistance}} {
+		x := streets.NewIndex[uint32](w.dir, "nearby-settlements")
+		t := w.trees[k.tree]
+		for i := uint32(t.Items); i < uint32(t.Items)+t.Count; i++ {
+			err = cmp.Or(err, x.Add(i, w.settled.Slice()[i].Box))
+		}
+		err = cmp.Or(err, x.Seal())
+		q.kinds = append(q.kinds, kind{k.role, k.reach, x})
+	}
+	old := w.runs.Slice()
 	for i, r := range old {
-		inside := q.inside(r.Context, area)
+		q.enter(r.Context)
 		for tile := r.First; tile == r.First || r.Context != 0 && tile < old[i+1].First; tile++ {
-			var err error
-			if r.Context != 0 {
-				r.Near, err = q.list(tile, &inside)
+			if r.Context != 0 && err == nil {
+				r.Near, err = q.list(tile)
 			}
 			if n := w.nearby.Len(); tile == r.First || w.nearby.Slice()[n-1].Near != r.Near {
 				err = cmp.Or(err, w.nearby.Append(placefile.Run{First: tile, Context: r.Context, Near: r.Near}))
@@ -62,30 +75,34 @@ func (w *Writer) Nearby(area func(feature uint32) (*placefile.Area, float32),
 			}
 		}
 	}
+	for _, k := range q.kinds {
+		err = cmp.Or(err, k.index.Free())
+	}
 	w.runs, w.nearby = w.nearby, w.runs
-	return w.nearby.Free()
+	return cmp.Or(err, w.nearby.Free())
 }
 
-// inside returns what the areas around all of some tiles say, and notes the states and the country.
-func (q *nearby) inside(context uint32, area func(uint32) (*placefile.Area, float32)) (e placefile.Enclosing) {
-	var crossing []uint32
+// enter notes what the areas around some tiles say.
+func (q *nearby) enter(context uint32) {
+	q.inside = placefile.Enclosing{}
+	q.states = q.states[:0]
 	foreign := false
 	c := placefile.ReadContext(q.w.contexts.text(uint64(context)))
 	for n, contains, more := c.Next(); more; n, contains, more = c.Next() {
-		a, extent := area(n)
+		a, extent := q.area(n)
 		if contains {
-			e.Add(n, a, extent)
+			q.inside.Add(n, a, extent)
 			continue
 		}
 		if a.State != 0 {
-			crossing = append(crossing, n+1)
+			q.states = append(q.states, n+1)
 		}
-		foreign = foreign || a.State != 0 || a.Country != ([3]byte{}) && a.Country != e.Code()
+		foreign = foreign || a.State != 0 || a.Country != ([3]byte{}) && a.Country != q.inside.Code()
 	}
-	if q.states, q.country = append(crossing, e.Feature[placefile.RoleState]), e.Code(); foreign {
+	q.states = append(q.states, q.inside.Feature[placefile.RoleState])
+	if q.country = q.inside.Code(); foreign {
 		q.country = [3]byte{}
 	}
-	return e
 }
 
 // divisions is how many parts a tile has from west to east, and from south to north: the smaller the parts, the fewer
@@ -93,44 +110,33 @@ func (q *nearby) inside(context uint32, area func(uint32) (*placefile.Area, floa
 const divisions = 4
 
 // list writes the settlements for a tile: the cities, the suburbs and the hamlets.
-func (q *nearby) list(tile uint32, inside *placefile.Enclosing) (uint32, error) {
+func (q *nearby) list(tile uint32) (uint32, error) {
 	x, y := tile%(1<<placefile.ContextZoom), tile>>placefile.ContextZoom
-	if y == 0 || y == 1<<placefile.ContextZoom-1 { // the last rows end at the poles
+	b := maptile.New(x, y, placefile.ContextZoom).Bound()
+	wide := streets.Around(geometry.NewCoord(b.Center()).Box(), 2*placefile.MaxCityDistance)
+	if y == 0 || y == 1<<placefile.ContextZoom-1 || // the last rows end at the poles
+		wide.MinX == -geometry.HalfTurn || wide.MaxX == geometry.HalfTurn { // the index ends at the antimeridian
 		return 0, nil
 	}
-	b := maptile.New(x, y, placefile.ContextZoom).Bound()
 	var data []byte
 	sure := float64(placefile.MaxCityDistanceUnproven) // that near, no more is asked
-	if inside.Feature[placefile.RoleState] != 0 {
+	if q.inside.Feature[placefile.RoleState] != 0 {
 		sure = placefile.MaxCityDistance
 	}
-	for _, c := range [...]struct {
-		tree, role int
-		reach      float64
-	}{{placefile.TreeCities, placefile.RoleCity, placefile.MaxCityDistance},
-		{placefile.TreeSuburbs, placefile.RoleSuburb, placefile.MaxSuburbDistance},
-		{placefile.TreeHamlets, placefile.RoleHamlet, placefile.MaxSuburbDistance}} {
-		var all []neighbour
+	for _, k := range q.kinds {
+		var list []neighbour
 		certain := false
-		if q.tree = q.w.trees[c.tree]; inside.Feature[c.role] == 0 && q.tree.Count > 0 {
-			q.layout, q.anyCity = boxtree.New(q.tree.LeafCount()), c.tree == placefile.TreeCities
-			q.search(b, c.reach)
-			if all = slices.Clone(q.found); len(all) == 1 {
-				certain = q.country != [3]byte{} && all[0].metres+q.radius < sure
-			} else if len(all) > 1 {
-				all, certain = q.parts(b, c.reach, sure)
+		if q.inside.Feature[k.role] == 0 {
+			list, certain = q.search(b, &k, sure)
+		}
+		slices.SortStableFunc(list, compareNeighbours)
+		var numbers []uint32
+		for _, n := range list {
+			if !slices.Contains(numbers, n.settlement) {
+				numbers = append(numbers, n.settlement)
 			}
 		}
-		slices.SortFunc(all, func(a, b neighbour) int {
-			return cmp.Or(cmp.Compare(a.metres, b.metres), cmp.Compare(a.settlement, b.settlement))
-		})
-		var list []uint32
-		for _, n := range all {
-			if !slices.Contains(list, n.settlement) {
-				list = append(list, n.settlement)
-			}
-		}
-		data = placefile.AppendNearby(data, list, certain && q.anyCity && len(list) == 1)
+		data = placefile.AppendNearby(data, numbers, certain && k.role == placefile.RoleCity && len(numbers) == 1)
 	}
 	at, err := q.w.contexts.string(string(data))
 	if at > math.MaxUint32 {
@@ -139,99 +145,74 @@ func (q *nearby) list(tile uint32, inside *placefile.Enclosing) (uint32, error) 
 	return uint32(at), err
 }
 
-// parts finds the settlements for the parts of a tile, and tells whether each has one that is certain.
-func (q *nearby) parts(b orb.Bound, reach, sure float64) (all []neighbour, certain bool) {
+func compareNeighbours(a, b neighbour) int {
+	return cmp.Or(cmp.Compare(a.metres, b.metres), cmp.Compare(a.settlement, b.settlement))
+}
+
+// search finds the settlements of a kind for a tile, those of each of its parts, and tells whether each has one that
+// is certain.
+func (q *nearby) search(b orb.Bound, k *kind, sure float64) (found []neighbour, certain bool) {
+	middle, radius := circle(b)
+	around := streets.Around(middle.Box(), 1.01*(k.reach+radius))
+	var all []neighbour
+	k.index.Each(&around, func(n *uint32) {
+		s := &q.w.settled.Slice()[*n]
+		p := q.w.places[s.Place-1]
+		if s.Box.Overlaps(&around) && slices.Contains(q.states, p.State) &&
+			(q.country == [3]byte{} || q.country == p.Country) {
+			if k.role == placefile.RoleCity { // those of any city rival
+				p.City = 0
+			}
+			all = append(all, neighbour{settlement: *n, place: p, shape: q.shape(s.Feature)})
+		}
+	})
+	all, radius = nearest(all, b, k.reach)
+	if len(all) < 2 {
+		return all, len(all) == 1 && q.country != [3]byte{} && all[0].metres+radius < sure
+	}
 	certain = q.country != [3]byte{}
 	wide, high := (b.Max[0]-b.Min[0])/divisions, (b.Max[1]-b.Min[1])/divisions
 	for i := range divisions * divisions {
 		from := orb.Point{b.Min[0] + float64(i%divisions)*wide, b.Min[1] + float64(i/divisions)*high}
-		q.search(orb.Bound{Min: from, Max: orb.Point{from[0] + wide, from[1] + high}}, reach)
-		all = append(all, q.found...)
-		certain = certain && len(q.found) == 1 && q.found[0].metres+q.radius < sure
+		part, radius := nearest(all, orb.Bound{Min: from, Max: orb.Point{from[0] + wide, from[1] + high}}, k.reach)
+		found = append(found, part...)
+		certain = certain && len(part) == 1 && part[0].metres+radius < sure
 	}
-	return all, certain
+	return found, certain
 }
 
-// search finds the settlements for a part of a tile.
-func (q *nearby) search(b orb.Bound, reach float64) {
+// circle returns the middle of a bound, and a little more than how far anything in it is from there, in metres.
+func circle(b orb.Bound) (geometry.Coord, float64) {
 	middle := geometry.NewCoord(b.Center())
-	q.o, q.radius, q.found = geometry.NewOrigin(middle.Point()), 0, q.found[:0]
-	for _, corner := range [...]orb.Point{b.Min, b.Max, b.LeftTop(), b.RightBottom()} {
-		q.radius = max(q.radius, geometry.Distance(middle, geometry.NewCoord(corner))*1.001+1)
-	}
-	q.o.LimitTo(reach + q.radius + 1)
-	q.limit, q.groups = geometry.HaversineWithin(reach+q.radius), q.groups[:0]
-	q.descend(q.layout.Height+1, 0, q.layout.Count[q.layout.Height])
-	all := slices.Clone(q.found)
-	q.found = slices.DeleteFunc(q.found, func(n neighbour) bool {
-		return slices.ContainsFunc(all, func(m neighbour) bool {
-			return m.metres+2*q.radius < n.metres && m.place == n.place
-		})
-	})
+	south, north := geometry.NewCoord(b.Min), geometry.NewCoord(b.LeftTop())
+	return middle, max(geometry.Distance(middle, south), geometry.Distance(middle, north))*1.001 + 1
 }
 
-// descend looks below the nodes from, … of a level, the nearest first.
-func (q *nearby) descend(level int, from, to uint32) {
-	var boxes [boxtree.Fanout]boxtree.Box
-	var near [boxtree.Fanout]geometry.Near
-	for i := from; i < to; i++ {
-		switch level {
-		case 0:
-			boxes[i-from] = q.w.settled.Slice()[uint32(q.tree.Items)+i].Box
-		case 1:
-			boxes[i-from] = q.w.leaves.Slice()[q.tree.Leaves+i].Box
-		default:
-			boxes[i-from] = q.w.levels.Slice()[q.tree.Levels+q.layout.First[level-1]+i]
+// nearest returns those of some settlements that can be the nearest one of their place somewhere in a bound.
+func nearest(all []neighbour, b orb.Bound, reach float64) (found []neighbour, radius float64) {
+	middle, radius := circle(b)
+	o := geometry.NewOrigin(middle.Point())
+	o.LimitTo(reach + radius + 1)
+	limits := map[placefile.Place]float64{} // haversines beyond which those of a place do not matter
+	for _, n := range all {
+		limit, h := cmp.Or(limits[n.place], geometry.HaversineWithin(reach+radius)), 0.
+		if !n.shape.Contains(&o) {
+			h, _ = n.shape.Closest(&o, limit)
+		}
+		if h <= limit {
+			n.metres = geometry.Metres(h)
+			limits[n.place] = min(limit, geometry.HaversineWithin(n.metres+2*radius))
+			found = append(found, n)
 		}
 	}
-	for _, b := range near[:q.o.Nearest(&near, boxes[:to-from], q.limit)] {
-		if b.Haversine > q.limit {
-			return
-		}
-		switch i := from + b.Index; level {
-		case 0:
-			q.look(uint32(q.tree.Items)+i, b.Haversine)
-		case 1:
-			q.descend(0, i*placefile.Fanout, min((i+1)*placefile.Fanout, q.tree.Count))
-		default:
-			first, last := q.layout.Children(level-1, i)
-			q.descend(level-1, first, last)
+	slices.SortFunc(found, compareNeighbours)
+	last := 0
+	for _, n := range found {
+		first := slices.IndexFunc(found, func(m neighbour) bool { return m.place == n.place })
+		if n.metres <= found[first].metres+2*radius {
+			found[last] = n
+			last++
 		}
 	}
-}
-
-// look looks at a settlement that is no nearer than a bound.
-func (q *nearby) look(n uint32, bound float64) {
-	s := &q.w.settled.Slice()[n]
-	if s.Place == 0 {
-		return
-	}
-	p := q.w.places[s.Place-1]
-	if !slices.Contains(q.states, p.State) || q.country != [3]byte{} && q.country != p.Country {
-		return
-	}
-	if q.anyCity {
-		p.City = 0
-	}
-	i := slices.IndexFunc(q.groups, func(g group) bool { return g.place == p })
-	if i < 0 {
-		i = len(q.groups)
-		q.groups = append(q.groups, group{p, q.limit})
-	}
-	limit := &q.groups[i].limit
-	if bound > *limit {
-		return
-	}
-	g, h := q.shape(s.Feature), 0.
-	if !g.Contains(&q.o) {
-		if h, _ = g.Closest(&q.o, *limit); h > *limit {
-			return
-		}
-	}
-	m := geometry.Metres(h)
-	q.found = append(q.found, neighbour{n, m, p})
-	*limit = min(*limit, geometry.HaversineWithin(m+2*q.radius))
-	if q.anyCity && q.country != [3]byte{} { // there is no other group
-		q.limit = *limit
-	}
+	return found[:last], radius
 }

@@ -3,12 +3,11 @@
 package sections
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -16,20 +15,26 @@ import (
 
 // Writer writes the places of a region. Only one goroutine may use it.
 type Writer struct {
+	dir                    *scratch.Dir
 	text, kinds, addresses *table
 
 	blocks       *scratch.Array[placefile.Block]
 	records      *scratch.Array[byte]
-	pending      []pending // features of the block that is being filled
-	count        uint32
+	count        uint32 // of features
 	places       []placefile.Place
 	placeNumbers map[placefile.Place]uint32
+
+	// The features of the block that is being filled, as placefile.AppendRecord makes them:
+	boxes   [placefile.Fanout]boxtree.Box
+	filling [placefile.Fanout][]byte
+	corners [placefile.Fanout]int
 
 	trees   []placefile.Tree
 	terms   []placefile.Term
 	leaves  *scratch.Array[placefile.Leaf]
 	items   *scratch.Array[byte]
 	settled *scratch.Array[placefile.Settlement]
+	treeEnd int // of the settlements of complete trees
 	levels  *scratch.Array[boxtree.Box]
 
 	contexts *table
@@ -40,7 +45,7 @@ type Writer struct {
 
 // New makes a Writer with temporary files in a directory.
 func New(dir *scratch.Dir) (*Writer, error) {
-	w := &Writer{
+	w := &Writer{dir: dir,
 		blocks: scratch.NewArray[placefile.Block](dir, "blocks"), records: scratch.NewArray[byte](dir, "records"),
 		leaves: scratch.NewArray[placefile.Leaf](dir, "leaves"), items: scratch.NewArray[byte](dir, "items"),
 		placeNumbers: map[placefile.Place]uint32{},
@@ -58,70 +63,37 @@ func New(dir *scratch.Dir) (*Writer, error) {
 	return w, nil
 }
 
-// Feature is a feature in the form that it is written in.
-type Feature struct {
-	Ref      uint64 // see placefile.NewRef
-	Geometry *geometry.Geometry
-	Extent   float32 // see geometry.Geometry.Extent
-	Kinds    []tagging.Kind
-	Name     string
-	IsStreet bool // its name is the street of its address
-	// HouseNumber and Address are the feature's own address.
-	HouseNumber string
-	Address     placefile.Address
-	Names       []tagging.Kind // in other languages
-	Area        *placefile.Area
-}
-
-// pending is a feature of a block that is not full yet.
-type pending struct {
-	box    boxtree.Box
-	record []byte
-	corner int // see placefile.AppendRecord
-}
-
 // Text returns where a string begins in the text of the region. The empty string is 0.
 func (w *Writer) Text(s string) (uint64, error) { return w.text.string(s) }
 
-// Add adds the next feature. Features have the numbers in whose order they are added, from 0.
-func (w *Writer) Add(f *Feature) error {
-	if w.count == math.MaxUint32 {
-		return fmt.Errorf("the extract has more than %d places", uint32(math.MaxUint32))
-	}
-	kinds, err := placefile.AppendKinds(nil, f.Kinds, w.Text)
+// Add adds the next feature: its record, of which Add fills in where kinds and address are, what it is, and its own
+// address. Features have the numbers in whose order they are added, from 0.
+func (w *Writer) Add(r *placefile.Record, kinds []tagging.Kind, a *placefile.Address) error {
+	data, err := placefile.AppendKinds(nil, kinds, w.Text)
 	if err != nil {
 		return err
 	}
-	r := placefile.Record{Ref: f.Ref, Extent: f.Extent, Geometry: f.Geometry, IsStreet: f.IsStreet,
-		HouseNumber: f.HouseNumber, Name: f.Name, Area: f.Area, Names: f.Names}
-	if r.Kinds, err = w.kinds.add(kinds); err != nil {
+	if r.Kinds, err = w.kinds.add(data); err != nil {
 		return err
 	}
-	if f.Address != (placefile.Address{}) {
-		address, err := placefile.AppendAddress(nil, &f.Address, w.Text)
-		if err != nil {
+	if *a != (placefile.Address{}) {
+		if data, err = placefile.AppendAddress(data[:0], a, w.Text); err != nil {
 			return err
 		}
-		if r.Address, err = w.addresses.add(address); err != nil {
+		if r.Address, err = w.addresses.add(data); err != nil {
 			return err
 		}
 	}
-	if f.Area != nil || f.Name == placefile.AddressName(f.HouseNumber, f.Address.Street) {
+	if r.Area != nil || r.Name == placefile.AddressName(r.HouseNumber, a.Street) {
 		r.Name = ""
 	}
-	p := pending{box: f.Geometry.Box}
-	if n := len(w.pending); n < cap(w.pending) {
-		p.record = w.pending[:n+1][n].record[:0]
+	i := w.count % placefile.Fanout
+	w.boxes[i] = r.Geometry.Box
+	w.filling[i], w.corners[i], err = placefile.AppendRecord(w.filling[i][:0], r, w.Text)
+	if w.count++; err == nil && i == placefile.Fanout-1 {
+		err = w.flush(placefile.Fanout)
 	}
-	if p.record, p.corner, err = placefile.AppendRecord(p.record, &r, w.Text); err != nil {
-		return err
-	}
-	w.pending = append(w.pending, p)
-	w.count++
-	if len(w.pending) == placefile.Fanout {
-		return w.flush()
-	}
-	return nil
+	return err
 }
 
 // PlaceNumber is the number of what settlements belong to, from 1.
@@ -135,41 +107,27 @@ func (w *Writer) PlaceNumber(p placefile.Place) uint32 {
 	return n
 }
 
-// flush writes the block that is being filled.
-func (w *Writer) flush() error {
-	if len(w.pending) == 0 {
-		return nil
-	}
-	boxes := make([]boxtree.Box, 0, placefile.Fanout)
-	for i := range w.pending {
-		boxes = append(boxes, w.pending[i].box)
-	}
-	b, corners := placefile.NewBlock(boxes)
-	size := uint64(0)
-	for i := range w.pending {
-		p := &w.pending[i]
-		p.record = placefile.InsertCorner(p.record, p.corner, corners[i], b.Shift)
-		size += uint64(len(p.record)) + 1<<b.Unit - 1
+// flush writes the block that is being filled, of n features.
+func (w *Writer) flush(n uint32) error {
+	b, corners := placefile.NewBlock(w.boxes[:n])
+	records, size := w.filling[:n], uint64(0)
+	for i := range records {
+		records[i] = placefile.InsertCorner(records[i], w.corners[i], corners[i], b.Shift)
+		size += uint64(len(records[i])) + 1<<b.Unit - 1
 	}
 	for size>>b.Unit > math.MaxUint16 {
 		b.Unit++
 		size += placefile.Fanout << b.Unit // what may be between records
 	}
 	b.At = uint64(w.records.Len())
-	for i := range w.pending {
+	for i, record := range records {
 		offset := uint64(w.records.Len()) - b.At
-		if rest := offset & (1<<b.Unit - 1); rest > 0 {
-			if _, err := w.records.Extend(1<<b.Unit - int(rest)); err != nil {
-				return err
-			}
-			offset += 1<<b.Unit - rest
-		}
-		b.Offsets[i] = uint16(offset >> b.Unit)
-		if err := w.records.Append(w.pending[i].record...); err != nil {
+		gap := -offset & (1<<b.Unit - 1)
+		b.Offsets[i] = uint16((offset + gap) >> b.Unit)
+		if err := cmp.Or(w.records.Append(make([]byte, gap)...), w.records.Append(record...)); err != nil {
 			return err
 		}
 	}
-	w.pending = w.pending[:0]
 	return w.blocks.Append(b)
 }
 

@@ -28,33 +28,40 @@ func newWriter(t *testing.T) *Writer {
 	return w
 }
 
+// feature is what a Writer is given.
+type feature struct {
+	placefile.Record
+	kinds   []tagging.Kind
+	address placefile.Address
+}
+
 // point is a feature at a position in degrees.
-func point(lon, lat float64) *Feature {
+func point(lon, lat float64) *feature {
 	g, _ := geometry.New(orb.Point{lon, lat})
-	return &Feature{Geometry: &g, Kinds: []tagging.Kind{{Key: "amenity", Value: "cafe"}}}
+	return &feature{Record: placefile.Record{Geometry: &g}, kinds: []tagging.Kind{{Key: "amenity", Value: "cafe"}}}
 }
 
 // TestSize: what many features have in common is there once, and what they do not need to say is not there.
 func TestSize(t *testing.T) {
 	long := strings.Repeat("x", 4000)
 	for name, c := range map[string]struct {
-		change func(f *Feature, i int)
+		change func(f *feature, i int)
 		want   int // bytes of a feature that all are to have beside its block
 	}{
-		"positions":         {func(*Feature, int) {}, 3},
-		"short names":       {func(f *Feature, _ int) { f.Name = "Bean" }, 3 + 5},
-		"long names":        {func(f *Feature, _ int) { f.Name = long }, 3 + 1},
-		"long numbers":      {func(f *Feature, _ int) { f.HouseNumber = long }, 3 + 2},
-		"long names abroad": {func(f *Feature, _ int) { f.Names = []tagging.Kind{{Key: "de", Value: long}} }, 3 + 5},
-		"long kinds":        {func(f *Feature, _ int) { f.Kinds = []tagging.Kind{{Key: "amenity", Value: long}} }, 3},
-		"one address": {func(f *Feature, _ int) {
-			f.HouseNumber, f.Address = "12", placefile.Address{Street: "Elm Street", City: "Salina"}
+		"positions":         {func(*feature, int) {}, 3},
+		"short names":       {func(f *feature, _ int) { f.Name = "Bean" }, 3 + 5},
+		"long names":        {func(f *feature, _ int) { f.Name = long }, 3 + 1},
+		"long numbers":      {func(f *feature, _ int) { f.HouseNumber = long }, 3 + 2},
+		"long names abroad": {func(f *feature, _ int) { f.Names = []tagging.Kind{{Key: "de", Value: long}} }, 3 + 5},
+		"long kinds":        {func(f *feature, _ int) { f.kinds = []tagging.Kind{{Key: "amenity", Value: long}} }, 3},
+		"one address": {func(f *feature, _ int) {
+			f.HouseNumber, f.address = "12", placefile.Address{Street: "Elm Street", City: "Salina"}
 		}, 3 + 4},
-		"named as its address": {func(f *Feature, _ int) {
-			f.HouseNumber, f.Address, f.Name = "12", placefile.Address{Street: "Elm Street"}, "12 Elm Street"
+		"named as its address": {func(f *feature, _ int) {
+			f.HouseNumber, f.address, f.Name = "12", placefile.Address{Street: "Elm Street"}, "12 Elm Street"
 		}, 3 + 4},
-		"one street of many cities": {func(f *Feature, i int) {
-			f.Address = placefile.Address{Street: long, City: fmt.Sprint(i % 10)}
+		"one street of many cities": {func(f *feature, i int) {
+			f.address = placefile.Address{Street: long, City: fmt.Sprint(i % 10)}
 		}, 3 + 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +70,7 @@ func TestSize(t *testing.T) {
 			for i := range n {
 				f := point(float64(i)*1e-7, 0)
 				c.change(f, i)
-				if err := w.Add(f); err != nil {
+				if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -97,7 +104,7 @@ func TestFarApart(t *testing.T) {
 		}
 		boxes = append(boxes, placefile.Corner{Dx: uint32(f.Geometry.Box.MinX), Dy: uint32(f.Geometry.Box.MinY)})
 		f.Ref = uint64(i)
-		if err := w.Add(f); err != nil {
+		if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +129,8 @@ func TestTree(t *testing.T) {
 	w := newWriter(t)
 	const n = 5000
 	for i := range n {
-		if err := w.Add(point(float64(i*7919%n)*1e-3, float64(i)*1e-3)); err != nil {
+		f := point(float64(i*7919%n)*1e-3, float64(i)*1e-3)
+		if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,7 +142,7 @@ func TestTree(t *testing.T) {
 		for i := uint32(0); i < n; i += step {
 			want = append(want, i)
 		}
-		if err := w.Term(fmt.Sprint(step), slices.Values(want)); err != nil {
+		if err := w.Term(fmt.Sprint(step), want); err != nil {
 			t.Fatal(err)
 		}
 		tree := w.trees[len(w.trees)-1]

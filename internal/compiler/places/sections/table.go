@@ -1,8 +1,8 @@
 package sections
 
 import (
+	"cmp"
 	"encoding/binary"
-	"unsafe"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
@@ -28,9 +28,7 @@ func newTable(dir *scratch.Dir, name string) (*table, error) {
 }
 
 // add returns where some bytes begin.
-func (t *table) add(data []byte) (uint64, error) {
-	return t.find(unsafe.String(unsafe.SliceData(data), len(data)), data)
-}
+func (t *table) add(data []byte) (uint64, error) { return t.find(string(data)) }
 
 // string returns where a string begins, which has its length before it.
 func (t *table) string(s string) (uint64, error) {
@@ -38,24 +36,18 @@ func (t *table) string(s string) (uint64, error) {
 		return 0, nil
 	}
 	var head [binary.MaxVarintLen64]byte
-	return t.find(s, binary.AppendUvarint(head[:0], uint64(len(s))), unsafe.Slice(unsafe.StringData(s), len(s)))
+	return t.find(s, binary.AppendUvarint(head[:0], uint64(len(s)))...)
 }
 
-// find returns where what has a key begins, and adds it where it is new.
-func (t *table) find(key string, data ...[]byte) (uint64, error) {
-	n, err := t.known.Add(key)
+// find returns where a text begins, and adds it with what is before it where it is new.
+func (t *table) find(text string, head ...byte) (uint64, error) {
+	n, err := t.known.Add(text)
+	if int(n) == t.at.Len() {
+		at := uint64(t.bytes.Len())
+		err = cmp.Or(err, t.at.Append(at), t.bytes.Append(head...), t.bytes.Append([]byte(text)...))
+	}
 	if err != nil {
 		return 0, err
-	}
-	if int(n) == t.at.Len() {
-		if err := t.at.Append(uint64(t.bytes.Len())); err != nil {
-			return 0, err
-		}
-		for _, part := range data {
-			if err := t.bytes.Append(part...); err != nil {
-				return 0, err
-			}
-		}
 	}
 	return t.at.Slice()[n], nil
 }

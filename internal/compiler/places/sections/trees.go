@@ -3,8 +3,8 @@ package sections
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math"
+	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
@@ -12,119 +12,84 @@ import (
 
 // Trees ends the features, the first of which are general, and begins the trees.
 func (w *Writer) Trees(general uint32) error {
-	if err := w.flush(); err != nil {
-		return err
-	}
-	blocks := w.blocks.Slice()
-	t := placefile.Tree{Count: general, Leaves: uint32(w.leaves.Len())}
-	var over overLeaves
-	for i := range blocks[:t.LeafCount()] { // boxes that lie side by side are read faster than blocks
-		l := placefile.Leaf{Box: blocks[i].All()}
-		over.add(l.Box)
-		if err := w.leaves.Append(l); err != nil {
+	if rest := w.count % placefile.Fanout; rest > 0 {
+		if err := w.flush(rest); err != nil {
 			return err
 		}
 	}
-	return w.addTree(t, &over)
-}
-
-// overLeaves is the boxes over each Fanout leaves.
-type overLeaves struct {
-	boxes  []boxtree.Box
-	leaves int
-}
-
-func (o *overLeaves) add(leaf boxtree.Box) {
-	if o.leaves%placefile.Fanout == 0 {
-		o.boxes = append(o.boxes, boxtree.Empty)
+	t := placefile.Tree{Leaves: uint32(w.leaves.Len()), Count: general}
+	blocks := w.blocks.Slice()
+	for i := range blocks[:t.LeafCount()] { // boxes that lie side by side are read faster than blocks
+		if err := w.leaves.Append(placefile.Leaf{Box: blocks[i].All()}); err != nil {
+			return err
+		}
 	}
-	o.boxes[len(o.boxes)-1].Extend(leaf)
-	o.leaves++
+	return w.addTree(t)
 }
 
 // addTree adds a tree, whose leaves there are already, with the boxes over them.
-func (w *Writer) addTree(t placefile.Tree, over *overLeaves) error {
+func (w *Writer) addTree(t placefile.Tree) error {
 	t.Levels = uint32(w.levels.Len())
 	w.trees = append(w.trees, t)
-	if over.leaves <= placefile.Fanout {
+	leaves := w.leaves.Slice()[t.Leaves:]
+	if len(leaves) <= placefile.Fanout {
 		return nil
 	}
-	if err := w.levels.Append(over.boxes...); err != nil {
-		return err
+	var over []boxtree.Box // each Fanout leaves
+	for group := range slices.Chunk(leaves, placefile.Fanout) {
+		b := boxtree.Empty
+		for i := range group {
+			b.Extend(group[i].Box)
+		}
+		over = append(over, b)
 	}
-	return w.levels.Append(boxtree.AppendLevels(nil, over.boxes)...)
+	return w.levels.Append(boxtree.AppendLevels(over, over)...)
 }
 
-// Settlements adds a tree of settlements, in the order of their features. What a search needs to know of them is kept
-// beside each other.
-func (w *Writer) Settlements(all iter.Seq[placefile.Settlement]) error {
-	t := placefile.Tree{Items: uint64(w.settled.Len()), Leaves: uint32(w.leaves.Len())}
-	var over overLeaves
-	err := inLeaves(all, func(leaf []placefile.Settlement) error {
-		l := placefile.Leaf{Box: boxtree.Empty}
+// Settle adds the next settlement of the tree that Settlements adds, in the order of their features.
+func (w *Writer) Settle(s *placefile.Settlement) error { return w.settled.Append(*s) }
+
+// Settlements adds the tree of the settlements since the last one. What a search needs to know of them is kept beside
+// each other.
+func (w *Writer) Settlements() (err error) {
+	all := w.settled.Slice()[w.treeEnd:]
+	t := placefile.Tree{Items: uint64(w.treeEnd), Leaves: uint32(w.leaves.Len()), Count: uint32(len(all))}
+	w.treeEnd += len(all)
+	for leaf := range slices.Chunk(all, placefile.Fanout) {
+		b := boxtree.Empty
 		for i := range leaf {
-			l.Box.Extend(leaf[i].Box)
+			b.Extend(leaf[i].Box)
 		}
-		over.add(l.Box)
-		t.Count += uint32(len(leaf))
-		return cmp.Or(w.leaves.Append(l), w.settled.Append(leaf...))
-	})
-	return cmp.Or(err, w.addTree(t, &over))
+		err = cmp.Or(err, w.leaves.Append(placefile.Leaf{Box: b}))
+	}
+	return cmp.Or(err, w.addTree(t))
 }
 
 // Term adds the tree of a word, after those of all words before it and after the fixed trees.
-func (w *Writer) Term(word string, items iter.Seq[uint32]) error {
+func (w *Writer) Term(word string, items []uint32) error {
 	text, err := w.Text(word)
 	if err != nil {
 		return err
 	}
 	w.terms = append(w.terms, placefile.Term{Text: text, Tree: uint32(len(w.trees))})
-	t := placefile.Tree{Items: uint64(w.items.Len()), Leaves: uint32(w.leaves.Len())}
-	var over overLeaves
+	t := placefile.Tree{Items: uint64(w.items.Len()), Leaves: uint32(w.leaves.Len()), Count: uint32(len(items))}
 	var encoded []byte
-	err = inLeaves(items, func(leaf []uint32) error {
+	for leaf := range slices.Chunk(items, placefile.Fanout) {
 		at := uint64(w.items.Len()) - t.Items
 		if at > math.MaxUint32 || w.leaves.Len() == math.MaxUint32 {
-			return fmt.Errorf("%q has more than %d places", word, t.Count)
+			return fmt.Errorf("%q has too many places", word)
 		}
-		l := placefile.Leaf{Box: w.boxOf(leaf), At: uint32(at)}
-		over.add(l.Box)
-		t.Count += uint32(len(leaf))
+		b := boxtree.Empty
+		for _, n := range leaf {
+			b.Extend(w.box(n))
+		}
 		encoded = placefile.AppendItems(encoded[:0], leaf)
-		if err := w.leaves.Append(l); err != nil {
+		err := cmp.Or(w.leaves.Append(placefile.Leaf{Box: b, At: uint32(at)}), w.items.Append(encoded...))
+		if err != nil {
 			return err
 		}
-		return w.items.Append(encoded...)
-	})
-	if err != nil {
-		return err
 	}
-	return w.addTree(t, &over)
-}
-
-// inLeaves calls a function with each Fanout items.
-func inLeaves[T any](items iter.Seq[T], add func(leaf []T) error) error {
-	leaf := make([]T, 0, placefile.Fanout)
-	for n := range items {
-		if leaf = append(leaf, n); len(leaf) == placefile.Fanout {
-			if err := add(leaf); err != nil {
-				return err
-			}
-			leaf = leaf[:0]
-		}
-	}
-	if len(leaf) > 0 {
-		return add(leaf)
-	}
-	return nil
-}
-
-func (w *Writer) boxOf(leaf []uint32) boxtree.Box {
-	all := boxtree.Empty
-	for _, n := range leaf {
-		all.Extend(w.box(n))
-	}
-	return all
+	return w.addTree(t)
 }
 
 // box is at least the box of a feature.

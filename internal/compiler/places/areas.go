@@ -14,8 +14,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// addArea adds what an entry means for the addresses in it.
-func (c *compiler) addArea(e *entry, class *classes.Class, g *geometry.Geometry) error {
+// area is what an entry means for the addresses in it.
+type area struct {
+	placefile.Area
+	postcode uint32 // text
+}
+
+// newArea makes an area without its texts, see nameArea.
+func newArea(e *entry, class *classes.Class, g *geometry.Geometry) area {
 	t := &class.Area
 	in, isOwn := t.Own, t.Own.Code != ""
 	if !isOwn {
@@ -24,10 +30,7 @@ func (c *compiler) addArea(e *entry, class *classes.Class, g *geometry.Geometry)
 	if in.Code == "" {
 		in = countryAcross(g)
 	}
-	var a placefile.Area
-	var err, failed error
-	a.Postcode, err = c.out.Text(c.texts.Text(t.Postcode))
-	a.Name, failed = c.out.Text(c.texts.Text(e.name))
+	a := area{postcode: t.Postcode}
 	if e.name != 0 {
 		a.State, a.County, a.City, a.Suburb = t.Ranks(in.Alpha2)
 		if t.Place == "hamlet" {
@@ -41,8 +44,21 @@ func (c *compiler) addArea(e *entry, class *classes.Class, g *geometry.Geometry)
 	if isOwn || t.Level == tagging.CountryLevel && in.Code != "" {
 		a.Flags |= placefile.AreaIsCountry
 	}
-	err = cmp.Or(err, failed, c.store.areas.Append(a), c.store.postcodes.Append(t.Postcode))
-	e.area = uint32(c.store.areas.Len())
+	return a
+}
+
+// areaOf returns the area of an entry that has one.
+func (c *compiler) areaOf(e *entry) *area { return &c.areas.Slice()[e.area-1] }
+
+// nameArea gives the area of an entry its texts, which come into the region in the order of the entries.
+func (c *compiler) nameArea(e *entry) (err error) {
+	if e.area != 0 {
+		var failed error
+		a := c.areaOf(e)
+		a.Area.Postcode, err = c.out.Text(c.texts.Text(a.postcode))
+		a.Name, failed = c.out.Text(c.texts.Text(e.name))
+		err = cmp.Or(err, failed)
+	}
 	return err
 }
 
@@ -74,9 +90,10 @@ const countrySamples = 9
 // desert hears of the country that it is in.
 func (c *compiler) findContexts() (err error) {
 	r := contexts.New(c.dir, c.dir.SortMemory())
-	for n, e := range c.store.entries.Slice() {
-		if e.area != 0 {
-			g := c.store.geometry(uint32(n))
+	entries := c.entries.Slice()
+	for n := range entries {
+		if e := &entries[n]; e.area != 0 {
+			g := c.geometryOf(e)
 			err = cmp.Or(err, r.Add(uint32(n), &g))
 		}
 	}
@@ -91,27 +108,26 @@ func (c *compiler) findContexts() (err error) {
 }
 
 // around yields the areas that contain a position, of those that are asked for.
-func (c *compiler) around(at orb.Point, ask func(e *entry) bool, yield func(n uint32, e *entry)) {
+func (c *compiler) around(at orb.Point, ask func(a *area) bool, yield func(n uint32, e *entry, a *area)) {
 	o := geometry.NewOrigin(at)
 	context := c.out.ContextOf(at)
 	for n, contains, ok := context.Next(); ok; n, contains, ok = context.Next() {
-		e := c.store.entry(n)
-		if !ask(e) {
-			continue
-		}
-		if g := c.store.geometry(n); contains || g.Contains(&o) {
-			yield(n, e)
+		e := c.entry(n)
+		if a := c.areaOf(e); ask(a) {
+			if g := c.geometryOf(e); contains || g.Contains(&o) {
+				yield(n, e, a)
+			}
 		}
 	}
 }
 
 // placeOf is what a settlement belongs to.
-func (c *compiler) placeOf(n uint32) (p placefile.Place) {
-	g := c.store.geometry(n)
+func (c *compiler) placeOf(e *entry) (p placefile.Place) {
+	g := c.geometryOf(e)
 	at := g.Inner()
 	var context placefile.Enclosing
-	c.around(at, func(*entry) bool { return true }, func(n uint32, e *entry) {
-		context.Add(n, &c.store.areas.Slice()[e.area-1], float32(e.extent))
+	c.around(at, func(*area) bool { return true }, func(n uint32, e *entry, a *area) {
+		context.Add(n, &a.Area, float32(e.extent))
 	})
 	p = placefile.Place{State: context.Feature[placefile.RoleState], City: context.Feature[placefile.RoleCity]}
 	if code := context.Code(); code != ([3]byte{}) {
