@@ -86,9 +86,6 @@ var detailKeys = tags.Named(`
 // Details yields the tags of a road or a restriction that are kept as text, in the order of the file: what signs say,
 // what fits through, and conditional access.
 func Details(t *tags.Set, yield func(key tags.Key, value string)) {
-	if !t.HasAny(detailKeys) {
-		return
-	}
 	for key, tag := range t.All {
 		if detailKeys.Has(key) {
 			yield(key, tags.Valid(tag.Value))

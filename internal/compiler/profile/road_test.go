@@ -122,9 +122,8 @@ func TestAnotherProfile(t *testing.T) {
 		speed: 5, caps: car.caps, limited: true,
 		sizes: []size{{[]tags.Key{tags.MaxheightPhysical, tags.Maxheight}, 3.99}, {[]tags.Key{tags.Maxwidth}, 2.54}},
 	})
-	defer func(before []*profile, keys []turnKey) { profiles, turnKeys = before, keys }(profiles, turnKeys)
+	defer func(before []*profile) { profiles = before }(profiles)
 	profiles = append(profiles[:3:3], truck)
-	turnKeys = allTurnKeys()
 	for text, want := range map[string][2]mapdata.Modes{
 		"highway=primary":                                  {everyone | truckMode, everyone | truckMode},
 		"highway=primary hgv=no":                           {everyone, everyone},

@@ -12,10 +12,7 @@ import (
 )
 
 // The range of the speeds of those whom limits concern, in km/h.
-const (
-	minSpeed = 5
-	maxSpeed = 200
-)
+const minSpeed, maxSpeed = 5, 200
 
 // speeds returns the free speed in km/h for both directions: the limit where there is one that concerns it, else what
 // the kind of way suggests, neither faster than the surface and the like allow.
@@ -59,9 +56,7 @@ func limitOf(t *tags.Set, usual float64, keys ...tags.Key) float64 {
 const kmPerMile = 1.609344
 
 // speedUnits are the units of speed limits in km/h.
-var speedUnits = map[string]float64{
-	"": 1, "km/h": 1, "kmh": 1, "kph": 1, "mph": kmPerMile, "knots": 1.852, "kn": 1.852,
-}
+var speedUnits = map[string]float64{"": 1, "km/h": 1, "kmh": 1, "kph": 1, "mph": kmPerMile, "knots": 1.852, "kn": 1.852}
 
 // implicitLimits are speed limits that are words. Many are given as country:kind; an entry with the country overrides
 // that for the kind alone.

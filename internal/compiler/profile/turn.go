@@ -19,24 +19,10 @@ type Turn struct {
 	Understood bool
 }
 
-// turnKey is a key that holds a restriction, with the modes to which it applies: those who have the rest of the key
-// among their access keys. Walkers heed those alone that name them.
-type turnKey struct {
-	key   tags.Key
-	modes mapdata.Modes
-}
-
-var turnKeys = allTurnKeys()
-
-func allTurnKeys() (all []turnKey) {
-	for _, key := range tags.List(`restriction restriction:vehicle restriction:motor_vehicle restriction:motorcar
-		restriction:hgv restriction:bicycle restriction:foot`) {
-		_, who, _ := strings.Cut(key.String(), ":")
-		modes := modesOf(func(p *profile) bool { return p.heeds(who) || who == "" && p.wheels })
-		all = append(all, turnKey{key, modes})
-	}
-	return all
-}
+// turnKeys are the keys that hold a restriction. It applies to those who have the rest of the key among their access
+// keys. Walkers heed those alone that name them.
+var turnKeys = tags.List(`restriction restriction:vehicle restriction:motor_vehicle restriction:motorcar
+	restriction:hgv restriction:bicycle restriction:foot`)
 
 // isTurn says whether a value forbids or prescribes a turn. The geometry says which one, so that the rest of the value
 // need not be known. What ends in _on_red is about a light, and says nothing when it is green.
@@ -65,14 +51,15 @@ func TurnOf(t *tags.Set) (turn Turn, ok bool) {
 		return turn, false
 	}
 	var kind string
-	for _, k := range turnKeys {
-		value := turnKind(t.Get(k.key))
+	for _, key := range turnKeys {
+		value := turnKind(t.Get(key))
 		if isTurn(value) && !isTurn(kind) {
 			kind, turn.Modes = value, 0 // instead of one that is not understood
 		}
 		if value != "" && (kind == "" || value == kind) {
 			kind = value
-			turn.Modes |= k.modes
+			_, who, _ := strings.Cut(key.String(), ":")
+			turn.Modes |= modesOf(func(p *profile) bool { return p.heeds(who) || who == "" && p.wheels })
 		}
 	}
 	for value := range strings.SplitSeq(t.Get(tags.Except), ";") {

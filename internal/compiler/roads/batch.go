@@ -17,19 +17,13 @@ import (
 
 // batch is what was found among some objects.
 type batch struct {
-	c        *Consumer
-	special  []special
-	turns    []turn
-	skipped  int64 // restrictions
-	outlines []outline
-	ways     []foundWay
-	bytes    []byte // of the ways
-}
-
-// outline is an outer way of a square.
-type outline struct {
-	way int64
-	square
+	c       *Consumer
+	special []special
+	turns   []turn
+	skipped int64 // restrictions
+	squares []square
+	ways    []foundWay
+	bytes   []byte // of the ways
 }
 
 // foundWay is a way that is a road.
@@ -57,7 +51,7 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 		road.Name, road.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
 		for _, m := range r.Members {
 			if ok && m.Kind == mapdata.KindWay && m.Role != "inner" {
-				b.outlines = append(b.outlines, outline{m.ID, square{r.ID, &road}})
+				b.squares = append(b.squares, square{r.ID, m.ID, &road})
 			}
 		}
 	}
@@ -99,17 +93,14 @@ func (b *batch) Way(w *osm.Way) {
 	b.ways = append(b.ways, foundWay{w.ID, road.Name, road.Ref, b.bytes[from:rest], b.bytes[rest:]})
 }
 
-// fastestCrossing is the greatest speed of a ferry or a shuttle train, in km/h.
-const fastestCrossing = 200
-
-// timeCrossing sets the speeds of a road of which the tags tell how long it takes, in seconds. That is for the whole
-// way, so one of which the extract lacks a part keeps the usual speed.
+// timeCrossing sets the speeds of a road of which the tags tell how many seconds the whole of it takes: from 1 to 200
+// km/h.
 func timeCrossing(a *profile.Attributes, takes int32, line []osm.Coord) {
 	length := 0.0
 	for i := range line[1:] {
 		length += geo.DistanceHaversine(line[i].Point(), line[i+1].Point())
 	}
-	speed := uint8(math.Round(min(max(length/float64(takes)*3.6, 1), fastestCrossing)))
+	speed := uint8(math.Round(min(max(length/float64(takes)*3.6, 1), 200)))
 	a.SpeedForward, a.SpeedBackward, a.BicycleSpeed, a.FootSpeed = speed, speed, speed, speed
 }
 

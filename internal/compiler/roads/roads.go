@@ -25,7 +25,7 @@ type Consumer struct {
 	dir     *scratch.Dir
 	special *scratch.Array[special]
 	turns   []turn
-	squares map[int64]square // by their outer ways
+	squares map[int64]square // by their ways
 	// conditional are details of ways: the restrictions from them that hold at certain times.
 	conditional map[int64][]byte
 	nodes       *osm.Nodes
@@ -49,11 +49,11 @@ type special struct {
 	network.Special
 }
 
-// square is a multipolygon relation that is a square, a platform, …: people walk along its outer ways, which need not
-// say anything themselves.
+// square is an outer way of a multipolygon relation that is a square, a platform, …: people walk along it, and it need
+// not say anything itself.
 type square struct {
-	id   int64
-	road *profile.Road
+	id, way int64
+	road    *profile.Road
 }
 
 // New makes a consumer whose files are in dir.
@@ -72,10 +72,10 @@ func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
 	c.SkippedRestrictions += b.skipped
 	c.turns = append(c.turns, b.turns...)
-	for _, o := range b.outlines {
+	for _, s := range b.squares {
 		// Of several squares that share a way the first is meant.
-		if before, ok := c.squares[o.way]; !ok || o.id < before.id {
-			c.squares[o.way] = o.square
+		if before, ok := c.squares[s.way]; !ok || s.id < before.id {
+			c.squares[s.way] = s
 		}
 	}
 	if err := c.special.Append(b.special...); err != nil {
