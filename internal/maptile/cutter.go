@@ -20,6 +20,7 @@ type cutter struct {
 	window   geom.Rect
 	shift    uint8 // a step of the tile is 2^shift units of the world
 	features []feature
+	sorted   []*feature
 	points   int // in features
 	decoded  []mercator.Point
 	rings    []geom.Ring
@@ -77,13 +78,17 @@ func (c *cutter) cut(dst, records []byte, of, tile mapfile.Tile) ([]byte, error)
 			return dst, err
 		}
 	}
-	slices.SortStableFunc(c.features, compare)
-	return c.encoder.append(dst, c.features, c.texts)
+	c.sorted = c.sorted[:0]
+	for i := range c.features {
+		c.sorted = append(c.sorted, &c.features[i])
+	}
+	slices.SortStableFunc(c.sorted, compare)
+	return c.encoder.append(dst, c.sorted, c.texts)
 }
 
 // compare is the order of features in a tile: by layers; of areas the largest first, so that no other one hides it; of
 // lines the least important first, and those that are drawn alike together; points as they come.
-func compare(a, b feature) int {
+func compare(a, b *feature) int {
 	if d := cmp.Or(cmp.Compare(a.class.Layer, b.class.Layer), cmp.Compare(a.class.Geometry, b.class.Geometry)); d != 0 {
 		return d
 	}
@@ -91,8 +96,13 @@ func compare(a, b feature) int {
 	case schema.Polygon:
 		return cmp.Compare(b.area, a.area)
 	case schema.Line:
-		return cmp.Or(cmp.Compare(b.class.MinZoom, a.class.MinZoom), cmp.Compare(a.class.shown, b.class.shown),
-			bytes.Compare(a.names, b.names))
+		if a.class != b.class {
+			d := cmp.Or(cmp.Compare(b.class.MinZoom, a.class.MinZoom), cmp.Compare(a.class.shown, b.class.shown))
+			if d != 0 {
+				return d
+			}
+		}
+		return bytes.Compare(a.names, b.names)
 	}
 	return 0
 }

@@ -24,19 +24,19 @@ type encoder struct {
 }
 
 // append adds a tile of features, which are in order. Lines that are drawn alike become one feature.
-func (e *encoder) append(dst []byte, features []feature, texts Texts) ([]byte, error) {
+func (e *encoder) append(dst []byte, features []*feature, texts Texts) ([]byte, error) {
 	tile := &vectortile.Tile{}
 	e.text = 0
 	for i := 0; i < len(features); {
-		f := &features[i]
+		f := features[i]
 		if i == 0 || f.class.Layer != features[i-1].class.Layer {
 			e.begin(f.class.Layer)
 			tile.Layers = append(tile.Layers, e.layer)
 		}
 		g := geometry{}
 		first := i
-		for ; i < len(features) && (i == first || together(f, &features[i])); i++ {
-			g.add(&features[i])
+		for ; i < len(features) && (i == first || together(f, features[i])); i++ {
+			g.add(features[i])
 		}
 		tags, err := e.tags(f, texts)
 		if err != nil {

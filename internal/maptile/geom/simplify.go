@@ -62,9 +62,22 @@ func douglasPeucker[L ~[]mercator.Point](dst, points L, tolerance int32) L {
 	for start := 0; len(ends) > 0; {
 		end := ends[len(ends)-1]
 		far, most := 0, limit
-		for i := start + 1; i < end; i++ {
-			if d := squareFrom(points[start], points[end], points[i]); d > most {
-				far, most = i, d
+		a, b := points[start], points[end]
+		length := dot(a, b, b)
+		for i, p := range points[start+1 : end] {
+			// The square of its distance from the segment.
+			var d float64
+			switch along := dot(a, b, p); {
+			case along <= 0:
+				d = squareOf(a, p)
+			case along >= length:
+				d = squareOf(b, p)
+			default:
+				off := float64(cross(a, b, p))
+				d = off * off / float64(length)
+			}
+			if d > most {
+				far, most = start+1+i, d
 			}
 		}
 		if far > 0 {
@@ -79,19 +92,6 @@ func douglasPeucker[L ~[]mercator.Point](dst, points L, tolerance int32) L {
 
 // squareOf is the square of the distance between two positions.
 func squareOf(a, b mercator.Point) float64 { return float64(dot(a, b, b)) }
-
-// squareFrom is the square of the distance of a position from a segment.
-func squareFrom(a, b, p mercator.Point) float64 {
-	length := dot(a, b, b)
-	switch along := dot(a, b, p); {
-	case along <= 0:
-		return squareOf(a, p)
-	case along >= length:
-		return squareOf(b, p)
-	}
-	off := float64(cross(a, b, p))
-	return off * off / float64(length)
-}
 
 // dot is the scalar product of the ways from a to b and from a to c.
 func dot(a, b, c mercator.Point) int64 {
