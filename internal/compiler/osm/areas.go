@@ -34,30 +34,35 @@ func (a *areas) free() error {
 
 // areaBatch is what a batch has of areas.
 type areaBatch struct {
-	relations, oldStyle, ways rows
-	members, outlines         []int64
+	of                *areas
+	rows              []areaRow
+	bytes             []byte // of the rows
+	members, outlines []int64
 }
 
-// rows are records on their way to where they are kept.
-type rows struct {
-	ids   []int64
-	ends  []int // in bytes
-	bytes []byte
+// areaRow is a record that is to be added to a list.
+type areaRow struct {
+	list *scratch.Records
+	id   int64
+	end  int // in bytes
 }
 
-// end ends a row, whose bytes have been appended.
-func (r *rows) end(id int64) { r.ids, r.ends = append(r.ids, id), append(r.ends, len(r.bytes)) }
+func (b *areaBatch) add(list *scratch.Records, id int64, withRow []byte) {
+	b.bytes = withRow
+	b.rows = append(b.rows, areaRow{list, id, len(b.bytes)})
+}
 
-func (r *rows) moveTo(records *scratch.Records) error {
+func (b *areaBatch) take() error {
 	from := 0
-	for i, end := range r.ends {
-		if err := records.Add(uint64(r.ids[i]), r.bytes[from:end]); err != nil {
+	for _, r := range b.rows {
+		if err := r.list.Add(uint64(r.id), b.bytes[from:r.end]); err != nil {
 			return err
 		}
-		from = end
+		from = r.end
 	}
-	*r = rows{r.ids[:0], r.ends[:0], r.bytes[:0]}
-	return nil
+	err := errors.Join(b.of.members.Append(b.members...), b.of.outlines.Append(b.outlines...))
+	*b = areaBatch{b.of, b.rows[:0], b.bytes[:0], b.members[:0], b.outlines[:0]}
+	return err
 }
 
 // addRelation adds a relation if it has an area that is wanted, or is perhaps one in the old style: its tags, and its
@@ -70,11 +75,11 @@ func (b *areaBatch) addRelation(r *Relation, wanted bool) {
 	if len(ways) == 0 {
 		return
 	}
-	to := &b.relations
+	list := b.of.relations
 	if !wanted {
-		to = &b.oldStyle
+		list = b.of.oldStyle
 	}
-	to.bytes = binary.AppendUvarint(appendTags(to.bytes, r.Tags), uint64(len(ways)))
+	row := binary.AppendUvarint(appendTags(b.bytes, r.Tags), uint64(len(ways)))
 	for _, m := range ways {
 		way := m.ID << 1
 		if m.Role == "inner" {
@@ -82,10 +87,10 @@ func (b *areaBatch) addRelation(r *Relation, wanted bool) {
 		} else if !wanted {
 			b.outlines = append(b.outlines, m.ID)
 		}
-		to.bytes = binary.AppendVarint(to.bytes, way)
+		row = binary.AppendVarint(row, way)
 		b.members = append(b.members, m.ID)
 	}
-	to.end(r.ID)
+	b.add(list, r.ID, row)
 }
 
 // addMember adds a way of a relation: its tags if it is an area by them, and its nodes.
@@ -94,14 +99,13 @@ func (b *areaBatch) addMember(w *Way) {
 	if !w.IsArea {
 		t = new(tags.Set)
 	}
-	row := binary.AppendUvarint(appendTags(b.ways.bytes, t), uint64(len(w.Nodes)))
+	row := binary.AppendUvarint(appendTags(b.bytes, t), uint64(len(w.Nodes)))
 	before := int64(0)
 	for _, id := range w.Nodes {
 		row = binary.AppendVarint(row, id-before)
 		before = id
 	}
-	b.ways.bytes = row
-	b.ways.end(w.ID)
+	b.add(b.of.ways, w.ID, row)
 }
 
 func appendTags(row []byte, t *tags.Set) []byte {
@@ -119,13 +123,6 @@ func readTags(r *scratch.Reader) *tags.Set {
 		t.Add(tags.KeyOf(key), key, string(r.Text()))
 	}
 	return t
-}
-
-func (a *areas) take(b *areaBatch) error {
-	err := errors.Join(b.relations.moveTo(a.relations), b.oldStyle.moveTo(a.oldStyle), b.ways.moveTo(a.ways),
-		a.members.Append(b.members...), a.outlines.Append(b.outlines...))
-	b.members, b.outlines = b.members[:0], b.outlines[:0]
-	return err
 }
 
 // finishRelations makes the relations ready for the ways.
@@ -194,11 +191,8 @@ func (b *batch) count(a *rings.Area) {
 
 // assemble hands over the areas of relations, and the ways that were held back.
 func (r *reader) assemble(ctx context.Context) error {
-	if err := r.areas.ways.Sort(ctx); err != nil {
-		return err
-	}
 	n := r.areas.relations.Len()
-	r.bar.Start(stageAreas, int64(n+r.areas.outlines.Len()))
+	r.bar.Start("areas", int64(n+r.areas.outlines.Len()))
 	if err := r.assembleOldStyle(ctx); err != nil {
 		return err
 	}
@@ -217,15 +211,13 @@ func (r *reader) assemble(ctx context.Context) error {
 func (r *reader) inBatches(ctx context.Context, n int, f func(b *batch, i int)) error {
 	const step = 64 // a boundary may be large, and has to be taken before many others wait for it
 	return inorder.Ranges(ctx, n, step, func(from, to int) (*batch, error) {
-		b := r.free.Get().(*batch)
+		b := r.newBatch()
 		for i := from; i < to; i++ {
 			f(b, i)
 		}
 		return b, nil
 	}, func(b *batch) error {
-		err := r.take(b)
-		r.free.Put(b)
 		r.bar.Add(step)
-		return err
+		return r.take(b)
 	})
 }

@@ -32,19 +32,14 @@ var (
 	}
 )
 
-// areaRule says which values of a key make a closed way an area: some only, or all but some.
-type areaRule struct {
-	values map[string]bool
-	only   bool
-}
-
-var areaRules = func() (rules [256]*areaRule) { // by key
+// areaRules say for each key which values make a closed way an area.
+var areaRules = func() (rules [256]func(value string) bool) {
 	add := func(key, values string, only bool) {
-		rule := &areaRule{map[string]bool{}, only}
+		named := map[string]bool{"no": !only}
 		for value := range strings.FieldsSeq(values) {
-			rule.values[value] = true
+			named[value] = true
 		}
-		rules[tags.Number(key)] = rule
+		rules[tags.Number(key)] = func(value string) bool { return named[value] == only }
 	}
 	for key := range strings.FieldsSeq(areaKeys) {
 		add(key, "", false)
@@ -68,7 +63,7 @@ func IsArea(t *tags.Set) bool {
 		return false
 	}
 	for key, tag := range t.All {
-		if rule := areaRules[key]; rule != nil && tag.Value != "no" && rule.values[tag.Value] == rule.only {
+		if is := areaRules[key]; is != nil && is(tag.Value) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/bits"
 
 	"github.com/paulmach/orb"
@@ -16,7 +17,7 @@ import (
 // rise with their ids. Any number of goroutines may ask.
 type Nodes struct {
 	blocks *scratch.Array[nodeBlock] // those with any node, by their ids
-	at     *scratch.Array[packedPlace]
+	at     *scratch.Array[place]
 
 	dir    *scratch.Dir
 	last   int64 // id
@@ -30,38 +31,25 @@ type nodeBlock struct {
 	has   uint64 // a bit for each id that has a node
 }
 
-const blockIDs = 64
-
 // locatedNode is a node as it was read.
 type locatedNode struct {
 	id      int64
-	at      packedPlace
+	at      place
 	version int32
 }
 
-// packedPlace is a position in 1e-7 degrees, and whether a consumer noted the node.
-type packedPlace uint64
+// place is a position in 1e-7 degrees of which the latitude is doubled, and odd where a consumer noted the node.
+type place struct{ lon, lat2 int32 }
 
-const (
-	notedNode packedPlace = 1 << 32
-
-	maxLat7 = 90_0000000
-	maxLon7 = 180_0000000
-)
-
-func pack(lat, lon int32) packedPlace {
-	return packedPlace(int64(lat)+maxLat7)<<33 | packedPlace(uint32(int64(lon)+maxLon7))
-}
-
-func (p packedPlace) coord() Coord {
-	return Coord{Lon: int32(int64(uint32(p)) - maxLon7), Lat: int32(int64(p>>33) - maxLat7)}
-}
+func placeOf(lon, lat int32) place { return place{lon, 2 * lat} }
+func (p place) coord() Coord       { return Coord{Lon: p.lon, Lat: p.lat2 >> 1} }
+func (p place) noted() bool        { return p.lat2&1 != 0 }
 
 // newNodes makes an empty store. Nodes that do not come in the order of their ids, as those of several files, are
-// sorted on disk. Of several with one id the newest stays, and of these the one with the greatest position.
+// sorted on disk. Of several with one id the newest stays, and of these the one in the north-east.
 func newNodes(dir *scratch.Dir, sorted bool) *Nodes {
 	l := &Nodes{dir: dir, blocks: scratch.NewArray[nodeBlock](dir, "node-ids"),
-		at: scratch.NewArray[packedPlace](dir, "node-locations")}
+		at: scratch.NewArray[place](dir, "node-locations")}
 	if !sorted {
 		l.sort()
 	}
@@ -71,7 +59,8 @@ func newNodes(dir *scratch.Dir, sorted bool) *Nodes {
 func (l *Nodes) sort() {
 	const share = 8 // of all memory
 	l.sorter = scratch.NewSorter(l.dir, "nodes", l.dir.Memory/share, func(a, b locatedNode) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(b.version, a.version), cmp.Compare(b.at, a.at))
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(b.version, a.version), cmp.Compare(b.at.lat2, a.at.lat2),
+			cmp.Compare(b.at.lon, a.at.lon))
 	})
 }
 
@@ -113,7 +102,7 @@ func (l *Nodes) unsorted() error {
 
 // append adds a node that follows those that are there.
 func (l *Nodes) append(n locatedNode) error {
-	id := n.id &^ (blockIDs - 1)
+	id := n.id &^ 63
 	if i := l.blocks.Len(); i == 0 || l.blocks.Slice()[i-1].id != id {
 		if err := l.blocks.Append(nodeBlock{id: id, first: uint64(l.Len())}); err != nil {
 			return err
@@ -140,7 +129,7 @@ func (l *Nodes) finish(ctx context.Context) error {
 // find returns the number of a node. It looks first at the block where the last one was found, since the nodes of a way
 // are often made one after the other.
 func (l *Nodes) find(id int64, block *int) (number uint64, ok bool) {
-	blocks, of := l.blocks.Slice(), id&^(blockIDs-1)
+	blocks, of := l.blocks.Slice(), id&^63
 	if len(blocks) == 0 {
 		return 0, false
 	}
@@ -170,8 +159,6 @@ func (l *Nodes) Find(id int64) (number uint64, ok bool) { return l.find(id, new(
 // At returns the position of a node.
 func (l *Nodes) At(number uint64) Coord { return l.at.Slice()[number].coord() }
 
-func (l *Nodes) noted(number uint64) bool { return l.at.Slice()[number]&notedNode != 0 }
-
 // Len is how many nodes there are.
 func (l *Nodes) Len() int { return l.at.Len() }
 
@@ -186,7 +173,7 @@ func (l *Nodes) cover() (orb.Bound, *Tiles) {
 	}
 	tileOf := func(c Coord) uint32 { return region.CoverageTile(c.Point()) }
 	tiles := new(Tiles)
-	low, high := Coord{Lon: maxLon7, Lat: maxLat7}, Coord{Lon: -maxLon7, Lat: -maxLat7}
+	low, high := Coord{Lon: math.MaxInt32, Lat: math.MaxInt32}, Coord{Lon: math.MinInt32, Lat: math.MinInt32}
 	for _, at := range l.at.Slice() {
 		c := at.coord()
 		low = Coord{Lon: min(low.Lon, c.Lon), Lat: min(low.Lat, c.Lat)}

@@ -13,6 +13,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
+const (
+	maxLat7 = 90_0000000
+	maxLon7 = 180_0000000
+)
+
 // TestNodes: nodes are found again, and no others, in whatever order they came and however far their ids are apart.
 // They are numbered by their ids, and the newest version tells where a node is.
 func TestNodes(t *testing.T) {
@@ -34,7 +39,7 @@ func TestNodes(t *testing.T) {
 			for range rapid.IntRange(0, 300).Draw(t, "nodes") {
 				n := locatedNode{
 					id: base + spread*rapid.Int64Range(0, 1000).Draw(t, "id"), version: rapid.Int32Range(1, 3).Draw(t, "version"),
-					at: pack(rapid.Int32Range(-maxLat7, maxLat7).Draw(t, "lat"), rapid.Int32Range(-maxLon7, maxLon7).Draw(t, "lon")),
+					at: placeOf(rapid.Int32Range(-maxLon7, maxLon7).Draw(t, "lon"), rapid.Int32Range(-maxLat7, maxLat7).Draw(t, "lat")),
 				}
 				if have, ok := places[n.id]; ok && (inOrder || have.version == n.version) {
 					continue // which one stays is nobody's concern
@@ -98,7 +103,7 @@ func TestCover(t *testing.T) {
 			lon := corner.Lon + rapid.Int32Range(-spread, spread).Draw(t, "east")
 			lat := corner.Lat + rapid.Int32Range(-spread, spread).Draw(t, "north")
 			c := Coord{Lon: min(max(lon, -maxLon7), maxLon7), Lat: min(max(lat, -maxLat7), maxLat7)}
-			if err := l.append(locatedNode{id: id, at: pack(c.Lat, c.Lon)}); err != nil {
+			if err := l.append(locatedNode{id: id, at: placeOf(c.Lon, c.Lat)}); err != nil {
 				t.Fatal(err)
 			}
 			want.Add(region.CoverageTile(c.Point()))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	posm "github.com/paulmach/osm"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 )
 
@@ -12,18 +14,18 @@ import (
 // that says of itself nothing but its type may be one. Its outer ways that are areas by their tags are held back until
 // all such relations have been put together: they are then handed over with what the relations make of them.
 
-// claim is what a relation makes of an outer way: its polygon with holes if it is the only one, or a part of the outline
-// of an area.
+// claim is what a relation makes of an outer way.
 type claim struct {
-	polygon  Polygon
-	shared   *tags.Set // the tags of the area
-	relation int64
+	outline  *tags.Set // of the area that it encloses with others; or, if it is the only one around a polygon:
+	polygon  Polygon   // with its holes,
+	shared   *tags.Set // its tags,
+	relation int64     // and the relation
 }
 
 // assembleOldStyle hands over the areas of relations in the old style that several ways enclose, and the ways that were
 // held back. Of several claims to a way the last one counts.
 func (r *reader) assembleOldStyle(ctx context.Context) error {
-	claims := make(map[int64]*claim)
+	claims := make(map[int64]claim)
 	b := r.newBatch()
 	for i := range r.areas.oldStyle.Len() {
 		b.resolve(i, claims)
@@ -34,19 +36,15 @@ func (r *reader) assembleOldStyle(ctx context.Context) error {
 	outlines := r.areas.outlines.Slice()
 	return r.inBatches(ctx, len(outlines), func(b *batch, i int) {
 		w, _ := b.member(outlines[i])
-		if !w.IsArea {
-			return
+		if w.claim = claims[w.ID]; w.IsArea {
+			w.Outline = w.claim.outline
+			b.deliver(&w)
 		}
-		c := claims[w.ID]
-		if c != nil && c.polygon == nil {
-			w.Outline = c.shared
-		}
-		b.deliver(&w, c)
 	})
 }
 
 // resolve finds the tags of the polygons of a relation.
-func (b *batch) resolve(relation int, claims map[int64]*claim) {
+func (b *batch) resolve(relation int, claims map[int64]claim) {
 	area, made := b.assembleArea(b.r.areas.oldStyle, relation)
 	var list []*Area
 	counted := false
@@ -60,11 +58,11 @@ func (b *batch) resolve(relation int, claims map[int64]*claim) {
 			b.count(made)
 		}
 		if len(ways) == 1 {
-			claims[ways[0]] = &claim{made.Polygons[i], shared, area.ID}
+			claims[ways[0]] = claim{polygon: made.Polygons[i], shared: shared, relation: area.ID}
 			continue
 		}
 		for _, way := range ways {
-			claims[way] = &claim{shared: shared}
+			claims[way] = claim{outline: shared}
 		}
 		same := slices.IndexFunc(list, func(o *Area) bool { return slices.Equal(o.Tags.OSM(), shared.OSM()) })
 		if same < 0 {
@@ -81,27 +79,21 @@ func (b *batch) resolve(relation int, claims map[int64]*claim) {
 // sharedTags returns the tags that all of the ways have, and those of their relation; nil if the ways are no areas by
 // their tags, or share none.
 func (b *batch) sharedTags(ofRelation *tags.Set, ways []int64) *tags.Set {
-	var shared *tags.Set
+	var shared posm.Tags
 	for i, id := range ways {
 		w, _ := b.member(id)
 		if i == 0 {
-			shared = w.Tags
+			shared = w.Tags.OSM()
 		}
-		both := new(tags.Set)
-		for key, tag := range shared.All {
-			if w.Tags.Find(tag.Key) == tag.Value {
-				both.Add(key, tag.Key, tag.Value)
-			}
-		}
-		shared = both
+		shared = slices.DeleteFunc(shared, func(t posm.Tag) bool { return w.Tags.Find(t.Key) != t.Value })
 	}
-	if shared == nil || shared.Len() == 0 {
+	if len(shared) == 0 {
 		return nil
 	}
 	for key, tag := range ofRelation.All {
 		if key != tags.Type {
-			shared.Add(key, tag.Key, tag.Value)
+			shared = append(shared, tag)
 		}
 	}
-	return shared
+	return tags.Of(shared)
 }

@@ -6,6 +6,7 @@ package osm
 import (
 	"context"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
@@ -85,6 +86,7 @@ type Way struct {
 	// of the area, which is handed over as well.
 	Outline *tags.Set
 
+	claim         claim
 	nodes         *Nodes
 	road          profile.Road
 	isRoad, asked bool // see Road
@@ -105,23 +107,20 @@ func (w *Way) Closed() bool { return w.Nodes[0] == w.Nodes[len(w.Nodes)-1] }
 
 // NodeNoted says whether the i-th node is one that a consumer noted.
 func (w *Way) NodeNoted(i int) bool {
-	return w.Noted && w.Numbers[i] != Missing && w.nodes.noted(w.Numbers[i])
+	return w.Noted && w.Numbers[i] != Missing && w.nodes.at.Slice()[w.Numbers[i]].noted()
 }
 
 // Parts yields the parts of at least two nodes between those that are missing: from the one to before the other.
 func (w *Way) Parts(yield func(from, to int) bool) {
 	from := 0
-	for i, n := range w.Numbers {
-		if n != Missing {
+	for to := range len(w.Numbers) + 1 {
+		if to < len(w.Numbers) && w.Numbers[to] != Missing {
 			continue
 		}
-		if i-from > 1 && !yield(from, i) {
+		if to-from > 1 && !yield(from, to) {
 			return
 		}
-		from = i + 1
-	}
-	if len(w.Numbers)-from > 1 {
-		yield(from, len(w.Numbers))
+		from = to + 1
 	}
 }
 
@@ -133,11 +132,7 @@ type Relation struct {
 }
 
 // Member is an object that a relation has.
-type Member struct {
-	ID   int64
-	Kind mapdata.Kind
-	Role string
-}
+type Member = osmfile.Member
 
 // Area is a closed way or a relation with its polygons, at least one.
 type Area struct {

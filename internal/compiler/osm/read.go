@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/paulmach/orb"
@@ -54,23 +53,15 @@ type Extracts struct {
 // files are gone through once more before, to tell which of them has the newest version of an object.
 func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.Bar, consumers ...Consumer) (
 	*Extracts, error) {
-	if len(paths) == 0 {
-		return nil, errors.New("no extract given")
-	}
-	r := &reader{dir: dir, paths: paths, bar: bar, consumers: consumers,
+	r := &reader{paths: paths, bar: bar, consumers: consumers, versions: newVersions(dir),
 		nodes: newNodes(dir, len(paths) == 1), areas: newAreas(dir)}
-	r.free.New = func() any { return r.newBatch() }
-	defer func() {
-		for _, f := range r.files {
-			f.Close()
-		}
-	}()
 	// All of them before any is read, which may take long.
 	for _, path := range paths {
 		f, err := osmfile.Open(path, dir, bar)
 		if err != nil {
 			return nil, named(path, err)
 		}
+		defer f.Close()
 		r.files = append(r.files, f)
 	}
 	return r.read(ctx)
@@ -78,52 +69,44 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.B
 
 // reader is the reading of some files.
 type reader struct {
-	dir       *scratch.Dir
 	paths     []string
 	files     []*osmfile.File
 	bar       *progress.Bar
 	consumers []Consumer
-	free      sync.Pool // of batches for areas
 
-	file     int  // the one that is being read
-	located  bool // all nodes have been read
+	stage    string // of the passes over the files
+	file     int    // the one that is being read
 	versions *versions
 	nodes    *Nodes
 	areas    *areas
 	counts   Counts
 }
 
-// The stages that are reported.
+// The passes over the files.
 const (
 	stageVersions = "versions"
 	stageNodes    = "nodes"
 	stageWays     = "ways"
-	stageAreas    = "areas"
 )
 
 func (r *reader) read(ctx context.Context) (*Extracts, error) {
 	if len(r.files) > 1 {
-		r.versions = newVersions(r.dir)
-		fresh := func() osmfile.Batch { return &versionsBatch{file: int32(r.file)} }
-		err := r.pass(ctx, stageVersions, osmfile.Nodes|osmfile.Ways|osmfile.Relations, fresh, r.versions.take)
-		if err := cmp.Or(err, r.versions.finish(ctx)); err != nil {
+		err := r.pass(ctx, stageVersions, osmfile.Nodes|osmfile.Ways|osmfile.Relations, r.versions.finish)
+		if err != nil {
 			return nil, err
 		}
 	}
-	fresh := func() osmfile.Batch { return r.newBatch() }
-	take := func(b osmfile.Batch) error { return r.take(b.(*batch)) }
-	if err := r.pass(ctx, stageNodes, osmfile.Nodes|osmfile.Relations, fresh, take); err != nil {
+	finish := func(ctx context.Context) error {
+		return errors.Join(r.nodes.finish(ctx), r.areas.finishRelations(ctx))
+	}
+	if err := r.pass(ctx, stageNodes, osmfile.Nodes|osmfile.Relations, finish); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.nodes.finish(ctx), r.areas.finishRelations(ctx)); err != nil {
+	located := func(ctx context.Context, c Consumer) error { return c.Located(ctx, r.nodes) }
+	if err := r.eachConsumer(ctx, located); err != nil {
 		return nil, err
 	}
-	r.located = true
-	err := r.eachConsumer(ctx, func(ctx context.Context, c Consumer) error { return c.Located(ctx, r.nodes) })
-	if err != nil {
-		return nil, err
-	}
-	if err := r.pass(ctx, stageWays, osmfile.Ways, fresh, take); err != nil {
+	if err := r.pass(ctx, stageWays, osmfile.Ways, r.areas.ways.Sort); err != nil {
 		return nil, err
 	}
 	if r.counts.Nodes+r.counts.Ways+r.counts.Relations == 0 {
@@ -135,14 +118,10 @@ func (r *reader) read(ctx context.Context) (*Extracts, error) {
 	if err := r.eachConsumer(ctx, func(ctx context.Context, c Consumer) error { return c.Finish(ctx) }); err != nil {
 		return nil, err
 	}
-	e := &Extracts{Counts: r.counts}
-	e.Bounds, e.Tiles = r.nodes.cover()
-	for _, f := range r.files {
-		if t := f.Timestamp; t.After(e.Timestamp) {
-			e.Timestamp = t
-		}
-	}
-	return e, errors.Join(r.nodes.free(), r.areas.free(), r.versions.free())
+	bounds, tiles := r.nodes.cover()
+	newest := slices.MaxFunc(r.files, func(a, b *osmfile.File) int { return a.Timestamp.Compare(b.Timestamp) })
+	e := &Extracts{Counts: r.counts, Bounds: bounds, Tiles: tiles, Timestamp: newest.Timestamp}
+	return e, errors.Join(r.nodes.free(), r.areas.free(), r.versions.losers.Free())
 }
 
 // eachConsumer calls all consumers at a time. The first error ends the others.
@@ -154,25 +133,25 @@ func (r *reader) eachConsumer(ctx context.Context, f func(context.Context, Consu
 	return all.Wait()
 }
 
-// pass goes through all files.
-func (r *reader) pass(ctx context.Context, stage string, wanted osmfile.Kinds, fresh func() osmfile.Batch,
-	take func(osmfile.Batch) error) error {
+// pass goes through all files, and finishes what has been found.
+func (r *reader) pass(ctx context.Context, stage string, wanted osmfile.Kinds,
+	finish func(context.Context) error) error {
+	r.stage = stage
 	var total int64
 	for _, f := range r.files {
 		total += f.Remaining(wanted)
 	}
 	r.bar.Start(stage, total)
+	fresh := func() osmfile.Batch { return r.newBatch() }
+	take := func(b osmfile.Batch) error { return r.take(b.(*batch)) }
 	for i, f := range r.files {
 		r.file = i
 		if err := f.Scan(ctx, wanted, fresh, take); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return named(r.paths[i], err)
+			return cmp.Or(ctx.Err(), named(r.paths[i], err))
 		}
 	}
 	r.bar.Finish()
-	return ctx.Err()
+	return finish(ctx)
 }
 
 // batch is what was made of some objects in a row.
@@ -181,9 +160,10 @@ type batch struct {
 	parts []Batch // of the consumers
 	load  int     // how much is in it, by a rough measure
 
-	nodes  []locatedNode
-	counts Counts
-	areas  areaBatch
+	versions []version
+	nodes    []locatedNode
+	areas    areaBatch
+	counts   Counts
 
 	node     Node
 	relation Relation
@@ -196,7 +176,7 @@ type batch struct {
 const fullLoad = 1 << 15
 
 func (r *reader) newBatch() *batch {
-	b := &batch{r: r}
+	b := &batch{r: r, areas: areaBatch{of: r.areas}}
 	for _, c := range r.consumers {
 		b.parts = append(b.parts, c.NewBatch())
 	}
@@ -206,10 +186,10 @@ func (r *reader) newBatch() *batch {
 // take takes what a batch has gathered, in the order of the files.
 func (r *reader) take(b *batch) error {
 	r.counts.add(b.counts)
-	if err := errors.Join(r.nodes.add(b.nodes), r.areas.take(&b.areas)); err != nil {
+	if err := errors.Join(r.versions.add(b.versions), r.nodes.add(b.nodes), b.areas.take()); err != nil {
 		return err
 	}
-	b.nodes, b.counts, b.load = b.nodes[:0], Counts{}, 0
+	b.versions, b.nodes, b.counts, b.load = b.versions[:0], b.nodes[:0], Counts{}, 0
 	// The consumers share nothing, and taking is what is done on one core only.
 	var all errgroup.Group
 	for i, c := range r.consumers {
@@ -218,16 +198,17 @@ func (r *reader) take(b *batch) error {
 	return all.Wait()
 }
 
-// Add implements osmfile.Batch. Before all nodes have been read, all that counts of a way is where its nodes are, if it
-// says so.
+// Add implements osmfile.Batch.
 func (b *batch) Add(o *osmfile.Object) (full bool) {
+	b.load += 1 + o.Tags.Len() + len(o.Refs) + len(o.Members)
 	switch {
+	case b.r.stage == stageVersions:
+		b.versions = append(b.versions, version{o.ID, o.Version, int32(b.r.file), o.Kind})
 	case !b.r.versions.wins(o, b.r.file):
-	case o.Kind == mapdata.KindWay && !b.r.located:
+	case o.Kind == mapdata.KindWay && b.r.stage == stageNodes: // which says where its nodes are
 		for _, p := range o.Places {
-			b.nodes = append(b.nodes, locatedNode{id: p.ID, at: pack(p.Lat, p.Lon)})
+			b.nodes = append(b.nodes, locatedNode{id: p.ID, at: placeOf(p.Lon, p.Lat)})
 		}
-		b.load += len(o.Places)
 	case o.TooLarge:
 		b.counts.TooLarge++
 	case o.Kind == mapdata.KindNode:
@@ -242,13 +223,12 @@ func (b *batch) Add(o *osmfile.Object) (full bool) {
 
 func (b *batch) addNode(o *osmfile.Object) {
 	b.counts.Nodes++
-	b.load += 1 + o.Tags.Len()
-	at := pack(o.Lat, o.Lon)
+	at := placeOf(o.Lon, o.Lat)
 	if o.Tags.Len() > 0 {
 		b.node = Node{ID: o.ID, At: Coord{Lon: o.Lon, Lat: o.Lat}, Tags: &o.Tags}
 		for _, part := range b.parts {
 			if part.Node(&b.node) {
-				at |= notedNode
+				at.lat2 |= 1
 			}
 		}
 	}
@@ -257,12 +237,7 @@ func (b *batch) addNode(o *osmfile.Object) {
 
 func (b *batch) addRelation(o *osmfile.Object) {
 	b.counts.Relations++
-	b.load += len(o.Members) + o.Tags.Len()
-	members := b.relation.Members[:0]
-	for _, m := range o.Members {
-		members = append(members, Member(m))
-	}
-	b.relation = Relation{ID: o.ID, Tags: &o.Tags, Members: members}
+	b.relation = Relation{ID: o.ID, Tags: &o.Tags, Members: o.Members}
 	wanted := false
 	for _, part := range b.parts {
 		if part.Relation(&b.relation) {
@@ -274,7 +249,6 @@ func (b *batch) addRelation(o *osmfile.Object) {
 
 func (b *batch) addWay(o *osmfile.Object) {
 	b.counts.Ways++
-	b.load += len(o.Refs) + o.Tags.Len()
 	w := &b.way
 	w.ID, w.Tags, w.Nodes = o.ID, &o.Tags, w.Nodes[:0]
 	for _, id := range o.Refs {
@@ -295,7 +269,7 @@ func (b *batch) addWay(o *osmfile.Object) {
 			return // until it is known whether its tags are those of the relation's area
 		}
 	}
-	b.deliver(w, nil)
+	b.deliver(w)
 }
 
 // locate completes a way of which the id, the tags and the nodes are known.
@@ -311,17 +285,16 @@ func (b *batch) locate(w *Way) {
 		}
 		at := places[number]
 		w.Numbers, w.Coords = append(w.Numbers, number), append(w.Coords, at.coord())
-		w.Noted = w.Noted || at&notedNode != 0
+		w.Noted = w.Noted || at.noted()
 	}
 }
 
-// deliver hands a way to the consumers, and what it encloses. The claim is that of a relation in the old style, or nil.
-func (b *batch) deliver(w *Way, c *claim) {
+// deliver hands a way to the consumers, and what it encloses.
+func (b *batch) deliver(w *Way) {
 	var polygons []Polygon
-	claimed := c != nil && c.polygon != nil
 	switch {
-	case claimed:
-		polygons = []Polygon{c.polygon}
+	case w.claim.polygon != nil:
+		polygons = []Polygon{w.claim.polygon}
 	case !w.IsArea || !w.Closed():
 	case w.Lacks > 0: // without some of its corners an area is another one
 		b.counts.BrokenAreas++
@@ -343,10 +316,7 @@ func (b *batch) deliver(w *Way, c *claim) {
 		return
 	}
 	b.area = Area{Kind: mapdata.KindWay, ID: w.ID, Tags: w.Tags, Polygons: polygons, Outline: w.Outline,
-		Noted: w.appendNoted(b.area.Noted[:0])}
-	if claimed {
-		b.area.Shared, b.area.Relation = c.shared, c.relation
-	}
+		Shared: w.claim.shared, Relation: w.claim.relation, Noted: w.appendNoted(b.area.Noted[:0])}
 	b.deliverArea(&b.area)
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// versions tells which of several files has the newest version of an object; of equal ones it is the first file. A nil
-// versions is that of a single file, whose objects are all taken.
+// versions tells which of several files has the newest version of an object; of equal ones it is the first file. The
+// objects of a single file are all taken.
 type versions struct {
 	sorter *scratch.Sorter[version]
 	losers *scratch.Array[version] // the objects that are not taken, by kind and id
@@ -35,26 +35,12 @@ func newVersions(dir *scratch.Dir) *versions {
 		})}
 }
 
-// versionsBatch gathers the versions of objects of a file.
-type versionsBatch struct {
-	file int32
-	list []version
-}
-
-// Add implements osmfile.Batch.
-func (b *versionsBatch) Add(o *osmfile.Object) (full bool) {
-	b.list = append(b.list, version{o.ID, o.Version, b.file, o.Kind})
-	return len(b.list) >= fullLoad
-}
-
-func (v *versions) take(of osmfile.Batch) error {
-	b := of.(*versionsBatch)
-	for _, o := range b.list {
+func (v *versions) add(list []version) error {
+	for _, o := range list {
 		if err := v.sorter.Add(o); err != nil {
 			return err
 		}
 	}
-	b.list = b.list[:0]
 	return nil
 }
 
@@ -74,9 +60,6 @@ func (v *versions) finish(ctx context.Context) error {
 
 // wins says whether the version of an object in a file is the one to take.
 func (v *versions) wins(o *osmfile.Object, file int) bool {
-	if v == nil {
-		return true
-	}
 	is := version{id: o.ID, kind: o.Kind}
 	losers := v.losers.Slice()
 	i, _ := slices.BinarySearchFunc(losers, is, compareObjects)
@@ -86,11 +69,4 @@ func (v *versions) wins(o *osmfile.Object, file int) bool {
 		}
 	}
 	return true
-}
-
-func (v *versions) free() error {
-	if v == nil {
-		return nil
-	}
-	return v.losers.Free()
 }

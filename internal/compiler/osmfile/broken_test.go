@@ -82,11 +82,6 @@ func TestBrokenExtracts(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("none", func(t *testing.T) {
-		if _, err := osm.Read(t.Context(), osmtest.Dir(t), nil, nil, new(osmtest.Recorder)); err == nil {
-			t.Error("no error")
-		}
-	})
 	t.Run("second", func(t *testing.T) {
 		good, bad := osmtest.WriteFile(t, "good.osm", []byte(text)), osmtest.WriteFile(t, "bad.osm", []byte(text[:len(text)/2]))
 		if _, err := osm.Read(t.Context(), osmtest.Dir(t), []string{good, bad}, nil, new(osmtest.Recorder)); err == nil ||

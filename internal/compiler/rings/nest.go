@@ -2,7 +2,6 @@ package rings
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/paulmach/orb"
@@ -28,7 +27,6 @@ func (j *joiner) nest(chains [][]step) {
 	}
 	slices.SortStableFunc(rings, func(a, b *ring) int { return cmp.Compare(b.area, a.area) })
 	for i, r := range rings {
-		r.polygon = -1
 		outer := -1
 		for _, around := range slices.Backward(rings[:i]) {
 			if around.encloses(r) {
@@ -39,55 +37,46 @@ func (j *joiner) nest(chains [][]step) {
 		switch {
 		case r.depth%2 == 1:
 			if outer >= 0 {
-				j.Polygons[outer] = append(j.Polygons[outer], r.oriented(false))
+				slices.Reverse(r.points)
+				j.Polygons[outer] = append(j.Polygons[outer], r.points)
 			}
 		case r.depth == 0 && len(r.ways) == 0:
 			j.Broken = true // a hole in nothing: its outer ring is missing
 		default:
 			r.polygon = len(j.Polygons)
-			j.Polygons = append(j.Polygons, Polygon{r.oriented(true)})
+			j.Polygons = append(j.Polygons, Polygon{r.points})
 			j.Outer = append(j.Outer, r.ways)
 		}
 	}
 }
 
-// ring makes a ring of a chain; nil if it encloses nothing.
+// ring makes a ring of a chain, counter-clockwise; nil if it encloses nothing.
 func (j *joiner) ring(chain []step) *ring {
-	r := new(ring)
+	if len(chain) < 3 {
+		return nil
+	}
+	r := &ring{polygon: -1, bound: j.at(chain[0].node).Point().Bound()}
 	for _, s := range chain {
-		// Two nodes may lie at one place, where a gap was closed.
-		if at := j.at(s.node); len(r.points) == 0 || r.points[len(r.points)-1] != at {
-			r.points = append(r.points, at)
-		}
+		at := j.at(s.node)
+		r.points = append(r.points, at)
+		r.bound = r.bound.Extend(at.Point())
 		// A hole that shares a part of the outer ring makes a dent in it.
-		if p := &j.pieces[s.piece]; !p.Inner && (len(r.ways) == 0 || r.ways[len(r.ways)-1] != p.Way) {
+		if p := &j.pieces[s.piece]; !p.Inner {
 			r.ways = append(r.ways, p.Way)
 		}
 	}
-	if len(r.points) < 3 {
-		return nil
-	}
-	if r.points[0] != r.points[len(r.points)-1] {
-		r.points = append(r.points, r.points[0])
-	}
-	if r.area = math.Abs(r.points.Area()); r.area == 0 {
-		return nil
-	}
+	// Two nodes may lie at one place, where a gap was closed.
+	r.points = slices.Compact(append(r.points, r.points[0]))
 	slices.Sort(r.ways)
 	r.ways = slices.Compact(r.ways)
-	r.bound = orb.Bound{Min: r.points[0].Point(), Max: r.points[0].Point()}
-	for _, at := range r.points {
-		r.bound = r.bound.Extend(at.Point())
+	switch r.area = r.points.Area(); {
+	case r.area == 0:
+		return nil
+	case r.area < 0:
+		slices.Reverse(r.points)
+		r.area = -r.area
 	}
 	return r
-}
-
-// oriented returns the points counter-clockwise, or clockwise.
-func (r *ring) oriented(ccw bool) Ring {
-	if (r.points.Area() > 0) != ccw {
-		slices.Reverse(r.points)
-	}
-	return r.points
 }
 
 // encloses says whether another ring lies within this one. Rings do not cross, so one point tells, if it is not on

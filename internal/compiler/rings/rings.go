@@ -1,5 +1,5 @@
-// Package rings makes the polygons of an area of the lines that enclose it: Assemble. The lines are joined to rings (this
-// file), of which some lie within others (nest.go).
+// Package rings makes the polygons of an area of the lines that enclose it: Assemble joins the lines to rings (trace.go),
+// of which some lie within others (nest.go).
 package rings
 
 import (
@@ -97,10 +97,7 @@ func (p *Piece) key() string {
 	case p.first() > p.last():
 		slices.Reverse(nodes)
 	}
-	key := make([]byte, 0, 8*len(nodes))
-	for _, n := range nodes {
-		key = binary.LittleEndian.AppendUint64(key, n)
-	}
+	key, _ := binary.Append(nil, binary.LittleEndian, nodes) // of numbers it cannot fail
 	return string(key)
 }
 

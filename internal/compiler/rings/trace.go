@@ -45,11 +45,10 @@ func (j *joiner) sortByAngle(node uint64, ends []end) {
 	center := j.at(node).Point()
 	angle := func(e end) float64 {
 		nodes := j.piece(e).Nodes
-		to := nodes[1]
+		p := j.at(nodes[1]).Point()
 		if e%2 == 1 {
-			to = nodes[len(nodes)-2]
+			p = j.at(nodes[len(nodes)-2]).Point()
 		}
-		p := j.at(to).Point()
 		return math.Atan2(p[1]-center[1], p[0]-center[0])
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(angle(a), angle(b)) })

@@ -38,11 +38,8 @@ func CheckRings(t T, mp orb.MultiPolygon) {
 	t.Helper()
 	for i, polygon := range mp {
 		for k, r := range polygon {
-			if len(r) < 4 || r[0] != r[len(r)-1] {
-				t.Errorf("polygon %d, ring %d is open: %v", i, k, r)
-			}
-			if (r.Orientation() == orb.CCW) != (k == 0) {
-				t.Errorf("polygon %d, ring %d runs the wrong way round: %v", i, k, r)
+			if !r.Closed() || (r.Orientation() == orb.CCW) != (k == 0) {
+				t.Errorf("polygon %d, ring %d is open, or runs the wrong way round: %v", i, k, r)
 			}
 		}
 	}

@@ -71,54 +71,46 @@ type Recorder struct {
 	Areas     []osm.Area
 	// NotedOf are the ids of the noted nodes of ways, which the ways themselves do not know any more.
 	NotedOf map[int64][]int64
-	Index   *osm.Nodes // until the end of reading
 }
 
+// recorded is what a batch has gathered.
 type recorded struct {
-	r         *Recorder
-	noted     map[int64][]int64
-	nodes     []osm.Node
-	ways      []osm.Way
-	relations []osm.Relation
-	areas     []osm.Area
+	r  *Recorder
+	of Recorder
 }
 
 // NewBatch implements osm.Consumer.
-func (r *Recorder) NewBatch() osm.Batch { return &recorded{r: r} }
+func (r *Recorder) NewBatch() osm.Batch {
+	return &recorded{r, Recorder{NotedOf: make(map[int64][]int64)}}
+}
 
 // Take implements osm.Consumer.
 func (r *Recorder) Take(b osm.Batch) error {
-	of := b.(*recorded)
-	r.Nodes, r.Ways = append(r.Nodes, of.nodes...), append(r.Ways, of.ways...)
-	r.Relations, r.Areas = append(r.Relations, of.relations...), append(r.Areas, of.areas...)
-	if len(of.noted) > 0 && r.NotedOf == nil {
+	of := b.(*recorded).of
+	r.Nodes, r.Ways = append(r.Nodes, of.Nodes...), append(r.Ways, of.Ways...)
+	r.Relations, r.Areas = append(r.Relations, of.Relations...), append(r.Areas, of.Areas...)
+	if r.NotedOf == nil {
 		r.NotedOf = make(map[int64][]int64)
 	}
-	maps.Copy(r.NotedOf, of.noted)
-	*of = recorded{r: r}
+	maps.Copy(r.NotedOf, of.NotedOf)
+	b.(*recorded).of = Recorder{NotedOf: make(map[int64][]int64)}
 	return nil
 }
 
 // Located implements osm.Consumer.
-func (r *Recorder) Located(_ context.Context, nodes *osm.Nodes) error {
-	r.Index = nodes
-	return nil
-}
+func (r *Recorder) Located(context.Context, *osm.Nodes) error { return nil }
 
 // Finish implements osm.Consumer.
 func (r *Recorder) Finish(context.Context) error { return nil }
 
 func (b *recorded) Node(n *osm.Node) bool {
-	c := *n
-	c.Tags = tags.Of(n.Tags.OSM())
-	b.nodes = append(b.nodes, c)
+	b.of.Nodes = append(b.of.Nodes, osm.Node{ID: n.ID, At: n.At, Tags: tags.Of(n.Tags.OSM())})
 	return b.r.Notes != nil && b.r.Notes(n)
 }
 
 func (b *recorded) Relation(r *osm.Relation) bool {
-	c := *r
-	c.Tags, c.Members = tags.Of(r.Tags.OSM()), slices.Clone(r.Members)
-	b.relations = append(b.relations, c)
+	b.of.Relations = append(b.of.Relations,
+		osm.Relation{ID: r.ID, Tags: tags.Of(r.Tags.OSM()), Members: slices.Clone(r.Members)})
 	return b.r.Wants == nil && r.Tags.HasAny(tags.Main) || b.r.Wants != nil && b.r.Wants(r)
 }
 
@@ -126,25 +118,23 @@ func (b *recorded) Way(w *osm.Way) {
 	c := *w
 	c.Tags = tags.Of(w.Tags.OSM())
 	c.Nodes, c.Numbers, c.Coords = slices.Clone(w.Nodes), slices.Clone(w.Numbers), slices.Clone(w.Coords)
-	b.ways = append(b.ways, c)
+	b.of.Ways = append(b.of.Ways, c)
 	if !w.Noted {
 		return
 	}
-	if b.noted == nil {
-		b.noted = make(map[int64][]int64)
-	}
-	b.noted[w.ID] = nil // of the same way in the file before
+	var noted []int64
 	for i, id := range w.Nodes {
 		if w.NodeNoted(i) {
-			b.noted[w.ID] = append(b.noted[w.ID], id)
+			noted = append(noted, id)
 		}
 	}
+	b.of.NotedOf[w.ID] = noted
 }
 
 func (b *recorded) Area(a *osm.Area) {
 	c := *a
 	c.Tags, c.Noted = tags.Of(a.Tags.OSM()), slices.Clone(a.Noted)
-	b.areas = append(b.areas, c)
+	b.of.Areas = append(b.of.Areas, c)
 }
 
 // Node returns a node by its id, or nil.
