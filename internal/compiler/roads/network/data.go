@@ -47,7 +47,7 @@ type Road struct {
 
 // Restriction is a turn restriction: from a way, over a node or ways, to a way.
 type Restriction struct {
-	From, To int64  // way ids
+	From, To int64  // ids of ways, as ViaWays; all of them are in Data.Roads
 	ViaNode  uint32 // an index into Data.Nodes, or NoNode when ViaWays is set
 	ViaWays  []int64
 	Only     bool          // only_…: the turn that must be made; otherwise the one that must not

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -17,29 +18,23 @@ import (
 // edgeEnd is an end of an edge at a junction. Its number is twice the edge's, and 1 where it is the last one; that is
 // also the number of the arc that leaves the node there. Next is the next end at the same node, in the order of their
 // numbers; after the last one comes the first.
-//
-// About is, from the lowest bit, the bearing at which the edge leaves the node, in 2^24ths of a turn clockwise from
-// north; the modes of which exactly two pieces of road meet there; those that cannot pass the node; and whether
-// restrictions are over it.
-type edgeEnd struct{ Next, About uint32 }
-
-const (
-	bearingBits   = 24
-	bearingMask   = 1<<bearingBits - 1
-	twoAt         = bearingBits
-	blockedAt     = bearingBits + 3
-	restrictedEnd = 1 << 30
-)
-
-func (e edgeEnd) two() mapdata.Modes     { return mapdata.Modes(e.About>>twoAt) & allModes }
-func (e edgeEnd) blocked() mapdata.Modes { return mapdata.Modes(e.About>>blockedAt) & allModes }
+type edgeEnd struct {
+	Next    uint32
+	Bearing uint32        // at which the edge leaves the node
+	Two     mapdata.Modes // those of which exactly two pieces of road meet there
+	Blocked mapdata.Modes // those that cannot pass the node
+	// Restricted says that restrictions are over the node.
+	Restricted bool
+	_          uint8
+}
 
 // emitter puts together the edges of all chains, with their shapes, their controls and the leaves of the index.
 type emitter struct {
 	*builder
 	shape, controls *region.SectionWriter
 	leaves          [len(roadgraph.Indexes)]*leafWriter
-	made            int // edges
+	made            int       // edges
+	free            sync.Pool // of pieces
 }
 
 const (
@@ -52,11 +47,9 @@ const (
 
 // makeEdges makes the edges of chains in their order, and finds where they meet.
 func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) error {
-	if len(b.roads) >= maxEdges || b.edgeCount >= maxEdges {
-		return fmt.Errorf("the extract has too many roads: %d edges", b.edgeCount)
-	}
 	e := &emitter{builder: b, shape: b.w.Direct(roadgraph.ShapeSection, sizeOf[uint32]()),
-		controls: b.w.Spool(roadgraph.ControlsSection, sizeOf[roadgraph.Control]())}
+		controls: b.w.Spool(roadgraph.ControlsSection, sizeOf[roadgraph.Control]()),
+		free:     sync.Pool{New: func() any { return &pieces{into: map[cursor]uint32{}} }}}
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
@@ -64,7 +57,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 		extend(b.ends, 2*b.edgeCount), extend(b.usedAs, len(b.roads))); err != nil {
 		return err
 	}
-	b.bar.Start("edges", int64(chains.Len()))
+	b.bar.Start("edges", int64(b.edgeCount))
 	var failed error
 	err := inorder.Run(ctx, func(give func([]chain) bool) {
 		var some []chain
@@ -79,7 +72,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 		})
 		give(some)
 	}, func(some []chain) (*pieces, error) {
-		p := &pieces{chains: len(some)}
+		p := e.free.Get().(*pieces)
 		for i := range some {
 			p.chain(b, &some[i])
 		}
@@ -98,9 +91,9 @@ func (e *emitter) points() uint32 { return uint32(e.shape.Len() / 4) }
 
 // take adds the edges that were made of some chains.
 func (e *emitter) take(p *pieces) error {
-	e.bar.Add(int64(p.chains))
+	e.bar.Add(int64(len(p.edges)))
 	first, points := uint32(e.made), e.points()
-	if int64(points)+int64(len(p.shape)) > math.MaxUint32-3*roadgraph.MaxEdgeShape {
+	if e.edgeCount >= maxEdges || int64(points)+int64(len(p.shape)) > math.MaxUint32-3*roadgraph.MaxEdgeShape {
 		return fmt.Errorf("the extract has too many roads: %d points of %d edges", points, e.edgeCount)
 	}
 	for i := range p.edges {
@@ -134,19 +127,22 @@ func (e *emitter) take(p *pieces) error {
 	for i := range p.controls {
 		p.controls[i].Edge += first
 	}
-	for _, v := range p.into {
-		e.into[v.at] = 2*first + v.end
+	for at, end := range p.into {
+		e.into[at] = 2*first + end
 	}
-	return cmp.Or(region.Append(e.shape, p.shape...), region.Append(e.controls, p.controls...))
+	err := cmp.Or(region.Append(e.shape, p.shape...), region.Append(e.controls, p.controls...))
+	p.reset()
+	e.free.Put(p)
+	return err
 }
 
 // join adds an end of an edge to those at its node, of which it is the last one so far.
 func (b *builder) join(end uint32, m meeting) {
 	ends, last := b.ends.Slice(), &b.lastEnd.Slice()[m.node]
-	next := end
+	m.Next = end
 	if *last != 0 {
-		next, ends[*last-1].Next = ends[*last-1].Next, end
+		m.Next, ends[*last-1].Next = ends[*last-1].Next, end
 	}
-	ends[end] = edgeEnd{next, m.about}
+	ends[end] = m.edgeEnd
 	*last = end + 1
 }

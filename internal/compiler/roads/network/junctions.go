@@ -54,10 +54,7 @@ func (b *builder) markJunctions() {
 			flags[r.ViaNode].mark(r.Modes)
 		}
 		for _, way := range r.ViaWays {
-			road, ok := b.data.FirstOf(way)
-			if !ok {
-				continue
-			}
+			road, _ := b.data.FirstOf(way)
 			b.via[road] = true
 			nodes := b.data.NodesOf(road)
 			for _, node := range nodes {

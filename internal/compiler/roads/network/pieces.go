@@ -12,16 +12,22 @@ import (
 // pieces are the edges of some chains in a row, with all that can be made of them without those before. The numbers of
 // edges count from the first of these, and those of words of shapes, too.
 type pieces struct {
-	chains   int
 	edges    []roadgraph.Edge // of roads by their numbers in Data
 	shape    []uint32
 	leaves   [len(roadgraph.Indexes)][]leaf
 	meets    []meeting // two for each edge
 	controls []roadgraph.Control
-	into     []viaEdge
+	into     map[cursor]uint32 // ends of edges over which restrictions lead; see builder
 
 	nodes []uint32 // of an edge
 	line  []Node
+}
+
+// reset empties the lists, whose memory stays.
+func (p *pieces) reset() {
+	clear(p.into)
+	*p = pieces{edges: p.edges[:0], shape: p.shape[:0], meets: p.meets[:0], controls: p.controls[:0], into: p.into,
+		leaves: [len(roadgraph.Indexes)][]leaf{p.leaves[0][:0], p.leaves[1][:0]}, nodes: p.nodes, line: p.line}
 }
 
 // leaf is one that is not in a group yet.
@@ -33,12 +39,9 @@ type leaf struct {
 }
 
 // meeting is an end of an edge: its node, or NoNode where it is no junction for those on the edge.
-type meeting struct{ node, about uint32 }
-
-// viaEdge is an end of an edge by the place where the edge is entered there.
-type viaEdge struct {
-	at  cursor
-	end uint32
+type meeting struct {
+	node uint32
+	edgeEnd
 }
 
 // chain adds the edges of a chain.
@@ -66,8 +69,8 @@ func (p *pieces) chain(b *builder, of *chain) {
 		p.edges = append(p.edges, edge)
 		p.addShape(number, m)
 		if b.via[c.road] {
-			behind := cursor{c.road, c.at + c.step*int32(len(p.line)-1), -c.step}
-			p.into = append(p.into, viaEdge{c, 2 * number}, viaEdge{behind, 2*number + 1})
+			p.into[c] = 2 * number
+			p.into[cursor{c.road, c.at + c.step*int32(len(p.line)-1), -c.step}] = 2*number + 1
 		}
 		p.meet(b, m)
 		p.control(b, number, c.step < 0)
@@ -90,14 +93,11 @@ func (p *pieces) meet(b *builder, m mapdata.Modes) {
 		next, step := at, 1-2*end
 		for next += step; next > 0 && next < last && p.line[next] == p.line[at]; next += step {
 		}
-		about := bearing(p.line[at], p.line[next]) | uint32(flags.two())<<twoAt
+		e := edgeEnd{Bearing: bearing(p.line[at], p.line[next]), Two: flags.two(), Restricted: flags&restrictedBit != 0}
 		if flags&specialBit != 0 {
-			about |= uint32(b.specialAt(n).Stops) << blockedAt
+			e.Blocked = b.specialAt(n).Stops
 		}
-		if flags&restrictedBit != 0 {
-			about |= restrictedEnd
-		}
-		p.meets = append(p.meets, meeting{n, about})
+		p.meets = append(p.meets, meeting{n, e})
 	}
 }
 
@@ -182,12 +182,15 @@ func distance(a, b Node) float64 {
 	return sphere.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
 }
 
-// bearing is the direction in which the great circle from a to b leaves a, in 2^24ths of a turn clockwise from north.
+const bearingBits = 24
+
+// bearing is the direction in which the great circle from a to b leaves a, in 2^24ths of a turn clockwise from north;
+// what is above the lowest 24 bits does not matter.
 func bearing(a, b Node) uint32 {
 	const unit = math.Pi / 180 * 1e-7
 	sinA, cosA := math.Sincos(float64(a.Lat) * unit)
 	sinLon, cosLon := math.Sincos(float64(sphere.Eastward(a.Lon, b.Lon)) * unit)
 	sinB, cosB := math.Sincos(float64(b.Lat) * unit)
 	turn := math.Atan2(sinLon*cosB, cosA*sinB-sinA*cosB*cosLon) / (2 * math.Pi)
-	return uint32(int32(math.Round(turn*(1<<bearingBits)))) & bearingMask
+	return uint32(int32(math.Round(turn * (1 << bearingBits))))
 }

@@ -116,14 +116,15 @@ func (b *builder) restrictions() *automaton {
 			if r.Modes&mode == 0 {
 				continue
 			}
-			if r.ViaNode != NoNode {
-				b.restrict(m, i, r, r.ViaNode, nil, r.ViaNode)
-			} else if first, ok := b.data.FirstOf(r.ViaWays[0]); ok {
+			starts := []uint32{r.ViaNode}
+			if len(r.ViaWays) > 0 {
+				first, _ := b.data.FirstOf(r.ViaWays[0])
 				nodes := b.data.NodesOf(first)
-				for _, start := range slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]}) {
-					if via, end, ok := b.along(r.ViaWays, start, mode); ok {
-						b.restrict(m, i, r, start, via, end)
-					}
+				starts = slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]})
+			}
+			for _, start := range starts {
+				if via, end, ok := b.along(r.ViaWays, start, mode); ok {
+					b.restrict(m, i, r, start, via, end)
 				}
 			}
 		}
@@ -182,10 +183,7 @@ func (b *builder) endsOf(way int64, node uint32) []uint32 {
 // lead; false where the ways do not connect or the mode may not travel them.
 func (b *builder) along(ways []int64, node uint32, mode mapdata.Modes) (arcs []uint32, end uint32, ok bool) {
 	for _, way := range ways {
-		road, ok := b.data.FirstOf(way)
-		if !ok {
-			return nil, 0, false
-		}
+		road, _ := b.data.FirstOf(way)
 		nodes := b.data.NodesOf(road)
 		c := b.start(2 * road)
 		if nodes[0] != node {

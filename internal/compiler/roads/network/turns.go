@@ -1,7 +1,9 @@
 package network
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -63,43 +65,45 @@ func (b *builder) arc(end uint32, mode mapdata.Modes) uint32 {
 
 // makeTurns writes the turns of all edges, and the copies of arcs that restrictions over ways need.
 func (b *builder) makeTurns(ctx context.Context) error {
-	edges := b.edges.Len() - 1
+	edges := b.edges.Slice()
+	count := len(edges) - 1 // the last one stands for the end
 	m := b.restrictions()
-	m.link(uint32(2 * edges))
-	var copies []roadgraph.Copy
+	m.link(uint32(2 * count))
 	for _, at := range m.copies {
 		s := &m.states[at]
-		copies = append(copies, roadgraph.Copy{Mode: uint32(s.mode), Arc: s.arc})
 		b.edgeFlags.Slice()[s.arc>>1] |= roadgraph.FlagsOf(roadgraph.Copied, s.mode)
 	}
 	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
 	words := func() uint32 { return uint32(out.Len() / 4) }
-	b.bar.Start("turns", int64(edges))
-	err := inorder.Ranges(ctx, edges, someEdges, func(from, to int) (*turnWriter, error) {
-		w := &turnWriter{builder: b, automaton: m, from: from, words: make([]uint32, 0, 8*someEdges)}
-		for edge := uint32(from); edge < uint32(to); edge++ {
-			w.edge(edge)
+	b.bar.Start("turns", int64(count))
+	err := inorder.Ranges(ctx, count, someEdges, func(from, to int) (*turnWriter, error) {
+		w := &turnWriter{builder: b, automaton: m, edges: edges[from:to], words: make([]uint32, 0, 8*someEdges)}
+		for i := range w.edges {
+			if err := w.edge(uint32(from+i), &w.edges[i]); err != nil {
+				return nil, err
+			}
 		}
 		return w, nil
 	}, func(w *turnWriter) error {
-		b.bar.Add(int64(len(w.made)))
+		b.bar.Add(int64(len(w.edges)))
 		if int64(words())+int64(len(w.words)) > math.MaxUint32 {
-			return fmt.Errorf("the extract has too many turns")
+			return errors.New("the extract has too many turns")
 		}
-		edges := b.edges.Slice()[w.from:]
-		for i, made := range w.made {
-			edges[i].FirstTurn, edges[i].Flags = words()+made.first, made.flags
+		for i := range w.edges {
+			w.edges[i].FirstTurn += words()
 		}
 		return region.Append(out, w.words...)
 	})
 	if err != nil {
 		return err
 	}
-	b.edges.Slice()[edges].FirstTurn = words()
-	for i, at := range m.copies {
+	edges[count].FirstTurn = words()
+	var copies []roadgraph.Copy
+	for _, at := range m.copies {
+		s := &m.states[at]
+		copies = append(copies, roadgraph.Copy{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
 		w := &turnWriter{builder: b, automaton: m}
 		w.copy(at)
-		copies[i].FirstTurn = words()
 		if err := region.Append(out, w.words...); err != nil {
 			return err
 		}
@@ -107,37 +111,31 @@ func (b *builder) makeTurns(ctx context.Context) error {
 	if len(copies) > 0 {
 		copies = append(copies, roadgraph.Copy{FirstTurn: words()})
 	}
-	if err := out.Close(); err != nil {
-		return err
-	}
 	b.bar.Finish()
-	return direct(b.w, roadgraph.CopiesSection, copies)
+	return cmp.Or(out.Close(), direct(b.w, roadgraph.CopiesSection, copies))
 }
 
 // turnWriter makes the turns of some edges in a row.
 type turnWriter struct {
 	*builder
 	*automaton
-	from  int // the first edge
+	edges []roadgraph.Edge
 	words []uint32
-	made  []edgeTurns
-	group []uint32
+	group []uint32 // ends of edges at a node
 }
 
-// edgeTurns is where the words of an edge begin, and all its flags.
-type edgeTurns struct {
-	first uint32
-	flags roadgraph.EdgeFlags
-}
-
-// edge writes the turns of an edge.
-func (w *turnWriter) edge(edge uint32) {
-	first := len(w.words)
+// edge makes the turns of an edge. It notes where they begin, counted from those of the first of the edges.
+func (w *turnWriter) edge(number uint32, edge *roadgraph.Edge) error {
+	edge.FirstTurn = uint32(len(w.words))
 	var back [2]bool
-	back[0] = w.turns(2*edge+1, allModes, nothing)
-	atEnd := len(w.words) - first
-	back[1] = w.turns(2*edge, allModes, nothing)
-	w.made = append(w.made, edgeTurns{uint32(first), w.edgeFlags.Slice()[edge].WithTurns(atEnd, back)})
+	back[0] = w.turns(2*number+1, allModes, nothing)
+	atEnd := uint32(len(w.words)) - edge.FirstTurn
+	back[1] = w.turns(2*number, allModes, nothing)
+	edge.Flags = w.edgeFlags.Slice()[number].WithTurns(int(atEnd), back)
+	if uint32(len(w.words))-edge.FirstTurn > roadgraph.MaxTurns {
+		return fmt.Errorf("too many roads meet near %v, %v", float64(edge.Lat)/1e7, float64(edge.Lon)/1e7)
+	}
+	return nil
 }
 
 // copy writes the turns of a copy, which is a state of the automaton.
@@ -162,7 +160,7 @@ func (w *turnWriter) turns(end uint32, m mapdata.Modes, of int32) (back bool) {
 	if from.modes == 0 {
 		return false
 	}
-	if from.About&restrictedEnd != 0 {
+	if from.Restricted {
 		for i, mode := range modes {
 			if from.states[i] = of; of == nothing && from.modes&mode != 0 {
 				from.states[i] = w.follow(int32(i), w.arc(end, mode)^1)
@@ -198,8 +196,8 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 	able := from.modes & w.leaving(to)
 	angle := int8(roadgraph.TurningBack)
 	if !back {
-		able &^= from.blocked()
-		angle = change(from.About, w.ends.Slice()[to].About)
+		able &^= from.Blocked
+		angle = change(from.Bearing, w.ends.Slice()[to].Bearing)
 	}
 	enters := from.through & w.modesOf(roadgraph.LocalForward, to)
 	var turns [len(modes)]roadgraph.Turn
@@ -211,7 +209,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 		}
 		arc := w.arc(to, mode)
 		turn := roadgraph.Turn{To: arc, Angle: angle, Enters: enters&mode != 0}
-		if from.About&restrictedEnd != 0 {
+		if from.Restricted {
 			var allowed bool
 			if turn.To, allowed = w.step(from.states[i], arc); !allowed {
 				continue
@@ -219,7 +217,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 		}
 		if back && turn.To == arc {
 			turn.To = otherArc
-		} else if !back && from.two()&mode != 0 {
+		} else if !back && from.Two&mode != 0 {
 			turn.Angle = 0
 		}
 		k := slices.Index(turns[:n], turn)
@@ -239,7 +237,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 }
 
 // change is the change of direction, to the right, in units of 180/128 degrees between two edges that leave a node at
-// these bearings, for who comes by the first of them. What is above the bearings does not matter.
+// these bearings, for who comes by the first of them.
 func change(in, out uint32) int8 {
 	const turn = 1 << bearingBits
 	by := int32((out-in-turn/2)<<(32-bearingBits)) >> (32 - bearingBits) // in (-turn/2, turn/2]
