@@ -138,7 +138,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 		name: "places", consumers: []osm.Consumer{found}, stages: 2,
 		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
 			covered := *e.Tiles
-			found.Bounds, found.Tiles, found.Progress = e.Bounds, &covered, bar
+			found.Tiles, found.Progress = &covered, bar
 			if err := places.Write(w, found, dir); err != nil {
 				return err
 			}

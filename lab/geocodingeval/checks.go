@@ -10,8 +10,8 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
+	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 )

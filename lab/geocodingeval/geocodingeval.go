@@ -20,6 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -104,6 +105,7 @@ func Run(ctx context.Context, w io.Writer, o Options) error {
 type subject struct {
 	place
 	data     *objects.Data
+	extract  *osm.Extracts
 	dir      *scratch.Dir // of data
 	features []bruteforce.Feature
 	index    *geocoding.Index
@@ -136,7 +138,7 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 	}
 	defer s.dir.Close()
 	rng := rand.New(rand.NewPCG(o.Seed, 4))
-	for b := s.data.Bounds; len(s.points) < o.Points; {
+	for b := s.extract.Bounds; len(s.points) < o.Points; {
 		at := orb.Point{b.Min[0] + rng.Float64()*(b.Max[0]-b.Min[0]), b.Min[1] + rng.Float64()*(b.Max[1]-b.Min[1])}
 		if _, land := country.Lookup(at); land && f.Covers(at) {
 			s.points = append(s.points, at)
@@ -162,7 +164,7 @@ func (s *subject) read(ctx context.Context, path string) (err error) {
 	if s.dir, err = scratch.Open(s.temporary, "eval", memory.Default()); err != nil {
 		return err
 	}
-	if s.data, err = objects.Read(ctx, s.dir, []string{path}); err != nil {
+	if s.data, s.extract, err = objectstest.Read(ctx, s.dir, []string{path}); err != nil {
 		return errors.Join(err, s.dir.Close())
 	}
 	s.features = bruteforce.Features(objectstest.All(s.data), s.data.Interpolations.All)

@@ -103,15 +103,14 @@ func (b *objectBatch) trace(line []osm.Coord, isRing bool) {
 
 // Node adds a feature or an entrance.
 func (b *objectBatch) Node(n *osm.Node) (note bool) {
-	kind := entranceOf(n.Tags)
-	if kind != noEntrance {
-		b.entrances = append(b.entrances, entrance{n.ID, kind})
+	if note = isEntrance(n.Tags); note {
+		b.entrances = append(b.entrances, entrance{n.ID, n.Tags.Is(tags.Entrance, "main")})
 	}
 	if isFeature(n.Tags) {
 		at := geometry.Geometry{Box: coordOf(n.At).Box()}
 		b.addFeature(b.data.Features, Feature{Kind: mapdata.KindNode, ID: n.ID, Geometry: at}, n.Tags)
 	}
-	return kind != noEntrance
+	return note
 }
 
 // Relation adds a street, and wants the area of a feature.
@@ -208,6 +207,6 @@ func (b *objectBatch) addInterpolation(w *osm.Way, step int32, parity Parity) {
 		}
 	}
 	b.addKept(w.Tags)
-	b.rows = appendInterpolation(b.rows, step, parity, coords, ids, nil)
+	b.rows = appendInterpolation(b.rows, step, parity, coords, ids, slices.Repeat([]int32{NoNumber}, len(ids)))
 	b.end(b.data.lines.Records, mapdata.KindWay, w.ID)
 }

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -29,9 +27,8 @@ type Data struct {
 	Drives Features
 	Counts Counts
 
-	// What others tell: the bounds of the extracts, and the tiles of zoom 12 that hold any node of them.
-	Bounds orb.Bound
-	Tiles  *osm.Tiles
+	// Tiles are those of zoom 12 that hold any node of the extracts, which another one tells.
+	Tiles *osm.Tiles
 	// Progress is told how far compiling has come; nil where nobody watches.
 	Progress *progress.Bar
 
@@ -62,20 +59,6 @@ func NewData(dir *scratch.Dir) (*Data, error) {
 		entrances: scratch.NewArray[entrance](dir, "entrances"), streets: scratch.NewRecords(dir, "streets"),
 		houses: scratch.NewArray[house](dir, "houses"),
 	}, nil
-}
-
-// Read collects the objects of extracts, and nothing else.
-func Read(ctx context.Context, dir *scratch.Dir, paths []string) (*Data, error) {
-	d, err := NewData(dir)
-	if err != nil {
-		return nil, err
-	}
-	e, err := osm.Read(ctx, dir, paths, nil, d)
-	if err != nil {
-		return nil, err
-	}
-	d.Bounds, d.Tiles = e.Bounds, e.Tiles
-	return d, nil
 }
 
 // Located prepares for the ways.
@@ -163,16 +146,12 @@ func (d *Data) replace(i int, r *Feature, tags Tags) (err error) {
 
 // keyOf is the key of an object's record: they are sorted by kind, then id.
 func keyOf(kind mapdata.Kind, id int64) uint64 {
-	return uint64(kind)<<idBits | uint64(id+firstID)&idMask
+	return uint64(kind)<<idBits | uint64(id)&(1<<idBits-1)
 }
 
-// objectOf is the object of a key.
+// objectOf is the object of a key. Its id may be negative.
 func objectOf(key uint64) (mapdata.Kind, int64) {
-	return mapdata.Kind(key >> idBits), int64(key&idMask) - firstID
+	return mapdata.Kind(key >> idBits), int64(key<<(64-idBits)) >> (64 - idBits)
 }
 
-const (
-	idBits  = 60
-	idMask  = 1<<idBits - 1
-	firstID = 1 << (idBits - 1) // what is added to ids, of which some may be negative
-)
+const idBits = 62

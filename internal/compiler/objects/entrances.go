@@ -10,27 +10,14 @@ import (
 
 // entrance is a node where people enter a building.
 type entrance struct {
-	node int64 // its id, and its number from numberEntrances on
-	kind entranceKind
+	node   int64 // its id, and its number from numberEntrances on
+	isMain bool
 }
 
-type entranceKind uint8
-
-const (
-	noEntrance entranceKind = iota
-	otherEntrance
-	mainEntrance
-)
-
-// entranceOf tells what entrance a node is. An address is at none that is there for emergencies, goods or cars.
-func entranceOf(set *tags.Set) entranceKind {
-	switch set.Get(tags.Entrance) {
-	case "main":
-		return mainEntrance
-	case "", "no", "emergency", "exit", "service", "garage", "secondary":
-		return noEntrance
-	}
-	return otherEntrance
+// isEntrance tells whether a node is an entrance. An address is at none that is there for emergencies, goods or cars.
+func isEntrance(set *tags.Set) bool {
+	return set.Has(tags.Entrance) &&
+		!set.Is(tags.Entrance, "no", "emergency", "exit", "service", "garage", "secondary")
 }
 
 // numberEntrances prepares for looking up: by the numbers of the nodes.
@@ -38,7 +25,7 @@ func (d *Data) numberEntrances() error {
 	kept := d.entrances.Slice()[:0]
 	for _, e := range d.entrances.Slice() {
 		if n, ok := d.nodes.Find(e.node); ok {
-			kept = append(kept, entrance{int64(n), e.kind})
+			kept = append(kept, entrance{int64(n), e.isMain})
 		}
 	}
 	slices.SortFunc(kept, func(a, b entrance) int { return cmp.Compare(a.node, b.node) })
@@ -48,14 +35,14 @@ func (d *Data) numberEntrances() error {
 
 // entrancesAt returns where people enter something that has some nodes: its main entrances, if it has any.
 func (d *Data) entrancesAt(numbers []uint64) (found []geometry.Coord) {
-	all, best := d.entrances.Slice(), noEntrance
+	all, isMain := d.entrances.Slice(), false
 	for _, number := range numbers {
 		i, ok := slices.BinarySearchFunc(all, int64(number), func(e entrance, n int64) int { return cmp.Compare(e.node, n) })
-		if !ok || all[i].kind < best {
-			continue
+		if ok && all[i].isMain && !isMain {
+			isMain, found = true, nil
 		}
-		if all[i].kind > best {
-			best, found = all[i].kind, nil
+		if !ok || all[i].isMain != isMain {
+			continue
 		}
 		if at := coordOf(d.nodes.At(number)); !slices.Contains(found, at) {
 			found = append(found, at)

@@ -70,16 +70,12 @@ func (s Interpolations) Add(line *Interpolation) error {
 	return s.Records.Add(keyOf(mapdata.KindWay, line.Way), row)
 }
 
-// appendInterpolation appends what is behind the tags of a record. Without numbers, no node has one.
+// appendInterpolation appends what is behind the tags of a record.
 func appendInterpolation(row []byte, step int32, parity Parity, line []osm.Coord, nodes []int64, numbers []int32) []byte {
 	row = osm.AppendLine(binary.AppendVarint(append(row, byte(parity)), int64(step)), line)
 	last := int64(0)
 	for i, node := range nodes {
-		number := int32(NoNumber)
-		if numbers != nil {
-			number = numbers[i]
-		}
-		row = binary.AppendVarint(binary.AppendVarint(row, node-last), int64(number))
+		row = binary.AppendVarint(binary.AppendVarint(row, node-last), int64(numbers[i]))
 		last = node
 	}
 	return row

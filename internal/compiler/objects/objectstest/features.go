@@ -4,6 +4,7 @@ package objectstest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -11,9 +12,25 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
+
+// Read collects the objects of extracts, and nothing else.
+func Read(ctx context.Context, dir *scratch.Dir, paths []string) (*objects.Data, *osm.Extracts, error) {
+	d, err := objects.NewData(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := osm.Read(ctx, dir, paths, nil, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.Tiles = e.Tiles
+	return d, e, nil
+}
 
 // Feature is an object with a name, an address, or a part in administrative divisions.
 type Feature struct {

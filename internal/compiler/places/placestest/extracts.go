@@ -7,7 +7,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -42,11 +41,11 @@ func Read(t testing.TB, name string) *World {
 		return w
 	}
 	// What is mapped outlives the directory.
-	d, err := objects.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)})
+	d, e, err := objectstest.Read(t.Context(), Scratch(t), []string{testextract.Path(t, name)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{data: d, Bounds: d.Bounds, Tiles: d.Tiles.Sorted()}
+	w := &World{data: d, Bounds: e.Bounds, Tiles: d.Tiles.Sorted()}
 	for f := range objectstest.All(d) {
 		w.Features = append(w.Features, *f)
 	}

@@ -66,16 +66,6 @@ func NewDriveways(dir *scratch.Dir, drives objects.Features, m *Map) (*Driveways
 	return w, w.seal()
 }
 
-// near yields the edges of roads without a name that may touch a box, in the order of the roads.
-func (w *Driveways) near(b *boxtree.Box, yield func(from, to geometry.Coord)) {
-	var found []*part
-	w.parts.Each(b, func(p *part) { found = append(found, p) })
-	slices.SortFunc(found, func(p, q *part) int { return cmp.Compare(p.first, q.first) })
-	for _, p := range found {
-		w.edges(p, b, yield)
-	}
-}
-
 // approach is the street that is nearest on roads without a name, and how far it is.
 type approach struct {
 	metres float64
@@ -131,24 +121,30 @@ func (n *Network) link(from, to uint32) {
 // Within looks from all streets along the roads without a name to what is in a box.
 func (w *Driveways) Within(box boxtree.Box) *Network {
 	box = Around(box, maxApproach+maxDriveway)
-	var edges [][2]geometry.Coord
-	all := box
-	w.near(&box, func(from, to geometry.Coord) {
-		edges = append(edges, [2]geometry.Coord{from, to})
-		all.Extend(from.Box())
-		all.Extend(to.Box())
+	var roads []*part
+	edges := 0
+	w.parts.Each(&box, func(p *part) {
+		roads = append(roads, p)
+		edges += int(p.edges)
 	})
-	n := &Network{w: w, nodes: make([]node, 4<<bits.Len(uint(len(edges)))), links: make([]link, 0, 2*len(edges))}
-	for _, e := range edges {
-		from, to := n.add(e[0]), n.add(e[1])
-		n.link(from, to)
-		n.link(to, from)
-	}
-	if len(edges) == 0 {
+	n := &Network{w: w}
+	if edges == 0 {
 		return n
 	}
+	n.nodes, n.links = make([]node, 4<<bits.Len(uint(edges))), make([]link, 0, 2*edges)
+	for _, p := range roads {
+		line := w.of(p)
+		box.Extend(geometry.BoxOf(line))
+		from := n.add(line[0])
+		for _, c := range line[1:] {
+			to := n.add(c)
+			n.link(from, to)
+			n.link(to, from)
+			from = to
+		}
+	}
 	var queue minheap.Heap[uint32]
-	w.streets.parts.Each(&all, func(p *part) {
+	w.streets.parts.Each(&box, func(p *part) {
 		if w.streets.At(p.line).Kind == tagging.PathStreet {
 			return
 		}
@@ -166,12 +162,13 @@ func (w *Driveways) Within(box boxtree.Box) *Network {
 		if next.Key > at.metres {
 			continue
 		}
+		metresTo := Ruler(at.at)
 		for i := at.links; i != 0; i = n.links[i-1].before {
 			to := &n.nodes[n.links[i-1].to]
 			if to.street != 0 && to.metres < at.metres {
 				continue // it was here before
 			}
-			further := approach{at.metres + geometry.Distance(at.at, to.at), at.street}
+			further := approach{at.metres + metresTo(to.at), at.street}
 			if further.metres <= maxDriveway && further.nearer(to.approach) {
 				to.approach = further
 				queue.Push(further.metres, n.links[i-1].to)
@@ -188,17 +185,22 @@ func (n *Network) Access(o *Outline) (own Access, found bool) {
 	}
 	own.metres = maxApproach
 	wide := Around(o.box, maxApproach)
-	n.w.near(&wide, func(from, to geometry.Coord) {
-		leads := n.nodes[n.slot(from)].approach
-		if other := n.nodes[n.slot(to)].approach; other.nearer(leads) {
-			leads = other
-		}
-		if leads.street == 0 {
-			return
-		}
-		if d := o.to(from, to); d < own.metres {
-			own, found = Access{metres: d, toStreet: leads.metres, street: leads.street - 1}, true
-		}
-	})
+	var roads []*part
+	n.w.parts.Each(&wide, func(p *part) { roads = append(roads, p) })
+	slices.SortFunc(roads, func(p, q *part) int { return cmp.Compare(p.first, q.first) }) // the first of the nearest counts
+	for _, p := range roads {
+		n.w.edges(p, &wide, func(from, to geometry.Coord) {
+			leads := n.nodes[n.slot(from)].approach
+			if other := n.nodes[n.slot(to)].approach; other.nearer(leads) {
+				leads = other
+			}
+			if leads.street == 0 {
+				return
+			}
+			if d := o.to(from, to); d < own.metres {
+				own, found = Access{metres: d, toStreet: leads.metres, street: leads.street - 1}, true
+			}
+		})
+	}
 	return own, found
 }
