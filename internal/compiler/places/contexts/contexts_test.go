@@ -121,11 +121,9 @@ func TestRaster(t *testing.T) {
 // testTouches: the outlines that are said to come through a run do come near it.
 func testTouches(t *testing.T, areas []geometry.Geometry, r run) {
 	t.Helper()
-	row, west := r.from/across, func(column uint32) int32 {
-		return int32(float64(column)/across*geometry.FullTurn - geometry.HalfTurn)
-	}
-	box := boxtree.Box{MinX: west(r.from%across) - 9, MinY: edges()[row+1] - 9, MaxX: west((r.to-1)%across+1) + 9,
-		MaxY: edges()[row] + 9}
+	e := tileEdges()
+	row, from, to := r.from/across, r.from%across, (r.to-1)%across
+	box := boxtree.Box{MinX: e.lons[from] - 9, MinY: e.lats[row+1] - 9, MaxX: e.lons[to+1] + 9, MaxY: e.lats[row] + 9}
 	for _, n := range r.crossing {
 		near := false
 		for line := range areas[n].Lines {

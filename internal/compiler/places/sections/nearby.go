@@ -38,7 +38,7 @@ type neighbour struct {
 	settlement uint32
 	metres     float64
 	place      placefile.Place // only those of one place rival
-	shape      geometry.Geometry
+	shape      *geometry.Geometry
 }
 
 // Nearby divides the runs so that each knows the settlements that can be the nearest ones of its positions. It comes
@@ -163,7 +163,8 @@ func (q *nearby) search(b orb.Bound, k *kind, sure float64) (found []neighbour, 
 			if k.role == placefile.RoleCity { // those of any city rival
 				p.City = 0
 			}
-			all = append(all, neighbour{settlement: *n, place: p, shape: q.shape(s.Feature)})
+			g := q.shape(s.Feature)
+			all = append(all, neighbour{settlement: *n, place: p, shape: &g})
 		}
 	})
 	all, radius = nearest(all, b, k.reach)
