@@ -19,7 +19,7 @@ import (
 )
 
 func TestAddress(t *testing.T) {
-	x := geocodingtest.Build(t, placestest.County().Cover())
+	x := geocodingtest.Build(t, county().Cover())
 	for name, c := range map[string]struct {
 		at      orb.Point
 		want    geocoding.Address
@@ -67,7 +67,7 @@ func TestHouseName(t *testing.T) {
 		"a numbered building":  {"addr:housename=Suite, name=Inn, amenity=pub", "building=yes, addr:housenumber=9", "9", "Inn"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := placestest.County()
+			w := county()
 			w.Node(40, placestest.At(-12, 0.2), c.tags)
 			if c.building != "" {
 				w.Area(41, c.building, placestest.Square(-12, 0.2, 0.05))
@@ -88,7 +88,7 @@ func TestHouseName(t *testing.T) {
 }
 
 func TestOwnAddressFirst(t *testing.T) {
-	w := placestest.County()
+	w := county()
 	w.Node(40, placestest.At(-12, 0),
 		"addr:city=Elsewhere, addr:housenumber=1, addr:postcode=99, addr:state=WE, "+
 			"addr:street=Elm Street, addr:suburb=Old Town")
@@ -106,7 +106,7 @@ func TestOwnAddressFirst(t *testing.T) {
 
 // TestFallback asks where no feature is near.
 func TestFallback(t *testing.T) {
-	w := placestest.County()
+	w := county()
 	w.Features = slices.DeleteFunc(w.Features, func(f objectstest.Feature) bool { return f.ID == 30 })
 	x := geocodingtest.Build(t, w.Cover())
 	for name, c := range map[string]struct {
@@ -231,7 +231,7 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 		state  string // admin_level
 		cities []string
 	}{
-		{testextract.Delaware, placestest.DelawarePoints(900), "4", []string{"8", "7"}},
+		{testextract.Delaware, delawarePoints(900), "4", []string{"8", "7"}},
 		{testextract.Andorra, andorran, "none", []string{"7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

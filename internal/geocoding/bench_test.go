@@ -13,7 +13,7 @@ import (
 
 func BenchmarkReverse(b *testing.B) {
 	x := geocodingtest.Build(b, placestest.Read(b, testextract.Delaware))
-	points := placestest.DelawarePoints(10_000)
+	points := delawarePoints(10_000)
 	for _, c := range []struct {
 		name       string
 		size       int

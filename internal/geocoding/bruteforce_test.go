@@ -52,7 +52,7 @@ func compareWithBruteForce(
 
 func TestDelawareEqualsBruteForce(t *testing.T) {
 	d := placestest.Read(t, testextract.Delaware)
-	compareWithBruteForce(t, geocodingtest.Build(t, d), d, placestest.DelawarePoints(testsize.Some(1200)),
+	compareWithBruteForce(t, geocodingtest.Build(t, d), d, delawarePoints(testsize.Some(1200)),
 		[]string{"", "", "", "restaurant", "school", "highway", "building", "boundary", "place", "house"})
 }
 

@@ -71,7 +71,7 @@ func movedWorld(w *placestest.World, degrees float64) *placestest.World {
 // TestSameWorldEverywhere moves a county to where the antimeridian runs through its towns, states and roads: what is
 // where, how far, and how it is called, is the same as at 10° E.
 func TestSameWorldEverywhere(t *testing.T) {
-	county := placestest.County()
+	county := county()
 	for i, at := range []orb.Point{{-13.9, 0.2}, {-10.1, 3}, {0.3, -4}, {39.2, 5.1}, {151, 1}} { // along the road
 		p := placestest.At(at[0], at[1])
 		county.Node(int64(100+i), p, "addr:housenumber=7, amenity=cafe, name=Bean")

@@ -69,7 +69,7 @@ func TestRegionWithoutPlaces(t *testing.T) {
 
 // TestAnswersOutliveTheFile reads an answer after the file is unmapped.
 func TestAnswersOutliveTheFile(t *testing.T) {
-	w := placestest.County()
+	w := county()
 	path := filepath.Join(t.TempDir(), "a.region")
 	w.Tiles = []uint32{region.CoverageTile(placestest.At(-12, 0))}
 	geocodingtest.Write(t, path, w)
@@ -121,7 +121,7 @@ func TestConcurrentUse(t *testing.T) {
 // TestDamagedBlock changes one byte of each section: the answer is an error, or the same as before where the byte was
 // not needed.
 func TestDamagedBlock(t *testing.T) {
-	w := placestest.County()
+	w := county()
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good")
 	w.Tiles = []uint32{region.CoverageTile(placestest.At(-12, 0))}
@@ -182,7 +182,7 @@ func TestForeignSections(t *testing.T) {
 
 // FuzzReverse asks for anything. Every position of the Earth has an answer, within what was asked for.
 func FuzzReverse(f *testing.F) {
-	w := placestest.County()
+	w := county()
 	w.Interpolations = []objects.Interpolation{{Way: 9, Line: placestest.Line(-3, 3, 3, 3), Numbers: []int32{1, 99},
 		Step: 1,
 		Tags: placestest.Tags("addr:street=Elm Street")}}
@@ -226,7 +226,7 @@ func FuzzReverse(f *testing.F) {
 // nothing is allocated.
 func TestIntoReusesMemory(t *testing.T) {
 	x := geocodingtest.Build(t, placestest.Read(t, testextract.Delaware))
-	points := placestest.DelawarePoints(300)
+	points := delawarePoints(300)
 	var into geocoding.Result
 	for i, p := range points {
 		req := geocoding.Request{Point: p, Size: 1 + i%geocoding.MaxSize}

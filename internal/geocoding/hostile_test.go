@@ -146,7 +146,7 @@ func FuzzHostileSections(f *testing.F) {
 	f.Add(1, 2, uint32(1)<<31, 6, 6, uint32(math.MaxUint32))
 	f.Add(9, 0, uint32(5000), 3, 1, uint32(0))
 	f.Add(11, 2, uint32(0xfffffff0), 6, 0, uint32(0xffff0f0f))
-	w := placestest.County()
+	w := county()
 	w.Tiles = hostileTiles()
 	good := readSections(f, w)
 	f.Fuzz(func(t *testing.T, section1, word1 int, value1 uint32, section2, word2 int, value2 uint32) {
@@ -275,7 +275,7 @@ func TestHostileRegion(t *testing.T) {
 			if strings.HasSuffix(name, " near") { // a hundred times as much as the others
 				testsize.Whole(t)
 			}
-			w := placestest.County()
+			w := county()
 			w.Tiles = hostileTiles()
 			s := readSections(t, w)
 			change(s)

@@ -73,7 +73,7 @@ func lookUpMany(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	fmt.Println("opening", time.Since(start))
-	for _, p := range placestest.DelawarePoints(10_000) {
+	for _, p := range delawarePoints(10_000) {
 		geocodingtest.Ask(t, x, p, geocoding.MaxSize)
 	}
 	status, err := os.ReadFile("/proc/self/status")

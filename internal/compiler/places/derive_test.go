@@ -12,6 +12,17 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
+// Tags of a house and of two streets.
+const eight, north, south = "addr:housenumber=8, building=house", "highway=residential, name=North Road",
+	"highway=residential, name=South Road"
+
+// streetsAround is a house between two streets: South Road is 9 m away, North Road 17 m.
+func streetsAround(w *placestest.World) {
+	w.Area(1, eight, placestest.Square(0, 0, 0.05))
+	w.Way(2, placestest.Line(-2, 0.2, 0, 0.2, 0.5, 0.2, 2, 0.2), north)
+	w.Way(3, placestest.Line(-2, -0.13, 2, -0.13), south)
+}
+
 // TestStreets asks in the middle of what has the id 1, a way or a node, what its address is.
 func TestStreets(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -19,27 +30,27 @@ func TestStreets(t *testing.T) {
 		want string // house number and street
 		as   string // its name, where it is to be compared
 	}{
-		"the nearest": {draw: placestest.StreetsAround, want: "8 South Road", as: "8 South Road"},
+		"the nearest": {draw: streetsAround, want: "8 South Road", as: "8 South Road"},
 		"its own": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
-			w.Features[0].Tags = placestest.Tags(placestest.Eight + ", addr:street=Elm Street")
+			streetsAround(w)
+			w.Features[0].Tags = placestest.Tags(eight + ", addr:street=Elm Street")
 		}, "8 Elm Street", ""},
 		"a place is none": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
-			w.Features[0].Tags = placestest.Tags(placestest.Eight + ", addr:place=Moor")
+			streetsAround(w)
+			w.Features[0].Tags = placestest.Tags(eight + ", addr:place=Moor")
 		}, "8 ",
 			"8 Moor"},
 		"a shop": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Features[0].Tags = placestest.Tags("name=Bean, shop=coffee")
 		},
 			" South Road", "Bean"},
 		"a wood": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Features[0].Tags = placestest.Tags("name=Bean, natural=wood")
 		}, " ",
 			"Bean"},
-		"a street": {func(w *placestest.World) { w.Way(1, placestest.Line(-1, 0, 1, 0), placestest.North) }, " North Road",
+		"a street": {func(w *placestest.World) { w.Way(1, placestest.Line(-1, 0, 1, 0), north) }, " North Road",
 			""},
 		"a square": {func(w *placestest.World) {
 			w.Area(1, "leisure=park, name=Town Square, place=square", placestest.Square(0, 0, 0.1))
@@ -47,86 +58,86 @@ func TestStreets(t *testing.T) {
 			" Town Square", ""},
 		"a bus stop": {func(w *placestest.World) {
 			w.Node(1, placestest.At(0, 0.1), "highway=bus_stop, name=Mill")
-			w.Way(2, placestest.Line(-1, 0, 1, 0), placestest.North)
+			w.Way(2, placestest.Line(-1, 0, 1, 0), north)
 		}, " North Road", ""},
 		"nothing near": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
-			w.Way(2, placestest.Line(-9, 2.6, 9, 2.6), placestest.North)
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
+			w.Way(2, placestest.Line(-9, 2.6, 9, 2.6), north)
 		},
 			"8 ", "8"},
 		"just near enough": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
-			w.Way(2, placestest.Line(-9, 2.2, 9, 2.2), placestest.North)
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
+			w.Way(2, placestest.Line(-9, 2.2, 9, 2.2), north)
 		},
 			"8 North Road", ""},
 		"a motorway": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
 			w.Way(2, placestest.Line(-9, 0.2, 9, 0.2), "highway=motorway, name=Freeway")
 		}, "8 ", ""},
 		"a street that is not built yet": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
 			w.Way(2, placestest.Line(-9, 0.2, 9, 0.2), "highway=proposed, name=Dream Road")
 		}, "8 ", ""},
 		"a street before a path": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
 			w.Way(2, placestest.Line(-9, 0.1, 9, 0.1), "highway=footway, name=Dog Walk")
-			w.Way(3, placestest.Line(-9, -0.2, 9, -0.2), placestest.South)
+			w.Way(3, placestest.Line(-9, -0.2, 9, -0.2), south)
 		}, "8 South Road", ""},
 		"a path where there is no street": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
 			w.Way(2, placestest.Line(-9, 0.1, 9, 0.1), "highway=footway, name=Garden Path")
 		}, "8 Garden Path", ""},
 		"a path far away": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
 			w.Way(2, placestest.Line(-9, 0.6, 9, 0.6), "highway=path, name=Trail")
 		}, "8 ", ""},
 		"by its main entrance": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Features[0].Geometry = orb.Polygon{orb.Ring(placestest.Line(-0.05, -0.1, 0.05, -0.1, 0.05, 0.05, -0.05, 0.05,
 				-0.05, -0.1))}
 			w.Features[0].Entrances = []orb.Point{placestest.At(0, 0.05)}
 		}, "8 North Road", ""},
 		"by its own driveway": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Drives = []orb.LineString{placestest.Line(0, 0.2, 0, 0.06)}
 		}, "8 North Road", ""},
 		"by a driveway behind which streets are far": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
-			w.Way(2, placestest.Line(-2, 3.5, 0, 3.5, 2, 3.5), placestest.North)
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
+			w.Way(2, placestest.Line(-2, 3.5, 0, 3.5, 2, 3.5), north)
 			w.Drives = []orb.LineString{placestest.Line(0, 3.5, 0, 2, 0, 0.1)}
 		}, "8 North Road", ""},
 		"a driveway that leads nowhere": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Drives = []orb.LineString{placestest.Line(0, 0.15, 0, 0.06)}
 		}, "8 South Road", ""},
 		"the driveway of another house": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Drives = []orb.LineString{placestest.Line(0.5, 0.2, 0.5, 0.06)}
 		}, "8 South Road", ""},
 		"that of its neighbours": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Node(11, placestest.At(-0.15, 0), "addr:housenumber=6, addr:street=north-road")
 			w.Node(12, placestest.At(0.15, 0), "addr:housenumber=10, addr:street=North Road")
 		}, "8 North Road", ""},
 		"a neighbour far away does not count": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Node(11, placestest.At(-1.2, 0), "addr:housenumber=6, addr:street=North Road")
 		}, "8 South Road", ""},
 		"a house at each": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Node(11, placestest.At(-0.2, 0.1), "addr:housenumber=6, addr:street=North Road")
 			w.Node(12, placestest.At(0.2, -0.1), "addr:housenumber=6, addr:street=South Road")
 		}, "8 South Road", ""},
 		"one of two streets of one name": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
-			w.Way(4, placestest.Line(-2, 0.5, 2, 0.5), placestest.South)
+			streetsAround(w)
+			w.Way(4, placestest.Line(-2, 0.5, 2, 0.5), south)
 		}, "8 South Road", ""},
 		"a land register's number": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Features[0].Tags = placestest.Tags("addr:conscriptionnumber=1415, addr:streetnumber=7, building=house")
 		}, "1415/7 South Road", "1415/7 South Road"},
 		"several numbers": {func(w *placestest.World) {
-			placestest.StreetsAround(w)
+			streetsAround(w)
 			w.Features[0].Tags = placestest.Tags("addr:housenumber=1;3")
 		},
 			"1;3 South Road", ""},
@@ -149,7 +160,7 @@ func TestStreets(t *testing.T) {
 func TestBuildings(t *testing.T) {
 	const cafe, addressed = "amenity=cafe, name=Bean",
 		"addr:city=Salina, addr:housenumber=5, addr:postcode=67401, addr:street=Elm Street, building=yes"
-	road := func(w *placestest.World) { w.Way(30, placestest.Line(-2, 0.3, 2, 0.3), placestest.North) }
+	road := func(w *placestest.World) { w.Way(30, placestest.Line(-2, 0.3, 2, 0.3), north) }
 	for name, c := range map[string]struct {
 		draw func(w *placestest.World)
 		want geocoding.Address // without its country
@@ -193,7 +204,7 @@ func TestBuildings(t *testing.T) {
 			geocoding.Address{HouseNumber: "5", Street: "Elm Street", City: "Wichita", Postcode: "67401"}},
 		"a building without a street": {func(w *placestest.World) {
 			w.Node(1, placestest.Kansas, cafe)
-			w.Area(2, placestest.Eight, placestest.Square(0, 0, 0.2))
+			w.Area(2, eight, placestest.Square(0, 0, 0.2))
 			road(w)
 		}, geocoding.Address{HouseNumber: "8", Street: "North Road"}},
 		"the smaller one": {func(w *placestest.World) {
@@ -390,8 +401,8 @@ func TestInterpolatedAddresses(t *testing.T) {
 			w.Interpolations = []objects.Interpolation{{
 				Way: 9, Line: placestest.Line(-1, 0, 1, 0), Nodes: []int64{10, 11}, Numbers: []int32{10, 14}, Step: 2, Tags: c.tags,
 			}}
-			w.Way(30, placestest.Line(-3, -0.15, 3, -0.15), placestest.South)
-			w.Way(31, placestest.Line(1.05, -1, 1.05, 1), placestest.North) // that the end at number 14 is nearer to
+			w.Way(30, placestest.Line(-3, -0.15, 3, -0.15), south)
+			w.Way(31, placestest.Line(1.05, -1, 1.05, 1), north) // that the end at number 14 is nearer to
 			x := geocodingtest.Build(t, w.Cover())
 			got := geocodingtest.PlaceOf(t, x, mapdata.KindWay, 9)
 			if address := got.Address.HouseNumber + " " + got.Address.Street; address != c.want ||
@@ -430,20 +441,20 @@ func TestEvidence(t *testing.T) {
 		want string // house number, street and postcode
 	}{
 		"a driveway to a path far away": {func(w *placestest.World) {
-			w.Area(1, placestest.Eight, placestest.Square(0, 0, 0.05))
+			w.Area(1, eight, placestest.Square(0, 0, 0.05))
 			w.Way(2, placestest.Line(-2, 1, 0, 1, 2, 1), "highway=path, name=Trail")
 			w.Drives = []orb.LineString{placestest.Line(0, 1, 0, 0.1)}
 		}, "8, , "},
 		"neighbours on a street beyond the first look": {func(w *placestest.World) {
 			w.Node(1, placestest.Kansas, "addr:housenumber=8")
-			w.Way(2, placestest.Line(-2, 0.5, 2, 0.5), placestest.North)
-			w.Way(3, placestest.Line(-2, -0.55, 2, -0.55), placestest.South)
+			w.Way(2, placestest.Line(-2, 0.5, 2, 0.5), north)
+			w.Way(3, placestest.Line(-2, -0.55, 2, -0.55), south)
 			w.Node(11, placestest.At(0.02, 0), "addr:housenumber=6, addr:street=South Road")
 		}, "8, South Road, "},
 		"neighbours against a service road in the first look": {func(w *placestest.World) {
 			w.Node(1, placestest.Kansas, "addr:housenumber=8")
 			w.Way(2, placestest.Line(-2, 0.405, 2, 0.405), "highway=service, name=Mall Lane")
-			w.Way(3, placestest.Line(-2, -0.72, 2, -0.72), placestest.South)
+			w.Way(3, placestest.Line(-2, -0.72, 2, -0.72), south)
 			w.Node(11, placestest.At(0.02, 0), "addr:housenumber=6, addr:street=South Road")
 		}, "8, South Road, "},
 		"services at a motorway are no street": {func(w *placestest.World) {
@@ -471,7 +482,7 @@ func TestEvidence(t *testing.T) {
 			w.Node(1, placestest.Kansas, cafe)
 			w.Area(2, "building=yes, name=House", placestest.Square(0, 0, 0.2))
 			w.Node(4, placestest.At(0.2, 0), "addr:housenumber=5, addr:street=Elm Street")
-			w.Way(30, placestest.Line(-2, 0.3, 2, 0.3), placestest.North)
+			w.Way(30, placestest.Line(-2, 0.3, 2, 0.3), north)
 		}, "5, Elm Street, "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,8 +52,8 @@ func New(dir *scratch.Dir, memory int64) *Raster {
 	}), tileEdges()}
 }
 
-// Add takes an area on, with a number of its own. An open outline is taken to be everywhere: only a test can tell what is
-// inside.
+// Add takes an area on, with a number of its own. An outline that is open is taken to be everywhere: only a test can
+// tell what is inside.
 func (r *Raster) Add(area uint32, g *geometry.Geometry) (err error) {
 	if closed(g) {
 		return r.divide(area, g, 0, 0, across)

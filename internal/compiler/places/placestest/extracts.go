@@ -1,30 +1,13 @@
 package placestest
 
 import (
-	"math/rand/v2"
 	"sync"
 	"testing"
 
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
 )
-
-// DelawarePoints returns positions on land all over Delaware's objects.
-func DelawarePoints(n int) []orb.Point {
-	rng := rand.New(rand.NewPCG(39, 75))
-	var points []orb.Point
-	for len(points) < n {
-		p := orb.Point{-75.79 + rng.Float64()*0.75, 38.45 + rng.Float64()*1.39}
-		if _, ok := country.Lookup(p); ok {
-			points = append(points, p)
-		}
-	}
-	return points
-}
 
 // extracts has what was read of the map data that the osm module ships for its own tests.
 var extracts = struct {

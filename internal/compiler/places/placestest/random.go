@@ -10,16 +10,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// Anywhere draws positions of whole units all over the Earth, with a liking for poles, the equator and the
-// antimeridian.
-func Anywhere(t *rapid.T, label string) orb.Point {
-	lon := rapid.OneOf(rapid.Float64Range(-180, 180), rapid.SampledFrom([]float64{-180, 180, 0, 179.99, -179.99})).Draw(t,
-		label+" lon")
-	lat := rapid.OneOf(rapid.Float64Range(-90, 90), rapid.SampledFrom([]float64{-90, 90, 0, 89.99, -89.99})).Draw(t,
-		label+" lat")
-	return geometry.NewCoord(orb.Point{lon, lat}).Point()
-}
-
 // Near draws a position not far from another.
 func Near(t *rapid.T, label string, p orb.Point, degrees float64) orb.Point {
 	q := orb.Point{p[0] + rapid.Float64Range(-degrees, degrees).Draw(t, label+" east"), p[1] + rapid.Float64Range(-degrees,
@@ -54,16 +44,4 @@ func RandomGeometry(t *rapid.T, label string, middle orb.Point, degrees float64)
 		return orb.Polygon{star(label, degrees, rapid.IntRange(200, 400).Draw(t, label+" corners"))}
 	}
 	return orb.Polygon{star(label, degrees, rapid.IntRange(3, 12).Draw(t, label+" corners"))}
-}
-
-// Boundary is what the distance to a geometry from outside is measured to.
-func Boundary(g orb.Geometry) orb.Geometry {
-	if polygon, ok := g.(orb.Polygon); ok {
-		var m orb.LineString
-		for _, ring := range polygon {
-			m = append(m, ring...)
-		}
-		return m
-	}
-	return g
 }

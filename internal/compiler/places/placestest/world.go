@@ -19,17 +19,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Tags of a house and of two streets.
-const Eight, North, South = "addr:housenumber=8, building=house", "highway=residential, name=North Road",
-	"highway=residential, name=South Road"
-
-// StreetsAround is a house between two streets: South Road is 9 m away, North Road 17 m.
-func StreetsAround(w *World) {
-	w.Area(1, Eight, Square(0, 0, 0.05))
-	w.Way(2, Line(-2, 0.2, 0, 0.2, 0.5, 0.2, 2, 0.2), North)
-	w.Way(3, Line(-2, -0.13, 2, -0.13), South)
-}
-
 // World is map data. What is made by hand is near the middle of Kansas, where one thousandth of a degree is 111 m of
 // latitude and 87 m of longitude.
 type World struct {
