@@ -126,35 +126,51 @@ func (l *Nodes) finish(ctx context.Context) error {
 	})
 }
 
-// find returns the number of a node. It looks first at the block where the last one was found, since the nodes of a way
-// are often made one after the other.
-func (l *Nodes) find(id int64, block *int) (number uint64, ok bool) {
+// found is where nodes were found, to be looked at first: the last block, and recent ones by the last bits of their ids.
+// The nodes of a way, and those of ways near it, are often made one after the other.
+type found struct {
+	last   int
+	recent [256]int
+}
+
+// find returns the number of a node.
+func (l *Nodes) find(id int64, f *found) (number uint64, ok bool) {
 	blocks, of := l.blocks.Slice(), id&^63
 	if len(blocks) == 0 {
 		return 0, false
 	}
-	lo, hi := *block, *block+1 // if it is there at all, it is from lo to before hi
-	for step := 1; lo > 0 && blocks[lo].id > of; step *= 2 {
+	recent := &f.recent[of>>6&int64(len(f.recent)-1)]
+	if blocks[*recent].id != of {
+		*recent = search(blocks, of, f.last)
+	}
+	f.last = *recent
+	b := &blocks[f.last]
+	bit := uint64(1) << (id - of)
+	return b.first + uint64(bits.OnesCount64(b.has&(bit-1))), b.id == of && b.has&bit != 0
+}
+
+// search returns where the block of an id is, if it is there, in steps that become longer the farther it is from a
+// place.
+func search(blocks []nodeBlock, id int64, from int) int {
+	lo, hi := from, from+1
+	for step := 1; lo > 0 && blocks[lo].id > id; step *= 2 {
 		lo, hi = max(lo-step, 0), lo
 	}
-	for step := 1; hi < len(blocks) && blocks[hi].id <= of; step *= 2 {
+	for step := 1; hi < len(blocks) && blocks[hi].id <= id; step *= 2 {
 		lo, hi = hi, min(hi+step, len(blocks))
 	}
 	for lo+1 < hi {
-		if middle := (lo + hi) / 2; blocks[middle].id <= of {
+		if middle := (lo + hi) / 2; blocks[middle].id <= id {
 			lo = middle
 		} else {
 			hi = middle
 		}
 	}
-	b := &blocks[lo]
-	bit := uint64(1) << (id - of)
-	*block = lo
-	return b.first + uint64(bits.OnesCount64(b.has&(bit-1))), b.id == of && b.has&bit != 0
+	return lo
 }
 
 // Find returns the number of a node; false if the extracts lack it.
-func (l *Nodes) Find(id int64) (number uint64, ok bool) { return l.find(id, new(int)) }
+func (l *Nodes) Find(id int64) (number uint64, ok bool) { return l.find(id, new(found)) }
 
 // At returns the position of a node.
 func (l *Nodes) At(number uint64) Coord { return l.at.Slice()[number].coord() }

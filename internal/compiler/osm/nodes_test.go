@@ -61,7 +61,7 @@ func TestNodes(t *testing.T) {
 		}
 		for number, id := range slices.Sorted(maps.Keys(places)) {
 			for block := range l.blocks.Len() {
-				if got, ok := l.find(id, &block); !ok || got != uint64(number) || l.At(got) != places[id].at.coord() {
+				if got, ok := l.find(id, &found{last: block}); !ok || got != uint64(number) || l.At(got) != places[id].at.coord() {
 					t.Fatalf("node %d: %d, %v at %v, want %d at %v", id, got, ok, l.At(got), number, places[id].at)
 				}
 			}

@@ -168,8 +168,9 @@ type batch struct {
 	node     Node
 	relation Relation
 	way      Way
-	area     Area
-	found    int // where in Nodes the last node was
+	area     Area    // of a way
+	closed   Polygon // of a way alone
+	found    found
 }
 
 // fullLoad is what a batch holds before it is handed over: about as many objects, and references to others.
@@ -204,7 +205,7 @@ func (b *batch) Add(o *osmfile.Object) (full bool) {
 	switch {
 	case b.r.stage == stageVersions:
 		b.versions = append(b.versions, version{o.ID, o.Version, int32(b.r.file), o.Kind})
-	case !b.r.versions.wins(o, b.r.file):
+	case len(b.r.files) > 1 && !b.r.versions.wins(o, b.r.file):
 	case o.Kind == mapdata.KindWay && b.r.stage == stageNodes: // which says where its nodes are
 		for _, p := range o.Places {
 			b.nodes = append(b.nodes, locatedNode{id: p.ID, at: placeOf(p.Lon, p.Lat)})
@@ -291,32 +292,30 @@ func (b *batch) locate(w *Way) {
 
 // deliver hands a way to the consumers, and what it encloses.
 func (b *batch) deliver(w *Way) {
-	var polygons []Polygon
+	polygon, area := w.claim.polygon, 0.0
 	switch {
-	case w.claim.polygon != nil:
-		polygons = []Polygon{w.claim.polygon}
-	case !w.IsArea || !w.Closed():
+	case polygon != nil, !w.IsArea, !w.Closed():
 	case w.Lacks > 0: // without some of its corners an area is another one
 		b.counts.BrokenAreas++
 	default:
-		ring := Ring(slices.Clone(w.Coords))
-		area := ring.Area()
-		if area < 0 {
-			slices.Reverse(ring)
-		}
-		if area != 0 {
-			polygons = []Polygon{{ring}}
-		}
+		area = Ring(w.Coords).Area()
 	}
-	w.HasArea = polygons != nil
+	w.HasArea = polygon != nil || area != 0
 	for _, part := range b.parts {
 		part.Way(w)
 	}
 	if !w.HasArea {
 		return
 	}
-	b.area = Area{Kind: mapdata.KindWay, ID: w.ID, Tags: w.Tags, Polygons: polygons, Outline: w.Outline,
-		Shared: w.claim.shared, Relation: w.claim.relation, Noted: w.appendNoted(b.area.Noted[:0])}
+	if polygon == nil {
+		if area < 0 {
+			slices.Reverse(w.Coords) // nobody needs them any more
+		}
+		b.closed = append(b.closed[:0], w.Coords)
+		polygon = b.closed
+	}
+	b.area = Area{Kind: mapdata.KindWay, ID: w.ID, Tags: w.Tags, Polygons: append(b.area.Polygons[:0], polygon),
+		Outline: w.Outline, Shared: w.claim.shared, Relation: w.claim.relation, Noted: w.appendNoted(b.area.Noted[:0])}
 	b.deliverArea(&b.area)
 }
 

@@ -133,7 +133,14 @@ func (b *recorded) Way(w *osm.Way) {
 
 func (b *recorded) Area(a *osm.Area) {
 	c := *a
-	c.Tags, c.Noted = tags.Of(a.Tags.OSM()), slices.Clone(a.Noted)
+	c.Tags, c.Noted, c.Polygons = tags.Of(a.Tags.OSM()), slices.Clone(a.Noted), nil
+	for _, polygon := range a.Polygons {
+		var rings osm.Polygon
+		for _, ring := range polygon {
+			rings = append(rings, slices.Clone(ring))
+		}
+		c.Polygons = append(c.Polygons, rings)
+	}
 	b.of.Areas = append(b.of.Areas, c)
 }
 
