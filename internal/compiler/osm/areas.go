@@ -136,9 +136,8 @@ func (a *areas) finishRelations(ctx context.Context) error {
 
 // hasMember says whether a way is a member of a relation, and whether it is an outer one in the old style.
 func (a *areas) hasMember(way int64) (member, outline bool) {
-	if _, member = slices.BinarySearch(a.members.Slice(), way); member {
-		_, outline = slices.BinarySearch(a.outlines.Slice(), way)
-	}
+	_, member = slices.BinarySearch(a.members.Slice(), way)
+	_, outline = slices.BinarySearch(a.outlines.Slice(), way)
 	return member, outline
 }
 

@@ -1,6 +1,5 @@
 // Package osm reads OpenStreetMap extracts once and hands their objects to consumers: nodes with their tags, ways with
-// the positions of their nodes, and areas with their finished polygons. It is one package though it is long: versions,
-// numbers of nodes and members of areas share the passes over the files, and none is of use without the others.
+// the positions of their nodes, and areas with their finished polygons. It begins at Read and Consumer.
 package osm
 
 import (

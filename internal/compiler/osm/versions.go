@@ -45,12 +45,11 @@ func (v *versions) add(list []version) error {
 }
 
 func (v *versions) finish(ctx context.Context) error {
-	var newest version
-	first := true
+	newest := version{file: -1}
 	return v.sorter.Each(func(o *version) error {
 		switch {
-		case first || compareObjects(*o, newest) != 0:
-			newest, first = *o, false
+		case newest.file < 0 || compareObjects(*o, newest) != 0:
+			newest = *o
 		case o.file != newest.file:
 			return cmp.Or(ctx.Err(), v.losers.Append(*o))
 		}

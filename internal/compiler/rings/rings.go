@@ -168,12 +168,8 @@ func (j *joiner) addEnds(first end) {
 	}
 }
 
-const (
-	// maxGap is how far apart, in metres, two ends may be that were meant to be one node.
-	maxGap = 10
-	// maxLoose bounds the loose ends of an area that are looked at for gaps: more of them are no slip of the mapper's.
-	maxLoose = 1000
-)
+// maxGap is how far apart, in metres, two ends may be that were meant to be one node.
+const maxGap = 10
 
 // closeGaps puts bridges between loose ends that are near each other, the nearest first.
 func (j *joiner) closeGaps() {
@@ -182,9 +178,6 @@ func (j *joiner) closeGaps() {
 		if len(at) == 1 {
 			loose = append(loose, at[0])
 		}
-	}
-	if len(loose) > maxLoose {
-		return
 	}
 	slices.Sort(loose)
 	type gap struct {

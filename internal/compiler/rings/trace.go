@@ -17,7 +17,7 @@ func (j *joiner) trace() (rings [][]step) {
 	next := make([]end, 2*len(j.pieces)) // where an end leads on
 	for node, at := range j.ends {
 		if len(at) > 2 {
-			j.sortByAngle(node, at)
+			slices.SortStableFunc(at, func(a, b end) int { return cmp.Compare(j.angle(node, a), j.angle(node, b)) })
 		}
 		for k := 0; k+1 < len(at); k += 2 {
 			next[at[k]], next[at[k+1]] = at[k+1], at[k]
@@ -40,18 +40,15 @@ func (j *joiner) trace() (rings [][]step) {
 	return rings
 }
 
-// sortByAngle sorts ends around their node by the direction in which their pieces leave it.
-func (j *joiner) sortByAngle(node uint64, ends []end) {
-	center := j.at(node).Point()
-	angle := func(e end) float64 {
-		nodes := j.piece(e).Nodes
-		p := j.at(nodes[1]).Point()
-		if e%2 == 1 {
-			p = j.at(nodes[len(nodes)-2]).Point()
-		}
-		return math.Atan2(p[1]-center[1], p[0]-center[0])
+// angle is the direction in which a piece leaves the node of an end.
+func (j *joiner) angle(node uint64, e end) float64 {
+	nodes := j.piece(e).Nodes
+	next := nodes[1]
+	if e%2 == 1 {
+		next = nodes[len(nodes)-2]
 	}
-	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(angle(a), angle(b)) })
+	from, to := j.at(node).Point(), j.at(next).Point()
+	return math.Atan2(to[1]-from[1], to[0]-from[0])
 }
 
 // split takes a chain that comes back to nodes where it has been apart into rings that do not. It can come back only to
