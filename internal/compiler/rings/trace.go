@@ -16,9 +16,7 @@ type step struct {
 func (j *joiner) trace() (rings [][]step) {
 	next := make([]end, 2*len(j.pieces)) // where an end leads on
 	for node, at := range j.ends {
-		if len(at) > 2 {
-			slices.SortStableFunc(at, func(a, b end) int { return cmp.Compare(j.angle(node, a), j.angle(node, b)) })
-		}
+		slices.SortStableFunc(at, func(a, b end) int { return cmp.Compare(j.angle(node, a), j.angle(node, b)) })
 		for k := 0; k+1 < len(at); k += 2 {
 			next[at[k]], next[at[k+1]] = at[k+1], at[k]
 		}
