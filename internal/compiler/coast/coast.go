@@ -134,15 +134,11 @@ func (c *Consumer) tile(cell uint32) *tile {
 	all, points := c.pieces.Slice(), c.points.Slice()
 	i, _ := slices.BinarySearchFunc(all, cell, func(p piece, cell uint32) int { return cmp.Compare(p.cell, cell) })
 	var pieces []geom.Line
-	from := make(map[[2]mercator.Point]geom.Line) // by where they begin and end, to leave out what is there twice
 	for ; i < len(all) && all[i].cell == cell; i++ {
 		p := points[all[i].at:][:all[i].n:all[i].n]
-		ends := [2]mercator.Point{p[0], p[len(p)-1]}
-		if slices.Equal(from[ends], p) {
-			continue
+		if !slices.ContainsFunc(pieces, func(o geom.Line) bool { return slices.Equal(o, p) }) { // some are there twice
+			pieces = append(pieces, p)
 		}
-		from[ends] = p
-		pieces = append(pieces, p)
 	}
 	return settle(cellTile(cell).Rect(), pieces)
 }

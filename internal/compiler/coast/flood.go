@@ -6,6 +6,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
@@ -36,7 +37,7 @@ func (c *Consumer) flood(ctx context.Context, covered *osm.Tiles) (*flood, error
 			return nil, err
 		}
 		known.Add(p.cell)
-		if t := c.tile(p.cell); len(t.lines) > 0 {
+		if t := c.tile(p.cell); len(t.Lines) > 0 {
 			f.crossed[p.cell] = t.sides()
 		} else {
 			f.around[p.cell] = t.around()
@@ -55,7 +56,7 @@ func (t *tile) sides() (says [4]int8) {
 		if slices.ContainsFunc(events, func(e event) bool { return e.place > from && e.place < from+size }) {
 			continue
 		}
-		if says[side] = -1; landAfter(t, events, from) {
+		if says[side] = -1; t.landAfter(from, events) {
 			says[side] = 1
 		}
 	}
@@ -169,7 +170,7 @@ func (f *flood) decide(part []uint32) {
 		land = weak
 	case all == 0:
 		for _, cell := range part {
-			if outlined(cell) {
+			if outlined(cellTile(cell)) {
 				land++
 			} else {
 				ocean++
@@ -198,7 +199,7 @@ func (f *flood) spread(part []uint32) {
 	for len(votes) > 0 {
 		for cell, sum := range votes {
 			settled.Add(cell)
-			if sum > 0 || sum == 0 && outlined(cell) {
+			if sum > 0 || sum == 0 && outlined(cellTile(cell)) {
 				f.land.Add(cell)
 			}
 		}
@@ -218,14 +219,10 @@ func (f *flood) spread(part []uint32) {
 	}
 }
 
-// outlined says whether the middle of a cell is in the outlines of a country.
-func outlined(cell uint32) bool {
-	t := tile{Rect: cellTile(cell).Rect()}
-	return isLand(t.middle())
-}
-
-func isLand(p mercator.Point) bool {
-	_, ok := country.Lookup(p.Degrees())
+// outlined says whether the middle of a tile is in the outlines of a country.
+func outlined(t mapfile.Tile) bool {
+	from, half := t.Origin(), t.Size()/2
+	_, ok := country.Lookup(mercator.Point{X: from.X + half, Y: from.Y + half}.Degrees())
 	return ok
 }
 
@@ -235,7 +232,7 @@ func inOutline(cell uint32) int {
 	const far = 2 // cells
 	land := 0
 	for i := range 9 {
-		if outlined(beside(cell, (i%3-1)*far, (i/3-1)*far)) {
+		if outlined(cellTile(beside(cell, (i%3-1)*far, (i/3-1)*far))) {
 			land++
 		}
 	}
