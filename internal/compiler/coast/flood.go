@@ -28,19 +28,19 @@ const clearMajority = 9
 func (c *Consumer) flood(ctx context.Context, covered *osm.Tiles) (*flood, error) {
 	known := *covered
 	f := &flood{&known, new(osm.Tiles), map[uint32][4]int8{}, map[uint32]int8{}}
-	pieces := c.pieces.Slice()
-	for i, p := range pieces {
-		if i > 0 && pieces[i-1].cell == p.cell {
-			continue
+	for i := range c.pieces.Len() {
+		cell := uint32(c.pieces.Key(i))
+		if f.hasCoast(cell) {
+			continue // it has several pieces
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		known.Add(p.cell)
-		if t := c.tile(p.cell); len(t.Lines) > 0 {
-			f.crossed[p.cell] = t.sides()
+		known.Add(cell)
+		if t := c.tile(cell); len(t.Lines) > 0 {
+			f.crossed[cell] = t.sides()
 		} else {
-			f.around[p.cell] = t.around()
+			f.around[cell] = t.around()
 		}
 	}
 	f.forget()
@@ -105,20 +105,21 @@ func (f *flood) forget() {
 	if f.noCoast() {
 		return
 	}
-	hasCoast := func(cell uint32) bool {
-		_, crossed := f.crossed[cell]
-		_, rings := f.around[cell]
-		return crossed || rings
-	}
 	kept := new(osm.Tiles)
 	for _, cell := range f.known.Sorted() {
 		all := vicinity(cell)
-		if slices.ContainsFunc(all, hasCoast) || inOutline(cell) != 0 ||
+		if slices.ContainsFunc(all, f.hasCoast) || inOutline(cell) != 0 ||
 			!slices.ContainsFunc(all, func(n uint32) bool { return !f.known.Has(n) }) {
 			kept.Add(cell)
 		}
 	}
 	f.known = kept
+}
+
+func (f *flood) hasCoast(cell uint32) bool {
+	_, crossed := f.crossed[cell]
+	_, rings := f.around[cell]
+	return crossed || rings
 }
 
 func (f *flood) noCoast() bool { return len(f.crossed)+len(f.around) == 0 }

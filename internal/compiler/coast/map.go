@@ -67,9 +67,7 @@ func (m *Map) build(ctx context.Context) error {
 func (m *Map) Tile(at mapfile.Tile) (land, ocean []geom.Polygon) { return m.tile(at).polygons() }
 
 // Free removes the map's temporary files. It cannot be used any more.
-func (m *Map) Free() error {
-	return errors.Join(m.coast.points.Free(), m.coast.pieces.Free(), m.pyramid.Free())
-}
+func (m *Map) Free() error { return errors.Join(m.coast.pieces.Free(), m.pyramid.Free()) }
 
 // tile is the coast of a tile: what is known, or else the outlines.
 func (m *Map) tile(at mapfile.Tile) *tile {
