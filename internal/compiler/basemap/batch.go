@@ -254,8 +254,9 @@ func (b *batch) draw(kind mapdata.Kind, id int64, class *class, names span, zoom
 		return
 	}
 	for _, p := range b.pieces[from:] {
-		// What is only in the buffer of a cell makes none.
-		if p.tile.Z == mapfile.CellZoom && overlap(p.tile.Rect(), p.bounds) {
+		in := p.tile.Rect()
+		in.Max.X, in.Max.Y = in.Max.X-1, in.Max.Y-1             // its eastern and southern borders belong to other tiles
+		if p.tile.Z == mapfile.CellZoom && in.Meets(p.bounds) { // what is only in the buffer of a cell makes none
 			b.c.cells.Add(p.tile.X<<region.CoverageZoom | p.tile.Y)
 		}
 	}
@@ -263,9 +264,4 @@ func (b *batch) draw(kind mapdata.Kind, id int64, class *class, names span, zoom
 		names = span{}
 	}
 	b.drawings = append(b.drawings, drawing{uint64(kind)<<60 | uint64(id), class, names, span{from, len(b.pieces)}})
-}
-
-// overlap says whether a box reaches into a tile, whose eastern and southern borders belong to other tiles.
-func overlap(tile, box geom.Rect) bool {
-	return box.Min.X < tile.Max.X && box.Max.X >= tile.Min.X && box.Min.Y < tile.Max.Y && box.Max.Y >= tile.Min.Y
 }

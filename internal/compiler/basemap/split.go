@@ -68,7 +68,7 @@ func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) 
 		return
 	}
 	if !window.Covers(bounds) {
-		if shape = clip(shape, window); isEmpty(&shape) {
+		if shape = clip(shape, window); shape.Empty() {
 			return
 		}
 		bounds = boundsOf(&shape)
@@ -87,7 +87,7 @@ func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) 
 // emit makes a piece. Below the cells it has no more detail than its tile.
 func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
 	if t.Z < mapfile.CellZoom {
-		if shape = simplify(shape, detail<<(mapfile.MaxZoom-t.Z)); isEmpty(&shape) {
+		if shape = shape.Simplify(detail << (mapfile.MaxZoom - t.Z)); shape.Empty() {
 			return
 		}
 	}
@@ -96,21 +96,6 @@ func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
 	b.shapes = mapfile.AppendShape(b.shapes, t, &shape)
 	b.pieces = append(b.pieces, piece{t.ID()<<8 | uint64(s.zoom), t, s.zoom, bounds, span{from, len(b.shapes)}})
 }
-
-func simplify(s mapfile.Shape, tolerance int32) (less mapfile.Shape) {
-	less.Points = s.Points
-	for _, l := range s.Lines {
-		less.Lines = append(less.Lines, geom.SimplifyLine(l, tolerance))
-	}
-	for _, ring := range s.Rings {
-		if ring = geom.SimplifyRing(ring, tolerance); len(ring) > 2 {
-			less.Rings = append(less.Rings, ring)
-		}
-	}
-	return less
-}
-
-func isEmpty(s *mapfile.Shape) bool { return len(s.Points)+len(s.Lines)+len(s.Rings) == 0 }
 
 // clip returns what of a shape is in a rectangle that does not cover it.
 func clip(s mapfile.Shape, r geom.Rect) (in mapfile.Shape) {

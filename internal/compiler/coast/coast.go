@@ -9,7 +9,6 @@
 package coast
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -34,37 +33,26 @@ func cellTile(cell uint32) mapfile.Tile {
 	return mapfile.Tile{Z: cellZoom, X: cell >> cellZoom, Y: cell & (1<<cellZoom - 1)}
 }
 
-// piece is a piece of the coast in one cell. The order is that of the cells, then that of the ways.
-type piece struct {
-	cell, n uint32
-	way     int64
-	at      uint64 // among the points
-}
-
-func comparePieces(a, b piece) int {
-	return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.way, b.way), cmp.Compare(a.at, b.at))
-}
-
 // Consumer gathers the coast. It is an osm.Consumer.
 type Consumer struct {
 	dir    *scratch.Dir
-	points *scratch.Array[mercator.Point]
-	sorter *scratch.Sorter[piece]
-	pieces *scratch.Array[piece] // when all is there, in order
+	pieces *scratch.Records // positions, by the number of the cell
 }
 
 // New makes a Consumer whose temporary files are in dir.
-func New(dir *scratch.Dir) *Consumer {
-	return &Consumer{dir: dir, points: scratch.NewArray[mercator.Point](dir, "coast"),
-		sorter: scratch.NewSorter(dir, "coast-pieces-sort", dir.SortMemory(), comparePieces),
-		pieces: scratch.NewArray[piece](dir, "coast-pieces")}
-}
+func New(dir *scratch.Dir) *Consumer { return &Consumer{dir, scratch.NewRecords(dir, "coast")} }
 
 // batch has the pieces of the coast of some ways.
 type batch struct {
 	line   []mercator.Point
-	pieces []piece // by where they are among the points of the batch
-	points []mercator.Point
+	pieces []piece
+	rows   []byte
+}
+
+// piece is a piece of the coast in one cell, and where its row ends. See mapfile.AppendShape.
+type piece struct {
+	cell uint32
+	end  int
 }
 
 // NewBatch implements osm.Consumer.
@@ -89,19 +77,19 @@ func (b *batch) Way(w *osm.Way) {
 		for _, at := range w.Coords[from:to] {
 			p := mercator.ProjectE7(at.Lat, at.Lon)
 			if n := len(b.line); n > 0 && distance(b.line[n-1], p) > longest {
-				b.cut(w.ID)
+				b.cut()
 			}
 			b.line = append(b.line, p)
 		}
-		b.cut(w.ID)
+		b.cut()
 	}
 }
 
-// cut cuts the line, which is a part of a way, and empties it.
-func (b *batch) cut(way int64) {
+// cut cuts the line and empties it.
+func (b *batch) cut() {
 	split(b.line, cellZoom, func(cell mapfile.Tile, p []mercator.Point) {
-		b.pieces = append(b.pieces, piece{cell.X<<cellZoom | cell.Y, uint32(len(p)), way, uint64(len(b.points))})
-		b.points = append(b.points, p...)
+		b.rows = mapfile.AppendShape(b.rows, cell, &mapfile.Shape{Points: p})
+		b.pieces = append(b.pieces, piece{cell.X<<cellZoom | cell.Y, len(b.rows)})
 	})
 	b.line = b.line[:0]
 }
@@ -109,40 +97,33 @@ func (b *batch) cut(way int64) {
 // Take implements osm.Consumer.
 func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
-	before := uint64(c.points.Len())
+	from := 0
 	for _, p := range b.pieces {
-		p.at += before
-		if err := c.sorter.Add(p); err != nil {
+		if err := c.pieces.Add(uint64(p.cell), b.rows[from:p.end]); err != nil {
 			return err
 		}
+		from = p.end
 	}
-	err := c.points.Append(b.points...)
-	b.pieces, b.points = b.pieces[:0], b.points[:0]
-	return err
+	b.pieces, b.rows = b.pieces[:0], b.rows[:0]
+	return nil
 }
 
 // Located implements osm.Consumer.
 func (c *Consumer) Located(context.Context, *osm.Nodes) error { return nil }
 
 // Finish implements osm.Consumer. It sorts the pieces.
-func (c *Consumer) Finish(context.Context) error {
-	return c.sorter.Each(func(p *piece) error { return c.pieces.Append(*p) })
-}
+func (c *Consumer) Finish(ctx context.Context) error { return c.pieces.Sort(ctx) }
 
 // tile is the coast of a cell. Where no coast reaches its border, what is around is unknown to it.
 func (c *Consumer) tile(cell uint32) *tile {
-	all, points := c.pieces.Slice(), c.points.Slice()
-	i, _ := slices.BinarySearchFunc(all, cell, func(p piece, cell uint32) int { return cmp.Compare(p.cell, cell) })
+	at := cellTile(cell)
 	var pieces []geom.Line
-	from := make(map[[2]mercator.Point]geom.Line) // by where they begin and end, to leave out what is there twice
-	for ; i < len(all) && all[i].cell == cell; i++ {
-		p := points[all[i].at:][:all[i].n:all[i].n]
-		ends := [2]mercator.Point{p[0], p[len(p)-1]}
-		if slices.Equal(from[ends], p) {
-			continue
+	for i, _ := c.pieces.Find(uint64(cell)); i < c.pieces.Len() && c.pieces.Key(i) == uint64(cell); i++ {
+		r := mapfile.NewReader(at, c.pieces.Read(i).Rest)
+		p := r.Points(nil)
+		if !slices.ContainsFunc(pieces, func(o geom.Line) bool { return slices.Equal(o, p) }) { // some are there twice
+			pieces = append(pieces, p)
 		}
-		from[ends] = p
-		pieces = append(pieces, p)
 	}
-	return settle(cellTile(cell).Rect(), pieces)
+	return settle(at.Rect(), pieces)
 }

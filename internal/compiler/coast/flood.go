@@ -6,6 +6,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
@@ -27,19 +28,19 @@ const clearMajority = 9
 func (c *Consumer) flood(ctx context.Context, covered *osm.Tiles) (*flood, error) {
 	known := *covered
 	f := &flood{&known, new(osm.Tiles), map[uint32][4]int8{}, map[uint32]int8{}}
-	pieces := c.pieces.Slice()
-	for i, p := range pieces {
-		if i > 0 && pieces[i-1].cell == p.cell {
-			continue
+	for i := range c.pieces.Len() {
+		cell := uint32(c.pieces.Key(i))
+		if f.hasCoast(cell) {
+			continue // it has several pieces
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		known.Add(p.cell)
-		if t := c.tile(p.cell); len(t.lines) > 0 {
-			f.crossed[p.cell] = t.sides()
+		known.Add(cell)
+		if t := c.tile(cell); len(t.Lines) > 0 {
+			f.crossed[cell] = t.sides()
 		} else {
-			f.around[p.cell] = t.around()
+			f.around[cell] = t.around()
 		}
 	}
 	f.forget()
@@ -55,7 +56,7 @@ func (t *tile) sides() (says [4]int8) {
 		if slices.ContainsFunc(events, func(e event) bool { return e.place > from && e.place < from+size }) {
 			continue
 		}
-		if says[side] = -1; landAfter(t, events, from) {
+		if says[side] = -1; t.landAfter(from, events) {
 			says[side] = 1
 		}
 	}
@@ -104,20 +105,21 @@ func (f *flood) forget() {
 	if f.noCoast() {
 		return
 	}
-	hasCoast := func(cell uint32) bool {
-		_, crossed := f.crossed[cell]
-		_, rings := f.around[cell]
-		return crossed || rings
-	}
 	kept := new(osm.Tiles)
 	for _, cell := range f.known.Sorted() {
 		all := vicinity(cell)
-		if slices.ContainsFunc(all, hasCoast) || inOutline(cell) != 0 ||
+		if slices.ContainsFunc(all, f.hasCoast) || inOutline(cell) != 0 ||
 			!slices.ContainsFunc(all, func(n uint32) bool { return !f.known.Has(n) }) {
 			kept.Add(cell)
 		}
 	}
 	f.known = kept
+}
+
+func (f *flood) hasCoast(cell uint32) bool {
+	_, crossed := f.crossed[cell]
+	_, rings := f.around[cell]
+	return crossed || rings
 }
 
 func (f *flood) noCoast() bool { return len(f.crossed)+len(f.around) == 0 }
@@ -169,7 +171,7 @@ func (f *flood) decide(part []uint32) {
 		land = weak
 	case all == 0:
 		for _, cell := range part {
-			if outlined(cell) {
+			if outlined(cellTile(cell)) {
 				land++
 			} else {
 				ocean++
@@ -198,7 +200,7 @@ func (f *flood) spread(part []uint32) {
 	for len(votes) > 0 {
 		for cell, sum := range votes {
 			settled.Add(cell)
-			if sum > 0 || sum == 0 && outlined(cell) {
+			if sum > 0 || sum == 0 && outlined(cellTile(cell)) {
 				f.land.Add(cell)
 			}
 		}
@@ -218,14 +220,10 @@ func (f *flood) spread(part []uint32) {
 	}
 }
 
-// outlined says whether the middle of a cell is in the outlines of a country.
-func outlined(cell uint32) bool {
-	t := tile{Rect: cellTile(cell).Rect()}
-	return isLand(t.middle())
-}
-
-func isLand(p mercator.Point) bool {
-	_, ok := country.Lookup(p.Degrees())
+// outlined says whether the middle of a tile is in the outlines of a country.
+func outlined(t mapfile.Tile) bool {
+	from, half := t.Origin(), t.Size()/2
+	_, ok := country.Lookup(mercator.Point{X: from.X + half, Y: from.Y + half}.Degrees())
 	return ok
 }
 
@@ -235,7 +233,7 @@ func inOutline(cell uint32) int {
 	const far = 2 // cells
 	land := 0
 	for i := range 9 {
-		if outlined(beside(cell, (i%3-1)*far, (i/3-1)*far)) {
+		if outlined(cellTile(beside(cell, (i%3-1)*far, (i/3-1)*far))) {
 			land++
 		}
 	}

@@ -67,15 +67,13 @@ func (m *Map) build(ctx context.Context) error {
 func (m *Map) Tile(at mapfile.Tile) (land, ocean []geom.Polygon) { return m.tile(at).polygons() }
 
 // Free removes the map's temporary files. It cannot be used any more.
-func (m *Map) Free() error {
-	return errors.Join(m.coast.points.Free(), m.coast.pieces.Free(), m.pyramid.Free())
-}
+func (m *Map) Free() error { return errors.Join(m.coast.pieces.Free(), m.pyramid.Free()) }
 
 // tile is the coast of a tile: what is known, or else the outlines.
 func (m *Map) tile(at mapfile.Tile) *tile {
 	if cell := at.X<<cellZoom | at.Y; at.Z == cellZoom && m.known.Has(cell) {
 		t := m.coast.tile(cell)
-		if len(t.lines) == 0 {
+		if len(t.Lines) == 0 {
 			t.land = m.land.Has(cell)
 		}
 		return t
@@ -91,11 +89,11 @@ func tileKey(t mapfile.Tile) uint64 { return uint64(cellZoom-t.Z)<<56 | uint64(t
 
 // keep adds a tile to the pyramid.
 func (m *Map) keep(at mapfile.Tile, t *tile) error {
-	row := binary.AppendUvarint([]byte{0}, uint64(len(t.lines)))
+	row := binary.AppendUvarint([]byte{0}, uint64(len(t.Lines)))
 	if t.land {
 		row[0] = 1
 	}
-	return m.pyramid.Add(tileKey(at), mapfile.AppendShape(row, at, &mapfile.Shape{Lines: t.lines, Rings: t.rings}))
+	return m.pyramid.Add(tileKey(at), mapfile.AppendShape(row, at, &t.Shape))
 }
 
 // kept reads a tile of the pyramid.
@@ -106,9 +104,9 @@ func (m *Map) kept(i int, at mapfile.Tile) *tile {
 	shape := mapfile.NewReader(at, r.Rest)
 	for n := range shape.Count() {
 		if points := shape.Points(nil); n < lines {
-			t.lines = append(t.lines, points)
+			t.Lines = append(t.Lines, points)
 		} else {
-			t.rings = append(t.rings, points)
+			t.Rings = append(t.Rings, points)
 		}
 	}
 	return t
@@ -133,9 +131,9 @@ func outlines(at mapfile.Tile) *tile {
 		return true
 	})
 	t := settle(box, pieces)
-	if len(t.lines) == 0 {
+	if len(t.Lines) == 0 {
 		around := t.around()
-		t.land = around > 0 || around == 0 && isLand(t.middle())
+		t.land = around > 0 || around == 0 && outlined(at)
 	}
 	return t
 }

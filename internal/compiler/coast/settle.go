@@ -15,10 +15,10 @@ import (
 // it, so that mistakes stay in their square.
 func settle(r geom.Rect, pieces []geom.Line) *tile {
 	t := &tile{Rect: r}
-	t.lines = t.join(pieces)
+	t.Lines = t.join(pieces)
 	for _, repair := range []func() []geom.Line{t.mend, t.doubled} {
 		if added := repair(); len(added) > 0 {
-			t.lines = t.join(append(t.lines, added...))
+			t.Lines = t.join(append(t.Lines, added...))
 		}
 	}
 	return t
@@ -51,7 +51,7 @@ func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
 		if line[0] != line[len(line)-1] {
 			open = append(open, line)
 		} else if ring := geom.Ring(line[:len(line)-1]); geom.Area2(ring) != 0 {
-			t.rings = append(t.rings, ring)
+			t.Rings = append(t.Rings, ring)
 		}
 	}
 	for i := range pieces {
@@ -76,12 +76,12 @@ func (t *tile) mend() (added []geom.Line) {
 	}
 	var gaps []gap
 	loose := func(p mercator.Point) bool { return t.place(p) < 0 }
-	for e, l := range t.lines {
+	for e, l := range t.Lines {
 		end := l[len(l)-1]
 		if !loose(end) {
 			continue
 		}
-		for s, other := range t.lines {
+		for s, other := range t.Lines {
 			if width := distance(end, other[0]); loose(other[0]) && width <= float64(t.size())/4 {
 				gaps = append(gaps, gap{width, e, s})
 			}
@@ -92,11 +92,11 @@ func (t *tile) mend() (added []geom.Line) {
 	for _, g := range gaps {
 		if !ended[g.end] && !started[g.start] {
 			ended[g.end], started[g.start] = true, true
-			l := t.lines[g.end]
-			added = append(added, geom.Line{l[len(l)-1], t.lines[g.start][0]})
+			l := t.Lines[g.end]
+			added = append(added, geom.Line{l[len(l)-1], t.Lines[g.start][0]})
 		}
 	}
-	for i, l := range t.lines {
+	for i, l := range t.Lines {
 		if end := l[len(l)-1]; loose(end) && !ended[i] {
 			added = append(added, geom.Line{end, t.onward(l)})
 		}

@@ -5,27 +5,22 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // tile is the coast in a square.
 type tile struct {
 	geom.Rect
-	// lines lead from the border to the border, with land to the left, so that along the border, counterclockwise on
-	// the screen, there is land from where a line ends to where the next one begins, and ocean from there to the next
-	// end.
-	lines []geom.Line
-	// rings have land to the left too, so that an island has a negative area.
-	rings []geom.Ring
+	// The lines of the shape lead from the border to the border, with land to the left, so that along the border,
+	// counterclockwise on the screen, there is land from where a line ends to where the next one begins, and ocean from
+	// there to the next end. Rings have land to the left too, so that an island has a negative area.
+	mapfile.Shape
 	// land is what the border is all along, where there are no lines.
 	land bool
 }
 
 func (t *tile) size() int32 { return t.Max.X - t.Min.X }
-
-func (t *tile) middle() mercator.Point {
-	return mercator.Point{X: t.Min.X + t.size()/2, Y: t.Min.Y + t.size()/2}
-}
 
 // place is how far along the border a position is from the north-western corner, counterclockwise on the screen: down
 // the west side, along the south side, up the east side and back. It is negative for what is not on the border.
@@ -52,8 +47,8 @@ type event struct {
 
 // events are where lines begin and end, along the border.
 func (t *tile) events() []event {
-	events := make([]event, 0, 2*len(t.lines))
-	for _, l := range t.lines {
+	events := make([]event, 0, 2*len(t.Lines))
+	for _, l := range t.Lines {
 		first, last := l[0], l[len(l)-1]
 		events = append(events, event{first, t.place(first), false}, event{last, t.place(last), true})
 	}
@@ -73,8 +68,8 @@ func (t *tile) along(from, to event) geom.Line {
 	return append(line, to.at)
 }
 
-// landAfter says whether there is land right after a place of the border.
-func landAfter(t *tile, events []event, place int32) bool {
+// landAfter says whether there is land right after a place of the border, which has some events.
+func (t *tile) landAfter(place int32, events []event) bool {
 	if len(events) == 0 {
 		return t.land
 	}
@@ -100,7 +95,7 @@ func appendSeam(pieces []geom.Line, a, b *tile) []geom.Line {
 	slices.SortFunc(cuts, func(p, q mercator.Point) int { return cmp.Compare(p.X+p.Y, q.X+q.Y) })
 	for i, to := range cuts[1:] {
 		from := cuts[i]
-		inA, inB := landAfter(a, eventsA, a.place(from)), landAfter(b, eventsB, b.place(to))
+		inA, inB := a.landAfter(a.place(from), eventsA), b.landAfter(b.place(to), eventsB)
 		switch {
 		case from == to || inA == inB:
 		case inA:
@@ -117,16 +112,16 @@ func merge(r geom.Rect, quarters *[4]*tile) *tile {
 	var pieces []geom.Line
 	var rings []geom.Ring
 	for _, q := range quarters {
-		pieces = append(pieces, q.lines...)
-		rings = append(rings, q.rings...)
+		pieces = append(pieces, q.Lines...)
+		rings = append(rings, q.Rings...)
 	}
 	for _, pair := range [...][2]int{{1, 0}, {3, 2}, {0, 2}, {1, 3}} {
 		pieces = appendSeam(pieces, quarters[pair[0]], quarters[pair[1]])
 	}
 	t := settle(r, pieces)
-	t.rings = append(t.rings, rings...)
-	if len(t.lines) == 0 { // so the border is the same all along
-		t.land = landAfter(quarters[0], quarters[0].events(), 0)
+	t.Rings = append(t.Rings, rings...)
+	if len(t.Lines) == 0 { // so the border is the same all along
+		t.land = quarters[0].landAfter(0, quarters[0].events())
 	}
 	return t
 }
@@ -134,18 +129,18 @@ func merge(r geom.Rect, quarters *[4]*tile) *tile {
 // polygons returns what of a tile is land, and what that leaves is ocean. A ring is an island in the ocean and a lagoon
 // on land, whichever way round it was mapped.
 func (t *tile) polygons() (land, ocean []geom.Polygon) {
-	closed := tile{rings: slices.Clone(t.rings)}
-	if len(t.lines) == 0 && t.land {
-		closed.rings = append(closed.rings, t.Ring())
+	closed := tile{Shape: mapfile.Shape{Rings: slices.Clone(t.Rings)}}
+	if len(t.Lines) == 0 && t.land {
+		closed.Rings = append(closed.Rings, t.Ring())
 	}
-	pieces, events := slices.Clone(t.lines), t.events()
+	pieces, events := slices.Clone(t.Lines), t.events()
 	for i, e := range events {
 		if e.end {
 			pieces = append(pieces, t.along(e, events[(i+1)%len(events)]))
 		}
 	}
 	closed.join(pieces)
-	land = geom.Simple(closed.rings)
+	land = geom.Simple(closed.Rings)
 	rest := []geom.Ring{t.Ring()}
 	for _, p := range land {
 		rest = append(rest, p...)
@@ -156,7 +151,7 @@ func (t *tile) polygons() (land, ocean []geom.Polygon) {
 // around is what the greatest of a tile's rings says that is around all of them: 1 for land, -1 for ocean.
 func (t *tile) around() int8 {
 	greatest := int64(0)
-	for _, r := range t.rings {
+	for _, r := range t.Rings {
 		if a := geom.Area2(r); max(a, -a) > max(greatest, -greatest) {
 			greatest = a
 		}
@@ -168,20 +163,10 @@ func (t *tile) around() int8 {
 // pixels wide.
 const tolerance = 4
 
-// simplify returns a tile without what nobody could see at a zoom.
+// simplify removes what nobody could see at a zoom.
 func (t *tile) simplify(z uint8) *tile {
-	if z >= cellZoom {
-		return t
+	if z < cellZoom {
+		t.Shape = t.Simplify(tolerance << (mercator.Bits - 12 - z))
 	}
-	out := &tile{Rect: t.Rect, land: t.land}
-	units := int32(tolerance) << (mercator.Bits - 12 - z)
-	for _, l := range t.lines {
-		out.lines = append(out.lines, geom.SimplifyLine(l, units))
-	}
-	for _, r := range t.rings {
-		if r = geom.SimplifyRing(r, units); r != nil {
-			out.rings = append(out.rings, r)
-		}
-	}
-	return out
+	return t
 }

@@ -48,19 +48,19 @@ func TestQuarters(t *testing.T) {
 			return settle(at.Rect(), pieces)
 		}
 		whole := cut(square)
-		middle := whole.middle()
+		middle := mercator.Point{X: s.Min.X + size/2, Y: s.Min.Y + size/2}
 		if geomtest.Near(rings, middle, 4) {
 			t.Skip("the middle is on the coast")
 		}
-		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.rings, middle)
+		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.Rings, middle)
 		var quarters [4]*tile
 		for i := range uint32(4) {
 			q := cut(mapfile.Tile{Z: 13, X: 2000 + i&1, Y: 3000 + i>>1})
-			middle := q.middle()
+			middle := mercator.Point{X: q.Min.X + size/4, Y: q.Min.Y + size/4}
 			if geomtest.Near(rings, middle, 4) {
 				t.Skip("the middle of a quarter is on the coast")
 			}
-			q.land = geomtest.Holds(rings, middle) != geomtest.Holds(q.rings, middle)
+			q.land = geomtest.Holds(rings, middle) != geomtest.Holds(q.Rings, middle)
 			quarters[i] = q
 		}
 		tiles := append([]*tile{whole, merge(s, &quarters)}, quarters[:]...)
@@ -100,7 +100,7 @@ func TestSettle(t *testing.T) {
 		events := settled.events()
 		for i, e := range events {
 			if e.place < 0 || i > 0 && e.end == events[i-1].end {
-				t.Fatalf("%+v of %v", events, settled.lines)
+				t.Fatalf("%+v of %v", events, settled.Lines)
 			}
 		}
 	})
@@ -115,17 +115,17 @@ func TestSimplify(t *testing.T) {
 		return geom.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
 	}
 	at := func(x, y int32) mercator.Point { return mercator.Point{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
-	in := tile{s, []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
-		[]geom.Ring{ring(5), ring(50)}, false}
-	out := in.simplify(z)
+	shape := mapfile.Shape{Lines: []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
+		Rings: []geom.Ring{ring(5), ring(50)}}
+	out := (&tile{s, shape, false}).simplify(z)
 	want := geom.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
-	if len(out.lines) != 1 || !slices.Equal(out.lines[0], want) {
-		t.Errorf("the line is %v, not %v", out.lines, want)
+	if len(out.Lines) != 1 || !slices.Equal(out.Lines[0], want) {
+		t.Errorf("the line is %v, not %v", out.Lines, want)
 	}
-	if len(out.rings) != 1 || geom.Area2(out.rings[0]) != geom.Area2(ring(50)) {
-		t.Errorf("of a small and a large island %v is left", out.rings)
+	if len(out.Rings) != 1 || geom.Area2(out.Rings[0]) != geom.Area2(ring(50)) {
+		t.Errorf("of a small and a large island %v is left", out.Rings)
 	}
-	if same := in.simplify(cellZoom); len(same.rings) != 2 || len(same.lines[0]) != 5 {
+	if same := (&tile{s, shape, false}).simplify(cellZoom); len(same.Rings) != 2 || len(same.Lines[0]) != 5 {
 		t.Errorf("at the cells' zoom %+v is left", same)
 	}
 }

@@ -166,6 +166,23 @@ type Shape struct {
 	Rings []geom.Ring
 }
 
+// Empty reports whether nothing is drawn.
+func (s *Shape) Empty() bool { return len(s.Points)+len(s.Lines)+len(s.Rings) == 0 }
+
+// Simplify returns a shape whose lines and rings are simplified, see geom.SimplifyLine. Rings may vanish.
+func (s *Shape) Simplify(tolerance int32) (less Shape) {
+	less.Points = s.Points
+	for _, l := range s.Lines {
+		less.Lines = append(less.Lines, geom.SimplifyLine(l, tolerance))
+	}
+	for _, ring := range s.Rings {
+		if ring = geom.SimplifyRing(ring, tolerance); ring != nil {
+			less.Rings = append(less.Rings, ring)
+		}
+	}
+	return less
+}
+
 // AppendShape adds a shape to the body of a record of a tile: points, or the number of lines or rings, and each of
 // them. A list of positions begins with how many there are; each position says how far it is from the one before, the
 // first from the tile's corner.
