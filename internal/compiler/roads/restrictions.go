@@ -147,7 +147,7 @@ func (c *Consumer) endingAt(ways []int64, node uint32) []int64 {
 // ends returns the first and the last node of a way; those of each part where the extract lacks nodes between them.
 func (c *Consumer) ends(way int64) (ends []uint32) {
 	roads := c.data.Roads.Slice()
-	for road, _ := c.data.FirstOf(way); int(road) < len(roads) && roads[road].Way == way; road++ {
+	for road := c.data.FirstOf(way); int(road) < len(roads) && roads[road].Way == way; road++ {
 		nodes := c.data.NodesOf(road)
 		ends = append(ends, nodes[0], nodes[len(nodes)-1])
 	}

@@ -76,9 +76,9 @@ func (d *Data) NodesOf(road uint32) []uint32 {
 }
 
 // FirstOf returns the first road of a way, or where it would be.
-func (d *Data) FirstOf(way int64) (road uint32, ok bool) {
-	i, ok := slices.BinarySearchFunc(d.Roads.Slice(), way, func(r Road, way int64) int { return cmp.Compare(r.Way, way) })
-	return uint32(i), ok
+func (d *Data) FirstOf(way int64) uint32 {
+	i, _ := slices.BinarySearchFunc(d.Roads.Slice(), way, func(r Road, way int64) int { return cmp.Compare(r.Way, way) })
+	return uint32(i)
 }
 
 // Free removes the files.

@@ -75,12 +75,8 @@ func (l *leafWriter) finish() error {
 		}
 	}
 	// A sixteenth of the groups' boxes, and so on: little enough to be made in memory.
-	above := boxtree.AppendLevels(nil, l.boxes.Slice())
-	if err := l.boxes.Append(above...); err != nil {
+	if err := l.boxes.Append(boxtree.AppendLevels(nil, l.boxes.Slice())...); err != nil {
 		return err
 	}
-	if err := direct(l.w, l.names.Boxes, l.boxes.Slice()); err != nil {
-		return err
-	}
-	return l.boxes.Free()
+	return cmp.Or(direct(l.w, l.names.Boxes, l.boxes.Slice()), l.boxes.Free())
 }

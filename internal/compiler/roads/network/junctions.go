@@ -54,7 +54,7 @@ func (b *builder) markJunctions() {
 			flags[r.ViaNode].mark(r.Modes)
 		}
 		for _, way := range r.ViaWays {
-			road, _ := b.data.FirstOf(way)
+			road := b.data.FirstOf(way)
 			b.via[road] = true
 			nodes := b.data.NodesOf(road)
 			for _, node := range nodes {

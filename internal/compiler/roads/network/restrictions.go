@@ -21,8 +21,8 @@ type state struct {
 	mode    mapdata.Modes
 	arc     uint32 // the last one
 	number  uint32 // of the arc or of the copy
-	before  int32  // the state without the last arc
 	length  int
+	before  int32 // the state without the last arc
 	shorter int32 // the longest other state that is an end of this one; -1 where there is none
 }
 
@@ -42,7 +42,7 @@ func (m *automaton) forbid(mode int, arcs, last []uint32) {
 		next, ok := m.next[step{at, arc}]
 		if !ok {
 			next = int32(len(m.states))
-			m.states = append(m.states, state{mode: modes[mode], arc: arc, number: arc, before: at, length: i + 1})
+			m.states = append(m.states, state{modes[mode], arc, arc, i + 1, at, at})
 			m.next[step{at, arc}] = next
 		}
 		at = next
@@ -55,17 +55,15 @@ func (m *automaton) forbid(mode int, arcs, last []uint32) {
 // link finds the shorter state of each, from the short ones to the long ones, and numbers the copies.
 func (m *automaton) link(firstCopy uint32) {
 	for i := range m.states {
-		m.copies = append(m.copies, int32(i))
+		if m.states[i].length > 1 {
+			m.copies = append(m.copies, int32(i))
+		}
 	}
 	slices.SortStableFunc(m.copies, func(a, b int32) int { return cmp.Compare(m.states[a].length, m.states[b].length) })
 	for _, i := range m.copies {
-		if s := &m.states[i]; s.length > 1 {
-			s.shorter = m.follow(m.states[s.before].shorter, s.arc)
-		} else {
-			s.shorter = s.before
-		}
+		s := &m.states[i]
+		s.shorter = m.follow(m.states[s.before].shorter, s.arc)
 	}
-	m.copies = slices.DeleteFunc(m.copies, func(i int32) bool { return m.states[i].length <= 1 })
 	slices.SortFunc(m.copies, func(a, b int32) int {
 		x, y := &m.states[a], &m.states[b]
 		return cmp.Or(cmp.Compare(x.mode, y.mode), cmp.Compare(x.arc, y.arc), cmp.Compare(a, b))
@@ -95,7 +93,7 @@ func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
 			return 0, false
 		}
 	}
-	if next := &m.states[m.follow(at, arc)]; next.length > 1 {
+	if next := &m.states[m.follow(at, arc)]; next.length > 0 {
 		return next.number, true
 	}
 	return arc, true
@@ -108,7 +106,7 @@ func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
 func (b *builder) restrictions() *automaton {
 	m := &automaton{next: map[step]int32{}, forbidden: map[step]bool{}}
 	for _, mode := range modes {
-		m.states = append(m.states, state{mode: mode, before: -1})
+		m.states = append(m.states, state{mode: mode, shorter: -1})
 	}
 	for i, mode := range modes {
 		for k := range b.data.Restrictions {
@@ -118,8 +116,7 @@ func (b *builder) restrictions() *automaton {
 			}
 			starts := []uint32{r.ViaNode}
 			if len(r.ViaWays) > 0 {
-				first, _ := b.data.FirstOf(r.ViaWays[0])
-				nodes := b.data.NodesOf(first)
+				nodes := b.data.NodesOf(b.data.FirstOf(r.ViaWays[0]))
 				starts = slices.Compact([]uint32{nodes[0], nodes[len(nodes)-1]})
 			}
 			for _, start := range starts {
@@ -135,13 +132,13 @@ func (b *builder) restrictions() *automaton {
 // restrict forbids what a restriction is about: to come to a node by an arc of its from member, to follow the arcs of
 // the via members to a last node, and to go on there.
 func (b *builder) restrict(m *automaton, mode int, r *Restriction, start uint32, via []uint32, last uint32) {
+	wanted := b.endsOf(r.To, last)
 	for _, from := range b.endsOf(r.From, start) {
 		if b.arriving(from)&modes[mode] == 0 {
 			continue
 		}
 		arcs := append([]uint32{b.arc(from, modes[mode]) ^ 1}, via...)
 		back := arcs[len(arcs)-1] ^ 1
-		wanted := b.endsOf(r.To, last)
 		var to, others []uint32
 		for _, end := range b.endsAt(last) {
 			if b.leaving(end)&modes[mode] == 0 {
@@ -183,7 +180,7 @@ func (b *builder) endsOf(way int64, node uint32) []uint32 {
 // lead; false where the ways do not connect or the mode may not travel them.
 func (b *builder) along(ways []int64, node uint32, mode mapdata.Modes) (arcs []uint32, end uint32, ok bool) {
 	for _, way := range ways {
-		road, _ := b.data.FirstOf(way)
+		road := b.data.FirstOf(way)
 		nodes := b.data.NodesOf(road)
 		c := b.start(2 * road)
 		if nodes[0] != node {
