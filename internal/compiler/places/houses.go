@@ -88,13 +88,8 @@ type lineHouse struct {
 // addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one
 // beside it, and so do the houses at its ends.
 func (c *compiler) addHouses() error {
-	var tags []objects.TagNumbers
 	for line := range c.data.Interpolations.All {
-		tags = tags[:0]
-		for _, t := range line.Tags {
-			tags = append(tags, objects.TagNumbers{Key: c.texts.Number(t.Key), Value: c.texts.Number(t.Value)})
-		}
-		address := c.reader.Address(tags)
+		address := c.reader.Address(line.Tags)
 		if !address.OnStreet() {
 			address.Street = c.lineStreet(line)
 			for i, node := range line.Nodes {
