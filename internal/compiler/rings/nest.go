@@ -101,11 +101,14 @@ func (r *ring) encloses(inner *ring) bool {
 
 // contains says whether a position is within the ring (by the even-odd rule), and whether it lies on the ring itself.
 func (r Ring) contains(x, y float64) (in, on bool) {
-	for i := 1; i < len(r); i++ {
-		ax, ay := float64(r[i-1].Lon), float64(r[i-1].Lat)
-		bx, by := float64(r[i].Lon), float64(r[i].Lat)
+	bx, by := float64(r[0].Lon), float64(r[0].Lat)
+	for _, b := range r[1:] {
+		ax, ay := bx, by
+		bx, by = float64(b.Lon), float64(b.Lat)
 		switch {
-		case ax == x && ay == y, ay == y && by == y && min(ax, bx) <= x && x <= max(ax, bx):
+		case ay < y && by < y, ay > y && by > y:
+			continue
+		case ax == x && ay == y, ay == by && min(ax, bx) <= x && x <= max(ax, bx):
 			return false, true
 		case (ay > y) == (by > y):
 			continue
