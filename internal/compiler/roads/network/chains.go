@@ -30,7 +30,7 @@ func (b *builder) start(end uint32) cursor {
 
 // beyond is where the road continues that a cursor is on.
 func (b *builder) beyond(c cursor) cursor {
-	partner := b.partners.Slice()[c.ahead()]
+	partner := b.partners[c.ahead()]
 	if partner == noPartner {
 		return cursor{}
 	}
@@ -40,7 +40,7 @@ func (b *builder) beyond(c cursor) cursor {
 // edge goes along a road up to where an edge ends: at a junction for any of its modes, at its way's end, or after as
 // many pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there.
 func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on mapdata.Modes) {
-	nodes, m, flags := b.data.NodesOf(c.road), b.modes(c.road), b.flags.Slice()
+	nodes, m, flags := b.data.NodesOf(c.road), b.modes(c.road), b.flags
 	line = append(line, nodes[c.at])
 	for {
 		c.at += c.step
@@ -117,7 +117,7 @@ func (b *builder) firstOf(road uint32) (start cursor, ring bool) {
 // cutRing finds where a ring of roads is to begin: at a node that is a junction for as many modes as possible, cars
 // first. There all segments of the ring end.
 func (b *builder) cutRing(start cursor) cursor {
-	at := func(c cursor) *nodeFlags { return &b.flags.Slice()[b.data.NodesOf(c.road)[c.at]] }
+	at := func(c cursor) *nodeFlags { return &b.flags[b.data.NodesOf(c.road)[c.at]] }
 	best, score := start, uint8(0)
 	for c := start; ; {
 		if rank := bits.Reverse8(uint8(at(c).junction() & b.modes(c.road))); rank > score { // cars are the lowest bit
@@ -145,7 +145,7 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 		last := b.line[len(b.line)-1]
 		for i, mode := range modes {
 			if points[i] += len(b.line) - 1; points[i]+roadgraph.MaxEdgeShape >= roadgraph.MaxShape && on&mode != 0 {
-				b.flags.Slice()[last].mark(mode)
+				b.flags[last].mark(mode)
 				on &^= mode
 			}
 			if on&mode == 0 {

@@ -3,7 +3,6 @@ package network
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -53,9 +52,11 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
-	if err := errors.Join(extend(b.edges, b.edgeCount+1), extend(b.edgeFlags, b.edgeCount+1),
-		extend(b.ends, 2*b.edgeCount), extend(b.usedAs, len(b.roads))); err != nil {
-		return err
+	b.edges = zeros[roadgraph.Edge](b, "road-edges", b.edgeCount+1) // one for the end
+	b.edgeFlags = zeros[roadgraph.EdgeFlags](b, "road-edge-flags", b.edgeCount+1)
+	b.ends = zeros[edgeEnd](b, "road-edge-ends", 2*b.edgeCount)
+	if b.failed != nil {
+		return b.failed
 	}
 	b.bar.Start("edges", int64(b.edgeCount))
 	var failed error
@@ -82,7 +83,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 		return err
 	}
 	b.bar.Finish()
-	b.edges.Slice()[e.made].FirstShape = e.points()
+	b.edges[e.made].FirstShape = e.points()
 	return cmp.Or(e.shape.Close(), e.leaves[0].finish(), e.leaves[1].finish())
 }
 
@@ -98,7 +99,7 @@ func (e *emitter) take(p *pieces) error {
 	}
 	for i := range p.edges {
 		edge := &p.edges[i]
-		used := &e.usedAs.Slice()[edge.Road]
+		used := &e.usedAs[edge.Road]
 		if *used == 0 { // roads are in the file in the order in which edges are of them
 			if err := e.roadOf.Append(edge.Road); err != nil {
 				return err
@@ -107,8 +108,8 @@ func (e *emitter) take(p *pieces) error {
 		}
 		edge.Road = *used - 1
 		edge.FirstShape += points
-		e.edgeFlags.Slice()[e.made] = edge.Flags
-		e.edges.Slice()[e.made] = *edge
+		e.edgeFlags[e.made] = edge.Flags
+		e.edges[e.made] = *edge
 		e.made++
 	}
 	for i := range p.leaves {
@@ -138,7 +139,7 @@ func (e *emitter) take(p *pieces) error {
 
 // join adds an end of an edge to those at its node, of which it is the last one so far.
 func (b *builder) join(end uint32, m meeting) {
-	ends, last := b.ends.Slice(), &b.lastEnd.Slice()[m.node]
+	ends, last := b.ends, &b.lastEnd[m.node]
 	m.Next = end
 	if *last != 0 {
 		m.Next, ends[*last-1].Next = ends[*last-1].Next, end

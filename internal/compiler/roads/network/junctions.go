@@ -30,7 +30,7 @@ func (f *nodeFlags) count(m mapdata.Modes) {
 
 // markJunctions fills the flags of all nodes and finds which roads continue one another.
 func (b *builder) markJunctions() {
-	flags := b.flags.Slice()
+	flags := b.flags
 	for i := range uint32(len(b.roads)) {
 		nodes, m := b.data.NodesOf(i), b.modes(i)
 		for k, to := range nodes[1:] {
@@ -73,7 +73,7 @@ const noPartner = 0
 // linkRoads finds for each end of a road the end of the road on which it continues for any mode. Where modes differ in
 // that, the first of them has its way, and the node is a junction for the others.
 func (b *builder) linkRoads() {
-	flags, waiting := b.flags.Slice(), b.lastEnd.Slice()
+	flags, waiting := b.flags, b.lastEnd
 	for _, mode := range modes {
 		for i := range uint32(len(b.roads)) {
 			if b.modes(i)&mode == 0 {
@@ -103,7 +103,7 @@ func (b *builder) link(x, y uint32, mode mapdata.Modes) bool {
 	if x>>1 != y>>1 && b.inSegment(x>>1, mode, x&1 == 0) != b.inSegment(y>>1, mode, y&1 == 1) {
 		return false
 	}
-	partners := b.partners.Slice()
+	partners := b.partners
 	if partners[x] == noPartner && partners[y] == noPartner {
 		partners[x], partners[y] = y+1, x+1
 	}

@@ -2,7 +2,6 @@ package network
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -45,20 +44,20 @@ func (b *builder) writeRoads() error {
 			return err
 		}
 	}
-	return errors.Join(out.Close(), names.places.Free(), texts.places.Free(), known.Free())
+	return cmp.Or(out.Close(), known.Free())
 }
 
 // textWriter writes texts of roads to a section, each once, in the order in which roads use them.
 type textWriter struct {
 	texts  *scratch.Texts
 	out    *region.SectionWriter
-	places *scratch.Array[uint32] // of each text in the file; 0 for those that are not there
+	places []uint32 // of each text in the file; 0 for those that are not there
 }
 
 // newTextWriter begins with the empty text, which is at 0.
 func newTextWriter(b *builder, section string) (*textWriter, error) {
-	t := &textWriter{b.data.Texts, b.w.Spool(section, 1), scratch.NewArray[uint32](b.dir, section+"-places")}
-	return t, cmp.Or(extend(t.places, t.texts.Len()), t.write(nil))
+	t := &textWriter{b.data.Texts, b.w.Spool(section, 1), zeros[uint32](b, section+"-places", b.data.Texts.Len())}
+	return t, cmp.Or(b.failed, t.write(nil))
 }
 
 // write writes a text and how long it is.
@@ -69,7 +68,7 @@ func (t *textWriter) write(text []byte) error {
 
 // add returns the place of a text.
 func (t *textWriter) add(text uint32) (uint32, error) {
-	place := &t.places.Slice()[text]
+	place := &t.places[text]
 	if text == 0 || *place != 0 {
 		return *place, nil
 	}

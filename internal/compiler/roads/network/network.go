@@ -8,7 +8,6 @@ package network
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"unsafe"
 
@@ -36,17 +35,19 @@ type builder struct {
 	bar *progress.Bar
 	w   *region.Writer
 
-	flags *scratch.Array[nodeFlags]
-	// lastEnd is for each node the last end that was found there, and 1: of a road in linkRoads, then of an edge.
-	lastEnd  *scratch.Array[uint32]
-	partners *scratch.Array[uint32] // of the ends of roads; see linkRoads
-	edges    *scratch.Array[roadgraph.Edge]
-	// edgeFlags are those of the edges, less what belongs to turns.
-	edgeFlags *scratch.Array[roadgraph.EdgeFlags]
+	// What follows grows with the extract, and is in temporary files; see zeros.
+	free   []func() error // what removes the files
+	failed error
+
+	flags     []nodeFlags
+	lastEnd   []uint32 // for each node the last end found there, and 1: of a road in linkRoads, then of an edge
+	partners  []uint32 // of the ends of roads; see linkRoads
 	edgeCount int
-	usedAs    *scratch.Array[uint32] // for each road its number in the file, and 1
+	edges     []roadgraph.Edge
+	edgeFlags []roadgraph.EdgeFlags  // of edges, less what belongs to turns
+	ends      []edgeEnd              // of edges
+	usedAs    []uint32               // for each road its number in the file, and 1
 	roadOf    *scratch.Array[uint32] // for each road of the file its number
-	ends      *scratch.Array[edgeEnd]
 
 	via  map[uint32]bool   // roads over which restrictions lead
 	into map[cursor]uint32 // the ends of their edges, by where the edge is entered there
@@ -61,21 +62,15 @@ func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar
 		return nil
 	}
 	b := &builder{data: d, nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), special: d.Special.Slice(),
-		dir: dir, bar: bar, w: w,
-		flags:     scratch.NewArray[nodeFlags](dir, "road-node-flags"),
-		lastEnd:   scratch.NewArray[uint32](dir, "road-last-ends"),
-		partners:  scratch.NewArray[uint32](dir, "road-partners"),
-		edges:     scratch.NewArray[roadgraph.Edge](dir, "road-edges"),
-		edgeFlags: scratch.NewArray[roadgraph.EdgeFlags](dir, "road-edge-flags"),
-		usedAs:    scratch.NewArray[uint32](dir, "road-numbers"),
-		roadOf:    scratch.NewArray[uint32](dir, "road-sources"),
-		ends:      scratch.NewArray[edgeEnd](dir, "road-edge-ends"),
-		via:       map[uint32]bool{}, into: map[cursor]uint32{},
-	}
+		dir: dir, bar: bar, w: w, roadOf: scratch.NewArray[uint32](dir, "road-sources"),
+		via: map[uint32]bool{}, into: map[cursor]uint32{}}
 	bar.Start("junctions", 1)
-	if err := errors.Join(extend(b.flags, len(b.nodes)), extend(b.lastEnd, len(b.nodes)),
-		extend(b.partners, 2*len(b.roads))); err != nil {
-		return err
+	b.flags = zeros[nodeFlags](b, "road-node-flags", len(b.nodes))
+	b.lastEnd = zeros[uint32](b, "road-last-ends", len(b.nodes))
+	b.partners = zeros[uint32](b, "road-partners", 2*len(b.roads))
+	b.usedAs = zeros[uint32](b, "road-numbers", len(b.roads))
+	if b.failed != nil {
+		return b.failed
 	}
 	b.markJunctions()
 	chains, err := b.findChains()
@@ -83,22 +78,35 @@ func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar
 		return err
 	}
 	bar.Finish()
+	free := append(b.free, d.Nodes.Free, d.Special.Free)
+	b.free = nil
 	if err := b.makeEdges(ctx, chains); err != nil {
 		return err
 	}
-	if err := errors.Join(d.Nodes.Free(), d.Special.Free(), b.flags.Free(), b.partners.Free(), b.usedAs.Free()); err != nil {
+	restrictions := b.restrictions()
+	if err := release(free); err != nil {
 		return err
 	}
-	if err := b.makeTurns(ctx); err != nil {
+	if err := b.makeTurns(ctx, restrictions); err != nil {
 		return err
 	}
-	return errors.Join(b.ends.Free(), b.lastEnd.Free(), b.edgeFlags.Free(),
-		direct(w, roadgraph.EdgesSection, b.edges.Slice()), b.edges.Free(), b.writeRoads(), b.roadOf.Free())
+	return cmp.Or(direct(w, roadgraph.EdgesSection, b.edges), b.writeRoads(), b.roadOf.Free(), release(b.free))
 }
 
-// extend adds zeros to an array.
-func extend[T any](a *scratch.Array[T], n int) error {
-	_, err := a.Extend(n)
+// zeros makes an array in a temporary file. An error is in failed.
+func zeros[T any](b *builder, name string, n int) []T {
+	a := scratch.NewArray[T](b.dir, name)
+	data, err := a.Extend(n)
+	b.failed = cmp.Or(b.failed, err)
+	b.free = append(b.free, a.Free)
+	return data
+}
+
+// release removes files.
+func release(free []func() error) (err error) {
+	for _, f := range free {
+		err = cmp.Or(err, f())
+	}
 	return err
 }
 

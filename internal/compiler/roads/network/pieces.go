@@ -85,7 +85,7 @@ func (p *pieces) meet(b *builder, m mapdata.Modes) {
 	last := len(p.nodes) - 1
 	for end, at := range [2]int{0, last} {
 		n := p.nodes[at]
-		flags := b.flags.Slice()[n]
+		flags := b.flags[n]
 		if flags.junction()&m == 0 {
 			p.meets = append(p.meets, meeting{node: NoNode})
 			continue
@@ -104,7 +104,7 @@ func (p *pieces) meet(b *builder, m mapdata.Modes) {
 // control adds the controls on an edge.
 func (p *pieces) control(b *builder, edge uint32, against bool) {
 	for i, n := range p.nodes {
-		if b.flags.Slice()[n]&specialBit == 0 {
+		if b.flags[n]&specialBit == 0 {
 			continue
 		}
 		if flags := b.specialAt(n).Control; flags != 0 {

@@ -126,6 +126,7 @@ func (b *builder) restrictions() *automaton {
 			}
 		}
 	}
+	m.link(uint32(2 * b.edgeCount))
 	return m
 }
 
@@ -160,7 +161,7 @@ func (b *builder) restrict(m *automaton, mode int, r *Restriction, start uint32,
 
 // endsAt are the ends of edges at a node.
 func (b *builder) endsAt(node uint32) []uint32 {
-	last := b.lastEnd.Slice()[node]
+	last := b.lastEnd[node]
 	if last == 0 {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (b *builder) endsAt(node uint32) []uint32 {
 // endsOf are those of a way, if it ends at the node.
 func (b *builder) endsOf(way int64, node uint32) []uint32 {
 	return slices.DeleteFunc(b.endsAt(node), func(end uint32) bool {
-		road := b.roadOf.Slice()[b.edges.Slice()[end>>1].Road]
+		road := b.roadOf.Slice()[b.edges[end>>1].Road]
 		nodes := b.data.NodesOf(road)
 		return b.roads[road].Way != way || nodes[0] != node && nodes[len(nodes)-1] != node
 	})

@@ -16,7 +16,7 @@ import (
 
 // meeting appends the ends of edges at the node of one of them, in their order.
 func (b *builder) meeting(to []uint32, end uint32) []uint32 {
-	ends := b.ends.Slice()
+	ends := b.ends
 	last := end
 	for ends[last].Next > last {
 		last = ends[last].Next
@@ -30,12 +30,12 @@ func (b *builder) meeting(to []uint32, end uint32) []uint32 {
 
 // modesOf is a set of modes of an edge for who travels it as an arc: that of OpenForward is OpenBackward against it.
 func (b *builder) modesOf(set int, arc uint32) mapdata.Modes {
-	return b.edgeFlags.Slice()[arc>>1].Modes(set + int(arc&1)*(roadgraph.OpenBackward-roadgraph.OpenForward))
+	return b.edgeFlags[arc>>1].Modes(set + int(arc&1)*(roadgraph.OpenBackward-roadgraph.OpenForward))
 }
 
 // bounds are the modes whose segments begin or end at an end of an edge.
 func (b *builder) bounds(end uint32) mapdata.Modes {
-	flags := b.edgeFlags.Slice()[end>>1+end&1]
+	flags := b.edgeFlags[end>>1+end&1]
 	if end&1 == 0 {
 		return flags.Modes(roadgraph.Begins)
 	}
@@ -56,7 +56,7 @@ func (b *builder) arriving(end uint32) mapdata.Modes {
 // lowest bit.
 func (b *builder) arc(end uint32, mode mapdata.Modes) uint32 {
 	if end&1 != 0 {
-		for flags := b.edgeFlags.Slice(); flags[end>>1].Modes(roadgraph.Begins)&mode == 0; {
+		for b.edgeFlags[end>>1].Modes(roadgraph.Begins)&mode == 0 {
 			end -= 2
 		}
 	}
@@ -64,14 +64,12 @@ func (b *builder) arc(end uint32, mode mapdata.Modes) uint32 {
 }
 
 // makeTurns writes the turns of all edges, and the copies of arcs that restrictions over ways need.
-func (b *builder) makeTurns(ctx context.Context) error {
-	edges := b.edges.Slice()
+func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
+	edges := b.edges
 	count := len(edges) - 1 // the last one stands for the end
-	m := b.restrictions()
-	m.link(uint32(2 * count))
 	for _, at := range m.copies {
 		s := &m.states[at]
-		b.edgeFlags.Slice()[s.arc>>1] |= roadgraph.FlagsOf(roadgraph.Copied, s.mode)
+		b.edgeFlags[s.arc>>1] |= roadgraph.FlagsOf(roadgraph.Copied, s.mode)
 	}
 	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
 	words := func() uint32 { return uint32(out.Len() / 4) }
@@ -131,7 +129,7 @@ func (w *turnWriter) edge(number uint32, edge *roadgraph.Edge) error {
 	back[0] = w.turns(2*number+1, allModes, nothing)
 	atEnd := uint32(len(w.words)) - edge.FirstTurn
 	back[1] = w.turns(2*number, allModes, nothing)
-	edge.Flags = w.edgeFlags.Slice()[number].WithTurns(int(atEnd), back)
+	edge.Flags = w.edgeFlags[number].WithTurns(int(atEnd), back)
 	if uint32(len(w.words))-edge.FirstTurn > roadgraph.MaxTurns {
 		return fmt.Errorf("too many roads meet near %v, %v", float64(edge.Lat)/1e7, float64(edge.Lon)/1e7)
 	}
@@ -156,7 +154,7 @@ const nothing = -1
 // turns writes the turns at an end of an edge for some modes: those of a copy, if a state is given. It reports whether
 // the last one is the usual turn back, which has no word; that of a copy always has one.
 func (w *turnWriter) turns(end uint32, m mapdata.Modes, of int32) (back bool) {
-	from := arrival{end: end, edgeEnd: w.ends.Slice()[end], modes: w.arriving(end) & m, copied: of != nothing}
+	from := arrival{end: end, edgeEnd: w.ends[end], modes: w.arriving(end) & m, copied: of != nothing}
 	if from.modes == 0 {
 		return false
 	}
@@ -197,7 +195,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 	angle := int8(roadgraph.TurningBack)
 	if !back {
 		able &^= from.Blocked
-		angle = change(from.Bearing, w.ends.Slice()[to].Bearing)
+		angle = change(from.Bearing, w.ends[to].Bearing)
 	}
 	enters := from.through & w.modesOf(roadgraph.LocalForward, to)
 	var turns [len(modes)]roadgraph.Turn
