@@ -16,6 +16,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -183,9 +184,8 @@ func TestForeignSections(t *testing.T) {
 // FuzzReverse asks for anything. Every position of the Earth has an answer, within what was asked for.
 func FuzzReverse(f *testing.F) {
 	w := placestest.County()
-	w.Interpolations = []objects.Interpolation{{Way: 9, Line: placestest.Line(-3, 3, 3, 3), Numbers: []int32{1, 99},
-		Step: 1,
-		Tags: placestest.Tags("addr:street=Elm Street")}}
+	w.Interpolations = []objectstest.Interpolation{{Tags: placestest.Tags("addr:street=Elm Street"),
+		Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(-3, 3, 3, 3), Numbers: []int32{1, 99}, Step: 1}}}
 	x := geocodingtest.Build(f, w.Cover())
 	f.Add(placestest.Kansas[0], placestest.Kansas[1], 5, 1000.0, "")
 	f.Add(placestest.At(-12, 0)[0], placestest.At(-12, 0)[1], 1, 0.0, "highway,place")

@@ -79,7 +79,7 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 			if n++; n%parts == part {
 				house.Tags = slices.Clone(f.Tags)
 				houses = append(houses, house)
-				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t objects.Tag) bool {
+				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t objectstest.Tag) bool {
 					return slices.ContainsFunc(tags, func(h *hiddenTag) bool { return h.key == t.Key })
 				})
 			}

@@ -167,7 +167,7 @@ func (s *subject) read(ctx context.Context, path string) (err error) {
 	if s.data, s.extract, err = objectstest.Read(ctx, s.dir, []string{path}); err != nil {
 		return errors.Join(err, s.dir.Close())
 	}
-	s.features = bruteforce.Features(objectstest.All(s.data), s.data.Interpolations.All)
+	s.features = bruteforce.Features(objectstest.All(s.data), objectstest.Interpolations(s.data))
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	opm "github.com/paulmach/osm"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
@@ -17,14 +19,14 @@ import (
 type objectBatch struct {
 	data      *Data
 	objects   []object
-	tags      []TagNumbers
+	tags      Tags
 	rows      []byte
 	entrances []entrance
 	addresses int64
 
 	texts   []string
 	numbers map[string]uint32 // of texts
-	kept    []Tag
+	kept    opm.Tags
 	shaper  geometry.Shaper
 }
 
@@ -67,12 +69,12 @@ func (b *objectBatch) addKept(set *tags.Set) {
 	b.kept = b.kept[:0]
 	for key, t := range set.All {
 		if isKept(key, t.Key) {
-			b.kept = append(b.kept, Tag{tags.Valid(t.Key), tags.Valid(t.Value)})
+			b.kept = append(b.kept, opm.Tag{Key: tags.Valid(t.Key), Value: tags.Valid(t.Value)})
 		}
 	}
-	slices.SortFunc(b.kept, func(a, b Tag) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(b.kept, func(a, b opm.Tag) int { return strings.Compare(a.Key, b.Key) })
 	for _, t := range b.kept {
-		b.tags = append(b.tags, TagNumbers{b.number(t.Key), b.number(t.Value)})
+		b.tags = append(b.tags, Tag{b.number(t.Key), b.number(t.Value)})
 	}
 }
 
@@ -188,7 +190,7 @@ func (b *objectBatch) Area(a *osm.Area) {
 // members with their roles.
 func (b *objectBatch) addStreet(r *osm.Relation) {
 	name := tags.Valid(cmp.Or(r.Tags.Get(tags.Name), r.Tags.Get(tags.AddrStreet)))
-	b.tags = append(b.tags, TagNumbers{Value: b.number(name)})
+	b.tags = append(b.tags, Tag{Value: b.number(name)})
 	b.rows = binary.AppendUvarint(b.rows, uint64(len(r.Members)))
 	for i := range r.Members {
 		m := &r.Members[i]

@@ -4,7 +4,6 @@
 package objects
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -38,7 +37,8 @@ type Data struct {
 	houses    *scratch.Array[house]
 	lines     Interpolations // without house numbers yet
 	oldStyle  Features       // parts of features that are relations in the old style
-	numbers   []uint32       // of the texts of a batch
+	shared    []uint32 // the numbers of sharedKeys
+	numbers   []uint32 // of the texts of a batch
 	row       []byte
 }
 
@@ -51,10 +51,18 @@ func NewData(dir *scratch.Dir) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	var shared []uint32
+	for _, key := range sharedKeys {
+		n, err := texts.Add(key)
+		if err != nil {
+			return nil, err
+		}
+		shared = append(shared, n)
+	}
 	features := func(name string) Features { return Features{scratch.NewRecords(dir, name)} }
-	lines := func(name string) Interpolations { return Interpolations{scratch.NewRecords(dir, name), texts} }
+	lines := func(name string) Interpolations { return Interpolations{scratch.NewRecords(dir, name)} }
 	return &Data{
-		Texts: texts, Tiles: new(osm.Tiles), Features: features("features"), Drives: features("drives"),
+		Texts: texts, shared: shared, Tiles: new(osm.Tiles), Features: features("features"), Drives: features("drives"),
 		oldStyle: features("old-style"), Interpolations: lines("interpolations"), lines: lines("lines"),
 		entrances: scratch.NewArray[entrance](dir, "entrances"), streets: scratch.NewRecords(dir, "streets"),
 		houses: scratch.NewArray[house](dir, "houses"),
@@ -80,7 +88,7 @@ func (d *Data) Take(batch osm.Batch) error {
 		d.numbers = append(d.numbers, n)
 	}
 	for i, t := range b.tags {
-		b.tags[i] = TagNumbers{d.numbers[t.Key], d.numbers[t.Value]}
+		b.tags[i] = Tag{d.numbers[t.Key], d.numbers[t.Value]}
 	}
 	var last object
 	for _, o := range b.objects {
@@ -138,10 +146,9 @@ func (d *Data) find(key uint64, r *Feature) int {
 	return i
 }
 
-// replace gives the i-th feature, which was read into a record, other tags.
-func (d *Data) replace(i int, r *Feature, tags Tags) (err error) {
-	r.Tags, err = tags.Numbers(d.Texts)
-	return cmp.Or(err, d.Features.Replace(i, r.append(appendTags(nil, r.Tags))))
+// replace replaces the i-th feature.
+func (d *Data) replace(i int, f *Feature) error {
+	return d.Features.Replace(i, f.append(appendTags(nil, f.Tags)))
 }
 
 // keyOf is the key of an object's record: they are sorted by kind, then id.

@@ -17,7 +17,7 @@ type Features struct{ *scratch.Records }
 type Feature struct {
 	Kind     mapdata.Kind
 	ID       int64
-	Tags     []TagNumbers
+	Tags     Tags
 	Geometry geometry.Geometry
 	// Entrances are where people enter a building: its main entrances, else all that are no emergency exits and no ways
 	// in for goods and cars.

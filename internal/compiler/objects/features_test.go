@@ -20,12 +20,9 @@ func TestKeptTags(t *testing.T) {
 			"is_in:state=DE ISO3166-2=US-DE note= wikipedia=en:Town highway= bridge=yes wikidata=Q1 old_name=Burgh alt_name=B " +
 			"short_name=T official_name=City+of+Town loc_name=L int_name=I addr:housename=Hall",
 	}}).read(t)
-	want := objects.Tags{
-		{"ISO3166-2", "US-DE"}, {"addr:city", "X"}, {"addr:housename", "Hall"}, {"alt_name", "B"}, {"bridge", "yes"},
-		{"int_name", "I"}, {"is_in:state", "DE"}, {"loc_name", "L"}, {"name", "Town"}, {"name:fr", "Ville"},
-		{"official_name", "City of Town"}, {"old_name", "Burgh"}, {"place", "town"}, {"population", "5"},
-		{"short_name", "T"}, {"wikidata", "Q1"},
-	}
+	want := objectstest.TagsOf("ISO3166-2=US-DE, addr:city=X, addr:housename=Hall, alt_name=B, bridge=yes, int_name=I, " +
+		"is_in:state=DE, loc_name=L, name=Town, name:fr=Ville, official_name=City of Town, old_name=Burgh, place=town, " +
+		"population=5, short_name=T, wikidata=Q1")
 	if diff := cmp.Diff(want, d.feature(mapdata.KindNode, 7).Tags); diff != "" {
 		t.Error(diff)
 	}
@@ -51,17 +48,17 @@ func TestFeatures(t *testing.T) {
 	}
 	d := s.read(t)
 	want := []objectstest.Feature{
-		{Kind: mapdata.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: objects.Tags{{"amenity", "cafe"}, {"name", "Cafe"}}},
+		{Kind: mapdata.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: objectstest.TagsOf("amenity=cafe, name=Cafe")},
 		{Kind: mapdata.KindNode, ID: 7, Geometry: orb.Point{0.07, 0},
-			Tags: objects.Tags{{"addr:housenumber", "3"}, {"addr:street", "Side Street"}}},
+			Tags: objectstest.TagsOf("addr:housenumber=3, addr:street=Side Street")},
 		{Kind: mapdata.KindNode, ID: 8, Geometry: orb.Point{0.08, 0},
-			Tags: objects.Tags{{"addr:housenumber", "4"}, {"addr:street", "High Street"}}},
+			Tags: objectstest.TagsOf("addr:housenumber=4, addr:street=High Street")},
 		{Kind: mapdata.KindNode, ID: 9, Geometry: orb.Point{0.09, 0},
-			Tags: objects.Tags{{"addr:housenumber", "5"}, {"addr:place", "Hamlet"}}},
+			Tags: objectstest.TagsOf("addr:housenumber=5, addr:place=Hamlet")},
 		{Kind: mapdata.KindWay, ID: 1, Geometry: orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}},
-			Tags: objects.Tags{{"addr:housenumber", "1"}, {"addr:street", "High Street"}, {"building", "yes"}}},
+			Tags: objectstest.TagsOf("addr:housenumber=1, addr:street=High Street, building=yes")},
 		{Kind: mapdata.KindWay, ID: 2, Geometry: orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
-			Tags: objects.Tags{{"name", "Brook"}, {"waterway", "stream"}}},
+			Tags: objectstest.TagsOf("name=Brook, waterway=stream")},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
 		t.Error(diff)
@@ -88,12 +85,14 @@ func TestInterpolations(t *testing.T) {
 		},
 	}
 	d := s.read(t)
-	want := []objects.Interpolation{
-		{Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Nodes: []int64{0, 1, 2, 3},
-			Numbers: []int32{2, objects.NoNumber, objects.NoNumber, 18}, Step: 2, Parity: objects.Even,
-			Tags: objects.Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Elm Street"}}},
-		{Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Nodes: []int64{3, 0}, Numbers: []int32{18, 2}, Step: 4,
-			Tags: objects.Tags{{"addr:city", "Town"}, {"addr:postcode", "19901"}, {"addr:street", "Oak Street"}}},
+	want := []objectstest.Interpolation{
+		{Tags: objectstest.TagsOf("addr:city=Town, addr:postcode=19901, addr:street=Elm Street"),
+			Interpolation: objects.Interpolation{
+				Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Nodes: []int64{0, 1, 2, 3},
+				Numbers: []int32{2, objects.NoNumber, objects.NoNumber, 18}, Step: 2, Parity: objects.Even}},
+		{Tags: objectstest.TagsOf("addr:city=Town, addr:postcode=19901, addr:street=Oak Street"),
+			Interpolation: objects.Interpolation{
+				Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Nodes: []int64{3, 0}, Numbers: []int32{18, 2}, Step: 4}},
 	}
 	if diff := cmp.Diff(want, d.Interpolations); diff != "" {
 		t.Error(diff)
@@ -155,7 +154,7 @@ func TestInterpolationAddresses(t *testing.T) {
 			if len(d.Interpolations) != 1 {
 				t.Fatalf("%+v", d.Interpolations)
 			}
-			address := func(t objects.Tags) string {
+			address := func(t objectstest.Tags) string {
 				return t.Get("addr:street") + " " + t.Get("addr:place") + " " + t.Get("addr:city")
 			}
 			if got := address(d.Interpolations[0].Tags); got != c.want {

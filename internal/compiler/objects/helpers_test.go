@@ -18,7 +18,7 @@ import (
 type content struct {
 	Features       []objectstest.Feature
 	records        []objects.Feature // of them
-	Interpolations []objects.Interpolation
+	Interpolations []objectstest.Interpolation
 	Counts         objects.Counts
 	Extracts       *osm.Extracts
 }
@@ -40,8 +40,7 @@ func read(t testing.TB, paths ...string) *content {
 	for f := range objectstest.All(d) {
 		c.Features = append(c.Features, *f)
 	}
-	for line := range d.Interpolations.All {
-		slices.SortFunc(line.Tags, func(a, b objects.Tag) int { return cmp.Compare(a.Key, b.Key) })
+	for line := range objectstest.Interpolations(d) {
 		c.Interpolations = append(c.Interpolations, *line)
 	}
 	return c
@@ -121,7 +120,7 @@ func checkData(t interface {
 				t.Errorf("feature %d/%d is out of order", f.Kind, f.ID)
 			}
 		}
-		if !slices.IsSortedFunc(f.Tags, func(a, b objects.Tag) int { return cmp.Compare(a.Key, b.Key) }) {
+		if !slices.IsSortedFunc(f.Tags, func(a, b objectstest.Tag) int { return cmp.Compare(a.Key, b.Key) }) {
 			t.Errorf("feature %d/%d: tags %v", f.Kind, f.ID, f.Tags)
 		}
 		switch g := f.Geometry.(type) {

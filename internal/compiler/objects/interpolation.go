@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/paulmach/orb"
 
@@ -51,22 +52,15 @@ const (
 )
 
 // Interpolations are interpolations in a scratch file.
-type Interpolations struct {
-	*scratch.Records
-	texts *scratch.Texts // of tags
-}
+type Interpolations struct{ *scratch.Records }
 
 // Add adds an interpolation.
 func (s Interpolations) Add(line *Interpolation) error {
-	tags, err := line.Tags.Numbers(s.texts)
-	if err != nil {
-		return err
-	}
 	var coords []osm.Coord
 	for _, p := range line.Line {
 		coords = append(coords, osm.CoordOf(p))
 	}
-	row := appendInterpolation(appendTags(nil, tags), line.Step, line.Parity, coords, line.Nodes, line.Numbers)
+	row := appendInterpolation(appendTags(nil, line.Tags), line.Step, line.Parity, coords, line.Nodes, line.Numbers)
 	return s.Records.Add(keyOf(mapdata.KindWay, line.Way), row)
 }
 
@@ -87,7 +81,7 @@ func (s Interpolations) All(yield func(*Interpolation) bool) {
 		var line Interpolation
 		_, line.Way = objectOf(s.Key(i))
 		row := s.Read(i)
-		line.Tags = TagsOf(readTags(&row, nil), s.texts)
+		line.Tags = readTags(&row, nil)
 		line.Parity, line.Step = Parity(row.Byte()), int32(row.Varint())
 		last := int64(0)
 		for _, c := range osm.ReadLine(&row, nil) {
@@ -132,32 +126,30 @@ func parseHouseNumber(value string) int32 {
 	return n
 }
 
-// sharedKeys are the parts of an address that the houses of an interpolation have in common.
-var sharedKeys = []string{
-	"addr:street", "addr:place", "addr:suburb", "addr:quarter", "addr:neighbourhood", "addr:hamlet", "addr:city",
-	"addr:town", "addr:village", "addr:municipality", "addr:county", "addr:state", "addr:province", "addr:postcode",
-}
+// sharedKeys are the parts of an address that the houses of an interpolation have in common. What a house is on, a
+// street or a place, comes first.
+var sharedKeys = strings.Fields(`
+	addr:street addr:place addr:suburb addr:quarter addr:neighbourhood addr:hamlet addr:city addr:town addr:village
+	addr:municipality addr:county addr:state addr:province addr:postcode`)
 
 // completed returns the tags of an address with those of another one that it lacks. A street or a place is not added
 // where either is there.
-func (t Tags) completed(from Tags) Tags {
+func (d *Data) completed(t, from Tags) Tags {
 	all := slices.Clone(t)
-	for _, key := range sharedKeys {
-		value := from.Get(key)
-		if value == "" || t.Get(key) != "" || t.onStreet() && (key == "addr:street" || key == "addr:place") {
-			continue
+	for i, key := range d.shared {
+		if value := from.Get(key); value != 0 && t.Get(key) == 0 && (i > 1 || !d.onStreet(t)) {
+			all = append(all, Tag{key, value})
 		}
-		all = append(all, Tag{key, value})
 	}
 	return all
 }
 
 // agreed returns the parts of an address that are the same in all that have them.
-func agreed(addresses []Tags) (shared Tags) {
-	for _, key := range sharedKeys {
-		var values []string
+func (d *Data) agreed(addresses []Tags) (shared Tags) {
+	for _, key := range d.shared {
+		var values []uint32
 		for _, t := range addresses {
-			if value := t.Get(key); value != "" && !slices.Contains(values, value) {
+			if value := t.Get(key); value != 0 && !slices.Contains(values, value) {
 				values = append(values, value)
 			}
 		}
@@ -192,25 +184,22 @@ func (d *Data) interpolate(line *Interpolation) error {
 		if i < 0 {
 			continue
 		}
-		tags := TagsOf(r.Tags, d.Texts)
-		if line.Numbers[k] = parseHouseNumber(tags.Get("addr:housenumber")); line.Numbers[k] != NoNumber {
-			houses, addresses = append(houses, i), append(addresses, tags)
+		line.Numbers[k] = parseHouseNumber(d.Texts.Text(r.Tags.Get(d.Texts.Find("addr:housenumber"))))
+		if line.Numbers[k] != NoNumber {
+			houses, addresses = append(houses, i), append(addresses, slices.Clone(r.Tags))
 		}
 	}
 	if len(houses) < 2 {
 		return nil
 	}
-	if street := d.streetOf(line.Way); street != "" && !line.Tags.onStreet() {
-		line.Tags = append(line.Tags, Tag{"addr:street", street})
+	if street := d.streetOf(line.Way); street != 0 && !d.onStreet(line.Tags) {
+		line.Tags = append(line.Tags, Tag{d.shared[0], street})
 	}
-	line.Tags = Tags(nil).completed(line.Tags).completed(agreed(addresses))
+	line.Tags = d.completed(d.completed(nil, line.Tags), d.agreed(addresses))
 	for k, i := range houses {
-		tags := addresses[k].completed(line.Tags)
-		if len(tags) == len(addresses[k]) {
-			continue
-		}
 		d.Features.Read(i, &r)
-		if err := d.replace(i, &r, tags); err != nil {
+		r.Tags = d.completed(addresses[k], line.Tags)
+		if err := d.replace(i, &r); err != nil {
 			return err
 		}
 	}

@@ -28,12 +28,12 @@ func TestSpool(t *testing.T) {
 	ring := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x + 0.5, y}, {x, y + 0.25}, {x, y}} }
 	hole := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x, y + 0.25}, {x + 0.5, y}, {x, y}} }
 	added := []*objectstest.Feature{
-		{Kind: mapdata.KindNode, ID: 1<<58 + 1, Tags: objects.Tags{{"name", "A"}, {"shop", "bakery"}},
+		{Kind: mapdata.KindNode, ID: 1<<58 + 1, Tags: objectstest.TagsOf("name=A, shop=bakery"),
 			Geometry: orb.Point{-180, 90}},
 		{Kind: mapdata.KindNode, ID: -7, Geometry: orb.Point{180, -90}},
-		{Kind: mapdata.KindWay, ID: 1, Tags: objects.Tags{{"name", "A"}},
+		{Kind: mapdata.KindWay, ID: 1, Tags: objectstest.TagsOf("name=A"),
 			Geometry: orb.LineString{{179.9999999, 0}, {179.9999998, 0}}},
-		{Kind: mapdata.KindWay, ID: 2, Tags: objects.Tags{{"building", "yes"}},
+		{Kind: mapdata.KindWay, ID: 2, Tags: objectstest.TagsOf("building=yes"),
 			Geometry: orb.Polygon{ring(8, 50), hole(8.125, 50.125)}, Entrances: []orb.Point{{8, 50}, {8.5, 50}}},
 		{Kind: mapdata.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), hole(3, 4)}, {ring(5, 6)}}},
 		{Kind: mapdata.KindRelation, ID: 3, Geometry: orb.MultiPolygon{{ring(1, 2)}}},
@@ -58,26 +58,24 @@ func TestSpool(t *testing.T) {
 
 // TestSpoolLines: interpolations too.
 func TestSpoolLines(t *testing.T) {
-	added := []objects.Interpolation{
-		{Way: 9, Line: orb.LineString{{8, 50}, {8.1, 50.1}, {8.2, 50}}, Nodes: []int64{900, -5, 1 << 60},
-			Numbers: []int32{1, objects.NoNumber, 99_999}, Step: 2, Parity: objects.Odd, Tags: objects.Tags{{"addr:street", "A"}}},
-		{Way: 1 << 57, Line: orb.LineString{{-8, -50}, {-8.1, -50.1}}, Nodes: []int64{1, 2}, Numbers: []int32{0, 10},
-			Step: 100},
+	added := []objectstest.Interpolation{
+		{Tags: objectstest.TagsOf("addr:street=A"), Interpolation: objects.Interpolation{
+			Way: 9, Line: orb.LineString{{8, 50}, {8.1, 50.1}, {8.2, 50}}, Nodes: []int64{900, -5, 1 << 60},
+			Numbers: []int32{1, objects.NoNumber, 99_999}, Step: 2, Parity: objects.Odd}},
+		{Interpolation: objects.Interpolation{Way: 1 << 57, Line: orb.LineString{{-8, -50}, {-8.1, -50.1}},
+			Nodes: []int64{1, 2}, Numbers: []int32{0, 10}, Step: 100}},
 	}
-	lines := data(t).Interpolations
+	d := data(t)
 	for i := range added {
-		if err := lines.Add(&added[i]); err != nil {
+		if err := objectstest.AddInterpolation(d, added[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	i := 0
-	for line := range lines.All {
-		if diff := cmp.Diff(&added[i], line, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("line %d (-added +read):\n%s", i, diff)
-		}
-		i++
+	var got []objectstest.Interpolation
+	for line := range objectstest.Interpolations(d) {
+		got = append(got, *line)
 	}
-	if i != len(added) || lines.Len() != i {
-		t.Errorf("%d of %d lines, Len is %d", i, len(added), lines.Len())
+	if diff := cmp.Diff(added, got, cmpopts.EquateEmpty()); diff != "" || d.Interpolations.Len() != len(added) {
+		t.Errorf("%d lines (-added +read):\n%s", d.Interpolations.Len(), diff)
 	}
 }

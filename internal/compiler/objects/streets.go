@@ -30,7 +30,7 @@ func (d *Data) assembleStreets(ctx context.Context) error {
 			switch role {
 			case "street":
 				if name == 0 && d.find(key, &r) >= 0 {
-					name = d.Texts.Find(TagsOf(r.Tags, d.Texts).Get("name"))
+					name = r.Tags.Get(d.Texts.Find("name"))
 				}
 			case "house", "address", "":
 				houses = append(houses, house{key: key})
@@ -56,9 +56,9 @@ func (d *Data) assembleStreets(ctx context.Context) error {
 		if i < 0 {
 			continue
 		}
-		if tags := TagsOf(r.Tags, d.Texts); !tags.onStreet() {
-			tags = append(tags, Tag{"addr:street", d.Texts.Text(h.street)})
-			if err := cmp.Or(ctx.Err(), d.replace(i, &r, tags)); err != nil {
+		if !d.onStreet(r.Tags) {
+			r.Tags = append(r.Tags, Tag{d.shared[0], h.street})
+			if err := cmp.Or(ctx.Err(), d.replace(i, &r)); err != nil {
 				return err
 			}
 		}
@@ -66,12 +66,15 @@ func (d *Data) assembleStreets(ctx context.Context) error {
 	return nil
 }
 
-// streetOf returns the name of the street that a relation says a way is on, "" if none does.
-func (d *Data) streetOf(way int64) string {
+// onStreet tells whether an address says where its house number belongs.
+func (d *Data) onStreet(t Tags) bool { return t.Get(d.shared[0])|t.Get(d.shared[1]) != 0 }
+
+// streetOf returns the name of the street that a relation says a way is on, 0 if none does.
+func (d *Data) streetOf(way int64) uint32 {
 	houses := d.houses.Slice()
 	i, ok := slices.BinarySearchFunc(houses, house{key: keyOf(mapdata.KindWay, way)}, compareHouses)
 	if !ok {
-		return ""
+		return 0
 	}
-	return d.Texts.Text(houses[i].street)
+	return houses[i].street
 }

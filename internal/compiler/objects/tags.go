@@ -36,56 +36,24 @@ func isFeature(t *tags.Set) bool {
 	return t.HasAny(addressKeys) || t.Has(tags.Name) && t.HasAny(tags.Main) || t.Has(tags.Boundary) && t.HasAny(codeKeys)
 }
 
-// Tags are tags that a region keeps.
+// Tags are tags that a region keeps, by the numbers of the texts of keys and values.
 type Tags []Tag
 
 // Tag is one tag.
-type Tag struct{ Key, Value string }
+type Tag struct{ Key, Value uint32 }
 
-// TagNumbers is a tag by the numbers of its texts.
-type TagNumbers struct{ Key, Value uint32 }
-
-// TagsOf returns tags by the numbers of their texts.
-func TagsOf(numbers []TagNumbers, texts *scratch.Texts) Tags {
-	tags := make(Tags, len(numbers))
-	for i, t := range numbers {
-		tags[i] = Tag{texts.Text(t.Key), texts.Text(t.Value)}
-	}
-	return tags
-}
-
-// Numbers returns the numbers of the tags' texts, which are added.
-func (t Tags) Numbers(texts *scratch.Texts) ([]TagNumbers, error) {
-	numbers := make([]TagNumbers, len(t))
-	for i := range t {
-		key, err := texts.Add(t[i].Key)
-		if err != nil {
-			return nil, err
-		}
-		value, err := texts.Add(t[i].Value)
-		if err != nil {
-			return nil, err
-		}
-		numbers[i] = TagNumbers{key, value}
-	}
-	return numbers, nil
-}
-
-// Get returns a tag's value, or "".
-func (t Tags) Get(key string) string {
+// Get returns a tag's value, or 0.
+func (t Tags) Get(key uint32) uint32 {
 	for _, tag := range t {
 		if tag.Key == key {
 			return tag.Value
 		}
 	}
-	return ""
+	return 0
 }
 
-// onStreet tells whether an address says where its house number belongs.
-func (t Tags) onStreet() bool { return t.Get("addr:street") != "" || t.Get("addr:place") != "" }
-
 // appendTags appends tags to a record. readTags reads them.
-func appendTags(row []byte, tags []TagNumbers) []byte {
+func appendTags(row []byte, tags Tags) []byte {
 	row = binary.AppendUvarint(row, uint64(len(tags)))
 	for _, t := range tags {
 		row = binary.AppendUvarint(binary.AppendUvarint(row, uint64(t.Key)), uint64(t.Value))
@@ -93,9 +61,9 @@ func appendTags(row []byte, tags []TagNumbers) []byte {
 	return row
 }
 
-func readTags(r *scratch.Reader, tags []TagNumbers) []TagNumbers {
+func readTags(r *scratch.Reader, tags Tags) Tags {
 	for range r.Uvarint() {
-		tags = append(tags, TagNumbers{uint32(r.Uvarint()), uint32(r.Uvarint())})
+		tags = append(tags, Tag{uint32(r.Uvarint()), uint32(r.Uvarint())})
 	}
 	return tags
 }

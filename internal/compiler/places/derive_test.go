@@ -6,6 +6,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
@@ -375,7 +376,7 @@ func TestCounties(t *testing.T) {
 // TestInterpolatedAddresses: an interpolated house has an address like any other, and so have those at the ends.
 func TestInterpolatedAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
-		tags   objects.Tags
+		tags   objectstest.Tags
 		want   string // of the house in the middle
 		hamlet string
 	}{
@@ -387,8 +388,9 @@ func TestInterpolatedAddresses(t *testing.T) {
 			var w placestest.World
 			w.Node(10, placestest.At(-1, 0), "addr:housenumber=10")
 			w.Node(11, placestest.At(1, 0), "addr:housenumber=14")
-			w.Interpolations = []objects.Interpolation{{
-				Way: 9, Line: placestest.Line(-1, 0, 1, 0), Nodes: []int64{10, 11}, Numbers: []int32{10, 14}, Step: 2, Tags: c.tags,
+			w.Interpolations = []objectstest.Interpolation{{
+				Tags: c.tags, Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(-1, 0, 1, 0),
+					Nodes: []int64{10, 11}, Numbers: []int32{10, 14}, Step: 2},
 			}}
 			w.Way(30, placestest.Line(-3, -0.15, 3, -0.15), placestest.South)
 			w.Way(31, placestest.Line(1.05, -1, 1.05, 1), placestest.North) // that the end at number 14 is nearer to

@@ -9,6 +9,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
@@ -129,9 +130,10 @@ func TestPlaceOfAllFields(t *testing.T) {
 
 func TestInterpolatedHouses(t *testing.T) {
 	var w placestest.World
-	w.Interpolations = []objects.Interpolation{{
-		Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0), Numbers: []int32{10, objects.NoNumber, 18}, Step: 2,
+	w.Interpolations = []objectstest.Interpolation{{
 		Tags: placestest.Tags("addr:city=Salina, addr:postcode=67401, addr:street=Elm Street"),
+		Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0),
+			Numbers: []int32{10, objects.NoNumber, 18}, Step: 2},
 	}}
 	x := geocodingtest.Build(t, w.Cover())
 	// 12, 14 and 16 stand at a quarter, a half and three quarters; the ends are nodes of their own.

@@ -75,13 +75,8 @@ func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, 
 // addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one
 // beside it, and so do the houses at its ends.
 func (c *compiler) addHouses() (err error) {
-	var tags []objects.TagNumbers
 	for line := range c.data.Interpolations.All {
-		tags = tags[:0]
-		for _, t := range line.Tags {
-			tags = append(tags, objects.TagNumbers{Key: c.texts.Number(t.Key), Value: c.texts.Number(t.Value)})
-		}
-		class := classes.Class{General: true, Unnamed: true, Address: c.reader.Address(tags)}
+		class := classes.Class{General: true, Unnamed: true, Address: c.reader.Address(line.Tags)}
 		if !class.Address.OnStreet() {
 			class.Address.Street = c.lineStreet(line)
 			for i, node := range line.Nodes {

@@ -43,7 +43,7 @@ var mainKeys = strings.Fields("amenity shop tourism leisure historic office craf
 
 // Features returns all that can be found under a main key or as an address, of the features and the interpolations of
 // an objects.
-func Features(all iter.Seq[*objectstest.Feature], lines iter.Seq[*objects.Interpolation]) []Feature {
+func Features(all iter.Seq[*objectstest.Feature], lines iter.Seq[*objectstest.Interpolation]) []Feature {
 	var features []Feature
 	for f := range all {
 		house := f.Tags.Get("addr:housenumber")+f.Tags.Get("addr:conscriptionnumber")+f.Tags.Get("addr:streetnumber")+
@@ -83,7 +83,7 @@ func isArea(g orb.Geometry) bool {
 }
 
 // houses are those between the numbered nodes of an interpolation line, evenly along it.
-func houses(line *objects.Interpolation) (features []Feature) {
+func houses(line *objectstest.Interpolation) (features []Feature) {
 	last := -1
 	for i, number := range line.Numbers {
 		if number == objects.NoNumber {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/paulmach/orb"
 
@@ -32,11 +33,78 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string) (*objects.Data,
 	return d, e, nil
 }
 
+// Tags are tags sorted by key.
+type Tags []Tag
+
+// Tag is one tag.
+type Tag struct{ Key, Value string }
+
+// TagsOf reads "key=value, key=value"; a | stands for a comma in a value.
+func TagsOf(text string) (t Tags) {
+	for part := range strings.SplitSeq(text, ",") {
+		k, v, _ := strings.Cut(strings.TrimSpace(part), "=")
+		t = append(t, Tag{k, strings.ReplaceAll(v, "|", ",")})
+	}
+	return t
+}
+
+// Get returns a tag's value, or "".
+func (t Tags) Get(key string) string {
+	for _, tag := range t {
+		if tag.Key == key {
+			return tag.Value
+		}
+	}
+	return ""
+}
+
+func (t Tags) numbers(texts *scratch.Texts) (numbers objects.Tags, err error) {
+	for i := range t {
+		key, failed := texts.Add(t[i].Key)
+		value, failedToo := texts.Add(t[i].Value)
+		err = cmp.Or(err, failed, failedToo)
+		numbers = append(numbers, objects.Tag{Key: key, Value: value})
+	}
+	return numbers, err
+}
+
+func readTags(numbers objects.Tags, texts *scratch.Texts) (tags Tags) {
+	for _, t := range numbers {
+		tags = append(tags, Tag{texts.Text(t.Key), texts.Text(t.Value)})
+	}
+	slices.SortFunc(tags, func(a, b Tag) int { return cmp.Compare(a.Key, b.Key) })
+	return tags
+}
+
+// Interpolation is a line between two house numbers.
+type Interpolation struct {
+	objects.Interpolation
+	Tags Tags
+}
+
+// AddInterpolation adds an interpolation to data.
+func AddInterpolation(d *objects.Data, line Interpolation) (err error) {
+	line.Interpolation.Tags, err = line.Tags.numbers(d.Texts)
+	return cmp.Or(err, d.Interpolations.Add(&line.Interpolation))
+}
+
+// Interpolations yields the interpolations of data in their order.
+func Interpolations(d *objects.Data) iter.Seq[*Interpolation] {
+	return func(yield func(*Interpolation) bool) {
+		for line := range d.Interpolations.All {
+			tags := readTags(line.Tags, d.Texts)
+			if line.Tags = nil; !yield(&Interpolation{*line, tags}) {
+				return
+			}
+		}
+	}
+}
+
 // Feature is an object with a name, an address, or a part in administrative divisions.
 type Feature struct {
 	Kind mapdata.Kind
 	ID   int64
-	Tags objects.Tags // sorted by key
+	Tags Tags
 	// Geometry is an orb.Point, orb.LineString, orb.Polygon or orb.MultiPolygon. Outer rings are counter-clockwise, holes
 	// clockwise, rings closed.
 	Geometry  orb.Geometry
@@ -54,7 +122,7 @@ func Add(d *objects.Data, f *Feature) error {
 		added.Entrances = append(added.Entrances, geometry.NewCoord(p))
 	}
 	var err error
-	if added.Tags, err = f.Tags.Numbers(d.Texts); err != nil {
+	if added.Tags, err = f.Tags.numbers(d.Texts); err != nil {
 		return err
 	}
 	return d.Features.Add(&added)
@@ -64,11 +132,10 @@ func Add(d *objects.Data, f *Feature) error {
 func All(d *objects.Data) iter.Seq[*Feature] {
 	return func(yield func(*Feature) bool) {
 		for _, r := range d.Features.All {
-			f := Feature{Kind: r.Kind, ID: r.ID, Tags: objects.TagsOf(r.Tags, d.Texts), Geometry: orbOf(r)}
+			f := Feature{Kind: r.Kind, ID: r.ID, Tags: readTags(r.Tags, d.Texts), Geometry: orbOf(r)}
 			for _, c := range r.Entrances {
 				f.Entrances = append(f.Entrances, c.Point())
 			}
-			slices.SortFunc(f.Tags, func(a, b objects.Tag) int { return cmp.Compare(a.Key, b.Key) })
 			if !yield(&f) {
 				return
 			}

@@ -68,7 +68,7 @@ func (l *Reader) Classify(r *objects.Feature) (c Class) {
 }
 
 // Address reads what tags say of the address of their object.
-func (l *Reader) Address(tags []objects.TagNumbers) OwnTags {
+func (l *Reader) Address(tags objects.Tags) OwnTags {
 	l.read(tags)
 	return l.address()
 }

@@ -110,7 +110,7 @@ func New(texts *Texts) *Reader {
 }
 
 // read takes the tags of an object.
-func (l *Reader) read(tags []objects.TagNumbers) {
+func (l *Reader) read(tags objects.Tags) {
 	clear(l.values[:])
 	l.Names = l.Names[:0]
 	for _, t := range tags {

@@ -49,7 +49,7 @@ func Read(t testing.TB, name string) *World {
 	for f := range objectstest.All(d) {
 		w.Features = append(w.Features, *f)
 	}
-	for line := range d.Interpolations.All {
+	for line := range objectstest.Interpolations(d) {
 		w.Interpolations = append(w.Interpolations, *line)
 	}
 	extracts.worlds[name] = w

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -34,7 +33,7 @@ func StreetsAround(w *World) {
 // latitude and 87 m of longitude.
 type World struct {
 	Features       []objectstest.Feature
-	Interpolations []objects.Interpolation
+	Interpolations []objectstest.Interpolation
 	Drives         []orb.LineString // roads without a name
 	Tiles          []uint32
 	Bounds         orb.Bound
@@ -55,7 +54,7 @@ func (w *World) AllFeatures(yield func(*objectstest.Feature) bool) {
 }
 
 // AllInterpolations yields the interpolations.
-func (w *World) AllInterpolations(yield func(*objects.Interpolation) bool) {
+func (w *World) AllInterpolations(yield func(*objectstest.Interpolation) bool) {
 	for i := range w.Interpolations {
 		if !yield(&w.Interpolations[i]) {
 			return
@@ -87,7 +86,7 @@ func (w *World) Data(t testing.TB) *objects.Data {
 		for len(complete.Numbers) < len(line.Line) {
 			complete.Numbers = append(slices.Clone(complete.Numbers), objects.NoNumber)
 		}
-		err = errors.Join(err, d.Interpolations.Add(&complete))
+		err = errors.Join(err, objectstest.AddInterpolation(d, complete))
 	}
 	for _, drive := range w.Drives {
 		g, _ := geometry.New(drive)
@@ -144,14 +143,7 @@ func Reversed(r orb.Ring) orb.Ring {
 }
 
 // Tags reads "key=value, key=value"; a | stands for a comma in a value.
-func Tags(text string) objects.Tags {
-	var t objects.Tags
-	for part := range strings.SplitSeq(text, ",") {
-		k, v, _ := strings.Cut(strings.TrimSpace(part), "=")
-		t = append(t, objects.Tag{Key: k, Value: strings.ReplaceAll(v, "|", ",")})
-	}
-	return t
-}
+func Tags(text string) objectstest.Tags { return objectstest.TagsOf(text) }
 
 // Add adds a feature with tags as Tags reads them.
 func (w *World) Add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
