@@ -60,12 +60,13 @@ func NewData(dir *scratch.Dir) (*Data, error) {
 		shared = append(shared, n)
 	}
 	features := func(name string) Features { return Features{scratch.NewRecords(dir, name)} }
-	lines := func(name string) Interpolations { return Interpolations{scratch.NewRecords(dir, name)} }
 	return &Data{
-		Texts: texts, shared: shared, Tiles: new(osm.Tiles), Features: features("features"), Drives: features("drives"),
-		oldStyle: features("old-style"), Interpolations: lines("interpolations"), lines: lines("lines"),
-		entrances: scratch.NewArray[entrance](dir, "entrances"), streets: scratch.NewRecords(dir, "streets"),
-		houses: scratch.NewArray[house](dir, "houses"),
+		Texts: texts, shared: shared, Tiles: new(osm.Tiles),
+		Features: features("features"), oldStyle: features("old-style"), Drives: features("drives"),
+		Interpolations: Interpolations{scratch.NewRecords(dir, "interpolations")},
+		lines:          Interpolations{scratch.NewRecords(dir, "lines")},
+		entrances:      scratch.NewArray[entrance](dir, "entrances"),
+		streets:        scratch.NewRecords(dir, "streets"), houses: scratch.NewArray[house](dir, "houses"),
 	}, nil
 }
 

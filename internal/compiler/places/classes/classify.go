@@ -96,11 +96,8 @@ func (l *Reader) houseNumber() uint32 {
 		return n
 	}
 	register, street := l.trimmed(l.values[keyRegister]), l.trimmed(l.values[keyStreetNumber])
-	switch {
-	case register == 0:
-		return street
-	case street == 0:
-		return register
+	if register == 0 || street == 0 {
+		return register | street
 	}
 	return l.texts.Number(l.texts.Text(register) + "/" + l.texts.Text(street))
 }
@@ -108,13 +105,11 @@ func (l *Reader) houseNumber() uint32 {
 // roadKind tells whether the object is a street or a square, and of what kind. Its name is then the street of
 // its address.
 func (l *Reader) roadKind() tagging.RoadKind {
-	if kind := tagging.RoadKindOf(string(l.value(keyHighway))); kind != tagging.NoStreet {
-		return kind
-	}
-	if string(l.value(keyPlace)) == "square" {
+	kind := tagging.RoadKindOf(string(l.value(keyHighway)))
+	if kind == tagging.NoStreet && string(l.value(keyPlace)) == "square" {
 		return tagging.MainStreet
 	}
-	return tagging.NoStreet
+	return kind
 }
 
 // PlaceKind is what a value of place is to addresses.
