@@ -33,7 +33,7 @@ type emitter struct {
 	shape, controls *region.SectionWriter
 	leaves          [len(roadgraph.Indexes)]*leafWriter
 	made            int       // edges
-	free            sync.Pool // of pieces
+	unused          sync.Pool // of pieces
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) error {
 	e := &emitter{builder: b, shape: b.w.Direct(roadgraph.ShapeSection, sizeOf[uint32]()),
 		controls: b.w.Spool(roadgraph.ControlsSection, sizeOf[roadgraph.Control]()),
-		free:     sync.Pool{New: func() any { return &pieces{into: map[cursor]uint32{}} }}}
+		unused:   sync.Pool{New: func() any { return &pieces{into: map[cursor]uint32{}} }}}
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
@@ -73,7 +73,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 		})
 		give(some)
 	}, func(some []chain) (*pieces, error) {
-		p := e.free.Get().(*pieces)
+		p := e.unused.Get().(*pieces)
 		for i := range some {
 			p.chain(b, &some[i])
 		}
@@ -133,7 +133,7 @@ func (e *emitter) take(p *pieces) error {
 	}
 	err := cmp.Or(region.Append(e.shape, p.shape...), region.Append(e.controls, p.controls...))
 	p.reset()
-	e.free.Put(p)
+	e.unused.Put(p)
 	return err
 }
 

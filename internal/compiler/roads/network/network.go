@@ -8,6 +8,7 @@ package network
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"unsafe"
 
@@ -36,7 +37,7 @@ type builder struct {
 	w   *region.Writer
 
 	// What follows grows with the extract, and is in temporary files; see zeros.
-	free   []func() error // what removes the files
+	free   []func() error // what removes the files, any number of times
 	failed error
 
 	flags     []nodeFlags
@@ -64,7 +65,11 @@ func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar
 	b := &builder{data: d, nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), special: d.Special.Slice(),
 		dir: dir, bar: bar, w: w, roadOf: scratch.NewArray[uint32](dir, "road-sources"),
 		via: map[uint32]bool{}, into: map[cursor]uint32{}}
-	bar.Start("junctions", 1)
+	return errors.Join(b.write(ctx), b.roadOf.Free(), release(b.free))
+}
+
+func (b *builder) write(ctx context.Context) error {
+	b.bar.Start("junctions", 1)
 	b.flags = zeros[nodeFlags](b, "road-node-flags", len(b.nodes))
 	b.lastEnd = zeros[uint32](b, "road-last-ends", len(b.nodes))
 	b.partners = zeros[uint32](b, "road-partners", 2*len(b.roads))
@@ -77,20 +82,19 @@ func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar
 	if err != nil {
 		return err
 	}
-	bar.Finish()
-	free := append(b.free, d.Nodes.Free, d.Special.Free)
-	b.free = nil
+	b.bar.Finish()
+	early := append(slices.Clone(b.free), b.data.Nodes.Free, b.data.Special.Free)
 	if err := b.makeEdges(ctx, chains); err != nil {
 		return err
 	}
 	restrictions := b.restrictions()
-	if err := release(free); err != nil {
+	if err := release(early); err != nil {
 		return err
 	}
 	if err := b.makeTurns(ctx, restrictions); err != nil {
 		return err
 	}
-	return cmp.Or(direct(w, roadgraph.EdgesSection, b.edges), b.writeRoads(), b.roadOf.Free(), release(b.free))
+	return cmp.Or(direct(b.w, roadgraph.EdgesSection, b.edges), b.writeRoads())
 }
 
 // zeros makes an array in a temporary file. An error is in failed.

@@ -8,8 +8,8 @@ import (
 )
 
 // automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
-// longest beginning of one that it stands at the end of. It is the automaton of Aho and Corasick, with arcs for letters.
-// States of one arc are no more than the arc itself; each longer one becomes a copy of its arc in the graph.
+// longest beginning of one that it stands at the end of (Aho and Corasick, with arcs for letters). States of one arc
+// are no more than the arc itself; each longer one becomes a copy of its arc in the graph.
 type automaton struct {
 	states    []state // those of nothing, for each of modes, come first
 	next      map[step]int32
