@@ -98,9 +98,8 @@ func (f *flood) votes(cell uint32) (land, ocean int) {
 	return land, ocean
 }
 
-// forget forgets those of the known cells at the edge of what is known that lie about the coast of the outlines and have
-// no coast in their vicinity. An extract has nodes beyond its border, on ferries for one, without the coast that is
-// there.
+// forget removes known cells at the edge of what is known that are near the coast of the outlines and far from any
+// coast of the extract. An extract has nodes beyond its border, on ferries for one, without the coast that is there.
 func (f *flood) forget() {
 	if f.noCoast() {
 		return

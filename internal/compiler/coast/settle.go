@@ -67,8 +67,8 @@ func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
 	return open
 }
 
-// mend returns what joins the loose ends of the lines, across gaps of up to a quarter of the square, or leads them on to
-// the border.
+// mend returns what joins the loose ends of the lines across gaps of up to a quarter of the square, or leads them on
+// to the border.
 func (t *tile) mend() (added []geom.Line) {
 	type gap struct {
 		width      float64

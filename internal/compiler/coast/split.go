@@ -6,8 +6,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
-// split cuts a line at the borders of the tiles of a zoom, and yields the pieces in their order. Each crossing becomes a
-// point of the line, once and for both tiles, so what was cut fits together again. What lies on a border belongs to the
+// split cuts a line at the borders of the tiles of a zoom, and yields the pieces in order. Each crossing becomes a
+// point of the line, once and for both tiles, so the pieces fit together again. What lies on a border belongs to the
 // tile in the east or the south; on the outermost border, to the tile within. A piece is valid during the call.
 func split(line []mercator.Point, z uint8, yield func(t mapfile.Tile, piece []mercator.Point)) {
 	shift := mercator.Bits - z

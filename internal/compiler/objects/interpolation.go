@@ -65,7 +65,8 @@ func (s Interpolations) Add(line *Interpolation) error {
 }
 
 // appendInterpolation appends what is behind the tags of a record.
-func appendInterpolation(row []byte, step int32, parity Parity, line []osm.Coord, nodes []int64, numbers []int32) []byte {
+func appendInterpolation(row []byte, step int32, parity Parity, line []osm.Coord, nodes []int64,
+	numbers []int32) []byte {
 	row = osm.AppendLine(binary.AppendVarint(append(row, byte(parity)), int64(step)), line)
 	last := int64(0)
 	for i, node := range nodes {

@@ -126,8 +126,8 @@ func (l *Nodes) finish(ctx context.Context) error {
 	})
 }
 
-// found is where nodes were found, to be looked at first: the last block, and recent ones by the last bits of their ids.
-// The nodes of a way, and those of ways near it, are often made one after the other.
+// found remembers where nodes were found, to be tried first: the last block, and recent ones by the last bits of their
+// ids. The nodes of a way, and those of ways near it, often have ids close together.
 type found struct {
 	last   int
 	recent [256]int

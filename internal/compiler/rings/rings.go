@@ -1,5 +1,5 @@
-// Package rings makes the polygons of an area of the lines that enclose it: Assemble joins the lines to rings (trace.go),
-// of which some lie within others (nest.go).
+// Package rings makes polygons of the lines that enclose an area: Assemble joins the lines to rings (trace.go), and
+// finds which of them lie within others (nest.go).
 package rings
 
 import (

@@ -52,11 +52,12 @@ func keysOf(text string) (keys []key) {
 }
 
 var (
-	keyHighway, keyPlace, keyBoundary, keyBuilding = keyOf("highway"), keyOf("place"), keyOf("boundary"), keyOf("building")
-	keyName, keyPostalCode, keyRef, keyLevel       = keyOf("name"), keyOf("postal_code"), keyOf("ref"), keyOf("admin_level")
-	keySubdivision                                 = keyOf("ISO3166-2")
-	keyHouseNumber, keyHouseName                   = keyOf("addr:housenumber"), keyOf("addr:housename")
-	keyRegister, keyStreetNumber                   = keyOf("addr:conscriptionnumber"), keyOf("addr:streetnumber")
+	keyHighway, keyPlace, keyBoundary = keyOf("highway"), keyOf("place"), keyOf("boundary")
+	keyBuilding, keyName, keyRef      = keyOf("building"), keyOf("name"), keyOf("ref")
+	keyPostalCode, keyLevel           = keyOf("postal_code"), keyOf("admin_level")
+	keySubdivision                    = keyOf("ISO3166-2")
+	keyHouseNumber, keyHouseName      = keyOf("addr:housenumber"), keyOf("addr:housename")
+	keyRegister, keyStreetNumber      = keyOf("addr:conscriptionnumber"), keyOf("addr:streetnumber")
 
 	streetKeys   = keysOf("addr:street")
 	placeKeys    = keysOf("addr:place")

@@ -187,7 +187,8 @@ func (n *Network) Access(o *Outline) (own Access, found bool) {
 	wide := Around(o.box, maxApproach)
 	var roads []*part
 	n.w.parts.Each(&wide, func(p *part) { roads = append(roads, p) })
-	slices.SortFunc(roads, func(p, q *part) int { return cmp.Compare(p.first, q.first) }) // the first of the nearest counts
+	// The first of the nearest counts.
+	slices.SortFunc(roads, func(p, q *part) int { return cmp.Compare(p.first, q.first) })
 	for _, p := range roads {
 		n.w.edges(p, &wide, func(from, to geometry.Coord) {
 			leads := n.nodes[n.slot(from)].approach
