@@ -17,7 +17,6 @@ import (
 type compiler struct {
 	data    *objects.Data
 	dir     *scratch.Dir
-	files   []interface{ Free() error } // all that no section is in
 	texts   *classes.Texts
 	reader  *classes.Reader
 	streets *streets.Map
@@ -25,8 +24,7 @@ type compiler struct {
 	house   []classes.Pair    // what a house is that is nothing else
 	ends    map[uint64]uint32 // of lines of interpolation: the street of the line that a house is on, by its ref
 
-	found       *scratch.Array[entry] // in the order of the extract
-	order       *scratch.Sorter[ordered]
+	order       *scratch.Sorter[entry]
 	entries     *scratch.Array[entry]
 	shapes      *scratch.Array[byte]
 	pairs       *scratch.Array[classes.Pair] // of each entry: what it is, and its names in other languages
@@ -52,54 +50,44 @@ func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) error {
 		return err
 	}
 	for _, step := range []func() error{c.gather, c.addHouses, c.sort, c.findContexts, c.findAccess, c.derive,
-		c.writeFeatures, c.writeTrees, c.writeTerms, c.free} {
+		c.writeFeatures, c.writeTrees, c.writeTerms} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	c.out.Finish(w)
-	return nil
+	return free(c.entries, c.shapes, c.pairs, c.entrances, c.areas, c.settlements)
 }
 
 func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
 	texts := &classes.Texts{Texts: d.Texts}
-	c := &compiler{data: d, dir: dir, texts: texts, reader: classes.New(texts), streets: streets.NewMap(dir),
-		order: scratch.NewSorter(dir, "order", dir.SortMemory(), compareOrder), ends: map[uint64]uint32{}}
-	var err error
-	c.out, err = sections.New(dir)
-	c.files = append(c.files, c.streets)
-	c.found = newArray[entry](c, "found")
-	c.entries = newArray[entry](c, "entries")
-	c.shapes = newArray[byte](c, "shapes")
-	c.pairs = newArray[classes.Pair](c, "pairs")
-	c.entrances = newArray[geometry.Coord](c, "doors")
-	c.areas = newArray[area](c, "areas")
-	c.settlements = newArray[uint32](c, "settlements")
-	c.access = newArray[streets.Access](c, "access")
-	c.buildings, c.numbered = newIndex[uint32](c, "buildings"), newIndex[uint32](c, "numbered")
-	c.doors, c.houses = newIndex[uint32](c, "doors"), newIndex[neighbour](c, "houses")
+	out, err := sections.New(dir)
+	c := &compiler{
+		data: d, dir: dir, texts: texts, reader: classes.New(texts), out: out,
+		streets: streets.NewMap(dir), ends: map[uint64]uint32{},
+		house:       []classes.Pair{{Key: texts.Number("place"), Value: texts.Number("house")}},
+		order:       scratch.NewSorter(dir, "order", dir.SortMemory(), compareEntries),
+		entries:     scratch.NewArray[entry](dir, "entries"),
+		shapes:      scratch.NewArray[byte](dir, "shapes"),
+		pairs:       scratch.NewArray[classes.Pair](dir, "pairs"),
+		entrances:   scratch.NewArray[geometry.Coord](dir, "entrances"),
+		areas:       scratch.NewArray[area](dir, "areas"),
+		settlements: scratch.NewArray[uint32](dir, "settlements"),
+		access:      scratch.NewArray[streets.Access](dir, "access"),
+		buildings:   streets.NewIndex[uint32](dir, "buildings"),
+		numbered:    streets.NewIndex[uint32](dir, "numbered"),
+		doors:       streets.NewIndex[uint32](dir, "doors"),
+		houses:      streets.NewIndex[neighbour](dir, "houses"),
+	}
 	for _, k := range wild {
 		c.wild = append(c.wild, texts.Number(k))
 	}
-	c.house = []classes.Pair{{Key: texts.Number("place"), Value: texts.Number("house")}}
 	return c, cmp.Or(err, texts.Err)
 }
 
-func newArray[T any](c *compiler, name string) *scratch.Array[T] {
-	a := scratch.NewArray[T](c.dir, name)
-	c.files = append(c.files, a)
-	return a
-}
-
-func newIndex[T any](c *compiler, name string) *streets.Index[T] {
-	x := streets.NewIndex[T](c.dir, name)
-	c.files = append(c.files, x)
-	return x
-}
-
-// free removes the files that no section is in.
-func (c *compiler) free() (err error) {
-	for _, f := range c.files {
+// free removes files.
+func free(files ...interface{ Free() error }) (err error) {
+	for _, f := range files {
 		err = cmp.Or(err, f.Free())
 	}
 	return err

@@ -25,7 +25,7 @@ func (c *compiler) findAccess() error {
 	squares := func(give func(square []entry) bool) {
 		for from := 0; from < len(entries); {
 			to := from + 1
-			for to < len(entries) && entries[to].square == entries[from].square {
+			for to < len(entries) && entries[to].order>>(64-squareBits) == entries[from].order>>(64-squareBits) {
 				to++
 			}
 			if !give(entries[from:to]) {
@@ -124,7 +124,7 @@ func (c *compiler) derive() error {
 		if e.is(takesAddress) && e.Postcode == 0 {
 			v.postcode(e)
 		}
-	}), each((*deriver).settlePlace))
+	}), each((*deriver).settlePlace), free(c.streets, c.access, c.buildings, c.numbered, c.doors, c.houses))
 }
 
 // indexNumbered notes the buildings that took the number of a door, for what is in them.

@@ -13,6 +13,7 @@ import (
 // entry is a feature on its way into the region. What it has several of are runs of the compiler's arrays.
 type entry struct {
 	ref       uint64
+	order     uint64 // see boxtree.Box.Order
 	extent    float64
 	geometry  uint64         // first byte
 	nGeometry uint32         // bytes
@@ -23,7 +24,6 @@ type entry struct {
 	entrances uint32         // first of those that people use, of a building
 	area      uint32         // index + 1 of its area; 0 for what serves no addresses
 	access    uint32         // index + 1 of the road without a name that leads to it; 0 for none
-	square    uint32         // see findAccess
 	nNames    uint16
 	nDoors    uint16
 	nKinds    uint8
@@ -38,7 +38,6 @@ type entry struct {
 	streetNumber     uint32 // of the street's name
 	on               uint32 // street + 1: the street was found to be that of a road, which is this one; 0 for none
 	buildingPostcode uint32 // text
-	_                [4]uint8
 }
 
 type featureFlags uint8
@@ -85,18 +84,9 @@ func groupOf(c *classes.Class, kinds int, b boxtree.Box) uint8 {
 	return groupSmall
 }
 
-// ordered is where an entry will be.
-type ordered struct {
-	order uint64
-	ref   uint64
-	found uint32 // index
-	group uint8
-	_     [3]uint8
-}
-
-func compareOrder(a, b ordered) int {
+func compareEntries(a, b entry) int {
 	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.ref, b.ref),
-		cmp.Compare(a.found, b.found))
+		cmp.Compare(a.pairs, b.pairs)) // of houses of one line
 }
 
 // entry returns an entry.

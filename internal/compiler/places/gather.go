@@ -11,7 +11,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
 // gather makes entries of the features, and a map of the streets.
@@ -25,12 +24,12 @@ func (c *compiler) gather() error {
 			continue
 		}
 		ref := placefile.NewRef(r.Kind, r.ID)
-		var err error
+		err := c.add(entry{ref: ref}, &class, c.reader.Kinds, c.reader.Names, &r.Geometry, r.Entrances)
 		if class.Road > tagging.OnlyRoad {
-			err = c.streets.Add(streets.Street{Ref: ref, Name: class.Name, Number: c.reader.Street(class.Name),
-				Postcode: class.Postcode, Kind: class.Road}, &r.Geometry)
+			s := streets.Street{Ref: ref, Name: class.Name, Number: c.reader.Street(class.Name),
+				Postcode: class.Postcode, Kind: class.Road}
+			err = cmp.Or(err, c.streets.Add(s, &r.Geometry))
 		}
-		err = cmp.Or(err, c.add(entry{ref: ref}, &class, c.reader.Kinds, c.reader.Names, &r.Geometry, r.Entrances))
 		if err != nil {
 			return err
 		}
@@ -41,13 +40,13 @@ func (c *compiler) gather() error {
 // add adds an entry.
 func (c *compiler) add(e entry, class *classes.Class, kinds, names []classes.Pair, g *geometry.Geometry,
 	entrances []geometry.Coord) error {
-	if c.found.Len() == math.MaxUint32-1 {
+	if c.order.Len() == math.MaxUint32-1 {
 		return fmt.Errorf("the extract has more than %d features, which is what a region holds: leave some out",
 			uint32(math.MaxUint32-1))
 	}
 	e.OwnTags, e.name, e.road, e.place = class.Address, class.Name, class.Road, class.Place
 	e.streetNumber = c.reader.Street(e.Street)
-	e.box, e.shape, e.extent = g.Box, g.Shape, g.Extent()
+	e.box, e.order, e.shape, e.extent = g.Box, g.Box.Order(), g.Shape, g.Extent()
 	e.geometry, e.nGeometry = uint64(c.shapes.Len()), uint32(len(g.Bytes()))
 	e.pairs, e.nKinds, e.nNames = uint32(c.pairs.Len()), uint8(len(kinds)), uint16(len(names))
 	e.entrances, e.nDoors = uint32(c.entrances.Len()), uint16(min(len(entrances), math.MaxUint16))
@@ -74,9 +73,7 @@ func (c *compiler) add(e entry, class *classes.Class, kinds, names []classes.Pai
 		e.area = uint32(c.areas.Len())
 	}
 	e.group = groupOf(class, len(kinds), g.Box)
-	o := ordered{order: g.Box.Order(), ref: e.ref, found: uint32(c.found.Len()), group: e.group}
-	e.square = uint32(o.order >> (64 - squareBits))
-	return cmp.Or(err, c.texts.Err, c.found.Append(e), c.order.Add(o))
+	return cmp.Or(err, c.texts.Err, c.order.Add(e))
 }
 
 // wild are the keys of what has no address: it lies in the landscape.
@@ -100,17 +97,14 @@ func (c *compiler) takesAddress(e *entry, kinds []classes.Pair) bool {
 
 // sort puts the entries into their final order.
 func (c *compiler) sort() error {
-	err := c.order.Each(func(o *ordered) error {
-		e := c.found.Slice()[o.found]
-		err := cmp.Or(c.nameArea(&e), c.look(uint32(c.entries.Len()), &e))
-		if e.ref&3 == uint64(mapdata.KindNode) && !e.OnStreet() {
-			if street := c.ends[e.ref]; street != 0 {
-				e.Street, e.streetNumber = street, c.reader.Street(street)
-			}
+	err := c.order.Each(func(e *entry) error {
+		err := cmp.Or(c.nameArea(e), c.look(uint32(c.entries.Len()), e))
+		if street := c.ends[e.ref]; street != 0 && !e.OnStreet() {
+			e.Street, e.streetNumber = street, c.reader.Street(street)
 		}
-		return cmp.Or(err, c.entries.Append(e))
+		return cmp.Or(err, c.entries.Append(*e))
 	})
-	return cmp.Or(err, c.found.Free(), c.buildings.Seal(), c.doors.Seal(), c.houses.Seal())
+	return cmp.Or(err, c.buildings.Seal(), c.doors.Seal(), c.houses.Seal())
 }
 
 // look notes what an entry says.

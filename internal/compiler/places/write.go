@@ -97,7 +97,7 @@ func (c *compiler) writeTerms() error {
 			}
 		}
 	}
-	items := newArray[uint32](c, "items") // of the word that is written
+	items := scratch.NewArray[uint32](c.dir, "items") // of the word that is written
 	word := uint32(0)
 	write := func() error {
 		if items.Len() == 0 {
@@ -117,5 +117,5 @@ func (c *compiler) writeTerms() error {
 		}
 		return cmp.Or(err, items.Append(p.entry))
 	})
-	return cmp.Or(err, write())
+	return cmp.Or(err, write(), items.Free())
 }
