@@ -33,7 +33,7 @@ time; --no-map leaves it out.
 
 However large the extracts are, the build takes no more memory than --memory
 says; what does not fit goes to temporary files beside the output, or in the
-directory that --temp names. They take up to about nine times the extracts, and
+directory that --temp names. They take up to about eleven times the extracts, and
 are removed at the end; those of a build that was killed, by the next one.`,
 		Example: `  caddy maps build delaware-latest.osm.pbf --output delaware.region
   caddy maps build north.osm.pbf south.osm.pbf --output both.region
