@@ -24,8 +24,11 @@ func newTextTable(dir *scratch.Dir) (*textTable, error) {
 // add returns where a text begins, and adds it where it is not there yet.
 func (t *textTable) add(text string) (uint64, error) {
 	n, err := t.numbers.Add(text)
-	if err != nil || int(n) < t.at.Len() {
-		return t.at.Slice()[n], err
+	if err != nil {
+		return 0, err
+	}
+	if int(n) < t.at.Len() {
+		return t.at.Slice()[n], nil
 	}
 	text = text[:min(len(text), maptile.MaxText)]
 	at := uint64(t.bytes.Len())

@@ -66,9 +66,8 @@ func (a *Array[T]) Truncate(n int) {
 // reserve makes room for at least n elements.
 func (a *Array[T]) reserve(n int) error {
 	size := int(unsafe.Sizeof(*new(T)))
-	a.data = nil
 	if err := a.file.grow(n * size); err != nil {
-		return fmt.Errorf("temporary files: %w", err)
+		return fmt.Errorf("temporary files: %w", err) // what was there stays
 	}
 	a.data = unsafe.Slice((*T)(unsafe.Pointer(&a.file.bytes[0])), len(a.file.bytes)/size)
 	return nil
@@ -111,11 +110,13 @@ func (m *mapping) grow(least int) error {
 			return err
 		}
 	}
-	m.dir.grow(int64(size - before))
-	err := m.unmap()
-	if err == nil {
-		m.bytes, err = mmap.MapRegion(m.file, size, mmap.RDWR, 0, 0)
+	mapped, err := mmap.MapRegion(m.file, size, mmap.RDWR, 0, 0)
+	if err != nil {
+		return err
 	}
+	m.dir.grow(int64(size - before))
+	err = m.unmap()
+	m.bytes = mapped
 	return err
 }
 

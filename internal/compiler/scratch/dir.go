@@ -129,8 +129,10 @@ func (d *Dir) create(m *mapping) (err error) {
 		return os.ErrClosed
 	}
 	d.files++
-	d.open[m] = true
 	m.file, err = os.Create(filepath.Join(d.path, fmt.Sprintf("%s.%d", m.name, d.files)))
+	if err == nil {
+		d.open[m] = true
+	}
 	return err
 }
 

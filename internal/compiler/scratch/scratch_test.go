@@ -270,6 +270,49 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// A file that cannot grow, as on a full disk, is an error each time, and what was there before stays: other goroutines
+// go on for a moment.
+func TestFull(t *testing.T) {
+	for _, file := range []string{"bytes", "ends", "table"} {
+		d := open(t, t.TempDir())
+		texts, err := NewTexts(d, "texts")
+		check(t, err)
+		n := 0
+		add := func() (err error) {
+			for range 1 << 17 {
+				if _, err := texts.Add(fmt.Sprint("text ", n)); err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		}
+		for range 10 {
+			_, err = texts.Add(fmt.Sprint("text ", n))
+			check(t, err)
+			n++
+		}
+		check(t, map[string]*mapping{"bytes": &texts.bytes.file, "ends": &texts.ends.file,
+			"table": &texts.table.file}[file].file.Close())
+		if file == "table" {
+			d.closed = true // its file is replaced by a larger one
+		}
+		for range 3 {
+			if err := add(); err == nil {
+				t.Errorf("%s: no error", file)
+			}
+		}
+		for i := range uint32(10) {
+			if got, want := texts.Text(i+1), fmt.Sprint("text ", i); got != want {
+				t.Errorf("%s: text %d is %q", file, i+1, got)
+			}
+		}
+		if got := texts.Find("text 3"); got != 4 {
+			t.Errorf("%s: text 3 has number %d", file, got)
+		}
+	}
+}
+
 func TestStream(t *testing.T) {
 	d := open(t, t.TempDir())
 	s := NewStream(d, "stream")

@@ -45,13 +45,13 @@ func (t *Texts) Add(text string) (uint32, error) {
 		return slot.number, nil
 	}
 	number := uint32(t.ends.Len())
-	*slot = textSlot{hash, number}
 	if err := t.bytes.Append(unsafe.Slice(unsafe.StringData(text), len(text))...); err != nil {
 		return 0, err
 	}
 	if err := t.ends.Append(uint64(t.bytes.Len())); err != nil {
 		return 0, err
 	}
+	*slot = textSlot{hash, number}
 	if 3*t.ends.Len() > 2*t.table.Len() {
 		return number, t.double()
 	}
@@ -82,12 +82,12 @@ func (t *Texts) mask() uint32 { return uint32(t.table.Len() - 1) }
 
 // double makes the table twice as large.
 func (t *Texts) double() error {
-	old := t.table
-	t.table = NewArray[textSlot](old.file.dir, old.file.name)
-	slots, err := t.table.Extend(2 * old.Len())
+	old, larger := t.table, NewArray[textSlot](t.table.file.dir, t.table.file.name)
+	slots, err := larger.Extend(2 * old.Len())
 	if err != nil {
 		return err
 	}
+	t.table = larger
 	for _, s := range old.Slice() {
 		if s.number == 0 {
 			continue

@@ -42,14 +42,14 @@ func (t *table) string(s string) (uint64, error) {
 // find returns where a text begins, and adds it with what is before it where it is new.
 func (t *table) find(text string, head ...byte) (uint64, error) {
 	n, err := t.known.Add(text)
-	if int(n) == t.at.Len() {
-		at := uint64(t.bytes.Len())
-		err = cmp.Or(err, t.at.Append(at), t.bytes.Append(head...), t.bytes.Append([]byte(text)...))
-	}
 	if err != nil {
 		return 0, err
 	}
-	return t.at.Slice()[n], nil
+	if int(n) < t.at.Len() {
+		return t.at.Slice()[n], nil
+	}
+	at := uint64(t.bytes.Len())
+	return at, cmp.Or(t.at.Append(at), t.bytes.Append(head...), t.bytes.Append([]byte(text)...))
 }
 
 // text returns what string added, as bytes to be read only.
