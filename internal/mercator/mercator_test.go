@@ -61,7 +61,7 @@ func TestProjectKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// TestProjectE7: it is Project, at every latitude.
+// TestProjectE7 compares ProjectE7 with Project from pole to pole.
 func TestProjectE7(t *testing.T) {
 	for lat := int32(-900_000_000); lat <= 900_000_000; lat += 997 {
 		want := mercator.Project(orb.Point{0, float64(lat) / 1e7})

@@ -89,9 +89,10 @@ type mapping struct {
 
 const (
 	pageBytes = 64 << 10 // a multiple of every system's page
-	// stepBytes is the size up to which a file doubles; beyond, it grows by as much. Larger steps take more room on the
-	// disk, smaller ones more time.
-	stepBytes = 2 << 20
+	// A file doubles up to firstSteps, and grows by a quarter and at most by stepBytes then. Larger steps take more room
+	// on the disk, smaller ones more time.
+	firstSteps = 128 << 10
+	stepBytes  = 1 << 20
 )
 
 var zeros [pageBytes]byte
@@ -104,7 +105,8 @@ func (m *mapping) grow(least int) error {
 		}
 	}
 	before := len(m.bytes)
-	size := (max(least, before+min(before, stepBytes)) + pageBytes - 1) / pageBytes * pageBytes
+	step := min(before, max(firstSteps, min(before/8, stepBytes)))
+	size := (max(least, before+step) + pageBytes - 1) / pageBytes * pageBytes
 	for at := before; at < size; at += pageBytes {
 		if _, err := m.file.WriteAt(zeros[:], int64(at)); err != nil {
 			return err
