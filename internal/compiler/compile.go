@@ -53,7 +53,7 @@ type Options struct {
 	// Memory is how many bytes of anonymous memory the build may take, whatever the size of the extracts; 0 is
 	// memory.Default. It does not change what is built.
 	Memory int64
-	// Temp is the directory for temporary files; "" is that of the output. They take up to about eleven times the extracts.
+	// Temp is the directory for temporary files; "" is that of the output. They take up to eleven times the extracts.
 	Temp string
 	// NoMap leaves out the map to look at, of which vector tiles are cut.
 	NoMap bool
