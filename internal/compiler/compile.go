@@ -212,7 +212,7 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 		return nil, err
 	}
 	info, err := os.Stat(o.Output)
-	if err := cmp.Or(err, temp.Release()); err != nil { // nobody reads them any more
+	if err := cmp.Or(err, temp.Release()); err != nil { // they are not read again
 		return nil, err
 	}
 	report.Size, report.Scratch = info.Size(), temp.Peak()

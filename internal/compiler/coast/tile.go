@@ -163,7 +163,7 @@ func (t *tile) around() int8 {
 // pixels wide.
 const tolerance = 4
 
-// simplify removes what nobody could see at a zoom.
+// simplify removes details too small to see at a zoom.
 func (t *tile) simplify(z uint8) *tile {
 	if z < cellZoom {
 		t.Shape = t.Simplify(tolerance << (mercator.Bits - 12 - z))

@@ -169,7 +169,7 @@ type batch struct {
 	relation Relation
 	way      Way
 	area     Area    // of a way
-	closed   Polygon // of a way alone
+	closed   Polygon // of a single way
 	found    found
 }
 
@@ -309,7 +309,7 @@ func (b *batch) deliver(w *Way) {
 	}
 	if polygon == nil {
 		if area < 0 {
-			slices.Reverse(w.Coords) // nobody needs them any more
+			slices.Reverse(w.Coords) // they are not used again
 		}
 		b.closed = append(b.closed[:0], w.Coords)
 		polygon = b.closed

@@ -82,7 +82,7 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 
 // unpacker uncompresses blocks, one at a time.
 type unpacker struct {
-	skip Kinds // blocks of these alone need not be unpacked whole
+	skip Kinds // blocks of only these need not be unpacked whole
 	raw  []byte
 	zlib io.ReadCloser
 }
@@ -149,7 +149,7 @@ func (u *unpacker) inflate(b *blob) (raw []byte, skipped Kinds, err error) {
 // kindOf returns the kind of all objects of a block if its start tells: a string table and one group are all that is in
 // it, and groups hold objects of one kind.
 func kindOf(start func(n uint64) []byte, size uint64) Kinds {
-	const heads = 16 // more than stands before and behind the table
+	const heads = 16 // more than there is before and after the table
 	w := wire{data: start(heads)}
 	if len(w.data) < heads || w.number() != blockStrings<<3|uint64(protowire.BytesType) {
 		return 0

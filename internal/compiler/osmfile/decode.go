@@ -29,13 +29,13 @@ type decoder struct {
 
 	found                Kinds // of the block
 	strings              []string
-	keys                 []uint16 // one more than the number of each as a key, 0 where nobody has asked yet
+	keys                 []uint16 // the number of each as a key plus one, 0 where not looked up yet
 	granularity          int64
 	latOffset, lonOffset int64
 	object               Object
 }
 
-// decode goes through a block. Its objects of the kinds that are not wanted are told in d.found alone.
+// decode goes through a block. Its objects of the kinds that are not wanted only show in d.found.
 func (d *decoder) decode(block []byte) {
 	d.found, d.granularity, d.latOffset, d.lonOffset = 0, 100, 0, 0
 	var table []byte
@@ -106,7 +106,7 @@ func (d *decoder) group(data []byte) {
 	}
 }
 
-// dense goes through nodes whose properties stand in one list each, most of them as the difference to the node before.
+// dense reads nodes stored as one list for each property, mostly as differences from the previous node.
 func (d *decoder) dense(msg []byte) {
 	var f, info fields
 	f.read(msg)

@@ -198,7 +198,7 @@ func (w *worker) take(o *Object) {
 	}
 }
 
-// handOver hands over the batch, unless nobody waits for it any more.
+// handOver hands over the batch, unless the scan has ended.
 func (w *worker) handOver() {
 	inorder.Send(w.scan.ctx, w.job.batches, w.batch)
 	w.batch = nil

@@ -81,7 +81,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestTogether: builds of the same name that begin and end at the same time leave each other alone.
+// TestTogether: builds of the same name that begin and end at the same time do not disturb each other.
 func TestTogether(t *testing.T) {
 	parent := t.TempDir()
 	var all errgroup.Group

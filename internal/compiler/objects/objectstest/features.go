@@ -39,7 +39,7 @@ type Tags []Tag
 // Tag is one tag.
 type Tag struct{ Key, Value string }
 
-// TagsOf reads "key=value, key=value"; a | stands for a comma in a value.
+// TagsOf reads "key=value, key=value"; a | in a value means a comma.
 func TagsOf(text string) (t Tags) {
 	for part := range strings.SplitSeq(text, ",") {
 		k, v, _ := strings.Cut(strings.TrimSpace(part), "=")

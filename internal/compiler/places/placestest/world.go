@@ -131,7 +131,7 @@ func Reversed(r orb.Ring) orb.Ring {
 	return c
 }
 
-// Tags reads "key=value, key=value"; a | stands for a comma in a value.
+// Tags reads "key=value, key=value"; a | in a value means a comma.
 func Tags(text string) objectstest.Tags { return objectstest.TagsOf(text) }
 
 // Add adds a feature with tags as Tags reads them.

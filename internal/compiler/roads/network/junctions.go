@@ -66,7 +66,7 @@ func (b *builder) markJunctions() {
 	}
 }
 
-// noPartner stands for the end of a road on which no other one continues. Others are one more than their number, which
+// noPartner marks the end of a road on which no other one continues. Others are one more than their number, which
 // is twice the road's, and 1 for its last node.
 const noPartner = 0
 
