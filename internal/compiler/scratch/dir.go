@@ -44,7 +44,7 @@ func Open(parent, name string, memory int64) (*Dir, error) {
 		if err != nil {
 			return nil, fmt.Errorf("temporary files: %w", err)
 		}
-		lock, err := lockDir(path)
+		lock, err := lockDir(path, os.O_CREATE|os.O_RDWR)
 		if lock != nil {
 			return &Dir{Memory: memory, path: path, lock: lock, open: map[*mapping]bool{}}, nil
 		}
@@ -55,9 +55,10 @@ func Open(parent, name string, memory int64) (*Dir, error) {
 	}
 }
 
-// lockDir locks a directory. It returns nil where another build has the lock, or had it and removed the directory.
-func lockDir(path string) (*flock.Flock, error) {
-	lock := flock.New(filepath.Join(path, "lock"))
+// lockDir locks a directory by a file that is opened with some flags. It returns nil where another build has the lock,
+// or had it and removed the directory.
+func lockDir(path string, flags int) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(path, "lock"), flock.SetFlag(flags))
 	locked, err := lock.TryLock()
 	if _, removed := os.Stat(lock.Path()); locked && removed == nil {
 		return lock, nil
@@ -77,7 +78,9 @@ func removeAbandoned(parent, name string) {
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "."+name+".") && strings.HasSuffix(e.Name(), suffix) && e.IsDir() {
 			path := filepath.Join(parent, e.Name())
-			if lock, _ := lockDir(path); lock != nil {
+			_ = os.Remove(path) // it is empty if its build was killed before it could lock it
+			// A lock must not be made here: its build may be removing the directory.
+			if lock, _ := lockDir(path, os.O_RDWR); lock != nil {
 				_ = removeDir(path, lock)
 			}
 		}
