@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // moved is a position some degrees further east, around the Earth.

@@ -16,14 +16,13 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // placeSections are the sections of a region, to be changed.
@@ -273,7 +272,7 @@ func TestHostileRegion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.HasSuffix(name, " near") { // a hundred times as much as the others
-				testsize.Whole(t)
+				testkit.Whole(t)
 			}
 			w := county()
 			w.Tiles = hostileTiles()
@@ -291,7 +290,7 @@ func TestHostileRegion(t *testing.T) {
 						var r *geocoding.Result
 						var err error
 						before := taken()
-						testpace.Work(t, fmt.Sprintf("%+v", req), 2*time.Second, func() {
+						testkit.Work(t, fmt.Sprintf("%+v", req), 2*time.Second, func() {
 							r, err = x.Reverse(t.Context(), &req)
 						})
 						memory := taken() - before

@@ -12,8 +12,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 

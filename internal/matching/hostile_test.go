@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // network is the sections of a road network, as they are in a region file.
@@ -229,7 +229,7 @@ func TestHostileRegion(t *testing.T) {
 				var r *matching.Result
 				var err error
 				began, before := time.Now(), allocated()
-				testpace.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
+				testkit.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
 					r, err = m.Match(t.Context(), req)
 				})
 				took, memory := time.Since(began), allocated()-before

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestControls: a street of two ways, the second of which is drawn against the first, with a path that cuts it into more

@@ -11,8 +11,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestNear compares the index with a look at every piece of every road.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 func TestModes(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for

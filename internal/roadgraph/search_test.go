@@ -12,7 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 var byLength = roadgraph.Costs{PerMetre: 1}

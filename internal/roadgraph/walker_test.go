@@ -8,8 +8,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // walker finds routes over the ways of an extract as they are, without segments, turns or copies: it goes from piece to

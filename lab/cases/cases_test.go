@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 func TestFind(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	g := roadgraphtest.Delaware(t)
 	found, err := Find(g, 1)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindOnAMapWithoutCases(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	town := &roadgraphtest.Town{}
 	town.Street("Only", 0, 0, 1000, 0)
 	if _, err := Find(town.Open(t), 1); err == nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // spot is the place on a road nearest to x, y, on each arc that is open there.

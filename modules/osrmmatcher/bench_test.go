@@ -33,7 +33,7 @@ const osrmPoint = 145 * time.Microsecond
 // directly, by the proxy, and by the matcher; and what share of OSRM's own the matcher needs more than asking directly.
 func BenchmarkOverhead(b *testing.B) {
 	for _, name := range []string{"ok_1", "ok_3"} {
-		r := upstreamtest.Read(b, "../../testdata/osrm/match_"+name+".json")
+		r := upstreamtest.Read(b, "../../internal/testkit/testdata/osrm/match_"+name+".json")
 		target, points := question(b, r)
 		var line string
 		if err := json.Unmarshal(r.Request, &line); err != nil {

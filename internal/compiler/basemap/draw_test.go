@@ -13,12 +13,12 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // watcher is a Consumer that writes down what is drawn in the cells.
@@ -208,7 +208,7 @@ func TestDrawings(t *testing.T) {
 
 // TestDrawnDelaware: of each sort as much is drawn as the reader of another library finds.
 func TestDrawnDelaware(t *testing.T) {
-	path := testextract.Path(t, testextract.Delaware)
+	path := testkit.Extract(t, testkit.Delaware)
 	dir := osmtest.Dir(t)
 	c, err := New(dir, coast.New(dir))
 	if err != nil {

@@ -15,18 +15,17 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // delaware reads the coast of the extract, and the cells that it covers.
 func delaware(t testing.TB) (coast [][]osm.Coord, covered []uint32) {
 	t.Helper()
-	f, err := os.Open(testextract.Path(t, testextract.Delaware))
+	f, err := os.Open(testkit.Extract(t, testkit.Delaware))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func delaware(t testing.TB) (coast [][]osm.Coord, covered []uint32) {
 
 // TestDelaware compares random positions near the coast with which side of the nearest part of it they are on.
 func TestDelaware(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	coast, covered := delaware(t)
 	m, sparing := newMap(t, coast, covered, 1<<28), newMap(t, coast, covered, 1)
 	for i := range min(m.pyramid.Len(), sparing.pyramid.Len()) {
@@ -110,7 +109,7 @@ func TestDelaware(t *testing.T) {
 	type areas struct{ land, ocean []geom.Polygon }
 	tiles := map[uint32]areas{}
 	lands, oceans, wrong := 0, 0, 0
-	for lands+oceans < testsize.Some(10_000) {
+	for lands+oceans < testkit.Some(10_000) {
 		p := mercator.Point{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
 		cell := region.CoverageTile(p.Degrees())
 		if _, found := slices.BinarySearch(covered, cell); !found {
@@ -120,7 +119,7 @@ func TestDelaware(t *testing.T) {
 		if !found {
 			tile.land, tile.ocean = checkTile(t, m, cellTile(cell))
 			tiles[cell] = tile
-			if err := errors.Join(geomtest.Check(tile.land), geomtest.Check(tile.ocean)); err != nil {
+			if err := errors.Join(tilestest.CheckRings(tile.land), tilestest.CheckRings(tile.ocean)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -139,7 +138,7 @@ func TestDelaware(t *testing.T) {
 			}
 		}
 	}
-	if wrong > 0 || lands < testsize.Some(2000) || oceans < testsize.Some(2000) {
+	if wrong > 0 || lands < testkit.Some(2000) || oceans < testkit.Some(2000) {
 		t.Errorf("%d of %d positions on land and %d in the ocean are wrong", wrong, lands, oceans)
 	}
 	for _, place := range []struct {

@@ -14,10 +14,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 type (
@@ -132,8 +132,8 @@ func in(t testing.TB, m *Map, z uint8, p mercator.Point) (land bool) {
 // holds says whether a position is on land, and fails if it is both, or neither.
 func holds(t testing.TB, land, ocean []geom.Polygon, p mercator.Point) bool {
 	t.Helper()
-	on := geomtest.Holds(geomtest.Rings(land), p)
-	if on == geomtest.Holds(geomtest.Rings(ocean), p) {
+	on := tilestest.RingHolds(tilestest.RandomRings(land), p)
+	if on == tilestest.RingHolds(tilestest.RandomRings(ocean), p) {
 		t.Errorf("%v is both, or neither: land %t", p, on)
 	}
 	return on

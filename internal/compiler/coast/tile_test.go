@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile that is put
@@ -33,7 +33,7 @@ func TestQuarters(t *testing.T) {
 		for _, r := range rapid.SliceOfN(rapid.SliceOfN(point, 3, 10), 1, 4).Draw(t, "rings") {
 			rings = append(rings, r)
 		}
-		rings = geomtest.Rings(geom.Simple(rings))
+		rings = tilestest.RandomRings(geom.Simple(rings))
 		cut := func(at mapfile.Tile) *tile {
 			var pieces []geom.Line
 			for _, r := range rings {
@@ -49,31 +49,31 @@ func TestQuarters(t *testing.T) {
 		}
 		whole := cut(square)
 		middle := mercator.Point{X: s.Min.X + size/2, Y: s.Min.Y + size/2}
-		if geomtest.Near(rings, middle, 4) {
+		if tilestest.NearRing(rings, middle, 4) {
 			t.Skip("the middle is on the coast")
 		}
-		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.Rings, middle)
+		whole.land = tilestest.RingHolds(rings, middle) != tilestest.RingHolds(whole.Rings, middle)
 		var quarters [4]*tile
 		for i := range uint32(4) {
 			q := cut(mapfile.Tile{Z: 13, X: 2000 + i&1, Y: 3000 + i>>1})
 			middle := mercator.Point{X: q.Min.X + size/4, Y: q.Min.Y + size/4}
-			if geomtest.Near(rings, middle, 4) {
+			if tilestest.NearRing(rings, middle, 4) {
 				t.Skip("the middle of a quarter is on the coast")
 			}
-			q.land = geomtest.Holds(rings, middle) != geomtest.Holds(q.Rings, middle)
+			q.land = tilestest.RingHolds(rings, middle) != tilestest.RingHolds(q.Rings, middle)
 			quarters[i] = q
 		}
 		tiles := append([]*tile{whole, merge(s, &quarters)}, quarters[:]...)
 		for _, p := range rapid.SliceOfN(point, 20, 20).Draw(t, "points") {
 			if !s.Grow(-1).Contains(p) || p.X == middle.X ||
-				p.Y == middle.Y || geomtest.Near(rings, p, 4) {
+				p.Y == middle.Y || tilestest.NearRing(rings, p, 4) {
 				continue
 			}
-			land, half := geomtest.Holds(rings, p), size/2
+			land, half := tilestest.RingHolds(rings, p), size/2
 			for _, i := range []int32{0, 1, 2 + (p.Y-s.Min.Y)/half*2 + (p.X-s.Min.X)/half} {
 				lands, oceans := tiles[i].polygons()
-				if geomtest.Holds(geomtest.Rings(lands), p) != land ||
-					geomtest.Holds(geomtest.Rings(oceans), p) == land {
+				if tilestest.RingHolds(tilestest.RandomRings(lands), p) != land ||
+					tilestest.RingHolds(tilestest.RandomRings(oceans), p) == land {
 					t.Fatalf("%v is land: %t, but not in %d", p, land, i)
 				}
 			}

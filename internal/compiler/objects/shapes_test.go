@@ -7,9 +7,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // cell is the area of one cell of the grid in square degrees.
@@ -132,7 +132,7 @@ func TestOldStyle(t *testing.T) {
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer", "type=multipolygon name=Twin+Lakes"}}}
 		d := s.read(t)
 		f := d.feature(mapdata.KindRelation, 7)
-		want := objectstest.TagsOf("name=Twin Lakes, natural=water")
+		want := placestest.TagsOf("name=Twin Lakes, natural=water")
 		if f == nil || !slices.Equal(f.Tags, want) || math.Abs(osmtest.AreaOf(multi(f.Geometry))-10*cell) > cell/1000 {
 			t.Errorf("the lakes: %+v", f)
 		}

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // cell is the area of one cell of the grid in square degrees.

@@ -8,11 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile/osmfiletest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // progressReport is one call of a progress function.
@@ -31,7 +29,7 @@ func TestProgress(t *testing.T) {
 		}
 		return reports
 	}
-	large := report(testextract.Path(t, testextract.Delaware))
+	large := report(testkit.Extract(t, testkit.Delaware))
 	checkProgress(t, large, "nodes", "ways", "areas")
 	if len(large) < 8 {
 		t.Errorf("only %d reports", len(large))
@@ -65,11 +63,11 @@ func checkProgress(t *testing.T, reports []progressReport, want ...string) {
 }
 
 func TestCancel(t *testing.T) {
-	large := testextract.Path(t, testextract.Delaware)
-	small := osmtest.WriteFile(t, "sample.osm.pbf", osmfiletest.Sample(true))
+	large := testkit.Extract(t, testkit.Delaware)
+	small := osmtest.WriteFile(t, "sample.osm.pbf", osmtest.Sample(true))
 	text := osmtest.Crossing().File(t)
 	for _, path := range []string{large, small, text} {
-		if path == large && testsize.Little() {
+		if path == large && testkit.Little() {
 			continue
 		}
 		for _, stage := range []string{"versions", "nodes", "ways", "areas"} {

@@ -19,14 +19,13 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func BenchmarkDelaware(b *testing.B) {
-	path := testextract.Path(b, testextract.Delaware)
+	path := testkit.Extract(b, testkit.Delaware)
 	b.ReportAllocs()
 	for b.Loop() {
 		osmtest.Read(b, []string{path}, new(osmtest.Recorder))
@@ -34,7 +33,7 @@ func BenchmarkDelaware(b *testing.B) {
 }
 
 func BenchmarkAndorra(b *testing.B) {
-	path := testextract.Path(b, testextract.Andorra)
+	path := testkit.Extract(b, testkit.Andorra)
 	b.ReportAllocs()
 	for b.Loop() {
 		osmtest.Read(b, []string{path}, new(osmtest.Recorder))
@@ -44,7 +43,7 @@ func BenchmarkAndorra(b *testing.B) {
 // TestDelaware compares the largest areas of a real extract with what libosmium makes of it.
 func TestDelaware(t *testing.T) {
 	r := new(osmtest.Recorder)
-	e := osmtest.Read(t, []string{testextract.Path(t, testextract.Delaware)}, r)
+	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Delaware)}, r)
 	r.Check(t)
 	// Eleven ways have but one node.
 	if c := e.Counts; c.Nodes != 723870 || c.Ways != 73144 || c.Relations != 1644 || c.MissingNodes != 0 ||
@@ -96,9 +95,9 @@ func TestDelaware(t *testing.T) {
 }
 
 func TestAndorra(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	r := new(osmtest.Recorder)
-	e := osmtest.Read(t, []string{testextract.Path(t, testextract.Andorra)}, r)
+	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Andorra)}, r)
 	r.Check(t)
 	if c := e.Counts; c.Nodes != 203265 || c.Ways != 9080 || c.Relations != 233 {
 		t.Errorf("counts: %+v", c)
@@ -175,9 +174,9 @@ func TestFormats(t *testing.T) {
 
 // TestManyCores: however many cores there are, the objects come in the same order.
 func TestManyCores(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	path := testextract.Path(t, testextract.Delaware)
+	path := testkit.Extract(t, testkit.Delaware)
 	runtime.GOMAXPROCS(1)
 	want := contentOf(t, path)
 	runtime.GOMAXPROCS(7)

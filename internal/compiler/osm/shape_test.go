@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func TestIsArea(t *testing.T) {

@@ -6,11 +6,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // Tags of a house and of two streets.
@@ -387,7 +386,7 @@ func TestCounties(t *testing.T) {
 // TestInterpolatedAddresses: an interpolated house has an address like any other, and so have those at the ends.
 func TestInterpolatedAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
-		tags   objectstest.Tags
+		tags   placestest.FeatureTags
 		want   string // of the house in the middle
 		hamlet string
 	}{
@@ -399,7 +398,7 @@ func TestInterpolatedAddresses(t *testing.T) {
 			var w placestest.World
 			w.Node(10, placestest.At(-1, 0), "addr:housenumber=10")
 			w.Node(11, placestest.At(1, 0), "addr:housenumber=14")
-			w.Interpolations = []objectstest.Interpolation{{
+			w.Interpolations = []placestest.Interpolation{{
 				Tags: c.tags, Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(-1, 0, 1, 0),
 					Nodes: []int64{10, 11}, Numbers: []int32{10, 14}, Step: 2},
 			}}

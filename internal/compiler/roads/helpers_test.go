@@ -3,9 +3,9 @@ package roads
 import (
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 const everyone = mapdata.Car | mapdata.Bicycle | mapdata.Foot

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestHaversineIsThatOfTheTextbook(t *testing.T) {
@@ -23,7 +23,7 @@ func TestHaversineIsThatOfTheTextbook(t *testing.T) {
 			b = placestest.Near(t, "b", a, 0.1)
 		}
 		o, c := geometry.NewOrigin(a), geometry.NewCoord(b)
-		got, want := geometry.Metres(o.Haversine(o.EastTo(c.X), float64(c.Y)-o.Y)), bruteforce.Haversine(a, b)
+		got, want := geometry.Metres(o.Haversine(o.EastTo(c.X), float64(c.Y)-o.Y)), geocodingtest.Haversine(a, b)
 		// Near the antipode the haversine is next to 1, where the last digit of a float64 is worth 0.1 m.
 		if math.Abs(got-want) > 1e-7+want*1e-9 && math.Abs(got-want) > 0.5*want/2e7 {
 			t.Errorf("%v to %v: %.9f m, want %.9f m", a, b, got, want)
@@ -83,7 +83,7 @@ func TestContainsIsThatOfOrb(t *testing.T) {
 			}
 			o := geometry.NewOrigin(p)
 			if got := built.Contains(&o); got != want {
-				if d := bruteforce.Distance(boundary(g), p, 1000); d > 0.01 { // on the outline, either is right
+				if d := geocodingtest.Distance(boundary(g), p, 1000); d > 0.01 { // on the outline, either is right
 					t.Errorf("%v, %g m from the outline: %v, want %v", p, d, got, want)
 				}
 			}

@@ -11,15 +11,14 @@ import (
 	"github.com/paulmach/osm/osmpbf"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // delaware returns the closed ways of Delaware, as mapped.
 var delaware = sync.OnceValues(func() ([]geom.Ring, error) {
-	path, err := testextract.Find(testextract.Delaware)
+	path, err := testkit.FindExtract(testkit.Delaware)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func delawareRings(t testing.TB) []geom.Ring {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some := testsize.Some(len(rings))
+	some := testkit.Some(len(rings))
 	every := len(rings) / some
 	picked := make([]geom.Ring, 0, some)
 	for i := 0; i < len(rings); i += every {
@@ -81,7 +80,7 @@ func TestDelawareIsValidOnEveryGrid(t *testing.T) {
 		polygons := 0
 		for _, ring := range rings {
 			got := geom.Simple([]geom.Ring{geom.SimplifyRing(onGrid(nil, ring, zoom), 1)})
-			if err := geomtest.Check(got); err != nil {
+			if err := tilestest.CheckRings(got); err != nil {
 				t.Fatalf("zoom %d: %v", zoom, err)
 			}
 			polygons += len(got)
@@ -108,7 +107,7 @@ func TestDelawareInTiles(t *testing.T) {
 				for _, p := range whole {
 					parts = append(parts, geom.Simple(geom.ClipRings(nil, p, tile))...)
 				}
-				if err := geomtest.Check(parts); err != nil {
+				if err := tilestest.CheckRings(parts); err != nil {
 					t.Fatal(err)
 				}
 				cut += area2(parts)
@@ -127,7 +126,7 @@ func TestDelawareInTiles(t *testing.T) {
 }
 
 func area2(polygons []geom.Polygon) (sum int64) {
-	for _, r := range geomtest.Rings(polygons) {
+	for _, r := range tilestest.RandomRings(polygons) {
 		sum += geom.Area2(r)
 	}
 	return sum

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // line has its positions' coordinates, one after the other.
@@ -40,7 +40,7 @@ func TestExtrude(t *testing.T) {
 			if diff := cmp.Diff(geom.Simple([]geom.Ring{c.want}), geom.Simple(got)); diff != "" {
 				t.Error(diff)
 			}
-			if err := geomtest.Check([]geom.Polygon{got}); err != nil {
+			if err := tilestest.CheckRings([]geom.Polygon{got}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -65,8 +65,8 @@ func TestDissolveJoinsWhatClipPolygonParts(t *testing.T) {
 				parts = append(parts, geom.Simple(geom.ClipRings(nil, whole, r))...)
 			}
 		}
-		got := geom.Simple(geomtest.Rings(parts))
-		if err := geomtest.Check(got); err != nil {
+		got := geom.Simple(tilestest.RandomRings(parts))
+		if err := tilestest.CheckRings(got); err != nil {
 			t.Fatal(err)
 		}
 		sameArea(t, rings, got, all)
@@ -83,7 +83,7 @@ func TestSimplifyStaysNear(t *testing.T) {
 				continue
 			}
 			for _, p := range ring {
-				if !geomtest.Near(near, p, float64(tolerance)*1.0001) {
+				if !tilestest.NearRing(near, p, float64(tolerance)*1.0001) {
 					t.Fatalf("%v is further than %d from %v", p, tolerance, near[0])
 				}
 			}

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // Rings that nobody maps cost a bounded time: comparing all of their edges with each other would take far longer.
 func TestHostileRingsEndSoon(t *testing.T) {
 	n := 100_000
-	if testpace.RaceDetector {
+	if testkit.RaceDetector {
 		n /= 4 // there is nothing to race here
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func TestHostileRingsEndSoon(t *testing.T) {
 				"ClipRings":    func() { geom.Simple(geom.ClipRings(nil, []geom.Ring{ring}, r)) },
 				"SimplifyRing": func() { geom.SimplifyRing(ring, 1) },
 			} {
-				testpace.Work(t, what, 5*time.Second, do)
+				testkit.Work(t, what, 5*time.Second, do)
 			}
 		})
 	}
@@ -49,13 +49,13 @@ func TestSimpleMakesCoarserWhatCrossesTooOften(t *testing.T) {
 		ring[i].X, ring[i].Y = in.Min.X+rnd.Int32N(161), in.Min.Y+rnd.Int32N(157)
 	}
 	got := geom.Simple([]geom.Ring{ring})
-	if err := geomtest.Check(got); err != nil {
+	if err := tilestest.CheckRings(got); err != nil {
 		t.Error(err)
 	}
 	if len(got) == 0 {
 		t.Error("nothing is left")
 	}
-	for _, r := range geomtest.Rings(got) {
+	for _, r := range tilestest.RandomRings(got) {
 		if b := geom.Bounds(r); !in.Covers(b) {
 			t.Errorf("%v leaves %v", b, in)
 		}

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // anyRings draws rings of random positions from -size to size: most of them cross themselves and each other.
@@ -32,17 +32,17 @@ func sameArea(t *rapid.T, rings []geom.Ring, polygons []geom.Polygon, in geom.Re
 	x, y := rapid.Int32Range(in.Min.X, in.Max.X), rapid.Int32Range(in.Min.Y, in.Max.Y)
 	for range 50 {
 		p := mercator.Point{X: x.Draw(t, "px"), Y: y.Draw(t, "py")}
-		if geomtest.Near(rings, p, 2) || geomtest.Near([]geom.Ring{in.Ring()}, p, 1) {
+		if tilestest.NearRing(rings, p, 2) || tilestest.NearRing([]geom.Ring{in.Ring()}, p, 1) {
 			continue
 		}
 		count := 0
 		for _, polygon := range polygons {
-			if geomtest.Holds(polygon, p) {
+			if tilestest.RingHolds(polygon, p) {
 				count++
 			}
 		}
 		want := 0
-		if geomtest.Holds(rings, p) {
+		if tilestest.RingHolds(rings, p) {
 			want = 1
 		}
 		if count != want {
@@ -62,7 +62,7 @@ func checkSimple(t *rapid.T) {
 	half := size(t)
 	rings := anyRings(t, half)
 	got := geom.Simple(rings)
-	if err := geomtest.Check(got); err != nil {
+	if err := tilestest.CheckRings(got); err != nil {
 		t.Fatalf("%v: %v", err, got)
 	}
 	sameArea(t, rings, got, square(half))
@@ -80,10 +80,10 @@ func checkClipRings(t *rapid.T) {
 	})
 	for _, whole := range geom.Simple(rings) {
 		got := geom.Simple(geom.ClipRings(nil, whole, r))
-		if err := geomtest.Check(got); err != nil {
+		if err := tilestest.CheckRings(got); err != nil {
 			t.Fatalf("%v: %v", err, got)
 		}
-		for _, ring := range geomtest.Rings(got) {
+		for _, ring := range tilestest.RandomRings(got) {
 			if !r.Covers(geom.Bounds(ring)) {
 				t.Fatalf("%v leaves %v", ring, r)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
 )
 
 // TestIDs: the numbers are those of the PMTiles specification, version 3.

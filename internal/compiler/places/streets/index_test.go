@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // TestBoxIndex compares what is near boxes with all boxes that overlap them.
