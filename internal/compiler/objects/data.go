@@ -8,8 +8,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -29,7 +29,7 @@ type Data struct {
 	// Tiles are those of zoom 12 that hold any node of the extracts, which another one tells.
 	Tiles *osm.Tiles
 	// Progress is told how far compiling has come; nil where nobody watches.
-	Progress *progress.Bar
+	Progress *pipeline.Bar
 
 	nodes     *osm.Nodes
 	entrances *scratch.Array[entrance]

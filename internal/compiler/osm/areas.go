@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
@@ -209,7 +209,7 @@ func (r *reader) assemble(ctx context.Context) error {
 // inBatches calls f with the numbers below n on all cores, and takes the batches in their order.
 func (r *reader) inBatches(ctx context.Context, n int, f func(b *batch, i int)) error {
 	const step = 64 // a boundary may be large, and has to be taken before many others wait for it
-	return inorder.Ranges(ctx, n, step, func(from, to int) (*batch, error) {
+	return pipeline.Ranges(ctx, n, step, func(from, to int) (*batch, error) {
 		b := r.newBatch()
 		for i := from; i < to; i++ {
 			f(b, i)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
@@ -21,7 +21,7 @@ type progressReport struct {
 
 func TestProgress(t *testing.T) {
 	report := func(paths ...string) (reports []progressReport) {
-		bar := progress.New(func(stage string, done, total int64) {
+		bar := pipeline.NewBar(func(stage string, done, total int64) {
 			reports = append(reports, progressReport{stage, done, total})
 		})
 		if _, err := osm.Read(t.Context(), osmtest.Dir(t), paths, bar, new(osmtest.Recorder)); err != nil {
@@ -72,7 +72,7 @@ func TestCancel(t *testing.T) {
 		}
 		for _, stage := range []string{"versions", "nodes", "ways", "areas"} {
 			ctx, cancel := context.WithCancel(t.Context())
-			bar := progress.New(func(at string, _, _ int64) {
+			bar := pipeline.NewBar(func(at string, _, _ int64) {
 				if at == stage {
 					cancel()
 				}

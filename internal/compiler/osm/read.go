@@ -12,8 +12,8 @@ import (
 	"github.com/paulmach/orb"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
@@ -51,7 +51,7 @@ type Extracts struct {
 //
 // It goes through the files twice: for nodes and relations, which tell what ways are needed for, and for ways. Several
 // files are gone through once more before, to tell which of them has the newest version of an object.
-func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.Bar, consumers ...Consumer) (
+func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *pipeline.Bar, consumers ...Consumer) (
 	*Extracts, error) {
 	r := &reader{paths: paths, bar: bar, consumers: consumers, versions: newVersions(dir),
 		nodes: newNodes(dir, len(paths) == 1), areas: newAreas(dir)}
@@ -71,7 +71,7 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.B
 type reader struct {
 	paths     []string
 	files     []*osmfile.File
-	bar       *progress.Bar
+	bar       *pipeline.Bar
 	consumers []Consumer
 
 	stage    string // of the passes over the files

@@ -7,7 +7,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -60,7 +60,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 	}
 	b.bar.Start("edges", int64(b.edgeCount))
 	var failed error
-	err := inorder.Run(ctx, func(give func([]chain) bool) {
+	err := pipeline.Run(ctx, func(give func([]chain) bool) {
 		var some []chain
 		failed = chains.Each(func(c *chain) error {
 			if some = append(some, *c); len(some) == someChains {

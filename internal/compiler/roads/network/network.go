@@ -12,8 +12,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -33,7 +33,7 @@ type builder struct {
 	special []Special
 
 	dir *scratch.Dir
-	bar *progress.Bar
+	bar *pipeline.Bar
 	w   *region.Writer
 
 	// What follows grows with the extract, and is in temporary files; see zeros.
@@ -58,7 +58,7 @@ type builder struct {
 
 // Write compiles roads and adds them to a region file. The same input gives the same bytes. The positions of nodes are
 // freed when they are not needed any more.
-func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *progress.Bar) error {
+func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *pipeline.Bar) error {
 	if d.Roads.Len() == 0 {
 		return nil
 	}

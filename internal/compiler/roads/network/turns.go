@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -74,7 +74,7 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
 	words := func() uint32 { return uint32(out.Len() / 4) }
 	b.bar.Start("turns", int64(count))
-	err := inorder.Ranges(ctx, count, someEdges, func(from, to int) (*turnWriter, error) {
+	err := pipeline.Ranges(ctx, count, someEdges, func(from, to int) (*turnWriter, error) {
 		w := &turnWriter{builder: b, automaton: m, edges: edges[from:to], words: make([]uint32, 0, 8*someEdges)}
 		for i := range w.edges {
 			if err := w.edge(uint32(from+i), &w.edges[i]); err != nil {

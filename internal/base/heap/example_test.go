@@ -1,13 +1,13 @@
-package minheap_test
+package heap_test
 
 import (
 	"fmt"
 
-	"github.com/mapsedge/caddy-maps/internal/minheap"
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 )
 
 func Example() {
-	var queue minheap.Heap[string]
+	var queue heap.Heap[string]
 	queue.Push(2.5, "school")
 	queue.Push(0.5, "café")
 	queue.Push(1.5, "house")

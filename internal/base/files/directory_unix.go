@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package directory looks at who may write to directories.
-package directory
+package files
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package minheap
+package heap
 
 import (
 	"testing"

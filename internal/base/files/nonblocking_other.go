@@ -1,5 +1,5 @@
 //go:build !unix
 
-package regularfile
+package files
 
 const nonBlocking = 0 // the pipes of Windows have names of their own

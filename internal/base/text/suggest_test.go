@@ -1,11 +1,11 @@
-package suggest
+package text
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestAmong(t *testing.T) {
+func TestDidYouMean(t *testing.T) {
 	commands := []string{"backup", "build", "info", "match", "reverse", "tiles"}
 	for _, tc := range []struct {
 		given string
@@ -24,7 +24,7 @@ func TestAmong(t *testing.T) {
 		{"x", nil, "there is none"},
 		{strings.Repeat("build", 1000), []string{"build", "info"}, "it is one of build, info"},
 	} {
-		if got := Among(tc.given, tc.known); got != tc.want {
+		if got := DidYouMean(tc.given, tc.known); got != tc.want {
 			t.Errorf("%.20s: %q, want %q", tc.given, got, tc.want)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package newfile writes files that are there whole or not at all.
-package newfile
+package files
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// Check refuses a path that no file can take: where there is no directory for it, where something stands that is no
+// CheckOutput refuses a path that no file can take: where there is no directory for it, where something stands that is no
 // regular file, or where one of the files stands that the new one is made from. Whoever works for long before Place
 // asks for this first.
-func Check(path string, from ...string) error {
+func CheckOutput(path string, from ...string) error {
 	if path == "" {
 		return errors.New("no output file given")
 	}
@@ -39,14 +39,14 @@ func Check(path string, from ...string) error {
 	return nil
 }
 
-// Create makes a temporary file beside the place that it is meant for, where Place can rename it to.
-func Create(path string) (*os.File, error) {
+// CreateTemp makes a temporary file beside the place that it is meant for, where Place can rename it to.
+func CreateTemp(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
-// Place makes a file that is finished durable and renames it to path, so that a program that opens path finds the old
+// Rename makes a file that is finished durable and renames it to path, so that a program that opens path finds the old
 // file or the whole new one. If it fails, the file stays for Discard.
-func Place(f *os.File, path string, mode fs.FileMode) error {
+func Rename(f *os.File, path string, mode fs.FileMode) error {
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}

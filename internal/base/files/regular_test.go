@@ -1,6 +1,6 @@
 //go:build unix
 
-package regularfile
+package files
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func TestOpen(t *testing.T) {
+func TestOpenRegular(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(path("file"), []byte("content"), 0o600); err != nil {
@@ -38,7 +38,7 @@ func TestOpen(t *testing.T) {
 	defer l.Close()
 
 	for _, name := range []string{"file", "link"} {
-		f, info, err := Open(path(name))
+		f, info, err := OpenRegular(path(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestOpen(t *testing.T) {
 		path("dangling"): "no such file", path("nothing"): "no such file",
 	} {
 		begun := time.Now()
-		f, _, err := Open(p)
+		f, _, err := OpenRegular(p)
 		if err == nil {
 			f.Close()
 			t.Errorf("%s was opened", p)
@@ -74,7 +74,7 @@ func TestOpen(t *testing.T) {
 }
 
 // TestOpenRaced: a named pipe that takes the file's place between the two looks keeps nobody waiting either.
-func TestOpenRaced(t *testing.T) {
+func TestOpenRegularRaced(t *testing.T) {
 	dir := t.TempDir()
 	path, file, pipe := filepath.Join(dir, "path"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -109,7 +109,7 @@ func TestOpenRaced(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 2000 {
-			if f, _, err := Open(path); err == nil {
+			if f, _, err := OpenRegular(path); err == nil {
 				f.Close()
 			}
 		}

@@ -1,4 +1,4 @@
-package decimal
+package text
 
 import "testing"
 

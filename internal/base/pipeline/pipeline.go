@@ -1,5 +1,5 @@
 // Package inorder works on all cores, with results in the order of what they were made of.
-package inorder
+package pipeline
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Package regularfile opens files by paths that somebody else has chosen. What stands there may be no file: opening a
 // named pipe waits until somebody opens its other end, and opening a device may do anything.
-package regularfile
+package files
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 // ErrNotRegular is what Open refuses. The error says what stands at the path.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a regular file, or one that a symbolic link leads to, for reading. Anything else is refused at once,
+// OpenRegular opens a regular file, or one that a symbolic link leads to, for reading. Anything else is refused at once,
 // without waiting for whoever is at its other end. Errors are *fs.PathError.
-func Open(path string) (*os.File, fs.FileInfo, error) {
+func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	// Looked at before it is opened, because that alone starts some devices.
 	info, err := os.Stat(path)
 	if err != nil {

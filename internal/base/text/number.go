@@ -1,6 +1,6 @@
 // Package decimal reads the numbers of JSON and writes them rounded, without allocating, for the paths of the service
 // where a document of many numbers has to cost no more than its numbers do.
-package decimal
+package text
 
 import (
 	"math"
@@ -16,9 +16,9 @@ var powersOfTen = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// Scan reads the number at the start of s: JSON's grammar, with a leading + allowed where plus is set. n is how
+// ScanNumber reads the number at the start of s: JSON's grammar, with a leading + allowed where plus is set. n is how
 // many bytes it has, 0 where there is none. A number too large for a float64 is ±Inf.
-func Scan(s []byte, plus bool) (value float64, n int) {
+func ScanNumber(s []byte, plus bool) (value float64, n int) {
 	i := 0
 	negative := false
 	if i < len(s) && (s[i] == '-' || plus && s[i] == '+') {
@@ -71,10 +71,10 @@ func Scan(s []byte, plus bool) (value float64, n int) {
 	return value, i
 }
 
-// Parse reads a text that is one number and nothing else, a leading + allowed; ok is false for any other text and
+// ParseNumber reads a text that is one number and nothing else, a leading + allowed; ok is false for any other text and
 // for a number too large for a float64.
-func Parse(s []byte) (value float64, ok bool) {
-	value, n := Scan(s, true)
+func ParseNumber(s []byte) (value float64, ok bool) {
+	value, n := ScanNumber(s, true)
 	return value, n > 0 && n == len(s) && !math.IsInf(value, 0)
 }
 

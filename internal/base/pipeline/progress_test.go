@@ -1,4 +1,4 @@
-package progress
+package pipeline
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestBar(t *testing.T) {
 		Done, Total int64
 	}
 	var got []told
-	b := New(func(stage string, done, total int64) { got = append(got, told{stage, done, total}) })
+	b := NewBar(func(stage string, done, total int64) { got = append(got, told{stage, done, total}) })
 	b.Add(5) // of no stage
 	b.Start("nodes", 10)
 	for range 20 {
@@ -35,7 +35,7 @@ func TestBar(t *testing.T) {
 // TestSplit: what the parts of a stage do is told as a part of it, and is all of it when all have come to their ends.
 func TestSplit(t *testing.T) {
 	last := int64(0)
-	b := New(func(stage string, done, total int64) {
+	b := NewBar(func(stage string, done, total int64) {
 		if stage != "compile" || done < last || total != 2<<20 {
 			t.Errorf("%s: %d of %d after %d", stage, done, total, last)
 		}
@@ -69,8 +69,8 @@ func TestSplit(t *testing.T) {
 }
 
 // TestNobody: a bar that nobody watches may be used all the same.
-func TestNobody(t *testing.T) {
-	for _, b := range []*Bar{nil, New(nil)} {
+func TestNilBar(t *testing.T) {
+	for _, b := range []*Bar{nil, NewBar(nil)} {
 		b.Start("nodes", 1)
 		b.Add(1)
 		b.Split("compile", 1)[0].Finish()

@@ -1,11 +1,11 @@
 // Package suggest helps people who wrote a word that is none of those that are known.
-package suggest
+package text
 
 import "strings"
 
-// Among says what may stand in place of a word: "did you mean local? It is one of local, nominatim, photon". The
+// DidYouMean says what may stand in place of a word: "did you mean local? It is one of local, nominatim, photon". The
 // question is left out where no known word is close.
-func Among(given string, known []string) string {
+func DidYouMean(given string, known []string) string {
 	var list string
 	switch len(known) {
 	case 0:

@@ -1,4 +1,4 @@
-package decimal
+package text
 
 import (
 	"encoding/json"
@@ -10,10 +10,10 @@ import (
 )
 
 // Numbers of every form that JSON has are read as strconv reads them, to the last bit.
-func TestScanIsExact(t *testing.T) {
+func TestScanNumberIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?`).Draw(t, "number")
-		got, n := Scan([]byte(text+","), false)
+		got, n := ScanNumber([]byte(text+","), false)
 		want, _ := strconv.ParseFloat(text, 64)
 		if n != len(text) || math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%s: %v of %d bytes, want %v", text, got, n, want)
@@ -21,19 +21,19 @@ func TestScanIsExact(t *testing.T) {
 	})
 }
 
-func TestParse(t *testing.T) {
+func TestParseNumber(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "-0": 0, "+5": 5, "1e3": 1000, "1E-2": 0.01, "39.0000000000000000000001": 39} {
-		if got, ok := Parse([]byte(text)); !ok || got != want {
+		if got, ok := ParseNumber([]byte(text)); !ok || got != want {
 			t.Errorf("%q: %v, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "+", "-", "++1", "01", "-01", ".5", "5.", "1e", "1e+", "0x10", "1_000", "NaN", "Inf", "-Infinity",
 		" 1", "1 ", "1,5", "1e400", "१"} {
-		if got, ok := Parse([]byte(text)); ok {
+		if got, ok := ParseNumber([]byte(text)); ok {
 			t.Errorf("%q was taken for %v", text, got)
 		}
 	}
-	if _, n := Scan([]byte("+1"), false); n != 0 {
+	if _, n := ScanNumber([]byte("+1"), false); n != 0 {
 		t.Error("a leading + was taken where it is not allowed")
 	}
 }
@@ -65,7 +65,7 @@ func TestAppendFixed(t *testing.T) {
 		value := rapid.Float64Range(-1e6, 1e6).Draw(t, "value")
 		decimals := rapid.IntRange(0, 9).Draw(t, "decimals")
 		for _, text := range [][]byte{AppendFixed(nil, value, decimals), AppendRounded(nil, value, decimals)} {
-			got, ok := Parse(text)
+			got, ok := ParseNumber(text)
 			inexact := 2 * (math.Nextafter(math.Abs(value)+1, math.Inf(1)) - math.Abs(value) - 1) // of the parsed text, and of the difference
 			if !ok || math.Abs(got-value) > 0.5/math.Pow10(decimals)+inexact || !json.Valid(text) {
 				t.Fatalf("%v with %d decimals became %s", value, decimals, text)

@@ -1,5 +1,5 @@
 // Package progress tells how far a build has come.
-package progress
+package pipeline
 
 import (
 	"sync"
@@ -19,9 +19,9 @@ type Bar struct {
 // interval is the shortest time between two reports of a stage, but for those of its beginning and its end.
 const interval = 50 * time.Millisecond
 
-// New makes a Bar that calls report, which may be nil, with how much of a stage is done; done equals total at its end
+// NewBar makes a Bar that calls report, which may be nil, with how much of a stage is done; done equals total at its end
 // and not before.
-func New(report func(stage string, done, total int64)) *Bar { return &Bar{report: report} }
+func NewBar(report func(stage string, done, total int64)) *Bar { return &Bar{report: report} }
 
 // Split begins a stage of several parts that are worked on at a time, of equal size, and returns a Bar for each. Given
 // is for each part how many stages its Bar will have.
@@ -31,7 +31,7 @@ func (b *Bar) Split(stage string, stages ...int) []*Bar {
 	bars := make([]*Bar, len(stages))
 	for i, n := range stages {
 		share, before := part/int64(n), int64(0)
-		bars[i] = New(func(_ string, done, total int64) {
+		bars[i] = NewBar(func(_ string, done, total int64) {
 			now := share * done / total
 			b.Add(now - before)
 			before = now % share // the next stage begins with nothing

@@ -1,5 +1,5 @@
 // Package minheap is the queue of a best-first search: what has the smallest key comes out first.
-package minheap
+package heap
 
 // Item is a value with the key that it is ordered by.
 type Item[V any] struct {
