@@ -16,10 +16,10 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
@@ -161,8 +161,8 @@ func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, 
 	switch rng.IntN(3) {
 	case 0:
 		z := uint8(rng.IntN(maptile.MaxZoom + 1))
-		at := mercator.Project(orb.Point{lon, lat})
-		_, err := chart.Tile(nil, z, uint32(at.X>>(mercator.Bits-z)), uint32(at.Y>>(mercator.Bits-z)))
+		at := geo.Project(orb.Point{lon, lat})
+		_, err := chart.Tile(nil, z, uint32(at.X>>(geo.WorldBits-z)), uint32(at.Y>>(geo.WorldBits-z)))
 		return err
 	case 1:
 		req := geocoding.Request{Point: orb.Point{lon, lat}, Size: 1 + rng.IntN(5)}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
@@ -32,7 +32,7 @@ type placeSections struct {
 	trees                                            []placefile.Tree
 	terms                                            []placefile.Term
 	leaves                                           []placefile.Leaf
-	levels                                           []boxtree.Box
+	levels                                           []geo.Box
 	settlements                                      []placefile.Settlement
 	places                                           []placefile.Place
 	runs                                             []placefile.Run
@@ -55,7 +55,7 @@ func readSections(t testing.TB, w *placestest.World) *placeSections {
 		terms:     section[placefile.Term](t, f, placefile.SectionTerms),
 		leaves: section[placefile.Leaf](t, f,
 			placefile.SectionLeaves),
-		levels: section[boxtree.Box](
+		levels: section[geo.Box](
 			t,
 			f,
 			placefile.SectionLevels,
@@ -181,7 +181,7 @@ func (s *placeSections) clone() *placeSections {
 }
 
 // everywhere is a box that holds all positions.
-var everywhere = boxtree.Box{MinX: -geometry.HalfTurn, MinY: -geometry.HalfTurn / 2, MaxX: geometry.HalfTurn,
+var everywhere = geo.Box{MinX: -geometry.HalfTurn, MinY: -geometry.HalfTurn / 2, MaxX: geometry.HalfTurn,
 	MaxY: geometry.HalfTurn / 2}
 
 // farEast and farNorth are how far everything reaches, shifted by 16 bits.
@@ -209,7 +209,7 @@ func areaRecord(geometry ...byte) []byte {
 
 // parts is the beginning of a geometry of many parts, with a box of each that holds everything.
 func parts(n uint32, run uint32) []byte {
-	levels := boxtree.New(n)
+	levels := geo.NewTree(n)
 	data := binary.LittleEndian.AppendUint32([]byte{1 << 2, 16}, n)
 	box := []byte{0, 0, 0, 0, farEast & 0xff, farEast >> 8, farNorth & 0xff, farNorth >> 8}
 	data = append(data, bytes.Repeat(binary.LittleEndian.AppendUint32(slices.Clone(box), run), int(n))...)
@@ -227,11 +227,11 @@ func TestHostileRegion(t *testing.T) {
 			tree := placefile.Tree{Count: many, Leaves: uint32(len(s.leaves)), Levels: uint32(len(s.levels)),
 				Items: uint64(len(s.items))}
 			s.items = append(s.items, make([]byte, placefile.Fanout)...)
-			boxes := slices.Repeat([]boxtree.Box{everywhere}, int(tree.LeafCount()))
+			boxes := slices.Repeat([]geo.Box{everywhere}, int(tree.LeafCount()))
 			for _, b := range boxes {
 				s.leaves = append(s.leaves, placefile.Leaf{Box: b})
 			}
-			s.levels = boxtree.AppendLevels(s.levels, boxes)
+			s.levels = geo.AppendTreeLevels(s.levels, boxes)
 			for i := range s.trees {
 				s.trees[i] = tree
 			}
@@ -317,7 +317,7 @@ func TestHostileRegion(t *testing.T) {
 
 // boxesOver is how many boxes there are over n parts.
 func boxesOver(n uint32) int {
-	levels := boxtree.New(n)
+	levels := geo.NewTree(n)
 	return levels.Boxes()
 }
 

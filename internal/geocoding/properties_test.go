@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
 	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
@@ -26,10 +25,10 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 		for i := range rapid.IntRange(1, 25).Draw(rt, "features") {
 			g := placestest.RandomGeometry(rt, fmt.Sprint("feature", i), placestest.Near(rt, fmt.Sprint("middle", i), middle,
 				spread), spread/8)
-			kind := rapid.SampledFrom([]mapdata.Kind{mapdata.KindWay, mapdata.KindRelation}).Draw(rt, "kind")
+			kind := rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt, "kind")
 			if i > 0 && rapid.IntRange(0, 4).Draw(rt, "copy") == 0 { // as far away, and as large
 				earlier := w.Features[rapid.IntRange(0, i-1).Draw(rt, "of")]
-				g, kind = earlier.Geometry, rapid.SampledFrom([]mapdata.Kind{mapdata.KindWay, mapdata.KindRelation}).Draw(rt,
+				g, kind = earlier.Geometry, rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt,
 					"copy's kind")
 			}
 			id := int64(i)

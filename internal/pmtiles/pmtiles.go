@@ -12,7 +12,7 @@ import (
 	"os"
 
 	"github.com/mapsedge/caddy-maps/internal/base/files"
-	"github.com/mapsedge/caddy-maps/internal/hilbert"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -26,7 +26,7 @@ func TileID(z uint8, x, y uint32) uint64 {
 	if z == 0 {
 		return 0
 	}
-	return below + hilbert.Of(x<<(32-z), y<<(32-z))>>(64-2*z)
+	return below + geo.Hilbert(x<<(32-z), y<<(32-z))>>(64-2*z)
 }
 
 // Archive is what an archive says of itself.

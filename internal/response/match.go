@@ -9,8 +9,8 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/base/text"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/polyline"
 )
 
 const (
@@ -42,7 +42,7 @@ func AppendMatchFeature(dst []byte, m *matching.Result, details bool) []byte {
 func AppendMatchPolyline(dst []byte, m *matching.Result, details bool) []byte {
 	dst = append(dst, `{"polyline":"`...)
 	start := len(dst)
-	dst = polyline.Append(dst, m.Path, polyline.Precision6)
+	dst = geo.AppendPolyline(dst, m.Path, geo.Polyline6)
 	dst = escapeBackslashes(dst, start)
 	dst = append(dst, `",`...)
 	dst = appendMeasures(dst, m, details, appendLatLng)

@@ -3,8 +3,8 @@ package cases
 import (
 	"testing"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
@@ -20,7 +20,7 @@ func TestFind(t *testing.T) {
 	for _, c := range found {
 		byName[c.Name] = c
 		at := nearestTo(c.Truth, c.Center)
-		if d := sphere.Distance(c.Truth[at].Lat(), c.Truth[at].Lon(), c.Center.Lat(), c.Center.Lon()); d > 300 {
+		if d := geo.Distance(c.Truth[at].Lat(), c.Truth[at].Lon(), c.Center.Lat(), c.Center.Lon()); d > 300 {
 			t.Errorf("the picture of %q is %.0f m from its drive", c.Name, d)
 		}
 	}
@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 	}
 	near := func(c Case, metres float64) (n int) {
 		for _, p := range c.Trace {
-			if sphere.Distance(p.Lat(), p.Lon(), c.Center.Lat(), c.Center.Lon()) < metres {
+			if geo.Distance(p.Lat(), p.Lon(), c.Center.Lat(), c.Center.Lon()) < metres {
 				n++
 			}
 		}

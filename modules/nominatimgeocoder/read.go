@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -90,7 +90,7 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 	bound, known := d.bound()
 	if !known { // then a point of a relation is its middle, however large it is
 		bound = found.Geometry.Bound()
-		known = found.Kind != mapdata.KindRelation || bound.Min != bound.Max
+		known = found.Kind != region.KindRelation || bound.Min != bound.Max
 	}
 	if known && req.Astray(bound, req.MaxDistance) {
 		return nil, upstream.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.Lat, d.Lon)
@@ -117,8 +117,8 @@ func (d *document) bound() (b orb.Bound, ok bool) {
 	return b, b.Min[0] <= b.Max[0] && b.Min[1] <= b.Max[1]
 }
 
-var kinds = map[string]mapdata.Kind{
-	"node": mapdata.KindNode, "way": mapdata.KindWay, "relation": mapdata.KindRelation,
+var kinds = map[string]region.Kind{
+	"node": region.KindNode, "way": region.KindWay, "relation": region.KindRelation,
 }
 
 // problem is what goes wrong: a text, or an object with a message.

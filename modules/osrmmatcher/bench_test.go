@@ -15,7 +15,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
@@ -156,7 +156,7 @@ func asSent(b *testing.B, body []byte) []byte {
 		for _, c := range matching["geometry"].(map[string]any)["coordinates"].([]any) {
 			line = append(line, orb.Point{c.([]any)[0].(float64), c.([]any)[1].(float64)})
 		}
-		matching["geometry"] = string(polyline.Append(nil, line, polyline.Precision6))
+		matching["geometry"] = string(geo.AppendPolyline(nil, line, geo.Polyline6))
 	}
 	for _, p := range answer["tracepoints"].([]any) {
 		if point, ok := p.(map[string]any); ok {

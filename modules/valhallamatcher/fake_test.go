@@ -12,7 +12,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
@@ -123,7 +123,7 @@ func (r *recording) line(t testing.TB, matching int) orb.LineString {
 	if err := json.Unmarshal(r.answer.Matchings[matching], &m); err != nil {
 		t.Fatal(err)
 	}
-	line, err := polyline.Decode([]byte(m.Geometry), polyline.Precision6)
+	line, err := geo.DecodePolyline([]byte(m.Geometry), geo.Polyline6)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/paulmach/orb/geojson"
 	"github.com/paulmach/orb/planar"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
@@ -156,7 +156,7 @@ func polygonsOf(g orb.Geometry) (polygons []geom.Polygon) {
 		for _, ring := range p {
 			var out geom.Ring
 			for _, at := range ring[:len(ring)-1] {
-				out = append(out, mercator.Point{X: int32(at[0]), Y: int32(at[1])})
+				out = append(out, geo.Projected{X: int32(at[0]), Y: int32(at[1])})
 			}
 			polygon = append(polygon, out)
 		}
@@ -250,8 +250,8 @@ func TestTown(t *testing.T) {
 		"land":               {lon: 0.03, lat: 0.03, z: 13, layer: "earth", kind: "earth", shape: "Polygon"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := mercator.Project(orb.Point{test.lon, test.lat})
-			tile, err := m.Tile(nil, test.z, uint32(p.X>>(mercator.Bits-test.z)), uint32(p.Y>>(mercator.Bits-test.z)))
+			p := geo.Project(orb.Point{test.lon, test.lat})
+			tile, err := m.Tile(nil, test.z, uint32(p.X>>(geo.WorldBits-test.z)), uint32(p.Y>>(geo.WorldBits-test.z)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,16 +287,16 @@ func TestTown(t *testing.T) {
 }
 
 // checkLabel makes sure that the library's label is in the house, and not in its courtyard.
-func checkLabel(t *testing.T, f *geojson.Feature, middle mercator.Point, z uint8) {
+func checkLabel(t *testing.T, f *geojson.Feature, middle geo.Projected, z uint8) {
 	t.Helper()
 	if f.Properties["name:de"] != "Haus" {
 		t.Errorf("%v", f.Properties)
 	}
 	at := f.Geometry.(orb.Point)
-	tile := mapfile.Tile{Z: z, X: uint32(middle.X >> (mercator.Bits - z)), Y: uint32(middle.Y >> (mercator.Bits - z))}
+	tile := mapfile.Tile{Z: z, X: uint32(middle.X >> (geo.WorldBits - z)), Y: uint32(middle.Y >> (geo.WorldBits - z))}
 	x, y := tile.Origin().X+int32(at[0]), tile.Origin().Y+int32(at[1]) // a step is a unit
 	dx, dy := max(x-middle.X, middle.X-x), max(y-middle.Y, middle.Y-y)
-	yard := int32(mercator.World / 360 / 10_000)
+	yard := int32(geo.World / 360 / 10_000)
 	if far := max(dx, dy); far <= yard || far >= 5*yard {
 		t.Errorf("%d, %d units from the middle, and the courtyard has %d", dx, dy, yard)
 	}

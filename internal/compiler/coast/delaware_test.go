@@ -14,9 +14,9 @@ import (
 	"github.com/paulmach/osm/osmpbf"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
@@ -77,8 +77,8 @@ func TestDelaware(t *testing.T) {
 	var segments []segment
 	for _, line := range coast {
 		for i := range line[1:] {
-			a := mercator.Project(orb.Point{float64(line[i].Lon) / 1e7, float64(line[i].Lat) / 1e7})
-			b := mercator.Project(orb.Point{float64(line[i+1].Lon) / 1e7, float64(line[i+1].Lat) / 1e7})
+			a := geo.Project(orb.Point{float64(line[i].Lon) / 1e7, float64(line[i].Lat) / 1e7})
+			b := geo.Project(orb.Point{float64(line[i+1].Lon) / 1e7, float64(line[i+1].Lat) / 1e7})
 			dx, dy := float64(b.X-a.X), float64(b.Y-a.Y)
 			if dx != 0 || dy != 0 {
 				segments = append(segments, segment{float64(a.X), float64(a.Y), dx, dy, dx*dx + dy*dy})
@@ -87,7 +87,7 @@ func TestDelaware(t *testing.T) {
 	}
 	// side is which side of the coast a position is on, and how far away the coast is. Of two segments that meet at the
 	// nearest point, the one counts that the position is farther to the side of.
-	side := func(p mercator.Point) (land bool, distance float64) {
+	side := func(p geo.Projected) (land bool, distance float64) {
 		const far = 1 << 30
 		nearest, most := float64(far)*far, 0.0
 		for _, s := range segments {
@@ -105,12 +105,12 @@ func TestDelaware(t *testing.T) {
 		return land, nearest
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	from, to := mercator.Project(orb.Point{-75.65, 39.8}), mercator.Project(orb.Point{-75.02, 38.46})
+	from, to := geo.Project(orb.Point{-75.65, 39.8}), geo.Project(orb.Point{-75.02, 38.46})
 	type areas struct{ land, ocean []geom.Polygon }
 	tiles := map[uint32]areas{}
 	lands, oceans, wrong := 0, 0, 0
 	for lands+oceans < testkit.Some(10_000) {
-		p := mercator.Point{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
+		p := geo.Projected{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
 		cell := region.CoverageTile(p.Degrees())
 		if _, found := slices.BinarySearch(covered, cell); !found {
 			continue
@@ -162,7 +162,7 @@ func TestDelaware(t *testing.T) {
 		{"Kansas", -98, 38.5, true},
 	} {
 		for z := range uint8(cellZoom + 1) {
-			p := mercator.Project(orb.Point{place.lon, place.lat})
+			p := geo.Project(orb.Point{place.lon, place.lat})
 			if z < 9 && place.name != "Kansas" && place.name != "the Atlantic" {
 				continue // too small
 			}

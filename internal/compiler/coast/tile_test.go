@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
@@ -26,8 +26,8 @@ func TestQuarters(t *testing.T) {
 				return from + rapid.Int32Range(-size/4, size/4*5).Draw(t, "units")
 			})
 		}
-		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: coordinate(s.Min.X).Draw(t, "x"), Y: coordinate(s.Min.Y).Draw(t, "y")}
+		point := rapid.Custom(func(t *rapid.T) geo.Projected {
+			return geo.Projected{X: coordinate(s.Min.X).Draw(t, "x"), Y: coordinate(s.Min.Y).Draw(t, "y")}
 		})
 		var rings []geom.Ring
 		for _, r := range rapid.SliceOfN(rapid.SliceOfN(point, 3, 10), 1, 4).Draw(t, "rings") {
@@ -39,7 +39,7 @@ func TestQuarters(t *testing.T) {
 			for _, r := range rings {
 				line := append(slices.Clone(r), r[0])
 				slices.Reverse(line)
-				split(line, at.Z, func(in mapfile.Tile, piece []mercator.Point) {
+				split(line, at.Z, func(in mapfile.Tile, piece []geo.Projected) {
 					if in == at {
 						pieces = append(pieces, slices.Clone(piece))
 					}
@@ -48,7 +48,7 @@ func TestQuarters(t *testing.T) {
 			return settle(at.Rect(), pieces)
 		}
 		whole := cut(square)
-		middle := mercator.Point{X: s.Min.X + size/2, Y: s.Min.Y + size/2}
+		middle := geo.Projected{X: s.Min.X + size/2, Y: s.Min.Y + size/2}
 		if tilestest.NearRing(rings, middle, 4) {
 			t.Skip("the middle is on the coast")
 		}
@@ -56,7 +56,7 @@ func TestQuarters(t *testing.T) {
 		var quarters [4]*tile
 		for i := range uint32(4) {
 			q := cut(mapfile.Tile{Z: 13, X: 2000 + i&1, Y: 3000 + i>>1})
-			middle := mercator.Point{X: q.Min.X + size/4, Y: q.Min.Y + size/4}
+			middle := geo.Projected{X: q.Min.X + size/4, Y: q.Min.Y + size/4}
 			if tilestest.NearRing(rings, middle, 4) {
 				t.Skip("the middle of a quarter is on the coast")
 			}
@@ -86,8 +86,8 @@ func TestSettle(t *testing.T) {
 	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
 	s, size := square.Rect(), square.Size()
 	rapid.Check(t, func(t *rapid.T) {
-		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
+		point := rapid.Custom(func(t *rapid.T) geo.Projected {
+			return geo.Projected{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
 				Y: s.Min.Y + size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
 		})
 		var pieces []geom.Line
@@ -109,12 +109,12 @@ func TestSettle(t *testing.T) {
 // TestSimplify: what nobody could see at a zoom goes, and what is left is where it was.
 func TestSimplify(t *testing.T) {
 	const z = 6
-	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(mercator.Bits-12-z)
+	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(geo.WorldBits-12-z)
 	ring := func(steps int32) geom.Ring {
-		m, size := mercator.Point{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
+		m, size := geo.Projected{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
 		return geom.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
 	}
-	at := func(x, y int32) mercator.Point { return mercator.Point{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
+	at := func(x, y int32) geo.Projected { return geo.Projected{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
 	shape := mapfile.Shape{Lines: []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
 		Rings: []geom.Ring{ring(5), ring(50)}}
 	out := (&tile{s, shape, false}).simplify(z)

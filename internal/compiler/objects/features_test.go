@@ -8,7 +8,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
@@ -23,7 +23,7 @@ func TestKeptTags(t *testing.T) {
 	want := placestest.TagsOf("ISO3166-2=US-DE, addr:city=X, addr:housename=Hall, alt_name=B, bridge=yes, int_name=I, " +
 		"is_in:state=DE, loc_name=L, name=Town, name:fr=Ville, official_name=City of Town, old_name=Burgh, place=town, " +
 		"population=5, short_name=T, wikidata=Q1")
-	if diff := cmp.Diff(want, d.feature(mapdata.KindNode, 7).Tags); diff != "" {
+	if diff := cmp.Diff(want, d.feature(region.KindNode, 7).Tags); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -48,16 +48,16 @@ func TestFeatures(t *testing.T) {
 	}
 	d := s.read(t)
 	want := []placestest.Feature{
-		{Kind: mapdata.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: placestest.TagsOf("amenity=cafe, name=Cafe")},
-		{Kind: mapdata.KindNode, ID: 7, Geometry: orb.Point{0.07, 0},
+		{Kind: region.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: placestest.TagsOf("amenity=cafe, name=Cafe")},
+		{Kind: region.KindNode, ID: 7, Geometry: orb.Point{0.07, 0},
 			Tags: placestest.TagsOf("addr:housenumber=3, addr:street=Side Street")},
-		{Kind: mapdata.KindNode, ID: 8, Geometry: orb.Point{0.08, 0},
+		{Kind: region.KindNode, ID: 8, Geometry: orb.Point{0.08, 0},
 			Tags: placestest.TagsOf("addr:housenumber=4, addr:street=High Street")},
-		{Kind: mapdata.KindNode, ID: 9, Geometry: orb.Point{0.09, 0},
+		{Kind: region.KindNode, ID: 9, Geometry: orb.Point{0.09, 0},
 			Tags: placestest.TagsOf("addr:housenumber=5, addr:place=Hamlet")},
-		{Kind: mapdata.KindWay, ID: 1, Geometry: orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}},
+		{Kind: region.KindWay, ID: 1, Geometry: orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}},
 			Tags: placestest.TagsOf("addr:housenumber=1, addr:street=High Street, building=yes")},
-		{Kind: mapdata.KindWay, ID: 2, Geometry: orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
+		{Kind: region.KindWay, ID: 2, Geometry: orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
 			Tags: placestest.TagsOf("name=Brook, waterway=stream")},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
@@ -118,7 +118,7 @@ func TestStreetRelations(t *testing.T) {
 				},
 				relations: []sketchRelation{{1, c.members, c.tags}},
 			}
-			if got := s.read(t).feature(mapdata.KindNode, 5).Tags.Get("addr:street"); got != c.want {
+			if got := s.read(t).feature(region.KindNode, 5).Tags.Get("addr:street"); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -161,7 +161,7 @@ func TestInterpolationAddresses(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 			for i, node := range []int64{0, 3} {
-				if got := address(d.feature(mapdata.KindNode, node).Tags); got != c.ends[i] {
+				if got := address(d.feature(region.KindNode, node).Tags); got != c.ends[i] {
 					t.Errorf("end %d: %q, want %q", i, got, c.ends[i])
 				}
 			}
@@ -189,7 +189,7 @@ func TestEntrances(t *testing.T) {
 				relations: []sketchRelation{{3, "w2:outer", "type=multipolygon building=yes addr:housenumber=1"}},
 			}
 			d := s.read(t)
-			for _, f := range []*placestest.Feature{d.feature(mapdata.KindWay, 1), d.feature(mapdata.KindRelation, 3)} {
+			for _, f := range []*placestest.Feature{d.feature(region.KindWay, 1), d.feature(region.KindRelation, 3)} {
 				if diff := cmp.Diff(c.want, f.Entrances); diff != "" {
 					t.Error(diff)
 				}

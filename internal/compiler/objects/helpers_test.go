@@ -9,7 +9,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
@@ -85,7 +85,7 @@ func (s *sketch) read(t testing.TB) *content {
 }
 
 // feature returns a feature by kind and id, or nil.
-func (d *content) feature(kind mapdata.Kind, id int64) *placestest.Feature {
+func (d *content) feature(kind region.Kind, id int64) *placestest.Feature {
 	i, ok := slices.BinarySearchFunc(d.Features, placestest.Feature{Kind: kind, ID: id}, func(a, b placestest.Feature) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
@@ -28,15 +28,15 @@ func TestSpool(t *testing.T) {
 	ring := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x + 0.5, y}, {x, y + 0.25}, {x, y}} }
 	hole := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x, y + 0.25}, {x + 0.5, y}, {x, y}} }
 	added := []*placestest.Feature{
-		{Kind: mapdata.KindNode, ID: 1<<58 + 1, Tags: placestest.TagsOf("name=A, shop=bakery"),
+		{Kind: region.KindNode, ID: 1<<58 + 1, Tags: placestest.TagsOf("name=A, shop=bakery"),
 			Geometry: orb.Point{-180, 90}},
-		{Kind: mapdata.KindNode, ID: -7, Geometry: orb.Point{180, -90}},
-		{Kind: mapdata.KindWay, ID: 1, Tags: placestest.TagsOf("name=A"),
+		{Kind: region.KindNode, ID: -7, Geometry: orb.Point{180, -90}},
+		{Kind: region.KindWay, ID: 1, Tags: placestest.TagsOf("name=A"),
 			Geometry: orb.LineString{{179.9999999, 0}, {179.9999998, 0}}},
-		{Kind: mapdata.KindWay, ID: 2, Tags: placestest.TagsOf("building=yes"),
+		{Kind: region.KindWay, ID: 2, Tags: placestest.TagsOf("building=yes"),
 			Geometry: orb.Polygon{ring(8, 50), hole(8.125, 50.125)}, Entrances: []orb.Point{{8, 50}, {8.5, 50}}},
-		{Kind: mapdata.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), hole(3, 4)}, {ring(5, 6)}}},
-		{Kind: mapdata.KindRelation, ID: 3, Geometry: orb.MultiPolygon{{ring(1, 2)}}},
+		{Kind: region.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), hole(3, 4)}, {ring(5, 6)}}},
+		{Kind: region.KindRelation, ID: 3, Geometry: orb.MultiPolygon{{ring(1, 2)}}},
 	}
 	d := data(t)
 	for i := range added {

@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // areas keeps the relations whose areas somebody wants, and their ways, until all ways have been read.
@@ -71,7 +71,7 @@ func (b *areaBatch) addRelation(r *Relation, wanted bool) {
 	if !wanted && r.Tags.HasAny(tags.Main) || !r.Tags.Is(tags.Type, "multipolygon", "boundary") {
 		return
 	}
-	ways := slices.DeleteFunc(r.Members, func(m Member) bool { return m.Kind != mapdata.KindWay })
+	ways := slices.DeleteFunc(r.Members, func(m Member) bool { return m.Kind != region.KindWay })
 	if len(ways) == 0 {
 		return
 	}
@@ -163,7 +163,7 @@ func (b *batch) member(id int64) (w Way, ok bool) {
 // assembleArea puts the ways of a relation together.
 func (b *batch) assembleArea(relations *scratch.Records, i int) (*Area, *rings.Area) {
 	r := relations.Read(i)
-	a := &Area{Kind: mapdata.KindRelation, ID: int64(relations.Key(i)), Tags: readTags(&r)}
+	a := &Area{Kind: region.KindRelation, ID: int64(relations.Key(i)), Tags: readTags(&r)}
 	var pieces []rings.Piece
 	partial := false
 	for range r.Uvarint() {

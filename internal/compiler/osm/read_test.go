@@ -19,7 +19,7 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
@@ -69,7 +69,7 @@ func TestDelaware(t *testing.T) {
 		{384312, "Newark", 0.0025423563, 1},
 		{1283198, "Sawpit Cove", 0.0000080004, 1},
 	} {
-		a := r.Area(mapdata.KindRelation, test.id)
+		a := r.Area(region.KindRelation, test.id)
 		if a == nil || a.Tags.Find("name") != test.name {
 			t.Errorf("%s: %+v", test.name, a)
 			continue
@@ -81,15 +81,15 @@ func TestDelaware(t *testing.T) {
 		}
 	}
 	capitol := orb.Point{-75.5198, 39.1573}
-	if !planar.MultiPolygonContains(osmtest.Multi(r.Area(mapdata.KindRelation, 117178).Polygons), capitol) {
+	if !planar.MultiPolygonContains(osmtest.Multi(r.Area(region.KindRelation, 117178).Polygons), capitol) {
 		t.Error("Legislative Hall is not in Dover")
 	}
 	// The county runs beyond the extract: what is there of it encloses nothing.
-	if a := r.Area(mapdata.KindRelation, 417832); a != nil {
+	if a := r.Area(region.KindRelation, 417832); a != nil {
 		t.Errorf("Chester County: %v", a.Polygons)
 	}
 	// A town in the old style, whose holes are in a relation without tags.
-	if a := r.Area(mapdata.KindWay, 33502428); a == nil || a.Shared == nil || len(a.Polygons[0]) < 2 {
+	if a := r.Area(region.KindWay, 33502428); a == nil || a.Shared == nil || len(a.Polygons[0]) < 2 {
 		t.Errorf("Middletown: %+v", a)
 	}
 }
@@ -105,7 +105,7 @@ func TestAndorra(t *testing.T) {
 	if want := time.Date(2018, 3, 1, 21, 43, 2, 0, time.UTC); !e.Timestamp.Equal(want) {
 		t.Errorf("timestamp %v", e.Timestamp)
 	}
-	country := r.Area(mapdata.KindRelation, 9407)
+	country := r.Area(region.KindRelation, 9407)
 	if country == nil || country.Tags.Find("admin_level") != "2" ||
 		!planar.MultiPolygonContains(osmtest.Multi(country.Polygons), orb.Point{1.5218, 42.5063}) {
 		t.Errorf("Andorra la Vella is not in Andorra: %+v", country)
@@ -217,7 +217,7 @@ func TestSeveralExtracts(t *testing.T) {
 		if w := r.Way(1); len(r.Ways) != 3 || w == nil || w.Tags.Find("alt_name") != "Broadway" || w.Lacks != 0 {
 			t.Errorf("%d ways, way 1: %+v", len(r.Ways), w)
 		}
-		if r.Area(mapdata.KindRelation, 2) == nil || len(r.Relations) != 2 || e.Counts != want.Extracts.Counts {
+		if r.Area(region.KindRelation, 2) == nil || len(r.Relations) != 2 || e.Counts != want.Extracts.Counts {
 			t.Errorf("%+v, %+v", e.Counts, r.Areas)
 		}
 		slices.Reverse(paths)
@@ -283,7 +283,7 @@ func TestStrangeFiles(t *testing.T) {
 		r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }}
 		e := s.Read(t, r)
 		r.Check(t)
-		lake, park := r.Area(mapdata.KindWay, -1), r.Area(mapdata.KindRelation, -1)
+		lake, park := r.Area(region.KindWay, -1), r.Area(region.KindRelation, -1)
 		if lake == nil || park == nil || len(r.Areas) != 2 || lake.Shared == nil || lake.Relation != -2 || len(park.Noted) != 1 {
 			t.Errorf("areas: %+v", r.Areas)
 		}

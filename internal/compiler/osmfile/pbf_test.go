@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
@@ -61,8 +61,8 @@ func TestSamplePBF(t *testing.T) {
 				if n := r.Node(1); len(r.Nodes) != 1 || n == nil || n.Tags.Find("amenity") != "cafe" {
 					t.Errorf("nodes: %+v", r.Nodes)
 				}
-				members := []osm.Member{{ID: 7, Kind: mapdata.KindWay, Role: "from"},
-					{ID: 2, Kind: mapdata.KindNode, Role: "via"}, {ID: 7, Kind: mapdata.KindWay, Role: "to"}}
+				members := []osm.Member{{ID: 7, Kind: region.KindWay, Role: "from"},
+					{ID: 2, Kind: region.KindNode, Role: "via"}, {ID: 7, Kind: region.KindWay, Role: "to"}}
 				if rel := r.Relation(9); rel == nil || !slices.Equal(rel.Members, members) ||
 					rel.Tags.Find("restriction") != "no_u_turn" {
 					t.Errorf("relation: %+v", rel)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
@@ -39,7 +39,7 @@ func (c *compiler) findAccess() error {
 		access streets.Access
 	}
 	find := func(square []entry) (found []lead, _ error) {
-		around := boxtree.Empty
+		around := geo.EmptyBox
 		var asking []*entry
 		for i := range square {
 			if e := &square[i]; e.is(takesAddress) && !e.OnStreet() {

@@ -9,7 +9,7 @@ import (
 	"github.com/paulmach/orb/planar"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
 	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
@@ -47,8 +47,8 @@ func TestBoundsAreBounds(t *testing.T) {
 			"y")}
 		o := geometry.NewOrigin(from)
 		h := o.Haversine(o.EastTo(in.X), float64(in.Y)-o.Y)
-		var bounds [boxtree.Fanout]geometry.Near
-		o.Nearest(&bounds, []boxtree.Box{bx}, math.Inf(1))
+		var bounds [geo.TreeFanout]geometry.Near
+		o.Nearest(&bounds, []geo.Box{bx}, math.Inf(1))
 		if bounds[0].Haversine > h*(1+1e-12)+1e-30 {
 			t.Errorf("on the sphere: %g for something that is at %g", bounds[0].Haversine, h)
 		}
@@ -58,7 +58,7 @@ func TestBoundsAreBounds(t *testing.T) {
 		if h > limit {
 			return
 		}
-		o.Nearest(&bounds, []boxtree.Box{bx}, math.Inf(1))
+		o.Nearest(&bounds, []geo.Box{bx}, math.Inf(1))
 		if bounds[0].Haversine > h*(1+1e-12)+1e-30 {
 			t.Errorf("within %g m: %g for something that is at %g", reach, bounds[0].Haversine, h)
 		}

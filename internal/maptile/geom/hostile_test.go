@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
@@ -28,7 +28,7 @@ func TestHostileRingsEndSoon(t *testing.T) {
 			for i := range ring {
 				ring[i].X, ring[i].Y = at(int32(i))
 			}
-			r := geom.Rect{Min: mercator.Point{X: 1000, Y: 1000}, Max: mercator.Point{X: 3000, Y: 3000}}
+			r := geom.Rect{Min: geo.Projected{X: 1000, Y: 1000}, Max: geo.Projected{X: 3000, Y: 3000}}
 			for what, do := range map[string]func(){
 				"Simple":       func() { geom.Simple([]geom.Ring{ring}) },
 				"ClipRings":    func() { geom.Simple(geom.ClipRings(nil, []geom.Ring{ring}, r)) },
@@ -43,7 +43,7 @@ func TestHostileRingsEndSoon(t *testing.T) {
 // Rings that cross too often to be kept as they are lose detail, but stay valid and where they were.
 func TestSimpleMakesCoarserWhatCrossesTooOften(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	in := geom.Rect{Min: mercator.Point{X: -3, Y: 5}, Max: mercator.Point{X: 157, Y: 161}}
+	in := geom.Rect{Min: geo.Projected{X: -3, Y: 5}, Max: geo.Projected{X: 157, Y: 161}}
 	ring := make(geom.Ring, 3000)
 	for i := range ring {
 		ring[i].X, ring[i].Y = in.Min.X+rnd.Int32N(161), in.Min.Y+rnd.Int32N(157)

@@ -13,7 +13,7 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
@@ -30,10 +30,10 @@ type Feature struct {
 	bound orb.Bound
 }
 
-var kinds = map[mapdata.Kind]string{mapdata.KindNode: "node", mapdata.KindWay: "way", mapdata.KindRelation: "relation"}
+var kinds = map[region.Kind]string{region.KindNode: "node", region.KindWay: "way", region.KindRelation: "relation"}
 
 // ID is how answers name an object.
-func ID(kind mapdata.Kind, id int64) string { return kinds[kind] + ":" + strconv.FormatInt(id, 10) }
+func ID(kind region.Kind, id int64) string { return kinds[kind] + ":" + strconv.FormatInt(id, 10) }
 
 var mainKeys = strings.Fields("amenity shop tourism leisure historic office craft highway railway natural " +
 	"landuse place boundary building")
@@ -104,7 +104,7 @@ func houses(line *placestest.Interpolation) (features []Feature) {
 					continue
 				}
 				at := along(piece, float64(n-low)/float64(high-low))
-				features = append(features, Feature{ID: ID(mapdata.KindWay, line.Way), Kinds: [][2]string{{"place", "house"}},
+				features = append(features, Feature{ID: ID(region.KindWay, line.Way), Kinds: [][2]string{{"place", "house"}},
 					Geometry: at, bound: at.Bound(), OwnCity: line.Tags.Get("addr:city") != ""})
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -83,7 +82,7 @@ type Index struct {
 }
 
 // PlaceOf returns an object that is at or near the middle.
-func PlaceOf(t testing.TB, x *Index, kind mapdata.Kind, id int64) geocoding.Place {
+func PlaceOf(t testing.TB, x *Index, kind region.Kind, id int64) geocoding.Place {
 	t.Helper()
 	places := Ask(t, x, placestest.Kansas, 5)
 	i := slices.IndexFunc(places, func(p geocoding.Place) bool { return p.ID == ID(kind, id) })

@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Dir opens a directory for scratch files until the end of the test, with little memory, so that what can be sorted on
@@ -160,7 +160,7 @@ func (r *Recorder) Relation(id int64) *osm.Relation {
 }
 
 // Area returns an area by kind and id, or nil.
-func (r *Recorder) Area(kind mapdata.Kind, id int64) *osm.Area {
+func (r *Recorder) Area(kind region.Kind, id int64) *osm.Area {
 	return find(r.Areas, func(a *osm.Area) bool { return a.Kind == kind && a.ID == id })
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // ReadFeatures collects the objects of extracts, and nothing else.
@@ -100,7 +100,7 @@ func Interpolations(d *objects.Data) iter.Seq[*Interpolation] {
 
 // Feature is an object with a name, an address, or a part in administrative divisions.
 type Feature struct {
-	Kind mapdata.Kind
+	Kind region.Kind
 	ID   int64
 	Tags FeatureTags
 	// Geometry is an orb.Point, orb.LineString, orb.Polygon or orb.MultiPolygon. Outer rings are counter-clockwise, holes
@@ -168,7 +168,7 @@ func orbOf(f *objects.Feature) orb.Geometry {
 	switch {
 	case g.Shape == geometry.Line:
 		return line
-	case len(polygons) == 1 && f.Kind == mapdata.KindWay:
+	case len(polygons) == 1 && f.Kind == region.KindWay:
 		return polygons[0]
 	}
 	return polygons

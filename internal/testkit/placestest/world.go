@@ -14,7 +14,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -79,7 +78,7 @@ func (w *World) Data(t testing.TB) *objects.Data {
 	}
 	for _, drive := range w.Drives {
 		g, _ := geometry.New(drive)
-		err = errors.Join(err, d.Drives.Add(&objects.Feature{Kind: mapdata.KindWay, Geometry: g}))
+		err = errors.Join(err, d.Drives.Add(&objects.Feature{Kind: region.KindWay, Geometry: g}))
 	}
 	for _, tile := range w.Tiles {
 		d.Tiles.Add(tile)
@@ -135,24 +134,24 @@ func Reversed(r orb.Ring) orb.Ring {
 func Tags(text string) FeatureTags { return TagsOf(text) }
 
 // Add adds a feature with tags as Tags reads them.
-func (w *World) Add(kind mapdata.Kind, id int64, g orb.Geometry, text string) {
+func (w *World) Add(kind region.Kind, id int64, g orb.Geometry, text string) {
 	w.Features = append(w.Features, Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
 }
 
 // Node adds a node.
-func (w *World) Node(id int64, p orb.Point, tags string) { w.Add(mapdata.KindNode, id, p, tags) }
+func (w *World) Node(id int64, p orb.Point, tags string) { w.Add(region.KindNode, id, p, tags) }
 
 // Way adds a way that is no area.
-func (w *World) Way(id int64, l orb.LineString, tags string) { w.Add(mapdata.KindWay, id, l, tags) }
+func (w *World) Way(id int64, l orb.LineString, tags string) { w.Add(region.KindWay, id, l, tags) }
 
 // Area adds a closed way, with holes.
 func (w *World) Area(id int64, tags string, rings ...orb.Ring) {
-	w.Add(mapdata.KindWay, id, orb.Polygon(rings), tags)
+	w.Add(region.KindWay, id, orb.Polygon(rings), tags)
 }
 
 // Multi adds a multipolygon.
 func (w *World) Multi(id int64, tags string, m ...orb.Polygon) {
-	w.Add(mapdata.KindRelation, id, orb.MultiPolygon(m), tags)
+	w.Add(region.KindRelation, id, orb.MultiPolygon(m), tags)
 }
 
 // Cover makes the world cover, beside its Tiles, those that any of its features' boxes have a corner or the centre in,

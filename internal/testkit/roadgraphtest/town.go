@@ -17,10 +17,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // The middle of a town: 0, 0 in its metres.
@@ -30,8 +29,8 @@ const (
 )
 
 const (
-	degree = sphere.Radius * math.Pi / 180 // metres
-	shrink = math.Sqrt2 / 2                // of a degree of longitude at 45°
+	degree = geo.EarthRadius * math.Pi / 180 // metres
+	shrink = math.Sqrt2 / 2                  // of a degree of longitude at 45°
 )
 
 // Town is a road network on a flat map, with coordinates in metres east and north of its middle.
@@ -58,7 +57,7 @@ const NoNode = network.NoNode
 // Node is a node of a road, with the modes that cannot pass it and what else is there.
 type Node struct {
 	network.Node
-	Barrier mapdata.Modes
+	Barrier region.Modes
 	Control roadgraph.ControlFlags
 }
 
@@ -84,11 +83,11 @@ func (t *Town) At(x, y float64) orb.Point {
 		return At(x, y)
 	}
 	sinLat, cosLat := math.Sincos(t.Middle.Lat() * math.Pi / 180)
-	x, y = x/sphere.Radius, y/sphere.Radius
+	x, y = x/geo.EarthRadius, y/geo.EarthRadius
 	up := math.Sqrt(1 - x*x - y*y)
 	out, north := up*cosLat-y*sinLat, up*sinLat+y*cosLat // from the Earth's axis, and along it
 	east := t.Middle.Lon() + math.Atan2(x, out)*180/math.Pi
-	return orb.Point{sphere.LongitudeDegrees(east), math.Asin(north) * 180 / math.Pi}
+	return orb.Point{geo.LongitudeDegrees(east), math.Asin(north) * 180 / math.Pi}
 }
 
 // XY are the coordinates of a position, as At has them.
@@ -99,7 +98,7 @@ func (t *Town) XY(p orb.Point) (x, y float64) {
 	sin0, cos0 := math.Sincos(t.Middle.Lat() * math.Pi / 180)
 	sinLat, cosLat := math.Sincos(p.Lat() * math.Pi / 180)
 	sinLon, cosLon := math.Sincos((p.Lon() - t.Middle.Lon()) * math.Pi / 180)
-	return sphere.Radius * cosLat * sinLon, sphere.Radius * (cos0*sinLat - sin0*cosLat*cosLon)
+	return geo.EarthRadius * cosLat * sinLon, geo.EarthRadius * (cos0*sinLat - sin0*cosLat*cosLon)
 }
 
 // Node adds a node.
@@ -113,9 +112,9 @@ func (t *Town) Node(x, y float64) uint32 {
 // Road adds a residential street for everybody in both directions, 50 km/h, and returns it to be changed; it is valid
 // until the next one is added.
 func (t *Town) Road(name string, nodes ...uint32) *Road {
-	everybody := mapdata.Car | mapdata.Bicycle | mapdata.Foot
+	everybody := region.Car | region.Bicycle | region.Foot
 	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: network.Road{
-		Way: int64(len(t.Data.Roads) + 1), Attributes: profile.Attributes{Class: mapdata.Residential,
+		Way: int64(len(t.Data.Roads) + 1), Attributes: profile.Attributes{Class: region.Residential,
 			Forward: everybody, Backward: everybody, SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}}})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
@@ -123,7 +122,7 @@ func (t *Town) Road(name string, nodes ...uint32) *Road {
 // OneWay adds a street that cars may only take in its direction.
 func (t *Town) OneWay(name string, nodes ...uint32) *Road {
 	r := t.Road(name, nodes...)
-	r.Backward = mapdata.Foot
+	r.Backward = region.Foot
 	return r
 }
 

@@ -3,11 +3,11 @@ package tilestest
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // distance is how far a position is from a segment.
-func distance(a, b, p mercator.Point) float64 {
+func distance(a, b, p geo.Projected) float64 {
 	dx, dy := float64(b.X)-float64(a.X), float64(b.Y)-float64(a.Y)
 	px, py := float64(p.X)-float64(a.X), float64(p.Y)-float64(a.Y)
 	t := 0.0

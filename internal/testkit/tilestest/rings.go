@@ -3,8 +3,8 @@ package tilestest
 import (
 	"fmt"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // CheckRings returns what is wrong with the first bad ring: one that crosses or touches itself, has a spike, goes the wrong
@@ -36,7 +36,7 @@ func CheckRings(polygons []geom.Polygon) error {
 			}
 		}
 	}
-	touched := map[[3]int]mercator.Point{}
+	touched := map[[3]int]geo.Projected{}
 	for i, e := range edges {
 		if e.a == e.b {
 			return fmt.Errorf("%v has no length", e)
@@ -52,7 +52,7 @@ func CheckRings(polygons []geom.Polygon) error {
 
 type edge struct {
 	polygon, ring, number, of int
-	a, b                      mercator.Point
+	a, b                      geo.Projected
 }
 
 func (e edge) String() string {
@@ -60,7 +60,7 @@ func (e edge) String() string {
 }
 
 // conflict returns what is wrong with how two edges lie to each other. Where rings of one polygon touch is remembered.
-func (e edge) conflict(o edge, touched map[[3]int]mercator.Point) error {
+func (e edge) conflict(o edge, touched map[[3]int]geo.Projected) error {
 	if e.misses(o) {
 		return nil
 	}
@@ -68,13 +68,13 @@ func (e edge) conflict(o edge, touched map[[3]int]mercator.Point) error {
 	if ea*eb < 0 && oa*ob < 0 {
 		return fmt.Errorf("%v crosses %v", e, o)
 	}
-	var common []mercator.Point // ends of one that lie on the other
-	for _, p := range []mercator.Point{e.a, e.b} {
+	var common []geo.Projected // ends of one that lie on the other
+	for _, p := range []geo.Projected{e.a, e.b} {
 		if between(o.a, o.b, p) {
 			common = append(common, p)
 		}
 	}
-	for _, p := range []mercator.Point{o.a, o.b} {
+	for _, p := range []geo.Projected{o.a, o.b} {
 		if between(e.a, e.b, p) && (len(common) == 0 || common[0] != p) && (len(common) < 2 || common[1] != p) {
 			common = append(common, p)
 		}
@@ -108,7 +108,7 @@ func (e edge) misses(o edge) bool {
 }
 
 // RingHolds reports whether a position lies in the rings by the even-odd rule. On an edge the answer is either.
-func RingHolds(rings []geom.Ring, p mercator.Point) bool {
+func RingHolds(rings []geom.Ring, p geo.Projected) bool {
 	in := false
 	for _, r := range rings {
 		for i, a := range r {
@@ -128,7 +128,7 @@ func RingHolds(rings []geom.Ring, p mercator.Point) bool {
 }
 
 // NearRing reports whether a position lies at most so many units from an edge of the rings.
-func NearRing(rings []geom.Ring, p mercator.Point, units float64) bool {
+func NearRing(rings []geom.Ring, p geo.Projected, units float64) bool {
 	for _, r := range rings {
 		for i, a := range r {
 			if distance(a, r[(i+1)%len(r)], p) <= units {
@@ -148,7 +148,7 @@ func RandomRings(polygons []geom.Polygon) []geom.Ring {
 	return rings
 }
 
-func on(r geom.Ring, p mercator.Point) bool {
+func on(r geom.Ring, p geo.Projected) bool {
 	for i, a := range r {
 		if between(a, r[(i+1)%len(r)], p) {
 			return true
@@ -157,13 +157,13 @@ func on(r geom.Ring, p mercator.Point) bool {
 	return false
 }
 
-func between(a, b, p mercator.Point) bool {
+func between(a, b, p geo.Projected) bool {
 	return side(a, b, p) == 0 && p.X >= min(a.X, b.X) && p.X <= max(a.X, b.X) &&
 		p.Y >= min(a.Y, b.Y) && p.Y <= max(a.Y, b.Y)
 }
 
 // side is 1, 0 or -1: on which side of the line from a to b a position lies.
-func side(a, b, p mercator.Point) int {
+func side(a, b, p geo.Projected) int {
 	d := (int64(b.X)-int64(a.X))*(int64(p.Y)-int64(a.Y)) - (int64(b.Y)-int64(a.Y))*(int64(p.X)-int64(a.X))
 	switch {
 	case d > 0:

@@ -12,9 +12,9 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 	"github.com/mapsedge/caddy-maps/internal/tileexport"
@@ -200,7 +200,7 @@ func TestPoints(t *testing.T) {
 				length := float64(g.Segment(segment).Length) / 1000
 				metres, _ := g.NearestOn(segment, 0, length, p)
 				on := g.At(segment, metres)
-				nearest = min(nearest, sphere.Distance(p.Lat(), p.Lon(), on.Lat(), on.Lon()))
+				nearest = min(nearest, geo.Distance(p.Lat(), p.Lon(), on.Lat(), on.Lon()))
 			}
 		}
 		if nearest > roadside+0.2 { // positions have six decimals

@@ -9,7 +9,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
@@ -122,7 +122,7 @@ func testTouches(t *testing.T, areas []geometry.Geometry, r run) {
 	t.Helper()
 	e := tileEdges()
 	row, from, to := r.from/across, r.from%across, (r.to-1)%across
-	box := boxtree.Box{MinX: e.lons[from] - 9, MinY: e.lats[row+1] - 9, MaxX: e.lons[to+1] + 9, MaxY: e.lats[row] + 9}
+	box := geo.Box{MinX: e.lons[from] - 9, MinY: e.lats[row+1] - 9, MaxX: e.lons[to+1] + 9, MaxY: e.lats[row] + 9}
 	for _, n := range r.crossing {
 		near := false
 		for line := range areas[n].Lines {

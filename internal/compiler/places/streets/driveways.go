@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/base/heap"
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
@@ -119,7 +119,7 @@ func (n *Network) link(from, to uint32) {
 }
 
 // Within looks from all streets along the roads without a name to what is in a box.
-func (w *Driveways) Within(box boxtree.Box) *Network {
+func (w *Driveways) Within(box geo.Box) *Network {
 	box = Around(box, maxApproach+maxDriveway)
 	var roads []*part
 	edges := 0

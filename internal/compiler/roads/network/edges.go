@@ -9,7 +9,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -19,9 +18,9 @@ import (
 // numbers; after the last one comes the first.
 type edgeEnd struct {
 	Next    uint32
-	Bearing uint32        // at which the edge leaves the node
-	Two     mapdata.Modes // those of which exactly two pieces of road meet there
-	Blocked mapdata.Modes // those that cannot pass the node
+	Bearing uint32       // at which the edge leaves the node
+	Two     region.Modes // those of which exactly two pieces of road meet there
+	Blocked region.Modes // those that cannot pass the node
 	// Restricted says that restrictions are over the node.
 	Restricted bool
 	_          uint8

@@ -15,15 +15,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // modes are all of them, in the order in which they have their say where they differ.
-var modes = [...]mapdata.Modes{mapdata.Car, mapdata.Bicycle, mapdata.Foot}
+var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
 
-const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+const allModes = region.Car | region.Bicycle | region.Foot
 
 // builder compiles a network.
 type builder struct {
@@ -126,7 +125,7 @@ func sizeOf[T any]() int {
 }
 
 // modes are those that may travel a road at all.
-func (b *builder) modes(road uint32) mapdata.Modes {
+func (b *builder) modes(road uint32) region.Modes {
 	return b.roads[road].Forward | b.roads[road].Backward
 }
 

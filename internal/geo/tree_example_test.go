@@ -1,21 +1,21 @@
-package boxtree_test
+package geo_test
 
 import (
 	"fmt"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // A hundred things in a row, and those of them that a box overlaps: from the top of the tree down to the things.
-func Example() {
-	things := make([]boxtree.Box, 100)
+func ExampleTree() {
+	things := make([]geo.Box, 100)
 	for i := range things {
 		x := int32(10 * i)
-		things[i] = boxtree.Box{MinX: x, MaxX: x + 5, MaxY: 5}
+		things[i] = geo.Box{MinX: x, MaxX: x + 5, MaxY: 5}
 	}
-	tree := boxtree.New(uint32(len(things)))
-	boxes := boxtree.AppendLevels(nil, things)
-	wanted := boxtree.Box{MinX: 422, MinY: 1, MaxX: 441, MaxY: 2}
+	tree := geo.NewTree(uint32(len(things)))
+	boxes := geo.AppendTreeLevels(nil, things)
+	wanted := geo.Box{MinX: 422, MinY: 1, MaxX: 441, MaxY: 2}
 
 	looked := 0
 	var descend func(level int, from, to uint32)

@@ -1,6 +1,6 @@
 // Package mercator has the positions that maps are drawn with: whole numbers on Web Mercator's square of the world
 // (EPSG:3857), which vector tiles are cut from without rounding again.
-package mercator
+package geo
 
 import (
 	"math"
@@ -10,33 +10,33 @@ import (
 )
 
 const (
-	// Bits is the size of the world: 2^Bits units from its western to its eastern border, and from its northern to its
+	// WorldBits is the size of the world: 2^Bits units from its western to its eastern border, and from its northern to its
 	// southern one.
-	Bits = 28
+	WorldBits = 28
 	// World is the size of the world in units.
-	World = 1 << Bits
+	World = 1 << WorldBits
 	// MaxLat is the latitude of the northern border in degrees. What lies beyond is drawn on the border.
 	MaxLat = 85.05112877980659
 )
 
-// Point is a position on the square of the world: X counts from 180°W to the east, Y from MaxLat to the south, both
+// Projected is a position on the square of the world: X counts from 180°W to the east, Y from MaxLat to the south, both
 // from 0 to World. A unit is 0.15 m at the equator. A tile of zoom z is World>>z units wide; one of its 4096 steps is
 // one unit at zoom 16.
-type Point struct{ X, Y int32 }
+type Projected struct{ X, Y int32 }
 
 // Project returns the position of a point in degrees, rounded to the nearest. What lies further east is never further
 // west on the square, and the same from north to south. Points beyond the borders are moved to them.
-func Project(p orb.Point) Point {
-	return Point{X: fromLon(p[0]), Y: fromLat(p[1])}
+func Project(p orb.Point) Projected {
+	return Projected{X: fromLon(p[0]), Y: fromLat(p[1])}
 }
 
 // ProjectE7 is Project for a position in 10^-7 degrees, as OpenStreetMap has them.
-func ProjectE7(lat, lon int32) Point {
-	return Point{X: fromLon(float64(lon) / 1e7), Y: fromLatE7(lat)}
+func ProjectE7(lat, lon int32) Projected {
+	return Projected{X: fromLon(float64(lon) / 1e7), Y: fromLatE7(lat)}
 }
 
 // Degrees returns where a position is: a point that Project brings back to the same position.
-func (p Point) Degrees() orb.Point {
+func (p Projected) Degrees() orb.Point {
 	lon := float64(p.X)/World*360 - 180
 	lat := math.Atan(math.Sinh(math.Pi*(1-2*float64(p.Y)/World))) * 180 / math.Pi
 	return orb.Point{lon, lat}

@@ -1,4 +1,4 @@
-package sphere
+package geo
 
 import "testing"
 

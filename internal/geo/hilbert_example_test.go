@@ -1,16 +1,16 @@
-package hilbert_test
+package geo_test
 
 import (
 	"fmt"
 
-	"github.com/mapsedge/caddy-maps/internal/hilbert"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // What follows on the curve lies side by side on the ground.
-func Example() {
-	d := hilbert.Of(5, 9)
+func ExampleHilbert() {
+	d := geo.Hilbert(5, 9)
 	for next := d; next < d+3; next++ {
-		fmt.Println(hilbert.At(next))
+		fmt.Println(geo.HilbertPoint(next))
 	}
 	// Output:
 	// 5 9

@@ -1,6 +1,6 @@
 // Package mapdata holds the terms of OpenStreetMap and of roads that those who compile a region file and those who
 // read it have in common.
-package mapdata
+package region
 
 // Kind is the kind of an OSM object.
 type Kind uint8

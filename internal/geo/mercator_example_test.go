@@ -1,18 +1,18 @@
-package mercator_test
+package geo_test
 
 import (
 	"fmt"
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // The tile that a position lies in is the high bits of where it is on the square of the world.
-func Example() {
-	at := mercator.Project(orb.Point{-75.52, 39.16})
+func ExampleProject() {
+	at := geo.Project(orb.Point{-75.52, 39.16})
 	const zoom = 14
-	fmt.Println(zoom, at.X>>(mercator.Bits-zoom), at.Y>>(mercator.Bits-zoom))
+	fmt.Println(zoom, at.X>>(geo.WorldBits-zoom), at.Y>>(geo.WorldBits-zoom))
 	fmt.Printf("%.5f\n", at.Degrees())
 	// Output:
 	// 14 4755 6252

@@ -1,19 +1,17 @@
 // Package boxtree is the layout of packed R-trees: things in the order of a Hilbert curve (Kamel and Faloutsos 1993),
 // the boxes of each sixteen of them, of each sixteen of those and so on. Where the boxes of a node lie follows from
 // its number, so that there are no pointers, and the levels can be written one after the other.
-package boxtree
+package geo
 
 import (
 	"math"
 	"slices"
-
-	"github.com/mapsedge/caddy-maps/internal/hilbert"
 )
 
 const (
 	fanoutBits = 4
-	// Fanout is how many boxes have a parent in common.
-	Fanout = 1 << fanoutBits
+	// TreeFanout is how many boxes have a parent in common.
+	TreeFanout = 1 << fanoutBits
 	// levels is how many there are over 2^32 things, with the things.
 	levels = 9
 )
@@ -22,8 +20,8 @@ const (
 // antimeridian.
 type Box struct{ MinX, MinY, MaxX, MaxY int32 }
 
-// Empty is the box of nothing.
-var Empty = Box{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}
+// EmptyBox is the box of nothing.
+var EmptyBox = Box{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}
 
 // Extend makes a box hold another one.
 func (b *Box) Extend(o Box) {
@@ -42,7 +40,7 @@ func (b *Box) Overlaps(o *Box) bool {
 // Order is the place of a box's centre on the curve that things are sorted along.
 func (b *Box) Order() uint64 {
 	x, y := (int64(b.MinX)+int64(b.MaxX))/2, (int64(b.MinY)+int64(b.MaxY))/2
-	return hilbert.OfPosition(int32(x), int32(y))
+	return HilbertOfPosition(int32(x), int32(y))
 }
 
 // Tree is the layout of the boxes over a number of things: level 1 has one for each Fanout things, level 2 one for each
@@ -54,11 +52,11 @@ type Tree struct {
 	Height int            // the top level
 }
 
-// New is the layout over n things.
-func New(n uint32) Tree {
+// NewTree is the layout over n things.
+func NewTree(n uint32) Tree {
 	t := Tree{}
 	t.Count[0] = n
-	for at := uint32(0); n > Fanout; {
+	for at := uint32(0); n > TreeFanout; {
 		n = (n-1)>>fanoutBits + 1
 		t.Height++
 		t.First[t.Height], t.Count[t.Height] = at, n
@@ -77,15 +75,15 @@ func (t *Tree) Boxes() int {
 
 // Children are the nodes of the level below that node i of a level is over: from the first up to the last, without it.
 func (t *Tree) Children(level int, i uint32) (from, to uint32) {
-	return i << fanoutBits, min(i<<fanoutBits+Fanout, t.Count[level-1])
+	return i << fanoutBits, min(i<<fanoutBits+TreeFanout, t.Count[level-1])
 }
 
-// AppendLevels appends the boxes of all levels over things that have these boxes.
-func AppendLevels(dst, things []Box) []Box {
-	for below := things; len(below) > Fanout; {
+// AppendTreeLevels appends the boxes of all levels over things that have these boxes.
+func AppendTreeLevels(dst, things []Box) []Box {
+	for below := things; len(below) > TreeFanout; {
 		first := len(dst)
-		for group := range slices.Chunk(below, Fanout) {
-			b := Empty
+		for group := range slices.Chunk(below, TreeFanout) {
+			b := EmptyBox
 			for i := range group {
 				b.Extend(group[i])
 			}

@@ -1,4 +1,4 @@
-package sphere
+package geo
 
 const (
 	halfTurn = 1_800_000_000 // 180° in 1e-7 degrees

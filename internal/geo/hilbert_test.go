@@ -1,4 +1,4 @@
-package hilbert
+package geo
 
 import (
 	"testing"
@@ -7,14 +7,14 @@ import (
 )
 
 // TestCurve: on a grid of squares the curve visits each once, and goes from each to one beside it.
-func TestCurve(t *testing.T) {
+func TestHilbertCurve(t *testing.T) {
 	const bits = 5
 	const side = 1 << bits
 	order := make([][2]int, side*side)
 	seen := map[uint64]bool{}
 	for x := range side {
 		for y := range side {
-			d := Of(uint32(x)<<(32-bits), uint32(y)<<(32-bits)) >> (64 - 2*bits)
+			d := Hilbert(uint32(x)<<(32-bits), uint32(y)<<(32-bits)) >> (64 - 2*bits)
 			if seen[d] {
 				t.Fatalf("two squares at %d", d)
 			}
@@ -31,28 +31,28 @@ func TestCurve(t *testing.T) {
 }
 
 // TestOfPosition: what lies south-west of all others comes first.
-func TestOfPosition(t *testing.T) {
-	if got := OfPosition(-1<<31, -1<<31); got != 0 {
+func TestHilbertOfPosition(t *testing.T) {
+	if got := HilbertOfPosition(-1<<31, -1<<31); got != 0 {
 		t.Errorf("%d", got)
 	}
-	if OfPosition(-1, -1) == OfPosition(0, 0) || OfPosition(-1, -1)>>62 == OfPosition(0, 0)>>62 {
+	if HilbertOfPosition(-1, -1) == HilbertOfPosition(0, 0) || HilbertOfPosition(-1, -1)>>62 == HilbertOfPosition(0, 0)>>62 {
 		t.Error("the equator does not part the curve")
 	}
 }
 
-func BenchmarkOf(b *testing.B) {
+func BenchmarkHilbert(b *testing.B) {
 	sum := uint64(0)
 	for i := 0; b.Loop(); i++ {
-		sum += Of(uint32(i)*2654435761, uint32(i)*40503)
+		sum += Hilbert(uint32(i)*2654435761, uint32(i)*40503)
 	}
 	_ = sum
 }
 
 // TestAt: each place on the curve is that of its point.
-func TestAt(t *testing.T) {
+func TestHilbertPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.Uint64().Draw(t, "place")
-		if x, y := At(d); Of(x, y) != d {
+		if x, y := HilbertPoint(d); Hilbert(x, y) != d {
 			t.Errorf("%d: %d, %d", d, x, y)
 		}
 	})

@@ -1,6 +1,6 @@
 // Package polyline reads and writes lines in the encoded polyline format: pairs of latitude and longitude, each as the
 // difference from the one before, in groups of five bits.
-package polyline
+package geo
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 
 // Precision is how many units a degree has.
 const (
-	Precision5 = 1e5
-	Precision6 = 1e6 // OSRM's polyline6, Valhalla
+	Polyline5 = 1e5
+	Polyline6 = 1e6 // OSRM's polyline6, Valhalla
 )
 
 // A number is written in groups of bits, the lowest first, each as one byte.
@@ -23,17 +23,17 @@ const (
 )
 
 // ErrMalformed: the text is no line in this format.
-var ErrMalformed = errors.New("malformed polyline")
+var ErrPolyline = errors.New("malformed polyline")
 
-// Decode returns the points of a line. The error is ErrMalformed. Positions are not checked to be on the globe.
-func Decode(text []byte, precision float64) (orb.LineString, error) {
+// DecodePolyline returns the points of a line. The error is ErrMalformed. Positions are not checked to be on the globe.
+func DecodePolyline(text []byte, precision float64) (orb.LineString, error) {
 	line := make(orb.LineString, 0, len(text)/4)
 	var lat, lon int64
 	for len(text) > 0 {
 		for _, value := range []*int64{&lat, &lon} {
 			difference, n := varint(text)
 			if n == 0 {
-				return nil, ErrMalformed
+				return nil, ErrPolyline
 			}
 			*value += difference
 			text = text[n:]
@@ -43,8 +43,8 @@ func Decode(text []byte, precision float64) (orb.LineString, error) {
 	return line, nil
 }
 
-// Append appends a line. Its positions must be on the globe.
-func Append(dst []byte, line orb.LineString, precision float64) []byte {
+// AppendPolyline appends a line. Its positions must be on the globe.
+func AppendPolyline(dst []byte, line orb.LineString, precision float64) []byte {
 	var lat, lon int64 // of the point before
 	for _, p := range line {
 		y, x := int64(math.Round(p[1]*precision)), int64(math.Round(p[0]*precision))

@@ -1,9 +1,9 @@
 // Package hilbert orders positions along a Hilbert curve over the whole Earth, so that what is near on the ground is
 // near in a file.
-package hilbert
+package geo
 
-// Of is the place on the curve of a point of a square of 2^32 by 2^32.
-func Of(x, y uint32) uint64 {
+// Hilbert is the place on the curve of a point of a square of 2^32 by 2^32.
+func Hilbert(x, y uint32) uint64 {
 	var d uint64
 	var state uint16
 	for shift := 28; shift >= 0; shift -= 4 {
@@ -36,11 +36,11 @@ var steps = func() (table [4 << 8]uint16) {
 	return table
 }()
 
-// OfPosition is the place on the curve of a longitude and a latitude in 1e-7 degrees.
-func OfPosition(lon, lat int32) uint64 { return Of(uint32(lon)+1<<31, uint32(lat)+1<<31) }
+// HilbertOfPosition is the place on the curve of a longitude and a latitude in 1e-7 degrees.
+func HilbertOfPosition(lon, lat int32) uint64 { return Hilbert(uint32(lon)+1<<31, uint32(lat)+1<<31) }
 
-// At is the point at a place on the curve: At(Of(x, y)) is x, y.
-func At(d uint64) (x, y uint32) {
+// HilbertPoint is the point at a place on the curve: At(Of(x, y)) is x, y.
+func HilbertPoint(d uint64) (x, y uint32) {
 	for shift := 0; shift < 64; shift += 2 {
 		s := uint32(1) << (shift / 2)
 		rx := uint32(d>>(shift+1)) & 1

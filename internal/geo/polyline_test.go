@@ -1,4 +1,4 @@
-package polyline
+package geo
 
 import (
 	"math"
@@ -8,27 +8,27 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestDecode(t *testing.T) {
+func TestDecodePolyline(t *testing.T) {
 	for _, tt := range []struct {
 		text      string
 		precision float64
 		want      orb.LineString
 	}{
-		{"_p~iF~ps|U_ulLnnqC_mqNvxq`@", Precision5, orb.LineString{{-120.2, 38.5}, {-120.95, 40.7}, {-126.453, 43.252}}},
-		{"??", Precision6, orb.LineString{{0, 0}}},
-		{"", Precision6, orb.LineString{}},
-		{"_izlhA~rlgdF_{geC~ywl@_kwzCn`{nI", Precision6, orb.LineString{{-120.2, 38.5}, {-120.95, 40.7}, {-126.453, 43.252}}},
+		{"_p~iF~ps|U_ulLnnqC_mqNvxq`@", Polyline5, orb.LineString{{-120.2, 38.5}, {-120.95, 40.7}, {-126.453, 43.252}}},
+		{"??", Polyline6, orb.LineString{{0, 0}}},
+		{"", Polyline6, orb.LineString{}},
+		{"_izlhA~rlgdF_{geC~ywl@_kwzCn`{nI", Polyline6, orb.LineString{{-120.2, 38.5}, {-120.95, 40.7}, {-126.453, 43.252}}},
 	} {
-		got, err := Decode([]byte(tt.text), tt.precision)
+		got, err := DecodePolyline([]byte(tt.text), tt.precision)
 		if err != nil || !near(got, tt.want, 1e-9) {
 			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
 		}
-		if text := Append([]byte("x"), tt.want, tt.precision); string(text) != "x"+tt.text {
+		if text := AppendPolyline([]byte("x"), tt.want, tt.precision); string(text) != "x"+tt.text {
 			t.Errorf("%v is %q, want %q behind an x", tt.want, text, tt.text)
 		}
 	}
 	for _, text := range []string{"?", "_", "_p~iF", " ?", "??\x7f", "?????", "~~~~~~~~~?", "\xff?"} {
-		if got, err := Decode([]byte(text), Precision6); err != ErrMalformed {
+		if got, err := DecodePolyline([]byte(text), Polyline6); err != ErrPolyline {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
@@ -52,7 +52,7 @@ func encode(line orb.LineString) (text []byte) {
 	var before [2]int64
 	for _, p := range line {
 		for i, degrees := range []float64{p[1], p[0]} {
-			now := int64(math.Round(degrees * Precision6))
+			now := int64(math.Round(degrees * Polyline6))
 			v := (now - before[i]) << 1
 			if v < 0 {
 				v = ^v
@@ -67,27 +67,27 @@ func encode(line orb.LineString) (text []byte) {
 	return text
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestPolylineRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := orb.LineString{}
 		for range rapid.IntRange(0, 20).Draw(t, "points") {
 			line = append(line, orb.Point{rapid.Float64Range(-180, 180).Draw(t, "lon"), rapid.Float64Range(-90, 90).Draw(t, "lat")})
 		}
-		text := Append(nil, line, Precision6)
+		text := AppendPolyline(nil, line, Polyline6)
 		if want := encode(line); string(text) != string(want) {
 			t.Fatalf("%v is %q, want %q", line, text, want)
 		}
-		got, err := Decode(text, Precision6)
+		got, err := DecodePolyline(text, Polyline6)
 		if err != nil || !near(got, line, 6e-7) {
 			t.Fatalf("%v, %v, want %v", got, err, line)
 		}
 	})
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecodePolyline(f *testing.F) {
 	f.Add([]byte("_p~iF~ps|U_ulLnnqC_mqNvxq`@"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		line, err := Decode(text, Precision6)
+		line, err := DecodePolyline(text, Polyline6)
 		if err == nil && 2*len(line) > len(text) {
 			t.Errorf("%d points of %d bytes", len(line), len(text))
 		}
