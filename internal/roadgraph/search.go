@@ -6,7 +6,6 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/base/heap"
 )
 
@@ -33,6 +32,11 @@ func (c *Costs) Arc(a *Arc) float64 {
 	return c.PerMetre*float64(a.Length)/millimetres + c.PerSecond*float64(a.Duration)/1000
 }
 
+// Meter counts the work of a request, in arcs settled. An error of Spend ends the search.
+type Meter interface {
+	Spend(work int64) error
+}
+
 // Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs, or,
 // where the targets lie together, with A* (Hart, Nilsson and Raphael 1968). Its memory and its work grow with the
 // part of the network that it looks at, not with the network. It may be used again after Reset, by one goroutine at a
@@ -45,7 +49,7 @@ type Search struct {
 	// ErrWork where it passes MaxWork.
 	Work, MaxWork int64
 	// Meter is told of the work about every meterStep, and may end the search. nil does not.
-	Meter admission.Meter
+	Meter Meter
 
 	graph   *Graph
 	costs   Costs
@@ -210,7 +214,7 @@ func (s *Search) look(ctx context.Context) error {
 }
 
 // Begin forgets what was spent, for the next one who uses the Search. maxWork of 0 has no limit, meter may be nil.
-func (s *Search) Begin(maxWork int64, meter admission.Meter) {
+func (s *Search) Begin(maxWork int64, meter Meter) {
 	s.Work, s.told, s.MaxWork, s.Meter = 0, 0, maxWork, meter
 }
 

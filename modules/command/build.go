@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 )
 
 func init() { subcommands = append(subcommands, newBuildCmd) }
@@ -45,7 +44,7 @@ are removed at the end; those of a build that was killed, by the next one.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, extracts []string) error {
-			bytes, err := memory.Parse(size)
+			bytes, err := compiler.ParseMemory(size)
 			if err != nil {
 				return fmt.Errorf("--memory: %w", err)
 			}

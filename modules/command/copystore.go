@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/modules/pgstore"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
@@ -60,7 +60,7 @@ block when it is first read; --verify checks all of it at once.`,
 				return err
 			}
 			// Most files have nothing beside them, or something of somebody else's.
-			described.Origin = mirror.ReadOrigin(args[0], info.Checksum)
+			described.Origin = fetch.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())
 				enc.SetEscapeHTML(false)
@@ -88,7 +88,7 @@ type description struct {
 	// Map is the part of the file that tiles are cut from; nil where it has no map.
 	Map *mapPart `json:"map,omitempty"`
 	// Origin is where a server fetched the file from; nil where nobody knows.
-	Origin *mirror.Origin `json:"origin,omitempty"`
+	Origin *fetch.Origin `json:"origin,omitempty"`
 }
 
 // mapPart is what a region file has of a map.

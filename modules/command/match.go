@@ -13,8 +13,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 func init() { subcommands = append(subcommands, newMatchCmd) }
@@ -197,7 +197,7 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	if err != nil {
 		return nil, err
 	}
-	return response.AppendMatchFeature(nil, result, details), nil
+	return answer.AppendMatchFeature(nil, result, details), nil
 }
 
 // readTrace reads a file, or standard input for -. A trace may come from anything that can be read, a pipe too, and

@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 func init() { subcommands = append(subcommands, newReverseCmd) }
@@ -86,7 +86,7 @@ func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
 	if err != nil {
 		return interrupted(err)
 	}
-	_, err = cmd.OutOrStdout().Write(append(response.AppendPlaces(nil, req.Point, result), '\n'))
+	_, err = cmd.OutOrStdout().Write(append(answer.AppendPlaces(nil, req.Point, result), '\n'))
 	return err
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/usage"
-	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
+	"github.com/mapsedge/caddy-maps/internal/web/usageapi"
 )
 
 func init() { subcommands = append(subcommands, newUsageCmd) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 )
 
 func init() { subcommands = append(subcommands, newVerifyStoreCmd) }

@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/version"
 )
 

@@ -7,7 +7,6 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/geojson"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -50,7 +49,7 @@ func (b *builder) addEnds(number uint32, s *roadgraph.Segment) {
 // forbiddenTurns adds the turns that the graph does not have, from the arcs that end where roads meet to those that
 // begin there. The graph does not know why: a sign, or a barrier. Neither does it know junctions, so that two that lie
 // in the same place are taken for one that cannot be crossed, which is what they are.
-func (b *builder) forbiddenTurns(meter admission.Meter) error {
+func (b *builder) forbiddenTurns(meter roadgraph.Meter) error {
 	slices.SortFunc(b.ends, func(p, q end) int {
 		return cmp.Or(cmp.Compare(p.lat, q.lat), cmp.Compare(p.lon, q.lon), cmp.Compare(p.arc, q.arc))
 	})

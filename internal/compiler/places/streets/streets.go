@@ -9,7 +9,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres,
@@ -28,7 +28,7 @@ type Street struct {
 	Name     uint32 // text
 	Number   uint32 // of its name, the same in different spellings
 	Postcode uint32 // text
-	Kind     tagging.RoadKind
+	Kind     placefile.RoadKind
 	_        [3]uint8
 }
 
@@ -81,9 +81,9 @@ func (m *Map) Near(list []Candidate, o *Outline, reach float64) []Candidate {
 		c := Candidate{s.Number, p.line, nearest, nearest}
 		limit := reach
 		switch s.Kind {
-		case tagging.PathStreet:
+		case placefile.PathStreet:
 			c.Cost, limit = nearest*pathFactor+pathCost, min(reach, maxPath)
-		case tagging.ServiceStreet:
+		case placefile.ServiceStreet:
 			c.Cost = nearest*serviceFactor + serviceCost
 		}
 		if nearest <= limit {
