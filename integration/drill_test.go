@@ -15,7 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
 )
 
-// TestDrill runs "Drill: lose the machine" of docs/operating.md as it is written, except for the ports: a server is
+// TestDrill runs "Drill: lose the machine" of docs/run/operating.md as it is written, except for the ports: a server is
 // killed and its directory removed, and another one takes the same tokens after the store and its key are restored.
 func TestDrill(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestDrill(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "run", "operating.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -247,11 +247,11 @@ func (f *fronted) wantAccount(r recordedRequest) {
 	}
 }
 
-// Every Caddyfile in docs/fronting.md does what the document says in front of a recording upstream.
+// Every Caddyfile in docs/run/fronting.md does what the document says in front of a recording upstream.
 func TestFronting(t *testing.T) {
 	leaveOut(t, "it starts a server for each Caddyfile of the documents")
 	t.Parallel()
-	snippets := readSnippets(t, "fronting.md")
+	snippets := readSnippets(t, "run/fronting.md")
 	checked := make(map[string]bool)
 	for _, s := range snippets {
 		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {

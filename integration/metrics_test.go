@@ -121,16 +121,16 @@ func TestRefusalsAreCounted(t *testing.T) {
 	}
 }
 
-// Every alert that docs/operating.md suggests has data from the start: a rise from nothing is none to Prometheus.
+// Every alert that docs/run/operating.md suggests has data from the start: a rise from nothing is none to Prometheus.
 func TestAlertsHaveData(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "run", "operating.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(string(text), "| Alert | Meaning |\n|---|---|\n")
 	if !found {
-		t.Fatal("docs/operating.md has no table of alerts")
+		t.Fatal("docs/run/operating.md has no table of alerts")
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	families := startServer(t).scrape(t)

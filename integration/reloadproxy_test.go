@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// operatingSnippet returns the Caddyfile under a heading of docs/operating.md.
+// operatingSnippet returns the Caddyfile under a heading of docs/run/operating.md.
 func operatingSnippet(t *testing.T, heading string) string {
 	t.Helper()
-	for _, s := range readSnippets(t, "operating.md") {
+	for _, s := range readSnippets(t, "run/operating.md") {
 		if s.name == heading {
 			return s.text
 		}
 	}
-	t.Fatalf("docs/operating.md has no Caddyfile under %q", heading)
+	t.Fatalf("docs/run/operating.md has no Caddyfile under %q", heading)
 	return ""
 }
 
-// startBalancer runs the load balancer of docs/operating.md in front of servers, until the end of the test.
+// startBalancer runs the load balancer of docs/run/operating.md in front of servers, until the end of the test.
 func startBalancer(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	front := newServer(t)
@@ -102,7 +102,7 @@ func (k *steady) end(t *testing.T) {
 	}
 }
 
-// A reload closes connections that clients keep, as docs/operating.md says, and no request fails behind the load
+// A reload closes connections that clients keep, as docs/run/operating.md says, and no request fails behind the load
 // balancer that stands there.
 func TestReloadBehindLoadBalancer(t *testing.T) {
 	leaveOut(t, "it reloads again and again under load")

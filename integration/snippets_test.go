@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// snippetChecks are what the Caddyfiles of docs/fronting.md have to do, by the heading that they stand under.
+// snippetChecks are what the Caddyfiles of docs/run/fronting.md have to do, by the heading that they stand under.
 var snippetChecks = map[string]func(t *testing.T, text string){
 	"In front of map engines":        checkChainSnippet,
 	"In front of map engines 2":      checkValhallaSnippet,

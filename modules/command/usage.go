@@ -28,7 +28,7 @@ Asks the running server's admin API for what the accounts of an organization use
 how many requests passed, how many of them failed (5xx), how many a quota refused,
 and their units, by hour, day or month, account and scope. All times are UTC.
 
-What is counted, and for how long hours and days are kept, is in docs/usage.md.`,
+What is counted, and for how long hours and days are kept, is in docs/run/limits.md.`,
 		Example: `  caddy maps usage --organization acme
   caddy maps usage --organization acme --step month --from 2026-01-01 --to 2026-07-01 --csv`,
 		Args: cobra.NoArgs,

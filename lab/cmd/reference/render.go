@@ -44,7 +44,7 @@ const preface = `<!-- Made by "make docs" from the comments and commands in the 
 Every module of caddy-maps, with its fields in Caddy's JSON and its syntax in a Caddyfile, and at the end
 [every command](#commands).
 ` + "[`Caddyfile.example`](../Caddyfile.example)" + ` shows all directives in place,
-[configuration.md](configuration.md) how they work together.
+[configuration.md](run/configuration.md) how they work together.
 
 Durations are written as in Caddy: ` + "`90s`, `15m`, `30d`" + `, in JSON also as a number of nanoseconds. Sizes
 in a Caddyfile are written as ` + "`8MiB`" + `, in JSON as a number of bytes. Relative paths begin at the working
