@@ -90,7 +90,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("%s\nwant in it\n%s", got, rendered)
 	}
 	for _, part := range []string{
-		"`some.where`:\n[`some.where.sample`](#somewheresample)\n", "\n## `some.where`\n",
+		"- `some.where`:\n  [`some.where.sample`](#somewheresample)\n", "\n## `some.where`\n",
 		"- `parts` (map of objects by name, required): Objects.\n", "): Modules | of an app.\n",
 	} {
 		if !strings.Contains(got, part) {

@@ -60,15 +60,11 @@ func render(modules []module, commands []command) []byte {
 	b.WriteString(preface)
 	for i, m := range modules {
 		if title := titleOf(m.namespace()); i == 0 || title != titleOf(modules[i-1].namespace()) {
-			fmt.Fprintf(&b, "\n%s:", title)
+			fmt.Fprintf(&b, "\n- %s:", title)
 		}
-		fmt.Fprintf(&b, "\n[`%s`](#%s)", m.id, anchor(m.id))
-		if i+1 < len(modules) && m.namespace() == modules[i+1].namespace() {
-			b.WriteString(",")
-		} else {
-			b.WriteString("\n")
-		}
+		fmt.Fprintf(&b, "\n  [`%s`](#%s)", m.id, anchor(m.id))
 	}
+	b.WriteString("\n")
 	count := make(map[field]int)
 	for _, m := range modules {
 		for _, f := range m.fields {
