@@ -133,7 +133,7 @@ func TestNamedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags, scripts := 0, 0
-	for _, name := range []string{"docs/benchmarks.md", "docs/matching.md", "docs/geocoding.md", "docs/decisions.md",
+	for _, name := range []string{"docs/internals/benchmarks.md", "docs/build/matching.md", "docs/build/geocoding.md", "docs/internals/decisions.md",
 		"CONTRIBUTING.md", ".ci/run"} {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err != nil {
