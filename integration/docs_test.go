@@ -83,7 +83,7 @@ func TestNamedTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, commands := make(map[string]int), 0
+	commands := 0
 	for _, document := range documents(t, "docs/*.md", "docs/*/*.md", "*.md") {
 		text, err := os.ReadFile(document)
 		if err != nil {
@@ -91,7 +91,6 @@ func TestNamedTests(t *testing.T) {
 		}
 		base := filepath.Base(document)
 		for _, m := range regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w*)`").FindAllSubmatch(text, -1) {
-			named[base]++
 			if !strings.Contains(everywhere, "\n"+string(m[1])+"\n") {
 				t.Errorf("%s: there is no %s", base, m[1])
 			}
@@ -112,8 +111,8 @@ func TestNamedTests(t *testing.T) {
 			}
 		}
 	}
-	if named["security.md"] < 40 || commands < 15 {
-		t.Errorf("only %d names in docs/run/security.md and %d commands were found", named["security.md"], commands)
+	if commands < 15 {
+		t.Errorf("only %d commands were found", commands)
 	}
 }
 
