@@ -104,11 +104,13 @@ func TestCommonFields(t *testing.T) {
 	wait := field{"wait", "duration", "10s", "How long."}
 	var modules []module
 	for _, id := range []string{"a", "b", "c"} {
-		modules = append(modules, module{id: id, about: []block{{"It is.", false}}, fields: []field{wait, {"own", "string", "", id}}})
+		modules = append(modules, module{id: id, about: []block{{"See docs/run/limits.md#quotas.", false}},
+			fields: []field{wait, {"own", "string", "", id}}})
 	}
 	text := string(render(modules, testCommands(t)))
 	for part, times := range map[string]int{
 		"- `wait`: [common fields](#common-fields)\n": 3, "- `own` (string, required): ": 3,
+		"See [docs/run/limits.md](run/limits.md#quotas).":                                                     3,
 		"\n## Common fields\n\nSeveral modules have these.\n\n- `wait` (duration, default: 10s): How long.\n": 1,
 	} {
 		if strings.Count(text, part) != times {

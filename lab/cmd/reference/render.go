@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,6 +55,9 @@ Every module of caddy-maps with its Caddyfile syntax and its JSON fields, and [e
 // commonFrom is in how many modules or commands the same field or flag occurs that is described once for all of them.
 const commonFrom = 3
 
+// mention is how comments and commands refer to other documents.
+var mention = regexp.MustCompile(`\bdocs/([a-z/-]+\.(?:md|yaml))(#[a-z-]+)?`)
+
 // render writes the reference, modules in their order and then commands, as Markdown.
 func render(modules []module, commands []command) []byte {
 	var b bytes.Buffer
@@ -90,7 +94,7 @@ func render(modules []module, commands []command) []byte {
 		}
 	}
 	renderCommands(&b, commands)
-	return b.Bytes()
+	return mention.ReplaceAll(b.Bytes(), []byte("[docs/$1]($1$2)"))
 }
 
 // render writes the section of a module. Fields that are common are only named.
