@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// TestDrill runs examples/restore as it is written, except for the ports: a server is killed and its directory removed, and another one takes the same tokens after the store and its key are restored.
+// TestDrill runs examples/restore as it is written, except for the ports: a server is killed and its directory removed,
+// and another one takes the same tokens after the store and its key are restored.
 func TestDrill(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"sh", "curl", "jq", "openssl", "cmp"} {
@@ -31,15 +31,15 @@ func TestDrill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, _, err := testport.Reserve()
+	site, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, _, err := testport.Reserve()
+	admin, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := testdoc.Blocks(strings.ReplaceAll(string(readme), "127.0.0.1:8080", site))
+	blocks, err := testkit.FencedBlocks(strings.ReplaceAll(string(readme), "127.0.0.1:8080", site))
 	if err != nil {
 		t.Fatal(err)
 	}

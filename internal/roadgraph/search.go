@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/minheap"
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 )
 
 // ErrWork is the end of a search whose allowance of work is used up, or that has reached maxLabels arcs.
@@ -55,7 +55,7 @@ type Search struct {
 	marks   []uint32
 	round   uint32
 	taken   int
-	heap    minheap.Heap[int32] // of labels, by their cost with what is at least to come
+	heap    heap.Heap[int32] // of labels, by their cost with what is at least to come
 	known   [knownArcs]knownArc
 	sources []Arc // of the labels of sources, which have their numbers as rivalParent
 	targets int   // that have not been settled
@@ -122,7 +122,7 @@ func (s *Search) AddTarget(id int32, arc uint32) {
 
 // Memory is how many bytes the search keeps for the next one.
 func (s *Search) Memory() int {
-	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(minheap.Item[int32]{})) +
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(heap.Item[int32]{})) +
 		8*len(s.table)
 }
 
