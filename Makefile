@@ -63,7 +63,7 @@ eval:
 	@$(LAB) build -o ../$(BIN)/eval ./cmd/eval
 	@$(BIN)/eval $(EVAL_FLAGS)
 
-# What answers otherwise than with an older program: docs/benchmarks.md has an example.
+# What answers otherwise than with an older program: docs/internals/benchmarks.md has an example.
 compare: build
 	@$(LAB) build -o ../$(BIN)/compare ./cmd/compare
 	@$(BIN)/compare $(COMPARE_FLAGS)

@@ -25,16 +25,12 @@ func newInfoCmd() *cobra.Command {
 	var asJSON, verify bool
 	cmd := &cobra.Command{
 		Use:   "info <file> [--json] [--verify]",
-		Short: "Shows what a region file holds",
+		Short: "Shows what a region file contains",
 		Long: `
-Shows the source of a region file with its licence and attribution, what it
-covers and holds, its format version and its checksum.
+Shows a region file's source, licence, coverage, content, format and checksum, and
+of a file that a server downloaded, where it came from and when.
 
-Of a file that a server has fetched from a URL, it shows what is kept beside it:
-where it came from, and when.
-
-A region file is checked when it is opened as far as that costs nothing, and each
-block when it is first read; --verify checks all of it at once.`,
+Blocks are checked when they are first read; --verify checks all of them at once.`,
 		Example: `  caddy maps info delaware.region
   caddy maps info delaware.region --verify --json`,
 		Args: oneFile,
@@ -71,7 +67,7 @@ block when it is first read; --verify checks all of it at once.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print a JSON object")
-	cmd.Flags().BoolVar(&verify, "verify", false, "Check every block of the file against its checksum")
+	cmd.Flags().BoolVar(&verify, "verify", false, "Check all blocks against their checksums")
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-// TestOvershoot: how many requests two servers let through beyond a quota, as docs/usage.md says. MAPS_TEST_FLUSH is
+// TestOvershoot: how many requests two servers let through beyond a quota, as docs/run/limits.md says. MAPS_TEST_FLUSH is
 // the flush interval of the servers.
 func TestOvershoot(t *testing.T) {
 	testkit.Whole(t)

@@ -13,7 +13,8 @@ import (
 )
 
 // How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres,
-// and what speaks against it. docs/geocoding.md has the reasons, and docs/benchmarks.md how often the choice is right.
+// and what speaks against it. docs/internals/algorithms.md has the reasons, docs/internals/benchmarks.md how often the
+// choice is right.
 const (
 	// maxPath is how far a path may be, in metres, that is to stand for a street.
 	maxPath = 50
