@@ -12,27 +12,22 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
 
 	// Geocoders and matchers.
-	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
+	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/nominatim"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/photon"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 
 	// HTTP handlers.
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/console"
-	_ "github.com/mapsedge/caddy-maps/modules/docs"
 	_ "github.com/mapsedge/caddy-maps/modules/health"
-	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	_ "github.com/mapsedge/caddy-maps/modules/playground"
-	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+	_ "github.com/mapsedge/caddy-maps/modules/pages"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 
 	// HTTP request matchers.
-	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
 
 	// Log filters.
 	_ "github.com/mapsedge/caddy-maps/modules/redact"

@@ -17,8 +17,8 @@ import (
 	"github.com/mapsedge/caddy-maps/lab/drives"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/matching"
 	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 )
 

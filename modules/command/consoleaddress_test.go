@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	_ "github.com/mapsedge/caddy-maps/modules/console"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/pages"
 )
 
 func TestConsoleAddress(t *testing.T) {

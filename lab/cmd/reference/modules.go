@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -70,22 +71,25 @@ func structOf(m caddy.Module) reflect.Type {
 
 // forgotten reports the packages that register a module but are not built in.
 func forgotten(root string, builtIn map[string]bool) error {
-	dirs, err := os.ReadDir(filepath.Join(root, "modules"))
-	if err != nil {
-		return err
-	}
 	var problems []error
-	for _, dir := range dirs {
-		path := goModule + "/modules/" + dir.Name()
-		if !dir.IsDir() || builtIn[path] {
-			continue
+	err := filepath.WalkDir(filepath.Join(root, "modules"), func(dir string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
 		}
-		names, err := goFiles(filepath.Join(root, "modules", dir.Name()))
+		below, err := filepath.Rel(root, dir)
+		if err != nil {
+			return err
+		}
+		path := goModule + "/" + filepath.ToSlash(below)
+		if builtIn[path] {
+			return nil
+		}
+		names, err := goFiles(dir)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			source, err := os.ReadFile(filepath.Join(root, "modules", dir.Name(), name))
+			source, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
 				return err
 			}
@@ -93,8 +97,9 @@ func forgotten(root string, builtIn map[string]bool) error {
 				problems = append(problems, fmt.Errorf("%s registers a module, but caddymaps.go does not import it", path))
 			}
 		}
-	}
-	return errors.Join(problems...)
+		return nil
+	})
+	return errors.Join(append(problems, err)...)
 }
 
 // describe reads the documentation of one module, whose type is given.
