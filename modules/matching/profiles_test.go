@@ -1,16 +1,14 @@
 package matching_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
-	"path/filepath"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/matching"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 )
@@ -37,18 +35,16 @@ const (
 // eastwardLength is the length of eastward, and of westward and onTheCycles, in metres.
 var eastwardLength = 0.006 * math.Cos(39.16*math.Pi/180) * 6371008.8 * math.Pi / 180
 
-func startQuarter(t *testing.T, options string) *mapstest.Server {
-	t.Helper()
-	region := filepath.Join(t.TempDir(), "quarter.region")
-	mapstest.BuildRegion(t, region, quarter)
-	return mapstest.Start(t, mapstest.Config{
-		Maps: "region quarter " + region, Site: "maps_match {\npublic\nmatcher local quarter\n" + options + "\n}",
-	})
+// at is a handler of the quarter at a path of its own.
+func at(path, options string) string {
+	return fmt.Sprintf("handle %[1]s {\nmaps_match {\npublic\nprefix %[1]s\nmatcher local quarter\n%[2]s\n}\n}\n", path, options)
 }
 
 // Each profile is matched on its own network, at its own speed.
 func TestProfiles(t *testing.T) {
-	s := startQuarter(t, "profile car bicycle foot")
+	s := mapstest.Start(t, mapstest.Config{
+		Maps: "region quarter " + buildRegion(t, quarter), Site: at("/m", "profile car bicycle foot"),
+	})
 	for _, tc := range []struct {
 		path    string
 		profile string
@@ -69,35 +65,30 @@ func TestProfiles(t *testing.T) {
 		{onTheCycles, "bicycle", eastwardLength, 0},
 		{onTheCycles, "foot", 0, 0},
 	} {
-		t.Run(tc.profile+tc.path, func(t *testing.T) {
-			query := endpoint + "?details=true&path=" + tc.path
-			if tc.profile != "" {
-				query += "&profile=" + tc.profile
+		query := "/m?details=true&path=" + tc.path
+		if tc.profile != "" {
+			query += "&profile=" + tc.profile
+		}
+		a := s.Do(http.MethodGet, query, "", "")
+		if tc.length == 0 {
+			if a.Status == 200 && *parse(t, a).Distance > eastwardLength*0.9 {
+				t.Errorf("%+v: there is a drive: %s", tc, a.Body)
 			}
-			a := s.Do(http.MethodGet, query, "", "")
-			if tc.length == 0 {
-				if a.Status == 200 && *parse(t, a).Distance > eastwardLength*0.9 {
-					t.Errorf("there is a drive: %s", a.Body)
-				}
-				return
-			}
-			r := parse(t, a)
-			if math.Abs(*r.Distance-tc.length) > 2 {
-				t.Errorf("%v m, want %v", *r.Distance, tc.length)
-			}
-			if speed := *r.Distance / *r.Duration * 3.6; tc.speed > 0 && math.Abs(speed-tc.speed) > 0.1 {
-				t.Errorf("%v km/h, want %v", speed, tc.speed)
-			}
-		})
+			continue
+		}
+		r := parse(t, a)
+		speed := *r.Distance / *r.Duration * 3.6
+		if math.Abs(*r.Distance-tc.length) > 2 || tc.speed > 0 && math.Abs(speed-tc.speed) > 0.1 {
+			t.Errorf("%+v: %v m at %v km/h", tc, *r.Distance, speed)
+		}
 	}
 }
 
-// The parameter is one like the others: it stands in the query or in a JSON body, once, and is one that is offered.
+// The parameter is one like the others: it is in the query or in a JSON body, once, and is one that is offered.
 func TestProfileParameter(t *testing.T) {
-	path := fmt.Sprintf(`{"path":[%s]`,
-		`{"lat":39.16,"lng":-75.523},{"lat":39.16,"lng":-75.526},{"lat":39.16,"lng":-75.529}`)
-	geo := `{"type":"LineString","coordinates":[[-75.523,39.16],[-75.526,39.16],[-75.529,39.16]]}`
-	for i, tc := range []struct {
+	const path = `{"path":[{"lat":39.16,"lng":-75.523},{"lat":39.16,"lng":-75.526},{"lat":39.16,"lng":-75.529}]`
+	const geo = `{"type":"LineString","coordinates":[[-75.523,39.16],[-75.526,39.16],[-75.529,39.16]]}`
+	cases := []struct {
 		offered, query, body, media string
 		says                        string // "" where westward is matched, which is on foot
 	}{
@@ -110,7 +101,6 @@ func TestProfileParameter(t *testing.T) {
 		{"car foot", "profile=foot", geo, geoType, ""},
 
 		{"car", "&profile=foot", "", "", "profile: must be car"},
-		{"foot", "&profile=car", "", "", "profile: must be foot"},
 		{"foot bicycle", "&profile=car", "", "", "profile: must be foot or bicycle"},
 		{"car bicycle foot", "&profile=bus", "", "", "profile: must be car, bicycle or foot"},
 		{"car bicycle foot", "&profile=", "", "", "profile: must be car, bicycle or foot"},
@@ -125,43 +115,41 @@ func TestProfileParameter(t *testing.T) {
 		{"foot", "", path + `,"profile":"foot","profile":"foot"}`, jsonType, "profile: appears more than once"},
 		{"foot", "profile=foot", path + `,"profile":"foot"}`, jsonType, "profile: stands in the query and in the body"},
 		{"foot", "profile=car", geo, geoType, "profile: must be foot"},
-	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := startQuarter(t, "profile "+tc.offered)
-			method, query := http.MethodPost, "?"+tc.query
-			if tc.body == "" {
-				method, query = http.MethodGet, "?path="+westward+tc.query
-			}
-			a := s.Do(method, endpoint+query, "", tc.body, "Content-Type", "", "Content-Type", tc.media)
-			if tc.says != "" {
-				checkError(t, a, 422, "InvalidInput", tc.says)
-				return
-			}
-			if r := parse(t, a); math.Abs(*r.Distance-eastwardLength) > 2 {
-				t.Errorf("%s", a.Body)
-			}
-		})
+	}
+	site := ""
+	for i, tc := range cases {
+		site += at(fmt.Sprint("/", i), "profile "+tc.offered)
+	}
+	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + buildRegion(t, quarter), Site: site})
+	for i, tc := range cases {
+		method, query := http.MethodPost, "?"+tc.query
+		if tc.body == "" {
+			method, query = http.MethodGet, "?path="+westward+tc.query
+		}
+		a := s.Do(method, fmt.Sprint("/", i, query), "", tc.body, "Content-Type", "", "Content-Type", tc.media)
+		if tc.says != "" {
+			checkError(t, a, 422, "InvalidInput", tc.says)
+		} else if r := parse(t, a); math.Abs(*r.Distance-eastwardLength) > 2 {
+			t.Errorf("%+v: %s", tc, a.Body)
+		}
 	}
 }
 
-// A profile that is offered needs somebody who answers for it. A matcher for another one is passed over.
+// A profile that is offered needs a matcher that answers for it. A matcher for another one is passed over, and says
+// nothing about where a trace lies.
 func TestProfilesAndMatchers(t *testing.T) {
-	region := filepath.Join(t.TempDir(), "quarter.region")
-	mapstest.BuildRegion(t, region, quarter)
-	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
-		maps_match {
-			public
-			matcher osrm http://127.0.0.1:1 {
-				profile bicycle
-			}
-			matcher local quarter
-			profile foot bicycle
-		}`})
-	if r := parse(t, s.Do(http.MethodGet, endpoint+"?path="+westward, "", "")); math.Abs(*r.Distance-eastwardLength) > 2 {
+	const bicycle, foot = "matcher osrm http://127.0.0.1:1 {\nprofile bicycle\n}", "matcher osrm http://127.0.0.1:1 {\nprofile foot\n}"
+	s := mapstest.Start(t, mapstest.Config{
+		Maps: "region quarter " + buildRegion(t, quarter),
+		Site: strings.Replace(at("/before", "profile foot bicycle"), "matcher local", bicycle+"\nmatcher local", 1) +
+			at("/behind", foot+"\nprofile car foot"),
+	})
+	if r := parse(t, s.Do(http.MethodGet, "/before?path="+westward, "", "")); math.Abs(*r.Distance-eastwardLength) > 2 {
 		t.Errorf("%+v", r)
 	}
-	checkError(t, s.Do(http.MethodGet, endpoint+"?profile=bicycle&path="+onTheCycles, "", ""), 503, "Unavailable", "")
-
+	checkError(t, s.Do(http.MethodGet, "/before?profile=bicycle&path="+onTheCycles, "", ""), 503, "Unavailable", "")
+	checkError(t, s.Do(http.MethodGet, "/behind?path=[{42.5,1.5},{42.51,1.5}]", "", ""), 404, "NoRoute",
+		"the whole trace lies outside the region's coverage")
 	for block, says := range map[string]string{
 		"matcher osrm http://a:1\nprofile car foot":                               "none of the matchers answers for foot",
 		"matcher osrm http://a:1 {\nprofile foot\n}":                              "none of the matchers answers for car",
@@ -169,52 +157,61 @@ func TestProfilesAndMatchers(t *testing.T) {
 		"matcher osrm http://a:1\nmatcher valhalla http://a\nprofile car bicycle": "",
 		"matcher osrm http://a:1 {\nprofile velo bicycle\n}\nprofile bicycle":     "",
 	} {
-		err := s.Load(mapstest.Config{Site: "maps_match {\n" + block + "\n}"})
+		_, err := mapstest.Adapt(":0 {\nmaps_match {\n" + block + "\n}\n}")
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", block, err, says)
 		}
 	}
 }
 
-// A matcher for other profiles says nothing about where a trace lies.
-func TestNoRouteBesideOtherProfiles(t *testing.T) {
-	region := filepath.Join(t.TempDir(), "quarter.region")
-	mapstest.BuildRegion(t, region, quarter)
-	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
-		maps_match {
-			public
-			matcher local quarter
-			matcher osrm http://127.0.0.1:1 {
-				profile foot
-			}
-			profile car foot
-		}`})
-	a := s.Do(http.MethodGet, endpoint+"?path=[{42.5,1.5},{42.51,1.5}]", "", "")
-	checkError(t, a, 404, "NoRoute", "the whole trace lies outside the region's coverage")
-}
-
-// In JSON a list of profiles, or one alone.
-func TestProfilesInJSON(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"profile":"foot"}`:          `{"profile":["foot"]}`,
-		`{"profile":["foot","car"]}`:  `{"profile":["foot","car"]}`,
-		`{"profile":[]}`:              `{}`,
-		`{}`:                          `{}`,
-		`{"profile":5}`:               "error",
-		`{"profile":{"foot":true}}`:   "error",
-		`{"profile":["foot",["car"]]`: "error",
-	} {
-		h := new(matching.Handler)
-		got := "error"
-		if err := json.Unmarshal([]byte(text), h); err == nil {
-			out, err := json.Marshal(h)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = string(out)
-		}
-		if got != want {
-			t.Errorf("%s is %s, want %s", text, got, want)
+// Where no region has the whole trace, an upstream engine gets all of it, and when that finds nothing, the client hears
+// of both.
+func TestNoRouteOfService(t *testing.T) {
+	const isle = `<osm version="0.6">
+		<node id="1" version="1" lat="-5" lon="30"/><node id="2" version="1" lat="-5" lon="30.01"/>
+		<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/></way></osm>`
+	const (
+		none    = "no matching route for the given coordinates"
+		service = "; the service that was asked for the whole trace found no route"
+		village = "{39.16,-75.53},{39.16,-75.51}"
+		unroads = "{39.19,-75.59},{39.19,-75.58}" // of the village's coverage, and far from its roads
+		onIsle  = "{-5,30.001},{-5,30.002}"
+		nowhere = "{10,20},{10,20.01},{10,20.02}"
+	)
+	osrm := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"code":"NoMatch"}`)
+	}))
+	defer osrm.Close()
+	cases := []struct{ before, behind, path, reason string }{
+		{"matcher local village", "", village + "," + nowhere,
+			": part of the trace, 3 of 5 points, lies outside the region's coverage" + service},
+		{"matcher local village isle", "", village + "," + onIsle + "," + nowhere,
+			": part of the trace, 3 of 7 points, lies outside the coverage of all regions" + service},
+		{"matcher local village\nmatcher local isle", "", village + "," + onIsle,
+			": each point lies in some region's coverage, but no region covers the whole trace" + service},
+		{"matcher local village", "", nowhere, ""},
+		// The region is asked, and the service is not.
+		{"matcher local village", "", unroads, ": the trace lies inside the region's coverage, but no drive on its roads fits it"},
+		// A service is asked before the regions behind it, wherever the trace lies.
+		{"", "matcher local village", village, ""},
+		{"", "matcher local village", village + "," + nowhere, ""},
+		{"matcher local isle", "matcher local village", village + "," + onIsle,
+			": part of the trace, 2 of 4 points, lies outside the region's coverage" + service},
+	}
+	site := ""
+	for i, tc := range cases {
+		site += fmt.Sprintf("handle /%[1]d {\nmaps_match {\npublic\nprefix /%[1]d\n%[2]s\nmatcher osrm %[3]s\n%[4]s\n}\n}\n",
+			i, tc.before, osrm.URL, tc.behind)
+	}
+	s := mapstest.Start(t, mapstest.Config{
+		Maps: "region village " + buildRegion(t, mapstest.Village) + "\nregion isle " + buildRegion(t, isle), Site: site,
+	})
+	for i, tc := range cases {
+		a := s.Do(http.MethodGet, fmt.Sprintf("/%d?path=[%s]", i, tc.path), "", "")
+		want := fmt.Sprintf(`{"error":{"code":"NoRoute","message":"%s","status":404}}`, none+tc.reason)
+		if a.Status != http.StatusNotFound || a.Body != want {
+			t.Errorf("%+v: %d %s, want %s", tc, a.Status, a.Body, want)
 		}
 	}
 }

@@ -5,22 +5,11 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
-
-func newCache(t testing.TB, bytes int64) *tileCache {
-	t.Helper()
-	c, err := newTileCache(bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.close)
-	return c
-}
 
 func keyOf(file string, x int) cacheKey { return cacheKey{File: file, Z: 20, X: uint32(x)} }
 
@@ -31,10 +20,28 @@ func add(t testing.TB, c *tileCache, k cacheKey, data []byte) {
 	}
 }
 
-// However many different tiles are asked for, the memory stays in its bound.
-func TestBound(t *testing.T) {
+// However many different tiles are asked for, the memory stays in its bound. A tile is found only under its own file,
+// and what has nothing in it takes no room.
+func TestCacheBound(t *testing.T) {
 	const bound = 8 << 20
-	c := newCache(t, bound)
+	c, err := newTileCache(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	add(t, c, keyOf("a", 1), []byte("x"))
+	add(t, c, keyOf("a", 2), nil)
+	c.tiles.Wait()
+	for k, want := range map[cacheKey]bool{
+		keyOf("a", 1): true, keyOf("b", 1): false, keyOf("a", 2): false, {File: "a", Kind: 1, Z: 20, X: 1}: false,
+	} {
+		if _, found := c.get(k); found != want {
+			t.Errorf("%+v: %v", k, found)
+		}
+	}
+	if testing.Short() {
+		return
+	}
 	used := func() int64 {
 		var stats runtime.MemStats
 		runtime.GC()
@@ -44,7 +51,7 @@ func TestBound(t *testing.T) {
 	data := make([]byte, 1000)
 	before := used()
 	tiles := 1_000_000
-	if testkit.RaceDetector { // which makes each of them twenty times as dear
+	if testkit.RaceDetector { // which makes each of them twenty times as expensive
 		tiles = 50_000
 	}
 	for i := range tiles {
@@ -63,57 +70,44 @@ func TestBound(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
-// A tile is found under its own file alone, and what has nothing in it takes no room.
-func TestKeys(t *testing.T) {
-	c := newCache(t, 1<<20)
-	add(t, c, keyOf("a", 1), []byte("x"))
-	add(t, c, keyOf("a", 2), nil)
-	c.tiles.Wait()
-	for k, want := range map[cacheKey]bool{
-		keyOf("a", 1): true, keyOf("b", 1): false, keyOf("a", 2): false, {File: "a", Kind: 1, Z: 20, X: 1}: false,
-	} {
-		if _, found := c.get(k); found != want {
-			t.Errorf("%+v: %v", k, found)
-		}
-	}
-	if a, b := newCachedTile(keyOf("a", 1), []byte("x")), newCachedTile(keyOf("b", 1), []byte("x")); a.Tag == b.Tag ||
-		a.Tag == newCachedTile(keyOf("a", 1), []byte("y")).Tag || a.Tag != newCachedTile(keyOf("a", 9), []byte("x")).Tag {
-		t.Errorf("tags %s and %s", a.Tag, b.Tag)
-	}
-}
-
-// A tile that many ask for at once is cut once; that the first of them goes away, or is refused, is nobody else's loss.
-func TestTogether(t *testing.T) {
+// A tile that many ask for at once is rendered once. If the request that renders it goes away, another one does; if it
+// is refused, each renders for itself.
+func TestRenderedOnce(t *testing.T) {
 	refused := errors.New("this account has to wait")
-	for name, test := range map[string]struct {
-		first error
-		cuts  int64
-	}{"all stay": {nil, 1}, "the first goes": {context.Canceled, 2}, "the first is refused": {refused, 21}} {
-		t.Run(name, func(t *testing.T) {
-			c, k := newCache(t, 1<<20), keyOf("a", 1)
-			var cuts atomic.Int64
-			begun, end := make(chan struct{}), make(chan struct{})
+	for first, want := range map[error]int{nil: 1, context.Canceled: 2, refused: 21} {
+		synctest.Test(t, func(t *testing.T) {
+			c, err := newTileCache(1 << 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.close()
+			k := keyOf("a", 1)
+			var mu sync.Mutex
+			rendered := 0
+			render := func() {
+				mu.Lock()
+				rendered++
+				mu.Unlock()
+			}
+			end := make(chan struct{})
 			var group sync.WaitGroup
 			group.Go(func() {
 				_, err := c.getOrCut(t.Context(), k, func() (*cachedTile, error) {
-					cuts.Add(1)
-					close(begun)
+					render()
 					<-end
-					if test.first != nil {
-						return nil, test.first
-					}
-					return newCachedTile(k, []byte("x")), nil
+					return newCachedTile(k, []byte("x")), first
 				})
-				if !errors.Is(err, test.first) {
+				if !errors.Is(err, first) {
 					t.Errorf("the first: %v", err)
 				}
 			})
-			<-begun
+			synctest.Wait()
+			others := make(chan struct{})
 			for range 20 {
 				group.Go(func() {
 					tile, err := c.getOrCut(t.Context(), k, func() (*cachedTile, error) {
-						cuts.Add(1)
-						time.Sleep(100 * time.Millisecond) // long enough for the others to join
+						render()
+						<-others
 						return newCachedTile(k, []byte("x")), nil
 					})
 					if err != nil || string(tile.Data) != "x" {
@@ -121,11 +115,13 @@ func TestTogether(t *testing.T) {
 					}
 				})
 			}
-			time.Sleep(100 * time.Millisecond)
+			synctest.Wait() // all have joined the first
 			close(end)
+			synctest.Wait() // and then one another
+			close(others)
 			group.Wait()
-			if cuts.Load() != test.cuts {
-				t.Errorf("%d cuts, want %d", cuts.Load(), test.cuts)
+			if rendered != want {
+				t.Errorf("the first ends with %v: rendered %d times, want %d", first, rendered, want)
 			}
 		})
 	}
