@@ -115,7 +115,7 @@ func chainPlaces(random *rand.Rand, n int, roads ...*roadgraph.Graph) []chainPla
 		if kind := i % 7; kind < 2*len(roads) {
 			g := roads[kind%len(roads)]
 			for {
-				segment := uint32(random.IntN(g.Edges()))
+				segment := uint32(random.IntN(g.NumBaseEdges()))
 				if !g.Begins(segment) {
 					continue
 				}

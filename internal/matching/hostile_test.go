@@ -21,7 +21,7 @@ import (
 
 // network is the sections of a road network, as they are in a region file.
 type network struct {
-	edges  []roadgraph.Edge
+	edges  []roadgraph.BaseEdge
 	shape  []uint32
 	turns  []uint32
 	copies []roadgraph.Copy
@@ -50,7 +50,7 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 	tb.Helper()
 	f := roadgraphtest.Compile(tb, d)
 	return &network{
-		section[roadgraph.Edge](tb, f, roadgraph.EdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
+		section[roadgraph.BaseEdge](tb, f, roadgraph.BaseEdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
 		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.Copy](tb, f, roadgraph.CopiesSection),
 		section[roadgraph.Road](tb, f, roadgraph.RoadsSection),
 		section[roadgraph.Kind](tb, f, roadgraph.KindsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
@@ -63,7 +63,7 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
 	var w region.Writer
-	region.Add(&w, roadgraph.EdgesSection, n.edges)
+	region.Add(&w, roadgraph.BaseEdgesSection, n.edges)
 	region.Add(&w, roadgraph.ShapeSection, n.shape)
 	region.Add(&w, roadgraph.TurnsSection, n.turns)
 	region.Add(&w, roadgraph.CopiesSection, n.copies)
@@ -123,7 +123,7 @@ func TestHostileRegion(t *testing.T) {
 				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
 			}
 			for i := range leaves {
-				leaves[i].Edge, leaves[i].Skip = uint16(i%boxtree.Fanout), 0
+				leaves[i].BaseEdge, leaves[i].Skip = uint16(i%boxtree.Fanout), 0
 				leaves[i].About = roadgraph.AboutLeaf(1, mapdata.Car)
 			}
 			n.index(leaves)

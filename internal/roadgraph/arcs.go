@@ -1,6 +1,6 @@
 package roadgraph
 
-// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all edges
+// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all base edges
 // come copies; see Copy.
 type Arc struct {
 	Length   uint32 // millimetres
@@ -12,20 +12,20 @@ type Arc struct {
 // Head is where an arc ends.
 type Head struct {
 	EndLat, EndLon int32  // 1e-7 degrees
-	edge           uint32 // the arc's last one
+	baseEdge       uint32 // the arc's last one
 }
 
 // Arc returns an arc.
 func (g *Graph) Arc(arc uint32) (a Arc) {
 	a.Base = g.Base(arc)
 	segment, backward := a.Base>>1, a.Base&1 == 1
-	first := g.edges.At(int(segment))
-	var last *Edge
-	a.edge, last, a.Length = g.run(segment, first)
+	first := g.baseEdges.At(int(segment))
+	var last *BaseEdge
+	a.baseEdge, last, a.Length = g.run(segment, first)
 	if backward {
-		a.edge, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
+		a.baseEdge, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
 	} else {
-		end := g.end(a.edge, last)
+		end := g.end(a.baseEdge, last)
 		a.EndLat, a.EndLon = end.lat, end.lon
 	}
 	reversed := first.Flags&Reversed != 0
@@ -35,7 +35,7 @@ func (g *Graph) Arc(arc uint32) (a Arc) {
 
 // Base is the arc that an arc is a copy of, or the arc itself.
 func (g *Graph) Base(arc uint32) uint32 {
-	if edges := uint32(g.Edges()); arc>>1 >= edges {
+	if edges := uint32(g.NumBaseEdges()); arc>>1 >= edges {
 		return g.copies.At(int(arc - 2*edges)).Arc
 	}
 	return arc
@@ -74,8 +74,8 @@ func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
 	return turns
 }
 
-// own is the arc by which the last edge of an arc is travelled.
-func (a *Arc) own() uint32 { return a.edge<<1 | a.Base&1 }
+// own is the arc by which the last base edge of an arc is travelled.
+func (a *Arc) own() uint32 { return a.baseEdge<<1 | a.Base&1 }
 
 // turnOf is the turn of a word of an arc; where it is farTurn, its target is still to be read.
 func turnOf(word, own uint32, a *Arc) Turn {
@@ -91,18 +91,18 @@ func turnOf(word, own uint32, a *Arc) Turn {
 func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n int) {
 	var first, end uint32
 	if arc != a.Base {
-		i := int(arc) - 2*g.Edges()
+		i := int(arc) - 2*g.NumBaseEdges()
 		first, end = g.copies.At(i).FirstTurn, g.copies.At(i+1).FirstTurn
 	} else {
-		e := g.edges.At(int(a.edge))
-		first, end = e.FirstTurn, g.edges.At(int(a.edge)+1).FirstTurn
+		e := g.baseEdges.At(int(a.baseEdge))
+		first, end = e.FirstTurn, g.baseEdges.At(int(a.baseEdge)+1).FirstTurn
 		count := uint32(e.Flags >> wordsAt & manyWords)
 		split := first + count
 		if count == manyWords {
 			split = g.countWords(first, end)
 		}
 		if split > end {
-			g.foreign("an edge has more turns at its end than it has")
+			g.foreign("an base has more turns at its end than it has")
 		}
 		if a.Base&1 == 0 {
 			end = split
@@ -120,10 +120,10 @@ func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n in
 	return words, back, n + len(words)
 }
 
-// countWords finds where the turns at the beginning of an edge begin.
+// countWords finds where the turns at the beginning of an base edge begin.
 func (g *Graph) countWords(first, end uint32) uint32 {
 	if end-first > 2*MaxTurns {
-		g.foreign("an edge has too many turns")
+		g.foreign("an base has too many turns")
 	}
 	words := g.turns.Range(int(first), int(end))
 	for i := 0; i < len(words); i++ {
@@ -154,13 +154,13 @@ func (g *Graph) Copies(base uint32) (first, last uint32) {
 			g.foreign("an arc has too many copies")
 		}
 	}
-	originals := uint32(2 * g.Edges())
+	originals := uint32(2 * g.NumBaseEdges())
 	return originals + uint32(i), originals + uint32(j)
 }
 
 // Length is that of an arc in millimetres.
 func (g *Graph) Length(arc uint32) uint32 {
 	segment := g.Base(arc) >> 1
-	_, _, length := g.run(segment, g.edges.At(int(segment)))
+	_, _, length := g.run(segment, g.baseEdges.At(int(segment)))
 	return length
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Control is what a point of an edge's shape makes those do who pass it. Where edges meet, each of them has it.
+// Control is what a point of an base edge's shape makes those do who pass it. Where base edges meet, each of them has it.
 type Control struct {
-	Edge  uint32
-	Point uint16 // of the edge's shape, from 0 on
-	Flags ControlFlags
-	_     uint8
+	BaseEdge uint32
+	Point    uint16 // of the base edge's shape, from 0 on
+	Flags    ControlFlags
+	_        uint8
 }
 
 // ControlFlags say what there is at a point, and for whom.
@@ -25,7 +25,7 @@ const (
 	GiveWay
 	Crossing // where people walk across
 	// Along and Against say that all but the crossing is only for those who travel in this direction: in the file and in
-	// a segment along and against the edge, in a node's tags along and against the way.
+	// a segment along and against the base edge, in a node's tags along and against the way.
 	Along
 	Against
 )
@@ -54,7 +54,7 @@ func AppendDetail(text []byte, key, value string) []byte {
 	return text
 }
 
-// extras are the sections that neither matching nor routing along edges needs.
+// extras are the sections that neither matching nor routing along base edges needs.
 type extras struct {
 	controls region.View[Control]
 	details  region.View[Details]
@@ -64,30 +64,30 @@ type extras struct {
 // Controls appends the controls of a segment, with the numbers of their points in the segment's Shape.
 func (g *Graph) Controls(segment uint32, controls []Control) []Control {
 	points := 0
-	for edge := segment; ; edge++ {
-		for i := firstOf(&g.controls, edge, func(c *Control) uint32 { return c.Edge }); i < g.controls.Len(); i++ {
+	for base := segment; ; base++ {
+		for i := firstOf(&g.controls, base, func(c *Control) uint32 { return c.BaseEdge }); i < g.controls.Len(); i++ {
 			c := *g.controls.At(i)
-			if c.Edge != edge {
+			if c.BaseEdge != base {
 				break
 			}
-			if c.Point == 0 && edge != segment {
-				continue // the edge before has it as its last one
+			if c.Point == 0 && base != segment {
+				continue // the base edge before has it as its last one
 			}
 			c.Point += uint16(points)
 			controls = append(controls, c)
 		}
-		points += g.pieces(edge)
-		if !g.goesOn(segment, edge) {
+		points += g.pieces(base)
+		if !g.goesOn(segment, base) {
 			return controls
 		}
 	}
 }
 
-// pieces is how many pieces the shape of an edge has.
-func (g *Graph) pieces(edge uint32) (n int) {
-	e := g.edges.At(int(edge))
+// pieces is how many pieces the shape of an base edge has.
+func (g *Graph) pieces(base uint32) (n int) {
+	e := g.baseEdges.At(int(base))
 	at := position{e.Lat, e.Lon}
-	for words := g.words(edge, e); len(words) > 0; n++ {
+	for words := g.words(base, e); len(words) > 0; n++ {
 		words = at.next(words)
 	}
 	return n

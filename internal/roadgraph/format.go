@@ -6,22 +6,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/mapdata"
 )
 
-// A region has one road network for all modes of travel. Its ways are cut into edges where the network of any mode
-// has a junction. Were edges all there is, each footpath that meets a street would cut the street in two, and cars
-// would search several times as many arcs; so each mode sees segments, runs of edges that follow one another in the
-// file, and an edge says for which modes a segment begins with it. The number of a segment is that of its first edge.
+// A region has one road network for all modes of travel. Its ways are cut into base edges where the network of any mode
+// has a junction. Were base edges all there is, each footpath that meets a street would cut the street in two, and cars
+// would search several times as many arcs; so each mode sees segments, runs of base edges that follow one another in the
+// file, and an base edge says for which modes a segment begins with it. The number of a segment is that of its first base edge.
 
 // The sections of a road network.
 const (
-	EdgesSection  = "roads.edges"  // of Edge, one more than there are
-	ShapeSection  = "roads.shape"  // of uint32; see AppendShape
-	TurnsSection  = "roads.turns"  // of uint32; see AppendTurn
-	CopiesSection = "roads.copies" // of Copy, one more than there are; by mode, then arc
-	RoadsSection  = "roads.ways"   // of Road
-	KindsSection  = "roads.kinds"  // of Kind
-	NamesSection  = "roads.names"  // of bytes; see Graph.Text
+	BaseEdgesSection = "roads.edges"  // of BaseEdge, one more than there are
+	ShapeSection     = "roads.shape"  // of uint32; see AppendShape
+	TurnsSection     = "roads.turns"  // of uint32; see AppendTurn
+	CopiesSection    = "roads.copies" // of Copy, one more than there are; by mode, then arc
+	RoadsSection     = "roads.ways"   // of Road
+	KindsSection     = "roads.kinds"  // of Kind
+	NamesSection     = "roads.names"  // of bytes; see Graph.Text
 
-	ControlsSection   = "roads.controls"    // of Control, by edge and point
+	ControlsSection   = "roads.controls"    // of Control, by base edge and point
 	DetailsSection    = "roads.details"     // of Details, by road
 	DetailTextSection = "roads.detail.text" // of bytes, as the names; see AppendDetail
 )
@@ -29,18 +29,18 @@ const (
 // Index is the names of the sections of an index to snap by.
 type Index struct {
 	Leaves string // of Leaf
-	Groups string // of uint32, for each boxtree.Fanout leaves: what the edges of these are counted from
+	Groups string // of uint32, for each boxtree.Fanout leaves: what the base edges of these are counted from
 	Boxes  string // of boxtree.Box: of each group of leaves, then of the levels above
 }
 
-// Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are
+// Indexes are those of the base edges that cars may travel, and of the others: where there are many paths, those who are
 // in a car do not look at them.
 var Indexes = [2]Index{{"roads.leaves", "roads.groups", "roads.boxes"},
 	{"roads.paths.leaves", "roads.paths.groups", "roads.paths.boxes"}}
 
-// Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so
-// that shape and turns of edge i end where those of i+1 begin.
-type Edge struct {
+// BaseEdge is a stretch of one way, of at most MaxEdgeShape pieces. One more base edge, for no mode, stands after the last, so
+// that shape and turns of base edge i end where those of i+1 begin.
+type BaseEdge struct {
 	Lat, Lon int32 // where it begins, in 1e-7 degrees
 	// EndNorth and EndEast are where it ends from there, in 1e-7 degrees; EndNorth is FarEnd where that does not fit.
 	EndNorth, EndEast int16
@@ -48,16 +48,16 @@ type Edge struct {
 	FirstTurn         uint32 // of those at its end first, then of those at its beginning
 	Length            uint32 // millimetres
 	Road              uint32
-	Flags             EdgeFlags
+	Flags             BaseEdgeFlags
 }
 
-// FarEnd says that an edge's end is to be found by its shape.
+// FarEnd says that an base edge's end is to be found by its shape.
 const FarEnd = math.MinInt16
 
-// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest bits what WithTurns adds.
-type EdgeFlags uint32
+// BaseEdgeFlags are sets of modes, of three bits each, Reversed, and in the highest bits what WithTurns adds.
+type BaseEdgeFlags uint32
 
-// Where each set of modes is in EdgeFlags.
+// Where each set of modes is in BaseEdgeFlags.
 const (
 	OpenForward   = 3 * iota // those who may travel it forward
 	OpenBackward             // and backward
@@ -70,30 +70,30 @@ const (
 	setBits
 )
 
-// Reversed says that an edge runs against its way.
-const Reversed EdgeFlags = 1 << setBits
+// Reversed says that an base edge runs against its way.
+const Reversed BaseEdgeFlags = 1 << setBits
 
-// What is in EdgeFlags above Reversed.
+// What is in BaseEdgeFlags above Reversed.
 const (
-	wordsAt   = setBits + 1 // how many words of the turns are those at the edge's end
+	wordsAt   = setBits + 1 // how many words of the turns are those at the base edge's end
 	manyWords = 0x1f        // there: as many or more, and they are to be counted
 	turnsBack = wordsAt + 5 // whether its end has the usual turn back, and above that its beginning
 )
 
-// WithTurns adds how many words of an edge's turns are those at its end, and which of its ends, the last one and the
-// first, have the usual turn back: all who may travel the edge both ways may turn there, and no word says so.
-func (f EdgeFlags) WithTurns(words int, back [2]bool) EdgeFlags {
+// WithTurns adds how many words of an base edge's turns are those at its end, and which of its ends, the last one and the
+// first, have the usual turn back: all who may travel the base edge both ways may turn there, and no word says so.
+func (f BaseEdgeFlags) WithTurns(words int, back [2]bool) BaseEdgeFlags {
 	for i, usual := range back {
 		if usual {
 			f |= 1 << (turnsBack + i)
 		}
 	}
-	return f | EdgeFlags(min(words, manyWords))<<wordsAt
+	return f | BaseEdgeFlags(min(words, manyWords))<<wordsAt
 }
 
-// backWord is the usual turn back of an arc that travels the edge as its last one: 0 where it has none. It comes after
+// backWord is the usual turn back of an arc that travels the base edge as its last one: 0 where it has none. It comes after
 // all other turns.
-func (f EdgeFlags) backWord(backward uint32) uint32 {
+func (f BaseEdgeFlags) backWord(backward uint32) uint32 {
 	both := f.Modes(OpenForward) & f.Modes(OpenBackward)
 	if f>>turnsBack>>backward&1 == 0 || both == 0 {
 		return 0
@@ -102,17 +102,17 @@ func (f EdgeFlags) backWord(backward uint32) uint32 {
 }
 
 // FlagsOf returns flags with a set of modes in its place.
-func FlagsOf(set int, modes mapdata.Modes) EdgeFlags { return EdgeFlags(modes) << set }
+func FlagsOf(set int, modes mapdata.Modes) BaseEdgeFlags { return BaseEdgeFlags(modes) << set }
 
-// Modes is a set of modes of an edge.
-func (f EdgeFlags) Modes(set int) mapdata.Modes { return mapdata.Modes(f>>set) & allModes }
+// Modes is a set of modes of an base edge.
+func (f BaseEdgeFlags) Modes(set int) mapdata.Modes { return mapdata.Modes(f>>set) & allModes }
 
 const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
 
-// Open are the modes that may travel an edge at all.
-func (f EdgeFlags) Open() mapdata.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
+// Open are the modes that may travel an base edge at all.
+func (f BaseEdgeFlags) Open() mapdata.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
 
-// Road is what the edges of one way have in common.
+// Road is what the base edges of one way have in common.
 type Road struct {
 	WayLow, WayHigh uint32 // of the way's id
 	Name            uint32 // see Graph.Text
@@ -135,7 +135,7 @@ type Kind struct {
 
 // Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so
 // that which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all
-// edges.
+// base edges.
 type Copy struct {
 	Mode      uint32 // of mapdata.Modes
 	Arc       uint32 // the arc that it is a copy of
@@ -171,17 +171,17 @@ const RoadFlags = 2
 // Has reports whether all of the given flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
-// Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of
-// its group of boxtree.Fanout leaves, rounded outwards. Where the next edge is too far from the first one of its group,
+// Leaf is an entry of the snapping index: up to LeafShape pieces of an base edge's shape. Its box is in 255ths of that of
+// its group of boxtree.Fanout leaves, rounded outwards. Where the next base edge is too far from the first one of its group,
 // leaves for no mode fill the group.
 type Leaf struct {
-	Edge                   uint16    // from the group's on
-	Skip                   uint8     // words of the edge's shape before the first piece
+	BaseEdge               uint16    // from the group's on
+	Skip                   uint8     // words of the base edge's shape before the first piece
 	About                  LeafAbout // see AboutLeaf
 	MinX, MinY, MaxX, MaxY uint8
 }
 
-// LeafAbout is how many pieces a leaf has, less one, and above that the modes that may travel the edge.
+// LeafAbout is how many pieces a leaf has, less one, and above that the modes that may travel the base edge.
 type LeafAbout uint8
 
 const leafModes = 3
@@ -196,15 +196,15 @@ func (a LeafAbout) modes() mapdata.Modes { return mapdata.Modes(a >> leafModes) 
 
 // What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
 const (
-	MaxEdgeShape = 64      // pieces of an edge's shape
-	MaxShape     = 4096    // points of a segment
-	MaxTurns     = 1 << 20 // of an arc
-	MaxCopies    = 4096    // of an arc
+	MaxBaseEdgeSegments = 64      // pieces of an base edge's shape
+	MaxShape            = 4096    // points of a segment
+	MaxTurns            = 1 << 20 // of an arc
+	MaxCopies           = 4096    // of an arc
 	// LeafShape: a street of a few pieces is one leaf, while a long winding road is several with boxes that are small.
 	LeafShape = 8
 )
 
-// Box edges of leaves are this many parts of their group's.
+// Box base edges of leaves are this many parts of their group's.
 const BoxParts = 255
 
 // TurningBack is the angle of turning round on the same road.
@@ -222,9 +222,9 @@ type Turn struct {
 	Enters bool
 }
 
-// A turn is a word: from the lowest bit its angle, who may take it, whether it is at the beginning of its edge, Enters,
+// A turn is a word: from the lowest bit its angle, who may take it, whether it is at the beginning of its base edge, Enters,
 // and its target less its own arc, both as numbers of arcs; or farTurn, and the target is the next word. Its own arc is
-// here that by which the edge itself is travelled, of whatever segment it is part. Turning round with a difference of 0
+// here that by which the base edge itself is travelled, of whatever segment it is part. Turning round with a difference of 0
 // leads to the segment's other arc.
 const (
 	turnModes    = 8

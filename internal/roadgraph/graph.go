@@ -23,17 +23,17 @@ type Graph struct {
 	path string
 	mode mapdata.Modes
 	bit  int // of it in a set of modes
-	// open are the flags of which an edge has any that the mode may travel, begins the flag of one that begins a segment.
-	open, begins EdgeFlags
+	// open are the flags of which an base edge has any that the mode may travel, begins the flag of one that begins a segment.
+	open, begins BaseEdgeFlags
 
-	edges  region.View[Edge]
-	shape  region.View[uint32]
-	turns  region.View[uint32]
-	copies region.View[Copy]
-	roads  region.View[Road]
-	kinds  region.View[Kind]
-	names  region.View[byte]
-	index  []index // of its edges
+	baseEdges region.View[BaseEdge]
+	shape     region.View[uint32]
+	turns     region.View[uint32]
+	copies    region.View[Copy]
+	roads     region.View[Road]
+	kinds     region.View[Kind]
+	names     region.View[byte]
+	index     []index // of its base edges
 	extras
 }
 
@@ -55,7 +55,7 @@ func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 		open:   FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
 		begins: FlagsOf(Begins, mode)}
 	for _, err := range []error{
-		open(f, EdgesSection, &g.edges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
+		open(f, BaseEdgesSection, &g.baseEdges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
 		open(f, CopiesSection, &g.copies), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
 		open(f, KindsSection, &g.kinds),
 		open(f, ControlsSection, &g.controls), open(f, DetailsSection, &g.details), open(f, DetailTextSection, &g.texts),
@@ -99,43 +99,43 @@ func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
 	return err
 }
 
-// Edges is the number of edges of all modes. The numbers of segments are below it.
-func (g *Graph) Edges() int { return max(g.edges.Len()-1, 0) }
+// Edges is the number of base edges of all modes. The numbers of segments are below it.
+func (g *Graph) NumBaseEdges() int { return max(g.baseEdges.Len()-1, 0) }
 
 // Arcs is a number that those of all arcs, copies included, are below.
-func (g *Graph) Arcs() int { return 2*g.Edges() + max(g.copies.Len()-1, 0) }
+func (g *Graph) NumStates() int { return 2*g.NumBaseEdges() + max(g.copies.Len()-1, 0) }
 
-// Begins reports whether a segment begins with an edge.
-func (g *Graph) Begins(edge uint32) bool {
-	return g.begin(g.edges.At(int(edge)).Flags)
+// Begins reports whether a segment begins with an base edge.
+func (g *Graph) Begins(base uint32) bool {
+	return g.begin(g.baseEdges.At(int(base)).Flags)
 }
 
 // Segments yields all segments in the order of their numbers.
 func (g *Graph) Segments() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		for edge := range uint32(g.Edges()) {
-			if g.Begins(edge) && !yield(edge) {
+		for base := range uint32(g.NumBaseEdges()) {
+			if g.Begins(base) && !yield(base) {
 				return
 			}
 		}
 	}
 }
 
-func (g *Graph) begin(f EdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
+func (g *Graph) begin(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
 
-// goesOn reports whether a segment goes on with the next edge after one of its edges.
-func (g *Graph) goesOn(segment, edge uint32) bool {
-	if !g.on(g.edges.At(int(edge) + 1).Flags) {
+// goesOn reports whether a segment goes on with the next base edge after one of its base edges.
+func (g *Graph) goesOn(segment, base uint32) bool {
+	if !g.on(g.baseEdges.At(int(base) + 1).Flags) {
 		return false
 	}
-	if edge-segment > MaxShape {
+	if base-segment > MaxShape {
 		g.foreign("a segment has too many edges")
 	}
 	return true
 }
 
-// on reports whether an edge goes on with the segment of the edge before it.
-func (g *Graph) on(f EdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
+// on reports whether an base edge goes on with the segment of the base edge before it.
+func (g *Graph) on(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
 
 // foreign ends the reading of a file that the compiler has not made.
 func (g *Graph) foreign(problem string) {
@@ -155,7 +155,7 @@ type Segment struct {
 
 // Segment returns a segment.
 func (g *Graph) Segment(i uint32) Segment {
-	first := g.edges.At(int(i))
+	first := g.baseEdges.At(int(i))
 	head, last, length := g.run(i, first)
 	r := g.roads.At(int(first.Road))
 	kind := g.kind(r)
@@ -171,8 +171,8 @@ func (g *Graph) Segment(i uint32) Segment {
 	}
 }
 
-// flags are those of a segment that its first edge knows.
-func (g *Graph) flags(f EdgeFlags) Flags {
+// flags are those of a segment that its first base edge knows.
+func (g *Graph) flags(f BaseEdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
 	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasCopies) |
@@ -180,24 +180,24 @@ func (g *Graph) flags(f EdgeFlags) Flags {
 		is(OwnedForward, PrivateForward) | is(OwnedBackward, PrivateBackward)
 }
 
-// run goes through the edges of a segment: its last one, and the length of all in millimetres.
-func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, length uint32) {
-	last, edge = segment, first
+// run goes through the base edges of a segment: its last one, and the length of all in millimetres.
+func (g *Graph) run(segment uint32, first *BaseEdge) (last uint32, base *BaseEdge, length uint32) {
+	last, base = segment, first
 	sum := uint64(first.Length)
-	for next := g.edges.At(int(last) + 1); g.on(next.Flags); next = g.edges.At(int(last) + 1) {
+	for next := g.baseEdges.At(int(last) + 1); g.on(next.Flags); next = g.baseEdges.At(int(last) + 1) {
 		if last++; last-segment > MaxShape {
 			g.foreign("a segment has too many edges")
 		}
-		edge = next
-		sum += uint64(edge.Length)
+		base = next
+		sum += uint64(base.Length)
 	}
-	return last, edge, clamp(sum)
+	return last, base, clamp(sum)
 }
 
 // Speed is the free speed on an arc in km/h.
 func (g *Graph) Speed(arc uint32) uint8 {
 	segment, forward := g.SegmentOf(arc)
-	along := g.edges.At(int(segment)).Flags&Reversed == 0
+	along := g.baseEdges.At(int(segment)).Flags&Reversed == 0
 	return g.speed(g.kind(g.road(segment)), along == forward)
 }
 

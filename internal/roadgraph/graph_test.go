@@ -237,8 +237,8 @@ func TestProperties(t *testing.T) {
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
 	g := town.Open(t)
-	if n := len(roadgraphtest.Segments(g)); n != 2 || g.Arcs() != 4 {
-		t.Fatalf("%d segments, %d arcs", n, g.Arcs())
+	if n := len(roadgraphtest.Segments(g)); n != 2 || g.NumStates() != 4 {
+		t.Fatalf("%d segments, %d arcs", n, g.NumStates())
 	}
 	for i := range uint32(2) {
 		s := g.Segment(i)
@@ -334,7 +334,7 @@ func TestOpenWithoutRoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(g.Near(45, 9, 1e6, nil)); g.Edges() != 0 || g.Arcs() != 0 || n != 0 {
-		t.Errorf("%d edges, %d arcs, %d hits", g.Edges(), g.Arcs(), n)
+	if n := len(g.Near(45, 9, 1e6, nil)); g.NumBaseEdges() != 0 || g.NumStates() != 0 || n != 0 {
+		t.Errorf("%d edges, %d arcs, %d hits", g.NumBaseEdges(), g.NumStates(), n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their edges. All modes have
+// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their base edges. All modes have
 // it in common: a leaf says whose it is.
 
 // Hit is a place on a segment that is near a position.
@@ -97,7 +97,7 @@ func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
 
 // snapper is one search; its hits have squared distances.
 type snapper struct {
-	found func(edge uint32) // takes those of leaves whose boxes overlap the query; nil where they are to be measured
+	found func(base uint32) // takes those of leaves whose boxes overlap the query; nil where they are to be measured
 
 	g     *Graph
 	index *index
@@ -147,9 +147,9 @@ func (s *snapper) group(number uint32, box *boxtree.Box) {
 		case l.About.modes()&s.g.mode == 0 ||
 			int(l.MinX) > maxX || int(l.MaxX) < minX || int(l.MinY) > maxY || int(l.MaxY) < minY:
 		case s.found != nil:
-			s.found(from + uint32(l.Edge))
+			s.found(from + uint32(l.BaseEdge))
 		default:
-			s.leaf(from+uint32(l.Edge), l)
+			s.leaf(from+uint32(l.BaseEdge), l)
 		}
 	}
 }
@@ -166,11 +166,11 @@ func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 	return from, to
 }
 
-// leaf measures the pieces of a leaf of an edge.
-func (s *snapper) leaf(edge uint32, l *Leaf) {
+// leaf measures the pieces of a leaf of an base edge.
+func (s *snapper) leaf(base uint32, l *Leaf) {
 	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
-	e := s.g.edges.At(int(edge))
-	shape := s.g.words(edge, e)
+	e := s.g.baseEdges.At(int(base))
+	shape := s.g.words(base, e)
 	words := shape
 	at := position{e.Lat, e.Lon}
 	for rest := len(words) - int(l.Skip); len(words) > rest; {
@@ -197,14 +197,14 @@ func (s *snapper) leaf(edge uint32, l *Leaf) {
 		ax, ay = bx, by
 	}
 	if piece >= 0 {
-		s.hit(edge, e, shape, int(l.Skip)+piece, share, best)
+		s.hit(base, e, shape, int(l.Skip)+piece, share, best)
 	}
 }
 
-// hit notes the place at a share of a piece of an edge's shape, which begins behind some of its words, unless there
+// hit notes the place at a share of a piece of an base edge's shape, which begins behind some of its words, unless there
 // is a nearer one on the same segment.
-func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squared float64) {
-	segment := s.segment(edge, e)
+func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share, squared float64) {
+	segment := s.segment(base, e)
 	known := -1
 	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
 		if s.hits[i].Segment == segment {
@@ -217,7 +217,7 @@ func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squ
 	}
 	h := Hit{Segment: segment, Distance: squared}
 	if s.offsets {
-		h.Offset = s.offset(segment, edge, e, words, skip, share)
+		h.Offset = s.offset(segment, base, e, words, skip, share)
 	}
 	if known >= 0 {
 		s.hits[known] = h
@@ -227,26 +227,26 @@ func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squ
 }
 
 // offset is that of such a place on its segment.
-func (s *snapper) offset(segment, edge uint32, e *Edge, words []uint32, skip int, share float64) uint32 {
+func (s *snapper) offset(segment, base uint32, e *BaseEdge, words []uint32, skip int, share float64) uint32 {
 	begin := uint64(0)
-	for before := segment; before < edge; before++ {
-		begin += uint64(s.g.edges.At(int(before)).Length)
+	for before := segment; before < base; before++ {
+		begin += uint64(s.g.baseEdges.At(int(before)).Length)
 	}
 	metres, piece := s.ruler.along(position{e.Lat, e.Lon}, words, skip)
 	return offsetAt(begin, metres+share*piece, e)
 }
 
-// segment is the one that an edge is part of.
-func (s *snapper) segment(edge uint32, e *Edge) uint32 {
-	segment := edge
+// segment is the one that an base edge is part of.
+func (s *snapper) segment(base uint32, e *BaseEdge) uint32 {
+	segment := base
 	for e.Flags&s.g.begins == 0 {
-		if segment == 0 || edge-segment > MaxShape {
+		if segment == 0 || base-segment > MaxShape {
 			s.g.foreign("a segment has no beginning")
 		}
 		segment--
-		e = s.g.edges.At(int(segment))
+		e = s.g.baseEdges.At(int(segment))
 	}
-	s.looked += int(edge-segment) / 16
+	s.looked += int(base-segment) / 16
 	return segment
 }
 

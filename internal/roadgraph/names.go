@@ -35,6 +35,6 @@ func (g *Graph) SameName(a, b uint32) bool {
 	return r.Name == s.Name && (r.Name != 0 || g.kind(r).Ref == g.kind(s).Ref)
 }
 
-func (g *Graph) road(segment uint32) *Road { return g.roads.At(int(g.edges.At(int(segment)).Road)) }
+func (g *Graph) road(segment uint32) *Road { return g.roads.At(int(g.baseEdges.At(int(segment)).Road)) }
 
 func (g *Graph) kind(r *Road) *Kind { return g.kinds.At(int(r.Kind)) }

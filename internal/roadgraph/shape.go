@@ -12,7 +12,7 @@ import (
 type Point struct {
 	Lat, Lon int32  // 1e-7 degrees
 	Offset   uint32 // millimetres from the segment's first point, along the shape
-	Road     uint32 // of the edge that begins or goes on here; see Graph.Way
+	Road     uint32 // of the base edge that begins or goes on here; see Graph.Way
 }
 
 // Location is the point's position in degrees.
@@ -21,7 +21,7 @@ func (p *Point) Location() orb.Point { return orb.Point{float64(p.Lon) / 1e7, fl
 // position is a place in 1e-7 degrees.
 type position struct{ lat, lon int32 }
 
-// The shape of an edge is a word for each of its points behind the first: how far north (in the lower half) and east of
+// The shape of an base edge is a word for each of its points behind the first: how far north (in the lower half) and east of
 // the one before it is, in 1e-7 degrees. Where that does not fit, the word is farPoint, and its latitude and longitude
 // are two more.
 const farPoint = 0x8000_8000
@@ -54,23 +54,23 @@ func (p *position) jump(words []uint32) []uint32 {
 	return words[3:]
 }
 
-// words is the shape of an edge.
-func (g *Graph) words(edge uint32, e *Edge) []uint32 {
-	first, end := e.FirstShape, g.edges.At(int(edge)+1).FirstShape
-	if end-first > 3*MaxEdgeShape {
-		g.foreign("an edge has too many points")
+// words is the shape of an base edge.
+func (g *Graph) words(base uint32, e *BaseEdge) []uint32 {
+	first, end := e.FirstShape, g.baseEdges.At(int(base)+1).FirstShape
+	if end-first > 3*MaxBaseEdgeSegments {
+		g.foreign("an base has too many points")
 	}
 	return g.shape.Range(int(first), int(end))
 }
 
-// end is where an edge ends.
-func (g *Graph) end(edge uint32, e *Edge) position {
+// end is where an base edge ends.
+func (g *Graph) end(base uint32, e *BaseEdge) position {
 	p := position{e.Lat, e.Lon}
 	if e.EndNorth != FarEnd {
 		p.lat, p.lon = p.lat+int32(e.EndNorth), sphere.Longitude(int64(p.lon)+int64(e.EndEast))
 		return p
 	}
-	for words := g.words(edge, e); len(words) > 0; {
+	for words := g.words(base, e); len(words) > 0; {
 		words = p.next(words)
 	}
 	return p
@@ -79,28 +79,28 @@ func (g *Graph) end(edge uint32, e *Edge) position {
 // Shape appends the line of a segment, from its first end to its last: at least two points.
 func (g *Graph) Shape(segment uint32, line []Point) []Point {
 	first, begin := len(line), uint64(0)
-	for edge := segment; ; edge++ {
-		e := g.edges.At(int(edge))
-		if line = g.appendEdge(line, first, edge, e, begin); len(line)-first > MaxShape {
+	for base := segment; ; base++ {
+		e := g.baseEdges.At(int(base))
+		if line = g.appendEdge(line, first, base, e, begin); len(line)-first > MaxShape {
 			g.foreign("a segment has too many points")
 		}
 		begin += uint64(e.Length)
-		if !g.goesOn(segment, edge) {
+		if !g.goesOn(segment, base) {
 			return line
 		}
 	}
 }
 
-// appendEdge appends the points of an edge to the line of its segment, which begins at first. The edge begins where the
+// appendEdge appends the points of an base edge to the line of its segment, which begins at first. The base edge begins where the
 // one before ends.
-func (g *Graph) appendEdge(line []Point, first int, edge uint32, e *Edge, begin uint64) []Point {
+func (g *Graph) appendEdge(line []Point, first int, base uint32, e *BaseEdge, begin uint64) []Point {
 	at := position{e.Lat, e.Lon}
 	if len(line) == first {
 		line = append(line, Point{Lat: at.lat, Lon: at.lon})
 	}
 	line[len(line)-1].Road = e.Road
 	m, metres := newRuler(at.lat), 0.0
-	for words := g.words(edge, e); len(words) > 0; {
+	for words := g.words(base, e); len(words) > 0; {
 		from := at
 		words = at.next(words)
 		metres += m.distance(from, at)
@@ -110,9 +110,9 @@ func (g *Graph) appendEdge(line []Point, first int, edge uint32, e *Edge, begin 
 	return line
 }
 
-// offsetAt is the offset on a segment, in millimetres, of a place on an edge of it: so many metres from where the edge
+// offsetAt is the offset on a segment, in millimetres, of a place on an base edge of it: so many metres from where the base edge
 // begins, which is at an offset itself.
-func offsetAt(begin uint64, metres float64, e *Edge) uint32 {
+func offsetAt(begin uint64, metres float64, e *BaseEdge) uint32 {
 	return clamp(begin + min(uint64(metres*millimetres+0.5), uint64(e.Length)))
 }
 
@@ -122,15 +122,15 @@ func clamp(offset uint64) uint32 { return uint32(min(offset, math.MaxUint32)) }
 // is exactly these.
 func (g *Graph) At(segment uint32, metres float64) orb.Point {
 	offset := metres * millimetres
-	edge, begin := segment, uint64(0)
-	e := g.edges.At(int(edge))
-	for offset > float64(begin+uint64(e.Length)) && g.goesOn(segment, edge) {
+	base, begin := segment, uint64(0)
+	e := g.baseEdges.At(int(base))
+	for offset > float64(begin+uint64(e.Length)) && g.goesOn(segment, base) {
 		begin += uint64(e.Length)
-		edge++
-		e = g.edges.At(int(edge))
+		base++
+		e = g.baseEdges.At(int(base))
 	}
 	at, m, length, a := position{e.Lat, e.Lon}, newRuler(e.Lat), 0.0, clamp(begin)
-	for words := g.words(edge, e); len(words) > 0; {
+	for words := g.words(base, e); len(words) > 0; {
 		from := at
 		words = at.next(words)
 		length += m.distance(from, at)
@@ -155,13 +155,13 @@ func (g *Graph) At(segment uint32, metres float64) orb.Point {
 // point: its own number of metres, and its distance in metres.
 func (g *Graph) NearestOn(segment uint32, from, to float64, at orb.Point) (metres, distance float64) {
 	flat, squared, begin := newPlane(at.Lat(), at.Lon()), math.Inf(1), 0.0
-	for edge := segment; ; edge++ {
-		e := g.edges.At(int(edge))
+	for base := segment; ; base++ {
+		e := g.baseEdges.At(int(base))
 		end := begin + float64(e.Length)/millimetres
 		if end >= from && begin <= to {
 			p, m, a := position{e.Lat, e.Lon}, newRuler(e.Lat), begin
 			ax, ay := flat.xy(p)
-			for words := g.words(edge, e); len(words) > 0; {
+			for words := g.words(base, e); len(words) > 0; {
 				before := p
 				words = p.next(words)
 				bx, by := flat.xy(p)
@@ -179,7 +179,7 @@ func (g *Graph) NearestOn(segment uint32, from, to float64, at orb.Point) (metre
 				ax, ay, a = bx, by, b
 			}
 		}
-		if begin = end; !g.goesOn(segment, edge) {
+		if begin = end; !g.goesOn(segment, base) {
 			return metres, math.Sqrt(squared)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func (g *Graph) Within(box boxtree.Box, segments []uint32) []uint32 {
 	first := len(segments)
 	s := snapper{g: g, most: math.MaxInt, query: box}
-	s.found = func(edge uint32) { segments = append(segments, s.segment(edge, g.edges.At(int(edge)))) }
+	s.found = func(base uint32) { segments = append(segments, s.segment(base, g.baseEdges.At(int(base)))) }
 	for i := range g.index {
 		s.index = &g.index[i]
 		s.descend(s.index.tree.Height, 0, s.index.tree.Count[s.index.tree.Height])

@@ -26,7 +26,7 @@ type Router struct {
 
 // NewRouter returns a router on a road graph for cars.
 func NewRouter(g *roadgraph.Graph) *Router {
-	r := &Router{graph: g, travel: Driving, cost: make([]float64, g.Arcs()), parent: make([]int64, g.Arcs())}
+	r := &Router{graph: g, travel: Driving, cost: make([]float64, g.NumStates()), parent: make([]int64, g.NumStates())}
 	for i := range r.cost {
 		r.cost[i] = math.Inf(1)
 	}

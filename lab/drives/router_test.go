@@ -169,7 +169,7 @@ func city(tb testing.TB) *roadgraph.Graph {
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}
 	g := town.Open(tb)
-	if g.Arcs() == 2*g.Edges() {
+	if g.NumStates() == 2*g.NumBaseEdges() {
 		tb.Fatal("no restriction over a way acts in the city")
 	}
 	return g

@@ -47,7 +47,7 @@ func (l *leafWriter) flush(leaves int) error {
 	first := l.group[0].edge
 	for i, one := range l.group {
 		leaf, box := &group[i], &one.box
-		leaf.Edge, leaf.Skip = uint16(one.edge-first), uint8(one.skip)
+		leaf.BaseEdge, leaf.Skip = uint16(one.edge-first), uint8(one.skip)
 		leaf.About = roadgraph.AboutLeaf(one.pieces, one.modes)
 		leaf.MinX, leaf.MaxX = parts(box.MinX, box.MaxX, whole.MinX, whole.MaxX)
 		leaf.MinY, leaf.MaxY = parts(box.MinY, box.MaxY, whole.MinY, whole.MaxY)

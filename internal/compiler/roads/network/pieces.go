@@ -12,7 +12,7 @@ import (
 // pieces are the edges of some chains in a row, with all that can be made of them without those before. The numbers of
 // edges count from the first of these, and those of words of shapes, too.
 type pieces struct {
-	edges    []roadgraph.Edge // of roads by their numbers in Data
+	edges    []roadgraph.BaseEdge // of roads by their numbers in Data
 	shape    []uint32
 	leaves   [len(roadgraph.Indexes)][]leaf
 	meets    []meeting // two for each edge
@@ -57,7 +57,7 @@ func (p *pieces) chain(b *builder, of *chain) {
 		}
 		number, m := uint32(len(p.edges)), b.modes(c.road)
 		first, last := p.line[0], p.line[len(p.line)-1]
-		edge := roadgraph.Edge{Lat: first.Lat, Lon: first.Lon, FirstShape: uint32(len(p.shape)), Road: c.road,
+		edge := roadgraph.BaseEdge{Lat: first.Lat, Lon: first.Lon, FirstShape: uint32(len(p.shape)), Road: c.road,
 			Flags: edgeFlags(&b.roads[c.road], c.step < 0) | roadgraph.FlagsOf(roadgraph.Begins, begins&m)}
 		edge.EndNorth, edge.EndEast = endOf(first, last)
 		for i, to := range p.line[1:] {
@@ -111,7 +111,7 @@ func (p *pieces) control(b *builder, edge uint32, against bool) {
 			if against {
 				flags = flags.Reversed()
 			}
-			p.controls = append(p.controls, roadgraph.Control{Edge: edge, Point: uint16(i), Flags: flags})
+			p.controls = append(p.controls, roadgraph.Control{BaseEdge: edge, Point: uint16(i), Flags: flags})
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (p *pieces) addShape(edge uint32, m mapdata.Modes) {
 
 const halfTurn = 1_800_000_000 // 180° in 1e-7 degrees
 
-func edgeFlags(r *Road, against bool) (flags roadgraph.EdgeFlags) {
+func edgeFlags(r *Road, against bool) (flags roadgraph.BaseEdgeFlags) {
 	a := r.Attributes
 	if against {
 		a = reversed(a)

@@ -117,13 +117,13 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 type turnWriter struct {
 	*builder
 	*automaton
-	edges []roadgraph.Edge
+	edges []roadgraph.BaseEdge
 	words []uint32
 	group []uint32 // ends of edges at a node
 }
 
 // edge makes the turns of an edge. It notes where they begin, counted from those of the first of the edges.
-func (w *turnWriter) edge(number uint32, edge *roadgraph.Edge) error {
+func (w *turnWriter) edge(number uint32, edge *roadgraph.BaseEdge) error {
 	edge.FirstTurn = uint32(len(w.words))
 	var back [2]bool
 	back[0] = w.turns(2*number+1, allModes, nothing)
