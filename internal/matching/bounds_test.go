@@ -26,7 +26,7 @@ const cell = 0.01 // degrees
 func densest(g *roadgraph.Graph) orb.Point {
 	counts := map[[2]int]int{}
 	var best [2]int
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		for _, p := range g.Shape(i, nil) {
 			l := p.Location()
 			at := [2]int{int(math.Floor(l.Lon() / cell)), int(math.Floor(l.Lat() / cell))}

@@ -28,9 +28,9 @@ type course struct {
 	before orb.Point // the last one of these
 	offset float64   // of the last coordinate, in metres from the beginning of its piece
 
-	segment, road uint32 // of the edge that was entered last, which is an edge of the drive
-	known         bool   // whether there is one
-	name          roadName
+	edge, road uint32 // of the segment that was entered last, which is an segment of the drive
+	known      bool   // whether there is one
+	name       roadName
 }
 
 // course gives a result its geometry, length and ways, and each of its tracepoints a coordinate.
@@ -71,24 +71,24 @@ func (c *course) travel(number int32) {
 	p := &c.s.drive[number]
 	c.s.shape = c.s.graph.Shape(p.base>>1, c.s.shape[:0])
 	shape := c.s.shape
-	// The edge of a shape is what lies between its point of this number and the next one.
-	edge, step, ahead, last := 0, 1, 1, len(shape)-2
+	// The segment of a shape is what lies between its point of this number and the next one.
+	segment, step, ahead, last := 0, 1, 1, len(shape)-2
 	offset := func(i int) float64 { return float64(shape[i].Offset) / 1000 }
 	if p.base&1 == 1 {
-		edge, step, ahead, last = last, -1, 0, 0
+		segment, step, ahead, last = last, -1, 0, 0
 		length := c.s.length(p.base)
 		offset = func(i int) float64 { return length - float64(shape[i].Offset)/1000 }
 	}
-	for edge != last && offset(edge+ahead) <= p.from {
-		edge += step
+	for segment != last && offset(segment+ahead) <= p.from {
+		segment += step
 	}
 	c.offset = p.from
-	c.stop(number, p.from, c.s.at(p.base, p.from), shape[edge].Road)
-	for edge != last && offset(edge+ahead) < p.to {
-		c.stop(number, offset(edge+ahead), shape[edge+ahead].Location(), shape[edge].Road)
-		edge += step
+	c.stop(number, p.from, c.s.at(p.base, p.from), shape[segment].Road)
+	for segment != last && offset(segment+ahead) < p.to {
+		c.stop(number, offset(segment+ahead), shape[segment+ahead].Location(), shape[segment].Road)
+		segment += step
 	}
-	c.stop(number, p.to, c.s.at(p.base, p.to), shape[edge].Road)
+	c.stop(number, p.to, c.s.at(p.base, p.to), shape[segment].Road)
 	// Beyond the piece's end by more than rounding, if there is any.
 	for len(c.order) > 0 && c.s.located[c.order[0]].piece <= number {
 		c.snap()
@@ -134,12 +134,12 @@ func (c *course) snap() {
 }
 
 // enter notes the way that the drive takes from the last coordinate on, where it has come to another road.
-func (c *course) enter(segment, road uint32) {
-	if c.known && segment == c.segment && road == c.road {
+func (c *course) enter(edge, road uint32) {
+	if c.known && edge == c.edge && road == c.road {
 		return
 	}
-	c.segment, c.road, c.known = segment, road, true
-	name := func() string { return c.name.of(c.s.graph, segment) }
+	c.edge, c.road, c.known = edge, road, true
+	name := func() string { return c.name.of(c.s.graph, edge) }
 	c.ways.enter(c.s.graph.Way(road), max(len(c.line)-1, 0), name)
 }
 

@@ -120,7 +120,7 @@ func (s *scratch) besideRoad(i int) orb.Point {
 	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), s.distance(int32(i))+1, s.hits[:0])
 	for k := range s.hits {
 		if h := &s.hits[k]; h.Distance < nearest {
-			nearest, place = h.Distance, s.graph.At(h.Segment, float64(h.Offset)/1000)
+			nearest, place = h.Distance, s.graph.At(h.Edge, float64(h.Offset)/1000)
 		}
 	}
 	s.search.Work += 1 + int64(len(s.hits)/hitsPerWork)
@@ -185,15 +185,15 @@ func (s *scratch) project(point int32, from, to place) (place, float64) {
 
 // roadName is the name of a road that was asked for last: mostly the next point is on it, too.
 type roadName struct {
-	segment uint32
-	name    string
-	known   bool
+	edge  uint32
+	name  string
+	known bool
 }
 
-// of returns the name of a segment.
-func (n *roadName) of(g *roadgraph.Graph, segment uint32) string {
-	if !n.known || !g.SameName(segment, n.segment) {
-		*n = roadName{segment, g.Name(segment), true}
+// of returns the name of a edge.
+func (n *roadName) of(g *roadgraph.Graph, edge uint32) string {
+	if !n.known || !g.SameName(edge, n.edge) {
+		*n = roadName{edge, g.Name(edge), true}
 	}
 	return n.name
 }

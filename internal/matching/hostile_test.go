@@ -21,16 +21,16 @@ import (
 
 // network is the sections of a road network, as they are in a region file.
 type network struct {
-	edges  []roadgraph.BaseEdge
-	shape  []uint32
-	turns  []uint32
-	copies []roadgraph.Copy
-	roads  []roadgraph.Road
-	kinds  []roadgraph.Kind
-	leaves []roadgraph.Leaf
-	groups []uint32
-	boxes  []boxtree.Box
-	names  []byte
+	segments []roadgraph.BaseEdge
+	shape    []uint32
+	turns    []uint32
+	copies   []roadgraph.Copy
+	roads    []roadgraph.Road
+	kinds    []roadgraph.Kind
+	leaves   []roadgraph.Leaf
+	groups   []uint32
+	boxes    []boxtree.Box
+	names    []byte
 }
 
 // everything is a box that holds all positions.
@@ -63,7 +63,7 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
 	var w region.Writer
-	region.Add(&w, roadgraph.BaseEdgesSection, n.edges)
+	region.Add(&w, roadgraph.BaseEdgesSection, n.segments)
 	region.Add(&w, roadgraph.ShapeSection, n.shape)
 	region.Add(&w, roadgraph.TurnsSection, n.turns)
 	region.Add(&w, roadgraph.CopiesSection, n.copies)
@@ -93,7 +93,7 @@ func (n *network) open(tb testing.TB) *roadgraph.Graph {
 func (n *network) index(leaves []roadgraph.Leaf) {
 	for i := range leaves {
 		l := &leaves[i]
-		l.MinX, l.MinY, l.MaxX, l.MaxY = 0, 0, roadgraph.BoxParts, roadgraph.BoxParts
+		l.MinX, l.MinY, l.MaxX, l.MaxY = 0, 0, roadgraph.BoxSteps, roadgraph.BoxSteps
 	}
 	groups := (len(leaves) + boxtree.Fanout - 1) / boxtree.Fanout
 	tree := boxtree.New(uint32(groups))
@@ -109,71 +109,71 @@ func TestHostileRegion(t *testing.T) {
 		"everything is near": func(n *network) { n.index(slices.Repeat(n.leaves[:1], many)) },
 		"everything seems near, and is far": func(n *network) {
 			n.index(slices.Repeat(n.leaves[:1], many))
-			for i := range n.edges {
-				n.edges[i].Lat = 0
+			for i := range n.segments {
+				n.segments[i].Lat = 0
 			}
 		},
 		"all roads at one place": func(n *network) {
-			last := len(n.edges) - 1
-			n.edges = append(slices.Repeat(n.edges[:1], many/10), n.edges[last])
-			n.shape = slices.Repeat(n.shape[:n.edges[1].FirstShape+1], many/10)
+			last := len(n.segments) - 1
+			n.segments = append(slices.Repeat(n.segments[:1], many/10), n.segments[last])
+			n.shape = slices.Repeat(n.shape[:n.segments[1].FirstShape+1], many/10)
 			leaves := slices.Repeat(n.leaves[:1], many/10)
-			for i := range n.edges {
-				n.edges[i].FirstShape, n.edges[i].FirstTurn = uint32(i), 0
-				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+			for i := range n.segments {
+				n.segments[i].FirstShape, n.segments[i].FirstTurn = uint32(i), 0
+				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
 			}
 			for i := range leaves {
 				leaves[i].BaseEdge, leaves[i].Skip = uint16(i%boxtree.Fanout), 0
-				leaves[i].About = roadgraph.AboutLeaf(1, mapdata.Car)
+				leaves[i].Info = roadgraph.NewLeafInfo(1, mapdata.Car)
 			}
 			n.index(leaves)
 			for i := range n.groups {
 				n.groups[i] = uint32(i * boxtree.Fanout)
 			}
 		},
-		"segments without end": func(n *network) {
-			last := len(n.edges) - 1
-			n.edges = append(slices.Repeat(n.edges[:1], many/10), n.edges[last])
-			for i := range n.edges[:many/10] {
-				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+		"edges without end": func(n *network) {
+			last := len(n.segments) - 1
+			n.segments = append(slices.Repeat(n.segments[:1], many/10), n.segments[last])
+			for i := range n.segments[:many/10] {
+				n.segments[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
 			}
 		},
-		"no segment begins": func(n *network) {
-			for i := range n.edges {
-				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+		"no edge begins": func(n *network) {
+			for i := range n.segments {
+				n.segments[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
 			}
 		},
 		"turns without end": func(n *network) {
 			n.turns = nil
 			for i := range uint32(many) {
-				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.edges)-2)}, mapdata.Car, false)
+				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.segments)-2)}, mapdata.Car, false)
 			}
-			for i := range n.edges {
-				n.edges[i].FirstTurn = uint32(i * (many / len(n.edges)))
+			for i := range n.segments {
+				n.segments[i].FirstTurn = uint32(i * (many / len(n.segments)))
 			}
 		},
 		"a million turns, around and around": func(n *network) {
 			n.turns = nil
-			edges := uint32(len(n.edges) - 1)
-			for i := range edges {
-				n.edges[i].FirstTurn, n.edges[i].Length = uint32(len(n.turns)), 0
+			segments := uint32(len(n.segments) - 1)
+			for i := range segments {
+				n.segments[i].FirstTurn, n.segments[i].Length = uint32(len(n.turns)), 0
 				for own := range uint32(2) {
-					for k := range min(edges, 600) {
+					for k := range min(segments, 600) {
 						turn := roadgraph.Turn{To: 2*k + own}
 						n.turns = roadgraph.AppendTurn(n.turns, 2*i+own, turn, mapdata.Car, false)
 					}
 				}
 			}
-			n.edges[edges].FirstTurn = uint32(len(n.turns))
+			n.segments[segments].FirstTurn = uint32(len(n.turns))
 		},
 		"copies without end": func(n *network) {
-			for i := range n.edges {
-				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mapdata.Car)
+			for i := range n.segments {
+				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mapdata.Car)
 			}
 			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car)}}, many)
 		},
 		"copies of copies": func(n *network) {
-			arcs := uint32(2 * (len(n.edges) - 1))
+			arcs := uint32(2 * (len(n.segments) - 1))
 			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car), Arc: arcs}}, 4)
 			for i := range n.turns {
 				n.turns[i] = 0
@@ -182,9 +182,9 @@ func TestHostileRegion(t *testing.T) {
 		},
 		"a shape without end": func(n *network) {
 			n.shape = append(n.shape, slices.Repeat(n.shape, many/len(n.shape))...)
-			for i := range n.edges {
-				n.edges[i].FirstShape = uint32(i * (len(n.shape) / len(n.edges)))
-				n.edges[i].EndNorth = roadgraph.FarEnd
+			for i := range n.segments {
+				n.segments[i].FirstShape = uint32(i * (len(n.shape) / len(n.segments)))
+				n.segments[i].EndNorth = roadgraph.FarEnd
 			}
 		},
 		"shapes that end in the middle": func(n *network) {
@@ -193,14 +193,14 @@ func TestHostileRegion(t *testing.T) {
 			}
 		},
 		"lengths without sense": func(n *network) {
-			for i := range n.edges {
-				e := &n.edges[i]
+			for i := range n.segments {
+				e := &n.segments[i]
 				e.Length, e.EndNorth, e.EndEast = math.MaxUint32, math.MaxInt16, math.MinInt16
 			}
 		},
 		"roads that are not there": func(n *network) {
-			for i := range n.edges {
-				n.edges[i].Road += uint32(i%2) * math.MaxInt32
+			for i := range n.segments {
+				n.segments[i].Road += uint32(i%2) * math.MaxInt32
 			}
 		},
 		"names without end": func(n *network) {

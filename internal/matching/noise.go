@@ -71,7 +71,7 @@ func (s *scratch) offRoad() float64 {
 	inner, outer := 0.0, 0.0
 	for i := 0; i < len(s.points) && !s.exhausted(); i += step {
 		at := s.points[i].Location
-		s.hits = s.search.NearSegments(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
+		s.hits = s.search.NearEdges(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 		for k := range s.hits {
 			s.numbers = append(s.numbers, s.hits[k].Distance)
 			if s.hits[k].Distance < radius/2 {

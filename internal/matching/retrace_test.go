@@ -36,12 +36,12 @@ func retrace(g *roadgraph.Graph, line orb.LineString) ([]stretch, error) {
 	}
 	var places []place
 	for _, h := range g.Near(line[0].Lat(), line[0].Lon(), exact, nil) {
-		flags, offset := g.Segment(h.Segment).Flags, float64(h.Offset)/1000
+		flags, offset := g.Edge(h.Edge).Flags, float64(h.Offset)/1000
 		if flags.Has(roadgraph.Forward) {
-			places = append(places, place{2 * h.Segment, offset, -1})
+			places = append(places, place{2 * h.Edge, offset, -1})
 		}
 		if flags.Has(roadgraph.Backward) {
-			places = append(places, place{2*h.Segment + 1, lengthOf(g, 2*h.Segment) - offset, -1})
+			places = append(places, place{2*h.Edge + 1, lengthOf(g, 2*h.Edge) - offset, -1})
 		}
 	}
 	if len(places) == 0 {
@@ -74,11 +74,11 @@ func follow(g *roadgraph.Graph, at place, p, q orb.Point) (offset float64, ok bo
 	if from > length {
 		return 0, false
 	}
-	segment, forward := g.SegmentOf(at.arc)
+	edge, forward := g.EdgeOf(at.arc)
 	if !forward {
 		from, to = length-to, length-from
 	}
-	offset, off := g.NearestOn(segment, from, to, q)
+	offset, off := g.NearestOn(edge, from, to, q)
 	if !forward {
 		offset = length - offset
 	}
@@ -95,10 +95,10 @@ func goOn(g *roadgraph.Graph, places []place, first int) []place {
 	}
 	for k := first; k < len(places); k++ {
 		p := places[k]
-		segment, forward := g.SegmentOf(p.arc)
+		edge, forward := g.EdgeOf(p.arc)
 		// Who has just got on to a street may not turn round at once: that would be a way past turn restrictions.
-		if g.Segment(segment).Flags.Has(roadgraph.Forward|roadgraph.Backward) && p.offset >= exact {
-			back := 2 * segment
+		if g.Edge(edge).Flags.Has(roadgraph.Forward|roadgraph.Backward) && p.offset >= exact {
+			back := 2 * edge
 			if forward {
 				back++
 			}

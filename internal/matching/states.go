@@ -59,37 +59,37 @@ func (s *scratch) findStates(point int32, radius float64) {
 	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 	if len(s.hits) > maxRoads {
 		slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int {
-			return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Segment, b.Segment))
+			return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Edge, b.Edge))
 		})
 		s.hits = s.hits[:maxRoads]
 	}
-	slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Segment, b.Segment) })
+	slices.SortFunc(s.hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Edge, b.Edge) })
 	for i := range s.hits {
 		h := &s.hits[i]
 		s.closest = min(s.closest, h.Distance)
-		segment := s.graph.Segment(h.Segment)
+		edge := s.graph.Edge(h.Edge)
 		for direction, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
-			if segment.Flags.Has(open) {
-				s.addState(point, h, 2*h.Segment+uint32(direction), &segment)
+			if edge.Flags.Has(open) {
+				s.addState(point, h, 2*h.Edge+uint32(direction), &edge)
 			}
 		}
 	}
 }
 
 // addState appends the state of a place in one direction, and those of the arc's copies.
-func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, segment *roadgraph.Segment) {
+func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, edge *roadgraph.Edge) {
 	offset := h.Offset
 	if base&1 == 1 {
-		offset = segment.Length - offset
+		offset = edge.Length - offset
 	}
-	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(segment.Length) / 1000,
-		distance: h.Distance, cost: math.Inf(1), point: point, head: segment.Arcs[base&1].Head}
-	if segment.Length > 0 {
-		st.pace = float64(segment.Arcs[base&1].Duration) / float64(segment.Length)
+	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(edge.Length) / 1000,
+		distance: h.Distance, cost: math.Inf(1), point: point, head: edge.Arcs[base&1].Head}
+	if edge.Length > 0 {
+		st.pace = float64(edge.Arcs[base&1].Duration) / float64(edge.Length)
 		st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace
 	}
 	s.states = append(s.states, st)
-	if segment.Flags.Has(roadgraph.HasCopies) {
+	if edge.Flags.Has(roadgraph.HasCopies) {
 		for copied, last := s.graph.Copies(base); copied < last; copied++ {
 			st.arc = copied
 			s.states = append(s.states, st)

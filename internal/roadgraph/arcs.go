@@ -1,6 +1,6 @@
 package roadgraph
 
-// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all base edges
+// Arc is a edge in one direction. Arc 2i travels edge i forward, arc 2i+1 backward. Behind those of all base edges
 // come copies; see Copy.
 type Arc struct {
 	Length   uint32 // millimetres
@@ -18,12 +18,12 @@ type Head struct {
 // Arc returns an arc.
 func (g *Graph) Arc(arc uint32) (a Arc) {
 	a.Base = g.Base(arc)
-	segment, backward := a.Base>>1, a.Base&1 == 1
-	first := g.baseEdges.At(int(segment))
+	edge, backward := a.Base>>1, a.Base&1 == 1
+	first := g.baseEdges.At(int(edge))
 	var last *BaseEdge
-	a.baseEdge, last, a.Length = g.run(segment, first)
+	a.baseEdge, last, a.Length = g.run(edge, first)
 	if backward {
-		a.baseEdge, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
+		a.baseEdge, a.EndLat, a.EndLon = edge, first.Lat, first.Lon
 	} else {
 		end := g.end(a.baseEdge, last)
 		a.EndLat, a.EndLon = end.lat, end.lon
@@ -41,8 +41,8 @@ func (g *Graph) Base(arc uint32) uint32 {
 	return arc
 }
 
-// SegmentOf is the segment that an arc travels, and whether it does so forward.
-func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
+// SegmentOf is the edge that an arc travels, and whether it does so forward.
+func (g *Graph) EdgeOf(arc uint32) (edge uint32, forward bool) {
 	base := g.Base(arc)
 	return base >> 1, base&1 == 0
 }
@@ -137,7 +137,7 @@ func (g *Graph) countWords(first, end uint32) uint32 {
 	return end
 }
 
-// Copies are the copies of an arc that travels a segment with HasCopies; see Copy.
+// Copies are the copies of an arc that travels a edge with HasCopies; see Copy.
 func (g *Graph) Copies(base uint32) (first, last uint32) {
 	end := max(g.copies.Len()-1, 0)
 	i, j := 0, end
@@ -160,7 +160,7 @@ func (g *Graph) Copies(base uint32) (first, last uint32) {
 
 // Length is that of an arc in millimetres.
 func (g *Graph) Length(arc uint32) uint32 {
-	segment := g.Base(arc) >> 1
-	_, _, length := g.run(segment, g.baseEdges.At(int(segment)))
+	edge := g.Base(arc) >> 1
+	_, _, length := g.run(edge, g.baseEdges.At(int(edge)))
 	return length
 }

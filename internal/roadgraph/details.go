@@ -25,7 +25,7 @@ const (
 	GiveWay
 	Crossing // where people walk across
 	// Along and Against say that all but the crossing is only for those who travel in this direction: in the file and in
-	// a segment along and against the base edge, in a node's tags along and against the way.
+	// a edge along and against the base edge, in a node's tags along and against the way.
 	Along
 	Against
 )
@@ -61,30 +61,30 @@ type extras struct {
 	texts    region.View[byte]
 }
 
-// Controls appends the controls of a segment, with the numbers of their points in the segment's Shape.
-func (g *Graph) Controls(segment uint32, controls []Control) []Control {
+// Controls appends the controls of a edge, with the numbers of their points in the edge's Shape.
+func (g *Graph) Controls(edge uint32, controls []Control) []Control {
 	points := 0
-	for base := segment; ; base++ {
+	for base := edge; ; base++ {
 		for i := firstOf(&g.controls, base, func(c *Control) uint32 { return c.BaseEdge }); i < g.controls.Len(); i++ {
 			c := *g.controls.At(i)
 			if c.BaseEdge != base {
 				break
 			}
-			if c.Point == 0 && base != segment {
+			if c.Point == 0 && base != edge {
 				continue // the base edge before has it as its last one
 			}
 			c.Point += uint16(points)
 			controls = append(controls, c)
 		}
-		points += g.pieces(base)
-		if !g.goesOn(segment, base) {
+		points += g.edges(base)
+		if !g.continues(edge, base) {
 			return controls
 		}
 	}
 }
 
-// pieces is how many pieces the shape of an base edge has.
-func (g *Graph) pieces(base uint32) (n int) {
+// segments is how many segments the shape of an base edge has.
+func (g *Graph) edges(base uint32) (n int) {
 	e := g.baseEdges.At(int(base))
 	at := position{e.Lat, e.Lon}
 	for words := g.words(base, e); len(words) > 0; n++ {

@@ -8,8 +8,8 @@ import (
 
 // A region has one road network for all modes of travel. Its ways are cut into base edges where the network of any mode
 // has a junction. Were base edges all there is, each footpath that meets a street would cut the street in two, and cars
-// would search several times as many arcs; so each mode sees segments, runs of base edges that follow one another in the
-// file, and an base edge says for which modes a segment begins with it. The number of a segment is that of its first base edge.
+// would search several times as many arcs; so each mode sees edges, runs of base edges that follow one another in the
+// file, and an base edge says for which modes a edge begins with it. The number of a edge is that of its first base edge.
 
 // The sections of a road network.
 const (
@@ -38,7 +38,7 @@ type Index struct {
 var Indexes = [2]Index{{"roads.leaves", "roads.groups", "roads.boxes"},
 	{"roads.paths.leaves", "roads.paths.groups", "roads.paths.boxes"}}
 
-// BaseEdge is a stretch of one way, of at most MaxEdgeShape pieces. One more base edge, for no mode, stands after the last, so
+// BaseEdge is a stretch of one way, of at most MaxEdgeShape segments. One more base edge, for no mode, stands after the last, so
 // that shape and turns of base edge i end where those of i+1 begin.
 type BaseEdge struct {
 	Lat, Lon int32 // where it begins, in 1e-7 degrees
@@ -63,8 +63,8 @@ const (
 	OpenBackward             // and backward
 	LocalForward             // those of them who may only where their way begins or ends there
 	LocalBackward            // the same backward
-	Begins                   // those whose segments begin with it
-	Copied                   // those for whom an arc of the segment that begins with it has copies
+	Begins                   // those whose edges begin with it
+	Copied                   // those for whom an arc of the edge that begins with it has copies
 	OwnedForward             // those of LocalForward who need to be let in, too
 	OwnedBackward            // the same backward
 	setBits
@@ -142,7 +142,7 @@ type Copy struct {
 	FirstTurn uint32 // its turns end where those of the next one begin
 }
 
-// Flags are properties of a segment for one mode.
+// Flags are properties of a edge for one mode.
 type Flags uint16
 
 // The flags. Forward and Backward say in which directions the network's mode may travel.
@@ -171,41 +171,41 @@ const RoadFlags = 2
 // Has reports whether all of the given flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
-// Leaf is an entry of the snapping index: up to LeafShape pieces of an base edge's shape. Its box is in 255ths of that of
+// Leaf is an entry of the snapping index: up to LeafShape segments of an base edge's shape. Its box is in 255ths of that of
 // its group of boxtree.Fanout leaves, rounded outwards. Where the next base edge is too far from the first one of its group,
 // leaves for no mode fill the group.
 type Leaf struct {
-	BaseEdge               uint16    // from the group's on
-	Skip                   uint8     // words of the base edge's shape before the first piece
-	About                  LeafAbout // see AboutLeaf
+	BaseEdge               uint16   // from the group's on
+	Skip                   uint8    // words of the base edge's shape before the first segment
+	Info                   LeafInfo // see AboutLeaf
 	MinX, MinY, MaxX, MaxY uint8
 }
 
-// LeafAbout is how many pieces a leaf has, less one, and above that the modes that may travel the base edge.
-type LeafAbout uint8
+// LeafAbout is how many segments a leaf has, less one, and above that the modes that may travel the base edge.
+type LeafInfo uint8
 
 const leafModes = 3
 
-// AboutLeaf is what a leaf of 1 to LeafShape pieces has in About.
-func AboutLeaf(pieces int, modes mapdata.Modes) LeafAbout {
-	return LeafAbout(pieces-1) | LeafAbout(modes)<<leafModes
+// AboutLeaf is what a leaf of 1 to LeafShape segments has in About.
+func NewLeafInfo(segments int, modes mapdata.Modes) LeafInfo {
+	return LeafInfo(segments-1) | LeafInfo(modes)<<leafModes
 }
 
-func (a LeafAbout) pieces() int          { return int(a&(1<<leafModes-1)) + 1 }
-func (a LeafAbout) modes() mapdata.Modes { return mapdata.Modes(a >> leafModes) }
+func (a LeafInfo) edges() int           { return int(a&(1<<leafModes-1)) + 1 }
+func (a LeafInfo) modes() mapdata.Modes { return mapdata.Modes(a >> leafModes) }
 
 // What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
 const (
-	MaxBaseEdgeSegments = 64      // pieces of an base edge's shape
-	MaxShape            = 4096    // points of a segment
+	MaxBaseEdgeSegments = 64      // segments of an base edge's shape
+	MaxShape            = 4096    // points of a edge
 	MaxTurns            = 1 << 20 // of an arc
 	MaxCopies           = 4096    // of an arc
-	// LeafShape: a street of a few pieces is one leaf, while a long winding road is several with boxes that are small.
-	LeafShape = 8
+	// LeafShape: a street of a few segments is one leaf, while a long winding road is several with boxes that are small.
+	LeafSegments = 8
 )
 
 // Box base edges of leaves are this many parts of their group's.
-const BoxParts = 255
+const BoxSteps = 255
 
 // TurningBack is the angle of turning round on the same road.
 const TurningBack = math.MinInt8
@@ -224,8 +224,8 @@ type Turn struct {
 
 // A turn is a word: from the lowest bit its angle, who may take it, whether it is at the beginning of its base edge, Enters,
 // and its target less its own arc, both as numbers of arcs; or farTurn, and the target is the next word. Its own arc is
-// here that by which the base edge itself is travelled, of whatever segment it is part. Turning round with a difference of 0
-// leads to the segment's other arc.
+// here that by which the base edge itself is travelled, of whatever edge it is part. Turning round with a difference of 0
+// leads to the edge's other arc.
 const (
 	turnModes    = 8
 	turnBackward = 1 << 11
@@ -234,7 +234,7 @@ const (
 	farTurn      = math.MinInt32 >> turnTarget
 )
 
-// AppendTurn appends the words of a turn that some modes may take. A turn to the segment's own other arc has back
+// AppendTurn appends the words of a turn that some modes may take. A turn to the edge's own other arc has back
 // set; its target does not matter.
 func AppendTurn(words []uint32, own uint32, t Turn, modes mapdata.Modes, back bool) []uint32 {
 	word := uint32(uint8(t.Angle)) | uint32(modes)<<turnModes

@@ -97,7 +97,7 @@ func betweenAtPole(a, b position, share float64) (lat, lon float64) {
 	return math.Atan2(z, math.Hypot(x, y)) * 180 / math.Pi, math.Atan2(y, x) * 180 / math.Pi
 }
 
-// ruler measures the pieces of shapes around a latitude: the distance of package sphere, with a fraction of its work.
+// ruler measures the segments of shapes around a latitude: the distance of package sphere, with a fraction of its work.
 type ruler struct {
 	lat, sin, cos float64
 	polar         bool
@@ -109,8 +109,8 @@ func newRuler(lat int32) ruler {
 }
 
 const (
-	// rulerPiece, in 1e-7 degrees, is the longest piece that a ruler measures by itself: sines are then their angles.
-	rulerPiece = 1 << 15
+	// rulerPiece, in 1e-7 degrees, is the longest segment that a ruler measures by itself: sines are then their angles.
+	rulerSegment = 1 << 15
 	// rulerReach, in radians, is how far from the ruler's latitude: the cosine is then the beginning of its series.
 	rulerReach = 0.005
 )
@@ -119,7 +119,7 @@ const (
 func (r *ruler) distance(a, b position) float64 {
 	north, east := float64(b.lat)-float64(a.lat), float64(b.lon)-float64(a.lon)
 	d := (float64(a.lat) + north/2 - r.lat) * unit
-	if math.Abs(north) > rulerPiece || math.Abs(east) > rulerPiece || math.Abs(d) > rulerReach {
+	if math.Abs(north) > rulerSegment || math.Abs(east) > rulerSegment || math.Abs(d) > rulerReach {
 		return sphere.Distance(float64(a.lat)*1e-7, float64(a.lon)*1e-7, float64(b.lat)*1e-7, float64(b.lon)*1e-7)
 	}
 	cos := r.cos - d*(r.sin+d/2*(r.cos-d/3*r.sin))
@@ -127,27 +127,27 @@ func (r *ruler) distance(a, b position) float64 {
 	return sphere.MetresPerUnit * math.Sqrt(north*north+(cos*cos-half*half)*east*east)
 }
 
-// along measures a shape from its first point on: the pieces of its first words, and the one that follows them.
-func (r *ruler) along(at position, words []uint32, skip int) (metres, piece float64) {
+// along measures a shape from its first point on: the segments of its first words, and the one that follows them.
+func (r *ruler) along(at position, words []uint32, skip int) (metres, segment float64) {
 	for rest := len(words) - skip; ; {
 		w := words[0]
 		d := (float64(at.lat) - r.lat) * unit
 		if w == farPoint || math.Abs(d) > rulerReach || r.polar {
 			from := at
 			words = at.next(words)
-			piece = r.distance(from, at)
+			segment = r.distance(from, at)
 		} else {
-			// As distance does it, of a piece whose steps are known to be short.
+			// As distance does it, of a segment whose steps are known to be short.
 			north, east := float64(int16(w)), float64(int32(w)>>16)
 			d += north / 2 * unit
 			east *= r.cos - d*(r.sin+d/2*r.cos)
-			piece = sphere.MetresPerUnit * math.Sqrt(north*north+east*east)
+			segment = sphere.MetresPerUnit * math.Sqrt(north*north+east*east)
 			at.lat, at.lon = at.lat+int32(int16(w)), at.lon+int32(w)>>16
 			words = words[1:]
 		}
 		if len(words) < rest {
-			return metres, piece
+			return metres, segment
 		}
-		metres += piece
+		metres += segment
 	}
 }

@@ -23,7 +23,7 @@ type Graph struct {
 	path string
 	mode mapdata.Modes
 	bit  int // of it in a set of modes
-	// open are the flags of which an base edge has any that the mode may travel, begins the flag of one that begins a segment.
+	// open are the flags of which an base edge has any that the mode may travel, begins the flag of one that begins a edge.
 	open, begins BaseEdgeFlags
 
 	baseEdges region.View[BaseEdge]
@@ -46,7 +46,7 @@ type index struct {
 }
 
 // Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without
-// roads gives a graph without segments.
+// roads gives a graph without edges.
 func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
@@ -99,52 +99,52 @@ func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
 	return err
 }
 
-// Edges is the number of base edges of all modes. The numbers of segments are below it.
+// Edges is the number of base edges of all modes. The numbers of edges are below it.
 func (g *Graph) NumBaseEdges() int { return max(g.baseEdges.Len()-1, 0) }
 
 // Arcs is a number that those of all arcs, copies included, are below.
 func (g *Graph) NumStates() int { return 2*g.NumBaseEdges() + max(g.copies.Len()-1, 0) }
 
-// Begins reports whether a segment begins with an base edge.
-func (g *Graph) Begins(base uint32) bool {
-	return g.begin(g.baseEdges.At(int(base)).Flags)
+// Begins reports whether a edge begins with an base edge.
+func (g *Graph) BeginsEdge(base uint32) bool {
+	return g.beginsEdge(g.baseEdges.At(int(base)).Flags)
 }
 
-// Segments yields all segments in the order of their numbers.
-func (g *Graph) Segments() iter.Seq[uint32] {
+// Edges yields all edges in the order of their numbers.
+func (g *Graph) Edges() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for base := range uint32(g.NumBaseEdges()) {
-			if g.Begins(base) && !yield(base) {
+			if g.BeginsEdge(base) && !yield(base) {
 				return
 			}
 		}
 	}
 }
 
-func (g *Graph) begin(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
+func (g *Graph) beginsEdge(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
 
-// goesOn reports whether a segment goes on with the next base edge after one of its base edges.
-func (g *Graph) goesOn(segment, base uint32) bool {
-	if !g.on(g.baseEdges.At(int(base) + 1).Flags) {
+// goesOn reports whether a edge goes on with the next base edge after one of its base edges.
+func (g *Graph) continues(edge, base uint32) bool {
+	if !g.continuesWith(g.baseEdges.At(int(base) + 1).Flags) {
 		return false
 	}
-	if base-segment > MaxShape {
-		g.foreign("a segment has too many edges")
+	if base-edge > MaxShape {
+		g.foreign("a edge has too many edges")
 	}
 	return true
 }
 
-// on reports whether an base edge goes on with the segment of the base edge before it.
-func (g *Graph) on(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
+// on reports whether an base edge goes on with the edge of the base edge before it.
+func (g *Graph) continuesWith(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
 
 // foreign ends the reading of a file that the compiler has not made.
 func (g *Graph) foreign(problem string) {
 	panic(&region.DamageError{Path: g.path, Problem: problem})
 }
 
-// Segment is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
+// Edge is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
 // properties.
-type Segment struct {
+type Edge struct {
 	Length    uint32 // millimetres
 	Name, Ref uint32 // see Graph.Text
 	Class     mapdata.RoadClass
@@ -153,15 +153,15 @@ type Segment struct {
 	Arcs      [2]Arc // forward and backward
 }
 
-// Segment returns a segment.
-func (g *Graph) Segment(i uint32) Segment {
+// Edge returns a edge.
+func (g *Graph) Edge(i uint32) Edge {
 	first := g.baseEdges.At(int(i))
 	head, last, length := g.run(i, first)
 	r := g.roads.At(int(first.Road))
 	kind := g.kind(r)
 	end := g.end(head, last)
 	along := first.Flags&Reversed == 0
-	return Segment{
+	return Edge{
 		Length: length, Name: r.Name, Ref: kind.Ref, Class: kind.Class, Layer: kind.Layer,
 		Flags: Flags(kind.Flags)<<RoadFlags | g.flags(first.Flags),
 		Arcs: [2]Arc{
@@ -171,7 +171,7 @@ func (g *Graph) Segment(i uint32) Segment {
 	}
 }
 
-// flags are those of a segment that its first base edge knows.
+// flags are those of a edge that its first base edge knows.
 func (g *Graph) flags(f BaseEdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
@@ -180,13 +180,13 @@ func (g *Graph) flags(f BaseEdgeFlags) Flags {
 		is(OwnedForward, PrivateForward) | is(OwnedBackward, PrivateBackward)
 }
 
-// run goes through the base edges of a segment: its last one, and the length of all in millimetres.
-func (g *Graph) run(segment uint32, first *BaseEdge) (last uint32, base *BaseEdge, length uint32) {
-	last, base = segment, first
+// run goes through the base edges of a edge: its last one, and the length of all in millimetres.
+func (g *Graph) run(edge uint32, first *BaseEdge) (last uint32, base *BaseEdge, length uint32) {
+	last, base = edge, first
 	sum := uint64(first.Length)
-	for next := g.baseEdges.At(int(last) + 1); g.on(next.Flags); next = g.baseEdges.At(int(last) + 1) {
-		if last++; last-segment > MaxShape {
-			g.foreign("a segment has too many edges")
+	for next := g.baseEdges.At(int(last) + 1); g.continuesWith(next.Flags); next = g.baseEdges.At(int(last) + 1) {
+		if last++; last-edge > MaxShape {
+			g.foreign("a edge has too many edges")
 		}
 		base = next
 		sum += uint64(base.Length)
@@ -196,9 +196,9 @@ func (g *Graph) run(segment uint32, first *BaseEdge) (last uint32, base *BaseEdg
 
 // Speed is the free speed on an arc in km/h.
 func (g *Graph) Speed(arc uint32) uint8 {
-	segment, forward := g.SegmentOf(arc)
-	along := g.baseEdges.At(int(segment)).Flags&Reversed == 0
-	return g.speed(g.kind(g.road(segment)), along == forward)
+	edge, forward := g.EdgeOf(arc)
+	along := g.baseEdges.At(int(edge)).Flags&Reversed == 0
+	return g.speed(g.kind(g.road(edge)), along == forward)
 }
 
 // speed is the mode's free speed in km/h along a way or against it.

@@ -17,9 +17,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// names lists the segments of a graph by name, sorted, and how many points each has.
+// names lists the edges of a graph by name, sorted, and how many points each has.
 func names(g *roadgraph.Graph) (list []string) {
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		list = append(list, g.Name(i))
 	}
 	slices.Sort(list)
@@ -43,7 +43,7 @@ func TestSegments(t *testing.T) {
 			},
 			[]string{"a", "a", "b"},
 		},
-		"two ways of the same properties are one segment": {
+		"two ways of the same properties are one edge": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid)
@@ -180,32 +180,32 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// checkGeometry compares what is written of each segment with its shape.
+// checkGeometry compares what is written of each edge with its shape.
 func checkGeometry(t *testing.T, g *roadgraph.Graph) {
 	t.Helper()
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		shape := g.Shape(i, nil)
 		length := 0.0
 		for k := 1; k < len(shape); k++ {
 			a, b := shape[k-1].Location(), shape[k].Location()
 			length += sphere.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
 			if diff := length - float64(shape[k].Offset)/1000; diff > 0.002 || diff < -0.002 {
-				t.Fatalf("segment %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
+				t.Fatalf("edge %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
 			}
 		}
-		if len(shape) < 2 || shape[0].Offset != 0 || shape[len(shape)-1].Offset != g.Segment(i).Length ||
-			g.Arc(2*i).Length != g.Segment(i).Length || g.Arc(2*i+1).Length != g.Segment(i).Length {
-			t.Fatalf("segment %d: lengths do not agree", i)
+		if len(shape) < 2 || shape[0].Offset != 0 || shape[len(shape)-1].Offset != g.Edge(i).Length ||
+			g.Arc(2*i).Length != g.Edge(i).Length || g.Arc(2*i+1).Length != g.Edge(i).Length {
+			t.Fatalf("edge %d: lengths do not agree", i)
 		}
 		for _, arc := range []uint32{2 * i, 2*i + 1} {
-			if segment, forward := g.SegmentOf(arc); segment != i || forward != (arc&1 == 0) {
-				t.Fatalf("arc %d travels segment %d, forward %v", arc, segment, forward)
+			if edge, forward := g.EdgeOf(arc); edge != i || forward != (arc&1 == 0) {
+				t.Fatalf("arc %d travels edge %d, forward %v", arc, edge, forward)
 			}
 		}
 	}
 }
 
-// TestLongRoad: a road without a crossing is as many segments as it takes, one behind the other.
+// TestLongRoad: a road without a crossing is as many edges as it takes, one behind the other.
 func TestLongRoad(t *testing.T) {
 	var town roadgraphtest.Town
 	const n = 10_000
@@ -218,8 +218,8 @@ func TestLongRoad(t *testing.T) {
 	town.Road("c", nodes[n-1], town.Node(n+100, 0))
 	g := town.Open(t)
 	checkGeometry(t, g)
-	if n := len(roadgraphtest.Segments(g)); n != 5 {
-		t.Fatalf("%d segments, want 3 and one at each end", n)
+	if n := len(roadgraphtest.Edges(g)); n != 5 {
+		t.Fatalf("%d edges, want 3 and one at each end", n)
 	}
 	var s roadgraph.Search
 	from, to := arcNamed(t, &town, g, "b", n), arcNamed(t, &town, g, "c", nodes[n-1])
@@ -237,11 +237,11 @@ func TestProperties(t *testing.T) {
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
 	g := town.Open(t)
-	if n := len(roadgraphtest.Segments(g)); n != 2 || g.NumStates() != 4 {
-		t.Fatalf("%d segments, %d arcs", n, g.NumStates())
+	if n := len(roadgraphtest.Edges(g)); n != 2 || g.NumStates() != 4 {
+		t.Fatalf("%d edges, %d arcs", n, g.NumStates())
 	}
 	for i := range uint32(2) {
-		s := g.Segment(i)
+		s := g.Edge(i)
 		switch name := g.Name(i); name {
 		case "Main Street":
 			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll |
@@ -257,7 +257,7 @@ func TestProperties(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		default:
-			t.Errorf("a segment %q", name)
+			t.Errorf("a edge %q", name)
 		}
 	}
 }
@@ -266,10 +266,10 @@ func TestDelawareGeometry(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
 	checkGeometry(t, g)
 	copies := 0
-	for segment := range g.Segments() {
-		for _, base := range []uint32{2 * segment, 2*segment + 1} {
+	for edge := range g.Edges() {
+		for _, base := range []uint32{2 * edge, 2*edge + 1} {
 			arcs := []uint32{base}
-			if g.Segment(segment).Flags.Has(roadgraph.HasCopies) {
+			if g.Edge(edge).Flags.Has(roadgraph.HasCopies) {
 				for c, last := g.Copies(base); c < last; c++ {
 					arcs = append(arcs, c)
 				}
@@ -295,7 +295,7 @@ func checkTurns(t *testing.T, g *roadgraph.Graph, base uint32, arcs []uint32) {
 			if end, begin := ends(g, base), ends(g, to); end[1] != begin[0] || !isOpen(g, to) {
 				t.Fatalf("arc %d ends at %v, and the next one, %d, begins at %v", arc, end[1], to, begin[0])
 			}
-			if to != turn.To && !g.Segment(to>>1).Flags.Has(roadgraph.HasCopies) {
+			if to != turn.To && !g.Edge(to>>1).Flags.Has(roadgraph.HasCopies) {
 				t.Errorf("arc %d is a copy of %d, which says that it has none", turn.To, to)
 			}
 		}

@@ -12,14 +12,14 @@ import (
 // The snapping index is a packed R-tree over groups of leaves, which lie in the order of their base edges. All modes have
 // it in common: a leaf says whose it is.
 
-// Hit is a place on a segment that is near a position.
+// Hit is a place on a edge that is near a position.
 type Hit struct {
-	Segment  uint32
-	Offset   uint32  // millimetres from the segment's first point
+	Edge     uint32
+	Offset   uint32  // millimetres from the edge's first point
 	Distance float64 // metres
 }
 
-// Near appends to hits the nearest place of each segment within radius metres of a position, in no particular order.
+// Near appends to hits the nearest place of each edge within radius metres of a position, in no particular order.
 func (g *Graph) Near(lat, lon, radius float64, hits []Hit) []Hit {
 	s := snapper{g: g, most: math.MaxInt, offsets: true}
 	return s.near(lat, lon, radius, hits)
@@ -32,7 +32,7 @@ func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 }
 
 // NearSegments does the same for who needs no Offset, which is then 0.
-func (s *Search) NearSegments(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
+func (s *Search) NearEdges(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 	return s.near(g, lat, lon, radius, hits, false)
 }
 
@@ -144,7 +144,7 @@ func (s *snapper) group(number uint32, box *boxtree.Box) {
 	for i := range leaves {
 		l := &leaves[i]
 		switch {
-		case l.About.modes()&s.g.mode == 0 ||
+		case l.Info.modes()&s.g.mode == 0 ||
 			int(l.MinX) > maxX || int(l.MaxX) < minX || int(l.MinY) > maxY || int(l.MaxY) < minY:
 		case s.found != nil:
 			s.found(from + uint32(l.BaseEdge))
@@ -158,15 +158,15 @@ func (s *snapper) group(number uint32, box *boxtree.Box) {
 func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 	size := float64(boxMax) - float64(boxMin)
 	if size == 0 {
-		return 0, BoxParts
+		return 0, BoxSteps
 	}
 	const slack = 1e-6
-	from = int(math.Ceil((float64(queryMin)-float64(boxMin))*BoxParts/size - slack))
-	to = int(math.Floor((float64(queryMax)-float64(boxMin))*BoxParts/size + slack))
+	from = int(math.Ceil((float64(queryMin)-float64(boxMin))*BoxSteps/size - slack))
+	to = int(math.Floor((float64(queryMax)-float64(boxMin))*BoxSteps/size + slack))
 	return from, to
 }
 
-// leaf measures the pieces of a leaf of an base edge.
+// leaf measures the segments of a leaf of an base edge.
 func (s *snapper) leaf(base uint32, l *Leaf) {
 	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
 	e := s.g.baseEdges.At(int(base))
@@ -177,9 +177,9 @@ func (s *snapper) leaf(base uint32, l *Leaf) {
 		words = at.next(words)
 	}
 	start := len(words)
-	best, piece, share := s.limit, -1, 0.0
+	best, segment, share := s.limit, -1, 0.0
 	ax, ay := s.plane.xy(at)
-	for range l.About.pieces() {
+	for range l.Info.edges() {
 		left, word := len(words), words[0]
 		var bx, by float64
 		if word == farPoint || s.plane.polar {
@@ -190,24 +190,24 @@ func (s *snapper) leaf(base uint32, l *Leaf) {
 			bx, by = ax+float64(int32(word)>>16)*s.plane.perLon, ay+float64(int16(word))*sphere.MetresPerUnit
 		}
 		if mayBeNearer(ax, ay, bx, by, best) {
-			if part, d := closest(ax, ay, bx, by); d < best || d == best && piece < 0 {
-				best, piece, share = d, start-left, part
+			if part, d := closest(ax, ay, bx, by); d < best || d == best && segment < 0 {
+				best, segment, share = d, start-left, part
 			}
 		}
 		ax, ay = bx, by
 	}
-	if piece >= 0 {
-		s.hit(base, e, shape, int(l.Skip)+piece, share, best)
+	if segment >= 0 {
+		s.hit(base, e, shape, int(l.Skip)+segment, share, best)
 	}
 }
 
-// hit notes the place at a share of a piece of an base edge's shape, which begins behind some of its words, unless there
-// is a nearer one on the same segment.
+// hit notes the place at a share of a segment of an base edge's shape, which begins behind some of its words, unless there
+// is a nearer one on the same edge.
 func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share, squared float64) {
-	segment := s.segment(base, e)
+	edge := s.edge(base, e)
 	known := -1
 	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
-		if s.hits[i].Segment == segment {
+		if s.hits[i].Edge == edge {
 			if squared >= s.hits[i].Distance {
 				return
 			}
@@ -215,9 +215,9 @@ func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share,
 			break
 		}
 	}
-	h := Hit{Segment: segment, Distance: squared}
+	h := Hit{Edge: edge, Distance: squared}
 	if s.offsets {
-		h.Offset = s.offset(segment, base, e, words, skip, share)
+		h.Offset = s.offset(edge, base, e, words, skip, share)
 	}
 	if known >= 0 {
 		s.hits[known] = h
@@ -226,43 +226,43 @@ func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share,
 	}
 }
 
-// offset is that of such a place on its segment.
-func (s *snapper) offset(segment, base uint32, e *BaseEdge, words []uint32, skip int, share float64) uint32 {
+// offset is that of such a place on its edge.
+func (s *snapper) offset(edge, base uint32, e *BaseEdge, words []uint32, skip int, share float64) uint32 {
 	begin := uint64(0)
-	for before := segment; before < base; before++ {
+	for before := edge; before < base; before++ {
 		begin += uint64(s.g.baseEdges.At(int(before)).Length)
 	}
-	metres, piece := s.ruler.along(position{e.Lat, e.Lon}, words, skip)
-	return offsetAt(begin, metres+share*piece, e)
+	metres, segment := s.ruler.along(position{e.Lat, e.Lon}, words, skip)
+	return offsetAt(begin, metres+share*segment, e)
 }
 
-// segment is the one that an base edge is part of.
-func (s *snapper) segment(base uint32, e *BaseEdge) uint32 {
-	segment := base
+// edge is the one that an base edge is part of.
+func (s *snapper) edge(base uint32, e *BaseEdge) uint32 {
+	edge := base
 	for e.Flags&s.g.begins == 0 {
-		if segment == 0 || base-segment > MaxShape {
-			s.g.foreign("a segment has no beginning")
+		if edge == 0 || base-edge > MaxShape {
+			s.g.foreign("a edge has no beginning")
 		}
-		segment--
-		e = s.g.baseEdges.At(int(segment))
+		edge--
+		e = s.g.baseEdges.At(int(edge))
 	}
-	s.looked += int(base-segment) / 16
-	return segment
+	s.looked += int(base-edge) / 16
+	return edge
 }
 
 // compared is with how many hits before it a new one is compared. In all but the densest places these are all there
 // are.
 const compared = 256
 
-// compact leaves of each segment the nearest hit, where hit may have left more.
+// compact leaves of each edge the nearest hit, where hit may have left more.
 func (s *snapper) compact() {
 	hits := s.hits[s.first:]
 	if len(hits) <= compared {
 		return
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.Distance, b.Distance))
+		return cmp.Or(cmp.Compare(a.Edge, b.Edge), cmp.Compare(a.Distance, b.Distance))
 	})
-	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Segment == b.Segment })
+	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Edge == b.Edge })
 	s.hits = s.hits[:s.first+len(hits)]
 }

@@ -29,17 +29,17 @@ func TestModes(t *testing.T) {
 		if diff := cmp.Diff(want, names(g)); diff != "" {
 			t.Errorf("mode %d: %s", mode, diff)
 		}
-		for i := range g.Segments() {
-			both := g.Segment(i).Flags.Has(roadgraph.Forward | roadgraph.Backward)
+		for i := range g.Edges() {
+			both := g.Edge(i).Flags.Has(roadgraph.Forward | roadgraph.Backward)
 			if both == (mode == mapdata.Car) {
-				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Segment(i).Flags)
+				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Edge(i).Flags)
 			}
 		}
 	}
 }
 
 // TestModesPart: where a street for all goes on as one for cars and as a path of the same name, it goes on with the one
-// for cars, who have the first say; those on foot have two segments.
+// for cars, who have the first say; those on foot have two edges.
 func TestModesPart(t *testing.T) {
 	var town roadgraphtest.Town
 	mid := town.Node(0, 0)
@@ -54,15 +54,15 @@ func TestModesPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		segments := roadgraphtest.Segments(g)
-		if len(segments) != want {
-			t.Fatalf("mode %d has %d segments, want %d", mode, len(segments), want)
+		edges := roadgraphtest.Edges(g)
+		if len(edges) != want {
+			t.Fatalf("mode %d has %d edges, want %d", mode, len(edges), want)
 		}
-		for _, segment := range segments {
-			if length := g.Segment(segment).Length; mode == mapdata.Car && (length < 199_900 || length > 200_100) {
+		for _, edge := range edges {
+			if length := g.Edge(edge).Length; mode == mapdata.Car && (length < 199_900 || length > 200_100) {
 				t.Errorf("the street is %d mm long for cars", length)
 			}
-			checkTurns(t, g, 2*segment, []uint32{2 * segment})
+			checkTurns(t, g, 2*edge, []uint32{2 * edge})
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestModesOfTheirOwn(t *testing.T) {
 				t.Errorf("mode %d takes %.1f s, not %.1f", mode, got, want.seconds)
 			}
 		}
-		if got := g.Segment(0).Flags; got != want.flags|roadgraph.Forward|roadgraph.Backward {
+		if got := g.Edge(0).Flags; got != want.flags|roadgraph.Forward|roadgraph.Backward {
 			t.Errorf("mode %d: flags %b", mode, got)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for
-// destination traffic included, with a search over the pieces of the ways that remembers every piece it came by.
+// destination traffic included, with a search over the segments of the ways that remembers every segment it came by.
 func TestSearchAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		town := randomTown(rt)
 		g := town.Open(t)
-		segments := roadgraphtest.Segments(g)
-		if len(segments) == 0 {
+		edges := roadgraphtest.Edges(g)
+		if len(edges) == 0 {
 			return
 		}
 		costs := roadgraph.Costs{PerMetre: 1, Enter: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
@@ -27,7 +27,7 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 		naive.enter = costs.Enter
 		var s roadgraph.Search
 		arc := rapid.Custom(func(rt *rapid.T) uint32 {
-			return 2*rapid.SampledFrom(segments).Draw(rt, "segment") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))
+			return 2*rapid.SampledFrom(edges).Draw(rt, "edge") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))
 		})
 		for range 8 {
 			from, to := arc.Draw(rt, "from"), arc.Draw(rt, "to")
@@ -47,7 +47,7 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 }
 
 func isOpen(g *roadgraph.Graph, arc uint32) bool {
-	flags := g.Segment(arc >> 1).Flags
+	flags := g.Edge(arc >> 1).Flags
 	return arc&1 == 0 && flags.Has(roadgraph.Forward) || arc&1 == 1 && flags.Has(roadgraph.Backward)
 }
 
@@ -60,7 +60,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 			town.Data.Nodes[i].Barrier = mapdata.Car
 		}
 	}
-	joined := map[[2]uint32]bool{} // no two pieces between the same nodes, so that each is known by its ends
+	joined := map[[2]uint32]bool{} // no two segments between the same nodes, so that each is known by its ends
 	for range rapid.IntRange(1, 12).Draw(rt, "ways") {
 		nodes := []uint32{uint32(rapid.IntRange(0, n-1).Draw(rt, "node"))}
 		for range rapid.IntRange(1, 2).Draw(rt, "pieces") {

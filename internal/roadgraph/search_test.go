@@ -36,7 +36,7 @@ func aimed(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from,
 func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost float64, arcs []uint32) {
 	s.AddSource(0, from, 0, 0)
 	s.AddTarget(0, to)
-	if g.Segment(to >> 1).Flags.Has(roadgraph.HasCopies) {
+	if g.Edge(to >> 1).Flags.Has(roadgraph.HasCopies) {
 		for c, last := g.Copies(to); c < last; c++ {
 			s.AddTarget(0, c)
 		}
@@ -53,11 +53,11 @@ func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost floa
 	return cost, arcs
 }
 
-// arcNamed finds the arc of a segment of that name that begins at a node.
+// arcNamed finds the arc of a edge of that name that begins at a node.
 func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name string, node uint32) uint32 {
 	t.Helper()
 	n := town.Data.Nodes[node]
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		shape := g.Shape(i, nil)
 		if g.Name(i) == name {
 			if p := shape[0]; p.Lat == n.Lat && p.Lon == n.Lon {
@@ -68,7 +68,7 @@ func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name s
 			}
 		}
 	}
-	t.Fatalf("no segment %q at node %d", name, node)
+	t.Fatalf("no edge %q at node %d", name, node)
 	return 0
 }
 
@@ -182,7 +182,7 @@ func TestRestrictionOverWay(t *testing.T) {
 }
 
 // TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long
-// in two pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
+// in two segments, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
 func TestDestinationTraffic(t *testing.T) {
 	both := func(r *roadgraphtest.Road, modes mapdata.Modes) {
 		r.DestinationForward, r.DestinationBackward = modes, modes
@@ -311,12 +311,12 @@ func TestTurnCosts(t *testing.T) {
 
 func TestSearchEnds(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
-	segments := roadgraphtest.Segments(g)
+	edges := roadgraphtest.Edges(g)
 	start := func(s *roadgraph.Search) {
 		s.Reset(g, byLength)
-		s.AddSource(0, 2*segments[0], 0, 0)
-		for i := 500; i < len(segments); i += 500 {
-			s.AddTarget(0, 2*segments[i])
+		s.AddSource(0, 2*edges[0], 0, 0)
+		for i := 500; i < len(edges); i += 500 {
+			s.AddTarget(0, 2*edges[i])
 		}
 	}
 	drain := func(ctx context.Context, s *roadgraph.Search) (n int, farthest float64) {

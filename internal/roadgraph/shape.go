@@ -8,10 +8,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// Point is a point of a segment's shape.
+// Point is a point of a edge's shape.
 type Point struct {
 	Lat, Lon int32  // 1e-7 degrees
-	Offset   uint32 // millimetres from the segment's first point, along the shape
+	Offset   uint32 // millimetres from the edge's first point, along the shape
 	Road     uint32 // of the base edge that begins or goes on here; see Graph.Way
 }
 
@@ -76,22 +76,22 @@ func (g *Graph) end(base uint32, e *BaseEdge) position {
 	return p
 }
 
-// Shape appends the line of a segment, from its first end to its last: at least two points.
-func (g *Graph) Shape(segment uint32, line []Point) []Point {
+// Shape appends the line of a edge, from its first end to its last: at least two points.
+func (g *Graph) Shape(edge uint32, line []Point) []Point {
 	first, begin := len(line), uint64(0)
-	for base := segment; ; base++ {
+	for base := edge; ; base++ {
 		e := g.baseEdges.At(int(base))
 		if line = g.appendEdge(line, first, base, e, begin); len(line)-first > MaxShape {
-			g.foreign("a segment has too many points")
+			g.foreign("a edge has too many points")
 		}
 		begin += uint64(e.Length)
-		if !g.goesOn(segment, base) {
+		if !g.continues(edge, base) {
 			return line
 		}
 	}
 }
 
-// appendEdge appends the points of an base edge to the line of its segment, which begins at first. The base edge begins where the
+// appendEdge appends the points of an base edge to the line of its edge, which begins at first. The base edge begins where the
 // one before ends.
 func (g *Graph) appendEdge(line []Point, first int, base uint32, e *BaseEdge, begin uint64) []Point {
 	at := position{e.Lat, e.Lon}
@@ -110,7 +110,7 @@ func (g *Graph) appendEdge(line []Point, first int, base uint32, e *BaseEdge, be
 	return line
 }
 
-// offsetAt is the offset on a segment, in millimetres, of a place on an base edge of it: so many metres from where the base edge
+// offsetAt is the offset on a edge, in millimetres, of a place on an base edge of it: so many metres from where the base edge
 // begins, which is at an offset itself.
 func offsetAt(begin uint64, metres float64, e *BaseEdge) uint32 {
 	return clamp(begin + min(uint64(metres*millimetres+0.5), uint64(e.Length)))
@@ -118,13 +118,13 @@ func offsetAt(begin uint64, metres float64, e *BaseEdge) uint32 {
 
 func clamp(offset uint64) uint32 { return uint32(min(offset, math.MaxUint32)) }
 
-// At is the position on a segment at a number of metres from its first point. At the offsets of its shape's points it
+// At is the position on a edge at a number of metres from its first point. At the offsets of its shape's points it
 // is exactly these.
-func (g *Graph) At(segment uint32, metres float64) orb.Point {
+func (g *Graph) At(edge uint32, metres float64) orb.Point {
 	offset := metres * millimetres
-	base, begin := segment, uint64(0)
+	base, begin := edge, uint64(0)
 	e := g.baseEdges.At(int(base))
-	for offset > float64(begin+uint64(e.Length)) && g.goesOn(segment, base) {
+	for offset > float64(begin+uint64(e.Length)) && g.continues(edge, base) {
 		begin += uint64(e.Length)
 		base++
 		e = g.baseEdges.At(int(base))
@@ -151,11 +151,11 @@ func (g *Graph) At(segment uint32, metres float64) orb.Point {
 	return orb.Point{float64(at.lon) / 1e7, float64(at.lat) / 1e7}
 }
 
-// NearestOn is the place nearest to a position on the part of a segment between two numbers of metres from its first
+// NearestOn is the place nearest to a position on the part of a edge between two numbers of metres from its first
 // point: its own number of metres, and its distance in metres.
-func (g *Graph) NearestOn(segment uint32, from, to float64, at orb.Point) (metres, distance float64) {
+func (g *Graph) NearestOn(edge uint32, from, to float64, at orb.Point) (metres, distance float64) {
 	flat, squared, begin := newPlane(at.Lat(), at.Lon()), math.Inf(1), 0.0
-	for base := segment; ; base++ {
+	for base := edge; ; base++ {
 		e := g.baseEdges.At(int(base))
 		end := begin + float64(e.Length)/millimetres
 		if end >= from && begin <= to {
@@ -167,7 +167,7 @@ func (g *Graph) NearestOn(segment uint32, from, to float64, at orb.Point) (metre
 				bx, by := flat.xy(p)
 				b := a + m.distance(before, p)
 				if b >= from && a <= to {
-					first, last := 0.0, 1.0 // the part of this piece that counts
+					first, last := 0.0, 1.0 // the part of this segment that counts
 					if b > a {
 						first, last = max(0, (from-a)/(b-a)), min(1, (to-a)/(b-a))
 					}
@@ -179,7 +179,7 @@ func (g *Graph) NearestOn(segment uint32, from, to float64, at orb.Point) (metre
 				ax, ay, a = bx, by, b
 			}
 		}
-		if begin = end; !g.goesOn(segment, base) {
+		if begin = end; !g.continues(edge, base) {
 			return metres, math.Sqrt(squared)
 		}
 	}

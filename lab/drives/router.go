@@ -229,7 +229,7 @@ func (r *Router) Line(route Route) (line orb.LineString, seconds []float64) {
 
 // offsets are the metres from an arc's beginning to the points of its shape between from and to, and those two.
 func (r *Router) offsets(arc uint32, from, to float64) []float64 {
-	segment, forward := r.graph.SegmentOf(arc)
+	segment, forward := r.graph.EdgeOf(arc)
 	shape, length := r.graph.Shape(segment, nil), r.length(arc)
 	offsets := []float64{from}
 	for i := range shape {
@@ -246,7 +246,7 @@ func (r *Router) offsets(arc uint32, from, to float64) []float64 {
 
 // at is the position of a spot.
 func (r *Router) at(s Spot) orb.Point {
-	segment, forward := r.graph.SegmentOf(s.Arc)
+	segment, forward := r.graph.EdgeOf(s.Arc)
 	if !forward {
 		s.Offset = r.length(s.Arc) - s.Offset
 	}

@@ -24,13 +24,13 @@ func spot(g *roadgraph.Graph, x, y float64) []Spot {
 			best = h
 		}
 	}
-	s := g.Segment(best.Segment)
+	s := g.Edge(best.Edge)
 	var spots []Spot
 	if s.Flags.Has(roadgraph.Forward) {
-		spots = append(spots, Spot{2 * best.Segment, float64(best.Offset) / 1000})
+		spots = append(spots, Spot{2 * best.Edge, float64(best.Offset) / 1000})
 	}
 	if s.Flags.Has(roadgraph.Backward) {
-		spots = append(spots, Spot{2*best.Segment + 1, float64(s.Length-best.Offset) / 1000})
+		spots = append(spots, Spot{2*best.Edge + 1, float64(s.Length-best.Offset) / 1000})
 	}
 	return spots
 }

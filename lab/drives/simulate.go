@@ -167,13 +167,13 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 // None where the pick fell on another kind of road.
 func (r *Router) randomSpots(random *rand.Rand) []Spot {
 	segment := uint32(random.IntN(r.graph.NumBaseEdges()))
-	for pick := 0; !r.graph.Begins(segment); pick++ { // most edges begin no segment of this mode
+	for pick := 0; !r.graph.BeginsEdge(segment); pick++ { // most edges begin no segment of this mode
 		if pick == picks {
 			return nil
 		}
 		segment = uint32(random.IntN(r.graph.NumBaseEdges()))
 	}
-	s := r.graph.Segment(segment)
+	s := r.graph.Edge(segment)
 	length := float64(s.Length) / 1000
 	offset := random.Float64() * length
 	if s.Class > r.travel.class {

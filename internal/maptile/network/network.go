@@ -61,13 +61,13 @@ const (
 func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter admission.Meter) ([]byte, error) {
 	t := newTile(z, x, y)
 	b := builder{tile: t, graph: g}
-	for i, segment := range g.Within(t.box(), nil) {
+	for i, edge := range g.Within(t.box(), nil) {
 		if i%segmentsAtOnce == 0 {
 			if err := meter.Spend(segmentsAtOnce * segmentWork); err != nil {
 				return dst, err
 			}
 		}
-		b.segment(segment)
+		b.edge(edge)
 	}
 	if err := b.forbiddenTurns(meter); err != nil {
 		return dst, err
@@ -89,7 +89,7 @@ func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter admi
 }
 
 const (
-	// segmentWork is what a segment costs, as admission counts it: about 3 µs.
+	// segmentWork is what a edge costs, as admission counts it: about 3 µs.
 	segmentWork    = 10
 	segmentsAtOnce = 256
 )

@@ -20,8 +20,8 @@ type end struct {
 	at       orb.Point // on the grid of the tile
 }
 
-// addEnds notes the ends of the segment whose shape is at hand, as far as they are in the tile.
-func (b *builder) addEnds(number uint32, s *roadgraph.Segment) {
+// addEnds notes the ends of the edge whose shape is at hand, as far as they are in the tile.
+func (b *builder) addEnds(number uint32, s *roadgraph.Edge) {
 	last := len(b.shape) - 1
 	for _, side := range []struct {
 		point, way        *roadgraph.Point

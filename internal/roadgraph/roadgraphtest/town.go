@@ -136,8 +136,8 @@ func (t *Town) Street(name string, xy ...float64) *Road {
 	return t.Road(name, nodes...)
 }
 
-// Segments are the numbers of all segments of a graph.
-func Segments(g *roadgraph.Graph) []uint32 { return slices.Collect(g.Segments()) }
+// Edges are the numbers of all edges of a graph.
+func Edges(g *roadgraph.Graph) []uint32 { return slices.Collect(g.Edges()) }
 
 // Open compiles the town and opens its network for cars.
 func (t *Town) Open(tb testing.TB) *roadgraph.Graph {

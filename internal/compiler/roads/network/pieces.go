@@ -129,7 +129,7 @@ func (p *pieces) addShape(edge uint32, m mapdata.Modes) {
 		from, skip := p.line[i], len(p.shape)-first
 		p.shape = roadgraph.AppendShape(p.shape, from.Lat, from.Lon, to.Lat, to.Lon)
 		across := int64(from.Lon)-int64(to.Lon) != -int64(sphere.Eastward(from.Lon, to.Lon))
-		if one.pieces > 0 && (across || one.pieces == roadgraph.LeafShape) {
+		if one.pieces > 0 && (across || one.pieces == roadgraph.LeafSegments) {
 			*leaves = append(*leaves, one)
 			one = none
 		}
