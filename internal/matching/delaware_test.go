@@ -39,7 +39,7 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 		}
 		var arcs []uint32
 		for at := label; at >= 0; at = s.Label(at).Parent {
-			arcs = append(arcs, s.Label(at).Arc)
+			arcs = append(arcs, s.Label(at).State)
 		}
 		slices.Reverse(arcs)
 		all = append(all, arcs)

@@ -95,7 +95,7 @@ func fromFirst(g *roadgraph.Graph, arc uint32, offset float64) float64 {
 // whole is the drive over arcs from end to end.
 func whole(g *roadgraph.Graph, arcs []uint32) (drive []stretch) {
 	for _, arc := range arcs {
-		drive = append(drive, stretch{g.Base(arc), 0, lengthOf(g, arc)})
+		drive = append(drive, stretch{g.ArcOf(arc), 0, lengthOf(g, arc)})
 	}
 	return drive
 }

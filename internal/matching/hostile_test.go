@@ -24,7 +24,7 @@ type network struct {
 	segments []roadgraph.BaseEdge
 	shape    []uint32
 	turns    []uint32
-	copies   []roadgraph.Copy
+	copies   []roadgraph.State
 	roads    []roadgraph.Road
 	kinds    []roadgraph.Kind
 	leaves   []roadgraph.Leaf
@@ -51,7 +51,7 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 	f := roadgraphtest.Compile(tb, d)
 	return &network{
 		section[roadgraph.BaseEdge](tb, f, roadgraph.BaseEdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
-		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.Copy](tb, f, roadgraph.CopiesSection),
+		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.State](tb, f, roadgraph.StatesSection),
 		section[roadgraph.Road](tb, f, roadgraph.RoadsSection),
 		section[roadgraph.Kind](tb, f, roadgraph.KindsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
 		section[uint32](tb, f, roadgraph.Indexes[0].Groups),
@@ -66,7 +66,7 @@ func (n *network) open(tb testing.TB) *roadgraph.Graph {
 	region.Add(&w, roadgraph.BaseEdgesSection, n.segments)
 	region.Add(&w, roadgraph.ShapeSection, n.shape)
 	region.Add(&w, roadgraph.TurnsSection, n.turns)
-	region.Add(&w, roadgraph.CopiesSection, n.copies)
+	region.Add(&w, roadgraph.StatesSection, n.copies)
 	region.Add(&w, roadgraph.RoadsSection, n.roads)
 	region.Add(&w, roadgraph.KindsSection, n.kinds)
 	region.Add(&w, roadgraph.Indexes[0].Leaves, n.leaves)
@@ -170,11 +170,11 @@ func TestHostileRegion(t *testing.T) {
 			for i := range n.segments {
 				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mapdata.Car)
 			}
-			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car)}}, many)
+			n.copies = slices.Repeat([]roadgraph.State{{Mode: uint32(mapdata.Car)}}, many)
 		},
 		"copies of copies": func(n *network) {
 			arcs := uint32(2 * (len(n.segments) - 1))
-			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car), Arc: arcs}}, 4)
+			n.copies = slices.Repeat([]roadgraph.State{{Mode: uint32(mapdata.Car), Arc: arcs}}, 4)
 			for i := range n.turns {
 				n.turns[i] = 0
 			}

@@ -27,7 +27,7 @@ func (s *scratch) travel() {
 
 // append adds the way to a step.
 func (s *scratch) append(drive []piece, step *step) []piece {
-	base, offset := s.graph.Base(step.arc), float64(step.offset)
+	base, offset := s.graph.ArcOf(step.arc), float64(step.offset)
 	switch step.move {
 	case begin:
 		return append(drive, piece{base, offset, offset})
@@ -43,7 +43,7 @@ func (s *scratch) append(drive []piece, step *step) []piece {
 		last.to = s.length(last.base)
 		first := len(drive)
 		for node := step.route; node != 0; node = s.nodes[node].parent {
-			arc := s.graph.Base(s.nodes[node].arc)
+			arc := s.graph.ArcOf(s.nodes[node].arc)
 			drive = append(drive, piece{base: arc, to: s.length(arc)})
 		}
 		drive[first].to = offset

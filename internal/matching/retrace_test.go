@@ -124,7 +124,7 @@ func collect(g *roadgraph.Graph, places []place, end int) (drive []stretch) {
 		if last := len(drive) - 1; i > 0 && p.arc == chain[i-1].arc && p.offset >= drive[last].to {
 			drive[last].to = p.offset
 		} else {
-			drive = append(drive, stretch{g.Base(p.arc), p.offset, p.offset})
+			drive = append(drive, stretch{g.ArcOf(p.arc), p.offset, p.offset})
 		}
 	}
 	return slices.DeleteFunc(drive, func(s stretch) bool { return s.to-s.from < exact })

@@ -89,8 +89,8 @@ func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, edge *roa
 		st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace
 	}
 	s.states = append(s.states, st)
-	if edge.Flags.Has(roadgraph.HasCopies) {
-		for copied, last := s.graph.Copies(base); copied < last; copied++ {
+	if edge.Flags.Has(roadgraph.HasStates) {
+		for copied, last := s.graph.StatesOf(base); copied < last; copied++ {
 			st.arc = copied
 			s.states = append(s.states, st)
 		}

@@ -216,7 +216,7 @@ func (c *connection) node(label int32) int32 {
 		}
 	}
 	for _, at := range slices.Backward(c.labels) {
-		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).Arc, parent: parent})
+		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).State, parent: parent})
 		if c.votes {
 			c.rivals = append(c.rivals, c.rivalOf(at))
 		}

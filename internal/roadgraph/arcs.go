@@ -5,7 +5,7 @@ package roadgraph
 type Arc struct {
 	Length   uint32 // millimetres
 	Duration uint32 // milliseconds, at the road's free speed
-	Base     uint32 // the arc that this one is a copy of; itself where it is none
+	Number   uint32 // the arc that this one is a copy of; itself where it is none
 	Head
 }
 
@@ -17,8 +17,8 @@ type Head struct {
 
 // Arc returns an arc.
 func (g *Graph) Arc(arc uint32) (a Arc) {
-	a.Base = g.Base(arc)
-	edge, backward := a.Base>>1, a.Base&1 == 1
+	a.Number = g.ArcOf(arc)
+	edge, backward := a.Number>>1, a.Number&1 == 1
 	first := g.baseEdges.At(int(edge))
 	var last *BaseEdge
 	a.baseEdge, last, a.Length = g.run(edge, first)
@@ -34,16 +34,16 @@ func (g *Graph) Arc(arc uint32) (a Arc) {
 }
 
 // Base is the arc that an arc is a copy of, or the arc itself.
-func (g *Graph) Base(arc uint32) uint32 {
+func (g *Graph) ArcOf(arc uint32) uint32 {
 	if edges := uint32(g.NumBaseEdges()); arc>>1 >= edges {
-		return g.copies.At(int(arc - 2*edges)).Arc
+		return g.states.At(int(arc - 2*edges)).Arc
 	}
 	return arc
 }
 
 // SegmentOf is the edge that an arc travels, and whether it does so forward.
 func (g *Graph) EdgeOf(arc uint32) (edge uint32, forward bool) {
-	base := g.Base(arc)
+	base := g.ArcOf(arc)
 	return base >> 1, base&1 == 0
 }
 
@@ -75,14 +75,14 @@ func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
 }
 
 // own is the arc by which the last base edge of an arc is travelled.
-func (a *Arc) own() uint32 { return a.baseEdge<<1 | a.Base&1 }
+func (a *Arc) own() uint32 { return a.baseEdge<<1 | a.Number&1 }
 
 // turnOf is the turn of a word of an arc; where it is farTurn, its target is still to be read.
 func turnOf(word, own uint32, a *Arc) Turn {
 	by := int32(word) >> turnTarget
 	t := Turn{To: own + uint32(by), Angle: int8(word), Enters: word&turnEnters != 0}
 	if by == 0 && t.Angle == TurningBack {
-		t.To = a.Base ^ 1
+		t.To = a.Number ^ 1
 	}
 	return t
 }
@@ -90,9 +90,9 @@ func turnOf(word, own uint32, a *Arc) Turn {
 // turnWords are the n turns of an arc, those of other modes among them: words, and back where n is one more than these.
 func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n int) {
 	var first, end uint32
-	if arc != a.Base {
+	if arc != a.Number {
 		i := int(arc) - 2*g.NumBaseEdges()
-		first, end = g.copies.At(i).FirstTurn, g.copies.At(i+1).FirstTurn
+		first, end = g.states.At(i).FirstTurn, g.states.At(i+1).FirstTurn
 	} else {
 		e := g.baseEdges.At(int(a.baseEdge))
 		first, end = e.FirstTurn, g.baseEdges.At(int(a.baseEdge)+1).FirstTurn
@@ -104,12 +104,12 @@ func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n in
 		if split > end {
 			g.foreign("an base has more turns at its end than it has")
 		}
-		if a.Base&1 == 0 {
+		if a.Number&1 == 0 {
 			end = split
 		} else {
 			first = split
 		}
-		if back = e.Flags.backWord(a.Base & 1); back != 0 {
+		if back = e.Flags.backWord(a.Number & 1); back != 0 {
 			n = 1
 		}
 	}
@@ -138,19 +138,19 @@ func (g *Graph) countWords(first, end uint32) uint32 {
 }
 
 // Copies are the copies of an arc that travels a edge with HasCopies; see Copy.
-func (g *Graph) Copies(base uint32) (first, last uint32) {
-	end := max(g.copies.Len()-1, 0)
+func (g *Graph) StatesOf(base uint32) (first, last uint32) {
+	end := max(g.states.Len()-1, 0)
 	i, j := 0, end
 	for i < j {
 		h := int(uint(i+j) >> 1)
-		if c := g.copies.At(h); c.Mode < uint32(g.mode) || c.Mode == uint32(g.mode) && c.Arc < base {
+		if c := g.states.At(h); c.Mode < uint32(g.mode) || c.Mode == uint32(g.mode) && c.Arc < base {
 			i = h + 1
 		} else {
 			j = h
 		}
 	}
-	for j < end && g.copies.At(j).Arc == base && g.copies.At(j).Mode == uint32(g.mode) {
-		if j++; j-i > MaxCopies {
+	for j < end && g.states.At(j).Arc == base && g.states.At(j).Mode == uint32(g.mode) {
+		if j++; j-i > MaxStates {
 			g.foreign("an arc has too many copies")
 		}
 	}
@@ -160,7 +160,7 @@ func (g *Graph) Copies(base uint32) (first, last uint32) {
 
 // Length is that of an arc in millimetres.
 func (g *Graph) Length(arc uint32) uint32 {
-	edge := g.Base(arc) >> 1
+	edge := g.ArcOf(arc) >> 1
 	_, _, length := g.run(edge, g.baseEdges.At(int(edge)))
 	return length
 }

@@ -16,7 +16,7 @@ const (
 	BaseEdgesSection = "roads.edges"  // of BaseEdge, one more than there are
 	ShapeSection     = "roads.shape"  // of uint32; see AppendShape
 	TurnsSection     = "roads.turns"  // of uint32; see AppendTurn
-	CopiesSection    = "roads.copies" // of Copy, one more than there are; by mode, then arc
+	StatesSection    = "roads.copies" // of Copy, one more than there are; by mode, then arc
 	RoadsSection     = "roads.ways"   // of Road
 	KindsSection     = "roads.kinds"  // of Kind
 	NamesSection     = "roads.names"  // of bytes; see Graph.Text
@@ -136,7 +136,7 @@ type Kind struct {
 // Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so
 // that which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all
 // base edges.
-type Copy struct {
+type State struct {
 	Mode      uint32 // of mapdata.Modes
 	Arc       uint32 // the arc that it is a copy of
 	FirstTurn uint32 // its turns end where those of the next one begin
@@ -155,7 +155,7 @@ const (
 	Bridge
 	Toll
 	Ferry
-	HasCopies // one of its arcs is in the list of copies
+	HasStates // one of its arcs is in the list of copies
 	// DestinationForward and DestinationBackward say that only those may travel so whose way begins or ends here.
 	DestinationForward
 	DestinationBackward
@@ -199,7 +199,7 @@ const (
 	MaxBaseEdgeSegments = 64      // segments of an base edge's shape
 	MaxShape            = 4096    // points of a edge
 	MaxTurns            = 1 << 20 // of an arc
-	MaxCopies           = 4096    // of an arc
+	MaxStates           = 4096    // of an arc
 	// LeafShape: a street of a few segments is one leaf, while a long winding road is several with boxes that are small.
 	LeafSegments = 8
 )

@@ -29,7 +29,7 @@ type Graph struct {
 	baseEdges region.View[BaseEdge]
 	shape     region.View[uint32]
 	turns     region.View[uint32]
-	copies    region.View[Copy]
+	states    region.View[State]
 	roads     region.View[Road]
 	kinds     region.View[Kind]
 	names     region.View[byte]
@@ -56,7 +56,7 @@ func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 		begins: FlagsOf(Begins, mode)}
 	for _, err := range []error{
 		open(f, BaseEdgesSection, &g.baseEdges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
-		open(f, CopiesSection, &g.copies), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
+		open(f, StatesSection, &g.states), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
 		open(f, KindsSection, &g.kinds),
 		open(f, ControlsSection, &g.controls), open(f, DetailsSection, &g.details), open(f, DetailTextSection, &g.texts),
 	} {
@@ -103,7 +103,7 @@ func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
 func (g *Graph) NumBaseEdges() int { return max(g.baseEdges.Len()-1, 0) }
 
 // Arcs is a number that those of all arcs, copies included, are below.
-func (g *Graph) NumStates() int { return 2*g.NumBaseEdges() + max(g.copies.Len()-1, 0) }
+func (g *Graph) NumStates() int { return 2*g.NumBaseEdges() + max(g.states.Len()-1, 0) }
 
 // Begins reports whether a edge begins with an base edge.
 func (g *Graph) BeginsEdge(base uint32) bool {
@@ -175,7 +175,7 @@ func (g *Graph) Edge(i uint32) Edge {
 func (g *Graph) flags(f BaseEdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
-	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasCopies) |
+	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasStates) |
 		is(LocalForward, DestinationForward) | is(LocalBackward, DestinationBackward) |
 		is(OwnedForward, PrivateForward) | is(OwnedBackward, PrivateBackward)
 }

@@ -269,8 +269,8 @@ func TestDelawareGeometry(t *testing.T) {
 	for edge := range g.Edges() {
 		for _, base := range []uint32{2 * edge, 2*edge + 1} {
 			arcs := []uint32{base}
-			if g.Edge(edge).Flags.Has(roadgraph.HasCopies) {
-				for c, last := g.Copies(base); c < last; c++ {
+			if g.Edge(edge).Flags.Has(roadgraph.HasStates) {
+				for c, last := g.StatesOf(base); c < last; c++ {
 					arcs = append(arcs, c)
 				}
 			}
@@ -287,15 +287,15 @@ func TestDelawareGeometry(t *testing.T) {
 func checkTurns(t *testing.T, g *roadgraph.Graph, base uint32, arcs []uint32) {
 	t.Helper()
 	for _, arc := range arcs {
-		if g.Base(arc) != base {
-			t.Errorf("arc %d is a copy of %d, and in the list of %d", arc, g.Base(arc), base)
+		if g.ArcOf(arc) != base {
+			t.Errorf("arc %d is a copy of %d, and in the list of %d", arc, g.ArcOf(arc), base)
 		}
 		for _, turn := range g.Turns(arc, nil) {
-			to := g.Base(turn.To)
+			to := g.ArcOf(turn.To)
 			if end, begin := ends(g, base), ends(g, to); end[1] != begin[0] || !isOpen(g, to) {
 				t.Fatalf("arc %d ends at %v, and the next one, %d, begins at %v", arc, end[1], to, begin[0])
 			}
-			if to != turn.To && !g.Edge(to>>1).Flags.Has(roadgraph.HasCopies) {
+			if to != turn.To && !g.Edge(to>>1).Flags.Has(roadgraph.HasStates) {
 				t.Errorf("arc %d is a copy of %d, which says that it has none", turn.To, to)
 			}
 		}

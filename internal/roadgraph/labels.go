@@ -4,7 +4,7 @@ package roadgraph
 func (s *Search) find(arc uint32) (place uint32, found bool) {
 	mask := uint32(len(s.table) - 1)
 	for place = (arc * 0x9E3779B1) >> 7 & mask; s.marks[place] == s.round; place = (place + 1) & mask {
-		if s.labels[s.table[place]].Arc == arc {
+		if s.labels[s.table[place]].State == arc {
 			return place, true
 		}
 	}
@@ -20,7 +20,7 @@ func (s *Search) insert(place uint32, l Label) {
 		s.resize(2 * len(old))
 		for i, label := range old {
 			if marks[i] == round {
-				at, _ := s.find(s.labels[label].Arc)
+				at, _ := s.find(s.labels[label].State)
 				s.table[at], s.marks[at] = label, s.round
 			}
 		}

@@ -65,7 +65,7 @@ type Search struct {
 
 // Label is an arc that the search has reached.
 type Label struct {
-	Arc    uint32
+	State  uint32
 	Parent int32   // the label before, -1 for a source
 	Source int32   // the id of the source that the route comes from
 	Cost   float64 // to the beginning of the arc; for a source to its end
@@ -99,14 +99,14 @@ func (s *Search) Reset(g *Graph, costs Costs) {
 // AddSource adds a place to start from: cost and seconds are from the place to the end of its arc.
 func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
 	a := s.graph.Arc(arc)
-	s.AddKnownSource(id, arc, a.Base, a.Head, cost, seconds)
+	s.AddKnownSource(id, arc, a.Number, a.Head, cost, seconds)
 }
 
 // AddKnownSource is AddSource for an arc of which the base and the end are known.
 func (s *Search) AddKnownSource(id int32, arc, base uint32, head Head, cost, seconds float64) {
-	s.labels = append(s.labels, Label{Arc: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget,
+	s.labels = append(s.labels, Label{State: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget,
 		rivalParent: int32(len(s.sources))})
-	s.sources = append(s.sources, Arc{Base: base, Head: head})
+	s.sources = append(s.sources, Arc{Number: base, Head: head})
 	s.heap.Push(cost+s.aim.rest(&head), int32(len(s.labels)-1))
 }
 
@@ -115,7 +115,7 @@ func (s *Search) AddKnownSource(id int32, arc, base uint32, head Head, cost, sec
 func (s *Search) AddTarget(id int32, arc uint32) {
 	place, found := s.find(arc)
 	if !found {
-		s.insert(place, Label{Arc: arc, Parent: -1, Cost: math.Inf(1), Target: id, rival: noRival})
+		s.insert(place, Label{State: arc, Parent: -1, Cost: math.Inf(1), Target: id, rival: noRival})
 		s.targets++
 	}
 }
@@ -143,7 +143,7 @@ func (s *Search) Rival(i int32, most float64) (excess, metres float64, ok bool) 
 			rival = s.labels[rival].Parent
 			continue
 		}
-		metres += float64(s.graph.Length(s.labels[best].Arc)) / millimetres
+		metres += float64(s.graph.Length(s.labels[best].State)) / millimetres
 		best = s.labels[best].Parent
 	}
 	return excess, metres, true
@@ -222,12 +222,12 @@ func (s *Search) relax(at int32) {
 	if from.Parent < 0 {
 		arc = &s.sources[from.rivalParent]
 	} else {
-		arc = s.arc(from.Arc)
+		arc = s.arc(from.State)
 		cost += s.costs.Arc(arc)
 		seconds += float64(arc.Duration) / 1000
 	}
 	rest := s.aim.rest(&arc.Head)
-	words, back, n := s.graph.turnWords(from.Arc, arc)
+	words, back, n := s.graph.turnWords(from.State, arc)
 	own := arc.own()
 	s.Work += int64(max(0, n-usualTurns))
 	goesOn, mine := false, uint32(s.graph.mode)<<turnModes
@@ -269,7 +269,7 @@ func (s *Search) relax(at int32) {
 		}
 		place, found := s.find(turn.To)
 		if !found {
-			s.insert(place, Label{Arc: turn.To, Parent: at, Source: from.Source, Cost: to, Time: seconds,
+			s.insert(place, Label{State: turn.To, Parent: at, Source: from.Source, Cost: to, Time: seconds,
 				Target: noTarget, rival: noRival})
 			s.heap.Push(to+rest, int32(len(s.labels)-1))
 			continue

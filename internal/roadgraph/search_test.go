@@ -36,8 +36,8 @@ func aimed(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from,
 func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost float64, arcs []uint32) {
 	s.AddSource(0, from, 0, 0)
 	s.AddTarget(0, to)
-	if g.Edge(to >> 1).Flags.Has(roadgraph.HasCopies) {
-		for c, last := g.Copies(to); c < last; c++ {
+	if g.Edge(to >> 1).Flags.Has(roadgraph.HasStates) {
+		for c, last := g.StatesOf(to); c < last; c++ {
 			s.AddTarget(0, c)
 		}
 	}
@@ -47,7 +47,7 @@ func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost floa
 	}
 	cost = s.Label(label).Cost
 	for i := label; i >= 0; i = s.Label(i).Parent {
-		arcs = append(arcs, g.Base(s.Label(i).Arc))
+		arcs = append(arcs, g.ArcOf(s.Label(i).State))
 	}
 	slices.Reverse(arcs)
 	return cost, arcs

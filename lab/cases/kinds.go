@@ -40,7 +40,7 @@ func (f *finder) parallel(arcs []uint32) (orb.Point, bool) {
 // hasNeighbour reports whether another road runs along the middle of an arc, 10 to 35 m away.
 func (f *finder) hasNeighbour(arc uint32) bool {
 	at, direction := f.middle(arc)
-	own := f.graph.Name(f.graph.Arc(arc).Base >> 1)
+	own := f.graph.Name(f.graph.Arc(arc).Number >> 1)
 	for _, h := range f.around(at, 35) {
 		if h.Distance < 10 || f.graph.Name(h.Edge) == own {
 			continue

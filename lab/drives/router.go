@@ -83,7 +83,7 @@ func (r *Router) worth(arc uint32) float64 {
 	if r.wander == 0 {
 		return 1
 	}
-	mixed := (uint64(r.graph.Base(arc)>>1) ^ r.mood) * 0x9E3779B97F4A7C15
+	mixed := (uint64(r.graph.ArcOf(arc)>>1) ^ r.mood) * 0x9E3779B97F4A7C15
 	mixed = (mixed ^ mixed>>29) * 0xBF58476D1CE4E5B9
 	return 1 + r.wander*float64(mixed>>40)/(1<<24)
 }
@@ -103,7 +103,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	// Arcs that are copies, and differ only in what one may do at their end, lead to a spot as well.
 	targets := map[uint32]float64{}
 	for _, s := range to {
-		targets[r.graph.Base(s.Arc)] = s.Offset
+		targets[r.graph.ArcOf(s.Arc)] = s.Offset
 	}
 	best, last := math.Inf(1), uint32(0)
 	for len(r.queue) > 0 && r.queue[0].seconds < best {
@@ -112,7 +112,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 			continue // it was reached faster since
 		}
 		length := r.length(at.arc)
-		if offset, found := targets[r.graph.Base(at.arc)]; found {
+		if offset, found := targets[r.graph.ArcOf(at.arc)]; found {
 			if seconds := at.seconds + r.worth(at.arc)*r.seconds(at.arc, 0, offset); seconds < best {
 				best, last = seconds, at.arc
 			}
@@ -122,7 +122,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	if math.IsInf(best, 1) {
 		return Route{}, false
 	}
-	route.To = targets[r.graph.Base(last)]
+	route.To = targets[r.graph.ArcOf(last)]
 	route.Arcs = r.back(last)
 	route.From = starts[route.Arcs[0]]
 	return route, true

@@ -194,7 +194,7 @@ func TestFastestIsWhatSearchFinds(t *testing.T) {
 		from[0].Offset, to[0].Offset = r.length(from[0].Arc), 0
 		search.Reset(g, roadgraph.Costs{PerSecond: 1, Turn: turns})
 		search.AddSource(0, from[0].Arc, 0, 0)
-		first, last := g.Copies(to[0].Arc)
+		first, last := g.StatesOf(to[0].Arc)
 		search.AddTarget(0, to[0].Arc)
 		for arc := first; arc < last; arc++ {
 			search.AddTarget(0, arc)

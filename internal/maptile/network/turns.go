@@ -75,7 +75,7 @@ func (b *builder) forbiddenTurns(meter admission.Meter) error {
 // forbidden adds the turns that are forbidden at the end of an arc, of all the ends that are there.
 func (b *builder) forbidden(from *end, there []end) {
 	allowed := b.targets(from.arc)
-	copies, end := b.graph.Copies(from.arc)
+	copies, end := b.graph.StatesOf(from.arc)
 	for i := range there {
 		to := &there[i]
 		switch {
@@ -96,7 +96,7 @@ func (b *builder) forbidden(from *end, there []end) {
 // targets are the arcs that an arc leads to.
 func (b *builder) targets(arc uint32) (targets []uint32) {
 	for _, turn := range b.graph.Turns(arc, nil) {
-		targets = append(targets, b.graph.Base(turn.To))
+		targets = append(targets, b.graph.ArcOf(turn.To))
 	}
 	return targets
 }

@@ -96,10 +96,10 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 		return err
 	}
 	edges[count].FirstTurn = words()
-	var copies []roadgraph.Copy
+	var copies []roadgraph.State
 	for _, at := range m.copies {
 		s := &m.states[at]
-		copies = append(copies, roadgraph.Copy{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
+		copies = append(copies, roadgraph.State{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
 		w := &turnWriter{builder: b, automaton: m}
 		w.copy(at)
 		if err := region.Append(out, w.words...); err != nil {
@@ -107,10 +107,10 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 		}
 	}
 	if len(copies) > 0 {
-		copies = append(copies, roadgraph.Copy{FirstTurn: words()})
+		copies = append(copies, roadgraph.State{FirstTurn: words()})
 	}
 	b.bar.Finish()
-	return cmp.Or(out.Close(), direct(b.w, roadgraph.CopiesSection, copies))
+	return cmp.Or(out.Close(), direct(b.w, roadgraph.StatesSection, copies))
 }
 
 // turnWriter makes the turns of some edges in a row.
