@@ -120,7 +120,7 @@ func TestHostileRegion(t *testing.T) {
 			leaves := slices.Repeat(n.leaves[:1], many/10)
 			for i := range n.segments {
 				n.segments[i].FirstShape, n.segments[i].FirstTurn = uint32(i), 0
-				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, mapdata.Car)
 			}
 			for i := range leaves {
 				leaves[i].BaseEdge, leaves[i].Skip = uint16(i%boxtree.Fanout), 0
@@ -135,12 +135,12 @@ func TestHostileRegion(t *testing.T) {
 			last := len(n.segments) - 1
 			n.segments = append(slices.Repeat(n.segments[:1], many/10), n.segments[last])
 			for i := range n.segments[:many/10] {
-				n.segments[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+				n.segments[i].Flags &^= roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, mapdata.Car)
 			}
 		},
 		"no edge begins": func(n *network) {
 			for i := range n.segments {
-				n.segments[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+				n.segments[i].Flags &^= roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, mapdata.Car)
 			}
 		},
 		"turns without end": func(n *network) {
@@ -168,7 +168,7 @@ func TestHostileRegion(t *testing.T) {
 		},
 		"copies without end": func(n *network) {
 			for i := range n.segments {
-				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mapdata.Car)
+				n.segments[i].Flags |= roadgraph.FlagsOf(roadgraph.HasStatesSet, mapdata.Car)
 			}
 			n.copies = slices.Repeat([]roadgraph.State{{Mode: uint32(mapdata.Car)}}, many)
 		},

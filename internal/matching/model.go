@@ -26,7 +26,7 @@ const (
 	// intrusion is what it costs to go into a road that is only for those who have a destination there. Points recorded
 	// there soon pay for it; a route that nothing was recorded of would rather go a few blocks round. It is less than what
 	// a search leaves room for, so that such a road is always tried.
-	intrusion = 8.0
+	destinationOnly = 8.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
 	margin = 45.0
@@ -100,7 +100,7 @@ func (m *travelMode) routeCosts(spacing float64) roadgraph.Costs {
 	share := timeShare + timeShareMore*math.Min(1, spacing/timeDistance)
 	nat := m.detour(spacing) // in metres
 	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * m.timeSpeed, Turn: &turnCosts,
-		TurnBack: m.turning(spacing) * nat, DeadEnd: m.deadEnd * nat, Enter: intrusion * nat}
+		TurnBack: m.turning(spacing) * nat, DeadEnd: m.deadEnd * nat, DestinationOnly: destinationOnly * nat}
 }
 
 var turnCosts = makeTurnCosts()

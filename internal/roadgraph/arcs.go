@@ -80,7 +80,7 @@ func (a *Arc) own() uint32 { return a.baseEdge<<1 | a.Number&1 }
 // turnOf is the turn of a word of an arc; where it is farTurn, its target is still to be read.
 func turnOf(word, own uint32, a *Arc) Turn {
 	by := int32(word) >> turnTarget
-	t := Turn{To: own + uint32(by), Angle: int8(word), Enters: word&turnEnters != 0}
+	t := Turn{To: own + uint32(by), Angle: int8(word), DestinationOnly: word&turnDestinationOnly != 0}
 	if by == 0 && t.Angle == TurningBack {
 		t.To = a.Number ^ 1
 	}

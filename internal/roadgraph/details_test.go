@@ -121,10 +121,10 @@ func TestPrivate(t *testing.T) {
 	r.DestinationForward, r.DestinationBackward = mapdata.Car|mapdata.Foot, mapdata.Car
 	r.PrivateForward = mapdata.Car
 	f := roadgraphtest.Compile(t, &town.Data)
-	const destination = roadgraph.DestinationForward | roadgraph.DestinationBackward
+	const destination = roadgraph.DestinationOnlyForward | roadgraph.DestinationOnlyBackward
 	for mode, want := range map[mapdata.Modes]roadgraph.Flags{
 		mapdata.Car:  destination | roadgraph.PrivateForward,
-		mapdata.Foot: roadgraph.DestinationForward, mapdata.Bicycle: 0,
+		mapdata.Foot: roadgraph.DestinationOnlyForward, mapdata.Bicycle: 0,
 	} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {

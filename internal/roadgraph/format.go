@@ -59,14 +59,14 @@ type BaseEdgeFlags uint32
 
 // Where each set of modes is in BaseEdgeFlags.
 const (
-	OpenForward   = 3 * iota // those who may travel it forward
-	OpenBackward             // and backward
-	LocalForward             // those of them who may only where their way begins or ends there
-	LocalBackward            // the same backward
-	Begins                   // those whose edges begin with it
-	Copied                   // those for whom an arc of the edge that begins with it has copies
-	OwnedForward             // those of LocalForward who need to be let in, too
-	OwnedBackward            // the same backward
+	OpenForwardSet             = 3 * iota // those who may travel it forward
+	OpenBackwardSet                       // and backward
+	DestinationOnlyForwardSet             // those of them who may only where their way begins or ends there
+	DestinationOnlyBackwardSet            // the same backward
+	BeginsEdgeSet                         // those whose edges begin with it
+	HasStatesSet                          // those for whom an arc of the edge that begins with it has copies
+	PrivateForwardSet                     // those of LocalForward who need to be let in, too
+	PrivateBackwardSet                    // the same backward
 	setBits
 )
 
@@ -94,7 +94,7 @@ func (f BaseEdgeFlags) WithTurns(words int, back [2]bool) BaseEdgeFlags {
 // backWord is the usual turn back of an arc that travels the base edge as its last one: 0 where it has none. It comes after
 // all other turns.
 func (f BaseEdgeFlags) backWord(backward uint32) uint32 {
-	both := f.Modes(OpenForward) & f.Modes(OpenBackward)
+	both := f.Modes(OpenForwardSet) & f.Modes(OpenBackwardSet)
 	if f>>turnsBack>>backward&1 == 0 || both == 0 {
 		return 0
 	}
@@ -110,7 +110,9 @@ func (f BaseEdgeFlags) Modes(set int) mapdata.Modes { return mapdata.Modes(f>>se
 const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
 
 // Open are the modes that may travel an base edge at all.
-func (f BaseEdgeFlags) Open() mapdata.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
+func (f BaseEdgeFlags) Open() mapdata.Modes {
+	return f.Modes(OpenForwardSet) | f.Modes(OpenBackwardSet)
+}
 
 // Road is what the base edges of one way have in common.
 type Road struct {
@@ -157,8 +159,8 @@ const (
 	Ferry
 	HasStates // one of its arcs is in the list of copies
 	// DestinationForward and DestinationBackward say that only those may travel so whose way begins or ends here.
-	DestinationForward
-	DestinationBackward
+	DestinationOnlyForward
+	DestinationOnlyBackward
 	// PrivateForward and PrivateBackward say that these need to be let in, too: a matcher accepts it, and a router must
 	// not use it unless somebody lives there.
 	PrivateForward
@@ -219,7 +221,7 @@ type Turn struct {
 	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; TurningBack
 	// Enters says that the turn leads into a road that is only for those who have a destination there, from one that is
 	// for all.
-	Enters bool
+	DestinationOnly bool
 }
 
 // A turn is a word: from the lowest bit its angle, who may take it, whether it is at the beginning of its base edge, Enters,
@@ -227,11 +229,11 @@ type Turn struct {
 // here that by which the base edge itself is travelled, of whatever edge it is part. Turning round with a difference of 0
 // leads to the edge's other arc.
 const (
-	turnModes    = 8
-	turnBackward = 1 << 11
-	turnEnters   = 1 << 12
-	turnTarget   = 13
-	farTurn      = math.MinInt32 >> turnTarget
+	turnModes           = 8
+	turnBackward        = 1 << 11
+	turnDestinationOnly = 1 << 12
+	turnTarget          = 13
+	farTurn             = math.MinInt32 >> turnTarget
 )
 
 // AppendTurn appends the words of a turn that some modes may take. A turn to the edge's own other arc has back
@@ -241,8 +243,8 @@ func AppendTurn(words []uint32, own uint32, t Turn, modes mapdata.Modes, back bo
 	if own&1 == 1 {
 		word |= turnBackward
 	}
-	if t.Enters {
-		word |= turnEnters
+	if t.DestinationOnly {
+		word |= turnDestinationOnly
 	}
 	by := int64(t.To) - int64(own)
 	switch {

@@ -52,8 +52,8 @@ func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)),
-		open:   FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
-		begins: FlagsOf(Begins, mode)}
+		open:   FlagsOf(OpenForwardSet, mode) | FlagsOf(OpenBackwardSet, mode),
+		begins: FlagsOf(BeginsEdgeSet, mode)}
 	for _, err := range []error{
 		open(f, BaseEdgesSection, &g.baseEdges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
 		open(f, StatesSection, &g.states), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
@@ -175,9 +175,9 @@ func (g *Graph) Edge(i uint32) Edge {
 func (g *Graph) flags(f BaseEdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
-	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasStates) |
-		is(LocalForward, DestinationForward) | is(LocalBackward, DestinationBackward) |
-		is(OwnedForward, PrivateForward) | is(OwnedBackward, PrivateBackward)
+	return is(OpenForwardSet, Forward) | is(OpenBackwardSet, Backward) | is(HasStatesSet, HasStates) |
+		is(DestinationOnlyForwardSet, DestinationOnlyForward) | is(DestinationOnlyBackwardSet, DestinationOnlyBackward) |
+		is(PrivateForwardSet, PrivateForward) | is(PrivateBackwardSet, PrivateBackward)
 }
 
 // run goes through the base edges of a edge: its last one, and the length of all in millimetres.

@@ -245,7 +245,7 @@ func TestProperties(t *testing.T) {
 		switch name := g.Name(i); name {
 		case "Main Street":
 			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll |
-				roadgraph.DestinationBackward
+				roadgraph.DestinationOnlyBackward
 			if s.Flags != want || s.Class != mapdata.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
 				t.Errorf("%+v", s)
 			}

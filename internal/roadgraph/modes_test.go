@@ -76,7 +76,7 @@ func TestModesOfTheirOwn(t *testing.T) {
 	for mode, want := range map[mapdata.Modes]struct {
 		seconds float64
 		flags   roadgraph.Flags
-	}{mapdata.Car: {72, 0}, mapdata.Bicycle: {360, roadgraph.DestinationForward}, mapdata.Foot: {900, 0}} {
+	}{mapdata.Car: {72, 0}, mapdata.Bicycle: {360, roadgraph.DestinationOnlyForward}, mapdata.Foot: {900, 0}} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {
 			t.Fatal(err)

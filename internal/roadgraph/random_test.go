@@ -22,9 +22,9 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 		if len(edges) == 0 {
 			return
 		}
-		costs := roadgraph.Costs{PerMetre: 1, Enter: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
+		costs := roadgraph.Costs{PerMetre: 1, DestinationOnly: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
 		naive := newWalker(&town.Data)
-		naive.enter = costs.Enter
+		naive.enter = costs.DestinationOnly
 		var s roadgraph.Search
 		arc := rapid.Custom(func(rt *rapid.T) uint32 {
 			return 2*rapid.SampledFrom(edges).Draw(rt, "edge") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))

@@ -25,7 +25,7 @@ type Costs struct {
 	// Enter is the cost of going from a road that is for all into one that is only for those who have a destination
 	// there. Leaving it costs nothing: a route that begins there does not pay, one that ends there or passes through
 	// pays once.
-	Enter float64
+	DestinationOnly float64
 }
 
 // Arc is the cost of travelling an arc from end to end.
@@ -261,8 +261,8 @@ func (s *Search) relax(at int32) {
 		default:
 			to += s.costs.TurnBack
 		}
-		if turn.Enters {
-			to += s.costs.Enter
+		if turn.DestinationOnly {
+			to += s.costs.DestinationOnly
 		}
 		if to+rest > s.Limit {
 			continue

@@ -241,7 +241,7 @@ func TestDestinationTraffic(t *testing.T) {
 				begins["s"] = mid
 			}
 			var s roadgraph.Search
-			cost, arcs := search(g, &s, roadgraph.Costs{PerMetre: 1, Enter: test.enter},
+			cost, arcs := search(g, &s, roadgraph.Costs{PerMetre: 1, DestinationOnly: test.enter},
 				arcNamed(t, &town, g, test.from, begins[test.from]),
 				arcNamed(t, &town, g, test.to, begins[test.to]))
 			var got []string

@@ -58,7 +58,7 @@ func (p *pieces) chain(b *builder, of *chain) {
 		number, m := uint32(len(p.edges)), b.modes(c.road)
 		first, last := p.line[0], p.line[len(p.line)-1]
 		edge := roadgraph.BaseEdge{Lat: first.Lat, Lon: first.Lon, FirstShape: uint32(len(p.shape)), Road: c.road,
-			Flags: edgeFlags(&b.roads[c.road], c.step < 0) | roadgraph.FlagsOf(roadgraph.Begins, begins&m)}
+			Flags: edgeFlags(&b.roads[c.road], c.step < 0) | roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, begins&m)}
 		edge.EndNorth, edge.EndEast = endOf(first, last)
 		for i, to := range p.line[1:] {
 			metres += distance(p.line[i], to)
@@ -161,11 +161,11 @@ func edgeFlags(r *Road, against bool) (flags roadgraph.BaseEdgeFlags) {
 		flags = roadgraph.Reversed
 	}
 	return flags |
-		roadgraph.FlagsOf(roadgraph.OpenForward, a.Forward) | roadgraph.FlagsOf(roadgraph.OpenBackward, a.Backward) |
-		roadgraph.FlagsOf(roadgraph.LocalForward, a.DestinationForward) |
-		roadgraph.FlagsOf(roadgraph.LocalBackward, a.DestinationBackward) |
-		roadgraph.FlagsOf(roadgraph.OwnedForward, a.PrivateForward) |
-		roadgraph.FlagsOf(roadgraph.OwnedBackward, a.PrivateBackward)
+		roadgraph.FlagsOf(roadgraph.OpenForwardSet, a.Forward) | roadgraph.FlagsOf(roadgraph.OpenBackwardSet, a.Backward) |
+		roadgraph.FlagsOf(roadgraph.DestinationOnlyForwardSet, a.DestinationForward) |
+		roadgraph.FlagsOf(roadgraph.DestinationOnlyBackwardSet, a.DestinationBackward) |
+		roadgraph.FlagsOf(roadgraph.PrivateForwardSet, a.PrivateForward) |
+		roadgraph.FlagsOf(roadgraph.PrivateBackwardSet, a.PrivateBackward)
 }
 
 // endOf is where an edge ends as roadgraph.Edge has it.
