@@ -34,9 +34,9 @@ const (
 	fitHalf   = 5.0
 	fitSpread = 0.5
 	// Of another way that costs the same, a little less than half of the drivers know.
-	rivalBias = 0.2
+	alternativeBias = 0.2
 	// rivalLimit is how many nats dearer another way is that nobody takes.
-	rivalLimit = 4.0
+	alternativeLimit = 4.0
 )
 
 // vote gives the probabilities of the current hypotheses to those before that they come from.
@@ -174,8 +174,8 @@ func (s *scratch) onlyWay(step *step, gap float64) float64 {
 		return sure
 	}
 	for node := step.route; node != 0; node = s.nodes[node].parent {
-		if r := s.rivals[node]; r.cost < rivalLimit {
-			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(float64(r.cost)+rivalBias))
+		if r := s.alternatives[node]; r.cost < alternativeLimit {
+			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(float64(r.cost)+alternativeBias))
 		}
 	}
 	return sure

@@ -35,13 +35,13 @@ type scratch struct {
 	before  []state // hypotheses at the point before
 	states  []state // hypotheses at the current point
 
-	votes  bool        // whether confidence is asked for
-	bounds []int32     // where in steps each point begins, if it is
-	steps  []step      // all hypotheses so far; those of before are the last ones
-	nodes  []routeNode // the routes between them; node 0 means none
-	rivals []rival     // of each node, if confidence is asked for
-	chain  []int32     // the steps of the best drive
-	parts  []part
+	votes        bool          // whether confidence is asked for
+	bounds       []int32       // where in steps each point begins, if it is
+	steps        []step        // all hypotheses so far; those of before are the last ones
+	nodes        []routeNode   // the routes between them; node 0 means none
+	alternatives []alternative // of each node, if confidence is asked for
+	chain        []int32       // the steps of the best drive
+	parts        []part
 
 	drive   []piece
 	places  []place // of the chain's steps

@@ -139,14 +139,14 @@ func (c *connection) byRoutes(spacing float64) error {
 	search := &c.search
 	search.Reset(c.graph, c.costs)
 	at := c.points[c.point].Location
-	search.Aim(at.Lat(), at.Lon(), c.farthest())
+	search.SetPotential(at.Lat(), at.Lon(), c.farthest())
 	lowest := math.Inf(1)
 	for i := range c.before {
 		from := &c.before[i]
 		start := from.cost*c.mean - from.straight
 		lowest = min(lowest, start)
 		rest := from.length - from.offset
-		search.AddKnownSource(int32(i), from.arc, from.base, from.head, start+rest*from.perMetre, rest*from.pace)
+		search.AddSourceAt(int32(i), from.arc, from.base, from.head, start+rest*from.perMetre, rest*from.pace)
 	}
 	for i := range c.states {
 		search.AddTarget(int32(i), c.states[i].arc)
@@ -186,17 +186,17 @@ func (c *connection) arrive(label int32) {
 }
 
 // rival is another way to the place of a route node.
-type rival struct {
+type alternative struct {
 	cost   float32 // nats more; +Inf where there is none
 	metres float32 // of the way up to the node, since the two part
 }
 
-func (c *connection) rivalOf(label int32) rival {
-	excess, metres, ok := c.search.Rival(label, rivalLimit*c.mean)
+func (c *connection) alternativeOf(label int32) alternative {
+	excess, metres, ok := c.search.Alternative(label, alternativeLimit*c.mean)
 	if !ok {
 		excess = math.Inf(1)
 	}
-	return rival{float32(excess / c.mean), float32(metres)}
+	return alternative{float32(excess / c.mean), float32(metres)}
 }
 
 // node is the route node of a label; the route to it is copied out of the search as far as it has not been before.
@@ -218,7 +218,7 @@ func (c *connection) node(label int32) int32 {
 	for _, at := range slices.Backward(c.labels) {
 		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).State, parent: parent})
 		if c.votes {
-			c.rivals = append(c.rivals, c.rivalOf(at))
+			c.alternatives = append(c.alternatives, c.alternativeOf(at))
 		}
 		parent = int32(len(c.nodes) - 1)
 		c.routes[at] = parent

@@ -9,7 +9,7 @@ import (
 // there.
 func (s *scratch) run() error {
 	s.steps, s.bounds, s.before, s.skipped = s.steps[:0], s.bounds[:0], s.before[:0], 0
-	s.nodes, s.rivals = append(s.nodes[:0], routeNode{}), append(s.rivals[:0], rival{})
+	s.nodes, s.alternatives = append(s.nodes[:0], routeNode{}), append(s.alternatives[:0], alternative{})
 	for i, point := range s.used {
 		if err := s.advance(point, i); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 )
 
 // aim is where a search is going. The zero value is nowhere in particular.
-type aim struct {
+type potential struct {
 	plane    plane
 	radius   float64 // metres
 	perMetre float64 // what a metre costs at least
@@ -25,7 +25,7 @@ const (
 )
 
 // rest is what a route costs at least from an arc's end to where the search is going.
-func (m *aim) rest(arc *Head) float64 {
+func (m *potential) heuristic(arc *Head) float64 {
 	if m.perMetre == 0 {
 		return 0
 	}
@@ -42,8 +42,8 @@ func (m *aim) rest(arc *Head) float64 {
 // Aim says, before any source is added, that all routes end within radius metres of a position: on a target, which
 // may begin farther away. The search then looks in that direction first, and Limit counts what is at least to come,
 // too.
-func (s *Search) Aim(lat, lon, radius float64) {
+func (s *Search) SetPotential(lat, lon, radius float64) {
 	if math.Abs(lat) < flatLatitude {
-		s.aim = aim{newPlane(lat, lon), radius, s.costs.PerMetre + s.costs.PerSecond/fastest}
+		s.potential = potential{newPlane(lat, lon), radius, s.costs.PerMetre + s.costs.PerSecond/fastest}
 	}
 }

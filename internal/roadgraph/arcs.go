@@ -102,7 +102,7 @@ func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n in
 			split = g.countWords(first, end)
 		}
 		if split > end {
-			g.foreign("an base has more turns at its end than it has")
+			g.corrupt("an base has more turns at its end than it has")
 		}
 		if a.Number&1 == 0 {
 			end = split
@@ -114,7 +114,7 @@ func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n in
 		}
 	}
 	if end-first > MaxTurns {
-		g.foreign("an arc has too many turns")
+		g.corrupt("an arc has too many turns")
 	}
 	words = g.turns.Range(int(first), int(end))
 	return words, back, n + len(words)
@@ -123,7 +123,7 @@ func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n in
 // countWords finds where the turns at the beginning of an base edge begin.
 func (g *Graph) countWords(first, end uint32) uint32 {
 	if end-first > 2*MaxTurns {
-		g.foreign("an base has too many turns")
+		g.corrupt("an base has too many turns")
 	}
 	words := g.turns.Range(int(first), int(end))
 	for i := 0; i < len(words); i++ {
@@ -151,7 +151,7 @@ func (g *Graph) StatesOf(base uint32) (first, last uint32) {
 	}
 	for j < end && g.states.At(j).Arc == base && g.states.At(j).Mode == uint32(g.mode) {
 		if j++; j-i > MaxStates {
-			g.foreign("an arc has too many copies")
+			g.corrupt("an arc has too many copies")
 		}
 	}
 	originals := uint32(2 * g.NumBaseEdges())

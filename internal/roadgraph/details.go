@@ -105,7 +105,7 @@ func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 		next := func() string {
 			n, size := binary.Uvarint(text)
 			if size <= 0 || n > uint64(len(text)-size) {
-				g.foreign("the details of a road end early")
+				g.corrupt("the details of a road end early")
 			}
 			s := text[size : size+int(n)]
 			text = text[size+int(n):]

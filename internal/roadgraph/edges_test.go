@@ -69,7 +69,7 @@ func TestTurnsAtTheEdges(t *testing.T) {
 			s.Reset(g, byLength)
 			end := g.At(arcs[3]>>1, 500)
 			if aim {
-				s.Aim(end.Lat(), end.Lon(), 0)
+				s.SetPotential(end.Lat(), end.Lon(), 0)
 			}
 			s.AddSource(0, arcs[0]^1, 0, 0)
 			s.AddTarget(0, arcs[3]^1)

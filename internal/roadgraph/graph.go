@@ -129,7 +129,7 @@ func (g *Graph) continues(edge, base uint32) bool {
 		return false
 	}
 	if base-edge > MaxShape {
-		g.foreign("a edge has too many edges")
+		g.corrupt("a edge has too many edges")
 	}
 	return true
 }
@@ -138,7 +138,7 @@ func (g *Graph) continues(edge, base uint32) bool {
 func (g *Graph) continuesWith(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
 
 // foreign ends the reading of a file that the compiler has not made.
-func (g *Graph) foreign(problem string) {
+func (g *Graph) corrupt(problem string) {
 	panic(&region.DamageError{Path: g.path, Problem: problem})
 }
 
@@ -186,7 +186,7 @@ func (g *Graph) run(edge uint32, first *BaseEdge) (last uint32, base *BaseEdge, 
 	sum := uint64(first.Length)
 	for next := g.baseEdges.At(int(last) + 1); g.continuesWith(next.Flags); next = g.baseEdges.At(int(last) + 1) {
 		if last++; last-edge > MaxShape {
-			g.foreign("a edge has too many edges")
+			g.corrupt("a edge has too many edges")
 		}
 		base = next
 		sum += uint64(base.Length)

@@ -21,7 +21,7 @@ type Hit struct {
 
 // Near appends to hits the nearest place of each edge within radius metres of a position, in no particular order.
 func (g *Graph) Near(lat, lon, radius float64, hits []Hit) []Hit {
-	s := snapper{g: g, most: math.MaxInt, offsets: true}
+	s := snapper{g: g, maxVisited: math.MaxInt, offsets: true}
 	return s.near(lat, lon, radius, hits)
 }
 
@@ -37,17 +37,17 @@ func (s *Search) NearEdges(g *Graph, lat, lon, radius float64, hits []Hit) []Hit
 }
 
 func (s *Search) near(g *Graph, lat, lon, radius float64, hits []Hit, offsets bool) []Hit {
-	n := snapper{g: g, most: math.MaxInt, offsets: offsets}
+	n := snapper{g: g, maxVisited: math.MaxInt, offsets: offsets}
 	if s.MaxWork > 0 {
-		n.most = usualLooks + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
+		n.maxVisited = usualVisits + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
 	}
 	hits = n.near(lat, lon, radius, hits)
-	s.Work += int64(max(0, n.looked-usualLooks))
+	s.Work += int64(max(0, n.visited-usualVisits))
 	return hits
 }
 
 // usualLooks is above how many boxes and leaves are looked at where streets are dense.
-const usualLooks = 4000
+const usualVisits = 4000
 
 // near looks at no more than most boxes and leaves, and a few.
 func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
@@ -108,13 +108,13 @@ type snapper struct {
 	hits  []Hit
 	first int
 
-	looked, most int  // boxes and leaves
-	offsets      bool // whether those of the hits are wanted
+	visited, maxVisited int  // boxes and leaves
+	offsets             bool // whether those of the hits are wanted
 }
 
 // descend looks at some boxes of a level and at what is below them. Level 0 are the groups of leaves.
 func (s *snapper) descend(level int, from, to uint32) {
-	if s.looked++; s.looked > s.most {
+	if s.visited++; s.visited > s.maxVisited {
 		return
 	}
 	first := uint32(0)
@@ -168,7 +168,7 @@ func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 
 // leaf measures the segments of a leaf of an base edge.
 func (s *snapper) leaf(base uint32, l *Leaf) {
-	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
+	s.visited += 1 + (len(s.hits)-s.first)/16 // which are gone through below
 	e := s.g.baseEdges.At(int(base))
 	shape := s.g.words(base, e)
 	words := shape
@@ -206,7 +206,7 @@ func (s *snapper) leaf(base uint32, l *Leaf) {
 func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share, squared float64) {
 	edge := s.edge(base, e)
 	known := -1
-	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
+	for i := max(s.first, len(s.hits)-maxCompared); i < len(s.hits); i++ {
 		if s.hits[i].Edge == edge {
 			if squared >= s.hits[i].Distance {
 				return
@@ -241,23 +241,23 @@ func (s *snapper) edge(base uint32, e *BaseEdge) uint32 {
 	edge := base
 	for e.Flags&s.g.begins == 0 {
 		if edge == 0 || base-edge > MaxShape {
-			s.g.foreign("a edge has no beginning")
+			s.g.corrupt("a edge has no beginning")
 		}
 		edge--
 		e = s.g.baseEdges.At(int(edge))
 	}
-	s.looked += int(base-edge) / 16
+	s.visited += int(base-edge) / 16
 	return edge
 }
 
 // compared is with how many hits before it a new one is compared. In all but the densest places these are all there
 // are.
-const compared = 256
+const maxCompared = 256
 
 // compact leaves of each edge the nearest hit, where hit may have left more.
 func (s *snapper) compact() {
 	hits := s.hits[s.first:]
-	if len(hits) <= compared {
+	if len(hits) <= maxCompared {
 		return
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {

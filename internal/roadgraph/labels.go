@@ -15,7 +15,7 @@ func (s *Search) find(arc uint32) (place uint32, found bool) {
 func (s *Search) insert(place uint32, l Label) {
 	s.labels = append(s.labels, l)
 	s.table[place], s.marks[place] = int32(len(s.labels)-1), s.round
-	if s.taken++; 2*s.taken > len(s.table) {
+	if s.used++; 2*s.used > len(s.table) {
 		old, marks, round := s.table, s.marks, s.round
 		s.resize(2 * len(old))
 		for i, label := range old {
@@ -33,19 +33,19 @@ func (s *Search) resize(n int) {
 }
 
 // knownArcs is how many arcs are kept that searches have looked up: those of a trace's next point are mostly the same.
-const knownArcs = 512
+const cachedArcs = 512
 
 // knownArc is an arc and its number, and 1.
-type knownArc struct {
-	number uint32
+type cachedArc struct {
+	key uint32
 	Arc
 }
 
 // arc looks an arc up.
 func (s *Search) arc(number uint32) *Arc {
-	k := &s.known[number*0x9E3779B1>>(32-9)]
-	if k.number != number+1 {
-		*k = knownArc{number + 1, s.graph.Arc(number)}
+	k := &s.cache[number*0x9E3779B1>>(32-9)]
+	if k.key != number+1 {
+		*k = cachedArc{number + 1, s.graph.Arc(number)}
 	}
 	return &k.Arc
 }

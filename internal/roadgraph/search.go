@@ -47,20 +47,20 @@ type Search struct {
 	// Meter is told of the work about every meterStep, and may end the search. nil does not.
 	Meter admission.Meter
 
-	graph   *Graph
-	costs   Costs
-	aim     aim
-	labels  []Label
-	table   []int32 // open addressing: a label by its arc; the place holds something when marks say so
-	marks   []uint32
-	round   uint32
-	taken   int
-	heap    minheap.Heap[int32] // of labels, by their cost with what is at least to come
-	known   [knownArcs]knownArc
-	sources []Arc // of the labels of sources, which have their numbers as rivalParent
-	targets int   // that have not been settled
-	told    int64 // of Work, to Meter
-	err     error
+	graph     *Graph
+	costs     Costs
+	potential potential
+	labels    []Label
+	table     []int32 // open addressing: a label by its arc; the place holds something when marks say so
+	marks     []uint32
+	round     uint32
+	used      int
+	heap      minheap.Heap[int32] // of labels, by their cost with what is at least to come
+	cache     [cachedArcs]cachedArc
+	sources   []Arc // of the labels of sources, which have their numbers as rivalParent
+	targets   int   // that have not been settled
+	metered   int64 // of Work, to Meter
+	err       error
 }
 
 // Label is an arc that the search has reached.
@@ -73,9 +73,9 @@ type Label struct {
 
 	Target int32 // the id that AddTarget gave the arc, noTarget for none
 
-	rival       float32 // what the next cheapest way to the same place costs
-	rivalParent int32   // its label before
-	settled     bool
+	alternative       float32 // what the next cheapest way to the same place costs
+	alternativeParent int32   // its label before
+	settled           bool
 }
 
 const noTarget = -1
@@ -86,11 +86,11 @@ const usualTurns = 16
 // Reset prepares a search on a graph and forgets the one before.
 func (s *Search) Reset(g *Graph, costs Costs) {
 	if g != s.graph {
-		s.known = [knownArcs]knownArc{}
+		s.cache = [cachedArcs]cachedArc{}
 	}
 	s.graph, s.costs, s.Limit = g, costs, math.Inf(1)
 	s.labels, s.heap, s.sources = s.labels[:0], s.heap[:0], s.sources[:0]
-	s.targets, s.taken, s.err, s.aim = 0, 0, nil, aim{}
+	s.targets, s.used, s.err, s.potential = 0, 0, nil, potential{}
 	if s.round++; s.round == 0 || s.table == nil {
 		s.resize(max(len(s.table), 256))
 	}
@@ -99,15 +99,15 @@ func (s *Search) Reset(g *Graph, costs Costs) {
 // AddSource adds a place to start from: cost and seconds are from the place to the end of its arc.
 func (s *Search) AddSource(id int32, arc uint32, cost, seconds float64) {
 	a := s.graph.Arc(arc)
-	s.AddKnownSource(id, arc, a.Number, a.Head, cost, seconds)
+	s.AddSourceAt(id, arc, a.Number, a.Head, cost, seconds)
 }
 
 // AddKnownSource is AddSource for an arc of which the base and the end are known.
-func (s *Search) AddKnownSource(id int32, arc, base uint32, head Head, cost, seconds float64) {
+func (s *Search) AddSourceAt(id int32, arc, base uint32, head Head, cost, seconds float64) {
 	s.labels = append(s.labels, Label{State: arc, Parent: -1, Source: id, Cost: cost, Time: seconds, Target: noTarget,
-		rivalParent: int32(len(s.sources))})
+		alternativeParent: int32(len(s.sources))})
 	s.sources = append(s.sources, Arc{Number: base, Head: head})
-	s.heap.Push(cost+s.aim.rest(&head), int32(len(s.labels)-1))
+	s.heap.Push(cost+s.potential.heuristic(&head), int32(len(s.labels)-1))
 }
 
 // AddTarget adds an arc to find, once, with an id of at least 0. Next yields it when the cheapest route to its
@@ -115,7 +115,7 @@ func (s *Search) AddKnownSource(id int32, arc, base uint32, head Head, cost, sec
 func (s *Search) AddTarget(id int32, arc uint32) {
 	place, found := s.find(arc)
 	if !found {
-		s.insert(place, Label{State: arc, Parent: -1, Cost: math.Inf(1), Target: id, rival: noRival})
+		s.insert(place, Label{State: arc, Parent: -1, Cost: math.Inf(1), Target: id, alternative: noAlternative})
 		s.targets++
 	}
 }
@@ -131,13 +131,13 @@ func (s *Search) Label(i int32) *Label { return &s.labels[i] }
 
 // Rival looks at the next cheapest way from the same source to a label, where the search has come across one that costs
 // at most so much more: how much that is, and how many metres before the label's place the two ways part.
-func (s *Search) Rival(i int32, most float64) (excess, metres float64, ok bool) {
+func (s *Search) Alternative(i int32, most float64) (excess, metres float64, ok bool) {
 	l := &s.labels[i]
-	excess = float64(l.rival) - l.Cost
-	if excess > most || l.rivalParent < 0 || s.labels[l.rivalParent].Source != l.Source {
+	excess = float64(l.alternative) - l.Cost
+	if excess > most || l.alternativeParent < 0 || s.labels[l.alternativeParent].Source != l.Source {
 		return 0, 0, false
 	}
-	best, rival := l.Parent, l.rivalParent
+	best, rival := l.Parent, l.alternativeParent
 	for best != rival && best >= 0 && rival >= 0 {
 		if s.labels[best].Cost < s.labels[rival].Cost {
 			rival = s.labels[rival].Parent
@@ -149,7 +149,7 @@ func (s *Search) Rival(i int32, most float64) (excess, metres float64, ok bool) 
 	return excess, metres, true
 }
 
-const noRival = math.MaxFloat32
+const noAlternative = math.MaxFloat32
 
 // Err is why Next came to an end early: ErrWork, or the error of the context or the meter.
 func (s *Search) Err() error { return s.err }
@@ -193,25 +193,25 @@ func (s *Search) Spend(ctx context.Context, work int64) error {
 	if s.Work += work; s.MaxWork > 0 && s.Work > s.MaxWork {
 		return ErrWork
 	}
-	if s.Work-s.told < meterStep {
+	if s.Work-s.metered < meterStep {
 		return nil
 	}
-	return s.look(ctx)
+	return s.meter(ctx)
 }
 
-func (s *Search) look(ctx context.Context) error {
+func (s *Search) meter(ctx context.Context) error {
 	if s.Meter != nil {
-		if err := s.Meter.Spend(s.Work - s.told); err != nil {
+		if err := s.Meter.Spend(s.Work - s.metered); err != nil {
 			return err
 		}
 	}
-	s.told = s.Work
+	s.metered = s.Work
 	return ctx.Err()
 }
 
 // Begin forgets what was spent, for the next one who uses the Search. maxWork of 0 has no limit, meter may be nil.
 func (s *Search) Begin(maxWork int64, meter admission.Meter) {
-	s.Work, s.told, s.MaxWork, s.Meter = 0, 0, maxWork, meter
+	s.Work, s.metered, s.MaxWork, s.Meter = 0, 0, maxWork, meter
 }
 
 // relax goes on from the end of a label's arc.
@@ -220,13 +220,13 @@ func (s *Search) relax(at int32) {
 	cost, seconds := from.Cost, from.Time
 	var arc *Arc
 	if from.Parent < 0 {
-		arc = &s.sources[from.rivalParent]
+		arc = &s.sources[from.alternativeParent]
 	} else {
 		arc = s.arc(from.State)
 		cost += s.costs.Arc(arc)
 		seconds += float64(arc.Duration) / 1000
 	}
-	rest := s.aim.rest(&arc.Head)
+	rest := s.potential.heuristic(&arc.Head)
 	words, back, n := s.graph.turnWords(from.State, arc)
 	own := arc.own()
 	s.Work += int64(max(0, n-usualTurns))
@@ -270,17 +270,17 @@ func (s *Search) relax(at int32) {
 		place, found := s.find(turn.To)
 		if !found {
 			s.insert(place, Label{State: turn.To, Parent: at, Source: from.Source, Cost: to, Time: seconds,
-				Target: noTarget, rival: noRival})
+				Target: noTarget, alternative: noAlternative})
 			s.heap.Push(to+rest, int32(len(s.labels)-1))
 			continue
 		}
 		l := &s.labels[s.table[place]]
 		if to >= l.Cost {
-			if float32(to) < l.rival {
-				l.rival, l.rivalParent = float32(to), at
+			if float32(to) < l.alternative {
+				l.alternative, l.alternativeParent = float32(to), at
 			}
 		} else {
-			l.rival, l.rivalParent = float32(l.Cost), l.Parent
+			l.alternative, l.alternativeParent = float32(l.Cost), l.Parent
 			l.Cost, l.Time, l.Parent, l.Source = to, seconds, at, from.Source
 			s.heap.Push(to+rest, s.table[place])
 		}

@@ -29,7 +29,7 @@ func aimed(g *roadgraph.Graph, s *roadgraph.Search, costs roadgraph.Costs, from,
 	arcs []uint32) {
 	s.Reset(g, costs)
 	end := g.Arc(to)
-	s.Aim(float64(end.EndLat)/1e7, float64(end.EndLon)/1e7, 0)
+	s.SetPotential(float64(end.EndLat)/1e7, float64(end.EndLon)/1e7, 0)
 	return finish(g, s, from, to)
 }
 

@@ -58,7 +58,7 @@ func (p *position) jump(words []uint32) []uint32 {
 func (g *Graph) words(base uint32, e *BaseEdge) []uint32 {
 	first, end := e.FirstShape, g.baseEdges.At(int(base)+1).FirstShape
 	if end-first > 3*MaxBaseEdgeSegments {
-		g.foreign("an base has too many points")
+		g.corrupt("an base has too many points")
 	}
 	return g.shape.Range(int(first), int(end))
 }
@@ -82,7 +82,7 @@ func (g *Graph) Shape(edge uint32, line []Point) []Point {
 	for base := edge; ; base++ {
 		e := g.baseEdges.At(int(base))
 		if line = g.appendEdge(line, first, base, e, begin); len(line)-first > MaxShape {
-			g.foreign("a edge has too many points")
+			g.corrupt("a edge has too many points")
 		}
 		begin += uint64(e.Length)
 		if !g.continues(edge, base) {

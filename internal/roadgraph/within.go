@@ -11,7 +11,7 @@ import (
 // once. A few that only come near it are among them: boxes in the index are rounded outwards.
 func (g *Graph) Within(box boxtree.Box, edges []uint32) []uint32 {
 	first := len(edges)
-	s := snapper{g: g, most: math.MaxInt, query: box}
+	s := snapper{g: g, maxVisited: math.MaxInt, query: box}
 	s.found = func(base uint32) { edges = append(edges, s.edge(base, g.baseEdges.At(int(base)))) }
 	for i := range g.index {
 		s.index = &g.index[i]
