@@ -28,7 +28,7 @@ type course struct {
 	before orb.Point // the last one of these
 	offset float64   // of the last coordinate, in metres from the beginning of its piece
 
-	edge, road uint32 // of the segment that was entered last, which is an segment of the drive
+	edge, road uint32 // of the segment that was entered last, which is a segment of the drive
 	known      bool   // whether there is one
 	name       roadName
 }

@@ -190,7 +190,7 @@ type roadName struct {
 	known bool
 }
 
-// of returns the name of a edge.
+// of returns the name of an edge.
 func (n *roadName) of(g *roadgraph.Graph, edge uint32) string {
 	if !n.known || !g.SameName(edge, n.edge) {
 		*n = roadName{edge, g.Name(edge), true}

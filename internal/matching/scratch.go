@@ -48,7 +48,7 @@ type scratch struct {
 	located []place // of the points
 	order   []int32 // of the points along the drive
 	numbers []float64
-	shape   []roadgraph.Point // of a edge
+	shape   []roadgraph.Point // of an edge
 }
 
 // Limits of one request's memory: about 24 MB and 32 MB.

@@ -7,7 +7,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Control is what a point of an base edge's shape makes those do who pass it. Where base edges meet, each of them has it.
+// Control is traffic control at a point of a base edge's shape. Where base edges meet, each of them has it.
 type Control struct {
 	BaseEdge uint32
 	Point    uint16 // of the base edge's shape, from 0 on
@@ -15,7 +15,7 @@ type Control struct {
 	_        uint8
 }
 
-// ControlFlags say what there is at a point, and for whom.
+// ControlFlags say what there is at a point, and in which direction.
 type ControlFlags uint8
 
 // The flags of a point.
@@ -23,14 +23,13 @@ const (
 	Signals ControlFlags = 1 << iota // traffic lights
 	Stop
 	GiveWay
-	Crossing // where people walk across
-	// Along and Against say that all but the crossing is only for those who travel in this direction: in the file and in
-	// a edge along and against the base edge, in a node's tags along and against the way.
+	Crossing // for pedestrians
+	// Along and Against limit all but the crossing to one direction: along or against the edge; in a node's tags, the way.
 	Along
 	Against
 )
 
-// Reversed are the flags of a point of a way that is travelled against it.
+// Reversed returns the flags seen from the other direction.
 func (f ControlFlags) Reversed() ControlFlags {
 	turned := f &^ (Along | Against)
 	if f&Along != 0 {
@@ -42,11 +41,11 @@ func (f ControlFlags) Reversed() ControlFlags {
 	return turned
 }
 
-// Details says where the details of a road are, which few roads have.
+// Details is where the details of a road are. Few roads have any.
 type Details struct{ Road, Text uint32 }
 
-// AppendDetail appends a tag to the details of a road: key and value, each after its length. Roads that have the same
-// details share one text of them.
+// AppendDetail appends a tag to the details of a road: key and value, each after its length. Roads with the same
+// details share one text.
 func AppendDetail(text []byte, key, value string) []byte {
 	for _, s := range [...]string{key, value} {
 		text = append(binary.AppendUvarint(text, uint64(len(s))), s...)
@@ -54,14 +53,14 @@ func AppendDetail(text []byte, key, value string) []byte {
 	return text
 }
 
-// extras are the sections that neither matching nor routing along base edges needs.
+// extras are the sections that route searches do not need.
 type extras struct {
 	controls region.View[Control]
 	details  region.View[Details]
 	texts    region.View[byte]
 }
 
-// Controls appends the controls of a edge, with the numbers of their points in the edge's Shape.
+// Controls appends the controls of an edge, with the numbers of their points in the edge's Shape.
 func (g *Graph) Controls(edge uint32, controls []Control) []Control {
 	points := 0
 	for base := edge; ; base++ {
@@ -71,20 +70,20 @@ func (g *Graph) Controls(edge uint32, controls []Control) []Control {
 				break
 			}
 			if c.Point == 0 && base != edge {
-				continue // the base edge before has it as its last one
+				continue // the base edge before has it, too
 			}
 			c.Point += uint16(points)
 			controls = append(controls, c)
 		}
-		points += g.edges(base)
+		points += g.segments(base)
 		if !g.continues(edge, base) {
 			return controls
 		}
 	}
 }
 
-// segments is how many segments the shape of an base edge has.
-func (g *Graph) edges(base uint32) (n int) {
+// segments returns the number of segments of a base edge.
+func (g *Graph) segments(base uint32) (n int) {
 	e := g.baseEdges.At(int(base))
 	at := position{e.Lat, e.Lon}
 	for words := g.words(base, e); len(words) > 0; n++ {
@@ -93,8 +92,8 @@ func (g *Graph) edges(base uint32) (n int) {
 	return n
 }
 
-// Details yields the tags of a road that only some who read the network need, by the number that a point of a shape has
-// for it: lanes and where they lead, signposts, surface, sizes, and what holds at certain times.
+// Details yields further tags of a road, by its number in Point: lanes and where they lead, signposts, surface, size
+// limits, and conditional restrictions.
 func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		i := firstOf(&g.details, road, func(d *Details) uint32 { return d.Road })
@@ -119,7 +118,7 @@ func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 	}
 }
 
-// firstOf finds the first element of a sorted section that has a key, or where it would be.
+// firstOf returns the index of the first element of a sorted section whose key is at least the given one.
 func firstOf[T any](v *region.View[T], key uint32, of func(*T) uint32) int {
 	i, j := 0, v.Len()
 	for i < j {

@@ -1,9 +1,24 @@
-// Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds
-// the roads near a position, and shortest paths. It is written once by package compiler/roads, and read in place from
-// the mapped region file.
+// Package roadgraph reads the road network of a region: edges with their geometry, every allowed turn, an index of the
+// roads near a position, and shortest paths. It reads in place from the mapped file that compiler/roads writes, and
+// changes nothing. It knows no traces and no instructions: see package matching. Start with Graph and Search.
 //
-// Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
-// restrictions, barriers, no turning back), and the list of an arc's turns says exactly that.
+// Its words:
+//
+//	node       a point of a way
+//	segment    the straight line between two neighbouring nodes of a way
+//	junction   a node where roads meet, or where a property of the road changes
+//	edge       the segments between two junctions, for one mode of travel
+//	base edge  what the file stores: part of an edge, cut at the junctions of all modes
+//	arc        an edge in one direction
+//	state      an arc plus what a via-way restriction remembers of the arcs before it
+//	turn       an allowed step from one state to the next
+//
+// All modes share the base edges. If they shared the edges too, each footpath that meets a street would cut the street
+// in two, and cars would search several times as many arcs. So an edge of a mode is a run of base edges that follow one
+// another in the file, and has the number of the first one.
+//
+// Routes are sequences of states, not of junctions: what may follow an arc depends on the arcs before it (turn
+// restrictions, barriers, U-turns).
 package roadgraph
 
 import (
@@ -17,13 +32,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Graph is the road network of a region for one mode of travel. It is safe for use by any number of goroutines. Its
-// methods read the region file: callers from outside the engines recover as package region says.
+// Graph is the road network of a region for one mode of travel. It is safe for concurrent use. Its methods read the
+// region file: callers outside the engines recover with region.Recover.
 type Graph struct {
 	path string
 	mode mapdata.Modes
-	bit  int // of it in a set of modes
-	// open are the flags of which an base edge has any that the mode may travel, begins the flag of one that begins a edge.
+	bit  int // of the mode in a set of modes
+	// A base edge that the mode may travel has one of the flags open; the first one of an edge has begins.
 	open, begins BaseEdgeFlags
 
 	baseEdges region.View[BaseEdge]
@@ -33,11 +48,11 @@ type Graph struct {
 	roads     region.View[Road]
 	kinds     region.View[Kind]
 	names     region.View[byte]
-	index     []index // of its base edges
+	index     []index
 	extras
 }
 
-// index is an index to snap by.
+// index is a snapping index.
 type index struct {
 	leaves region.View[Leaf]
 	groups region.View[uint32]
@@ -45,8 +60,8 @@ type index struct {
 	tree   boxtree.Tree // over groups of leaves
 }
 
-// Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without
-// roads gives a graph without edges.
+// Open finds the network for cars in a region file. Its cost does not depend on the size of the region. A region
+// without roads has a graph without edges.
 func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
 
 // OpenMode finds the network for one mode of travel.
@@ -99,18 +114,18 @@ func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
 	return err
 }
 
-// Edges is the number of base edges of all modes. The numbers of edges are below it.
+// NumBaseEdges returns the number of base edges. All edges have lower numbers.
 func (g *Graph) NumBaseEdges() int { return max(g.baseEdges.Len()-1, 0) }
 
-// Arcs is a number that those of all arcs, copies included, are below.
+// NumStates returns the number of states of all modes, arcs included. All states have lower numbers.
 func (g *Graph) NumStates() int { return 2*g.NumBaseEdges() + max(g.states.Len()-1, 0) }
 
-// Begins reports whether a edge begins with an base edge.
+// BeginsEdge reports whether a base edge is the first one of an edge.
 func (g *Graph) BeginsEdge(base uint32) bool {
 	return g.beginsEdge(g.baseEdges.At(int(base)).Flags)
 }
 
-// Edges yields all edges in the order of their numbers.
+// Edges yields the numbers of all edges in ascending order.
 func (g *Graph) Edges() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for base := range uint32(g.NumBaseEdges()) {
@@ -123,27 +138,26 @@ func (g *Graph) Edges() iter.Seq[uint32] {
 
 func (g *Graph) beginsEdge(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
 
-// goesOn reports whether a edge goes on with the next base edge after one of its base edges.
+// continues reports whether the base edge after one of an edge's is part of the edge, too.
 func (g *Graph) continues(edge, base uint32) bool {
 	if !g.continuesWith(g.baseEdges.At(int(base) + 1).Flags) {
 		return false
 	}
 	if base-edge > MaxShape {
-		g.corrupt("a edge has too many edges")
+		g.corrupt("an edge has too many base edges")
 	}
 	return true
 }
 
-// on reports whether an base edge goes on with the edge of the base edge before it.
+// continuesWith reports whether a base edge with these flags belongs to the same edge as the one before it.
 func (g *Graph) continuesWith(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
 
-// foreign ends the reading of a file that the compiler has not made.
+// corrupt panics with a *region.DamageError.
 func (g *Graph) corrupt(problem string) {
 	panic(&region.DamageError{Path: g.path, Problem: problem})
 }
 
-// Edge is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
-// properties.
+// Edge is a stretch of road between two junctions for one mode.
 type Edge struct {
 	Length    uint32 // millimetres
 	Name, Ref uint32 // see Graph.Text
@@ -153,7 +167,7 @@ type Edge struct {
 	Arcs      [2]Arc // forward and backward
 }
 
-// Edge returns a edge.
+// Edge returns the edge of a number.
 func (g *Graph) Edge(i uint32) Edge {
 	first := g.baseEdges.At(int(i))
 	head, last, length := g.run(i, first)
@@ -171,7 +185,7 @@ func (g *Graph) Edge(i uint32) Edge {
 	}
 }
 
-// flags are those of a edge that its first base edge knows.
+// flags translates the flags of an edge's first base edge.
 func (g *Graph) flags(f BaseEdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
@@ -180,13 +194,13 @@ func (g *Graph) flags(f BaseEdgeFlags) Flags {
 		is(PrivateForwardSet, PrivateForward) | is(PrivateBackwardSet, PrivateBackward)
 }
 
-// run goes through the base edges of a edge: its last one, and the length of all in millimetres.
+// run finds the last base edge of an edge, and the length of all in millimetres.
 func (g *Graph) run(edge uint32, first *BaseEdge) (last uint32, base *BaseEdge, length uint32) {
 	last, base = edge, first
 	sum := uint64(first.Length)
 	for next := g.baseEdges.At(int(last) + 1); g.continuesWith(next.Flags); next = g.baseEdges.At(int(last) + 1) {
 		if last++; last-edge > MaxShape {
-			g.corrupt("a edge has too many edges")
+			g.corrupt("an edge has too many base edges")
 		}
 		base = next
 		sum += uint64(base.Length)
@@ -194,14 +208,14 @@ func (g *Graph) run(edge uint32, first *BaseEdge) (last uint32, base *BaseEdge, 
 	return last, base, clamp(sum)
 }
 
-// Speed is the free speed on an arc in km/h.
-func (g *Graph) Speed(arc uint32) uint8 {
-	edge, forward := g.EdgeOf(arc)
+// Speed returns the free speed of a state's arc in km/h.
+func (g *Graph) Speed(state uint32) uint8 {
+	edge, forward := g.EdgeOf(state)
 	along := g.baseEdges.At(int(edge)).Flags&Reversed == 0
 	return g.speed(g.kind(g.road(edge)), along == forward)
 }
 
-// speed is the mode's free speed in km/h along a way or against it.
+// speed returns the mode's free speed in km/h along a way or against it.
 func (g *Graph) speed(k *Kind, along bool) uint8 {
 	if g.mode != mapdata.Car {
 		return k.Speeds[1+g.bit]
@@ -212,7 +226,7 @@ func (g *Graph) speed(k *Kind, along bool) uint8 {
 	return k.Speeds[1]
 }
 
-// pace is how many milliseconds a millimetre takes at each speed.
+// pace has the milliseconds per millimetre at each speed in km/h.
 var pace = func() (table [256]float64) {
 	for speed := range table {
 		table[speed] = 3.6 / float64(max(speed, 1))
@@ -220,7 +234,7 @@ var pace = func() (table [256]float64) {
 	return table
 }()
 
-// duration is the time in milliseconds for a length in millimetres at a speed in km/h.
+// duration returns the milliseconds for a length in millimetres at a speed in km/h.
 func duration(length uint32, speed uint8) uint32 {
 	return clamp(uint64(float64(length)*pace[speed] + 0.5))
 }

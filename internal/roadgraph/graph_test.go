@@ -257,7 +257,7 @@ func TestProperties(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		default:
-			t.Errorf("a edge %q", name)
+			t.Errorf("an edge %q", name)
 		}
 	}
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their base edges. All modes have
-// it in common: a leaf says whose it is.
+// The snapping index is a packed R-tree over groups of leaves in the order of their base edges. All modes share it: a
+// leaf lists its modes.
 
-// Hit is a place on a edge that is near a position.
+// Hit is a place on an edge near a position.
 type Hit struct {
 	Edge     uint32
-	Offset   uint32  // millimetres from the edge's first point
+	Offset   uint32  // millimetres from the edge's first node
 	Distance float64 // metres
 }
 
-// Near appends to hits the nearest place of each edge within radius metres of a position, in no particular order.
+// Near appends the nearest place of each edge within radius metres of a position in degrees, in no particular order.
 func (g *Graph) Near(lat, lon, radius float64, hits []Hit) []Hit {
 	s := snapper{g: g, maxVisited: math.MaxInt, offsets: true}
 	return s.near(lat, lon, radius, hits)
 }
 
-// Near does the same for a search, and counts as its work what it looks at beyond what is usual. When more is done
-// than MaxWork, it returns what it has found until then.
+// Near is Graph.Near, and counts unusual effort as work of the search. Beyond MaxWork it returns what it has found so
+// far.
 func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 	return s.near(g, lat, lon, radius, hits, true)
 }
 
-// NearSegments does the same for who needs no Offset, which is then 0.
+// NearEdges is Near without offsets, which are 0.
 func (s *Search) NearEdges(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 	return s.near(g, lat, lon, radius, hits, false)
 }
@@ -46,10 +46,10 @@ func (s *Search) near(g *Graph, lat, lon, radius float64, hits []Hit, offsets bo
 	return hits
 }
 
-// usualLooks is above how many boxes and leaves are looked at where streets are dense.
+// usualVisits is more boxes and leaves than a search visits even where streets are dense.
 const usualVisits = 4000
 
-// near looks at no more than most boxes and leaves, and a few.
+// near visits hardly more than maxVisited boxes and leaves.
 func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
 	s.plane, s.ruler, s.limit = newPlane(lat, lon), newRuler(int32(lat*1e7)), radius*radius
 	s.hits, s.first = hits, len(hits)
@@ -67,8 +67,8 @@ func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
 	return s.hits
 }
 
-// around is the box that holds all positions within a number of metres of a position in degrees; two boxes where it
-// crosses the antimeridian.
+// around returns the box of all positions within radius metres of a position in degrees, or the two boxes east and west
+// of the antimeridian.
 func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
 	lat, lon = lat*1e7, lon*1e7
 	dLat := radius/sphere.MetresPerUnit + 1
@@ -95,9 +95,9 @@ func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
 	return boxes, 2
 }
 
-// snapper is one search; its hits have squared distances.
+// snapper is one search of the index. Its hits have squared distances.
 type snapper struct {
-	found func(base uint32) // takes those of leaves whose boxes overlap the query; nil where they are to be measured
+	found func(base uint32) // called instead of measuring the base edges whose boxes overlap the query
 
 	g     *Graph
 	index *index
@@ -109,10 +109,10 @@ type snapper struct {
 	first int
 
 	visited, maxVisited int  // boxes and leaves
-	offsets             bool // whether those of the hits are wanted
+	offsets             bool // whether hits need their offsets
 }
 
-// descend looks at some boxes of a level and at what is below them. Level 0 are the groups of leaves.
+// descend visits boxes of a level and what is below them. Level 0 is the groups of leaves.
 func (s *snapper) descend(level int, from, to uint32) {
 	if s.visited++; s.visited > s.maxVisited {
 		return
@@ -134,13 +134,13 @@ func (s *snapper) descend(level int, from, to uint32) {
 	}
 }
 
-// group looks at the leaves of a group. Those of other modes cost hardly anything.
+// group visits the leaves of a group. Those of other modes cost hardly anything.
 func (s *snapper) group(number uint32, box *boxtree.Box) {
 	first := int(number) * boxtree.Fanout
 	from := *s.index.groups.At(int(number))
 	leaves := s.index.leaves.Range(first, min(first+boxtree.Fanout, s.index.leaves.Len()))
-	minX, maxX := parts(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
-	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
+	minX, maxX := steps(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
+	minY, maxY := steps(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
 	for i := range leaves {
 		l := &leaves[i]
 		switch {
@@ -154,8 +154,8 @@ func (s *snapper) group(number uint32, box *boxtree.Box) {
 	}
 }
 
-// parts are the bounds of a query in parts of a box, a little too wide.
-func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
+// steps returns the bounds of a query in BoxSteps of a box, a little too wide.
+func steps(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 	size := float64(boxMax) - float64(boxMin)
 	if size == 0 {
 		return 0, BoxSteps
@@ -166,9 +166,9 @@ func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 	return from, to
 }
 
-// leaf measures the segments of a leaf of an base edge.
+// leaf measures the segments of a leaf of a base edge.
 func (s *snapper) leaf(base uint32, l *Leaf) {
-	s.visited += 1 + (len(s.hits)-s.first)/16 // which are gone through below
+	s.visited += 1 + (len(s.hits)-s.first)/16 // hit compares with all of them
 	e := s.g.baseEdges.At(int(base))
 	shape := s.g.words(base, e)
 	words := shape
@@ -179,7 +179,7 @@ func (s *snapper) leaf(base uint32, l *Leaf) {
 	start := len(words)
 	best, segment, share := s.limit, -1, 0.0
 	ax, ay := s.plane.xy(at)
-	for range l.Info.edges() {
+	for range l.Info.segments() {
 		left, word := len(words), words[0]
 		var bx, by float64
 		if word == farPoint || s.plane.polar {
@@ -201,8 +201,8 @@ func (s *snapper) leaf(base uint32, l *Leaf) {
 	}
 }
 
-// hit notes the place at a share of a segment of an base edge's shape, which begins behind some of its words, unless there
-// is a nearer one on the same edge.
+// hit records the place at a share of the segment behind some words of a base edge's shape, unless there is a nearer
+// one on the same edge.
 func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share, squared float64) {
 	edge := s.edge(base, e)
 	known := -1
@@ -226,7 +226,7 @@ func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share,
 	}
 }
 
-// offset is that of such a place on its edge.
+// offset returns the offset of such a place on its edge.
 func (s *snapper) offset(edge, base uint32, e *BaseEdge, words []uint32, skip int, share float64) uint32 {
 	begin := uint64(0)
 	for before := edge; before < base; before++ {
@@ -236,12 +236,12 @@ func (s *snapper) offset(edge, base uint32, e *BaseEdge, words []uint32, skip in
 	return offsetAt(begin, metres+share*segment, e)
 }
 
-// edge is the one that an base edge is part of.
+// edge returns the edge that a base edge is part of.
 func (s *snapper) edge(base uint32, e *BaseEdge) uint32 {
 	edge := base
 	for e.Flags&s.g.begins == 0 {
 		if edge == 0 || base-edge > MaxShape {
-			s.g.corrupt("a edge has no beginning")
+			s.g.corrupt("an edge has no beginning")
 		}
 		edge--
 		e = s.g.baseEdges.At(int(edge))
@@ -250,11 +250,10 @@ func (s *snapper) edge(base uint32, e *BaseEdge) uint32 {
 	return edge
 }
 
-// compared is with how many hits before it a new one is compared. In all but the densest places these are all there
-// are.
+// maxCompared is the number of hits that a new one is compared with: all of them, but for the densest places.
 const maxCompared = 256
 
-// compact leaves of each edge the nearest hit, where hit may have left more.
+// compact keeps the nearest hit of each edge, where there were too many for hit to compare.
 func (s *snapper) compact() {
 	hits := s.hits[s.first:]
 	if len(hits) <= maxCompared {

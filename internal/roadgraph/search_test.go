@@ -53,7 +53,7 @@ func finish(g *roadgraph.Graph, s *roadgraph.Search, from, to uint32) (cost floa
 	return cost, arcs
 }
 
-// arcNamed finds the arc of a edge of that name that begins at a node.
+// arcNamed finds the arc of an edge of that name that begins at a node.
 func arcNamed(t *testing.T, town *roadgraphtest.Town, g *roadgraph.Graph, name string, node uint32) uint32 {
 	t.Helper()
 	n := town.Data.Nodes[node]

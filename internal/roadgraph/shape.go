@@ -8,25 +8,24 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// Point is a point of a edge's shape.
+// Point is a point of an edge's shape.
 type Point struct {
 	Lat, Lon int32  // 1e-7 degrees
-	Offset   uint32 // millimetres from the edge's first point, along the shape
-	Road     uint32 // of the base edge that begins or goes on here; see Graph.Way
+	Offset   uint32 // millimetres from the edge's first node, along the shape
+	Road     uint32 // of the base edge that begins or continues here; see Graph.Way
 }
 
-// Location is the point's position in degrees.
+// Location returns the point's position in degrees.
 func (p *Point) Location() orb.Point { return orb.Point{float64(p.Lon) / 1e7, float64(p.Lat) / 1e7} }
 
 // position is a place in 1e-7 degrees.
 type position struct{ lat, lon int32 }
 
-// The shape of an base edge is a word for each of its points behind the first: how far north (in the lower half) and east of
-// the one before it is, in 1e-7 degrees. Where that does not fit, the word is farPoint, and its latitude and longitude
-// are two more.
+// The shape of a base edge is a word for each node after the first: how far north (in the lower half) and east of the
+// one before it is, in 1e-7 degrees. If that does not fit, the word is farPoint, followed by latitude and longitude.
 const farPoint = 0x8000_8000
 
-// AppendShape appends the words that lead from one point of a shape to the next.
+// AppendShape appends the words from one node of a shape to the next.
 func AppendShape(words []uint32, fromLat, fromLon, toLat, toLon int32) []uint32 {
 	north, east := int64(toLat)-int64(fromLat), sphere.Eastward(fromLon, toLon)
 	if north != int64(int16(north)) || east != int32(int16(east)) || north == math.MinInt16 {
@@ -35,7 +34,7 @@ func AppendShape(words []uint32, fromLat, fromLon, toLat, toLon int32) []uint32 
 	return append(words, uint32(uint16(north))|uint32(uint16(east))<<16)
 }
 
-// next moves a position to the next point of a shape, and returns the words behind that.
+// next moves a position to the next node of a shape, and returns the words after it.
 func (p *position) next(words []uint32) []uint32 {
 	w := words[0]
 	if w == farPoint {
@@ -54,16 +53,16 @@ func (p *position) jump(words []uint32) []uint32 {
 	return words[3:]
 }
 
-// words is the shape of an base edge.
+// words returns the shape of a base edge.
 func (g *Graph) words(base uint32, e *BaseEdge) []uint32 {
 	first, end := e.FirstShape, g.baseEdges.At(int(base)+1).FirstShape
 	if end-first > 3*MaxBaseEdgeSegments {
-		g.corrupt("an base has too many points")
+		g.corrupt("a base edge has too many points")
 	}
 	return g.shape.Range(int(first), int(end))
 }
 
-// end is where an base edge ends.
+// end returns where a base edge ends.
 func (g *Graph) end(base uint32, e *BaseEdge) position {
 	p := position{e.Lat, e.Lon}
 	if e.EndNorth != FarEnd {
@@ -76,13 +75,13 @@ func (g *Graph) end(base uint32, e *BaseEdge) position {
 	return p
 }
 
-// Shape appends the line of a edge, from its first end to its last: at least two points.
+// Shape appends the nodes of an edge, at least two.
 func (g *Graph) Shape(edge uint32, line []Point) []Point {
 	first, begin := len(line), uint64(0)
 	for base := edge; ; base++ {
 		e := g.baseEdges.At(int(base))
-		if line = g.appendEdge(line, first, base, e, begin); len(line)-first > MaxShape {
-			g.corrupt("a edge has too many points")
+		if line = g.appendBaseEdge(line, first, base, e, begin); len(line)-first > MaxShape {
+			g.corrupt("an edge has too many points")
 		}
 		begin += uint64(e.Length)
 		if !g.continues(edge, base) {
@@ -91,9 +90,9 @@ func (g *Graph) Shape(edge uint32, line []Point) []Point {
 	}
 }
 
-// appendEdge appends the points of an base edge to the line of its edge, which begins at first. The base edge begins where the
-// one before ends.
-func (g *Graph) appendEdge(line []Point, first int, base uint32, e *BaseEdge, begin uint64) []Point {
+// appendBaseEdge appends the nodes of a base edge to the line of its edge, which begins at line[first]. The base edge
+// begins where the one before it ends.
+func (g *Graph) appendBaseEdge(line []Point, first int, base uint32, e *BaseEdge, begin uint64) []Point {
 	at := position{e.Lat, e.Lon}
 	if len(line) == first {
 		line = append(line, Point{Lat: at.lat, Lon: at.lon})
@@ -110,16 +109,16 @@ func (g *Graph) appendEdge(line []Point, first int, base uint32, e *BaseEdge, be
 	return line
 }
 
-// offsetAt is the offset on a edge, in millimetres, of a place on an base edge of it: so many metres from where the base edge
-// begins, which is at an offset itself.
+// offsetAt returns the offset on an edge, in millimetres, of a place some metres from the beginning of a base edge,
+// which is at offset begin.
 func offsetAt(begin uint64, metres float64, e *BaseEdge) uint32 {
 	return clamp(begin + min(uint64(metres*millimetres+0.5), uint64(e.Length)))
 }
 
 func clamp(offset uint64) uint32 { return uint32(min(offset, math.MaxUint32)) }
 
-// At is the position on a edge at a number of metres from its first point. At the offsets of its shape's points it
-// is exactly these.
+// At returns the position on an edge, in degrees, some metres from its first node. At the offset of a node it is
+// exactly the node.
 func (g *Graph) At(edge uint32, metres float64) orb.Point {
 	offset := metres * millimetres
 	base, begin := edge, uint64(0)
@@ -151,8 +150,8 @@ func (g *Graph) At(edge uint32, metres float64) orb.Point {
 	return orb.Point{float64(at.lon) / 1e7, float64(at.lat) / 1e7}
 }
 
-// NearestOn is the place nearest to a position on the part of a edge between two numbers of metres from its first
-// point: its own number of metres, and its distance in metres.
+// NearestOn finds the place nearest to a position on the part of an edge between two offsets in metres: its offset in
+// metres from the first node, and its distance in metres.
 func (g *Graph) NearestOn(edge uint32, from, to float64, at orb.Point) (metres, distance float64) {
 	flat, squared, begin := newPlane(at.Lat(), at.Lon()), math.Inf(1), 0.0
 	for base := edge; ; base++ {

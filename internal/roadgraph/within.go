@@ -7,8 +7,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/boxtree"
 )
 
-// Within appends to edges the numbers of those that come into a box of longitudes and latitudes, in order, each
-// once. A few that only come near it are among them: boxes in the index are rounded outwards.
+// Within appends the numbers of the edges in a box of longitudes and latitudes, ascending and without repetition. A few
+// that only come near it are among them: boxes in the index are rounded outwards.
 func (g *Graph) Within(box boxtree.Box, edges []uint32) []uint32 {
 	first := len(edges)
 	s := snapper{g: g, maxVisited: math.MaxInt, query: box}

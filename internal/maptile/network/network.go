@@ -89,7 +89,7 @@ func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter admi
 }
 
 const (
-	// segmentWork is what a edge costs, as admission counts it: about 3 µs.
+	// segmentWork is what an edge costs, as admission counts it: about 3 µs.
 	segmentWork    = 10
 	segmentsAtOnce = 256
 )

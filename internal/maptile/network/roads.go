@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// edge adds a edge to the layer of roads, and its ends to those where turns may be forbidden.
+// edge adds an edge to the layer of roads, and its ends to those where turns may be forbidden.
 func (b *builder) edge(number uint32) {
 	s := b.graph.Edge(number)
 	b.shape = b.graph.Shape(number, b.shape[:0])
@@ -21,7 +21,7 @@ func (b *builder) edge(number uint32) {
 	for i := range b.shape {
 		line[i], x = b.tile.at(&b.shape[i], x)
 	}
-	// A edge may be of several ways that have everything in common but their numbers.
+	// An edge may be of several ways that have everything in common but their numbers.
 	for first := 0; first < len(line)-1; {
 		last := first + 1
 		for last < len(line)-1 && b.shape[last].Road == b.shape[first].Road {
@@ -32,7 +32,7 @@ func (b *builder) edge(number uint32) {
 	}
 }
 
-// road adds a part of a edge that is of one way.
+// road adds a part of an edge that is of one way.
 func (b *builder) road(number uint32, s *roadgraph.Edge, way int64, line orb.LineString) {
 	parts := rounded(clip.LineString(b.tile.bound(), line))
 	if len(parts) == 0 {
