@@ -40,7 +40,7 @@ const (
 )
 
 // vote gives the probabilities of the current hypotheses to those before that they come from.
-func (s *scratch) vote() {
+func (s *scratch) updateShares() {
 	s.bounds = append(s.bounds, int32(len(s.steps)-len(s.before)))
 	total, lowest := 0.0, lowestCost(s.before)
 	for i := range s.before {
@@ -74,9 +74,9 @@ func (s *scratch) confidence() float64 {
 	s.estimateFit()
 	left := s.leftOut()
 	last := int32(-1) // in steps
-	for _, at := range s.chain {
+	for _, at := range s.bestSteps {
 		step := &s.steps[at]
-		if step.move == skip {
+		if step.move == moveOutlier {
 			continue
 		}
 		sure := float64(step.share) * fits(s.misfit(step.point))
@@ -139,7 +139,7 @@ func (s *scratch) misfit(point int32) float64 { return s.distance(point) / min(s
 // distance is that of a matched point from its place, in metres.
 func (s *scratch) distance(point int32) float64 {
 	p := s.located[point]
-	at := trace.Point{Location: s.at(s.drive[p.piece].base, p.offset)}
+	at := trace.Point{Location: s.at(s.drive[p.piece].arc, p.offset)}
 	return pointDistance(&s.points[point], &at)
 }
 
@@ -170,7 +170,7 @@ func fits(x float64) float64 { return 1 / (1 + math.Exp((x-fitHalf)/fitSpread)) 
 // more.
 func (s *scratch) onlyWay(step *step, gap float64) float64 {
 	sure := 1.0
-	if step.move != route {
+	if step.move != moveRoute {
 		return sure
 	}
 	for node := step.route; node != 0; node = s.nodes[node].parent {

@@ -16,7 +16,7 @@ const atCoordinate = 0.01
 
 // course is the geometry of a drive in detail: the coordinates of scratch.path and, among them, those to which the
 // points of the trace were snapped.
-type course struct {
+type detailedPath struct {
 	s    *scratch
 	line orb.LineString
 	ways runs
@@ -34,8 +34,8 @@ type course struct {
 }
 
 // course gives a result its geometry, length and ways, and each of its tracepoints a coordinate.
-func (s *scratch) course(r *Result) error {
-	c := course{s: s, tracepoints: r.Tracepoints, order: s.inOrder()}
+func (s *scratch) detailedPath(r *Result) error {
+	c := detailedPath{s: s, tracepoints: r.Tracepoints, order: s.inOrder()}
 	for i := range s.drive {
 		if c.travel(int32(i)); len(c.line) > maxPath {
 			return ErrWork
@@ -67,28 +67,28 @@ func (s *scratch) inOrder() []int32 {
 }
 
 // travel adds a piece of the drive.
-func (c *course) travel(number int32) {
+func (c *detailedPath) travel(number int32) {
 	p := &c.s.drive[number]
-	c.s.shape = c.s.graph.Shape(p.base>>1, c.s.shape[:0])
+	c.s.shape = c.s.graph.Shape(p.arc>>1, c.s.shape[:0])
 	shape := c.s.shape
 	// The segment of a shape is what lies between its point of this number and the next one.
 	segment, step, ahead, last := 0, 1, 1, len(shape)-2
 	offset := func(i int) float64 { return float64(shape[i].Offset) / 1000 }
-	if p.base&1 == 1 {
+	if p.arc&1 == 1 {
 		segment, step, ahead, last = last, -1, 0, 0
-		length := c.s.length(p.base)
+		length := c.s.length(p.arc)
 		offset = func(i int) float64 { return length - float64(shape[i].Offset)/1000 }
 	}
 	for segment != last && offset(segment+ahead) <= p.from {
 		segment += step
 	}
 	c.offset = p.from
-	c.stop(number, p.from, c.s.at(p.base, p.from), shape[segment].Road)
+	c.stop(number, p.from, c.s.at(p.arc, p.from), shape[segment].Road)
 	for segment != last && offset(segment+ahead) < p.to {
 		c.stop(number, offset(segment+ahead), shape[segment+ahead].Location(), shape[segment].Road)
 		segment += step
 	}
-	c.stop(number, p.to, c.s.at(p.base, p.to), shape[segment].Road)
+	c.stop(number, p.to, c.s.at(p.arc, p.to), shape[segment].Road)
 	// Beyond the piece's end by more than rounding, if there is any.
 	for len(c.order) > 0 && c.s.located[c.order[0]].piece <= number {
 		c.snap()
@@ -96,8 +96,8 @@ func (c *course) travel(number int32) {
 }
 
 // stop goes on along a road to a coordinate of the drive, by way of the points of the trace before it.
-func (c *course) stop(piece int32, offset float64, at orb.Point, road uint32) {
-	base := c.s.drive[piece].base
+func (c *detailedPath) stop(piece int32, offset float64, at orb.Point, road uint32) {
+	base := c.s.drive[piece].arc
 	c.enter(base>>1, road)
 	for len(c.order) > 0 {
 		next := c.s.located[c.order[0]]
@@ -124,7 +124,7 @@ func (c *course) stop(piece int32, offset float64, at orb.Point, road uint32) {
 }
 
 // snap has the next point be at the last coordinate.
-func (c *course) snap() {
+func (c *detailedPath) snap() {
 	i := c.order[0]
 	t := &c.tracepoints[i]
 	t.Index = len(c.line) - 1
@@ -134,7 +134,7 @@ func (c *course) snap() {
 }
 
 // enter notes the way that the drive takes from the last coordinate on, where it has come to another road.
-func (c *course) enter(edge, road uint32) {
+func (c *detailedPath) enter(edge, road uint32) {
 	if c.known && edge == c.edge && road == c.road {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 // result makes the answer from the best drive.
 func (s *scratch) result(details bool) (*Result, error) {
-	s.travel()
+	s.buildDrive()
 	matched, err := s.locate()
 	if err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func (s *scratch) result(details bool) (*Result, error) {
 	if s.exhausted() {
 		return nil, ErrWork
 	}
-	if s.standsStill(matched) {
-		return nil, errStands
+	if s.isStationary(matched) {
+		return nil, errStationary
 	}
 	if !details {
 		path, err := s.path()
@@ -38,7 +38,7 @@ func (s *scratch) result(details bool) (*Result, error) {
 	for i := range s.located {
 		r.Tracepoints[i] = s.tracepoint(i, &last)
 	}
-	if err := s.course(r); err != nil {
+	if err := s.detailedPath(r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -57,8 +57,8 @@ func (s *scratch) locate() (matched int, err error) {
 	for range s.points {
 		s.located = append(s.located, place{piece: -1})
 	}
-	for i, at := range s.chain {
-		if step := &s.steps[at]; step.move != skip {
+	for i, at := range s.bestSteps {
+		if step := &s.steps[at]; step.move != moveOutlier {
 			s.located[step.point] = s.places[i]
 			matched++
 		}
@@ -99,11 +99,11 @@ func (s *scratch) locateBetween(points []int32, from, to place) (matched int, er
 
 // mostStill is how far apart, in sigma, the means of the two halves of a trace may be that stands still. Receivers
 // drift.
-const mostStill = 3.0
+const maxDrift = 3.0
 
 // standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its
 // road would else be a car that waits.
-func (s *scratch) standsStill(matched int) bool {
+func (s *scratch) isStationary(matched int) bool {
 	driven := 0.0
 	for i := range s.drive {
 		driven += s.drive[i].to - s.drive[i].from
@@ -152,7 +152,7 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 		sigma = max(sigma, s.sigma[i])
 	}
 	moved := sphere.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
-	return moved > driven+mostStill*sigma
+	return moved > driven+maxDrift*sigma
 }
 
 // project returns the place nearest to a point along a stretch of the drive, and its distance in metres.
@@ -167,13 +167,13 @@ func (s *scratch) project(point int32, from, to place) (place, float64) {
 		if i == to.piece {
 			p.to = max(to.offset, p.from)
 		}
-		length := s.length(p.base)
+		length := s.length(p.arc)
 		a, b := p.from, p.to
-		if p.base&1 == 1 {
+		if p.arc&1 == 1 {
 			a, b = length-p.to, length-p.from
 		}
-		offset, d := s.graph.NearestOn(p.base>>1, a, b, at)
-		if p.base&1 == 1 {
+		offset, d := s.graph.NearestOn(p.arc>>1, a, b, at)
+		if p.arc&1 == 1 {
 			offset = length - offset
 		}
 		if d < distance {
@@ -204,7 +204,7 @@ func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	if p.piece < 0 {
 		return Tracepoint{}
 	}
-	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].base>>1)}
+	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].arc>>1)}
 }
 
 // pointDistance is the distance between two points in metres.
@@ -216,7 +216,7 @@ func pointDistance(a, b *trace.Point) float64 {
 func (s *scratch) duration() float64 {
 	seconds := 0.0
 	for _, p := range s.drive {
-		if arc := s.graph.Arc(p.base); arc.Length > 0 {
+		if arc := s.graph.Arc(p.arc); arc.Length > 0 {
 			seconds += float64(arc.Duration) * max(0, p.to-p.from) / float64(arc.Length)
 		}
 	}

@@ -63,22 +63,22 @@ func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err er
 	}()
 	s.begin(ctx, m, req)
 	s.estimateNoise()
-	s.outlier, s.slips = outlier, true
+	s.outlierCost, s.allowBackward = outlierCost, true
 	result, err = s.solve(req.Details)
 	if errors.Is(err, ErrNoRoute) {
 		// With so few points left there is nothing else that the others could be outliers of.
-		s.outlier = loneOutlier
+		s.outlierCost = loneOutlierCost
 		result, err = s.solve(req.Details)
 	}
-	if errors.Is(err, errStands) {
-		s.slips = false
+	if errors.Is(err, errStationary) {
+		s.allowBackward = false
 		result, err = s.solve(req.Details)
 	}
-	if errors.Is(err, errStands) {
+	if errors.Is(err, errStationary) {
 		return nil, ErrNoRoute
 	}
 	return result, err
 }
 
 // errStands: the drive that was found stands still, but its points do not.
-var errStands = errors.New("the drive stands still")
+var errStationary = errors.New("the drive stands still")

@@ -11,27 +11,27 @@ import (
 const (
 	// gaussian is the distance, in sigma, up to which a position's error is distributed as Newson and Krumm have it.
 	// Farther out the probability falls with a power of it, tail: a point 100 m off is improbable, not impossible.
-	gaussian = 3.0
-	tail     = 10.0
+	gaussianLimit = 3.0
+	tailPower     = 10.0
 	// ownRoad is what it costs more that a point lies on one road and is matched to another one, far away.
-	ownRoad = 3.0
+	otherRoadCost = 3.0
 	// outlier is what a point costs that has no part in the drive.
-	outlier = 25.0
+	outlierCost = 25.0
 	// nearOutlier is its share where points are close together, and outlierFar the distance in metres from which on it
 	// costs all.
-	nearOutlier = 0.35
+	nearOutlierShare = 0.35
 	outlierFar  = 120.0
 	// loneOutlier is the same where otherwise hardly a point would be left. It is worth a detour of some kilometres.
-	loneOutlier = 200.0
+	loneOutlierCost = 200.0
 	// intrusion is what it costs to go into a road that is only for those who have a destination there. Points recorded
 	// there soon pay for it; a route that nothing was recorded of would rather go a few blocks round. It is less than what
 	// a search leaves room for, so that such a road is always tried.
-	destinationOnly = 8.0
+	destinationOnlyCost = 8.0
 	// margin: a hypothesis that is by this much less probable than the best one at the same point is given up. It leaves
 	// room for a wrong ramp beside the right one that fits better for a minute, and then leads far away.
 	margin = 45.0
 	// waitMargin is the same for those that wait, should the point be an outlier.
-	waitMargin = 30.0
+	carryOverMargin = 30.0
 	// routeMargin is the same for routes, before they are compared with where the point is.
 	routeMargin = 8.5
 )
@@ -40,10 +40,10 @@ const (
 func (s *scratch) emission(point int32, distance float64) float64 {
 	x := distance / s.sigma[point]
 	cost := x * x / 2
-	if x > gaussian {
-		cost = gaussian*gaussian/2 + tail*math.Log(x/gaussian)
+	if x > gaussianLimit {
+		cost = gaussianLimit*gaussianLimit/2 + tailPower*math.Log(x/gaussianLimit)
 		if s.closest < s.sigma[point] {
-			cost += ownRoad * min(1, x/gaussian-1)
+			cost += otherRoadCost * min(1, x/gaussianLimit-1)
 		}
 	}
 	return cost * s.weight[point]
@@ -52,10 +52,10 @@ func (s *scratch) emission(point int32, distance float64) float64 {
 // slipping is the cost of positions that lie behind earlier ones, up to so many metres, although the drive goes
 // forward: the difference of two errors. It is paid once for the greatest distance and not for each position, or a
 // car that stands still would sooner or later be cheaper turned round.
-func slipping(distance, sigma float64) float64 { return distance * distance / (4 * sigma * sigma) }
+func backwardCost(distance, sigma float64) float64 { return distance * distance / (4 * sigma * sigma) }
 
 // maxSlip is the largest such distance, in sigma.
-const maxSlip = 6.5
+const maxBackward = 6.5
 
 const (
 	// Routes are measured by length and by time, as drivers do. Between points that are close together the length says
@@ -100,7 +100,7 @@ func (m *travelMode) routeCosts(spacing float64) roadgraph.Costs {
 	share := timeShare + timeShareMore*math.Min(1, spacing/timeDistance)
 	nat := m.detour(spacing) // in metres
 	return roadgraph.Costs{PerMetre: 1 - share, PerSecond: share * m.timeSpeed, Turn: &turnCosts,
-		TurnBack: m.turning(spacing) * nat, DeadEnd: m.deadEnd * nat, DestinationOnly: destinationOnly * nat}
+		TurnBack: m.turning(spacing) * nat, DeadEnd: m.deadEnd * nat, DestinationOnly: destinationOnlyCost * nat}
 }
 
 var turnCosts = makeTurnCosts()

@@ -25,7 +25,7 @@ const (
 	usualSigma  = 6.0
 	usualSpread = 0.9
 	// elsewhere is the density of points that are near no road at all, as densities has it.
-	elsewhere = 1e-4
+	offRoadDensity = 1e-4
 	// leastWeight is that of a point in a trace without any jitter; up to a jitter of half the noise, the distance between
 	// points counts less, as the square of it.
 	leastWeight = 0.15
@@ -112,7 +112,7 @@ func (s *scratch) likeliest(slope float64) float64 {
 		}
 		last := i == len(s.numbers)-1
 		for k := range products {
-			products[k] *= sums[k] + elsewhere
+			products[k] *= sums[k] + offRoadDensity
 			sums[k] = 0
 			if last || products[k] < 1e-200 { // a logarithm of many factors costs as much as that of one
 				totals[k] += math.Log(products[k])

@@ -54,7 +54,7 @@ func (s *scratch) join() error {
 
 // trace follows the best drive back from its end, and divides it into parts.
 func (s *scratch) trace() {
-	s.chain, s.parts = s.chain[:0], s.parts[:0]
+	s.bestSteps, s.parts = s.bestSteps[:0], s.parts[:0]
 	at, lowest := int32(-1), math.Inf(1)
 	for i := range s.before {
 		if s.before[i].cost < lowest {
@@ -62,16 +62,16 @@ func (s *scratch) trace() {
 		}
 	}
 	for ; at >= 0; at = s.steps[at].previous {
-		s.chain = append(s.chain, at)
+		s.bestSteps = append(s.bestSteps, at)
 	}
-	slices.Reverse(s.chain)
-	for i, at := range s.chain {
-		if s.steps[at].move == begin {
+	slices.Reverse(s.bestSteps)
+	for i, at := range s.bestSteps {
+		if s.steps[at].move == moveBegin {
 			s.parts = append(s.parts, part{first: i})
 		}
 		p := &s.parts[len(s.parts)-1]
 		p.last = i + 1
-		if s.steps[at].move != skip {
+		if s.steps[at].move != moveOutlier {
 			p.points++
 		}
 	}
@@ -79,7 +79,7 @@ func (s *scratch) trace() {
 
 // leaveOut takes the points of a part out of those in use.
 func (s *scratch) leaveOut(p *part) {
-	chain := s.chain[p.first:p.last]
+	chain := s.bestSteps[p.first:p.last]
 	s.used = slices.DeleteFunc(s.used, func(point int32) bool {
 		_, found := slices.BinarySearchFunc(chain, point, func(at, point int32) int {
 			return int(s.steps[at].point) - int(point)
@@ -96,6 +96,6 @@ func (s *scratch) keepLargest() {
 			largest = p
 		}
 	}
-	s.chain = s.chain[largest.first:largest.last]
-	s.parts = append(s.parts[:0], part{last: len(s.chain), points: largest.points})
+	s.bestSteps = s.bestSteps[largest.first:largest.last]
+	s.parts = append(s.parts[:0], part{last: len(s.bestSteps), points: largest.points})
 }

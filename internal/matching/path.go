@@ -10,41 +10,41 @@ import (
 
 // piece is a part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
 type piece struct {
-	base     uint32
+	arc     uint32
 	from, to float64
 }
 
 // travel turns the best drive into pieces, and notes the place of each step of the chain.
-func (s *scratch) travel() {
+func (s *scratch) buildDrive() {
 	s.drive, s.places = s.drive[:0], s.places[:0]
-	for _, at := range s.chain {
+	for _, at := range s.bestSteps {
 		step := &s.steps[at]
-		s.drive = s.append(s.drive, step)
+		s.drive = s.appendStep(s.drive, step)
 		last := len(s.drive) - 1
 		s.places = append(s.places, place{int32(last), s.drive[last].to})
 	}
 }
 
 // append adds the way to a step.
-func (s *scratch) append(drive []piece, step *step) []piece {
-	base, offset := s.graph.ArcOf(step.arc), float64(step.offset)
+func (s *scratch) appendStep(drive []piece, step *step) []piece {
+	base, offset := s.graph.ArcOf(step.state), float64(step.offset)
 	switch step.move {
-	case begin:
+	case moveBegin:
 		return append(drive, piece{base, offset, offset})
-	case forward:
+	case moveForward:
 		drive[len(drive)-1].to = offset
-	case turn:
+	case moveTurnBack:
 		last := &drive[len(drive)-1]
 		length := s.length(base)
 		last.to = max(last.to, length-offset) // where the new place is ahead, the drive turns there
 		return append(drive, piece{base, length - last.to, offset})
-	case route:
+	case moveRoute:
 		last := &drive[len(drive)-1]
-		last.to = s.length(last.base)
+		last.to = s.length(last.arc)
 		first := len(drive)
 		for node := step.route; node != 0; node = s.nodes[node].parent {
-			arc := s.graph.ArcOf(s.nodes[node].arc)
-			drive = append(drive, piece{base: arc, to: s.length(arc)})
+			arc := s.graph.ArcOf(s.nodes[node].state)
+			drive = append(drive, piece{arc: arc, to: s.length(arc)})
 		}
 		drive[first].to = offset
 		slices.Reverse(drive[first:])
@@ -75,24 +75,24 @@ func (s *scratch) path() (orb.LineString, error) {
 
 // appendShape adds the geometry of a piece.
 func (s *scratch) appendShape(line orb.LineString, p *piece) orb.LineString {
-	line = appendPoint(line, s.at(p.base, p.from))
-	s.shape = s.graph.Shape(p.base>>1, s.shape[:0])
+	line = appendPoint(line, s.at(p.arc, p.from))
+	s.shape = s.graph.Shape(p.arc>>1, s.shape[:0])
 	shape := s.shape
-	if p.base&1 == 0 {
+	if p.arc&1 == 0 {
 		for i := range shape {
 			if at := float64(shape[i].Offset) / 1000; at > p.from && at < p.to {
 				line = appendPoint(line, shape[i].Location())
 			}
 		}
 	} else {
-		length := s.length(p.base)
+		length := s.length(p.arc)
 		for i := range slices.Backward(shape) {
 			if at := length - float64(shape[i].Offset)/1000; at > p.from && at < p.to {
 				line = appendPoint(line, shape[i].Location())
 			}
 		}
 	}
-	return appendPoint(line, s.at(p.base, p.to))
+	return appendPoint(line, s.at(p.arc, p.to))
 }
 
 // appendPoint adds a point that is not the last one again.

@@ -70,7 +70,7 @@ func (p *placing) place(at orb.Point) int {
 		if i == len(p.moved)-1 {
 			from = p.line[last]
 		}
-		d := toEdge(at, from, p.path[i+1])
+		d := distanceToSegment(at, from, p.path[i+1])
 		if d < nearest {
 			found, nearest = i, d
 		} else if found >= 0 {
@@ -96,7 +96,7 @@ func same(a, b orb.Point) bool {
 }
 
 // toEdge is the distance in metres from a position to a line between two others that are not far away.
-func toEdge(at, a, b orb.Point) float64 {
+func distanceToSegment(at, a, b orb.Point) float64 {
 	const metres = 111195.0 // of a degree
 	shrink := math.Cos(at[1] * math.Pi / 180)
 	ax, ay := sphere.LongitudeDegrees(a[0]-at[0])*shrink, a[1]-at[1]

@@ -22,9 +22,9 @@ type scratch struct {
 	fit       float64   // metres: sigma as the points say that fit best; see misfit
 	used      []int32   // the points that are matched: all, until parts of the trace are left out
 
-	outlier float64 // what leaving out a point costs
-	slips   bool    // whether a point that lies behind the one before may be noise
-	skipped float64 // what leaving out all points so far would cost
+	outlierCost float64 // what leaving out a point costs
+	allowBackward   bool    // whether a point that lies behind the one before may be noise
+	skippedCost float64 // what leaving out all points so far would cost
 
 	search  roadgraph.Search
 	costs   roadgraph.Costs // of the search
@@ -32,15 +32,15 @@ type scratch struct {
 	labels  []int32
 	hits    []roadgraph.Hit
 	closest float64 // metres from the current point to the nearest road
-	before  []state // hypotheses at the point before
-	states  []state // hypotheses at the current point
+	before  []candidate // hypotheses at the point before
+	candidates  []candidate // hypotheses at the current point
 
-	votes        bool          // whether confidence is asked for
+	withConfidence        bool          // whether confidence is asked for
 	bounds       []int32       // where in steps each point begins, if it is
 	steps        []step        // all hypotheses so far; those of before are the last ones
 	nodes        []routeNode   // the routes between them; node 0 means none
 	alternatives []alternative // of each node, if confidence is asked for
-	chain        []int32       // the steps of the best drive
+	bestSteps        []int32       // the steps of the best drive
 	parts        []part
 
 	drive   []piece
@@ -82,14 +82,14 @@ func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 		s.radius = DefaultRadius
 	}
 	s.radius = math.Min(s.radius, s.maxRadius)
-	s.votes = req.Details
+	s.withConfidence = req.Details
 	s.search.Begin(m.maxWork, req.Meter)
 }
 
 // What things cost beside the arcs that a search settles, which is the unit.
 const (
 	workPerPoint  = 16
-	workPerState  = 1
+	workPerCandidate  = 1
 	hitsPerWork   = 2 // roads near a point
 	piecesPerWork = 2 // pieces of the drive that a point left out is compared with
 )

@@ -9,8 +9,8 @@ import (
 )
 
 // state is a hypothesis: at the time of a point, the drive is at this place.
-type state struct {
-	arc, base uint32 // base is the arc that arc is a copy of, or arc itself
+type candidate struct {
+	state, arc uint32 // base is the arc that arc is a copy of, or arc itself
 	head      roadgraph.Head
 	point     int32   // the one the place was found by
 	offset    float64 // metres from the arc's beginning
@@ -19,14 +19,14 @@ type state struct {
 	pace      float64 // seconds that a metre of the arc takes at its free speed
 	distance  float64 // metres from the point
 	cost      float64 // of the best drive up to here
-	slip      float64 // metres by which points have lain behind, at most, since it last moved on
+	backward      float64 // metres by which points have lain behind, at most, since it last moved on
 	straight  float64 // metres in a straight line from its point to the next, less what their errors add
 	step      step
 }
 
 // step is what is kept of a state: where it is, and how the best drive gets there.
 type step struct {
-	arc      uint32
+	state      uint32
 	offset   float32 // metres
 	previous int32   // in scratch.steps; -1 where the drive begins
 	route    int32   // the last node of the route, where there is one
@@ -40,12 +40,12 @@ type step struct {
 type move uint8
 
 const (
-	begin   move = iota // the drive begins here, or goes on after a gap
-	forward             // along the same arc
-	stay                // the point lies a little behind, which is noise: the drive has not moved
-	turn                // back on the same road
-	route               // over the arcs of a route
-	skip                // the point is an outlier
+	moveBegin   move = iota // the drive begins here, or goes on after a gap
+	moveForward             // along the same arc
+	moveStationary                // the point lies a little behind, which is noise: the drive has not moved
+	moveTurnBack                // back on the same road
+	moveRoute               // over the arcs of a route
+	moveOutlier                // the point is an outlier
 )
 
 // maxRoads is the number of roads near a point that are considered, the nearest ones. In the densest parts of cities
@@ -53,8 +53,8 @@ const (
 const maxRoads = 48
 
 // findStates fills states with those of all roads within a radius of a point.
-func (s *scratch) findStates(point int32, radius float64) {
-	s.states, s.closest = s.states[:0], math.Inf(1)
+func (s *scratch) findCandidates(point int32, radius float64) {
+	s.candidates, s.closest = s.candidates[:0], math.Inf(1)
 	at := s.points[point].Location
 	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 	if len(s.hits) > maxRoads {
@@ -70,29 +70,29 @@ func (s *scratch) findStates(point int32, radius float64) {
 		edge := s.graph.Edge(h.Edge)
 		for direction, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
 			if edge.Flags.Has(open) {
-				s.addState(point, h, 2*h.Edge+uint32(direction), &edge)
+				s.addCandidates(point, h, 2*h.Edge+uint32(direction), &edge)
 			}
 		}
 	}
 }
 
 // addState appends the state of a place in one direction, and those of the arc's copies.
-func (s *scratch) addState(point int32, h *roadgraph.Hit, base uint32, edge *roadgraph.Edge) {
+func (s *scratch) addCandidates(point int32, h *roadgraph.Hit, base uint32, edge *roadgraph.Edge) {
 	offset := h.Offset
 	if base&1 == 1 {
 		offset = edge.Length - offset
 	}
-	st := state{arc: base, base: base, offset: float64(offset) / 1000, length: float64(edge.Length) / 1000,
+	st := candidate{state: base, arc: base, offset: float64(offset) / 1000, length: float64(edge.Length) / 1000,
 		distance: h.Distance, cost: math.Inf(1), point: point, head: edge.Arcs[base&1].Head}
 	if edge.Length > 0 {
 		st.pace = float64(edge.Arcs[base&1].Duration) / float64(edge.Length)
 		st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace
 	}
-	s.states = append(s.states, st)
+	s.candidates = append(s.candidates, st)
 	if edge.Flags.Has(roadgraph.HasStates) {
 		for copied, last := s.graph.StatesOf(base); copied < last; copied++ {
-			st.arc = copied
-			s.states = append(s.states, st)
+			st.state = copied
+			s.candidates = append(s.candidates, st)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of
 // it.
 type routeNode struct {
-	arc    uint32
+	state    uint32
 	parent int32 // 0: none
 }
 
@@ -23,7 +23,7 @@ const (
 
 // connect finds the best way to each new state from the states before.
 func (s *scratch) connect(point int32, spacing float64) error {
-	if len(s.states) == 0 || len(s.before) == 0 {
+	if len(s.candidates) == 0 || len(s.before) == 0 {
 		return nil
 	}
 	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(spacing),
@@ -38,8 +38,8 @@ func (s *scratch) connect(point int32, spacing float64) error {
 	if err := c.byRoutes(spacing); err != nil {
 		return err
 	}
-	for i := range s.states {
-		if to := &s.states[i]; to.step.move == stay && to.step.previous >= 0 {
+	for i := range s.candidates {
+		if to := &s.candidates[i]; to.step.move == moveStationary && to.step.previous >= 0 {
 			to.offset = s.before[to.step.previous-s.place(0)].offset
 		}
 	}
@@ -58,13 +58,13 @@ type connection struct {
 }
 
 // relax notes a way to a new state, if it is the cheapest so far, and reports that.
-func (c *connection) relax(to *state, from int, m move, cost float64) bool {
+func (c *connection) relax(to *candidate, from int, m move, cost float64) bool {
 	cost += c.before[from].cost + c.emission(c.point, to.distance)
 	c.best = min(c.best, cost)
 	if cost >= to.cost {
 		return false
 	}
-	to.cost, to.step, to.slip = cost, step{move: m, previous: c.place(from)}, 0
+	to.cost, to.step, to.backward = cost, step{move: m, previous: c.place(from)}, 0
 	return true
 }
 
@@ -73,16 +73,16 @@ func (c *connection) relax(to *state, from int, m move, cost float64) bool {
 func (c *connection) alongRoads() {
 	first, road := 0, uint32(0)
 	for i := range c.before {
-		if r := c.before[i].base >> 1; r < road {
+		if r := c.before[i].arc >> 1; r < road {
 			first, road = 0, r
 		} else {
 			road = r
 		}
-		for first < len(c.states) && c.states[first].base>>1 < road {
+		for first < len(c.candidates) && c.candidates[first].arc>>1 < road {
 			first++
 		}
-		for k := first; k < len(c.states) && c.states[k].base>>1 == road; k++ {
-			c.along(i, &c.states[k])
+		for k := first; k < len(c.candidates) && c.candidates[k].arc>>1 == road; k++ {
+			c.along(i, &c.candidates[k])
 		}
 	}
 }
@@ -90,32 +90,32 @@ func (c *connection) alongRoads() {
 // leastAdvance is how many metres a road is driven before turning round on it.
 const leastAdvance = 1.0
 
-func (c *connection) along(i int, to *state) {
+func (c *connection) along(i int, to *candidate) {
 	from := &c.before[i]
 	ahead := to.offset - from.offset
 	switch {
-	case to.base != from.base:
+	case to.arc != from.arc:
 		// Who has just come on to a road does not turn round at once: that would be a way past turn restrictions.
-		if to.arc == to.base && max(from.offset, from.length-to.offset) >= leastAdvance {
+		if to.state == to.arc && max(from.offset, from.length-to.offset) >= leastAdvance {
 			metres := math.Abs(from.length - from.offset - to.offset)
 			cost := c.turning + transition(metres*from.perMetre, from.straight, c.mean)
-			c.relax(to, i, turn, cost+c.speedPenalty(from, to, metres*to.pace))
+			c.relax(to, i, moveTurnBack, cost+c.speedPenalty(from, to, metres*to.pace))
 		}
-	case to.arc != from.arc:
+	case to.state != from.state:
 	case ahead >= 0:
-		c.relax(to, i, forward, transition(ahead*from.perMetre, from.straight, c.mean)+
+		c.relax(to, i, moveForward, transition(ahead*from.perMetre, from.straight, c.mean)+
 			c.speedPenalty(from, to, ahead*to.pace))
-	case c.slips && -ahead <= maxSlip*c.sigma && c.withinRadius(from, to):
-		slip := max(-ahead, from.slip)
-		if c.relax(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+from.straight/c.mean) {
-			to.slip = slip
+	case c.allowBackward && -ahead <= maxBackward*c.sigma && c.withinRadius(from, to):
+		slip := max(-ahead, from.backward)
+		if c.relax(to, i, moveStationary, backwardCost(slip, c.sigma)-backwardCost(from.backward, c.sigma)+from.straight/c.mean) {
+			to.backward = slip
 		}
 	}
 }
 
 // speedPenalty is the cost of a way that takes some seconds at the roads' free speed, where the trace says that there
 // was less time.
-func (c *connection) speedPenalty(from, to *state, seconds float64) float64 {
+func (c *connection) speedPenalty(from, to *candidate, seconds float64) float64 {
 	elapsed := c.points[c.point].Time - c.points[from.point].Time
 	if !(elapsed > 0) { // unknown, not in order, or rounded: to whole seconds, or to minutes
 		return 0
@@ -125,11 +125,11 @@ func (c *connection) speedPenalty(from, to *state, seconds float64) float64 {
 
 // withinRadius reports whether the point of a new state is within maxRadius of the place of one before on the same
 // road, which is where it is matched if it stays there.
-func (c *connection) withinRadius(from, to *state) bool {
+func (c *connection) withinRadius(from, to *candidate) bool {
 	if to.distance+from.offset-to.offset <= c.scratch.maxRadius { // surely
 		return true
 	}
-	at := trace.Point{Location: c.at(from.base, from.offset)}
+	at := trace.Point{Location: c.at(from.arc, from.offset)}
 	return pointDistance(&c.points[c.point], &at) <= c.scratch.maxRadius
 }
 
@@ -146,10 +146,10 @@ func (c *connection) byRoutes(spacing float64) error {
 		start := from.cost*c.mean - from.straight
 		lowest = min(lowest, start)
 		rest := from.length - from.offset
-		search.AddSourceAt(int32(i), from.arc, from.base, from.head, start+rest*from.perMetre, rest*from.pace)
+		search.AddSourceAt(int32(i), from.state, from.arc, from.head, start+rest*from.perMetre, rest*from.pace)
 	}
-	for i := range c.states {
-		search.AddTarget(int32(i), c.states[i].arc)
+	for i := range c.candidates {
+		search.AddTarget(int32(i), c.candidates[i].state)
 	}
 	longest := lowest + longestFactor*spacing + longestDetour
 	c.routes = c.routes[:0]
@@ -166,8 +166,8 @@ func (c *connection) byRoutes(spacing float64) error {
 
 // farthest is the distance in metres from the point to the farthest new state.
 func (c *connection) farthest() (distance float64) {
-	for i := range c.states {
-		distance = max(distance, c.states[i].distance)
+	for i := range c.candidates {
+		distance = max(distance, c.candidates[i].distance)
 	}
 	return distance
 }
@@ -176,11 +176,11 @@ func (c *connection) farthest() (distance float64) {
 func (c *connection) arrive(label int32) {
 	l := *c.search.Label(label)
 	from := &c.before[l.Source]
-	to := &c.states[l.Target]
+	to := &c.candidates[l.Target]
 	travelled := l.Cost - (from.cost*c.mean - from.straight)
 	cost := transition(travelled+to.offset*to.perMetre, from.straight, c.mean) +
 		c.speedPenalty(from, to, l.Time+to.offset*to.pace)
-	if c.relax(to, int(l.Source), route, cost) {
+	if c.relax(to, int(l.Source), moveRoute, cost) {
 		to.step.route = c.node(label)
 	}
 }
@@ -216,8 +216,8 @@ func (c *connection) node(label int32) int32 {
 		}
 	}
 	for _, at := range slices.Backward(c.labels) {
-		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).State, parent: parent})
-		if c.votes {
+		c.nodes = append(c.nodes, routeNode{state: c.search.Label(at).State, parent: parent})
+		if c.withConfidence {
 			c.alternatives = append(c.alternatives, c.alternativeOf(at))
 		}
 		parent = int32(len(c.nodes) - 1)

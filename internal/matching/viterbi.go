@@ -8,7 +8,7 @@ import (
 // run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends
 // there.
 func (s *scratch) run() error {
-	s.steps, s.bounds, s.before, s.skipped = s.steps[:0], s.bounds[:0], s.before[:0], 0
+	s.steps, s.bounds, s.before, s.skippedCost = s.steps[:0], s.bounds[:0], s.before[:0], 0
 	s.nodes, s.alternatives = append(s.nodes[:0], routeNode{}), append(s.alternatives[:0], alternative{})
 	for i, point := range s.used {
 		if err := s.advance(point, i); err != nil {
@@ -25,25 +25,25 @@ func (s *scratch) advance(point int32, n int) error {
 	s.costs = s.mode.routeCosts(spacing)
 	lowest := lowestCost(s.before)
 	for radius := min(max(s.radius, nearby*s.sigma[point]), s.maxRadius); ; radius = min(2*radius, s.maxRadius) {
-		s.findStates(point, radius)
-		if err := s.spend(workPerPoint + len(s.hits)/hitsPerWork + workPerState*len(s.states)); err != nil {
+		s.findCandidates(point, radius)
+		if err := s.spend(workPerPoint + len(s.hits)/hitsPerWork + workPerCandidate*len(s.candidates)); err != nil {
 			return err
 		}
 		if err := s.connect(point, spacing); err != nil {
 			return err
 		}
-		found := lowestCost(s.states) < lowest+poorFit(spacing)
+		found := lowestCost(s.candidates) < lowest+poorFit(spacing)
 		if len(s.before) == 0 {
-			found = len(s.states) > 0
+			found = len(s.candidates) > 0
 		}
 		if found || radius >= s.maxRadius {
 			break
 		}
 	}
-	leave := s.outlier * rising(nearOutlier, s.gap(n))
+	leave := s.outlierCost * rising(nearOutlierShare, s.gap(n))
 	s.restart(point, leave)
-	s.wait(leave)
-	s.skipped += leave
+	s.carryOver(leave)
+	s.skippedCost += leave
 	return s.keep()
 }
 
@@ -94,7 +94,7 @@ func (s *scratch) measure(point int32) (distance float64) {
 	return distance
 }
 
-func lowestCost(states []state) float64 {
+func lowestCost(states []candidate) float64 {
 	lowest := math.Inf(1)
 	for i := range states {
 		lowest = min(lowest, states[i].cost)
@@ -105,8 +105,8 @@ func lowestCost(states []state) float64 {
 // restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached
 // from any before, the drive has a gap, and begins anew as well.
 func (s *scratch) restart(point int32, leave float64) {
-	cost, previous := s.skipped, int32(-1)
-	if len(s.before) > 0 && math.IsInf(lowestCost(s.states), 1) {
+	cost, previous := s.skippedCost, int32(-1)
+	if len(s.before) > 0 && math.IsInf(lowestCost(s.candidates), 1) {
 		best := 0
 		for i := range s.before {
 			if s.before[i].cost < s.before[best].cost {
@@ -115,10 +115,10 @@ func (s *scratch) restart(point int32, leave float64) {
 		}
 		cost, previous = s.before[best].cost+leave, s.place(best)
 	}
-	for i := range s.states {
-		st := &s.states[i]
-		if c := cost + s.emission(point, st.distance); c < st.cost && st.arc == st.base {
-			st.cost, st.step = c, step{move: begin, previous: previous}
+	for i := range s.candidates {
+		st := &s.candidates[i]
+		if c := cost + s.emission(point, st.distance); c < st.cost && st.state == st.arc {
+			st.cost, st.step = c, step{move: moveBegin, previous: previous}
 		}
 	}
 }
@@ -127,14 +127,14 @@ func (s *scratch) restart(point int32, leave float64) {
 func (s *scratch) place(i int) int32 { return int32(len(s.steps) - len(s.before) + i) }
 
 // wait keeps the states before for another point, should the new one be an outlier.
-func (s *scratch) wait(leave float64) {
-	lowest := lowestCost(s.states)
+func (s *scratch) carryOver(leave float64) {
+	lowest := lowestCost(s.candidates)
 	for i := range s.before {
 		st := s.before[i]
-		if st.cost+leave < lowest+waitMargin {
+		if st.cost+leave < lowest+carryOverMargin {
 			st.cost += leave
-			st.step = step{move: skip, previous: s.place(i)}
-			s.states = append(s.states, st)
+			st.step = step{move: moveOutlier, previous: s.place(i)}
+			s.candidates = append(s.candidates, st)
 		}
 	}
 }
@@ -145,13 +145,13 @@ const fewestKept = 64
 // keepUpTo is up to what cost states have a chance, and how many are kept: the best ones, so that long traces among
 // many roads find room for all their points.
 func (s *scratch) keepUpTo() (limit float64, most int) {
-	limit, most = lowestCost(s.states)+margin, max(fewestKept, maxSteps/len(s.used))
-	if len(s.states) <= most {
+	limit, most = lowestCost(s.candidates)+margin, max(fewestKept, maxSteps/len(s.used))
+	if len(s.candidates) <= most {
 		return limit, most
 	}
 	s.numbers = s.numbers[:0]
-	for i := range s.states {
-		s.numbers = append(s.numbers, s.states[i].cost)
+	for i := range s.candidates {
+		s.numbers = append(s.numbers, s.candidates[i].cost)
 	}
 	slices.Sort(s.numbers)
 	return min(limit, s.numbers[most-1]), most
@@ -160,22 +160,22 @@ func (s *scratch) keepUpTo() (limit float64, most int) {
 // keep ends the point: the states that still have a chance become those before the next point, and their steps are
 // kept.
 func (s *scratch) keep() error {
-	if len(s.states) == 0 {
+	if len(s.candidates) == 0 {
 		return nil
 	}
 	limit, most := s.keepUpTo()
 	s.before = s.before[:0]
-	for i := range s.states {
-		st := &s.states[i]
+	for i := range s.candidates {
+		st := &s.candidates[i]
 		if st.cost > limit || math.IsInf(st.cost, 1) || len(s.before) == most {
 			continue
 		}
-		st.step.arc, st.step.offset, st.step.point, st.step.cost = st.arc, float32(st.offset), st.point, float32(st.cost)
+		st.step.state, st.step.offset, st.step.point, st.step.cost = st.state, float32(st.offset), st.point, float32(st.cost)
 		s.before = append(s.before, *st)
 		s.steps = append(s.steps, st.step)
 	}
-	if s.votes {
-		s.vote()
+	if s.withConfidence {
+		s.updateShares()
 	}
 	if len(s.steps) > maxSteps || len(s.nodes) > maxNodes {
 		return ErrWork
