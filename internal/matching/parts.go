@@ -7,11 +7,11 @@ import (
 
 // part is a stretch of the best drive without a gap.
 type part struct {
-	first, last int // in chain; without last
-	points      int // that are matched
+	first, last int // indexes into bestSteps; last is exclusive
+	points      int // matched
 }
 
-// maxRuns is how often a request is gone through again without the parts that do not fit.
+// maxRuns is how often a trace is matched again without the parts that do not fit.
 const maxRuns = 8
 
 // solve finds the best drive.
@@ -26,8 +26,8 @@ func (s *scratch) solve(details bool) (*Result, error) {
 	return s.result(details)
 }
 
-// join finds the best drive in one part. Where it has a gap that no route closes, the part with the fewest points is
-// left out, and those before and after it get the chance to be joined.
+// join finds the best drive without gaps. Where no route closes a gap, it leaves out the part with the fewest points
+// and tries to join those around it.
 func (s *scratch) join() error {
 	for range maxRuns {
 		if err := s.run(); err != nil {
@@ -77,7 +77,7 @@ func (s *scratch) trace() {
 	}
 }
 
-// leaveOut takes the points of a part out of those in use.
+// leaveOut removes the points of a part from used.
 func (s *scratch) leaveOut(p *part) {
 	chain := s.bestSteps[p.first:p.last]
 	s.used = slices.DeleteFunc(s.used, func(point int32) bool {

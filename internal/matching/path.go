@@ -10,7 +10,7 @@ import (
 
 // piece is a part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
 type piece struct {
-	arc     uint32
+	arc      uint32
 	from, to float64
 }
 

@@ -14,8 +14,8 @@ const (
 	onLine = 2.0
 	// sameDegrees is how far apart two positions may be that are the same, in degrees.
 	sameDegrees = 1e-7
-	// placingWork is how many segments of the path are looked at for each of its coordinates and each point, at most: points
-	// that are nowhere on it would have all of it looked at.
+	// placingWork is how many segments of the path are looked at for each of its coordinates and each point, at most:
+	// points that are nowhere on it would have all of it looked at.
 	placingWork = 32
 )
 

@@ -22,26 +22,26 @@ type scratch struct {
 	fit       float64   // metres: sigma as the points say that fit best; see misfit
 	used      []int32   // the points that are matched: all, until parts of the trace are left out
 
-	outlierCost float64 // what leaving out a point costs
-	allowBackward   bool    // whether a point that lies behind the one before may be noise
-	skippedCost float64 // what leaving out all points so far would cost
+	outlierCost   float64 // what leaving out a point costs
+	allowBackward bool    // whether a point that lies behind the one before may be noise
+	skippedCost   float64 // what leaving out all points so far would cost
 
-	search  roadgraph.Search
-	costs   roadgraph.Costs // of the search
-	routes  []int32         // for each label of the search its route node, 0 where it has none
-	labels  []int32
-	hits    []roadgraph.Hit
-	closest float64 // metres from the current point to the nearest road
-	before  []candidate // hypotheses at the point before
-	candidates  []candidate // hypotheses at the current point
+	search     roadgraph.Search
+	costs      roadgraph.Costs // of the search
+	routes     []int32         // for each label of the search its route node, 0 where it has none
+	labels     []int32
+	hits       []roadgraph.Hit
+	closest    float64     // metres from the current point to the nearest road
+	before     []candidate // hypotheses at the point before
+	candidates []candidate // hypotheses at the current point
 
-	withConfidence        bool          // whether confidence is asked for
-	bounds       []int32       // where in steps each point begins, if it is
-	steps        []step        // all hypotheses so far; those of before are the last ones
-	nodes        []routeNode   // the routes between them; node 0 means none
-	alternatives []alternative // of each node, if confidence is asked for
-	bestSteps        []int32       // the steps of the best drive
-	parts        []part
+	withConfidence bool          // whether confidence is asked for
+	bounds         []int32       // where in steps each point begins, if it is
+	steps          []step        // all hypotheses so far; those of before are the last ones
+	nodes          []routeNode   // the routes between them; node 0 means none
+	alternatives   []alternative // of each node, if confidence is asked for
+	bestSteps      []int32       // the steps of the best drive
+	parts          []part
 
 	drive   []piece
 	places  []place // of the chain's steps
@@ -88,10 +88,10 @@ func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 
 // What things cost beside the arcs that a search settles, which is the unit.
 const (
-	workPerPoint  = 16
-	workPerCandidate  = 1
-	hitsPerWork   = 2 // roads near a point
-	piecesPerWork = 2 // pieces of the drive that a point left out is compared with
+	workPerPoint     = 16
+	workPerCandidate = 1
+	hitsPerWork      = 2 // roads near a point
+	piecesPerWork    = 2 // pieces of the drive that a point left out is compared with
 )
 
 // spend counts work beside that of the search. The error is ErrWork, or that of the context or the meter.

@@ -11,22 +11,22 @@ import (
 // state is a hypothesis: at the time of a point, the drive is at this place.
 type candidate struct {
 	state, arc uint32 // base is the arc that arc is a copy of, or arc itself
-	head      roadgraph.Head
-	point     int32   // the one the place was found by
-	offset    float64 // metres from the arc's beginning
-	length    float64 // of the arc, metres
-	perMetre  float64 // what a metre of the arc costs a route
-	pace      float64 // seconds that a metre of the arc takes at its free speed
-	distance  float64 // metres from the point
-	cost      float64 // of the best drive up to here
-	backward      float64 // metres by which points have lain behind, at most, since it last moved on
-	straight  float64 // metres in a straight line from its point to the next, less what their errors add
-	step      step
+	head       roadgraph.Head
+	point      int32   // the one the place was found by
+	offset     float64 // metres from the arc's beginning
+	length     float64 // of the arc, metres
+	perMetre   float64 // what a metre of the arc costs a route
+	pace       float64 // seconds that a metre of the arc takes at its free speed
+	distance   float64 // metres from the point
+	cost       float64 // of the best drive up to here
+	backward   float64 // metres by which points have lain behind, at most, since it last moved on
+	straight   float64 // metres in a straight line from its point to the next, less what their errors add
+	step       step
 }
 
 // step is what is kept of a state: where it is, and how the best drive gets there.
 type step struct {
-	state      uint32
+	state    uint32
 	offset   float32 // metres
 	previous int32   // in scratch.steps; -1 where the drive begins
 	route    int32   // the last node of the route, where there is one
@@ -40,11 +40,11 @@ type step struct {
 type move uint8
 
 const (
-	moveBegin   move = iota // the drive begins here, or goes on after a gap
-	moveForward             // along the same arc
-	moveStationary                // the point lies a little behind, which is noise: the drive has not moved
-	moveTurnBack                // back on the same road
-	moveRoute               // over the arcs of a route
+	moveBegin      move = iota // the drive begins here, or goes on after a gap
+	moveForward                // along the same arc
+	moveStationary             // the point lies a little behind, which is noise: the drive has not moved
+	moveTurnBack               // back on the same road
+	moveRoute                  // over the arcs of a route
 	moveOutlier                // the point is an outlier
 )
 

@@ -10,7 +10,7 @@ import (
 // routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of
 // it.
 type routeNode struct {
-	state    uint32
+	state  uint32
 	parent int32 // 0: none
 }
 
