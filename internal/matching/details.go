@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// result makes the answer from the best drive.
+// result makes the Result of the best drive.
 func (s *scratch) result(details bool) (*Result, error) {
 	s.buildDrive()
 	matched, err := s.locate()
@@ -44,14 +44,14 @@ func (s *scratch) result(details bool) (*Result, error) {
 	return r, nil
 }
 
-// place is a place along the drive.
+// place is a position along the drive.
 type place struct {
 	piece  int32   // in scratch.drive, -1 for none
 	offset float64 // metres from the beginning of the piece's arc
 }
 
-// locate finds the place of each point along the drive, and counts those that have one. A point that the model had no
-// use for, but that the drive passes as near as noise explains, is no outlier.
+// locate finds the place of each point along the drive, and counts those that have one. A point that the model left out
+// is no outlier if the drive passes it as near as noise explains.
 func (s *scratch) locate() (matched int, err error) {
 	s.located = s.located[:0]
 	for range s.points {
@@ -83,7 +83,7 @@ func (s *scratch) locate() (matched int, err error) {
 	return matched + behind, err
 }
 
-// locateBetween finds places for points along a stretch of the drive, in order, and counts those near it.
+// locateBetween finds places for points along a stretch of the drive, and counts those near it.
 func (s *scratch) locateBetween(points []int32, from, to place) (matched int, err error) {
 	for _, point := range points {
 		if err := s.spend(1 + int(to.piece-from.piece)/piecesPerWork); err != nil {
@@ -97,12 +97,11 @@ func (s *scratch) locateBetween(points []int32, from, to place) (matched int, er
 	return matched, nil
 }
 
-// mostStill is how far apart, in sigma, the means of the two halves of a trace may be that stands still. Receivers
-// drift.
+// maxDrift is how far apart, in sigma, the means of the two halves of a stationary trace may be. Receivers drift.
 const maxDrift = 3.0
 
-// standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its
-// road would else be a car that waits.
+// isStationary reports whether a drive hardly moves although its points do. Else a trace against the only direction of
+// its road would match as a waiting car.
 func (s *scratch) isStationary(matched int) bool {
 	driven := 0.0
 	for i := range s.drive {
@@ -112,8 +111,8 @@ func (s *scratch) isStationary(matched int) bool {
 	return s.moves(matched, driven, recorded) && s.moves(matched, driven, s.besideRoad)
 }
 
-// besideRoad is where the nearest road is to a matched point: points that lie across from each other in a yard beside a
-// road do not show that anything moved on it.
+// besideRoad returns the place on a road nearest to a matched point. Points across from each other in a yard beside a
+// road do not show movement along it.
 func (s *scratch) besideRoad(i int) orb.Point {
 	at := s.points[i].Location
 	nearest, place := math.Inf(1), at
@@ -127,9 +126,9 @@ func (s *scratch) besideRoad(i int) orb.Point {
 	return place
 }
 
-// moves reports whether the matched points say that more was driven than so many metres, as far as their errors allow.
+// moves reports whether the matched points show a movement of more than driven metres, beyond their errors.
 func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) bool {
-	var middle [2]orb.Point // from the first of them, which may lie at the other side of the antimeridian
+	var middle [2]orb.Point // relative to the first point, because of the antimeridian
 	var first orb.Point
 	half, n, sigma := 0, 0, 0.0
 	for i := range s.points {
@@ -155,7 +154,7 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 	return moved > driven+maxDrift*sigma
 }
 
-// project returns the place nearest to a point along a stretch of the drive, and its distance in metres.
+// project returns the place on a stretch of the drive nearest to a point, and its distance in metres.
 func (s *scratch) project(point int32, from, to place) (place, float64) {
 	at := s.points[point].Location
 	best, distance := from, math.Inf(1)
@@ -183,7 +182,7 @@ func (s *scratch) project(point int32, from, to place) (place, float64) {
 	return best, distance
 }
 
-// roadName is the name of a road that was asked for last: mostly the next point is on it, too.
+// roadName caches the last name: most points are on the same road as the one before.
 type roadName struct {
 	edge  uint32
 	name  string
@@ -198,7 +197,7 @@ func (n *roadName) of(g *roadgraph.Graph, edge uint32) string {
 	return n.name
 }
 
-// tracepoint tells whether a point of the request is matched, and the name of its road. The rest is told by course.
+// tracepoint tells whether a point is matched, and the name of its road. detailedPath fills in the rest.
 func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	p := s.located[i]
 	if p.piece < 0 {
@@ -207,12 +206,12 @@ func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].arc>>1)}
 }
 
-// pointDistance is the distance between two points in metres.
+// pointDistance returns the distance between two points in metres.
 func pointDistance(a, b *trace.Point) float64 {
 	return sphere.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
 }
 
-// duration is the time in seconds that the drive takes at the roads' free speed.
+// duration returns the time in seconds that the drive takes at the roads' free speed.
 func (s *scratch) duration() float64 {
 	seconds := 0.0
 	for _, p := range s.drive {

@@ -79,9 +79,9 @@ func (s *scratch) trace() {
 
 // leaveOut removes the points of a part from used.
 func (s *scratch) leaveOut(p *part) {
-	chain := s.bestSteps[p.first:p.last]
+	steps := s.bestSteps[p.first:p.last]
 	s.used = slices.DeleteFunc(s.used, func(point int32) bool {
-		_, found := slices.BinarySearchFunc(chain, point, func(at, point int32) int {
+		_, found := slices.BinarySearchFunc(steps, point, func(at, point int32) int {
 			return int(s.steps[at].point) - int(point)
 		})
 		return found

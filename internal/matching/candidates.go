@@ -8,9 +8,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// state is a hypothesis: at the time of a point, the drive is at this place.
+// candidate is a place on an arc where the drive may have been at the time of a point: a state of the hidden Markov
+// model.
 type candidate struct {
-	state, arc uint32 // base is the arc that arc is a copy of, or arc itself
+	state, arc uint32 // of the road graph
 	head       roadgraph.Head
 	point      int32   // the one the place was found by
 	offset     float64 // metres from the arc's beginning
@@ -19,40 +20,39 @@ type candidate struct {
 	pace       float64 // seconds that a metre of the arc takes at its free speed
 	distance   float64 // metres from the point
 	cost       float64 // of the best drive up to here
-	backward   float64 // metres by which points have lain behind, at most, since it last moved on
+	backward   float64 // greatest distance in metres of points behind it since it last moved forward
 	straight   float64 // metres in a straight line from its point to the next, less what their errors add
 	step       step
 }
 
-// step is what is kept of a state: where it is, and how the best drive gets there.
+// step is what remains of a candidate: where it is, and how the best drive gets there.
 type step struct {
 	state    uint32
 	offset   float32 // metres
 	previous int32   // in scratch.steps; -1 where the drive begins
 	route    int32   // the last node of the route, where there is one
 	point    int32
-	share    float32 // see vote
+	share    float32 // probability; see updateShares
 	cost     float32 // of the best drive up to here
 	move     move
 }
 
-// move is how a drive gets from one state to the next.
+// move is how a drive gets from one candidate to the next.
 type move uint8
 
 const (
 	moveBegin      move = iota // the drive begins here, or goes on after a gap
 	moveForward                // along the same arc
-	moveStationary             // the point lies a little behind, which is noise: the drive has not moved
+	moveStationary             // the point lies a little behind, which is noise
 	moveTurnBack               // back on the same road
 	moveRoute                  // over the arcs of a route
 	moveOutlier                // the point is an outlier
 )
 
-// maxRoads is the number of roads near a point that are considered, the nearest ones. In the densest parts of cities
-// some 40 lie within 70 m.
+// maxRoads limits the candidates of a point to its nearest roads. In the densest cities some 40 lie within 70 m.
 const maxRoads = 48
 
-// findStates fills states with those of all roads within a radius of a point.
+// findCandidates fills candidates with those of all roads within a radius of a point.
 func (s *scratch) findCandidates(point int32, radius float64) {
 	s.candidates, s.closest = s.candidates[:0], math.Inf(1)
 	at := s.points[point].Location
@@ -76,22 +76,22 @@ func (s *scratch) findCandidates(point int32, radius float64) {
 	}
 }
 
-// addState appends the state of a place in one direction, and those of the arc's copies.
-func (s *scratch) addCandidates(point int32, h *roadgraph.Hit, base uint32, edge *roadgraph.Edge) {
+// addCandidates appends the candidates of a place in one direction: one for each state of the arc.
+func (s *scratch) addCandidates(point int32, h *roadgraph.Hit, arc uint32, edge *roadgraph.Edge) {
 	offset := h.Offset
-	if base&1 == 1 {
+	if arc&1 == 1 {
 		offset = edge.Length - offset
 	}
-	st := candidate{state: base, arc: base, offset: float64(offset) / 1000, length: float64(edge.Length) / 1000,
-		distance: h.Distance, cost: math.Inf(1), point: point, head: edge.Arcs[base&1].Head}
+	st := candidate{state: arc, arc: arc, offset: float64(offset) / 1000, length: float64(edge.Length) / 1000,
+		distance: h.Distance, cost: math.Inf(1), point: point, head: edge.Arcs[arc&1].Head}
 	if edge.Length > 0 {
-		st.pace = float64(edge.Arcs[base&1].Duration) / float64(edge.Length)
+		st.pace = float64(edge.Arcs[arc&1].Duration) / float64(edge.Length)
 		st.perMetre = s.costs.PerMetre + s.costs.PerSecond*st.pace
 	}
 	s.candidates = append(s.candidates, st)
 	if edge.Flags.Has(roadgraph.HasStates) {
-		for copied, last := s.graph.StatesOf(base); copied < last; copied++ {
-			st.state = copied
+		for state, last := s.graph.StatesOf(arc); state < last; state++ {
+			st.state = state
 			s.candidates = append(s.candidates, st)
 		}
 	}

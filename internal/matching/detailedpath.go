@@ -10,19 +10,19 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// atCoordinate is how far along the drive a point may lie from a coordinate, in metres, to be there: coordinates are
-// answered with seven decimals, which is a centimetre.
+// atCoordinate is the distance in metres along the drive up to which a point is at a coordinate. Answers have seven
+// decimals, which is a centimetre.
 const atCoordinate = 0.01
 
-// course is the geometry of a drive in detail: the coordinates of scratch.path and, among them, those to which the
-// points of the trace were snapped.
+// detailedPath is the geometry of a drive with details: the coordinates of scratch.path and the snapped points of the
+// trace.
 type detailedPath struct {
 	s    *scratch
 	line orb.LineString
 	ways runs
 
 	tracepoints []Tracepoint
-	order       []int32 // the points that are still to come, in the order of the drive
+	order       []int32 // the points still to come, in the order of the drive
 
 	metres float64   // so far, from coordinate to coordinate of scratch.path
 	before orb.Point // the last one of these
@@ -33,7 +33,7 @@ type detailedPath struct {
 	name       roadName
 }
 
-// course gives a result its geometry, length and ways, and each of its tracepoints a coordinate.
+// detailedPath sets a result's geometry, length and ways, and the coordinate of each tracepoint.
 func (s *scratch) detailedPath(r *Result) error {
 	c := detailedPath{s: s, tracepoints: r.Tracepoints, order: s.inOrder()}
 	for i := range s.drive {
@@ -48,7 +48,7 @@ func (s *scratch) detailedPath(r *Result) error {
 	return nil
 }
 
-// inOrder lists the points that have a place, in the order of the drive.
+// inOrder returns the points that have a place, in the order of the drive.
 func (s *scratch) inOrder() []int32 {
 	s.order = s.order[:0]
 	for i := range s.located {
@@ -95,7 +95,7 @@ func (c *detailedPath) travel(number int32) {
 	}
 }
 
-// stop goes on along a road to a coordinate of the drive, by way of the points of the trace before it.
+// stop continues along a road to a coordinate of the drive, by way of the points of the trace before it.
 func (c *detailedPath) stop(piece int32, offset float64, at orb.Point, road uint32) {
 	base := c.s.drive[piece].arc
 	c.enter(base>>1, road)
@@ -123,7 +123,7 @@ func (c *detailedPath) stop(piece int32, offset float64, at orb.Point, road uint
 	}
 }
 
-// snap has the next point be at the last coordinate.
+// snap puts the next point at the last coordinate.
 func (c *detailedPath) snap() {
 	i := c.order[0]
 	t := &c.tracepoints[i]
@@ -133,7 +133,7 @@ func (c *detailedPath) snap() {
 	c.order = c.order[1:]
 }
 
-// enter notes the way that the drive takes from the last coordinate on, where it has come to another road.
+// enter records the way that the drive takes from the last coordinate on, if it has come to another road.
 func (c *detailedPath) enter(edge, road uint32) {
 	if c.known && edge == c.edge && road == c.road {
 		return
@@ -146,7 +146,7 @@ func (c *detailedPath) enter(edge, road uint32) {
 // runs are ways in the making. The last one's end is not known yet.
 type runs []Way
 
-// enter goes on on a way from a coordinate on.
+// enter continues on a way from a coordinate on.
 func (r *runs) enter(id int64, from int, name func() string) {
 	ways := *r
 	if n := len(ways); n > 0 && ways[n-1].ID != id && ways[n-1].From == from {
