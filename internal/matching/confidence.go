@@ -38,8 +38,8 @@ const (
 	alternativeLimit = 4.0
 )
 
-// updateShares sets the probabilities of the current candidates, and sums them up along their best drives over the steps
-// of the last lag points.
+// updateShares sets the probabilities of the current candidates, and sums them up along their best drives over the
+// steps of the last lag points.
 func (s *scratch) updateShares() {
 	s.bounds = append(s.bounds, int32(len(s.steps)-len(s.before)))
 	total, lowest := 0.0, lowestCost(s.before)

@@ -64,7 +64,7 @@ func (b *builder) road(number uint32, s *roadgraph.Edge, way int64, line orb.Lin
 
 const bothWays = roadgraph.Forward | roadgraph.Backward
 
-// rounded are lines on the grid of the tile, without those that are a single place there.
+// rounded rounds lines to the grid of the tile, and drops those that become a point.
 func rounded(lines orb.MultiLineString) (kept orb.MultiLineString) {
 	for _, line := range lines {
 		for i := range line {
