@@ -111,31 +111,3 @@ func TestConditionalTurns(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-// TestPrivate: private roads are told from those for destination traffic, of each mode in each direction.
-func TestPrivate(t *testing.T) {
-	var town roadgraphtest.Town
-	mid := town.Node(0, 0)
-	town.Road("a", town.Node(-100, 0), mid)
-	r := town.Road("a", mid, town.Node(100, 0))
-	r.DestinationForward, r.DestinationBackward = mapdata.Car|mapdata.Foot, mapdata.Car
-	r.PrivateForward = mapdata.Car
-	f := roadgraphtest.Compile(t, &town.Data)
-	const destination = roadgraph.DestinationOnlyForward | roadgraph.DestinationOnlyBackward
-	for mode, want := range map[mapdata.Modes]roadgraph.Flags{
-		mapdata.Car:  destination | roadgraph.PrivateForward,
-		mapdata.Foot: roadgraph.DestinationOnlyForward, mapdata.Bicycle: 0,
-	} {
-		g, err := roadgraph.OpenMode(f, mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := roadgraph.Flags(0)
-		for edge := range g.Edges() {
-			got |= g.Edge(edge).Flags & (destination | roadgraph.PrivateForward | roadgraph.PrivateBackward)
-		}
-		if got != want {
-			t.Errorf("mode %d: %b, want %b", mode, got, want)
-		}
-	}
-}

@@ -102,21 +102,6 @@ func naiveNearest(shape []roadgraph.Point, at orb.Point) (metres, distance float
 	return metres, distance
 }
 
-func TestNearDelaware(t *testing.T) {
-	g := roadgraphtest.Delaware(t)
-	for _, at := range []orb.Point{{-75.5467, 39.7447}, {-75.5244, 39.1582}, {-75.1, 38.7}, {-75.6, 39.5}, {0, 0}} {
-		hits := g.Near(at.Lat(), at.Lon(), 150, nil)
-		if at.Lon() == -75.5467 && len(hits) < 10 {
-			t.Errorf("only %d roads near the middle of Wilmington", len(hits))
-		}
-		for _, h := range hits {
-			if d := away(g, h, at); h.Distance > 150 || math.Abs(d-h.Distance) > 0.01 {
-				t.Errorf("a hit at %.2f m is %.2f m away", h.Distance, d)
-			}
-		}
-	}
-}
-
 func BenchmarkNear(b *testing.B) {
 	g := roadgraphtest.Delaware(b)
 	var hits []roadgraph.Hit

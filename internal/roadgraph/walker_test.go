@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-// walker finds routes over the ways of an extract as they are, without edges, turns or copies: it goes from segment to
+// walker finds routes over the ways of an extract as they are, without edges, turns or states: it goes from segment to
 // segment and looks at each restriction anew each time, with the segments it has come by.
 type walker struct {
 	data *roadgraphtest.Data
@@ -52,7 +52,7 @@ func (w *walker) length(h hop) float64 {
 }
 
 // segments are the hops of an arc.
-func (w *walker) pieces(g *roadgraph.Graph, arc uint32) (hops []hop) {
+func (w *walker) segments(g *roadgraph.Graph, arc uint32) (hops []hop) {
 	shape := slices.Clone(g.Shape(arc>>1, nil))
 	if arc&1 == 1 {
 		slices.Reverse(shape)

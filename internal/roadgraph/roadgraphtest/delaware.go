@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
@@ -49,9 +50,5 @@ func DelawareFile(tb testing.TB) *region.File {
 // Delaware is the network for cars of Delaware.
 func Delaware(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
-	g, err := roadgraph.Open(DelawareFile(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	return Open(tb, DelawareFile(tb), mapdata.Car)
 }

@@ -1,5 +1,5 @@
-// Package roadgraphtest makes road networks for tests: small ones by hand, and Delaware from the extract that the
-// paulmach/osm module ships.
+// Package roadgraphtest makes road networks for tests: Sketch from a map drawn in text, Town from coordinates in metres,
+// and Delaware from the extract that the paulmach/osm module ships.
 package roadgraphtest
 
 import (
@@ -49,10 +49,10 @@ type Data struct {
 	Restrictions []Restriction
 }
 
-// Restriction is a turn restriction. NoNode stands for no node, where it is over ways.
+// Restriction is a turn restriction. Its ViaNode is NoNode if it is over ways.
 type Restriction = network.Restriction
 
-// NoNode stands for no node.
+// NoNode means no node.
 const NoNode = network.NoNode
 
 // Node is a node of a road, with the modes that cannot pass it and what else is there.
@@ -110,13 +110,13 @@ func (t *Town) Node(x, y float64) uint32 {
 	return uint32(len(t.Data.Nodes) - 1)
 }
 
-// Road adds a residential street for everybody in both directions, 50 km/h, and returns it to be changed; it is valid
+// Road adds a residential street for all modes in both directions, 50 km/h, and returns it to be changed; it is valid
 // until the next one is added.
 func (t *Town) Road(name string, nodes ...uint32) *Road {
-	everybody := mapdata.Car | mapdata.Bicycle | mapdata.Foot
+	all := mapdata.Car | mapdata.Bicycle | mapdata.Foot
 	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: network.Road{
 		Way: int64(len(t.Data.Roads) + 1), Attributes: profile.Attributes{Class: mapdata.Residential,
-			Forward: everybody, Backward: everybody, SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}}})
+			Forward: all, Backward: all, SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}}})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
 
@@ -142,11 +142,7 @@ func Edges(g *roadgraph.Graph) []uint32 { return slices.Collect(g.Edges()) }
 // Open compiles the town and opens its network for cars.
 func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
-	g, err := roadgraph.Open(Compile(tb, &t.Data))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	return Open(tb, Compile(tb, &t.Data), mapdata.Car)
 }
 
 // Compile writes a region file of roads alone and opens it until the test ends.
