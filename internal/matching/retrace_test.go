@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"testing"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
@@ -199,4 +202,28 @@ func toLine(p orb.Point, line orb.LineString) float64 {
 		nearest = min(nearest, math.Hypot(ax+share*dx, ay+share*dy))
 	}
 	return nearest
+}
+
+// TestRetrace: the check that other tests rely on tells drives that are allowed from others.
+func TestRetrace(t *testing.T) {
+	d := roadgraphtest.Sketch{Step: 50, Grid: "    n\n   2\nw.1.m.3.e\n 4\n    s",
+		Ways: "wm\nme\nmn oneway=yes\nms\nwm/m/ms restriction=no_right_turn"}.Draw(t)
+	for path, want := range map[string]string{ // "" where it is not allowed
+		"w m e": "wm me", "w 1 m 3 e": "wm me", "1 m n": "wm mn", "1 m 1": "wm", "e m s": "me ms",
+		"w m s": "", "n m": "", "m n m": "", "w 4 1": "", "4 1": "", "1 2 n": "",
+	} {
+		var line orb.LineString
+		length := 0.0
+		for i, place := range strings.Fields(path) {
+			line = append(line, d.At(t, []rune(place)[0]))
+			if i > 0 {
+				length += distance(line[i-1], line[i])
+			}
+		}
+		drive, err := retrace(d.Graph, line)
+		if got := strings.Join(streets(d.Graph, drive), " "); got != want || (err != nil) != (want == "") ||
+			err == nil && math.Abs(metres(drive)-length) > 0.5 {
+			t.Errorf("%s is %q, %.1f of %.1f m, error %v; want %q", path, got, metres(drive), length, err, want)
+		}
+	}
 }
