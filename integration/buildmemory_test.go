@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // TestBuildMemory: a build stays under the memory that it is given and under eight times its extract of temporary
@@ -19,7 +19,7 @@ func TestBuildMemory(t *testing.T) {
 	leaveOut(t, "it compiles a large map")
 	t.Parallel()
 	output := filepath.Join(t.TempDir(), "little.region")
-	b, err := testbuild.Command(plain, "--memory", fmt.Sprint(memory.Least))(t.Context(), extract, output)
+	b, err := testregion.Command(plain, "--memory", fmt.Sprint(memory.Least))(t.Context(), extract, output)
 	if err != nil {
 		t.Fatal(err)
 	}

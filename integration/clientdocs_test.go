@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 )
 
 // documentedSite is the address that docs/clients.md asks.
@@ -169,14 +169,14 @@ func TestClientDocsBrowser(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, "<!doctype html><link rel=icon href=data:,><title>page</title><script>%s</script>", script)
 	})
-	tab := testbrowser.Open(t, 400, 300)
+	tab := browsertest.Open(t, 400, 300)
 	tab.Go(own.URL)
-	name := testbrowser.Eval[string](tab,
+	name := browsertest.Eval[string](tab,
 		`ask("/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197").then((a) => a.data.results[0].name)`)
 	if name != "Delaware State Capitol" || asked.Load() != 2 {
 		t.Errorf("%q, after %d tokens", name, asked.Load())
 	}
-	problem := testbrowser.Eval[string](tab, `ask("/v2/search/reverse-geocoding?lat=91&lon=0").catch((e) => e.message)`)
+	problem := browsertest.Eval[string](tab, `ask("/v2/search/reverse-geocoding?lat=91&lon=0").catch((e) => e.message)`)
 	if !strings.HasPrefix(problem, "lat:") {
 		t.Errorf("a latitude of 91: %q", problem)
 	}

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // TestDrill runs "Drill: lose the machine" of docs/operating.md as it is written, except for the ports: a server is
@@ -28,15 +27,15 @@ func TestDrill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, _, err := testport.Reserve()
+	site, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, _, err := testport.Reserve()
+	admin, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := testdoc.Blocks(strings.ReplaceAll(string(text), "127.0.0.1:8080", site))
+	blocks, err := testkit.FencedBlocks(strings.ReplaceAll(string(text), "127.0.0.1:8080", site))
 	if err != nil {
 		t.Fatal(err)
 	}

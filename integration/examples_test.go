@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // example is one Caddyfile that the documentation shows.
@@ -129,7 +129,7 @@ func documentedExamples(t *testing.T) (examples []example) {
 			examples = append(examples, example{where, string(data)})
 			return nil
 		}
-		blocks, err := testdoc.Blocks(string(data))
+		blocks, err := testkit.FencedBlocks(string(data))
 		if err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}

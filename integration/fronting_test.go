@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // snippet is a Caddyfile in a document.
@@ -107,7 +107,7 @@ func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 	t.Helper()
 	s := newServer(t)
 	f := &fronted{server: s, t: t, upstream: newRecorder(t)}
-	address, _, err := testport.Reserve()
+	address, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // Config is what an Authority needs to know. It is not checked: package mapsapp does that, with the names of its
@@ -52,7 +52,7 @@ var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS
 func (u UserIssuer) CheckAlgorithms() error {
 	for _, alg := range u.Algorithms {
 		if !slices.Contains(remoteAlgorithms, alg) {
-			return fmt.Errorf("%q is not known; %s", alg, suggest.Among(alg, remoteAlgorithms))
+			return fmt.Errorf("%q is not known; %s", alg, text.DidYouMean(alg, remoteAlgorithms))
 		}
 	}
 	return nil

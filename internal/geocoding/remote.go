@@ -8,17 +8,17 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Found is an object that another geocoder found. It becomes a Place by the rules that places of a region follow.
 type Found struct {
-	Kind mapdata.Kind
+	Kind region.Kind
 	ID   int64  // of OpenStreetMap
 	Name string // empty where it has none; its house number and street stand for it then
 
@@ -70,11 +70,11 @@ func (req *Request) Astray(bound orb.Bound, asked float64) bool {
 	switch {
 	case p[0] >= bound.Left() && p[0] <= bound.Right():
 		lon = p[0]
-	case math.Abs(sphere.LongitudeDegrees(p[0]-bound.Right())) < math.Abs(sphere.LongitudeDegrees(p[0]-bound.Left())):
+	case math.Abs(geo.LongitudeDegrees(p[0]-bound.Right())) < math.Abs(geo.LongitudeDegrees(p[0]-bound.Left())):
 		lon = bound.Right()
 	}
 	for _, lat := range [...]float64{min(max(p[1], bound.Bottom()), bound.Top()), bound.Bottom(), bound.Top()} {
-		if sphere.Distance(p[1], p[0], lat, lon) <= asked+beyond {
+		if geo.Distance(p[1], p[0], lat, lon) <= asked+beyond {
 			return false
 		}
 	}
@@ -168,7 +168,7 @@ func (f *remote) isArea() bool {
 	case orb.LineString, orb.MultiLineString:
 		return false
 	case orb.Point:
-		return f.Kind != mapdata.KindNode
+		return f.Kind != region.KindNode
 	}
 	return true
 }
@@ -208,7 +208,7 @@ func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 		p.Location = o.Location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != mapdata.KindNode && f.kind.Key == "highway" && tagging.RoadKindOf(f.kind.Value) != tagging.NoStreet {
+	if f.Kind != region.KindNode && f.kind.Key == "highway" && tagging.RoadKindOf(f.kind.Value) != tagging.NoStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer

@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -22,7 +22,7 @@ type cutter struct {
 	features []feature
 	sorted   []*feature
 	points   int // in features
-	decoded  []mercator.Point
+	decoded  []geo.Projected
 	rings    []geom.Ring
 	land     []geom.Ring // of the tile, until the ocean is made
 	clipped  []geom.Ring
@@ -43,7 +43,7 @@ type feature struct {
 	names []byte // see mapfile.Reader.Names; nil where they are not shown
 	area  int64  // twice that of the polygons, in square steps
 	// Of the three one is not empty.
-	points   []mercator.Point
+	points   []geo.Projected
 	lines    []geom.Line
 	polygons []geom.Polygon
 }
@@ -154,10 +154,10 @@ func (c *cutter) class(at uint64) (*class, error) {
 }
 
 // step returns a position as steps of the tile.
-func (c *cutter) step(p mercator.Point) mercator.Point {
+func (c *cutter) step(p geo.Projected) geo.Projected {
 	from := c.tile.Origin()
 	half := int32(1) << c.shift >> 1
-	return mercator.Point{X: (p.X - from.X + half) >> c.shift, Y: (p.Y - from.Y + half) >> c.shift}
+	return geo.Projected{X: (p.X - from.X + half) >> c.shift, Y: (p.Y - from.Y + half) >> c.shift}
 }
 
 func (c *cutter) addPoints(r *mapfile.Reader, f feature) {

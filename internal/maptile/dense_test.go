@@ -7,10 +7,10 @@ import (
 
 	"github.com/paulmach/orb/encoding/mvt"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // TestTooDense: of a cell with far more than a map can have, a tile has what comes first, and cutting it ends soon.
@@ -19,7 +19,7 @@ func TestTooDense(t *testing.T) {
 	tile := mapfile.Tile{Z: 14, X: cell.X * 4, Y: cell.Y * 4}
 	var line geom.Line
 	for i := range int32(4096) {
-		line = append(line, mercator.Point{X: cell.Origin().X + i*4, Y: cell.Origin().Y + i%2*64})
+		line = append(line, geo.Projected{X: cell.Origin().X + i*4, Y: cell.Origin().Y + i%2*64})
 	}
 	body := mapfile.AppendShape(mapfile.AppendBody(nil, 1, nil), cell, &mapfile.Shape{Lines: []geom.Line{line}})
 	record := mapfile.AppendRecord(nil, cell, 1, geom.Bounds(line), body, nil)
@@ -49,7 +49,7 @@ func (longTexts) Text(at uint64) []byte {
 // TestLongNames: of a cell with far more names than a map can have, a tile has some.
 func TestLongNames(t *testing.T) {
 	cell := mapfile.Tile{Z: mapfile.CellZoom, X: 1186, Y: 1566}
-	shape := mapfile.Shape{Points: []mercator.Point{cell.Origin()}}
+	shape := mapfile.Shape{Points: []geo.Projected{cell.Origin()}}
 	var records []byte
 	const each, features = 100, 400
 	for i := range features {

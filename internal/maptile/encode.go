@@ -7,9 +7,9 @@ import (
 	"github.com/gogo/protobuf/proto"
 	"github.com/paulmach/orb/encoding/mvt/vectortile"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // maxText bounds a tile: beyond so many bytes of different texts features have no names.
@@ -133,7 +133,7 @@ func encodeValue(value any) (*vectortile.Tile_Value, error) {
 // geometry makes the commands of section 4.3 of the vector tile specification.
 type geometry struct {
 	commands []uint32
-	at       mercator.Point
+	at       geo.Projected
 }
 
 const moveTo, lineTo, closePath = 1, 2, 7
@@ -156,7 +156,7 @@ func (g *geometry) add(f *feature) {
 }
 
 // command adds a command that goes to each of some positions.
-func (g *geometry) command(id uint32, points []mercator.Point) {
+func (g *geometry) command(id uint32, points []geo.Projected) {
 	g.commands = append(g.commands, uint32(len(points))<<3|id)
 	for _, p := range points {
 		dx, dy := p.X-g.at.X, p.Y-g.at.Y

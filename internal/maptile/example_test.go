@@ -9,12 +9,12 @@ import (
 
 	tiles "github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testvillage"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // A tile is cut from the region file when it is asked for.
 func Example() {
-	path, remove := testvillage.Build()
+	path, remove := testregion.Village()
 	defer remove()
 	file, err := region.Open(path)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/paulmach/orb/encoding/mvt"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -27,10 +27,10 @@ func (anyText) Text(at uint64) []byte {
 // FuzzCut: whatever the records of a cell are, cutting them ends with a tile that decodes or with a damage.
 func FuzzCut(f *testing.F) {
 	cell := mapfile.Tile{Z: mapfile.CellZoom, X: 1186, Y: 1566}
-	at := func(x, y int32) mercator.Point {
-		return mercator.Point{X: cell.Origin().X + x, Y: cell.Origin().Y + y}
+	at := func(x, y int32) geo.Projected {
+		return geo.Projected{X: cell.Origin().X + x, Y: cell.Origin().Y + y}
 	}
-	corners := []mercator.Point{at(0, 0), at(40000, 100), at(100, 40000), at(40000, 40000)} // they cross
+	corners := []geo.Projected{at(0, 0), at(40000, 100), at(100, 40000), at(40000, 40000)} // they cross
 	for class, shape := range []mapfile.Shape{{Points: corners}, {Lines: []geom.Line{corners}},
 		{Rings: []geom.Ring{corners}}} {
 		body := mapfile.AppendBody(nil, uint64(class), []mapfile.Name{{Key: 5, Value: 7}})

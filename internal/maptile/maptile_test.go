@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/basemap/tilestest"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // TestTiles: the tiles come in the order of their numbers, Has knows them, and around them there are none.
 func TestTiles(t *testing.T) {
-	_, m := tilestest.Open(t, tilestest.Build(t, testextract.Path(t, testextract.Delaware), 64<<20))
+	_, m := testregion.OpenMap(t, testregion.BuildMap(t, testkit.Extract(t, testkit.Delaware), 64<<20))
 	last, count := -1, map[uint8]int{}
 	err := m.Tiles(14, func(z uint8, x, y uint32) bool {
 		id := int(mapfile.Tile{Z: z, X: x, Y: y}.ID())
@@ -66,7 +66,7 @@ func TestNoMap(t *testing.T) {
 // BenchmarkTile cuts all tiles of zoom 14 of Delaware: each as often as b.N says, with its fastest time counting, since
 // the bar is about the work and not about what else the machine does.
 func BenchmarkTile(b *testing.B) {
-	_, m := tilestest.Open(b, tilestest.Build(b, testextract.Path(b, testextract.Delaware), 512<<20))
+	_, m := testregion.OpenMap(b, testregion.BuildMap(b, testkit.Extract(b, testkit.Delaware), 512<<20))
 	var tiles []mapfile.Tile
 	err := m.Tiles(14, func(z uint8, x, y uint32) bool {
 		if z == 14 {

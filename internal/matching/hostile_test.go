@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // network is the sections of a road network, as they are in a region file.
@@ -29,12 +28,12 @@ type network struct {
 	kinds     []roadgraph.Kind
 	leaves    []roadgraph.Leaf
 	groups    []uint32
-	boxes     []boxtree.Box
+	boxes     []geo.Box
 	names     []byte
 }
 
 // everything is a box that holds all positions.
-var everything = boxtree.Box{MinX: math.MinInt32, MinY: math.MinInt32, MaxX: math.MaxInt32, MaxY: math.MaxInt32}
+var everything = geo.Box{MinX: math.MinInt32, MinY: math.MinInt32, MaxX: math.MaxInt32, MaxY: math.MaxInt32}
 
 func section[T any](tb testing.TB, f *region.File, name string) []T {
 	tb.Helper()
@@ -55,7 +54,7 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 		section[roadgraph.Road](tb, f, roadgraph.RoadsSection),
 		section[roadgraph.Kind](tb, f, roadgraph.KindsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
 		section[uint32](tb, f, roadgraph.Indexes[0].Groups),
-		section[boxtree.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
+		section[geo.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
 	}
 }
 
@@ -95,10 +94,10 @@ func (n *network) index(leaves []roadgraph.Leaf) {
 		l := &leaves[i]
 		l.MinX, l.MinY, l.MaxX, l.MaxY = 0, 0, roadgraph.BoxSteps, roadgraph.BoxSteps
 	}
-	groups := (len(leaves) + boxtree.Fanout - 1) / boxtree.Fanout
-	tree := boxtree.New(uint32(groups))
+	groups := (len(leaves) + geo.TreeFanout - 1) / geo.TreeFanout
+	tree := geo.NewTree(uint32(groups))
 	n.groups = make([]uint32, groups)
-	n.leaves, n.boxes = leaves, slices.Repeat([]boxtree.Box{everything}, groups+tree.Boxes())
+	n.leaves, n.boxes = leaves, slices.Repeat([]geo.Box{everything}, groups+tree.Boxes())
 }
 
 // TestHostileRegion matches on crafted files with correct checksums: each request ends in bounded time, with bounded
@@ -112,14 +111,14 @@ func TestHostileRegion(t *testing.T) {
 			last := len(n.baseEdges) - 1
 			n.baseEdges = append(slices.Repeat(n.baseEdges[:1], many/10), n.baseEdges[last])
 			for i := range n.baseEdges[:many/10] {
-				n.baseEdges[i].Flags &^= roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, mapdata.Car)
+				n.baseEdges[i].Flags &^= roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, region.Car)
 			}
 		},
 
 		"turns without end": func(n *network) {
 			n.turns = nil
 			for i := range uint32(many) {
-				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.baseEdges)-2)}, mapdata.Car, false)
+				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.baseEdges)-2)}, region.Car, false)
 			}
 			for i := range n.baseEdges {
 				n.baseEdges[i].FirstTurn = uint32(i * (many / len(n.baseEdges)))
@@ -128,11 +127,11 @@ func TestHostileRegion(t *testing.T) {
 
 		"states of states": func(n *network) {
 			arcs := uint32(2 * (len(n.baseEdges) - 1))
-			n.states = slices.Repeat([]roadgraph.State{{Mode: uint32(mapdata.Car), Arc: arcs}}, 4)
+			n.states = slices.Repeat([]roadgraph.State{{Mode: uint32(region.Car), Arc: arcs}}, 4)
 			for i := range n.turns {
 				n.turns[i] = 0
 			}
-			n.turns = slices.Repeat(roadgraph.AppendTurn(nil, 0, roadgraph.Turn{To: arcs + 1}, mapdata.Car, false), len(n.turns))
+			n.turns = slices.Repeat(roadgraph.AppendTurn(nil, 0, roadgraph.Turn{To: arcs + 1}, region.Car, false), len(n.turns))
 		},
 		"a shape without end": func(n *network) {
 			n.shape = append(n.shape, slices.Repeat(n.shape, many/len(n.shape))...)
@@ -175,7 +174,7 @@ func TestHostileRegion(t *testing.T) {
 				var r *matching.Result
 				var err error
 				began, before := time.Now(), allocated()
-				testpace.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
+				testkit.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
 					r, err = m.Match(t.Context(), req)
 				})
 				took, memory := time.Since(began), allocated()-before

@@ -3,8 +3,8 @@ package matching_test
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // cross is four streets of 200 m that meet in the middle.
@@ -37,7 +37,7 @@ func forbidTurn(town *roadgraphtest.Town, from, to string) {
 	for _, node := range a.Nodes {
 		if slices.Contains(b.Nodes, node) {
 			town.Data.Restrictions = append(town.Data.Restrictions,
-				roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: node, Modes: mapdata.Car})
+				roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: node, Modes: region.Car})
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/gofrs/flock"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/newfile"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -178,7 +178,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer newfile.Discard(part) // it has another name by then if all went well
+	defer files.Discard(part) // it has another name by then if all went well
 	whole := io.MultiReader(bytes.NewReader(page), resp.Body)
 	if err := receive(limited, part, whole, announced.Size, func() { stall.Reset(m.Timeout) }); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	if err := m.check(ctx, part.Name(), have != ""); err != nil {
 		return err
 	}
-	if err := newfile.Place(part, m.Path, 0o644); err != nil {
+	if err := files.Rename(part, m.Path, 0o644); err != nil {
 		return err
 	}
 	m.Logger.Info("a region file was fetched", zap.String("url", origin.URL), zap.String("path", m.Path),

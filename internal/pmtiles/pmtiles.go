@@ -11,8 +11,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/mapsedge/caddy-maps/internal/hilbert"
-	"github.com/mapsedge/caddy-maps/internal/newfile"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -26,7 +26,7 @@ func TileID(z uint8, x, y uint32) uint64 {
 	if z == 0 {
 		return 0
 	}
-	return below + hilbert.Of(x<<(32-z), y<<(32-z))>>(64-2*z)
+	return below + geo.Hilbert(x<<(32-z), y<<(32-z))>>(64-2*z)
 }
 
 // Archive is what an archive says of itself.
@@ -57,13 +57,13 @@ type Writer struct {
 
 // Create begins an archive. Commit or Discard must follow.
 func Create(path string, a Archive) (*Writer, error) {
-	file, err := newfile.Create(path)
+	file, err := files.CreateTemp(path)
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := newfile.Create(path)
+	leaves, err := files.CreateTemp(path)
 	if err != nil {
-		newfile.Discard(file)
+		files.Discard(file)
 		return nil, err
 	}
 	w := &Writer{Archive: a, path: path, file: file, leaves: leaves, contents: contents{},
@@ -193,7 +193,7 @@ func (w *Writer) Commit(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := newfile.Place(w.file, w.path, 0o644); err != nil {
+	if err := files.Rename(w.file, w.path, 0o644); err != nil {
 		return err
 	}
 	w.file = nil
@@ -204,7 +204,7 @@ func (w *Writer) Commit(ctx context.Context) (err error) {
 func (w *Writer) Discard() {
 	for _, f := range []**os.File{&w.file, &w.leaves} {
 		if *f != nil {
-			newfile.Discard(*f)
+			files.Discard(*f)
 			*f = nil
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/pmtiles"
-	"github.com/mapsedge/caddy-maps/internal/pmtiles/pmtilestest"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 var bounds = region.Bounds{MinLat: 38.4, MinLon: -75.8, MaxLat: 39.9, MaxLon: -75}
@@ -58,10 +58,10 @@ func TestArchive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[pmtilestest.Tile]string{}
+			want := map[tilestest.Tile]string{}
 			inOrder(test.maxZoom, func(z uint8, x, y uint32) {
 				if content := test.content(z, x, y); content != "" {
-					want[pmtilestest.Tile{Z: z, X: x, Y: y}] = content
+					want[tilestest.Tile{Z: z, X: x, Y: y}] = content
 					if err := w.Add(z, x, y, []byte(content)); err != nil {
 						t.Fatal(err)
 					}
@@ -70,7 +70,7 @@ func TestArchive(t *testing.T) {
 			if err := w.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			a := pmtilestest.Read(t, path)
+			a := tilestest.ReadPMTiles(t, path)
 			if a.Contents != test.contents || a.Entries != test.entries || a.Leaves != test.leaves {
 				t.Errorf("%d contents, %d entries, %d leaves", a.Contents, a.Entries, a.Leaves)
 			}

@@ -3,7 +3,7 @@ package response
 import (
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -31,13 +31,13 @@ func appendRegion(dst []byte, r *Region) []byte {
 	dst = append(dst, `{"name":`...)
 	dst = appendString(dst, r.Name)
 	dst = append(dst, `,"bounds":{"minLat":`...)
-	dst = decimal.AppendFixed(dst, r.Bounds.MinLat, coordinateDecimals)
+	dst = text.AppendFixed(dst, r.Bounds.MinLat, coordinateDecimals)
 	dst = append(dst, `,"minLon":`...)
-	dst = decimal.AppendFixed(dst, r.Bounds.MinLon, coordinateDecimals)
+	dst = text.AppendFixed(dst, r.Bounds.MinLon, coordinateDecimals)
 	dst = append(dst, `,"maxLat":`...)
-	dst = decimal.AppendFixed(dst, r.Bounds.MaxLat, coordinateDecimals)
+	dst = text.AppendFixed(dst, r.Bounds.MaxLat, coordinateDecimals)
 	dst = append(dst, `,"maxLon":`...)
-	dst = decimal.AppendFixed(dst, r.Bounds.MaxLon, coordinateDecimals)
+	dst = text.AppendFixed(dst, r.Bounds.MaxLon, coordinateDecimals)
 	dst = append(dst, `},"date":`...)
 	if r.Date.IsZero() {
 		dst = append(dst, `null`...)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/polyline"
 )
 
 const (
@@ -42,7 +42,7 @@ func AppendMatchFeature(dst []byte, m *matching.Result, details bool) []byte {
 func AppendMatchPolyline(dst []byte, m *matching.Result, details bool) []byte {
 	dst = append(dst, `{"polyline":"`...)
 	start := len(dst)
-	dst = polyline.Append(dst, m.Path, polyline.Precision6)
+	dst = geo.AppendPolyline(dst, m.Path, geo.Polyline6)
 	dst = escapeBackslashes(dst, start)
 	dst = append(dst, `",`...)
 	dst = appendMeasures(dst, m, details, appendLatLng)
@@ -73,9 +73,9 @@ func appendLngLat(dst []byte, p orb.Point) []byte { return appendPair(dst, p[0],
 
 func appendPair(dst []byte, first, second float64) []byte {
 	dst = append(dst, '[')
-	dst = decimal.AppendFixed(dst, first, coordinateDecimals)
+	dst = text.AppendFixed(dst, first, coordinateDecimals)
 	dst = append(dst, ',')
-	dst = decimal.AppendFixed(dst, second, coordinateDecimals)
+	dst = text.AppendFixed(dst, second, coordinateDecimals)
 	return append(dst, ']')
 }
 
@@ -93,16 +93,16 @@ func appendLine(dst []byte, line orb.LineString, position position) []byte {
 // appendMeasures appends everything but the line, without braces.
 func appendMeasures(dst []byte, m *matching.Result, details bool, position position) []byte {
 	dst = append(dst, `"distance":`...)
-	dst = decimal.AppendRounded(dst, m.Distance, distanceDecimals)
+	dst = text.AppendRounded(dst, m.Distance, distanceDecimals)
 	if !details {
 		return dst
 	}
 	if !math.IsNaN(m.Confidence) {
 		dst = append(dst, `,"confidence":`...)
-		dst = decimal.AppendRounded(dst, m.Confidence, 4)
+		dst = text.AppendRounded(dst, m.Confidence, 4)
 	}
 	dst = append(dst, `,"duration":`...)
-	dst = decimal.AppendRounded(dst, m.Duration, 1)
+	dst = text.AppendRounded(dst, m.Duration, 1)
 	dst = append(dst, `,"tracepoints":[`...)
 	for i := range m.Tracepoints {
 		if i > 0 {
@@ -143,7 +143,7 @@ func appendTracepoint(dst []byte, t *matching.Tracepoint, position position) []b
 	dst = append(dst, `{"location":`...)
 	dst = position(dst, t.Location)
 	dst = append(dst, `,"distance":`...)
-	dst = decimal.AppendRounded(dst, t.Distance, distanceDecimals)
+	dst = text.AppendRounded(dst, t.Distance, distanceDecimals)
 	dst = append(dst, `,"name":`...)
 	dst = appendString(dst, t.Name)
 	dst = append(dst, `,"matched":true,"index":`...)

@@ -4,7 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
 
@@ -12,9 +12,9 @@ import (
 func AppendPlaces(dst []byte, query orb.Point, r *geocoding.Result) []byte {
 	const queryDecimals = 6
 	dst = append(dst, `{"data":{"query":"`...)
-	dst = decimal.AppendFixed(dst, query[1], queryDecimals)
+	dst = text.AppendFixed(dst, query[1], queryDecimals)
 	dst = append(dst, ',')
-	dst = decimal.AppendFixed(dst, query[0], queryDecimals)
+	dst = text.AppendFixed(dst, query[0], queryDecimals)
 	dst = append(dst, `","results":[`...)
 	for i := range r.Places {
 		if i > 0 {
@@ -37,11 +37,11 @@ func appendPlace(dst []byte, p *geocoding.Place) []byte {
 	dst = append(dst, `,"type":`...)
 	dst = appendString(dst, p.Type)
 	dst = append(dst, `,"distance":`...)
-	dst = decimal.AppendRounded(dst, p.Distance, distanceDecimals)
+	dst = text.AppendRounded(dst, p.Distance, distanceDecimals)
 	dst = append(dst, `,"location":{"lat":`...)
-	dst = decimal.AppendFixed(dst, p.Location[1], coordinateDecimals)
+	dst = text.AppendFixed(dst, p.Location[1], coordinateDecimals)
 	dst = append(dst, `,"lng":`...)
-	dst = decimal.AppendFixed(dst, p.Location[0], coordinateDecimals)
+	dst = text.AppendFixed(dst, p.Location[0], coordinateDecimals)
 	dst = append(dst, `},"address":`...)
 	dst = appendAddress(dst, &p.Address)
 	if p.Shape != nil {

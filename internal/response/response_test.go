@@ -17,9 +17,9 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/polyline"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
@@ -91,7 +91,7 @@ func TestPolylineInJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		line, err := polyline.Decode([]byte(got.Polyline), polyline.Precision6)
+		line, err := geo.DecodePolyline([]byte(got.Polyline), geo.Polyline6)
 		if diff := cmp.Diff(m.Path, line, cmpopts.EquateApprox(0, 1e-9)); err != nil || diff != "" {
 			t.Fatalf("%s: %v %s", text, err, diff)
 		}

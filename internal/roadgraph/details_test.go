@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestControls: a street of two ways, the second of which is drawn against the first, with a path that cuts it into more
@@ -26,7 +26,7 @@ func TestControls(t *testing.T) {
 	slices.Reverse(second)
 	town.Road("street", second...)
 	path := town.Road("path", nodes[2], town.Node(200, 50))
-	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	path.Forward, path.Backward = region.Foot, region.Foot
 	control := func(i int, c roadgraph.ControlFlags) { town.Data.Nodes[nodes[i]].Control = c }
 	control(0, roadgraph.Signals)
 	control(2, roadgraph.Crossing) // where the path begins

@@ -3,7 +3,7 @@ package roadgraph
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // The sections of a road network.
@@ -24,8 +24,8 @@ const (
 // Index names the sections of a snapping index.
 type Index struct {
 	Leaves string // of Leaf
-	Groups string // of uint32, for each boxtree.Fanout leaves: the base edge that theirs are counted from
-	Boxes  string // of boxtree.Box: of each group of leaves, then of the levels above
+	Groups string // of uint32, for each geo.TreeFanout leaves: the base edge that theirs are counted from
+	Boxes  string // of geo.Box: of each group of leaves, then of the levels above
 }
 
 // Indexes are the snapping indexes: of the base edges that cars may travel, and of all others. Cars skip the second
@@ -97,15 +97,15 @@ func (f BaseEdgeFlags) backWord(backward uint32) uint32 {
 }
 
 // FlagsOf returns flags with only one set of modes.
-func FlagsOf(set int, modes mapdata.Modes) BaseEdgeFlags { return BaseEdgeFlags(modes) << set }
+func FlagsOf(set int, modes region.Modes) BaseEdgeFlags { return BaseEdgeFlags(modes) << set }
 
 // Modes returns a set of modes.
-func (f BaseEdgeFlags) Modes(set int) mapdata.Modes { return mapdata.Modes(f>>set) & allModes }
+func (f BaseEdgeFlags) Modes(set int) region.Modes { return region.Modes(f>>set) & allModes }
 
-const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+const allModes = region.Car | region.Bicycle | region.Foot
 
 // Open returns the modes that may travel in either direction.
-func (f BaseEdgeFlags) Open() mapdata.Modes {
+func (f BaseEdgeFlags) Open() region.Modes {
 	return f.Modes(OpenForwardSet) | f.Modes(OpenBackwardSet)
 }
 
@@ -122,7 +122,7 @@ func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLo
 // Kind is what many roads have in common.
 type Kind struct {
 	Ref   uint32 // see Graph.Text
-	Class mapdata.RoadClass
+	Class region.RoadClass
 	Flags uint8 // those of Flags from Roundabout to Ferry, shifted down
 	Layer int8
 	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
@@ -134,7 +134,7 @@ type Kind struct {
 // arc gets a number of its own, behind the arcs of all base edges; its list of turns omits what the restriction forbids
 // (OSRM duplicates nodes for the same purpose). An arc itself is the state that remembers nothing.
 type State struct {
-	Mode      uint32 // of mapdata.Modes
+	Mode      uint32 // of region.Modes
 	Arc       uint32
 	FirstTurn uint32 // its turns end where those of the next one begin
 }
@@ -169,7 +169,7 @@ const RoadFlags = 2
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
 // Leaf is an entry of the snapping index: up to LeafSegments segments of a base edge. Its box is in BoxSteps of the box
-// of its group of boxtree.Fanout leaves, rounded outwards. Where the next base edge is too far from the first one of
+// of its group of geo.TreeFanout leaves, rounded outwards. Where the next base edge is too far from the first one of
 // the group, leaves for no mode fill the group.
 type Leaf struct {
 	BaseEdge               uint16   // counted from the group's
@@ -184,12 +184,12 @@ type LeafInfo uint8
 const leafModes = 3
 
 // NewLeafInfo returns the LeafInfo of 1 to LeafSegments segments.
-func NewLeafInfo(segments int, modes mapdata.Modes) LeafInfo {
+func NewLeafInfo(segments int, modes region.Modes) LeafInfo {
 	return LeafInfo(segments-1) | LeafInfo(modes)<<leafModes
 }
 
-func (a LeafInfo) segments() int        { return int(a&(1<<leafModes-1)) + 1 }
-func (a LeafInfo) modes() mapdata.Modes { return mapdata.Modes(a >> leafModes) }
+func (a LeafInfo) segments() int       { return int(a&(1<<leafModes-1)) + 1 }
+func (a LeafInfo) modes() region.Modes { return region.Modes(a >> leafModes) }
 
 // Limits of the compiler. A file that exceeds one of them is corrupt, even if its checksums are right.
 const (
@@ -238,7 +238,7 @@ const (
 
 // AppendTurn appends the words of a turn that some modes may take. back marks a turn to the opposite arc of the same
 // edge, whose target does not matter.
-func AppendTurn(words []uint32, own uint32, t Turn, modes mapdata.Modes, back bool) []uint32 {
+func AppendTurn(words []uint32, own uint32, t Turn, modes region.Modes, back bool) []uint32 {
 	word := uint32(uint8(t.Angle)) | uint32(modes)<<turnModes
 	if own&1 == 1 {
 		word |= turnBackward

@@ -27,8 +27,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -36,7 +35,7 @@ import (
 // region file: callers outside the engines recover with region.Recover.
 type Graph struct {
 	path string
-	mode mapdata.Modes
+	mode region.Modes
 	bit  int // of the mode in a set of modes
 	// A base edge that the mode may travel has one of the flags open; the first one of an edge has begins.
 	open, begins BaseEdgeFlags
@@ -56,16 +55,16 @@ type Graph struct {
 type index struct {
 	leaves region.View[Leaf]
 	groups region.View[uint32]
-	boxes  region.View[boxtree.Box]
-	tree   boxtree.Tree // over groups of leaves
+	boxes  region.View[geo.Box]
+	tree   geo.Tree // over groups of leaves
 }
 
 // Open finds the network for cars in a region file. Its cost does not depend on the size of the region. A region
 // without roads has a graph without edges.
-func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
+func Open(f *region.File) (*Graph, error) { return OpenMode(f, region.Car) }
 
 // OpenMode finds the network for one mode of travel.
-func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
+func OpenMode(f *region.File, mode region.Modes) (*Graph, error) {
 	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)),
 		open:   FlagsOf(OpenForwardSet, mode) | FlagsOf(OpenBackwardSet, mode),
 		begins: FlagsOf(BeginsEdgeSet, mode)}
@@ -80,7 +79,7 @@ func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 		}
 	}
 	for i := range Indexes {
-		if i > 0 && mode == mapdata.Car {
+		if i > 0 && mode == region.Car {
 			break
 		}
 		if err := g.addIndex(f, &Indexes[i]); err != nil {
@@ -99,8 +98,8 @@ func (g *Graph) addIndex(f *region.File, names *Index) error {
 	if x.leaves.Len() == 0 {
 		return nil
 	}
-	groups := (x.leaves.Len() + boxtree.Fanout - 1) / boxtree.Fanout
-	x.tree = boxtree.New(uint32(groups))
+	groups := (x.leaves.Len() + geo.TreeFanout - 1) / geo.TreeFanout
+	x.tree = geo.NewTree(uint32(groups))
 	if n := groups + x.tree.Boxes(); n != x.boxes.Len() || groups != x.groups.Len() {
 		return fmt.Errorf("%s is damaged: its road index has %d boxes of %d groups, not %d of %d", f.Path(),
 			x.boxes.Len(), x.groups.Len(), n, groups)
@@ -161,7 +160,7 @@ func (g *Graph) corrupt(problem string) {
 type Edge struct {
 	Length    uint32 // millimetres
 	Name, Ref uint32 // see Graph.Text
-	Class     mapdata.RoadClass
+	Class     region.RoadClass
 	Flags     Flags
 	Layer     int8
 	Arcs      [2]Arc // forward and backward
@@ -217,7 +216,7 @@ func (g *Graph) Speed(state uint32) uint8 {
 
 // speed returns the mode's free speed in km/h along a way or against it.
 func (g *Graph) speed(k *Kind, along bool) uint8 {
-	if g.mode != mapdata.Car {
+	if g.mode != region.Car {
 		return k.Speeds[1+g.bit]
 	}
 	if along {

@@ -10,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // names lists the edges of a graph by name, sorted.
@@ -55,7 +54,7 @@ func TestEdges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := roadgraphtest.Sketch{Grid: "h a b c\ng d e f", Ways: test.ways}.Draw(t)
-			foot := roadgraphtest.Open(t, d.File, mapdata.Foot)
+			foot := roadgraphtest.Open(t, d.File, region.Foot)
 			if test.foot == nil {
 				test.foot = test.cars
 			}
@@ -95,7 +94,7 @@ func checkGeometry(t *testing.T, g *roadgraph.Graph) (states int) {
 		length := 0.0
 		for k := 1; k < len(shape); k++ {
 			a, b := shape[k-1].Location(), shape[k].Location()
-			length += sphere.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
+			length += geo.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
 			if diff := length - float64(shape[k].Offset)/1000; diff > 0.002 || diff < -0.002 {
 				t.Fatalf("edge %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
 			}
@@ -158,33 +157,33 @@ func isOpen(g *roadgraph.Graph, arc uint32) bool {
 func TestProperties(t *testing.T) {
 	var town roadgraphtest.Town
 	main := town.Street("Main Street", 0, 0, 1000, 0)
-	main.DestinationForward = mapdata.Bicycle
-	main.DestinationBackward, main.PrivateBackward = mapdata.Car|mapdata.Foot, mapdata.Car
-	main.Ref, main.Class, main.Flags, main.Layer = "A 1", mapdata.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
+	main.DestinationForward = region.Bicycle
+	main.DestinationBackward, main.PrivateBackward = region.Car|region.Foot, region.Car
+	main.Ref, main.Class, main.Flags, main.Layer = "A 1", region.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
 	main.SpeedForward, main.SpeedBackward, main.BicycleSpeed, main.FootSpeed = 100, 50, 10, 4
 	ring := town.OneWay("", town.Node(0, 500), town.Node(1000, 500))
 	ring.Ref, ring.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
 	f := roadgraphtest.Compile(t, &town.Data)
 	type edge struct {
 		Name, Ref string
-		Class     mapdata.RoadClass
+		Class     region.RoadClass
 		Flags     roadgraph.Flags
 		Layer     int8
 		Seconds   [2]uint32
 	}
 	const both, mainFlags, ringFlags = roadgraph.Forward | roadgraph.Backward, roadgraph.Link | roadgraph.Tunnel |
 		roadgraph.Toll, roadgraph.Roundabout | roadgraph.Bridge | roadgraph.Ferry
-	for mode, want := range map[mapdata.Modes][]edge{
-		mapdata.Car: {
-			{"Main Street", "A 1", mapdata.Trunk, both | mainFlags | roadgraph.DestinationOnlyBackward |
+	for mode, want := range map[region.Modes][]edge{
+		region.Car: {
+			{"Main Street", "A 1", region.Trunk, both | mainFlags | roadgraph.DestinationOnlyBackward |
 				roadgraph.PrivateBackward, -1, [2]uint32{36, 72}},
-			{"B 2", "B 2", mapdata.Residential, roadgraph.Forward | ringFlags, 0, [2]uint32{72, 72}}},
-		mapdata.Bicycle: {
-			{"Main Street", "A 1", mapdata.Trunk, both | mainFlags | roadgraph.DestinationOnlyForward, -1, [2]uint32{360, 360}},
-			{"B 2", "B 2", mapdata.Residential, roadgraph.Forward | ringFlags, 0, [2]uint32{200, 200}}},
-		mapdata.Foot: {
-			{"Main Street", "A 1", mapdata.Trunk, both | mainFlags | roadgraph.DestinationOnlyBackward, -1, [2]uint32{900, 900}},
-			{"B 2", "B 2", mapdata.Residential, both | ringFlags, 0, [2]uint32{720, 720}}},
+			{"B 2", "B 2", region.Residential, roadgraph.Forward | ringFlags, 0, [2]uint32{72, 72}}},
+		region.Bicycle: {
+			{"Main Street", "A 1", region.Trunk, both | mainFlags | roadgraph.DestinationOnlyForward, -1, [2]uint32{360, 360}},
+			{"B 2", "B 2", region.Residential, roadgraph.Forward | ringFlags, 0, [2]uint32{200, 200}}},
+		region.Foot: {
+			{"Main Street", "A 1", region.Trunk, both | mainFlags | roadgraph.DestinationOnlyBackward, -1, [2]uint32{900, 900}},
+			{"B 2", "B 2", region.Residential, both | ringFlags, 0, [2]uint32{720, 720}}},
 	} {
 		g := roadgraphtest.Open(t, f, mode)
 		var got []edge
@@ -224,7 +223,7 @@ func TestOpenWithoutRoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Release)
-	g := roadgraphtest.Open(t, f, mapdata.Car)
+	g := roadgraphtest.Open(t, f, region.Car)
 	if n := len(g.Near(45, 9, 1e6, nil)); g.NumBaseEdges() != 0 || g.NumStates() != 0 || n != 0 {
 		t.Errorf("%d base edges, %d states, %d hits", g.NumBaseEdges(), g.NumStates(), n)
 	}

@@ -3,7 +3,7 @@ package roadgraph
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // potential bounds from below the cost to the area that a search goes to. The zero value bounds it by 0, which makes
@@ -34,7 +34,7 @@ func (p *potential) heuristic(arc *Head) float64 {
 		dx = 2*halfTurn - math.Abs(dx) // across the antimeridian
 	}
 	dx *= p.plane.perLon
-	dy := (float64(arc.EndLat) - p.plane.lat) * sphere.MetresPerUnit
+	dy := (float64(arc.EndLat) - p.plane.lat) * geo.MetresPerUnit
 	distance := min(math.Sqrt(dx*dx+dy*dy), flatReach)
 	return max(0, distance*(1-flatness)-p.radius) * p.perMetre
 }

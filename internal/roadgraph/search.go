@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/minheap"
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 )
 
 // ErrWork is the error of a search that has used up its work, or reached maxLabels states.
@@ -51,7 +51,7 @@ type Search struct {
 	marks     []uint32
 	round     uint32
 	used      int
-	heap      minheap.Heap[int32] // of labels, by cost plus heuristic
+	heap      heap.Heap[int32] // of labels, by cost plus heuristic
 	cache     [cachedArcs]cachedArc
 	sources   []Arc // of the sources, whose labels have an index into it as alternativeParent
 	targets   int   // not settled yet
@@ -118,7 +118,7 @@ func (s *Search) AddTarget(id int32, state uint32) {
 
 // Memory returns how many bytes the search keeps for the next one.
 func (s *Search) Memory() int {
-	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(minheap.Item[int32]{})) +
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(heap.Item[int32]{})) +
 		8*len(s.table)
 }
 

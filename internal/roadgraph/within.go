@@ -4,12 +4,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Within appends the numbers of the edges in a box of longitudes and latitudes, ascending and without repetition. A few
 // that only come near it are among them: boxes in the index are rounded outwards.
-func (g *Graph) Within(box boxtree.Box, edges []uint32) []uint32 {
+func (g *Graph) Within(box geo.Box, edges []uint32) []uint32 {
 	first := len(edges)
 	s := snapper{g: g, maxVisited: math.MaxInt, query: box}
 	s.found = func(base uint32) { edges = append(edges, s.edge(base, g.baseEdges.At(int(base)))) }

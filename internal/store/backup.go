@@ -12,7 +12,7 @@ import (
 	"os"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/newfile"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 )
 
 // ErrNoBackup: a PostgreSQL database is copied by its own tools.
@@ -29,13 +29,13 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 	if err := replaceable(path, db.path); err != nil {
 		return 0, err
 	}
-	f, err := newfile.Create(path)
+	f, err := files.CreateTemp(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
 		if err != nil {
-			newfile.Discard(f)
+			files.Discard(f)
 		}
 	}()
 	if err := db.present(); err != nil {
@@ -51,7 +51,7 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 	if _, err := f.WriteAt(binary.BigEndian.AppendUint32(nil, sum), sumOffset); err != nil {
 		return 0, err
 	}
-	return size, newfile.Place(f, path, fileMode)
+	return size, files.Rename(f, path, fileMode)
 }
 
 // Offsets in the header of an SQLite file: https://www.sqlite.org/fileformat.html#the_database_header

@@ -8,16 +8,15 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
 // TestOvershoot: how many requests two servers let through beyond a quota, as docs/usage.md says. MAPS_TEST_FLUSH is
 // the flush interval of the servers.
 func TestOvershoot(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	flush := time.Second
 	if set := os.Getenv("MAPS_TEST_FLUSH"); set != "" {
 		var err error
@@ -38,7 +37,7 @@ func TestOvershoot(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			pace := testpace.Watch(t)
+			pace := testkit.Watch(t)
 			passed := twoServers(t, rate, test.limit, flush)
 			// A machine that is busy flushes later, while requests go on.
 			most := test.most + int64(rate*(pace.Allow(time.Second)-time.Second).Seconds())

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/newfile"
 	"github.com/mapsedge/caddy-maps/internal/pmtiles"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -43,7 +42,7 @@ type metadata struct {
 // server answers with, byte for byte, and the same file makes the same archive. It returns how many tiles there are.
 // When it fails or ctx ends, nothing is left behind.
 func Write(ctx context.Context, file *region.File, o Options) (tiles int64, err error) {
-	if err := newfile.Check(o.Output, file.Path()); err != nil {
+	if err := files.CheckOutput(o.Output, file.Path()); err != nil {
 		return 0, err
 	}
 	m, err := open(file)
@@ -70,7 +69,7 @@ func Write(ctx context.Context, file *region.File, o Options) (tiles int64, err 
 		return 0, err
 	}
 	defer w.Discard()
-	bar := progress.New(o.Progress)
+	bar := pipeline.NewBar(o.Progress)
 	bar.Start("tiles", total)
 	if tiles, err = writeTiles(ctx, m, o.MaxZoom, w, bar); err != nil {
 		return 0, err
@@ -94,10 +93,10 @@ type tile struct {
 	data []byte
 }
 
-func writeTiles(ctx context.Context, m *maptile.Map, maxZoom uint8, w *pmtiles.Writer, bar *progress.Bar) (tiles int64,
+func writeTiles(ctx context.Context, m *maptile.Map, maxZoom uint8, w *pmtiles.Writer, bar *pipeline.Bar) (tiles int64,
 	err error) {
 	var listing error
-	err = inorder.Run(ctx, func(give func(tile) bool) {
+	err = pipeline.Run(ctx, func(give func(tile) bool) {
 		listing = m.Tiles(maxZoom, func(z uint8, x, y uint32) bool { return give(tile{z: z, x: x, y: y}) })
 	}, func(t tile) (_ tile, err error) {
 		t.data, err = m.Tile(nil, t.z, t.x, t.y)

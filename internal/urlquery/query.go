@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // Value is the value of one parameter, as it stands in the query.
@@ -112,11 +112,11 @@ func (v Value) Number() (number float64, ok bool) {
 	if len(v.Raw) > encoded*longest {
 		return 0, false
 	}
-	text, err := appendDecoded(make([]byte, 0, longest), v.Raw, plusIsPlus)
+	decoded, err := appendDecoded(make([]byte, 0, longest), v.Raw, plusIsPlus)
 	if err != nil {
 		return 0, false
 	}
-	return decimal.Parse(text)
+	return text.ParseNumber(decoded)
 }
 
 // plus says what a + in the query stands for.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/directory"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
@@ -59,7 +59,7 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	}
 	app.Logger().Info("backup made", zap.String("output", output), zap.Int64("bytes", size),
 		zap.Duration("took", time.Since(began)), zap.String("remote_addr", r.RemoteAddr))
-	if dir := filepath.Dir(output); directory.OthersMayReplace(dir) {
+	if dir := filepath.Dir(output); files.OthersMayReplace(dir) {
 		app.Logger().Warn("others may write to the directory of the backup and replace it: chmod go-w",
 			zap.String("directory", dir))
 	}

@@ -16,10 +16,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/bearer"
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/crossorigin"
-	"github.com/mapsedge/caddy-maps/internal/suggest"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -114,7 +114,7 @@ func (a *Auth) parse() error {
 	for _, name := range a.Scopes {
 		scope := account.Scope(name).Set()
 		if scope == 0 {
-			return fmt.Errorf("unknown scope %q: %s", name, suggest.Among(name, scopeNames()))
+			return fmt.Errorf("unknown scope %q: %s", name, text.DidYouMean(name, scopeNames()))
 		}
 		a.scopes |= scope
 	}
@@ -187,14 +187,14 @@ type refusal struct {
 	kind     mapsapp.Reason
 }
 
-// text is a reason that is written already.
-type text string
+// reasonText is a reason that is written already.
+type reasonText string
 
-func (t text) String() string { return string(t) }
+func (t reasonText) String() string { return string(t) }
 
 // unavailable is a refusal because nobody could be asked.
 func (a *Auth) unavailable(reason string) *refusal {
-	return &refusal{apierror.Unavailable(), text(reason), a.metrics.Unavailable, mapsapp.ReasonUnavailable}
+	return &refusal{apierror.Unavailable(), reasonText(reason), a.metrics.Unavailable, mapsapp.ReasonUnavailable}
 }
 
 // check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
@@ -203,7 +203,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, mapsapp.BearerReason(err)}
+		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, mapsapp.BearerReason(err)}
 	case token == "":
 		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken, a.metrics.NoToken,
 			mapsapp.ReasonNoToken}
@@ -221,12 +221,12 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, mapsapp.ReasonFor(err)}
+		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, mapsapp.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
 	case !who.Scopes.Has(a.scopes):
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
-			text(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, mapsapp.ReasonNoScope}
+			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, mapsapp.ReasonNoScope}
 	}
 	if reason, out := mapsapp.OutOfBounds(who.Bounds, r); out {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}

@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -39,7 +39,7 @@ func (s silent) WriteHeader(int)             {}
 // directive, less what Caddy allocates to compare a path that the other request has to pass. One that a quota refuses
 // costs hardly more than the shortest that is served.
 func TestAllocations(t *testing.T) {
-	if testpace.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("the race detector has pools give memory away")
 	}
 	s := mapstest.Start(t, mapstest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})

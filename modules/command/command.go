@@ -9,7 +9,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 func init() {
@@ -70,7 +70,7 @@ func knownSubcommand(cmd *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), suggest.Among(args[0], names))
+	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), text.DidYouMean(args[0], names))
 }
 
 // subcommands makes the commands below `caddy maps`. Each file of this package that holds one adds it in its init.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -222,7 +222,7 @@ func TestRefusals(t *testing.T) {
 
 // Ctrl-C ends a build soon, and leaves neither a target nor a temporary file; a target that was there stands.
 func TestBuildInterrupted(t *testing.T) {
-	extract := testextract.Path(t, testextract.Delaware)
+	extract := testkit.Extract(t, testkit.Delaware)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "delaware.region")
 	if err := os.WriteFile(target, []byte("what was there"), 0o600); err != nil {

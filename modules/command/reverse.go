@@ -8,7 +8,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/response"
@@ -90,10 +90,10 @@ func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
 	return err
 }
 
-func parseCoordinate(name, text string, limit float64) (float64, error) {
-	v, ok := decimal.Parse([]byte(text))
+func parseCoordinate(name, given string, limit float64) (float64, error) {
+	v, ok := text.ParseNumber([]byte(given))
 	if !ok || v < -limit || v > limit {
-		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, text, -limit, limit)
+		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, given, -limit, limit)
 	}
 	return v, nil
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/suggest"
 )
 
 // regionSet are the regions of one configuration.
@@ -143,7 +143,7 @@ func noRegion(name string, known []string) error {
 	if len(known) == 0 {
 		return fmt.Errorf("there is no region %q: the maps app has no regions", name)
 	}
-	return fmt.Errorf("there is no region %q: %s", name, suggest.Among(name, known))
+	return fmt.Errorf("there is no region %q: %s", name, text.DidYouMean(name, known))
 }
 
 // LookupRegions finds the regions that a module is configured with, and returns them in the same order.

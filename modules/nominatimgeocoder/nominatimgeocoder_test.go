@@ -46,7 +46,7 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 }
 
 func read(t testing.TB, name string) upstreamtest.Recorded {
-	return upstreamtest.Read(t, "../../testdata/nominatim/reverse_"+name+".json")
+	return upstreamtest.Read(t, "../../internal/testkit/testdata/nominatim/reverse_"+name+".json")
 }
 
 // sent is the URL of a recorded request.

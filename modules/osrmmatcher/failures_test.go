@@ -12,7 +12,7 @@ import (
 func TestBadDays(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
-	r := upstreamtest.Read(t, "../../testdata/osrm/match_ok_1.json")
+	r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, r)
 	ask := func(s *mapstest.Server) mapstest.Response { return s.Do(http.MethodGet, target, "", "") }
 	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
@@ -45,13 +45,13 @@ func TestBadDays(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, upstreamtest.Unreachable(t), "")
-	target, _ := question(t, upstreamtest.Read(t, "../../testdata/osrm/match_ok_1.json"))
+	target, _ := question(t, upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json"))
 	check(t, u, s.Do(http.MethodGet, target, "", ""), 503, "Unavailable")
 }
 
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
-	r := upstreamtest.Read(t, "../../testdata/osrm/match_ok_1.json")
+	r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, r)
 	upstreamtest.CheckKilled(t, r, target, func(upstreams, options string) *mapstest.Server {
 		return start(t, upstreams, options)

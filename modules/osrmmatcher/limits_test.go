@@ -146,7 +146,7 @@ func TestCallsSpared(t *testing.T) {
 // Connections that cannot be made are no calls: the other upstream is found, however many times that takes.
 func TestDialsAreNoCalls(t *testing.T) {
 	u := upstreamtest.New(t)
-	r := upstreamtest.Read(t, "../../testdata/osrm/match_ok_1.json")
+	r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	u.Replay(r)
 	dead := ""
 	for range 8 {
@@ -179,7 +179,7 @@ func TestInFlight(t *testing.T) {
 		}`, u.URL)})
 	_, hostile := s.Token("one", "DIRECTION")
 	_, other := s.Token("two", "DIRECTION")
-	good := upstreamtest.Read(t, "../../testdata/osrm/match_ok_1.json")
+	good := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, good)
 	var under, most atomic.Int64
 	release := make(chan struct{})

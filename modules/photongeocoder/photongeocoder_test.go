@@ -41,7 +41,7 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 }
 
 func read(t testing.TB, name string) upstreamtest.Recorded {
-	return upstreamtest.Read(t, "../../testdata/photon/reverse_"+name+".json")
+	return upstreamtest.Read(t, "../../internal/testkit/testdata/photon/reverse_"+name+".json")
 }
 
 // sent is the URL of a documented request.

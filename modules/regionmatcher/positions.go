@@ -8,7 +8,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
@@ -92,13 +92,13 @@ func (q *query) pair() (p orb.Point, ok bool) {
 	if len(q[origin].Raw) > longestOrigin {
 		return p, false
 	}
-	text, err := q[origin].AppendNumbers(make([]byte, 0, 64))
+	decoded, err := q[origin].AppendNumbers(make([]byte, 0, 64))
 	if err != nil {
 		return p, false
 	}
-	first, second, _ := bytes.Cut(text, []byte(","))
-	latitude, okLat := decimal.Parse(bytes.TrimSpace(first))
-	longitude, okLon := decimal.Parse(bytes.TrimSpace(second))
+	first, second, _ := bytes.Cut(decoded, []byte(","))
+	latitude, okLat := text.ParseNumber(bytes.TrimSpace(first))
+	longitude, okLon := text.ParseNumber(bytes.TrimSpace(second))
 	return onGlobe(latitude, longitude, okLat && okLon)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/response"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
@@ -41,7 +41,7 @@ func besideRespond(b *testing.B, size string) {
 	query := fmt.Sprintf("?lat=%g&lon=%g&size=%s", dover[1], dover[0], size)
 	path := filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compiler.Build(b.Context(),
-		compiler.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
+		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	length := len(answerOf(b, path, size))

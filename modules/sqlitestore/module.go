@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/directory"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
@@ -78,7 +78,7 @@ func (m *Module) Open(ctx context.Context, logger *zap.Logger) (*store.Store, er
 		return nil, err
 	}
 	logger.Info("opened accounts database", zap.String("path", m.key))
-	if dir := filepath.Dir(m.key); directory.OthersMayReplace(dir) { // the operator has made it, so it is not changed
+	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator has made it, so it is not changed
 		logger.Warn("others may write to the directory of the accounts database and replace the file: chmod go-w",
 			zap.String("directory", dir))
 	}

@@ -20,8 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tileexport"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
@@ -34,7 +33,7 @@ func serveDelaware(b *testing.B, length func(file *region.File) int) (s *mapstes
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compiler.Build(b.Context(),
-		compiler.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
+		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	file, err := region.Open(path)
@@ -159,7 +158,7 @@ func servePMTiles(b *testing.B, program, path string) (address string) {
 		tileexport.Options{Output: filepath.Join(dir, "delaware.pmtiles"), MaxZoom: 14}); err != nil {
 		b.Fatal(err)
 	}
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		b.Fatal(err)
 	}

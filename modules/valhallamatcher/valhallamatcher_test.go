@@ -142,7 +142,7 @@ func TestBadDays(t *testing.T) {
 	u := upstreamtest.New(t)
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
-	good := string(upstreamtest.Read(t, "../../testdata/valhalla/ok_route_osrm.json").Body)
+	good := string(upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/ok_route_osrm.json").Body)
 	upstreamtest.CheckBadDays(t, s, u, good, func(s *mapstest.Server) mapstest.Response {
 		return s.Do(http.MethodPost, matchPath, "", r.question(""))
 	})

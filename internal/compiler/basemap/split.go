@@ -1,9 +1,9 @@
 package basemap
 
 import (
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // splitter cuts a shape into the pieces of a batch.
@@ -34,7 +34,7 @@ func zoomOf(class *class, rings []geom.Ring) uint8 {
 	zoom := class.MinZoom
 	for ; zoom < lastZoom; zoom++ {
 		const pixelBits = 8 // of a tile
-		pixel := float64(int64(1) << (mercator.Bits - pixelBits - zoom))
+		pixel := float64(int64(1) << (geo.WorldBits - pixelBits - zoom))
 		if float64(area)/2 >= class.MinArea()*pixel*pixel {
 			break
 		}

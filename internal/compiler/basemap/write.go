@@ -8,10 +8,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
@@ -44,7 +43,7 @@ type output struct {
 }
 
 // Write adds the map to a region. The nodes are the tiles of region.CoverageZoom with a node.
-func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles, bar *progress.Bar) error {
+func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles, bar *pipeline.Bar) error {
 	land, errLand := c.texts.add(schema.Land().Encode())
 	ocean, errOcean := c.texts.add(schema.Ocean().Encode())
 	if err := cmp.Or(errLand, errOcean, c.texts.freeIndex()); err != nil {
@@ -63,7 +62,7 @@ func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles
 	tiles := tilesOf(c.cells)
 	bar.Start("tiles", int64(len(tiles)))
 	var failed error
-	err = inorder.Run(ctx, func(give func(job) bool) { failed = c.gather(tiles, give) }, m.make, func(j job) error {
+	err = pipeline.Run(ctx, func(give func(job) bool) { failed = c.gather(tiles, give) }, m.make, func(j job) error {
 		bar.Add(1)
 		if j.tile.Z == mapfile.CellZoom {
 			return cells.add(j)

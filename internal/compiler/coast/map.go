@@ -11,10 +11,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // Map is the land and the ocean of the whole world. It is safe for use by several goroutines.
@@ -115,15 +115,15 @@ func (m *Map) kept(i int, at mapfile.Tile) *tile {
 // outlines is the coast of the outlines of countries in a tile.
 func outlines(at mapfile.Tile) *tile {
 	var pieces []geom.Line
-	var points []mercator.Point
+	var points []geo.Projected
 	box := at.Rect()
-	south, north := mercator.Point{X: box.Min.X, Y: box.Max.Y}, mercator.Point{X: box.Max.X, Y: box.Min.Y}
+	south, north := geo.Projected{X: box.Min.X, Y: box.Max.Y}, geo.Projected{X: box.Max.X, Y: box.Min.Y}
 	country.Coast(orb.Bound{Min: south.Degrees(), Max: north.Degrees()}, func(line []orb.Point) bool {
 		points = points[:0]
 		for _, p := range line {
-			points = append(points, mercator.Project(p))
+			points = append(points, geo.Project(p))
 		}
-		split(points, at.Z, func(in mapfile.Tile, piece []mercator.Point) {
+		split(points, at.Z, func(in mapfile.Tile, piece []geo.Projected) {
 			if in == at {
 				pieces = append(pieces, slices.Clone(piece))
 			}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // settle makes a tile of pieces of coast in its square, whatever they are like: pieces are joined where one begins at
@@ -27,7 +27,7 @@ func settle(r geom.Rect, pieces []geom.Line) *tile {
 // join joins pieces where one begins at the point where another ends. Those that close go to the rings.
 func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
 	const none = -1
-	starts := make(map[mercator.Point][]int, len(pieces))
+	starts := make(map[geo.Projected][]int, len(pieces))
 	for i, p := range pieces {
 		if p[0] != p[len(p)-1] {
 			starts[p[0]] = append(starts[p[0]], i)
@@ -75,7 +75,7 @@ func (t *tile) mend() (added []geom.Line) {
 		end, start int // of which lines
 	}
 	var gaps []gap
-	loose := func(p mercator.Point) bool { return t.place(p) < 0 }
+	loose := func(p geo.Projected) bool { return t.place(p) < 0 }
 	for e, l := range t.Lines {
 		end := l[len(l)-1]
 		if !loose(end) {
@@ -111,7 +111,7 @@ func (t *tile) mend() (added []geom.Line) {
 
 // onward is where a line reaches the border that goes straight on. Its direction is told by a point that is far enough
 // from its end for that.
-func (t *tile) onward(l geom.Line) mercator.Point {
+func (t *tile) onward(l geom.Line) geo.Projected {
 	end, from := l[len(l)-1], l[0]
 	for i := len(l) - 2; i > 0; i-- {
 		if distance(l[i], end) > float64(t.size())/16 {
@@ -121,11 +121,11 @@ func (t *tile) onward(l geom.Line) mercator.Point {
 	}
 	dx, dy := end.X-from.X, end.Y-from.Y
 	times := t.size()/max(dx, -dx, dy, -dy) + 1
-	beyond := mercator.Point{X: end.X + times*dx, Y: end.Y + times*dy}
+	beyond := geo.Projected{X: end.X + times*dx, Y: end.Y + times*dy}
 	return geom.ClipLine(nil, geom.Line{end, beyond}, t.Rect)[0][1]
 }
 
-func distance(a, b mercator.Point) float64 {
+func distance(a, b geo.Projected) float64 {
 	return math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y))
 }
 

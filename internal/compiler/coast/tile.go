@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
 	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // tile is the coast in a square.
@@ -24,7 +24,7 @@ func (t *tile) size() int32 { return t.Max.X - t.Min.X }
 
 // place is how far along the border a position is from the north-western corner, counterclockwise on the screen: down
 // the west side, along the south side, up the east side and back. It is negative for what is not on the border.
-func (t *tile) place(p mercator.Point) int32 {
+func (t *tile) place(p geo.Projected) int32 {
 	switch {
 	case p.X == t.Min.X:
 		return p.Y - t.Min.Y
@@ -40,7 +40,7 @@ func (t *tile) place(p mercator.Point) int32 {
 
 // event is where along the border a line begins or ends.
 type event struct {
-	at    mercator.Point
+	at    geo.Projected
 	place int32
 	end   bool
 }
@@ -82,17 +82,17 @@ func (t *tile) landAfter(place int32, events []event) bool {
 // the border of the first one does.
 func appendSeam(pieces []geom.Line, a, b *tile) []geom.Line {
 	seam := geom.Rect{
-		Min: mercator.Point{X: max(a.Min.X, b.Min.X), Y: max(a.Min.Y, b.Min.Y)},
-		Max: mercator.Point{X: min(a.Max.X, b.Max.X), Y: min(a.Max.Y, b.Max.Y)},
+		Min: geo.Projected{X: max(a.Min.X, b.Min.X), Y: max(a.Min.Y, b.Min.Y)},
+		Max: geo.Projected{X: min(a.Max.X, b.Max.X), Y: min(a.Max.Y, b.Max.Y)},
 	}
 	eventsA, eventsB := a.events(), b.events()
-	cuts := []mercator.Point{seam.Min, seam.Max}
+	cuts := []geo.Projected{seam.Min, seam.Max}
 	for _, e := range slices.Concat(eventsA, eventsB) {
 		if seam.Contains(e.at) {
 			cuts = append(cuts, e.at)
 		}
 	}
-	slices.SortFunc(cuts, func(p, q mercator.Point) int { return cmp.Compare(p.X+p.Y, q.X+q.Y) })
+	slices.SortFunc(cuts, func(p, q geo.Projected) int { return cmp.Compare(p.X+p.Y, q.X+q.Y) })
 	for i, to := range cuts[1:] {
 		from := cuts[i]
 		inA, inB := a.landAfter(a.place(from), eventsA), b.landAfter(b.place(to), eventsB)
@@ -166,7 +166,7 @@ const tolerance = 4
 // simplify removes details too small to see at a zoom.
 func (t *tile) simplify(z uint8) *tile {
 	if z < cellZoom {
-		t.Shape = t.Simplify(tolerance << (mercator.Bits - 12 - z))
+		t.Shape = t.Simplify(tolerance << (geo.WorldBits - 12 - z))
 	}
 	return t
 }

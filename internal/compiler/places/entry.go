@@ -3,8 +3,8 @@ package places
 import (
 	"cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
@@ -13,11 +13,11 @@ import (
 // entry is a feature on its way into the region. What it has several of are runs of the compiler's arrays.
 type entry struct {
 	ref       uint64
-	order     uint64 // see boxtree.Box.Order
+	order     uint64 // see geo.Box.Order
 	extent    float64
 	geometry  uint64         // first byte
 	nGeometry uint32         // bytes
-	box       boxtree.Box    // of the geometry
+	box       geo.Box        // of the geometry
 	middle    geometry.Coord // inside it; of those that take an address
 	name      uint32         // text
 	pairs     uint32         // first of its kinds and names
@@ -74,7 +74,7 @@ const (
 const largeBox = 200_000
 
 // groupOf is the group of a feature.
-func groupOf(c *classes.Class, kinds int, b boxtree.Box) uint8 {
+func groupOf(c *classes.Class, kinds int, b geo.Box) uint8 {
 	switch {
 	case !c.General || kinds == 0:
 		return groupSpecial

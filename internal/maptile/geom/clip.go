@@ -3,7 +3,7 @@ package geom
 import (
 	"math/bits"
 
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // ClipRings appends to dst what lies of each ring in a rectangle, as one ring: where it falls apart, the parts are
@@ -41,7 +41,7 @@ type halfPlane struct {
 	vertical, greater bool
 }
 
-func (h halfPlane) outside(p mercator.Point) bool {
+func (h halfPlane) outside(p geo.Projected) bool {
 	v := p.Y
 	if h.vertical {
 		v = p.X
@@ -69,7 +69,7 @@ func (h halfPlane) clip(ring Ring) Ring {
 		return nil
 	}
 	out := make(Ring, 0, kept+8)
-	add := func(p mercator.Point) {
+	add := func(p geo.Projected) {
 		if len(out) == 0 || out[len(out)-1] != p {
 			out = append(out, p)
 		}
@@ -93,11 +93,11 @@ func (h halfPlane) clip(ring Ring) Ring {
 }
 
 // crossing is where the way between two positions, one on each side, crosses the line.
-func (h halfPlane) crossing(a, b mercator.Point) mercator.Point {
+func (h halfPlane) crossing(a, b geo.Projected) geo.Projected {
 	if h.vertical {
-		return mercator.Point{X: h.at, Y: Between(a.X, a.Y, b.X, b.Y, h.at)}
+		return geo.Projected{X: h.at, Y: Between(a.X, a.Y, b.X, b.Y, h.at)}
 	}
-	return mercator.Point{X: Between(a.Y, a.X, b.Y, b.X, h.at), Y: h.at}
+	return geo.Projected{X: Between(a.Y, a.X, b.Y, b.X, h.at), Y: h.at}
 }
 
 // Between is the value at a place between two places of different number, rounded: the same for both directions.
@@ -150,7 +150,7 @@ func ClipLine(dst []Line, l Line, r Rect) []Line {
 		}
 		part = nil
 	}
-	add := func(p mercator.Point) {
+	add := func(p geo.Projected) {
 		if len(part) == 0 || part[len(part)-1] != p {
 			part = append(part, p)
 		}
@@ -175,7 +175,7 @@ func ClipLine(dst []Line, l Line, r Rect) []Line {
 }
 
 // clipSegment cuts a segment at the columns, and then at the rows, as ClipRings does.
-func clipSegment(a, b mercator.Point, r Rect) (mercator.Point, mercator.Point, bool) {
+func clipSegment(a, b geo.Projected, r Rect) (geo.Projected, geo.Projected, bool) {
 	for _, side := range [4]halfPlane{
 		{at: r.Max.X, vertical: true}, {at: r.Min.X, vertical: true, greater: true},
 		{at: r.Max.Y}, {at: r.Min.Y, greater: true},

@@ -10,16 +10,15 @@ import (
 	"github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmpbf"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // delaware returns the closed ways of Delaware, as mapped.
 var delaware = sync.OnceValues(func() ([]geom.Ring, error) {
-	path, err := testextract.Find(testextract.Delaware)
+	path, err := testkit.FindExtract(testkit.Delaware)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +30,12 @@ var delaware = sync.OnceValues(func() ([]geom.Ring, error) {
 	scanner := osmpbf.New(context.Background(), f, 2)
 	defer scanner.Close()
 	scanner.SkipRelations = true
-	nodes := map[osm.NodeID]mercator.Point{}
+	nodes := map[osm.NodeID]geo.Projected{}
 	var rings []geom.Ring
 	for scanner.Scan() {
 		switch o := scanner.Object().(type) {
 		case *osm.Node:
-			nodes[o.ID] = mercator.Project(orb.Point{o.Lon, o.Lat})
+			nodes[o.ID] = geo.Project(orb.Point{o.Lon, o.Lat})
 		case *osm.Way:
 			if len(o.Nodes) < 4 || o.Nodes[0].ID != o.Nodes[len(o.Nodes)-1].ID {
 				continue
@@ -56,7 +55,7 @@ func delawareRings(t testing.TB) []geom.Ring {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some := testsize.Some(len(rings))
+	some := testkit.Some(len(rings))
 	every := len(rings) / some
 	picked := make([]geom.Ring, 0, some)
 	for i := 0; i < len(rings); i += every {
@@ -70,7 +69,7 @@ func onGrid(dst, r geom.Ring, zoom int) geom.Ring {
 	shift := 16 - zoom
 	half := int32(1) << shift >> 1
 	for _, p := range r {
-		dst = append(dst, mercator.Point{X: (p.X + half) >> shift, Y: (p.Y + half) >> shift})
+		dst = append(dst, geo.Projected{X: (p.X + half) >> shift, Y: (p.Y + half) >> shift})
 	}
 	return dst
 }
@@ -81,7 +80,7 @@ func TestDelawareIsValidOnEveryGrid(t *testing.T) {
 		polygons := 0
 		for _, ring := range rings {
 			got := geom.Simple([]geom.Ring{geom.SimplifyRing(onGrid(nil, ring, zoom), 1)})
-			if err := geomtest.Check(got); err != nil {
+			if err := tilestest.CheckRings(got); err != nil {
 				t.Fatalf("zoom %d: %v", zoom, err)
 			}
 			polygons += len(got)
@@ -102,13 +101,13 @@ func TestDelawareInTiles(t *testing.T) {
 		b := geom.Bounds(ring)
 		for x := b.Min.X >> bits; x <= b.Max.X>>bits; x++ {
 			for y := b.Min.Y >> bits; y <= b.Max.Y>>bits; y++ {
-				tile := geom.Rect{Min: mercator.Point{X: x << bits, Y: y << bits}}
-				tile.Max = mercator.Point{X: tile.Min.X + 1<<bits, Y: tile.Min.Y + 1<<bits}
+				tile := geom.Rect{Min: geo.Projected{X: x << bits, Y: y << bits}}
+				tile.Max = geo.Projected{X: tile.Min.X + 1<<bits, Y: tile.Min.Y + 1<<bits}
 				var parts []geom.Polygon
 				for _, p := range whole {
 					parts = append(parts, geom.Simple(geom.ClipRings(nil, p, tile))...)
 				}
-				if err := geomtest.Check(parts); err != nil {
+				if err := tilestest.CheckRings(parts); err != nil {
 					t.Fatal(err)
 				}
 				cut += area2(parts)
@@ -127,7 +126,7 @@ func TestDelawareInTiles(t *testing.T) {
 }
 
 func area2(polygons []geom.Polygon) (sum int64) {
-	for _, r := range geomtest.Rings(polygons) {
+	for _, r := range tilestest.RandomRings(polygons) {
 		sum += geom.Area2(r)
 	}
 	return sum
@@ -167,8 +166,8 @@ func BenchmarkClipRings(b *testing.B) {
 	whole := geom.Simple([]geom.Ring{largest})[0]
 	box := geom.Bounds(whole[0])
 	middle := geom.Rect{
-		Min: mercator.Point{X: (box.Min.X*3 + box.Max.X) / 4, Y: (box.Min.Y*3 + box.Max.Y) / 4},
-		Max: mercator.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2},
+		Min: geo.Projected{X: (box.Min.X*3 + box.Max.X) / 4, Y: (box.Min.Y*3 + box.Max.Y) / 4},
+		Max: geo.Projected{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2},
 	}
 	b.ReportAllocs()
 	b.ReportMetric(float64(len(largest)), "positions")

@@ -7,15 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // line has its positions' coordinates, one after the other.
 func line(coordinates ...int32) (l geom.Line) {
 	for i := 0; i < len(coordinates); i += 2 {
-		l = append(l, mercator.Point{X: coordinates[i], Y: coordinates[i+1]})
+		l = append(l, geo.Projected{X: coordinates[i], Y: coordinates[i+1]})
 	}
 	return l
 }
@@ -23,7 +23,7 @@ func line(coordinates ...int32) (l geom.Line) {
 func ring(coordinates ...int32) geom.Ring { return geom.Ring(line(coordinates...)) }
 
 func TestExtrude(t *testing.T) {
-	r := geom.Rect{Max: mercator.Point{X: 100, Y: 100}}
+	r := geom.Rect{Max: geo.Projected{X: 100, Y: 100}}
 	for name, c := range map[string]struct{ ring, want geom.Ring }{
 		"away from the border": {ring(10, 10, 90, 10, 10, 90), ring(10, 10, 90, 10, 10, 90)},
 		"a position on it":     {ring(0, 10, 90, 10, 10, 90), ring(0, 10, 90, 10, 10, 90)},
@@ -40,7 +40,7 @@ func TestExtrude(t *testing.T) {
 			if diff := cmp.Diff(geom.Simple([]geom.Ring{c.want}), geom.Simple(got)); diff != "" {
 				t.Error(diff)
 			}
-			if err := geomtest.Check([]geom.Polygon{got}); err != nil {
+			if err := tilestest.CheckRings([]geom.Polygon{got}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -57,16 +57,16 @@ func TestDissolveJoinsWhatClipPolygonParts(t *testing.T) {
 		var parts []geom.Polygon
 		for _, whole := range geom.Simple(rings) {
 			for _, r := range []geom.Rect{
-				{Min: all.Min, Max: mercator.Point{X: x, Y: y}},
-				{Min: mercator.Point{X: x, Y: all.Min.Y}, Max: mercator.Point{X: all.Max.X, Y: y}},
-				{Min: mercator.Point{X: all.Min.X, Y: y}, Max: mercator.Point{X: x, Y: all.Max.Y}},
-				{Min: mercator.Point{X: x, Y: y}, Max: all.Max},
+				{Min: all.Min, Max: geo.Projected{X: x, Y: y}},
+				{Min: geo.Projected{X: x, Y: all.Min.Y}, Max: geo.Projected{X: all.Max.X, Y: y}},
+				{Min: geo.Projected{X: all.Min.X, Y: y}, Max: geo.Projected{X: x, Y: all.Max.Y}},
+				{Min: geo.Projected{X: x, Y: y}, Max: all.Max},
 			} {
 				parts = append(parts, geom.Simple(geom.ClipRings(nil, whole, r))...)
 			}
 		}
-		got := geom.Simple(geomtest.Rings(parts))
-		if err := geomtest.Check(got); err != nil {
+		got := geom.Simple(tilestest.RandomRings(parts))
+		if err := tilestest.CheckRings(got); err != nil {
 			t.Fatal(err)
 		}
 		sameArea(t, rings, got, all)
@@ -83,7 +83,7 @@ func TestSimplifyStaysNear(t *testing.T) {
 				continue
 			}
 			for _, p := range ring {
-				if !geomtest.Near(near, p, float64(tolerance)*1.0001) {
+				if !tilestest.NearRing(near, p, float64(tolerance)*1.0001) {
 					t.Fatalf("%v is further than %d from %v", p, tolerance, near[0])
 				}
 			}
@@ -94,7 +94,7 @@ func TestSimplifyStaysNear(t *testing.T) {
 func TestSimplify(t *testing.T) {
 	long := make(geom.Line, 2000)
 	for i := range long {
-		long[i] = mercator.Point{X: int32(i), Y: int32(i % 2)}
+		long[i] = geo.Projected{X: int32(i), Y: int32(i % 2)}
 	}
 	for name, c := range map[string]struct{ line, want geom.Line }{
 		"too short":                  {line(1, 1), nil},

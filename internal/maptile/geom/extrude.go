@@ -1,6 +1,6 @@
 package geom
 
-import "github.com/mapsedge/caddy-maps/internal/mercator"
+import "github.com/mapsedge/caddy-maps/internal/geo"
 
 // Extrude returns a valid polygon that lies in a rectangle with what it has on the rectangle's border stretched
 // outwards by a margin: what a tile shows beyond its border when nothing is known of its neighbours. Edges that end on
@@ -42,7 +42,7 @@ const (
 )
 
 // sides returns the sides of the rectangle that a position lies on.
-func (r Rect) sides(p mercator.Point) (s side) {
+func (r Rect) sides(p geo.Projected) (s side) {
 	if p.X == r.Min.X {
 		s |= west
 	}
@@ -59,7 +59,7 @@ func (r Rect) sides(p mercator.Point) (s side) {
 }
 
 // push returns the position moved to the given sides of the rectangle.
-func (r Rect) push(p mercator.Point, to side) mercator.Point {
+func (r Rect) push(p geo.Projected, to side) geo.Projected {
 	if to&west != 0 {
 		p.X = r.Min.X
 	}

@@ -1,24 +1,24 @@
 // Package geom cuts, repairs and simplifies what maps show, in whole numbers: polygons and lines in units of the world
-// (mercator.Point), or on the grid of one tile. Coordinates are from -2^28 to 2^29, so that all is exact in 64 bits.
+// (geo.Projected), or on the grid of one tile. Coordinates are from -2^28 to 2^29, so that all is exact in 64 bits.
 package geom
 
-import "github.com/mapsedge/caddy-maps/internal/mercator"
+import "github.com/mapsedge/caddy-maps/internal/geo"
 
 // Line is a line of at least two positions.
-type Line []mercator.Point
+type Line []geo.Projected
 
 // Ring is a ring of at least three positions; the first is not repeated at the end.
-type Ring []mercator.Point
+type Ring []geo.Projected
 
 // Polygon is an outer ring, and then its holes. With y to the south, the outer ring goes clockwise on the screen, its
 // area by the surveyor's formula is positive, and that of the holes is negative, as vector tiles have it.
 type Polygon []Ring
 
 // Rect is a rectangle, with its border.
-type Rect struct{ Min, Max mercator.Point }
+type Rect struct{ Min, Max geo.Projected }
 
 // Contains reports whether a position is in the rectangle or on its border.
-func (r Rect) Contains(p mercator.Point) bool {
+func (r Rect) Contains(p geo.Projected) bool {
 	return p.X >= r.Min.X && p.X <= r.Max.X && p.Y >= r.Min.Y && p.Y <= r.Max.Y
 }
 
@@ -45,7 +45,7 @@ func (r Rect) Grow(margin int32) Rect {
 }
 
 // Bounds returns the smallest rectangle that holds the positions, of which there is at least one.
-func Bounds[L ~[]mercator.Point](points L) Rect {
+func Bounds[L ~[]geo.Projected](points L) Rect {
 	b := Rect{points[0], points[0]}
 	for _, p := range points[1:] {
 		b.Min.X, b.Max.X = min(b.Min.X, p.X), max(b.Max.X, p.X)
@@ -69,12 +69,12 @@ func Area2(ring Ring) int64 {
 
 // cross is positive where c lies on the right of the way from a to b, as seen on the screen, negative on the left, and
 // 0 on its line.
-func cross(a, b, c mercator.Point) int64 {
+func cross(a, b, c geo.Projected) int64 {
 	return int64(b.X-a.X)*int64(c.Y-a.Y) - int64(b.Y-a.Y)*int64(c.X-a.X)
 }
 
 // compare orders positions from west to east, and those of one meridian from north to south.
-func compare(a, b mercator.Point) int {
+func compare(a, b geo.Projected) int {
 	switch {
 	case a == b:
 		return 0

@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // Rings that nobody maps cost a bounded time: comparing all of their edges with each other would take far longer.
 func TestHostileRingsEndSoon(t *testing.T) {
 	n := 100_000
-	if testpace.RaceDetector {
+	if testkit.RaceDetector {
 		n /= 4 // there is nothing to race here
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -28,13 +28,13 @@ func TestHostileRingsEndSoon(t *testing.T) {
 			for i := range ring {
 				ring[i].X, ring[i].Y = at(int32(i))
 			}
-			r := geom.Rect{Min: mercator.Point{X: 1000, Y: 1000}, Max: mercator.Point{X: 3000, Y: 3000}}
+			r := geom.Rect{Min: geo.Projected{X: 1000, Y: 1000}, Max: geo.Projected{X: 3000, Y: 3000}}
 			for what, do := range map[string]func(){
 				"Simple":       func() { geom.Simple([]geom.Ring{ring}) },
 				"ClipRings":    func() { geom.Simple(geom.ClipRings(nil, []geom.Ring{ring}, r)) },
 				"SimplifyRing": func() { geom.SimplifyRing(ring, 1) },
 			} {
-				testpace.Work(t, what, 5*time.Second, do)
+				testkit.Work(t, what, 5*time.Second, do)
 			}
 		})
 	}
@@ -43,19 +43,19 @@ func TestHostileRingsEndSoon(t *testing.T) {
 // Rings that cross too often to be kept as they are lose detail, but stay valid and where they were.
 func TestSimpleMakesCoarserWhatCrossesTooOften(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	in := geom.Rect{Min: mercator.Point{X: -3, Y: 5}, Max: mercator.Point{X: 157, Y: 161}}
+	in := geom.Rect{Min: geo.Projected{X: -3, Y: 5}, Max: geo.Projected{X: 157, Y: 161}}
 	ring := make(geom.Ring, 3000)
 	for i := range ring {
 		ring[i].X, ring[i].Y = in.Min.X+rnd.Int32N(161), in.Min.Y+rnd.Int32N(157)
 	}
 	got := geom.Simple([]geom.Ring{ring})
-	if err := geomtest.Check(got); err != nil {
+	if err := tilestest.CheckRings(got); err != nil {
 		t.Error(err)
 	}
 	if len(got) == 0 {
 		t.Error("nothing is left")
 	}
-	for _, r := range geomtest.Rings(got) {
+	for _, r := range tilestest.RandomRings(got) {
 		if b := geom.Bounds(r); !in.Covers(b) {
 			t.Errorf("%v leaves %v", b, in)
 		}

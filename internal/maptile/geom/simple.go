@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // coarsest is how many bits of the positions Simple gives up at most to come to an end with rings that cross each other
@@ -91,7 +91,7 @@ func isSimple(ring Ring) bool {
 
 // coarser rounds the segments to so many bits less, but not beyond where they were.
 func coarser(segs []segment, shift int) []segment {
-	ends := make([]mercator.Point, 0, 2*len(segs))
+	ends := make([]geo.Projected, 0, 2*len(segs))
 	for _, s := range segs {
 		ends = append(ends, s.a, s.b)
 	}
@@ -111,7 +111,7 @@ func coarser(segs []segment, shift int) []segment {
 // plane is a set of segments that meet at ends only, of which an even number ends at every position: the border of an
 // area.
 type plane struct {
-	points []mercator.Point
+	points []geo.Projected
 	edges  []edge // sorted by first, and then from north to south
 }
 
@@ -141,7 +141,7 @@ func assemble(segs []segment) []Polygon {
 }
 
 func newPlane(segs []segment) *plane {
-	points := make([]mercator.Point, 0, 2*len(segs))
+	points := make([]geo.Projected, 0, 2*len(segs))
 	for _, s := range segs {
 		points = append(points, s.a, s.b)
 	}

@@ -6,18 +6,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // anyRings draws rings of random positions from -size to size: most of them cross themselves and each other.
 func anyRings(t *rapid.T, size int32) []geom.Ring {
-	point := rapid.Custom(func(t *rapid.T) mercator.Point {
+	point := rapid.Custom(func(t *rapid.T) geo.Projected {
 		c := rapid.Int32Range(-size, size)
-		return mercator.Point{X: c.Draw(t, "x"), Y: c.Draw(t, "y")}
+		return geo.Projected{X: c.Draw(t, "x"), Y: c.Draw(t, "y")}
 	})
-	return rapid.SliceOfN(rapid.Map(rapid.SliceOfN(point, 2, 14), func(p []mercator.Point) geom.Ring { return p }), 1, 4).
+	return rapid.SliceOfN(rapid.Map(rapid.SliceOfN(point, 2, 14), func(p []geo.Projected) geom.Ring { return p }), 1, 4).
 		Draw(t, "rings")
 }
 
@@ -31,18 +31,18 @@ func size(t *rapid.T) int32 {
 func sameArea(t *rapid.T, rings []geom.Ring, polygons []geom.Polygon, in geom.Rect) {
 	x, y := rapid.Int32Range(in.Min.X, in.Max.X), rapid.Int32Range(in.Min.Y, in.Max.Y)
 	for range 50 {
-		p := mercator.Point{X: x.Draw(t, "px"), Y: y.Draw(t, "py")}
-		if geomtest.Near(rings, p, 2) || geomtest.Near([]geom.Ring{in.Ring()}, p, 1) {
+		p := geo.Projected{X: x.Draw(t, "px"), Y: y.Draw(t, "py")}
+		if tilestest.NearRing(rings, p, 2) || tilestest.NearRing([]geom.Ring{in.Ring()}, p, 1) {
 			continue
 		}
 		count := 0
 		for _, polygon := range polygons {
-			if geomtest.Holds(polygon, p) {
+			if tilestest.RingHolds(polygon, p) {
 				count++
 			}
 		}
 		want := 0
-		if geomtest.Holds(rings, p) {
+		if tilestest.RingHolds(rings, p) {
 			want = 1
 		}
 		if count != want {
@@ -52,7 +52,7 @@ func sameArea(t *rapid.T, rings []geom.Ring, polygons []geom.Polygon, in geom.Re
 }
 
 func square(half int32) geom.Rect {
-	return geom.Rect{Min: mercator.Point{X: -half, Y: -half}, Max: mercator.Point{X: half, Y: half}}
+	return geom.Rect{Min: geo.Projected{X: -half, Y: -half}, Max: geo.Projected{X: half, Y: half}}
 }
 
 func TestSimpleIsValidAndTheSameArea(t *testing.T) { rapid.Check(t, checkSimple) }
@@ -62,7 +62,7 @@ func checkSimple(t *rapid.T) {
 	half := size(t)
 	rings := anyRings(t, half)
 	got := geom.Simple(rings)
-	if err := geomtest.Check(got); err != nil {
+	if err := tilestest.CheckRings(got); err != nil {
 		t.Fatalf("%v: %v", err, got)
 	}
 	sameArea(t, rings, got, square(half))
@@ -74,16 +74,16 @@ func FuzzClipRings(f *testing.F)                      { f.Fuzz(rapid.MakeFuzz(ch
 func checkClipRings(t *rapid.T) {
 	half := size(t)
 	rings := anyRings(t, half)
-	r := geom.Bounds([]mercator.Point{
+	r := geom.Bounds([]geo.Projected{
 		{X: rapid.Int32Range(-half, half).Draw(t, "x0"), Y: rapid.Int32Range(-half, half).Draw(t, "y0")},
 		{X: rapid.Int32Range(-half, half).Draw(t, "x1"), Y: rapid.Int32Range(-half, half).Draw(t, "y1")},
 	})
 	for _, whole := range geom.Simple(rings) {
 		got := geom.Simple(geom.ClipRings(nil, whole, r))
-		if err := geomtest.Check(got); err != nil {
+		if err := tilestest.CheckRings(got); err != nil {
 			t.Fatalf("%v: %v", err, got)
 		}
-		for _, ring := range geomtest.Rings(got) {
+		for _, ring := range tilestest.RandomRings(got) {
 			if !r.Covers(geom.Bounds(ring)) {
 				t.Fatalf("%v leaves %v", ring, r)
 			}
@@ -94,7 +94,7 @@ func checkClipRings(t *rapid.T) {
 
 // The parts of a line are what of it lies in the rectangle: as long, and in the same order.
 func TestClipLine(t *testing.T) {
-	r := geom.Rect{Max: mercator.Point{X: 10, Y: 10}}
+	r := geom.Rect{Max: geo.Projected{X: 10, Y: 10}}
 	for name, c := range map[string]struct {
 		line geom.Line
 		want []geom.Line

@@ -1,6 +1,6 @@
 package geom
 
-import "github.com/mapsedge/caddy-maps/internal/mercator"
+import "github.com/mapsedge/caddy-maps/internal/geo"
 
 // simplifiedAtOnce is how many positions are simplified together at most: the time for them grows with their square
 // where they are made for it.
@@ -45,7 +45,7 @@ func SimplifyRing(r Ring, tolerance int32) Ring {
 }
 
 // simplify appends to dst what stays of the positions, without the last one.
-func simplify[L ~[]mercator.Point](dst, points L, tolerance int32) L {
+func simplify[L ~[]geo.Projected](dst, points L, tolerance int32) L {
 	for len(points) > 1 {
 		n := min(len(points), simplifiedAtOnce)
 		dst = douglasPeucker(dst, points[:n], tolerance)
@@ -55,7 +55,7 @@ func simplify[L ~[]mercator.Point](dst, points L, tolerance int32) L {
 }
 
 // douglasPeucker appends to dst what stays of at least two positions, without the last one.
-func douglasPeucker[L ~[]mercator.Point](dst, points L, tolerance int32) L {
+func douglasPeucker[L ~[]geo.Projected](dst, points L, tolerance int32) L {
 	limit := float64(tolerance) * float64(tolerance)
 	var ahead [64]int // ends that are still to come; the rest of them is on the heap where there are many
 	ends := append(ahead[:0], len(points)-1)
@@ -91,9 +91,9 @@ func douglasPeucker[L ~[]mercator.Point](dst, points L, tolerance int32) L {
 }
 
 // squareOf is the square of the distance between two positions.
-func squareOf(a, b mercator.Point) float64 { return float64(dot(a, b, b)) }
+func squareOf(a, b geo.Projected) float64 { return float64(dot(a, b, b)) }
 
 // dot is the scalar product of the ways from a to b and from a to c.
-func dot(a, b, c mercator.Point) int64 {
+func dot(a, b, c geo.Projected) int64 {
 	return int64(b.X-a.X)*int64(c.X-a.X) + int64(b.Y-a.Y)*int64(c.Y-a.Y)
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // segment is an edge of rings without its direction: a comes before b.
-type segment struct{ a, b mercator.Point }
+type segment struct{ a, b geo.Projected }
 
 func (s segment) compare(o segment) int {
 	if c := compare(s.a, o.a); c != 0 {
@@ -18,7 +18,7 @@ func (s segment) compare(o segment) int {
 }
 
 // holds reports whether a position is in the box of the segment.
-func (s segment) holds(p mercator.Point) bool {
+func (s segment) holds(p geo.Projected) bool {
 	return p.X >= s.a.X && p.X <= s.b.X && p.Y >= min(s.a.Y, s.b.Y) && p.Y <= max(s.a.Y, s.b.Y)
 }
 
@@ -38,7 +38,7 @@ func oddSegments(rings []Ring) []segment {
 	return cancelPairs(segs)
 }
 
-func appendSegment(segs []segment, a, b mercator.Point) []segment {
+func appendSegment(segs []segment, a, b geo.Projected) []segment {
 	switch compare(a, b) {
 	case -1:
 		return append(segs, segment{a, b})
@@ -72,9 +72,9 @@ const (
 
 // meetings is how segments meet.
 type meetings struct {
-	crossings []mercator.Point // the squares of the grid in which they cross
-	touching  bool             // whether one ends on another
-	corners   int              // pairs that have an end in common
+	crossings []geo.Projected // the squares of the grid in which they cross
+	touching  bool            // whether one ends on another
+	corners   int             // pairs that have an end in common
 }
 
 // ofOneRing reports whether so many segments, which are all edges of one ring, are those of a valid one: they meet at
@@ -93,7 +93,7 @@ func node(segs []segment, m meetings, budget *int) ([]segment, bool) {
 		return segs, true
 	}
 	crossings := m.crossings
-	hot := make([]mercator.Point, 0, 2*len(segs)+len(crossings))
+	hot := make([]geo.Projected, 0, 2*len(segs)+len(crossings))
 	for _, s := range segs {
 		hot = append(hot, s.a, s.b)
 	}
@@ -106,7 +106,7 @@ func node(segs []segment, m meetings, budget *int) ([]segment, bool) {
 	}
 
 	out := make([]segment, 0, len(segs)+2*len(crossings))
-	var on []mercator.Point
+	var on []geo.Projected
 	first := 0
 	for _, s := range segs {
 		for first < len(hot) && hot[first].X < s.a.X {
@@ -126,7 +126,7 @@ func node(segs []segment, m meetings, budget *int) ([]segment, bool) {
 			return nil, false
 		}
 		if s.b.Y < s.a.Y {
-			slices.SortFunc(on, func(p, q mercator.Point) int {
+			slices.SortFunc(on, func(p, q geo.Projected) int {
 				return cmp.Or(cmp.Compare(p.X, q.X), cmp.Compare(q.Y, p.Y))
 			})
 		}
@@ -139,10 +139,10 @@ func node(segs []segment, m meetings, budget *int) ([]segment, bool) {
 }
 
 // passes reports whether a position in the segment's box lies on it.
-func (s segment) passes(p mercator.Point) bool { return cross(s.a, s.b, p) == 0 }
+func (s segment) passes(p geo.Projected) bool { return cross(s.a, s.b, p) == 0 }
 
 // passesSquare reports whether the segment passes the square around a position of the grid that is in its box.
-func (s segment) passesSquare(p mercator.Point) bool {
+func (s segment) passesSquare(p geo.Projected) bool {
 	dx, dy := int64(s.b.X-s.a.X), int64(s.b.Y-s.a.Y)
 	off := 2 * cross(s.a, s.b, p)
 	reach := dx + max(dy, -dy)
@@ -194,8 +194,8 @@ func (s segment) endsInside(o segment, oa, ob int64) bool {
 
 // crossingSquare is the square of the grid in which o crosses another segment, given how far the ends of o are from the
 // other's line.
-func crossingSquare(oa, ob int64, o segment) mercator.Point {
-	return mercator.Point{
+func crossingSquare(oa, ob int64, o segment) geo.Projected {
+	return geo.Projected{
 		X: o.a.X + int32(mulDivRound(int64(o.b.X-o.a.X), oa, oa-ob)),
 		Y: o.a.Y + int32(mulDivRound(int64(o.b.Y-o.a.Y), oa, oa-ob)),
 	}

@@ -7,9 +7,8 @@ package mapfile
 import (
 	"math/bits"
 
-	"github.com/mapsedge/caddy-maps/internal/hilbert"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 )
 
 // The sections of a region file that hold its map.
@@ -27,7 +26,7 @@ const (
 	// MaxZoom is the last zoom that tiles are cut for: there a step of a tile is a unit of the world.
 	MaxZoom = 16
 	// ExtentBits says how many steps a tile has from one side to the other: 2^ExtentBits.
-	ExtentBits = mercator.Bits - MaxZoom
+	ExtentBits = geo.WorldBits - MaxZoom
 	// Extent is how many steps a tile has from one side to the other.
 	Extent = 1 << ExtentBits
 	// Buffer is how far a tile goes on beyond its sides, in steps.
@@ -41,8 +40,8 @@ type Tile struct {
 }
 
 // TileAt is the tile of a zoom that a position lies in; beyond the border of the world, the nearest one.
-func TileAt(z uint8, p mercator.Point) Tile {
-	at := func(v int32) uint32 { return uint32(max(0, min(v>>(mercator.Bits-z), 1<<z-1))) }
+func TileAt(z uint8, p geo.Projected) Tile {
+	at := func(v int32) uint32 { return uint32(max(0, min(v>>(geo.WorldBits-z), 1<<z-1))) }
 	return Tile{z, at(p.X), at(p.Y)}
 }
 
@@ -50,17 +49,17 @@ func TileAt(z uint8, p mercator.Point) Tile {
 func (t Tile) Valid() bool { return t.Z <= MaxZoom && t.X < 1<<t.Z && t.Y < 1<<t.Z }
 
 // Size is how many units of the world a side has.
-func (t Tile) Size() int32 { return mercator.World >> t.Z }
+func (t Tile) Size() int32 { return geo.World >> t.Z }
 
 // Origin is the north-western corner.
-func (t Tile) Origin() mercator.Point {
-	return mercator.Point{X: int32(t.X) * t.Size(), Y: int32(t.Y) * t.Size()}
+func (t Tile) Origin() geo.Projected {
+	return geo.Projected{X: int32(t.X) * t.Size(), Y: int32(t.Y) * t.Size()}
 }
 
 // Rect is the tile without its buffer.
 func (t Tile) Rect() geom.Rect {
 	from, size := t.Origin(), t.Size()
-	return geom.Rect{Min: from, Max: mercator.Point{X: from.X + size, Y: from.Y + size}}
+	return geom.Rect{Min: from, Max: geo.Projected{X: from.X + size, Y: from.Y + size}}
 }
 
 // Margin is how many units of the world the buffer has.
@@ -76,7 +75,7 @@ func (t Tile) Parent(z uint8) Tile { return Tile{z, t.X >> (t.Z - z), t.Y >> (t.
 // descendants of a tile follow one another.
 func (t Tile) ID() uint64 {
 	shift := 32 - t.Z
-	return firstID(t.Z) + hilbert.Of(t.X<<shift, t.Y<<shift)>>(2*shift)
+	return firstID(t.Z) + geo.Hilbert(t.X<<shift, t.Y<<shift)>>(2*shift)
 }
 
 // firstID is the number of the first tile of a zoom.
@@ -85,7 +84,7 @@ func firstID(z uint8) uint64 { return (1<<(2*z) - 1) / 3 }
 // TileOf is the tile with an ID.
 func TileOf(id uint64) Tile {
 	z := uint8(bits.Len64(3*id+1)-1) / 2
-	x, y := hilbert.At((id - firstID(z)) << (64 - 2*z))
+	x, y := geo.HilbertPoint((id - firstID(z)) << (64 - 2*z))
 	return Tile{z, x >> (32 - z), y >> (32 - z)}
 }
 

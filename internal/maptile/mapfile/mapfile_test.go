@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
 )
 
 // TestIDs: the numbers are those of the PMTiles specification, version 3.
@@ -59,8 +59,8 @@ func TestRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tile := anyTile(t, MaxZoom)
 		in := tile.Buffered()
-		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: rapid.Int32Range(in.Min.X, in.Max.X).Draw(t, "x"),
+		point := rapid.Custom(func(t *rapid.T) geo.Projected {
+			return geo.Projected{X: rapid.Int32Range(in.Min.X, in.Max.X).Draw(t, "x"),
 				Y: rapid.Int32Range(in.Min.Y, in.Max.Y).Draw(t, "y")}
 		})
 		parts := rapid.SliceOfN(rapid.SliceOfN(point, 1, 5), 1, 4).Draw(t, "lines")
@@ -87,7 +87,7 @@ func TestRecords(t *testing.T) {
 		if diff := cmp.Diff(names, read); len(names) > 0 && diff != "" {
 			t.Error(diff)
 		}
-		var lines [][]mercator.Point
+		var lines [][]geo.Projected
 		for range r.Count() {
 			lines = append(lines, r.Points(nil))
 		}
@@ -95,7 +95,7 @@ func TestRecords(t *testing.T) {
 			t.Error(diff)
 		}
 		a, b := point.Draw(t, "a"), point.Draw(t, "b")
-		window := geom.Bounds([]mercator.Point{a, b})
+		window := geom.Bounds([]geo.Projected{a, b})
 		if w := NewWindow(tile, window); window.Meets(bounds) && !w.Has(&h) {
 			t.Errorf("%v is not found in %v", bounds, window)
 		}

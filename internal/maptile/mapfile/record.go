@@ -3,8 +3,8 @@ package mapfile
 import (
 	"encoding/binary"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -26,7 +26,7 @@ const boxBits = 6
 
 // steps returns the box of a rectangle. What lies beyond the buffer is in the buffer.
 func steps(t Tile, r geom.Rect) [4]uint8 {
-	from, shift := t.Origin(), mercator.Bits-boxBits-t.Z
+	from, shift := t.Origin(), geo.WorldBits-boxBits-t.Z
 	step := func(v, origin int32) uint8 { return uint8(max(0, min((v-origin)>>shift+1, 1<<boxBits+1))) }
 	return [4]uint8{step(r.Min.X, from.X), step(r.Min.Y, from.Y), step(r.Max.X, from.X), step(r.Max.Y, from.Y)}
 }
@@ -78,8 +78,8 @@ func foreign(problem string) { panic(&region.DamageError{Problem: problem}) }
 // Reader reads the body of a record.
 type Reader struct {
 	Data   []byte
-	origin mercator.Point
-	last   mercator.Point
+	origin geo.Projected
+	last   geo.Projected
 	least  int32 // the range that coordinates are in, counted from the origin
 	most   int32
 }
@@ -132,7 +132,7 @@ func (r *Reader) count(each int) int {
 }
 
 // Points reads a list of positions, and adds them.
-func (r *Reader) Points(points []mercator.Point) []mercator.Point {
+func (r *Reader) Points(points []geo.Projected) []geo.Projected {
 	for range r.count(2) {
 		points = append(points, r.Point())
 	}
@@ -140,10 +140,10 @@ func (r *Reader) Points(points []mercator.Point) []mercator.Point {
 }
 
 // Point reads a position.
-func (r *Reader) Point() mercator.Point {
+func (r *Reader) Point() geo.Projected {
 	r.last.X = r.step(r.last.X)
 	r.last.Y = r.step(r.last.Y)
-	return mercator.Point{X: r.origin.X + r.last.X, Y: r.origin.Y + r.last.Y}
+	return geo.Projected{X: r.origin.X + r.last.X, Y: r.origin.Y + r.last.Y}
 }
 
 func (r *Reader) step(from int32) int32 {
@@ -160,7 +160,7 @@ func (r *Reader) Count() int { return r.count(1) }
 
 // Shape is what a record draws: of the three one that is not empty.
 type Shape struct {
-	Points []mercator.Point
+	Points []geo.Projected
 	Lines  []geom.Line
 	// Rings hold what lies in an odd number of them.
 	Rings []geom.Ring
@@ -204,12 +204,12 @@ func AppendShape(data []byte, t Tile, s *Shape) []byte {
 
 type shapeWriter struct {
 	data []byte
-	last mercator.Point
+	last geo.Projected
 }
 
 func (w *shapeWriter) uint(n int) { w.data = binary.AppendUvarint(w.data, uint64(n)) }
 
-func (w *shapeWriter) points(points []mercator.Point) {
+func (w *shapeWriter) points(points []geo.Projected) {
 	w.uint(len(points))
 	for _, p := range points {
 		w.data = binary.AppendVarint(w.data, int64(p.X-w.last.X))

@@ -13,9 +13,8 @@ import (
 	"github.com/paulmach/orb/geojson"
 
 	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -27,7 +26,7 @@ const (
 )
 
 const (
-	extent = mercator.World >> MaxZoom
+	extent = geo.World >> MaxZoom
 	// buffer is how far a tile reaches beyond its border, in steps.
 	buffer = 64
 	// version is the major version of the vector tile specification.
@@ -122,24 +121,24 @@ type builder struct {
 
 // tile is a square of the world.
 type tile struct {
-	origin mercator.Point // its north-western corner
-	size   int32          // in units of the world
+	origin geo.Projected // its north-western corner
+	size   int32         // in units of the world
 }
 
 func newTile(z uint8, x, y uint32) tile {
-	size := int32(mercator.World >> z)
-	return tile{mercator.Point{X: int32(x) * size, Y: int32(y) * size}, size}
+	size := int32(geo.World >> z)
+	return tile{geo.Projected{X: int32(x) * size, Y: int32(y) * size}, size}
 }
 
 // box is what the tile and its buffer cover, in 1e-7 degrees; it ends at the antimeridian.
-func (t tile) box() boxtree.Box {
+func (t tile) box() geo.Box {
 	more := t.size / extent * buffer
-	clamp := func(v int32) int32 { return max(0, min(v, mercator.World)) }
-	nw := mercator.Point{X: clamp(t.origin.X - more), Y: clamp(t.origin.Y - more)}.Degrees()
-	se := mercator.Point{X: clamp(t.origin.X + t.size + more), Y: clamp(t.origin.Y + t.size + more)}.Degrees()
+	clamp := func(v int32) int32 { return max(0, min(v, geo.World)) }
+	nw := geo.Projected{X: clamp(t.origin.X - more), Y: clamp(t.origin.Y - more)}.Degrees()
+	se := geo.Projected{X: clamp(t.origin.X + t.size + more), Y: clamp(t.origin.Y + t.size + more)}.Degrees()
 	down := func(v float64) int32 { return int32(math.Floor(v * 1e7)) }
 	up := func(v float64) int32 { return int32(math.Ceil(v * 1e7)) }
-	return boxtree.Box{MinX: down(nw[0]), MinY: down(se[1]), MaxX: up(se[0]), MaxY: up(nw[1])}
+	return geo.Box{MinX: down(nw[0]), MinY: down(se[1]), MaxX: up(se[0]), MaxY: up(nw[1])}
 }
 
 // bound returns the tile with its buffer, in steps.
@@ -150,12 +149,12 @@ func (t tile) bound() orb.Bound {
 // at returns a position in steps from the tile's corner, and its X in units of the world. Both are the short way round
 // from another X.
 func (t tile) at(p *roadgraph.Point, from int32) (at orb.Point, x int32) {
-	w := mercator.Project(p.Location())
+	w := geo.Project(p.Location())
 	switch d := int64(w.X) - int64(from); {
-	case d > mercator.World/2:
-		w.X -= mercator.World
-	case d < -mercator.World/2:
-		w.X += mercator.World
+	case d > geo.World/2:
+		w.X -= geo.World
+	case d < -geo.World/2:
+		w.X += geo.World
 	}
 	step := float64(t.size) / extent
 	return orb.Point{float64(w.X-t.origin.X) / step, float64(w.Y-t.origin.Y) / step}, w.X

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/maptile/network"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 type meter func(int64) error

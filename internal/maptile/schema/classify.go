@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 
 	"github.com/paulmach/osm"
 )
@@ -169,14 +169,14 @@ func (v *values) detail(key string) *string {
 // tags.
 //
 // Land, ocean and boundaries are not told by the tags of an object alone: see Land, Ocean and Boundary.
-func Classify(kind mapdata.Kind, tags osm.Tags, area bool) []Class {
+func Classify(kind region.Kind, tags osm.Tags, area bool) []Class {
 	var v values
 	if len(tags) == 0 || !v.read(tags) {
 		return nil
 	}
 	var classes []Class
 	switch {
-	case kind == mapdata.KindNode:
+	case kind == region.KindNode:
 		classes = v.places(classes)
 		classes = v.waterLabel(classes, "other", v.natural == "bay" || v.natural == "strait" || v.natural == "fjord")
 		classes = v.pois(classes)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/osm"
@@ -42,100 +42,100 @@ func describe(c Class) string {
 }
 
 var classified = map[string]struct {
-	kind mapdata.Kind
+	kind region.Kind
 	tags string
 	area bool
 	want string // one class after the other, with a semicolon between
 }{
-	"nothing":       {mapdata.KindWay, "source=survey barrier=fence name=X", true, ""},
-	"a building":    {mapdata.KindWay, "building=yes", true, "buildings area z13 kind=building"},
-	"no building":   {mapdata.KindWay, "building=no", true, ""},
-	"an open one":   {mapdata.KindWay, "building=yes", false, ""},
-	"a node of one": {mapdata.KindNode, "building=yes", false, ""},
-	"a tall building": {mapdata.KindWay, "building=yes height=12.4m layer=-1", true,
+	"nothing":       {region.KindWay, "source=survey barrier=fence name=X", true, ""},
+	"a building":    {region.KindWay, "building=yes", true, "buildings area z13 kind=building"},
+	"no building":   {region.KindWay, "building=no", true, ""},
+	"an open one":   {region.KindWay, "building=yes", false, ""},
+	"a node of one": {region.KindNode, "building=yes", false, ""},
+	"a tall building": {region.KindWay, "building=yes height=12.4m layer=-1", true,
 		"buildings area z13 height=12 kind=building layer=-1"},
-	"levels": {mapdata.KindWay, "building=yes building:levels=4", true,
+	"levels": {region.KindWay, "building=yes building:levels=4", true,
 		"buildings area z13 height=14 kind=building"},
-	"absurd heights": {mapdata.KindWay, "building=yes height=1e9 min_height=NaN layer=x", true,
+	"absurd heights": {region.KindWay, "building=yes height=1e9 min_height=NaN layer=x", true,
 		"buildings area z13 kind=building"},
-	"a part": {mapdata.KindWay, "building:part=yes min_height=3", true,
+	"a part": {region.KindWay, "building:part=yes min_height=3", true,
 		"buildings area z14 kind=building_part min_height=3"},
-	"a school's building": {mapdata.KindWay, "building=school amenity=school name=X", true,
+	"a school's building": {region.KindWay, "building=school amenity=school name=X", true,
 		"buildings area z13 kind=building; " +
 			"pois point z14 n14 kind=school min_zoom=16"},
-	"a school without a name": {mapdata.KindRelation, "amenity=school", true, "landuse area z2 kind=school"},
-	"a motorway": {mapdata.KindWay, "highway=motorway oneway=yes ref=I+95;DE+1 bridge=viaduct", false,
+	"a school without a name": {region.KindRelation, "amenity=school", true, "landuse area z2 kind=school"},
+	"a motorway": {region.KindWay, "highway=motorway oneway=yes ref=I+95;DE+1 bridge=viaduct", false,
 		"roads line z3 n11 " +
 			"is_bridge=true@12 kind=highway kind_detail=motorway min_zoom=4 network=US:I@7 oneway=yes@14 ref=I 95;DE 1@7 " +
 			"shield_text=95@7 shield_text_length=2@7"},
-	"a slip road": {mapdata.KindWay, "highway=primary_link tunnel=yes bridge=no", false,
+	"a slip road": {region.KindWay, "highway=primary_link tunnel=yes bridge=no", false,
 		"roads line z9 n13 is_link=true is_tunnel=true@12 kind=major_road kind_detail=primary_link min_zoom=10"},
-	"another network": {mapdata.KindWay, "highway=tertiary ref=D+12", false,
+	"another network": {region.KindWay, "highway=tertiary ref=D+12", false,
 		"roads line z9 n12 kind=major_road " +
 			"kind_detail=tertiary min_zoom=10 network=other@12 ref=D 12@12 shield_text=D12@12 shield_text_length=3@12"},
-	"a numbered road": {mapdata.KindWay, "highway=trunk ref=US+13+Business", false, "roads line z6 n11 kind=major_road " +
+	"a numbered road": {region.KindWay, "highway=trunk ref=US+13+Business", false, "roads line z6 n11 kind=major_road " +
 		"kind_detail=trunk min_zoom=7 network=US@8 ref=US 13 Business@8 shield_text=13Business@8 shield_text_length=10@8"},
-	"fields, as once": {mapdata.KindWay, "landuse=farm", true, "landuse area z2 kind=farmland"},
-	"a sidewalk": {mapdata.KindWay, "highway=footway footway=sidewalk oneway=no", false,
+	"fields, as once": {region.KindWay, "landuse=farm", true, "landuse area z2 kind=farmland"},
+	"a sidewalk": {region.KindWay, "highway=footway footway=sidewalk oneway=no", false,
 		"roads line z14 n14 kind=path kind_detail=sidewalk min_zoom=15"},
-	"a planned road": {mapdata.KindWay, "highway=proposed", false, ""},
-	"a square": {mapdata.KindWay, "highway=pedestrian area=yes name=X", true,
+	"a planned road": {region.KindWay, "highway=proposed", false, ""},
+	"a square": {region.KindWay, "highway=pedestrian area=yes name=X", true,
 		"landuse area z2 kind=pedestrian"},
-	"a railway": {mapdata.KindWay, "railway=rail", false, "roads line z11 n14 kind=rail min_zoom=12"},
-	"a siding": {mapdata.KindWay, "railway=rail service=siding", false,
+	"a railway": {region.KindWay, "railway=rail", false, "roads line z11 n14 kind=rail min_zoom=12"},
+	"a siding": {region.KindWay, "railway=rail service=siding", false,
 		"roads line z13 n14 kind=rail min_zoom=14 service=siding"},
-	"a ferry": {mapdata.KindWay, "route=ferry", false, "roads line z8 n12 kind=ferry min_zoom=9"},
-	"a runway": {mapdata.KindWay, "aeroway=runway", false,
+	"a ferry": {region.KindWay, "route=ferry", false, "roads line z8 n12 kind=ferry min_zoom=9"},
+	"a runway": {region.KindWay, "aeroway=runway", false,
 		"roads line z9 n14 kind=aeroway kind_detail=runway min_zoom=10"},
-	"a lift": {mapdata.KindWay, "aerialway=chair_lift", false,
+	"a lift": {region.KindWay, "aerialway=chair_lift", false,
 		"roads line z11 n14 kind=aerialway min_zoom=12"},
-	"a pier": {mapdata.KindWay, "man_made=pier", false,
+	"a pier": {region.KindWay, "man_made=pier", false,
 		"roads line z13 n14 kind=pier kind_detail=pier min_zoom=14"},
-	"a wide one": {mapdata.KindWay, "man_made=pier", true, "landuse area z2 kind=pier"},
-	"a pond": {mapdata.KindWay, "natural=water water=pond intermittent=yes", true,
+	"a wide one": {region.KindWay, "man_made=pier", true, "landuse area z2 kind=pier"},
+	"a pond": {region.KindWay, "natural=water water=pond intermittent=yes", true,
 		"water area z0 intermittent=true kind=water kind_detail=lake"},
-	"a lake": {mapdata.KindRelation, "natural=water water=lake name=X", true,
+	"a lake": {region.KindRelation, "natural=water water=lake name=X", true,
 		"water area z0 kind=lake kind_detail=lake; water point z3 n3 kind=lake"},
-	"a reservoir": {mapdata.KindWay, "landuse=reservoir", true,
+	"a reservoir": {region.KindWay, "landuse=reservoir", true,
 		"water area z0 kind=water kind_detail=reservoir reservoir=true"},
-	"a pool": {mapdata.KindWay, "leisure=swimming_pool", true, "water area z14 kind=other"},
-	"a stream": {mapdata.KindWay, "waterway=stream tunnel=culvert layer=-1", false,
+	"a pool": {region.KindWay, "leisure=swimming_pool", true, "water area z14 kind=other"},
+	"a stream": {region.KindWay, "waterway=stream tunnel=culvert layer=-1", false,
 		"water line z13 n13 kind=water kind_detail=stream layer=-1 tunnel=culvert"},
-	"a river": {mapdata.KindWay, "waterway=river bridge=aqueduct", false,
+	"a river": {region.KindWay, "waterway=river bridge=aqueduct", false,
 		"water line z9 n11 bridge=aqueduct@12 kind=water kind_detail=river"},
-	"a dam":      {mapdata.KindWay, "waterway=dam", false, ""},
-	"a bay":      {mapdata.KindNode, "natural=bay name=X", false, "water point z3 n3 kind=other"},
-	"a wide bay": {mapdata.KindRelation, "natural=bay name=X", true, "water point z3 n3 kind=other"},
-	"a wood":     {mapdata.KindRelation, "natural=wood", true, "landuse area z2 kind=wood"},
-	"a reserve": {mapdata.KindRelation, "boundary=protected_area leisure=nature_reserve name=X", true,
+	"a dam":      {region.KindWay, "waterway=dam", false, ""},
+	"a bay":      {region.KindNode, "natural=bay name=X", false, "water point z3 n3 kind=other"},
+	"a wide bay": {region.KindRelation, "natural=bay name=X", true, "water point z3 n3 kind=other"},
+	"a wood":     {region.KindRelation, "natural=wood", true, "landuse area z2 kind=wood"},
+	"a reserve": {region.KindRelation, "boundary=protected_area leisure=nature_reserve name=X", true,
 		"landuse area z2 kind=nature_reserve; pois point z13 n13 kind=nature_reserve min_zoom=14"},
-	"a park's": {mapdata.KindRelation, "boundary=national_park name=X", true,
+	"a park's": {region.KindRelation, "boundary=national_park name=X", true,
 		"landuse area z2 kind=national_park; pois point z11 n11 kind=national_park min_zoom=12"},
-	"a tree":  {mapdata.KindNode, "natural=tree", false, ""},
-	"a bench": {mapdata.KindNode, "amenity=bench", false, "pois point z14 n14 kind=bench min_zoom=17"},
-	"a cafe": {mapdata.KindNode, "amenity=cafe name=X cuisine=cake", false,
+	"a tree":  {region.KindNode, "natural=tree", false, ""},
+	"a bench": {region.KindNode, "amenity=bench", false, "pois point z14 n14 kind=bench min_zoom=17"},
+	"a cafe": {region.KindNode, "amenity=cafe name=X cuisine=cake", false,
 		"pois point z14 n14 cuisine=cake kind=cafe min_zoom=16"},
-	"not listed": {mapdata.KindNode, "amenity=restaurant name=X", false, ""},
-	"two kinds": {mapdata.KindNode, "shop=bakery amenity=restaurant", false,
+	"not listed": {region.KindNode, "amenity=restaurant name=X", false, ""},
+	"two kinds": {region.KindNode, "shop=bakery amenity=restaurant", false,
 		"pois point z14 n14 kind=bakery min_zoom=16"},
-	"an airport": {mapdata.KindNode, "aeroway=aerodrome iata=WIL name=X", false,
+	"an airport": {region.KindNode, "aeroway=aerodrome iata=WIL name=X", false,
 		"pois point z11 n11 iata=WIL kind=aerodrome min_zoom=12"},
-	"a naval base": {mapdata.KindWay, "landuse=military military=naval_base name=X", true,
+	"a naval base": {region.KindWay, "landuse=military military=naval_base name=X", true,
 		"landuse area z2 kind=military; " +
 			"pois point z14 n14 kind=naval_base min_zoom=16"},
-	"a bus stop": {mapdata.KindNode, "highway=bus_stop", false,
+	"a bus stop": {region.KindNode, "highway=bus_stop", false,
 		"pois point z14 n14 kind=bus_stop min_zoom=18"},
-	"a capital": {mapdata.KindNode, "place=town capital=4 population=39,403 name=Dover", false,
+	"a capital": {region.KindNode, "place=town capital=4 population=39,403 name=Dover", false,
 		"places point z6 n6 capital=4 kind=locality kind_detail=town min_zoom=7 population=39403 population_rank=7"},
-	"a city": {mapdata.KindNode, "place=city population=1500000 name=X", false,
+	"a city": {region.KindNode, "place=city population=1500000 name=X", false,
 		"places point z4 n4 kind=locality kind_detail=city min_zoom=5 population=1500000 population_rank=12"},
-	"not counted": {mapdata.KindNode, "place=village population=many name=X", false,
+	"not counted": {region.KindNode, "place=village population=many name=X", false,
 		"places point z11 n11 kind=locality kind_detail=village min_zoom=12 population=2000 population_rank=4"},
-	"a suburb": {mapdata.KindNode, "place=suburb name=X", false,
+	"a suburb": {region.KindNode, "place=suburb name=X", false,
 		"places point z11 n11 kind=neighbourhood kind_detail=neighbourhood min_zoom=12 population_rank=1"},
-	"a state": {mapdata.KindNode, "place=state name=X", false,
+	"a state": {region.KindNode, "place=state name=X", false,
 		"places point z5 n5 kind=region kind_detail=state min_zoom=6 population_rank=1"},
-	"without name": {mapdata.KindNode, "place=town", false, ""},
+	"without name": {region.KindNode, "place=town", false, ""},
 }
 
 func TestClassify(t *testing.T) {
@@ -154,7 +154,7 @@ func TestClassify(t *testing.T) {
 
 // each calls f with the classes of everything that one tag alone makes, and of the cases above.
 func each(f func(Class)) {
-	all := func(kind mapdata.Kind, tags osm.Tags, area bool) {
+	all := func(kind region.Kind, tags osm.Tags, area bool) {
 		for _, c := range Classify(kind, tags, area) {
 			f(c)
 		}
@@ -164,7 +164,7 @@ func each(f func(Class)) {
 	}
 	for key, values := range landuseKinds {
 		for value := range values {
-			all(mapdata.KindWay, tagsOf(key+"="+value+" name=X"), true)
+			all(region.KindWay, tagsOf(key+"="+value+" name=X"), true)
 		}
 	}
 	for key, values := range map[string][]string{"highway": keys(roadKinds), "railway": keys(railDetails),
@@ -172,9 +172,9 @@ func each(f func(Class)) {
 		"aerialway": keys(aerialways)} {
 		for _, value := range values {
 			tags := tagsOf(key + "=" + value + " natural=water name=X ref=1 population=5")
-			all(mapdata.KindNode, tags, false)
-			all(mapdata.KindWay, tags[:1], false)
-			all(mapdata.KindWay, tags, true)
+			all(region.KindNode, tags, false)
+			all(region.KindWay, tags[:1], false)
+			all(region.KindWay, tags, true)
 		}
 	}
 	for level := range 12 {
@@ -260,7 +260,7 @@ func BenchmarkClassify(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, c := range Classify(mapdata.KindWay, tags, name == "building") {
+				for _, c := range Classify(region.KindWay, tags, name == "building") {
 					c.Encode()
 				}
 			}

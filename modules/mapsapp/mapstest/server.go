@@ -21,7 +21,7 @@ import (
 
 	// The modules that a Caddyfile of a test may name.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
 )
 
@@ -90,7 +90,7 @@ func (s *Server) With(t testing.TB) *Server {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}

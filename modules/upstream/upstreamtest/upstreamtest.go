@@ -16,8 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
@@ -176,7 +175,7 @@ func CheckSilent(t *testing.T, u *Upstream, a mapstest.Response) {
 // Unreachable is the URL of a port at which nobody listens.
 func Unreachable(t testing.TB) string {
 	t.Helper()
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +198,7 @@ func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
 		}
 	})
 	host := strings.TrimPrefix(s.URL, "http://")
-	testpace.Within(t, "until the upstream heard of it", 500*time.Millisecond, func() time.Duration {
+	testkit.Within(t, "until the upstream heard of it", 500*time.Millisecond, func() time.Duration {
 		conn, err := net.Dial("tcp", host)
 		if err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
@@ -84,8 +84,8 @@ func closed(g *geometry.Geometry) bool {
 
 // divide marks what an area does in a square of tiles, down to the tiles that its outline comes through.
 func (r *Raster) divide(area uint32, g *geometry.Geometry, column, row, size int) (err error) {
-	box := boxtree.Box{MinX: r.lons[column], MinY: r.lats[row+size], MaxX: r.lons[column+size], MaxY: r.lats[row]}
-	wide := boxtree.Box{MinX: box.MinX - 1, MinY: box.MinY, MaxX: box.MaxX, MaxY: box.MaxY}
+	box := geo.Box{MinX: r.lons[column], MinY: r.lats[row+size], MaxX: r.lons[column+size], MaxY: r.lats[row]}
+	wide := geo.Box{MinX: box.MinX - 1, MinY: box.MinY, MaxX: box.MaxX, MaxY: box.MaxY}
 	if !g.Box.Overlaps(&wide) {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (r *Raster) divide(area uint32, g *geometry.Geometry, column, row, size int
 }
 
 // comesThrough tells whether an outline comes through a box, or as near as rounding may have moved it.
-func comesThrough(g *geometry.Geometry, box, wide *boxtree.Box) bool {
+func comesThrough(g *geometry.Geometry, box, wide *geo.Box) bool {
 	for line := range g.LinesIn(wide) {
 		for i := 1; i < len(line); i++ {
 			a, b := line[i-1], line[i]

@@ -9,12 +9,11 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // star is a ring around a middle with some corners, as far as some degrees.
@@ -70,7 +69,7 @@ func at(runs []run, p orb.Point) run {
 // none, and what comes through does.
 func TestRaster(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
-	for i := range testsize.Some(40) {
+	for i := range testkit.Some(40) {
 		middle := orb.Point{rng.Float64()*340 - 170, rng.Float64()*150 - 75}
 		degrees := []float64{0.01, 0.2, 2, 9}[i%4]
 		var areas []geometry.Geometry
@@ -123,7 +122,7 @@ func testTouches(t *testing.T, areas []geometry.Geometry, r run) {
 	t.Helper()
 	e := tileEdges()
 	row, from, to := r.from/across, r.from%across, (r.to-1)%across
-	box := boxtree.Box{MinX: e.lons[from] - 9, MinY: e.lats[row+1] - 9, MaxX: e.lons[to+1] + 9, MaxY: e.lats[row] + 9}
+	box := geo.Box{MinX: e.lons[from] - 9, MinY: e.lats[row+1] - 9, MaxX: e.lons[to+1] + 9, MaxY: e.lats[row] + 9}
 	for _, n := range r.crossing {
 		near := false
 		for line := range areas[n].Lines {
@@ -138,7 +137,7 @@ func testTouches(t *testing.T, areas []geometry.Geometry, r run) {
 
 // TestEverywhere: areas that reach across the antimeridian, around a pole or all over the Earth, in bounded time.
 func TestEverywhere(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	box := func(west, south, east, north float64) orb.Polygon {
 		return orb.Polygon{orb.Bound{Min: orb.Point{west, south}, Max: orb.Point{east, north}}.ToRing()}
 	}
@@ -158,7 +157,7 @@ func TestEverywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, _ := geometry.New(c.area)
 			var runs []run
-			testpace.Work(t, "finding the contexts", c.atMost, func() { runs = raster(t, g) })
+			testkit.Work(t, "finding the contexts", c.atMost, func() { runs = raster(t, g) })
 			rng := rand.New(rand.NewPCG(1, 2))
 			for range 3000 {
 				p := orb.Point{rng.Float64()*360 - 180, rng.Float64()*180 - 90}

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -25,7 +25,7 @@ type Writer struct {
 	placeNumbers map[placefile.Place]uint32
 
 	// The features of the block that is being filled, as placefile.AppendRecord makes them:
-	boxes   [placefile.Fanout]boxtree.Box
+	boxes   [placefile.Fanout]geo.Box
 	filling [placefile.Fanout][]byte
 	corners [placefile.Fanout]int
 
@@ -35,7 +35,7 @@ type Writer struct {
 	items   *scratch.Array[byte]
 	settled *scratch.Array[placefile.Settlement]
 	treeEnd int // of the settlements of complete trees
-	levels  *scratch.Array[boxtree.Box]
+	levels  *scratch.Array[geo.Box]
 
 	contexts *table
 	runs     *scratch.Array[placefile.Run]
@@ -49,7 +49,7 @@ func New(dir *scratch.Dir) (*Writer, error) {
 		blocks: scratch.NewArray[placefile.Block](dir, "blocks"), records: scratch.NewArray[byte](dir, "records"),
 		leaves: scratch.NewArray[placefile.Leaf](dir, "leaves"), items: scratch.NewArray[byte](dir, "items"),
 		placeNumbers: map[placefile.Place]uint32{},
-		levels:       scratch.NewArray[boxtree.Box](dir, "levels"), runs: scratch.NewArray[placefile.Run](dir, "runs"),
+		levels:       scratch.NewArray[geo.Box](dir, "levels"), runs: scratch.NewArray[placefile.Run](dir, "runs"),
 		settled: scratch.NewArray[placefile.Settlement](dir, "settled"),
 		nearby:  scratch.NewArray[placefile.Run](dir, "nearby"),
 	}
