@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/region"
+	regionfile "github.com/mapsedge/caddy-maps/internal/region"
 	regionfile "github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -52,7 +52,7 @@ func newProfileTraces(t *testing.T, n int) *profileTraces {
 	car, foot := p.networks[matching.Car], p.networks[matching.Foot]
 	p.collect(car, n, func(s *roadgraph.Edge, line []orb.Point) *profileTrace {
 		oneWay := s.Flags.Has(roadgraph.Forward) && !s.Flags.Has(roadgraph.Backward) && !s.Flags.Has(roadgraph.Roundabout)
-		if !oneWay || s.Class > region.Service || !p.along(foot, line) {
+		if !oneWay || s.Class > regionfile.Service || !p.along(foot, line) {
 			return nil
 		}
 		return &profileTrace{kind: "against a one-way", fits: map[matching.Profile]bool{matching.Foot: true}}

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 // village is a small extract: a road, a house and a shop.
@@ -365,7 +365,7 @@ func TestNoMap(t *testing.T) {
 		for _, s := range info.Sections {
 			sections[i][s.Name] = s.Bytes
 		}
-		if m, err := maptile.Open(f); err != nil || (m == nil) != noMap {
+		if m, err := tiles.Open(f); err != nil || (m == nil) != noMap {
 			t.Errorf("without map %v: %v, %v", noMap, m != nil, err)
 		}
 	}

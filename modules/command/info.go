@@ -14,9 +14,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 func init() { subcommands = append(subcommands, newInfoCmd) }
@@ -99,11 +99,11 @@ type mapPart struct {
 
 // mapOf finds the map of a region file.
 func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
-	m, err := maptile.Open(file)
+	m, err := tiles.Open(file)
 	if m == nil || err != nil {
 		return nil, err
 	}
-	part := &mapPart{MaxZoom: maptile.MaxZoom}
+	part := &mapPart{MaxZoom: tiles.MaxZoom}
 	for _, section := range info.Sections {
 		if strings.HasPrefix(section.Name, "map.") {
 			part.Bytes += section.Bytes

@@ -9,9 +9,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/tileexport"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 )
 
 func init() { subcommands = append(subcommands, newTilesCmd) }
@@ -34,8 +34,8 @@ zooms from the tiles of the highest.`,
   caddy maps tiles delaware.region --output overview.pmtiles --max-zoom 10`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if maxZoom < 0 || maxZoom > maptile.MaxZoom {
-				return fmt.Errorf("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, maptile.MaxZoom)
+			if maxZoom < 0 || maxZoom > tiles.MaxZoom {
+				return fmt.Errorf("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, tiles.MaxZoom)
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
@@ -46,7 +46,7 @@ zooms from the tiles of the highest.`,
 			defer file.Release()
 			show := newProgress(cmd.ErrOrStderr())
 			name := filepath.Base(args[0])
-			tiles, err := tileexport.Write(ctx, file, tileexport.Options{
+			tiles, err := pmtiles.Export(ctx, file, pmtiles.ExportOptions{
 				Output: output, Name: strings.TrimSuffix(name, filepath.Ext(name)), MaxZoom: uint8(maxZoom),
 				Progress: show.update,
 			})

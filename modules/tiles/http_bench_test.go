@@ -18,10 +18,10 @@ import (
 	orbtile "github.com/paulmach/orb/maptile"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
-	"github.com/mapsedge/caddy-maps/internal/tileexport"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
@@ -154,8 +154,8 @@ func servePMTiles(b *testing.B, program, path string) (address string) {
 		b.Fatal(err)
 	}
 	defer file.Release()
-	if _, err := tileexport.Write(b.Context(), file,
-		tileexport.Options{Output: filepath.Join(dir, "delaware.pmtiles"), MaxZoom: 14}); err != nil {
+	if _, err := pmtiles.Export(b.Context(), file,
+		pmtiles.ExportOptions{Output: filepath.Join(dir, "delaware.pmtiles"), MaxZoom: 14}); err != nil {
 		b.Fatal(err)
 	}
 	address, release, err := testkit.ReservePort()
@@ -187,7 +187,7 @@ func servePMTiles(b *testing.B, program, path string) (address string) {
 // tileOf is a tile as it is sent.
 func tileOf(b *testing.B, file *region.File, path string) []byte {
 	b.Helper()
-	m, err := maptile.Open(file)
+	m, err := tiles.Open(file)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/accept"
 	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/maptile/network"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/tilecache"
+	"github.com/mapsedge/caddy-maps/internal/tiles/network"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 

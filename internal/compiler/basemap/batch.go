@@ -8,10 +8,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // batch has the pieces of some objects.
@@ -59,7 +59,7 @@ type piece struct {
 	key    uint64 // see placed
 	tile   mapfile.Tile
 	zoom   uint8 // from which it is shown
-	bounds geom.Rect
+	bounds clip.Rect
 	shape  span // in the batch, see mapfile.AppendShape
 }
 
@@ -171,7 +171,7 @@ func (b *batch) Way(w *osm.Way) {
 func (b *batch) lines(w *osm.Way, class *class, names span) {
 	for from, to := range w.Parts {
 		b.points = appendProjected(b.points[:0], w.Coords[from:to])
-		b.draw(region.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []geom.Line{b.points}})
+		b.draw(region.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []clip.Line{b.points}})
 	}
 }
 
@@ -209,7 +209,7 @@ func (b *batch) Area(a *osm.Area) {
 }
 
 // rings projects the rings of some polygons, which hold until the next object.
-func (b *batch) rings(polygons []osm.Polygon) (rings []geom.Ring) {
+func (b *batch) rings(polygons []osm.Polygon) (rings []clip.Ring) {
 	b.points = b.points[:0]
 	for _, ring := range slices.Concat(polygons...) {
 		from := len(b.points)

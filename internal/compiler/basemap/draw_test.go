@@ -14,11 +14,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // watcher is a Consumer that writes down what is drawn in the cells.

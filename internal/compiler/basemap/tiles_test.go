@@ -17,12 +17,12 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // decode reads a tile as clients do.
@@ -146,15 +146,15 @@ func checkGeometry(f *geojson.Feature) error {
 }
 
 // polygonsOf returns the polygons of a geometry.
-func polygonsOf(g orb.Geometry) (polygons []geom.Polygon) {
+func polygonsOf(g orb.Geometry) (polygons []clip.Polygon) {
 	all, _ := g.(orb.MultiPolygon)
 	if p, ok := g.(orb.Polygon); ok {
 		all = append(all, p)
 	}
 	for _, p := range all {
-		var polygon geom.Polygon
+		var polygon clip.Polygon
 		for _, ring := range p {
-			var out geom.Ring
+			var out clip.Ring
 			for _, at := range ring[:len(ring)-1] {
 				out = append(out, geo.Projected{X: int32(at[0]), Y: int32(at[1])})
 			}
@@ -168,7 +168,7 @@ func polygonsOf(g orb.Geometry) (polygons []geom.Polygon) {
 // checkGround returns an error unless land and ocean together are the whole tile with its buffer: what they do not
 // cover would be neither, and what both cover would be missing here too, where areas that lie on each other vanish.
 func checkGround(layers mvt.Layers) error {
-	var ground []geom.Polygon
+	var ground []clip.Polygon
 	for _, l := range layers {
 		for _, f := range l.Features {
 			if kind := f.Properties["kind"]; kind == "earth" || kind == "ocean" {
@@ -177,8 +177,8 @@ func checkGround(layers mvt.Layers) error {
 		}
 	}
 	const side = mapfile.Extent + 2*mapfile.Buffer
-	whole := geom.Simple(tilestest.RandomRings(ground))
-	if len(whole) != 1 || len(whole[0]) != 1 || geom.Area2(whole[0][0]) != 2*side*side {
+	whole := clip.Simple(tilestest.RandomRings(ground))
+	if len(whole) != 1 || len(whole[0]) != 1 || clip.Area2(whole[0][0]) != 2*side*side {
 		return fmt.Errorf("land and ocean are %d polygons, which are not the tile", len(whole))
 	}
 	return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 const (
@@ -117,11 +117,11 @@ func (c *Consumer) Finish(ctx context.Context) error { return c.pieces.Sort(ctx)
 // tile is the coast of a cell. Where no coast reaches its border, what is around is unknown to it.
 func (c *Consumer) tile(cell uint32) *tile {
 	at := cellTile(cell)
-	var pieces []geom.Line
+	var pieces []clip.Line
 	for i, _ := c.pieces.Find(uint64(cell)); i < c.pieces.Len() && c.pieces.Key(i) == uint64(cell); i++ {
 		r := mapfile.NewReader(at, c.pieces.Read(i).Rest)
 		p := r.Points(nil)
-		if !slices.ContainsFunc(pieces, func(o geom.Line) bool { return slices.Equal(o, p) }) { // some are there twice
+		if !slices.ContainsFunc(pieces, func(o clip.Line) bool { return slices.Equal(o, p) }) { // some are there twice
 			pieces = append(pieces, p)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // delaware reads the coast of the extract, and the cells that it covers.
@@ -106,7 +106,7 @@ func TestDelaware(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	from, to := geo.Project(orb.Point{-75.65, 39.8}), geo.Project(orb.Point{-75.02, 38.46})
-	type areas struct{ land, ocean []geom.Polygon }
+	type areas struct{ land, ocean []clip.Polygon }
 	tiles := map[uint32]areas{}
 	lands, oceans, wrong := 0, 0, 0
 	for lands+oceans < testkit.Some(10_000) {

@@ -14,10 +14,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 type (
@@ -130,7 +130,7 @@ func in(t testing.TB, m *Map, z uint8, p geo.Projected) (land bool) {
 }
 
 // holds says whether a position is on land, and fails if it is both, or neither.
-func holds(t testing.TB, land, ocean []geom.Polygon, p geo.Projected) bool {
+func holds(t testing.TB, land, ocean []clip.Polygon, p geo.Projected) bool {
 	t.Helper()
 	on := tilestest.RingHolds(tilestest.RandomRings(land), p)
 	if on == tilestest.RingHolds(tilestest.RandomRings(ocean), p) {
@@ -140,14 +140,14 @@ func holds(t testing.TB, land, ocean []geom.Polygon, p geo.Projected) bool {
 }
 
 // checkTile returns a tile, which land and ocean fill and do not leave.
-func checkTile(t testing.TB, m *Map, at mapfile.Tile) (land, ocean []geom.Polygon) {
+func checkTile(t testing.TB, m *Map, at mapfile.Tile) (land, ocean []clip.Polygon) {
 	t.Helper()
 	land, ocean = m.Tile(at)
 	box := at.Rect()
 	sum := int64(0)
 	for _, p := range slices.Concat(land, ocean) {
 		for i, r := range p {
-			a := geom.Area2(r)
+			a := clip.Area2(r)
 			if sum += a; i == 0 != (a > 0) {
 				t.Errorf("%v: ring %d of a polygon has the area %d", at, i, a)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geo/country"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // flood decides which of the known cells that no coast crosses are land.

@@ -2,8 +2,8 @@ package coast
 
 import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // split cuts a line at the borders of the tiles of a zoom, and yields the pieces in order. Each crossing becomes a
@@ -45,7 +45,7 @@ func cutColumns(line []geo.Projected, shift uint8) []geo.Projected {
 		if i > 0 {
 			a := line[i-1]
 			for x := next(a.X, b.X, shift); x != b.X; x = next(x, b.X, shift) {
-				out = append(out, geo.Projected{X: geom.Between(a.X, a.Y, b.X, b.Y, x), Y: x})
+				out = append(out, geo.Projected{X: clip.Between(a.X, a.Y, b.X, b.Y, x), Y: x})
 			}
 		}
 		out = append(out, geo.Projected{X: b.Y, Y: b.X})

@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile that is put
@@ -29,13 +29,13 @@ func TestQuarters(t *testing.T) {
 		point := rapid.Custom(func(t *rapid.T) geo.Projected {
 			return geo.Projected{X: coordinate(s.Min.X).Draw(t, "x"), Y: coordinate(s.Min.Y).Draw(t, "y")}
 		})
-		var rings []geom.Ring
+		var rings []clip.Ring
 		for _, r := range rapid.SliceOfN(rapid.SliceOfN(point, 3, 10), 1, 4).Draw(t, "rings") {
 			rings = append(rings, r)
 		}
-		rings = tilestest.RandomRings(geom.Simple(rings))
+		rings = tilestest.RandomRings(clip.Simple(rings))
 		cut := func(at mapfile.Tile) *tile {
-			var pieces []geom.Line
+			var pieces []clip.Line
 			for _, r := range rings {
 				line := append(slices.Clone(r), r[0])
 				slices.Reverse(line)
@@ -90,7 +90,7 @@ func TestSettle(t *testing.T) {
 			return geo.Projected{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
 				Y: s.Min.Y + size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
 		})
-		var pieces []geom.Line
+		var pieces []clip.Line
 		for _, p := range rapid.SliceOfN(rapid.SliceOfN(point, 2, 8), 0, 8).Draw(t, "pieces") {
 			if p = slices.Compact(p); len(p) > 1 {
 				pieces = append(pieces, p)
@@ -110,19 +110,19 @@ func TestSettle(t *testing.T) {
 func TestSimplify(t *testing.T) {
 	const z = 6
 	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(geo.WorldBits-12-z)
-	ring := func(steps int32) geom.Ring {
+	ring := func(steps int32) clip.Ring {
 		m, size := geo.Projected{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
-		return geom.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
+		return clip.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
 	}
 	at := func(x, y int32) geo.Projected { return geo.Projected{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
-	shape := mapfile.Shape{Lines: []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
-		Rings: []geom.Ring{ring(5), ring(50)}}
+	shape := mapfile.Shape{Lines: []clip.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
+		Rings: []clip.Ring{ring(5), ring(50)}}
 	out := (&tile{s, shape, false}).simplify(z)
-	want := geom.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
+	want := clip.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
 	if len(out.Lines) != 1 || !slices.Equal(out.Lines[0], want) {
 		t.Errorf("the line is %v, not %v", out.Lines, want)
 	}
-	if len(out.Rings) != 1 || geom.Area2(out.Rings[0]) != geom.Area2(ring(50)) {
+	if len(out.Rings) != 1 || clip.Area2(out.Rings[0]) != clip.Area2(ring(50)) {
 		t.Errorf("of a small and a large island %v is left", out.Rings)
 	}
 	if same := (&tile{s, shape, false}).simplify(cellZoom); len(same.Rings) != 2 || len(same.Lines[0]) != 5 {

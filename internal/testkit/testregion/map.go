@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 // BuildMap compiles the map of an extract, and nothing else, with some bytes of memory, and returns the region file.
@@ -52,14 +52,14 @@ func BuildMapCounting(t testing.TB, extractPath string, memory int64) (path stri
 }
 
 // OpenMap opens the map of a region file until the end of the test.
-func OpenMap(t testing.TB, path string) (*region.File, *maptile.Map) {
+func OpenMap(t testing.TB, path string) (*region.File, *tiles.Map) {
 	t.Helper()
 	f, err := region.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Release)
-	m, err := maptile.Open(f)
+	m, err := tiles.Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 )
 
 // CheckRings returns what is wrong with the first bad ring: one that crosses or touches itself, has a spike, goes the wrong
 // way round, crosses another ring or has a stretch in common with it; a hole that is not in its outer ring or touches
 // it more than once; or a polygon without a ring. It compares all edges with each other.
-func CheckRings(polygons []geom.Polygon) error {
+func CheckRings(polygons []clip.Polygon) error {
 	var edges []edge
 	for pi, p := range polygons {
 		if len(p) == 0 {
@@ -30,7 +30,7 @@ func CheckRings(polygons []geom.Polygon) error {
 				continue
 			}
 			for _, a := range ring {
-				if !on(p[0], a) && !RingHolds([]geom.Ring{p[0]}, a) {
+				if !on(p[0], a) && !RingHolds([]clip.Ring{p[0]}, a) {
 					return fmt.Errorf("ring %d of polygon %d leaves its outer ring at %v", ri, pi, a)
 				}
 			}
@@ -108,7 +108,7 @@ func (e edge) misses(o edge) bool {
 }
 
 // RingHolds reports whether a position lies in the rings by the even-odd rule. On an edge the answer is either.
-func RingHolds(rings []geom.Ring, p geo.Projected) bool {
+func RingHolds(rings []clip.Ring, p geo.Projected) bool {
 	in := false
 	for _, r := range rings {
 		for i, a := range r {
@@ -128,7 +128,7 @@ func RingHolds(rings []geom.Ring, p geo.Projected) bool {
 }
 
 // NearRing reports whether a position lies at most so many units from an edge of the rings.
-func NearRing(rings []geom.Ring, p geo.Projected, units float64) bool {
+func NearRing(rings []clip.Ring, p geo.Projected, units float64) bool {
 	for _, r := range rings {
 		for i, a := range r {
 			if distance(a, r[(i+1)%len(r)], p) <= units {
@@ -140,15 +140,15 @@ func NearRing(rings []geom.Ring, p geo.Projected, units float64) bool {
 }
 
 // RandomRings returns the rings of all polygons.
-func RandomRings(polygons []geom.Polygon) []geom.Ring {
-	var rings []geom.Ring
+func RandomRings(polygons []clip.Polygon) []clip.Ring {
+	var rings []clip.Ring
 	for _, p := range polygons {
 		rings = append(rings, p...)
 	}
 	return rings
 }
 
-func on(r geom.Ring, p geo.Projected) bool {
+func on(r clip.Ring, p geo.Projected) bool {
 	for i, a := range r {
 		if between(a, r[(i+1)%len(r)], p) {
 			return true
@@ -174,7 +174,7 @@ func side(a, b, p geo.Projected) int {
 	return 0
 }
 
-func area2(r geom.Ring) int64 {
+func area2(r clip.Ring) int64 {
 	var sum int64
 	for i, a := range r {
 		b := r[(i+1)%len(r)]

@@ -17,7 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
-	"github.com/mapsedge/caddy-maps/internal/tileexport"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 )
 
 // village compiles the drawn village, changed by replacing one text with another.
@@ -47,8 +47,8 @@ func village(t *testing.T, from, to string) *region.File {
 func tilesOf(t *testing.T, file *region.File) map[tilestest.Tile][]byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "village.pmtiles")
-	options := tileexport.Options{Output: path, Name: "village", MaxZoom: 15}
-	if _, err := tileexport.Write(t.Context(), file, options); err != nil {
+	options := pmtiles.ExportOptions{Output: path, Name: "village", MaxZoom: 15}
+	if _, err := pmtiles.Export(t.Context(), file, options); err != nil {
 		t.Fatal(err)
 	}
 	return tilestest.ReadPMTiles(t, path).Tiles
