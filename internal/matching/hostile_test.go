@@ -2,200 +2,38 @@ package matching_test
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"testing"
-	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
-// network is the sections of a road network, as they are in a region file.
-type network struct {
-	baseEdges []roadgraph.BaseEdge
-	shape     []uint32
-	turns     []uint32
-	states    []roadgraph.State
-	roads     []roadgraph.Road
-	kinds     []roadgraph.Kind
-	leaves    []roadgraph.Leaf
-	groups    []uint32
-	boxes     []geo.Box
-	names     []byte
-}
-
-// everything is a box that holds all positions.
-var everything = geo.Box{MinX: math.MinInt32, MinY: math.MinInt32, MaxX: math.MaxInt32, MaxY: math.MaxInt32}
-
-func section[T any](tb testing.TB, f *region.File, name string) []T {
-	tb.Helper()
-	v, err := region.Section[T](f, name)
-	if err != nil {
-		tb.Fatal(err)
+// FuzzHostileRegion matches on crafted files with correct checksums: each request ends in an answer or in an error that
+// becomes a 503.
+func FuzzHostileRegion(f *testing.F) {
+	var town roadgraphtest.Town
+	crossed(&town, 41, 100)
+	path := roadgraphtest.Compile(f, &town.Data).Path()
+	trail := newNoise(4, 15)
+	requests := []*matching.Request{
+		{Points: trail.along(20, -1900, 0, 1900, 0, 1900, 1500, 0, 1500), Details: true},
+		{Points: trail.along(700, -1900, 0, 1900, 0, -1900, 1500, 0, 1500), Details: true, MaxRadius: 300},
 	}
-	return slices.Clone(v.All())
-}
-
-// networkOf copies the network of a town.
-func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
-	tb.Helper()
-	f := roadgraphtest.Compile(tb, d)
-	return &network{
-		section[roadgraph.BaseEdge](tb, f, roadgraph.BaseEdgesSection), section[uint32](tb, f, roadgraph.ShapeSection),
-		section[uint32](tb, f, roadgraph.TurnsSection), section[roadgraph.State](tb, f, roadgraph.StatesSection),
-		section[roadgraph.Road](tb, f, roadgraph.RoadsSection),
-		section[roadgraph.Kind](tb, f, roadgraph.KindsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
-		section[uint32](tb, f, roadgraph.Indexes[0].Groups),
-		section[geo.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
-	}
-}
-
-// open writes the sections to a file with checksums as they should be, and opens it.
-func (n *network) open(tb testing.TB) *roadgraph.Graph {
-	tb.Helper()
-	var w region.Writer
-	region.Add(&w, roadgraph.BaseEdgesSection, n.baseEdges)
-	region.Add(&w, roadgraph.ShapeSection, n.shape)
-	region.Add(&w, roadgraph.TurnsSection, n.turns)
-	region.Add(&w, roadgraph.StatesSection, n.states)
-	region.Add(&w, roadgraph.RoadsSection, n.roads)
-	region.Add(&w, roadgraph.KindsSection, n.kinds)
-	region.Add(&w, roadgraph.Indexes[0].Leaves, n.leaves)
-	region.Add(&w, roadgraph.Indexes[0].Groups, n.groups)
-	region.Add(&w, roadgraph.Indexes[0].Boxes, n.boxes)
-	region.Add(&w, roadgraph.NamesSection, n.names)
-	path := filepath.Join(tb.TempDir(), "hostile.region")
-	if err := w.Commit(tb.Context(), path, region.Meta{}); err != nil {
-		tb.Fatal(err)
-	}
-	f, err := region.Open(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(f.Release)
-	g, err := roadgraph.Open(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
-}
-
-// index has an index of leaves that are everywhere.
-func (n *network) index(leaves []roadgraph.Leaf) {
-	for i := range leaves {
-		l := &leaves[i]
-		l.MinX, l.MinY, l.MaxX, l.MaxY = 0, 0, roadgraph.BoxSteps, roadgraph.BoxSteps
-	}
-	groups := (len(leaves) + geo.TreeFanout - 1) / geo.TreeFanout
-	tree := geo.NewTree(uint32(groups))
-	n.groups = make([]uint32, groups)
-	n.leaves, n.boxes = leaves, slices.Repeat([]geo.Box{everything}, groups+tree.Boxes())
-}
-
-// TestHostileRegion matches on crafted files with correct checksums: each request ends in bounded time, with bounded
-// memory, in an answer or in an error that becomes a 503.
-func TestHostileRegion(t *testing.T) {
-	const many = 2_000_000
-	for name, change := range map[string]func(n *network){
-		"everything is near": func(n *network) { n.index(slices.Repeat(n.leaves[:1], many)) },
-
-		"edges without end": func(n *network) {
-			last := len(n.baseEdges) - 1
-			n.baseEdges = append(slices.Repeat(n.baseEdges[:1], many/10), n.baseEdges[last])
-			for i := range n.baseEdges[:many/10] {
-				n.baseEdges[i].Flags &^= roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, region.Car)
+	testregion.FuzzHostile(f, path, func(t *testing.T, file *region.File) {
+		networks, err := matching.OpenNetworks(file)
+		if err != nil {
+			return
+		}
+		m := matching.NewLocal(networks, matching.Options{})
+		for _, req := range requests {
+			r, err := m.Match(t.Context(), req)
+			var damage *region.DamageError
+			if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) &&
+				!errors.Is(err, matching.ErrWork) && !errors.Is(err, matching.ErrNoRoute) {
+				t.Errorf("%v, %v", r, err)
 			}
-		},
-
-		"turns without end": func(n *network) {
-			n.turns = nil
-			for i := range uint32(many) {
-				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.baseEdges)-2)}, region.Car, false)
-			}
-			for i := range n.baseEdges {
-				n.baseEdges[i].FirstTurn = uint32(i * (many / len(n.baseEdges)))
-			}
-		},
-
-		"states of states": func(n *network) {
-			arcs := uint32(2 * (len(n.baseEdges) - 1))
-			n.states = slices.Repeat([]roadgraph.State{{Mode: uint32(region.Car), Arc: arcs}}, 4)
-			for i := range n.turns {
-				n.turns[i] = 0
-			}
-			n.turns = slices.Repeat(roadgraph.AppendTurn(nil, 0, roadgraph.Turn{To: arcs + 1}, region.Car, false), len(n.turns))
-		},
-		"a shape without end": func(n *network) {
-			n.shape = append(n.shape, slices.Repeat(n.shape, many/len(n.shape))...)
-			for i := range n.baseEdges {
-				n.baseEdges[i].FirstShape = uint32(i * (len(n.shape) / len(n.baseEdges)))
-				n.baseEdges[i].EndNorth = roadgraph.FarEnd
-			}
-		},
-
-		"lengths without sense": func(n *network) {
-			for i := range n.baseEdges {
-				e := &n.baseEdges[i]
-				e.Length, e.EndNorth, e.EndEast = math.MaxUint32, math.MaxInt16, math.MinInt16
-			}
-		},
-		"roads that are not there": func(n *network) {
-			for i := range n.baseEdges {
-				n.baseEdges[i].Road += uint32(i%2) * math.MaxInt32
-			}
-		},
-		"names without end": func(n *network) {
-			n.names = slices.Repeat([]byte{0xff}, 1<<20)
-			for i := range n.roads {
-				n.roads[i].Name = uint32(1 + 65537*(i%8))
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var town roadgraphtest.Town
-			crossed(&town, 41, 100)
-			n := networkOf(t, &town.Data)
-			change(n)
-			m := matching.New(n.open(t), matching.Options{})
-			trail := newNoise(4, 15)
-			for _, req := range []*matching.Request{
-				{Points: trail.along(20, -1900, 0, 1900, 0, 1900, 1500, 0, 1500), Details: true},
-				{Points: trail.along(700, -1900, 0, 1900, 0, -1900, 1500, 0, 1500), Details: true, MaxRadius: 300},
-				{Points: trail.along(1, 0, 0, 1500, 0)},
-			} {
-				var r *matching.Result
-				var err error
-				began, before := time.Now(), allocated()
-				testkit.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
-					r, err = m.Match(t.Context(), req)
-				})
-				took, memory := time.Since(began), allocated()-before
-				var damage *region.DamageError
-				if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) &&
-					!errors.Is(err, matching.ErrWork) &&
-					!errors.Is(err, matching.ErrNoRoute) {
-					t.Errorf("%v, %v", r, err)
-				}
-				t.Logf("%d points: %v, %d MB, %v", len(req.Points), took, memory>>20, err)
-				if memory > 1<<30 {
-					t.Errorf("%d points took %d MB: %v", len(req.Points), memory>>20, err)
-				}
-			}
-		})
-	}
-}
-
-// allocated is how much memory was taken so far, whatever became of it.
-func allocated() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
+		}
+	})
 }
