@@ -19,24 +19,24 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 )
 
-// documentedSite is the address that docs/clients.md asks.
+// documentedSite is the address that docs/build/clients.md asks.
 const documentedSite = "https://maps.example.com"
 
-// clientBlocks returns the blocks of code of docs/clients.md in a language, in a section of it or in all.
+// clientBlocks returns the blocks of code of docs/build/clients.md in a language, in a section of it or in all.
 func clientBlocks(t *testing.T, section, language string) (blocks []string) {
 	t.Helper()
-	for _, b := range readBlocks(t, "docs/clients.md", language) {
+	for _, b := range readBlocks(t, "docs/build/clients.md", language) {
 		if section == "" || section == b.Heading {
 			blocks = append(blocks, b.Text)
 		}
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("docs/clients.md shows no %s under %s", language, section)
+		t.Fatalf("docs/build/clients.md shows no %s under %s", language, section)
 	}
 	return blocks
 }
 
-// What docs/clients.md shows of the generated clients stands in the programs that .ci/clients runs.
+// What docs/build/clients.md shows of the generated clients stands in the programs that .ci/clients runs.
 func TestClientSnippets(t *testing.T) {
 	for language, files := range map[string]string{"go": "go/*.go", "ts": "typescript/*.ts", "yaml": "go/maps.yaml"} {
 		names, err := filepath.Glob(filepath.Join(root, "clients", files))

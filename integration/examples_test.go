@@ -24,7 +24,7 @@ type example struct {
 
 // Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones,
 // and directives alone, which are tried in a site. `caddy fmt --overwrite` leaves each as it is, so that nobody who
-// follows Caddy's advice to run it gets another configuration. Their upstreams are used as docs/fronting.md says.
+// follows Caddy's advice to run it gets another configuration. Their upstreams are used as docs/run/fronting.md says.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	examples := documentedExamples(t)

@@ -11,7 +11,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	regionfile "github.com/mapsedge/caddy-maps/internal/region"
-	regionfile "github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 

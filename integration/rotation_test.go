@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )

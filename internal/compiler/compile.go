@@ -28,7 +28,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/basemap"
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
@@ -51,7 +51,7 @@ type Options struct {
 	// Output is the region file. A file that is there is replaced, at once and only by a whole one.
 	Output string
 	// Memory is how many bytes of anonymous memory the build may take, whatever the size of the extracts; 0 is
-	// memory.Default. It does not change what is built.
+	// compiler.DefaultMemory. It does not change what is built.
 	Memory int64
 	// Temp is the directory for temporary files; "" is that of the output. They take up to eleven times the extracts.
 	Temp string
@@ -90,8 +90,8 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	if err := files.CheckOutput(opts.Output, opts.Inputs...); err != nil {
 		return nil, err
 	}
-	opts.Memory = cmp.Or(opts.Memory, memory.Default())
-	defer memory.Limit(opts.Memory)()
+	opts.Memory = cmp.Or(opts.Memory, DefaultMemory())
+	defer LimitMemory(opts.Memory)()
 	beside, err := scratch.Open(filepath.Dir(opts.Output), filepath.Base(opts.Output), opts.Memory)
 	if err != nil {
 		return nil, fmt.Errorf("output: %s cannot be written: %w", opts.Output, err)

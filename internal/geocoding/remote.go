@@ -12,7 +12,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -38,7 +37,7 @@ type Found struct {
 // the request asks for, and is near enough; nearest first.
 func (req *Request) Answer(found []Found) *Result {
 	farthest := farthestOf(req.MaxDistance)
-	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return tagging.Normalize(c) != "" })
+	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return placefile.Normalize(c) != "" })
 	return req.remoteResult(found, min(max(req.Size, MinSize), MaxSize), func(f *remote) bool {
 		return f.centimetres <= farthest && (asked && f.matches(req.Categories) || !asked && f.general())
 	})
@@ -93,8 +92,8 @@ func (f *Found) title() string {
 type remote struct {
 	*Found
 	measure
-	kinds []tagging.Kind
-	kind  tagging.Kind // that it is presented as
+	kinds []placefile.Kind
+	kind  placefile.Kind // that it is presented as
 }
 
 // remoteResult is the answer of the objects that are to be kept, at most some.
@@ -111,8 +110,8 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 		if f.measure, known = measureFrom(&o, f.Geometry); !known || f.title() == "" || f.Category == "" {
 			continue
 		}
-		f.kinds = tagging.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
-		f.kinds = tagging.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, tagging.MainKeys)
+		f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
+		f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
 		if len(f.kinds) == 0 {
 			continue
 		}
@@ -141,7 +140,7 @@ func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
 func (f *remote) matches(categories []string) bool {
 	for _, k := range f.kinds {
 		for _, c := range categories {
-			if c = tagging.Normalize(c); c != "" && (tagging.Normalize(k.Key) == c || tagging.Normalize(k.Value) == c) {
+			if c = placefile.Normalize(c); c != "" && (placefile.Normalize(k.Key) == c || placefile.Normalize(k.Value) == c) {
 				f.kind = k
 				return true
 			}
@@ -156,7 +155,7 @@ func (f *remote) general() bool {
 	if f.Name == "" || !f.isArea() {
 		return true
 	}
-	return !slices.ContainsFunc(f.kinds, func(k tagging.Kind) bool {
+	return !slices.ContainsFunc(f.kinds, func(k placefile.Kind) bool {
 		return k.Key == "boundary" || k.Key == "place" &&
 			k.Value != "house"
 	})
@@ -208,7 +207,7 @@ func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 		p.Location = o.Location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != region.KindNode && f.kind.Key == "highway" && tagging.RoadKindOf(f.kind.Value) != tagging.NoStreet {
+	if f.Kind != region.KindNode && f.kind.Key == "highway" && placefile.RoadKindOf(f.kind.Value) != placefile.NoStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer

@@ -12,7 +12,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -40,7 +39,7 @@ type Request struct {
 	// Details asks for Confidence, Duration, Tracepoints and Ways.
 	Details bool
 	// Meter is told of the work done, and may end it. nil does not.
-	Meter admission.Meter
+	Meter trace.Meter
 }
 
 // Result is a matched drive.

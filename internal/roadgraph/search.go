@@ -6,7 +6,6 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/base/heap"
 )
 
@@ -32,6 +31,11 @@ func (c *Costs) Arc(a *Arc) float64 {
 	return c.PerMetre*float64(a.Length)/millimetres + c.PerSecond*float64(a.Duration)/1000
 }
 
+// Meter counts the work of a request, in settled states. An error of Spend ends the search.
+type Meter interface {
+	Spend(work int64) error
+}
+
 // Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over states, or
 // with A* (Hart, Nilsson and Raphael 1968) after SetPotential. Its memory and work grow with the part of the network
 // that it visits, not with the network. It may be used again after Reset, by one goroutine at a time.
@@ -41,7 +45,7 @@ type Search struct {
 	// Work counts the states settled since Begin, and what Spend added. Beyond MaxWork a search ends with ErrWork.
 	Work, MaxWork int64
 	// Meter is told of the work about every meterStep, and may end the search. nil does not.
-	Meter admission.Meter
+	Meter Meter
 
 	graph     *Graph
 	costs     Costs
@@ -206,7 +210,7 @@ func (s *Search) meter(ctx context.Context) error {
 }
 
 // Begin resets the work for the next request. A maxWork of 0 has no limit; meter may be nil.
-func (s *Search) Begin(maxWork int64, meter admission.Meter) {
+func (s *Search) Begin(maxWork int64, meter Meter) {
 	s.Work, s.metered, s.MaxWork, s.Meter = 0, 0, maxWork, meter
 }
 

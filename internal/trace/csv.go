@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 // ParseCSV reads comma-separated values (RFC 4180): a header that names the columns, then a row for each point.
@@ -22,7 +20,7 @@ import (
 // Columns may come in any order and case; others are ignored. An empty or missing cell of time or accuracy means
 // unknown. Rows of empty cells are ignored. The points are appended to dst[:0]; reading stops at the first point beyond
 // max. The error is an *InputError that names line and column, or that of meter, which may be nil.
-func ParseCSV(dst []Point, body []byte, max int, meter admission.Meter) ([]Point, error) {
+func ParseCSV(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	guard := &csvGuard{rest: withoutBOM(body), meter: meter, line: 1}
 	t := table{reader: csv.NewReader(guard), points: collector{points: dst[:0], max: max, name: "csv"}}
 	t.reader.FieldsPerRecord = -1 // rows may be shorter

@@ -3,8 +3,6 @@ package trace
 import (
 	"fmt"
 	"io"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 const (
@@ -20,7 +18,7 @@ const (
 // a row at a line end outside of quotes. Misplaced quotes are refused by encoding/csv.
 type csvGuard struct {
 	rest    []byte
-	meter   admission.Meter
+	meter   Meter
 	stopped error // why the guard ended the table, if it did
 
 	line   int // from 1

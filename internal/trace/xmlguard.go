@@ -8,8 +8,6 @@ import (
 	"io"
 
 	"golang.org/x/net/html/charset"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 const (
@@ -29,7 +27,7 @@ type xmlGuard struct {
 	raw     *bytes.Reader
 	utf8    io.ByteReader // decoded; raw until the document declares an encoding
 	encoded bool          // whether it has
-	meter   admission.Meter
+	meter   Meter
 	stopped error // why the guard stopped, if it did
 
 	read       int
@@ -38,7 +36,7 @@ type xmlGuard struct {
 	attributes int
 }
 
-func newXMLGuard(document []byte, meter admission.Meter) *xmlGuard {
+func newXMLGuard(document []byte, meter Meter) *xmlGuard {
 	raw := bytes.NewReader(document)
 	return &xmlGuard{raw: raw, utf8: raw, meter: meter}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -161,7 +160,7 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 
 // read reads what the extract holds; the caller closes dir.
 func (s *subject) read(ctx context.Context, path string) (err error) {
-	if s.dir, err = scratch.Open(s.temporary, "eval", memory.Default()); err != nil {
+	if s.dir, err = scratch.Open(s.temporary, "eval", compiler.DefaultMemory()); err != nil {
 		return err
 	}
 	if s.data, s.extract, err = placestest.ReadFeatures(ctx, s.dir, []string{path}); err != nil {

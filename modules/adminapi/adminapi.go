@@ -13,9 +13,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/version"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -133,7 +133,7 @@ type statusBody struct {
 }
 
 func status(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	httpjson.Write(w, http.StatusOK, statusBody{version.Of(), app.Status(r.Context())})
+	request.WriteJSON(w, http.StatusOK, statusBody{version.Of(), app.Status(r.Context())})
 	return nil
 }
 
@@ -143,7 +143,7 @@ type regionList struct {
 }
 
 func listRegions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
-	httpjson.Write(w, http.StatusOK, regionList{app.RegionDetails()})
+	request.WriteJSON(w, http.StatusOK, regionList{app.RegionDetails()})
 	return nil
 }
 
@@ -166,7 +166,7 @@ func reloadRegions(app *mapsapp.App, w http.ResponseWriter, r *http.Request) err
 	if !complete {
 		status = http.StatusAccepted
 	}
-	httpjson.Write(w, status, regionList{app.RegionDetails()})
+	request.WriteJSON(w, status, regionList{app.RegionDetails()})
 	return nil
 }
 

@@ -9,11 +9,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/base/files"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
@@ -29,7 +29,7 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Output string `json:"output"`
 	}
-	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 		return err
 	}
 	output := body.Output
@@ -63,7 +63,7 @@ func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 		app.Logger().Warn("others may write to the directory of the backup and replace it: chmod go-w",
 			zap.String("directory", dir))
 	}
-	httpjson.Write(w, http.StatusOK, Backup{output, size})
+	request.WriteJSON(w, http.StatusOK, Backup{output, size})
 	return nil
 }
 

@@ -14,12 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/base/text"
-	"github.com/mapsedge/caddy-maps/internal/bearer"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/crossorigin"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -78,7 +77,7 @@ type Auth struct {
 	metrics *mapsapp.AuthResults
 	style   apierror.Style
 	scopes  account.ScopeSet
-	cors    *crossorigin.Policy
+	cors    *request.CORS
 	quotas  quotaKinds
 }
 
@@ -133,7 +132,7 @@ func (a *Auth) parse() error {
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
 		return options.Wrong("units", "%q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
 	}
-	a.cors, err = crossorigin.New(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+	a.cors, err = request.NewCORS(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete)
 	return options.Of("cors", err)
 }
@@ -200,7 +199,7 @@ func (a *Auth) unavailable(reason string) *refusal {
 // check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
 // caller to release.
 func (a *Auth) check(r *http.Request, out *response) *refusal {
-	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
+	token, err := request.FindToken(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
 		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, mapsapp.BearerReason(err)}

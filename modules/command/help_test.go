@@ -11,8 +11,9 @@ import (
 
 func TestHelp(t *testing.T) {
 	help := func(args ...string) (string, error) {
-		root, maps := &cobra.Command{Use: "caddy", SilenceErrors: true, SilenceUsage: true}, &cobra.Command{Use: "maps"}
-		caddycmd.Commands()["maps"].CobraFunc(maps)
+		root, registered := &cobra.Command{Use: "caddy", SilenceErrors: true, SilenceUsage: true}, caddycmd.Commands()["maps"]
+		maps := &cobra.Command{Use: "maps", Long: registered.Long}
+		registered.CobraFunc(maps)
 		root.AddCommand(maps)
 		var out bytes.Buffer
 		root.SetOut(&out)
@@ -29,6 +30,14 @@ func TestHelp(t *testing.T) {
 	}
 	if text, err := help("help"); err != nil || !strings.Contains(text, "verify-store") {
 		t.Errorf("%v: %s", err, text)
+	}
+	text, err := help("--help")
+	for _, part := range []string{
+		reference, "caddy completion", "Offline commands:\n  build ", "Server commands:\n  backup ",
+	} {
+		if err != nil || !strings.Contains(text, part) {
+			t.Errorf("%v: no %s in\n%s", err, part, text)
+		}
 	}
 	if _, err := help("help", "buld"); err == nil || !strings.Contains(err.Error(), `unknown command "buld"`) {
 		t.Error(err)

@@ -21,15 +21,11 @@ func newTilesCmd() *cobra.Command {
 	var maxZoom int
 	cmd := &cobra.Command{
 		Use:   "tiles <file> --output <file>.pmtiles [--max-zoom 14]",
-		Short: "Writes the map of a region file as a PMTiles archive",
+		Short: "Writes a region file's map as a PMTiles archive",
 		Long: `
-Writes the vector tiles of a region file's map as one PMTiles archive (version 3),
-for whoever serves maps from a file or a bucket. They are the same, byte for byte,
-as those that maps_tiles answers with. The archive is written beside its place,
-synced, and renamed when it is whole.
-
-Each zoom has up to four times the tiles of the one before; clients draw higher
-zooms from the tiles of the highest.`,
+Writes the tiles of a region file's map as a PMTiles archive (version 3), with the
+same bytes that maps_tiles serves. Each zoom has up to four times the tiles of the
+one before; clients draw higher zooms from the highest.`,
 		Example: `  caddy maps tiles delaware.region --output delaware.pmtiles
   caddy maps tiles delaware.region --output overview.pmtiles --max-zoom 10`,
 		Args: oneFile,

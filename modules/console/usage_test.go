@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	_ "github.com/mholt/caddy-ratelimit"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	"github.com/mapsedge/caddy-maps/internal/usage"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )

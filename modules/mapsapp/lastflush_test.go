@@ -9,9 +9,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store"
-	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
 // TestLastFlush: the log has one line for the usage that is lost, if the store cannot take it when it is closed.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // Status tells how the service stands. It holds nothing that only an operator may know.

@@ -13,7 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/mapsedge/caddy-maps/internal/base/text"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // Reader reads what follows the name of an option.
@@ -146,7 +146,7 @@ func Metres(value *float64) Reader {
 func Path(value *string) Reader {
 	return one(func(text string) error {
 		*value = text
-		_, err := endpoint.ParsePrefix(text)
+		_, err := request.ParsePrefix(text)
 		return err
 	})
 }

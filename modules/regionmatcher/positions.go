@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // The ends of the paths that the endpoints of this service answer at; a slash may follow matching's.
@@ -30,7 +30,7 @@ const (
 )
 
 // query is what the query of a request says about positions.
-type query [4]urlquery.Value
+type query [4]request.QueryValue
 
 // positions returns what a request is about, a few points of a long trace; none where that cannot be understood. The
 // error is that of body.
@@ -63,7 +63,7 @@ func scan(r *http.Request, wanted ...int) (q query, ok bool) {
 	for i, n := range wanted {
 		names[i] = parameters[n]
 	}
-	repeated := urlquery.Scan(r.URL.RawQuery, names, values[:len(names)])
+	repeated := request.ScanQuery(r.URL.RawQuery, names, values[:len(names)])
 	for i, n := range wanted {
 		q[n] = values[i]
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	_ "github.com/mapsedge/caddy-maps/modules/accounts"
 	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
@@ -109,7 +109,7 @@ func answerOf(b *testing.B, path, size string) []byte {
 	if err != nil || len(result.Places) != n {
 		b.Fatalf("%+v, %v", result, err)
 	}
-	return response.AppendPlaces(nil, dover, result)
+	return answer.AppendPlaces(nil, dover, result)
 }
 
 func median(values []float64) float64 {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/base/files"
-	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 func init() { caddy.RegisterModule(Module{}) }

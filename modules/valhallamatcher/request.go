@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
-// What Valhalla is asked for was found out with Valhalla 3.6.1 on drives whose truth is known (docs/fronting.md).
+// What Valhalla is asked for was found out with Valhalla 3.6.1 on drives whose truth is known (docs/run/fronting.md).
 const (
 	// leastSigma and usualSigma are the spread of points in metres: where the request says less, and where it says
 	// nothing.

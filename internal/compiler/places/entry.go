@@ -7,7 +7,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // entry is a feature on its way into the region. What it has several of are runs of the compiler's arrays.
@@ -28,7 +27,7 @@ type entry struct {
 	nDoors    uint16
 	nKinds    uint8
 	shape     geometry.Shape
-	road      tagging.RoadKind
+	road      placefile.RoadKind
 	place     classes.PlaceKind
 	group     uint8
 	features  featureFlags

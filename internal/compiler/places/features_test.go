@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
@@ -101,7 +101,7 @@ func TestManyValues(t *testing.T) {
 	}
 	w.Node(7, placestest.At(0.1, 0), "amenity="+strings.Join(values, ";")+", name=Bean")
 	x := geocodingtest.Build(t, w.Cover())
-	for i, want := range map[int]int{0: 1, tagging.MaxKinds - 1: 1, tagging.MaxKinds: 0} {
+	for i, want := range map[int]int{0: 1, placefile.MaxKinds - 1: 1, placefile.MaxKinds: 0} {
 		if got := geocodingtest.Ask(t, x, placestest.Kansas, 5, values[i]); len(got) != want {
 			t.Errorf("value %d: %d results, want %d", i, len(got), want)
 		}

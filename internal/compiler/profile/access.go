@@ -11,7 +11,7 @@ import (
 
 // setAccess sets who may travel along a way. The kind of a way says to whom it is open by default; a mode's own key
 // opens others. Of the access keys the most specific one that is present decides, in its form for one direction first.
-// docs/matching.md has it in full. Conditional access is not considered.
+// docs/internals/algorithms.md has it in full. Conditional access is not considered.
 func (a *Attributes) setAccess(t *tags.Set, w *way) {
 	hovForward, hovBackward := isHOV(t, tags.HovLanesForward), isHOV(t, tags.HovLanesBackward)
 	for _, p := range profiles {

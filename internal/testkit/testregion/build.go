@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 )
 
 // Build is what compiling an extract took.
@@ -85,7 +84,7 @@ func watchMemory(pid int, files string) *memoryWatch {
 		ticker := time.NewTicker(watchInterval)
 		defer ticker.Stop()
 		for {
-			w.memory = max(w.memory, memory.UsedBy(pid))
+			w.memory = max(w.memory, compiler.UsedMemoryOf(pid))
 			w.files = max(w.files, sizeOf(files))
 			select {
 			case <-w.end:

@@ -12,7 +12,6 @@ import (
 	"github.com/paulmach/orb/encoding/mvt"
 	"github.com/paulmach/orb/geojson"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
@@ -57,7 +56,7 @@ const (
 //
 // The meter counts the work, and its error ends it. AppendTile reads the region file: callers recover with
 // region.Recover.
-func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter admission.Meter) ([]byte, error) {
+func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter roadgraph.Meter) ([]byte, error) {
 	t := newTile(z, x, y)
 	b := builder{tile: t, graph: g}
 	for i, edge := range g.Within(t.box(), nil) {

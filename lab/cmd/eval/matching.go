@@ -217,7 +217,7 @@ func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, m
 	}
 	p.heading("Speed and memory in %s", p.name)
 	p.say("On %s, the engine alone on one core, median of %d rounds; "+
-		"the peers' figures are for recorded trips in Porto, see docs/benchmarks.md.\n", what, p.rounds)
+		"the peers' figures are for recorded trips in Porto, see docs/internals/benchmarks.md.\n", what, p.rounds)
 	p.costTable(result, p.network, marks)
 	if p.scale < 1 {
 		return nil

@@ -229,7 +229,7 @@ func Quick(options string) string {
 }
 
 // CheckKilled starts a server on two upstreams that play back a good response, kills one of them under load, and checks
-// that with the options that docs/fronting.md names no request fails.
+// that with the options that docs/run/fronting.md names no request fails.
 func CheckKilled(t *testing.T, good Recorded, target string, start func(upstreams, options string) *mapstest.Server) {
 	t.Helper()
 	var all []*Upstream

@@ -9,7 +9,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -68,8 +67,8 @@ func (w *Writer) Text(s string) (uint64, error) { return w.text.string(s) }
 
 // Add adds the next feature: its record, of which Add fills in where kinds and address are, what it is, and its own
 // address. Features have the numbers in whose order they are added, from 0.
-func (w *Writer) Add(r *placefile.Record, kinds []tagging.Kind, a *placefile.Address) error {
-	data, err := placefile.AppendKinds(nil, kinds, w.Text)
+func (w *Writer) Add(r *placefile.Record, kinds []placefile.Kind, a *placefile.Address) error {
+	data, err := placefile.AppendKindSet(nil, kinds, w.Text)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 const (
@@ -145,7 +145,7 @@ func (w *Driveways) Within(box geo.Box) *Network {
 	}
 	var queue heap.Heap[uint32]
 	w.streets.parts.Each(&box, func(p *part) {
-		if w.streets.At(p.line).Kind == tagging.PathStreet {
+		if w.streets.At(p.line).Kind == placefile.PathStreet {
 			return
 		}
 		for _, c := range w.streets.of(p) {
