@@ -43,45 +43,6 @@ func TestAdminAPI(t *testing.T) {
 	}
 }
 
-// Each user token that is minted is logged, without the token.
-func TestMintsAreLogged(t *testing.T) {
-	s := sharedServer(t)
-	s.userToken(t, "logged-mint")
-	log, err := os.ReadFile(s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, `"organization":"logged-mint"`) && strings.Contains(line, `"jti":`) && strings.Contains(line, `"subject":"integration"`) {
-			return
-		}
-	}
-	t.Error("no line of the log tells of the user token")
-}
-
-// Every change of an account is logged with who made it and what changed.
-func TestChangesAreLogged(t *testing.T) {
-	s := sharedServer(t)
-	user := s.userToken(t, "logged-changes")
-	acc := s.create(t, user, nil)
-	s.setStatus(t, user, acc.ID, "SUSPENDED")
-	s.setStatus(t, user, acc.ID, "ACTIVE")
-	s.send(t, call{method: "DELETE", path: accounts + "/" + acc.ID, bearer: user}).want(204)
-	log, err := os.ReadFile(s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, acc.ID) && strings.Contains(line, `"actor":"user:integration"`) {
-			n++
-		}
-	}
-	if n < 4 {
-		t.Errorf("%d lines of the log tell of 4 changes", n)
-	}
-}
-
 // The metrics are there, and still there after a reload, which gives Caddy a new registry.
 func TestMetrics(t *testing.T) {
 	t.Parallel()

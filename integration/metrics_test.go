@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -39,86 +38,6 @@ func counted(families map[string]*dto.MetricFamily, name string, values ...strin
 		}
 	}
 	return 0
-}
-
-// Every refusal is counted under its reason, and what the map endpoints do in histograms.
-func TestRefusalsAreCounted(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	known := len(s.scrape(t)["caddy_maps_refusals_total"].GetMetric())
-	user := s.userToken(t, "refusals")
-	acc := s.create(t, user, nil)
-	narrow := s.create(t, user, map[string]any{"scopes": []string{"TILE"}})
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	tile, _ := s.exchange(t, narrow.ClientToken, narrow.ServerToken)
-	for range 3 {
-		s.send(t, call{path: reverse + place, bearer: access}).want(200)
-	}
-	s.send(t, call{path: matchPath(dover, ""), bearer: access}).want(200)
-	s.send(t, call{path: reverse + place}).want(401)
-	s.send(t, call{path: reverse + place, bearer: "x"}).want(401)
-	s.send(t, call{path: reverse + place, bearer: access[:len(access)-4] + "AAAA"}).want(401)
-	s.send(t, call{path: reverse + place, bearer: user}).want(401)
-	s.send(t, call{path: reverse + place, bearer: tile}).want(403)
-	s.send(t, exchangeCall(acc.ClientToken, "mps_x")).want(401)
-	s.send(t, exchangeCall(acc.ClientToken, narrow.ServerToken)).want(403)
-	s.send(t, call{path: accounts}).want(401)
-	s.send(t, call{path: accounts, bearer: access}).want(403)
-	s.setStatus(t, user, acc.ID, "SUSPENDED")
-	s.send(t, call{path: reverse + place, bearer: access}).want(401)
-	s.send(t, exchangeCall(acc.ClientToken, acc.ServerToken)).want(401)
-
-	families := s.scrape(t)
-	want := map[[2]string]float64{
-		{"maps_auth", "no token"}:                                                   1,
-		{"maps_auth", "malformed"}:                                                  1,
-		{"maps_auth", "bad signature"}:                                              1,
-		{"maps_auth", "wrong type of token"}:                                        1,
-		{"maps_auth", "insufficient scope"}:                                         1,
-		{"maps_auth", "account suspended"}:                                          1,
-		{"maps_tokens", "malformed"}:                                                1,
-		{"maps_tokens", "no scope in common"}:                                       1,
-		{"maps_tokens", "account suspended"}:                                        1,
-		{"maps_accounts", "no token"}:                                               1,
-		{"maps_accounts", "an account behind the access token is no administrator"}: 1,
-	}
-	for labels, n := range want {
-		if got := counted(families, "caddy_maps_refusals_total", labels[0], labels[1]); got != n {
-			t.Errorf("%v refusals of %s for %q, want %v", got, labels[0], labels[1], n)
-		}
-	}
-	refusals := families["caddy_maps_refusals_total"]
-	var kinds int
-	for _, m := range refusals.GetMetric() {
-		if m.GetCounter().GetValue() > 0 {
-			kinds++
-		}
-	}
-	if kinds != len(want) {
-		t.Errorf("%d kinds of refusals were counted, want %d: %v", kinds, len(want), refusals)
-	}
-	if got := len(refusals.GetMetric()); got != known {
-		t.Errorf("%d refusals have a series, and %d had one at the start", got, known)
-	}
-	for result, n := range map[string]float64{"ok": 2, "invalid": 2, "insufficient_scope": 1, "unavailable": 0} {
-		if got := counted(families, "caddy_maps_exchanges_total", result); got != n {
-			t.Errorf("%v exchanges were %s, want %v", got, result, n)
-		}
-	}
-	for result, n := range map[string]float64{"ok": 4, "invalid": 4, "insufficient_scope": 1, "no_token": 1} {
-		if got := counted(families, "caddy_maps_auth_total", result); got != n {
-			t.Errorf("%v checks were %s, want %v", got, result, n)
-		}
-	}
-	if counted(families, "caddy_maps_cache_hits_total") == 0 {
-		t.Error("no cache hit was counted")
-	}
-	for name, n := range map[string]uint64{"caddy_maps_lookup_seconds": 3, "caddy_maps_match_seconds": 1} {
-		h := families[name].GetMetric()[0].GetHistogram()
-		if h.GetSampleCount() != n || h.GetSampleSum() <= 0 || time.Duration(h.GetSampleSum()*1e9) > time.Minute || len(h.GetBucket()) < 10 {
-			t.Errorf("%s: %v; want %d samples", name, h, n)
-		}
-	}
 }
 
 // Every alert that docs/operating.md suggests has data from the start: a rise from nothing is none to Prometheus.

@@ -227,47 +227,6 @@ func TestHeavyRequests(t *testing.T) {
 	s.wantFootprint(t, before)
 }
 
-// TestManyAccounts: an organization with many accounts, each of which asks for as much work as it can, gets no more of
-// the server than one with a single account.
-func TestManyAccounts(t *testing.T) {
-	leaveOut(t, "it keeps the machine busy for a while")
-	s := startUnlogged(t)
-	other := s.tokenOf(t, "other")
-	light := call{method: "POST", path: match, bearer: other, body: streets}
-	heavy := light
-	heavy.body = traceBody([][2]float64{{39.79, -75.55}, {38.46, -75.12}, {39.79, -75.55}, {38.46, -75.12}})
-	s.measure(t, 50, light)
-	quiet := s.measure(t, 10, heavy)
-	t.Logf("quiet: 4 points across Delaware %v; light matching %v", quiet, s.measure(t, 300, light))
-	stops := make([]func() map[int]int, 32)
-	for i := range stops {
-		hostile := call{method: "POST", path: match, bearer: s.tokenOf(t, "hostile"), body: acrossDelaware}
-		stops[i] = s.flood(t, 2, hostile)
-	}
-	time.Sleep(3 * time.Second) // until the first have waited for as long as they may
-	testpace.Within(t, "4 points across Delaware beside 32 accounts, in the median,", max(2*time.Second, 2*quiet.at(0.5)),
-		func() time.Duration {
-			took := s.measure(t, 10, heavy)
-			t.Logf("beside 32 accounts: 4 points across Delaware %v", took)
-			return took.at(0.5)
-		})
-	testpace.Within(t, "light matching beside 32 accounts, one in a hundred,", 50*time.Millisecond, func() time.Duration {
-		took := s.measure(t, 300, light)
-		t.Logf("beside 32 accounts: light matching %v", took)
-		return took.at(0.99)
-	})
-	statuses := make(map[int]int)
-	for _, stop := range stops {
-		for status, n := range stop() {
-			statuses[status] += n
-		}
-	}
-	t.Logf("the 32 accounts: %v; the process took %d MB at most", statuses, s.peak()>>20)
-	if peak := s.peak(); peak > 512<<20 {
-		t.Errorf("the process took %d MB", peak>>20)
-	}
-}
-
 // TestLargeBodies: bodies that are as large as they may be, of many kinds, at once, leave memory and processors for
 // others.
 func TestLargeBodies(t *testing.T) {

@@ -1,8 +1,6 @@
 package integration
 
 import (
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -250,42 +248,4 @@ func TestClusterRotation(t *testing.T) {
 	close(stop)
 	load.Wait()
 	t.Logf("%d answers, none refused", answered.Load())
-}
-
-// Keys that have come of age are rotated by themselves.
-func TestRotationBySchedule(t *testing.T) {
-	leaveOut(t, "it waits for a schedule")
-	t.Parallel()
-	s := newServer(t, "signing_algorithm EdDSA", "signing_algorithm EdDSA\nkey_rotation 1h")
-	s.raced = true
-	s.changeKeys(t, func(keys []account.Key) []account.Key {
-		for _, use := range []account.KeyUse{account.KeyAccess, account.KeyUser} {
-			_, private, err := ed25519.GenerateKey(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			encoded, err := x509.MarshalPKCS8PrivateKey(private)
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys = append(keys, account.Key{ID: "old-" + string(use), Use: use, Algorithm: "EdDSA", Private: encoded,
-				CreatedAt: time.Now().Add(-2 * time.Hour)})
-		}
-		return keys
-	})
-	s.run(t)
-	deadline := time.Now().Add(10 * time.Second)
-	for len(s.published(t)) != 2 {
-		if time.Now().After(deadline) {
-			t.Fatalf("jwks.json has %v", s.published(t))
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	if kid := kidOf(t, s.userToken(t, "schedule")); kid == "old-user" {
-		t.Error("user tokens are signed with the old key")
-	}
-	time.Sleep(2500 * time.Millisecond)
-	if got := s.published(t); len(got) != 2 || got[1] != "old-access" {
-		t.Errorf("jwks.json has %v", got)
-	}
 }
