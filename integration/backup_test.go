@@ -126,7 +126,7 @@ func TestBackupRefused(t *testing.T) {
 }
 
 func TestBackupOfPostgres(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	t.Parallel()
 	c := startCluster(t, pgtest.DSN(t))
 	target := filepath.Join(t.TempDir(), "copy.db")

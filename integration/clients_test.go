@@ -51,7 +51,7 @@ func (b badClient) connect(t *testing.T, s *server, n int) []net.Conn {
 // Clients that send half a request, too much, nonsense, or nothing at all do not keep others from being served, and are sent
 // away in the end.
 func TestSlowAndBrokenClients(t *testing.T) {
-	leaveOut(t, "it waits until clients are sent away")
+	leaveOut(t, "waits until clients are sent away")
 	t.Parallel()
 	pace := testpace.Watch(t)
 	s := startRaced(t, "read_header 10s", "read_header 3s", "read_body 1m", "read_body 3s", "idle 2m", "idle 3s")

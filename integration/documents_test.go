@@ -1,21 +1,60 @@
 package integration
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
 )
 
-// readBlocks returns the blocks of code of one kind in a document of the repository.
-func readBlocks(t *testing.T, document, kind string) (blocks []testdoc.Block) {
+// documents returns the paths of the repository's documents, relative to its root.
+func documents(t *testing.T) (paths []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(document)))
+	paths, err := filepath.Glob(filepath.Join(root, "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := testdoc.Blocks(string(text))
+	for _, dir := range []string{"docs", "examples"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".md" {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, path := range paths {
+		paths[i] = filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
+	}
+	return paths
+}
+
+// readDocument returns the text of a document: docs/x.md is x.md in docs or in a folder of it.
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	for _, path := range documents(t) {
+		if dir, file, _ := strings.Cut(name, "/"); path == name ||
+			dir == "docs" && strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, "/"+file) {
+			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return ""
+}
+
+// readBlocks returns the blocks of code of one kind in a document.
+func readBlocks(t *testing.T, document, kind string) (blocks []testdoc.Block) {
+	t.Helper()
+	all, err := testdoc.Blocks(readDocument(t, document))
 	if err != nil {
 		t.Fatalf("%s: %v", document, err)
 	}

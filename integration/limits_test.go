@@ -60,7 +60,7 @@ func TestLimits(t *testing.T) {
 	}
 	s.run(t)
 	user := s.userToken(t, "limits")
-	var access [2]string
+	var access [3]string
 	for i := range access {
 		acc := s.create(t, user, map[string]any{"scopes": []string{"REVERSEGEOCODING", "DIRECTION", "TILE"}})
 		access[i], _ = s.exchange(t, acc.ClientToken, acc.ServerToken)
@@ -82,7 +82,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{"maps_addresses", call{path: reverse + place}, 401, address, 1, mapsPolicy},
 		{"maps_accounts", call{path: reverse + place, bearer: access[0]}, 200, account, 1, mapsPolicy},
-		{"maps_accounts", call{path: matchPath(dover, ""), bearer: access[0]}, 200, account, 1, mapsPolicy},
+		{"maps_accounts", call{path: matchPath(dover, ""), bearer: access[2]}, 200, account, 1, mapsPolicy},
 		{"tiles_addresses", call{path: "/tiles/delaware/0/0/0.mvt"}, 401, tilesAddress, 1, tilesPolicy},
 		{"tiles_accounts", call{path: "/tiles/delaware/0/0/0.mvt", bearer: access[0]}, 200, tiles, 1, tilesPolicy},
 		{"tokens", exchangeCall("mpc_x", "mps_x"), 401, tokens, 10, `"tokens";q=20;w=10`},

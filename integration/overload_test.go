@@ -186,7 +186,7 @@ func (s *server) tokenOf(t *testing.T, organization string) string {
 // TestHeavyRequests: while one account asks for as much work as it can, the requests of another are answered as they
 // were before, and the memory is given back.
 func TestHeavyRequests(t *testing.T) {
-	leaveOut(t, "it keeps the machine busy for a while")
+	leaveOut(t, "keeps the machine busy for a while")
 	s := startUnlogged(t)
 	hostile, other := s.tokenOf(t, "hostile"), s.tokenOf(t, "other")
 	heavy := call{method: "POST", path: match, bearer: hostile, body: acrossDelaware}
@@ -230,7 +230,7 @@ func TestHeavyRequests(t *testing.T) {
 // TestLargeBodies: bodies that are as large as they may be, of many kinds, at once, leave memory and processors for
 // others.
 func TestLargeBodies(t *testing.T) {
-	leaveOut(t, "it keeps the machine busy for a while")
+	leaveOut(t, "keeps the machine busy for a while")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64)) // the senders shall not keep each other waiting
 	const size = 8<<20 - 1000
 	fill := func(head, part, tail string) string {

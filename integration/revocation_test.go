@@ -119,7 +119,7 @@ func TestRevokeKeys(t *testing.T) {
 // On all servers of one database the tokens of revoked keys end within a second, also when two servers revoke at
 // once, and while tokens are given and used.
 func TestClusterRevokeKeys(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	c := startCluster(t, pgtest.DSN(t))
 	organization := "cluster-revoked"
 	first := c.nodes[0].userToken(t, organization)
@@ -213,7 +213,7 @@ func startPair(t *testing.T, dsn, other string, replacements ...string) (one, tw
 // Keys are revoked on a server that is killed at any moment: either all old keys are gone, or none, and once that was
 // confirmed none comes back.
 func TestRevokeKeysSurvivesKill(t *testing.T) {
-	leaveOut(t, "it kills servers again and again")
+	leaveOut(t, "kills servers again and again")
 	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

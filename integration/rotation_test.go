@@ -105,7 +105,7 @@ func drive(t *testing.T, nodes []*server, acc serviceAccount, stop <-chan struct
 // Keys are rotated again and again under load, and no request fails. A new key is published first, signs when no cache
 // can lack it, and the old ones go when their tokens have expired.
 func TestRotationUnderLoad(t *testing.T) {
-	leaveOut(t, "it waits until keys end")
+	leaveOut(t, "waits until keys end")
 	t.Parallel()
 	s := startRaced(t, "access_token_ttl 15m", "access_token_ttl 6s")
 	user := s.userToken(t, "rotation")
@@ -214,7 +214,7 @@ func (s *server) changeKeys(t *testing.T, change func([]account.Key) []account.K
 
 // All servers publish a key within a second, wherever it was made, and no request fails meanwhile.
 func TestClusterRotation(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	c := startCluster(t, pgtest.DSN(t))
 	user := c.nodes[0].userToken(t, "cluster-rotation")
 	acc := c.nodes[0].create(t, user, nil)

@@ -16,7 +16,7 @@ import (
 // andorraRegion returns the compiled map of Andorra.
 var andorraRegion = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(workDir, "andorra.region")
-	return path, inRoot(nil, plain, "maps", "build", filepath.Join(filepath.Dir(extract), "andorra-latest.osm.bz2"),
+	return path, inRoot(plain, "maps", "build", filepath.Join(filepath.Dir(extract), "andorra-latest.osm.bz2"),
 		"--output", path)
 })
 
@@ -82,7 +82,7 @@ func startSharded(t *testing.T) sharded {
 
 // The example of several servers, each with its part of the map: a client sees one server.
 func TestSharding(t *testing.T) {
-	leaveOut(t, "it compiles a second map")
+	leaveOut(t, "compiles a second map")
 	s := startSharded(t)
 	user := s.front.userToken(t, "sharding")
 	acc := s.front.create(t, user, nil)

@@ -25,7 +25,7 @@ var zipped = map[string][]string{"Accept-Encoding": {"gzip"}}
 
 // The archive that is written of a region has all tiles that the server answers with, byte for byte, and no others.
 func TestTilesAreThoseOfTheArchive(t *testing.T) {
-	leaveOut(t, "it cuts every tile of a map twice")
+	leaveOut(t, "cuts every tile of a map twice")
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "delaware.pmtiles")
 	if out, stderr, err := maps(t, "", "tiles", region, "--output", archive); err != nil ||

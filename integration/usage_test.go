@@ -86,7 +86,7 @@ func TestUsageIsExact(t *testing.T) {
 		usageIsExact(t, startRaced(t, "flush 10s", "flush 1s"))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		leaveOut(t, "it starts a cluster")
+		leaveOut(t, "starts a cluster")
 		t.Parallel()
 		dsn := pgtest.DSN(t)
 		one, two := startPair(t, dsn, dsn, "flush 10s", "flush 1s") // which a kill may lose
