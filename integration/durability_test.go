@@ -247,18 +247,3 @@ func TestSecondServerAndValidate(t *testing.T) {
 	}
 	s.userToken(t, "still-alive")
 }
-
-// The store and its directory are for the server's user only.
-func TestStorePermissions(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	for path, want := range map[string]os.FileMode{s.store: 0o600, strings.TrimSuffix(s.store, "/accounts.db"): 0o700} {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if mode := info.Mode().Perm(); mode != want {
-			t.Errorf("%s has mode %v, want %v", path, mode, want)
-		}
-	}
-}

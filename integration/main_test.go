@@ -69,8 +69,8 @@ func build() error {
 	raced = plain
 	var making errgroup.Group
 	making.Go(func() error {
-		// With the flags of the tests' own build, so that nothing is compiled twice.
-		if err := inRoot("go", "build", "-ldflags=-s -w", "-o", plain, "./caddy"); err != nil {
+		// With the flags of the tests' own build and of `make demo`, so that nothing is compiled twice.
+		if err := inRoot("go", "build", "-o", plain, "./caddy"); err != nil {
 			return err
 		}
 		if err := inRoot("go", "mod", "download", testextract.Module); err != nil {
@@ -85,7 +85,7 @@ func build() error {
 	})
 	if testpace.RaceDetector { // then the server is built with it too
 		raced = filepath.Join(workDir, "race.exe")
-		making.Go(func() error { return inRoot("go", "build", "-race", "-ldflags=-s -w", "-o", raced, "./caddy") })
+		making.Go(func() error { return inRoot("go", "build", "-race", "-o", raced, "./caddy") })
 	}
 	return making.Wait()
 }

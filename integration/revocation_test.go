@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -208,68 +207,4 @@ func startPair(t *testing.T, dsn, other string, replacements ...string) (one, tw
 		pair = append(pair, s)
 	}
 	return pair[0], pair[1]
-}
-
-// Keys are revoked on a server that is killed at any moment: either all old keys are gone, or none, and once that was
-// confirmed none comes back.
-func TestRevokeKeysSurvivesKill(t *testing.T) {
-	leaveOut(t, "kills servers again and again")
-	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			replacements := []string{"access_token_ttl 15m", "access_token_ttl 12h"}
-			if postgres {
-				replacements = append(replacements, sqliteLine, databaseStore)
-			}
-			s := newServer(t, replacements...)
-			s.raced = true
-			if postgres {
-				s.useDatabase(t, pgtest.DSN(t))
-			}
-			s.run(t)
-			user := s.userToken(t, "killed")
-			acc := s.create(t, user, nil)
-			var dead []string
-			revoked, kept := 0, 0
-			for range killRounds(t) {
-				access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-				user := s.userToken(t, "killed")
-				before := s.published(t)
-				var confirmed atomic.Bool
-				var revoking sync.WaitGroup
-				revoking.Go(func() {
-					a, err := sendTo(t, adminClient, "http://"+s.admin, rotateCall(`{"revokeOld":true}`))
-					confirmed.Store(err == nil && a.status == 200)
-				})
-				time.Sleep(time.Duration(rand.IntN(50000)) * time.Microsecond)
-				s.crash(t)
-				revoking.Wait()
-				httpClient.CloseIdleConnections()
-				if err := s.start(); err != nil {
-					t.Fatal(err)
-				}
-				after := s.published(t)
-				if len(before) != 1 || len(after) != 1 {
-					t.Errorf("jwks.json had %v and has %v", before, after)
-				}
-				gone := after[0] != before[0]
-				status := map[bool]int{true: 401, false: 200}[gone]
-				s.send(t, call{path: reverse + place, bearer: access}).want(status)
-				s.send(t, call{path: accounts, bearer: user}).want(status)
-				switch {
-				case gone:
-					revoked++
-					dead = append(dead, access)
-				case confirmed.Load():
-					t.Error("keys whose revocation was confirmed are back")
-				default:
-					kept++
-				}
-				for _, token := range dead {
-					s.send(t, call{path: reverse + place, bearer: token}).want(401)
-				}
-			}
-			t.Logf("keys were revoked %d times, and %d times the server was killed before that", revoked, kept)
-		})
-	}
 }

@@ -10,10 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
@@ -102,10 +99,9 @@ func drive(t *testing.T, nodes []*server, acc serviceAccount, stop <-chan struct
 	}
 }
 
-// Keys are rotated again and again under load, and no request fails. A new key is published first, signs when no cache
-// can lack it, and the old ones go when their tokens have expired.
+// Keys are rotated again and again under load, and no request fails. A new key is published first.
 func TestRotationUnderLoad(t *testing.T) {
-	leaveOut(t, "waits until keys end")
+	leaveOut(t, "waits until tokens end")
 	t.Parallel()
 	s := startRaced(t, "access_token_ttl 15m", "access_token_ttl 6s")
 	user := s.userToken(t, "rotation")
@@ -130,7 +126,9 @@ func TestRotationUnderLoad(t *testing.T) {
 			t.Errorf("a new token has key %s; rotate-keys says:\n%s", kidOf(t, token), out)
 		}
 		kids = published
-		time.Sleep(300 * time.Millisecond)
+		for before := answered.Load(); answered.Load() < before+20 && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	// User tokens that were signed before are still valid. Nobody caches the keys of theirs, so new ones sign at once.
 	s.send(t, call{path: accounts, bearer: user}).want(200)
@@ -147,68 +145,6 @@ func TestRotationUnderLoad(t *testing.T) {
 	t.Logf("%d answers, none refused", answered.Load())
 	if answered.Load() < 500 {
 		t.Error("that was no load")
-	}
-
-	old, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	exchanged := time.Now()
-	s.ageKeys(t, 5*time.Minute+10*time.Second)
-	token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	if kidOf(t, token) != kids[0] {
-		t.Errorf("5 minutes after its rotation %s signs, want %s", kidOf(t, token), kids[0])
-	}
-	if a := s.send(t, call{path: reverse + place, bearer: old}); time.Since(exchanged) < 5*time.Second {
-		a.want(200) // it lives for 6 s, and a slow machine may need longer for the restart
-	}
-	for began := time.Now(); len(s.published(t)) > 1; time.Sleep(200 * time.Millisecond) {
-		if time.Since(began) > 40*time.Second {
-			t.Fatal("old keys are still published")
-		}
-	}
-	if got := s.published(t); !slices.Equal(got, kids[:1]) {
-		t.Errorf("jwks.json has %v, want only the newest key", got)
-	}
-	s.send(t, call{path: accounts, bearer: user}).want(200)
-}
-
-// ageKeys restarts the server with all keys made that much earlier.
-func (s *server) ageKeys(t *testing.T, by time.Duration) {
-	t.Helper()
-	if err := s.stop(); err != nil {
-		t.Fatal(err)
-	}
-	s.changeKeys(t, func(keys []account.Key) []account.Key {
-		for i := range keys {
-			keys[i].CreatedAt = keys[i].CreatedAt.Add(-by)
-		}
-		return keys
-	})
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// changeKeys changes the keys in the store of a server that does not run.
-func (s *server) changeKeys(t *testing.T, change func([]account.Key) []account.Key) {
-	t.Helper()
-	file, err := store.OpenSQLite(s.store, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var changed []account.Key
-	for range 2 { // keys that stay are not changed, so all go first
-		_, err := file.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
-			if changed == nil {
-				changed = change(keys)
-				return nil, nil
-			}
-			return changed, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 
