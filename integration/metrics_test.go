@@ -40,60 +40,69 @@ func counted(families map[string]*dto.MetricFamily, name string, values ...strin
 	return 0
 }
 
-// Every alert that docs/operating.md suggests has data from the start: a rise from nothing is none to Prometheus.
-func TestAlertsHaveData(t *testing.T) {
+var (
+	metricName     = regexp.MustCompile(`\b(?:caddy|go|process)_[a-z0-9_]+\b`)
+	metricSelector = regexp.MustCompile(`\b((?:caddy|go|process)_[a-z0-9_]+)\{([^}]*)\}`)
+	metricLabel    = regexp.MustCompile(`([a-z_]+)(?:=~|!~|!=|=)"([^"]*)"`)
+)
+
+// Every alert that docs/operating.md suggests has data from the start, because Prometheus sees no increase in a series
+// that did not exist. Counters go on after a reload, which gives Caddy a new registry.
+func TestMetrics(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(text), "| Alert | Meaning |\n|---|---|\n")
+	_, table, found := strings.Cut(readDocument(t, "docs/operating.md"), "| Alert | Meaning |\n|---|---|\n")
 	if !found {
 		t.Fatal("docs/operating.md has no table of alerts")
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
-	families := startServer(t).scrape(t)
-	var (
-		code     = regexp.MustCompile("`([^`]*)`")
-		selector = regexp.MustCompile(`\b(caddy_[a-z0-9_]+)(?:\{([^}]*)\})?`)
-		matcher  = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
-		asked    int
-	)
+	s := startServer(t)
+	families := s.scrape(t)
+	asked := 0
 	for row := range strings.SplitSeq(table, "\n") {
-		alert := strings.Split(row, "|")[1]
-		for _, expression := range code.FindAllStringSubmatch(alert, -1) {
-			selected := selector.FindAllStringSubmatch(expression[1], -1)
-			if len(selected) == 0 {
-				t.Errorf("no metric is asked for by %s", expression[1])
+		for _, name := range metricName.FindAllString(strings.Split(row, "|")[1], -1) {
+			asked++
+			if len(families[name].GetMetric()) == 0 {
+				t.Errorf("a server that has just started has no %s", name)
 			}
-			for _, one := range selected {
-				asked++
-				labels := map[string]string{}
-				for _, m := range matcher.FindAllStringSubmatch(one[2], -1) {
-					labels[m[1]] = m[2]
-				}
-				if !slices.ContainsFunc(families[one[1]].GetMetric(), func(m *dto.Metric) bool { return hasLabels(m, labels) }) {
-					t.Errorf("a server that has just started has no %s", one[0])
-				}
+		}
+		for _, one := range metricSelector.FindAllStringSubmatch(row, -1) {
+			if !slices.ContainsFunc(families[one[1]].GetMetric(), func(m *dto.Metric) bool {
+				return len(metricLabel.FindAllString(one[2], -1)) == countLabels(m, one[2])
+			}) {
+				t.Errorf("a server that has just started has no %s", one[0])
 			}
 		}
 	}
 	if asked < 8 {
-		t.Errorf("there are only %d expressions in the table", asked)
+		t.Errorf("there are only %d metrics in the table", asked)
+	}
+	acc := s.create(t, s.userToken(t, "metrics"), nil)
+	s.exchange(t, acc.ClientToken, acc.ServerToken)
+	text, err := exampleWith("max_points 10000", "max_points 9999")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := s.reload(t, text); status != 200 {
+		t.Fatalf("reload: %d %s", status, body)
+	}
+	if n := counted(s.scrape(t), "caddy_maps_exchanges_total", "ok"); n != 1 {
+		t.Errorf("%v exchanges are counted after a reload, want 1", n)
 	}
 }
 
-func hasLabels(m *dto.Metric, want map[string]string) bool {
-	found := 0
-	for _, l := range m.GetLabel() {
-		if value, asked := want[l.GetName()]; asked && value == l.GetValue() {
-			found++
+// countLabels is how many labels of a selector a metric has.
+func countLabels(m *dto.Metric, selector string) (n int) {
+	for _, want := range metricLabel.FindAllStringSubmatch(selector, -1) {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == want[1] && l.GetValue() == want[2] {
+				n++
+			}
 		}
 	}
-	return found == len(want)
+	return n
 }
 
-// The dashboard asks for metrics and labels that a server has, and for all of ours.
+// The dashboard shows metrics and labels that a server has, and all of ours.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -102,77 +111,35 @@ func TestDashboard(t *testing.T) {
 	s.send(t, call{path: reverse + place}).want(401)
 	labels := map[string][]string{} // by the name of a sample
 	for name, family := range s.scrape(t) {
-		all := []string{"job", "instance"} // Prometheus adds them
+		all := []string{"job", "instance"} // added by Prometheus
 		for _, l := range family.GetMetric()[0].GetLabel() {
 			all = append(all, l.GetName())
 		}
+		labels[name] = all
 		if family.GetType() == dto.MetricType_HISTOGRAM {
 			labels[name+"_count"], labels[name+"_sum"], labels[name+"_bucket"] = all, all, append(all, "le")
-		} else {
-			labels[name] = all
+			delete(labels, name)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(root, "docs", "grafana", "caddy-maps.json"))
+	dashboard, err := os.ReadFile(filepath.Join(root, "docs", "grafana", "caddy-maps.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var dashboard struct {
-		Panels []struct {
-			ID      int
-			Type    string
-			Title   string
-			Targets []struct{ Expr string }
+	asked := map[string]bool{}
+	for _, query := range regexp.MustCompile(`"(?:expr|definition)": *("(?:[^"\\]|\\.)*")`).FindAllSubmatch(dashboard, -1) {
+		var text string
+		if err := json.Unmarshal(query[1], &text); err != nil {
+			t.Fatal(err)
 		}
-		Templating struct{ List []struct{ Definition string } }
-	}
-	if err := json.Unmarshal(data, &dashboard); err != nil {
-		t.Fatal(err)
-	}
-	var questions []string
-	ids := map[int]bool{}
-	for _, p := range dashboard.Panels {
-		if len(p.Targets) == 0 && p.Type != "row" || ids[p.ID] {
-			t.Errorf("panel %q asks for nothing, or has the id of another", p.Title)
-		}
-		ids[p.ID] = true
-		for _, target := range p.Targets {
-			questions = append(questions, target.Expr)
-		}
-	}
-	for _, v := range dashboard.Templating.List {
-		if v.Definition != "" {
-			questions = append(questions, v.Definition)
-		}
-	}
-	var (
-		metric   = regexp.MustCompile(`\b(?:caddy|go|process)_[a-z0-9_]+\b`)
-		selector = regexp.MustCompile(`\b((?:caddy|go|process)_[a-z0-9_]+)\{([^}]*)\}`)
-		matcher  = regexp.MustCompile(`([a-z_]+)(?:=~|!~|!=|=)"`)
-		grouping = regexp.MustCompile(`by \(([^)]*)\) \((?:rate|increase)?\(?((?:caddy|go|process)_[a-z0-9_]+)`)
-		asked    = map[string]bool{}
-	)
-	for _, q := range questions {
-		names := metric.FindAllString(q, -1)
-		if len(names) == 0 || strings.Count(q, "(") != strings.Count(q, ")") {
-			t.Errorf("no metric is asked for by %s", q)
-		}
-		for _, name := range names {
-			asked[name] = true
-			if labels[name] == nil {
+		for _, name := range metricName.FindAllString(text, -1) {
+			if asked[name] = true; labels[name] == nil {
 				t.Errorf("a server has no metric %s", name)
 			}
 		}
-		for _, found := range selector.FindAllStringSubmatch(q, -1) {
-			for _, label := range matcher.FindAllStringSubmatch(found[2], -1) {
+		for _, found := range metricSelector.FindAllStringSubmatch(text, -1) {
+			for _, label := range metricLabel.FindAllStringSubmatch(found[2], -1) {
 				if !slices.Contains(labels[found[1]], label[1]) {
 					t.Errorf("%s has no label %s", found[1], label[1])
-				}
-			}
-		}
-		for _, found := range grouping.FindAllStringSubmatch(q, -1) {
-			for label := range strings.SplitSeq(found[1], ", ") {
-				if !slices.Contains(labels[found[2]], label) {
-					t.Errorf("%s has no label %s", found[2], label)
 				}
 			}
 		}
@@ -181,8 +148,5 @@ func TestDashboard(t *testing.T) {
 		if strings.HasPrefix(name, "caddy_maps_") && !strings.HasSuffix(name, "_sum") && !asked[name] {
 			t.Errorf("the dashboard does not show %s", name)
 		}
-	}
-	if len(questions) < 10 {
-		t.Errorf("the dashboard asks only %d questions", len(questions))
 	}
 }

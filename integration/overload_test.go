@@ -238,21 +238,12 @@ func TestLargeBodies(t *testing.T) {
 	}
 	const gpx, geoJSON = "application/gpx+xml", "application/geo+json"
 	bodies := []struct{ name, media, body string }{
-		{"attributes", gpx, fill(`<gpx `, `a="" `, `/>`)},
 		{"elements with attributes", gpx, fill(`<gpx>`, `<a b="" c="" d="" e="" f="" g="" h="" i="" j="" k=""/>`, `</gpx>`)},
-		{"declarations", gpx, fill(``, `<?xml version="1.0" encoding="latin1"?>`, `<gpx/>`)},
-		{"a long name", gpx, fill(`<gpx><`, `a`, `/></gpx>`)},
-		{"a long text", gpx, fill(`<gpx><name>`, `a `, `</name></gpx>`)},
-		{"a comment", gpx, fill(`<gpx><!--`, `a `, `--></gpx>`)},
 		{"entities", gpx, fill(`<gpx><name>`, `&lt;`, `</name></gpx>`)},
-		{"track points without positions", gpx, fill(`<gpx><trk><trkseg>`, `<trkpt/>`, `</trkseg></trk></gpx>`)},
-		{"members", "application/json", fill(`{"path":[],`, `"a":1,`, `"b":1}`)},
 		{"escapes", "application/json", fill(`{"path":[],`, `"\u0061":"\u0062",`, `"b":1}`)},
-		{"one long escape", "application/json", fill(`{"path":[],"a":"`, `\n`, `"}`)},
 		{"digits", "application/json", fill(`{"path":[{"lat":1`, `1`, `,"lng":1}]}`)},
 		{"arrays", "application/json", fill(`{"path":[],"a":[`, `[],`, `[]]}`)},
 		{"times", geoJSON, fill(`{"type":"Feature","properties":{"coordTimes":[`, `"2026-01-01T00:00:00Z",`, `1]}}`)},
-		{"names", geoJSON, fill(`{"type":"Feature",`, `"properties2":{},`, `"a":1}`)},
 	}
 	s := startUnlogged(t)
 	hostile, health := s.tokenOf(t, "hostile"), call{path: "/healthz"}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
