@@ -8,6 +8,7 @@ import (
 )
 
 func TestAdminAPI(t *testing.T) {
+	t.Parallel()
 	s := sharedServer(t)
 	var status, regions any
 	s.sendAdmin(t, call{path: "/maps/status"}).want(200).wantHeader("Cache-Control", "no-store").into(&status)

@@ -85,6 +85,7 @@ func TestBackup(t *testing.T) {
 }
 
 func TestBackupRefused(t *testing.T) {
+	t.Parallel()
 	s := sharedServer(t)
 	dir, others := t.TempDir(), t.TempDir()
 	key := filepath.Join(others, "kek")

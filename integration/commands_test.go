@@ -2,14 +2,9 @@ package integration
 
 import (
 	"bytes"
-	"encoding/json"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // maps runs `caddy maps …` and returns both outputs.
@@ -23,95 +18,9 @@ func maps(t *testing.T, stdin string, args ...string) (stdout, stderr string, er
 	return out.String(), errs.String(), err
 }
 
-// Same input, same bytes; and a region says where it is from.
-func TestBuildAndInfo(t *testing.T) {
-	osm := filepath.Join(t.TempDir(), "village.osm")
-	if err := os.WriteFile(osm, []byte(village), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var files [2][]byte
-	var target string
-	for i := range files {
-		target = filepath.Join(t.TempDir(), "village.region")
-		if _, stderr, err := maps(t, "", "build", osm, "--output", target); err != nil {
-			t.Fatalf("%v\n%s", err, stderr)
-		}
-		var err error
-		if files[i], err = os.ReadFile(target); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(files[0], files[1]) {
-		t.Error("two builds of one input differ")
-	}
-	if entries, err := os.ReadDir(filepath.Dir(target)); err != nil || len(entries) != 1 {
-		t.Errorf("beside the region are left: %v, %v", entries, err)
-	}
-
-	text, stderr, err := maps(t, "", "info", region)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
-	for _, want := range []string{"ODbL", "OpenStreetMap", "delaware-latest.osm.pbf"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("info does not say %s:\n%s", want, text)
-		}
-	}
-	out, stderr, err := maps(t, "", "info", region, "--json")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
-	var info map[string]any
-	if err := json.Unmarshal([]byte(out), &info); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
-// The command and a running server tell the same version, and the formats are those of the files that are made.
-func TestVersion(t *testing.T) {
-	out, stderr, err := maps(t, "", "version", "--json")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
-	var v struct {
-		Version, Caddy string
-		Formats        struct{ Region, Store uint64 }
-	}
-	if err := json.Unmarshal([]byte(out), &v); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	s := sharedServer(t)
-	var status struct{ Version string }
-	s.sendAdmin(t, call{path: "/maps/status"}).want(200).into(&status)
-	if status.Version == "" || status.Version != v.Version {
-		t.Errorf("the server has version %q, the command says %q", status.Version, v.Version)
-	}
-	if a := s.send(t, call{path: "/healthz"}).want(200); bytes.Contains(a.body, []byte("version")) {
-		t.Errorf("strangers are told the version: %s", a.body)
-	}
-	built, err := exec.Command(plain, "version").Output()
-	if err != nil || strings.Fields(string(built))[0] != v.Caddy {
-		t.Errorf("of Caddy %q, %s, %v", v.Caddy, built, err)
-	}
-
-	var info struct{ Format uint64 }
-	out, _, err = maps(t, "", "info", region, "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(out), &info); err != nil || info.Format != v.Formats.Region {
-		t.Errorf("regions of format %d are built, %+v, %v", info.Format, v.Formats, err)
-	}
-	backup := filepath.Join(t.TempDir(), "accounts.db")
-	s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType,
-		body: asJSON(t, map[string]string{"output": backup})}).want(200)
-	if _, faults, err := store.Verify(t.Context(), backup, 1); err != nil || faults != nil || v.Formats.Store != 1 {
-		t.Errorf("the backup: %v, %v; formats %+v", faults, err, v.Formats)
-	}
-}
-
 // The command prints the token alone, and finds the server by --address or by its configuration.
 func TestUserTokenCommand(t *testing.T) {
+	t.Parallel()
 	s := sharedServer(t)
 	for name, how := range map[string][]string{
 		"address":       {"--address", s.admin},

@@ -14,6 +14,7 @@ import (
 // Links between the documents lead somewhere.
 func TestDocumentLinks(t *testing.T) {
 	leaveOut(t, "reads documents only")
+	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
 	for _, document := range documents(t) {
 		text := readDocument(t, document)
@@ -67,6 +68,7 @@ var goTests = regexp.MustCompile("go (?:-C (lab) )?test [^`\n]*-(run|bench) '?([
 // Commands that run tests find one.
 func TestNamed(t *testing.T) {
 	leaveOut(t, "reads documents only")
+	t.Parallel()
 	directories := testNames(t)
 	everywhere := ""
 	for _, names := range directories {

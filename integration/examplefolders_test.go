@@ -204,6 +204,7 @@ func (f *folder) inDover(answer string) {
 
 // Every folder of examples/ has a test that runs it.
 func TestExampleFolders(t *testing.T) {
+	leaveOut(t, "follows documents")
 	t.Parallel()
 	tests := map[string]func(t *testing.T){
 		"one-server": runOneServer, "osrm": runOSRM, "cluster": runCluster, "openid-connect": runOpenIDConnect,

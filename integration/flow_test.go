@@ -7,6 +7,7 @@ import (
 
 // The way of a service account from its creation to its end, with the calls that it allows on the way.
 func TestFlow(t *testing.T) {
+	t.Parallel()
 	s := sharedServer(t)
 	user := s.userToken(t, "flow")
 	acc := s.create(t, user, map[string]any{"platform": "ANDROID", "description": "flow", "isAdmin": false})

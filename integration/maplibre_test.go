@@ -19,6 +19,7 @@ import (
 // opinion without an error: towns, streets and buildings, and the sea where it is.
 func TestMapLibre(t *testing.T) {
 	leaveOut(t, "needs a browser")
+	t.Parallel()
 	modules := os.Getenv("MAPS_TEST_NPM")
 	if modules == "" {
 		t.Skip("MAPS_TEST_NPM names no node_modules with MapLibre (make checks): it draws nothing in this run")

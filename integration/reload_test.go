@@ -63,6 +63,7 @@ func (h *halfSent) finish(t *testing.T) (int, string) {
 // A reload that changes the region and the store, while requests that need both are under way: those that came before
 // are answered from what was there before, those that come after from what is there then.
 func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
+	t.Parallel()
 	var arrived sync.WaitGroup
 	arrived.Add(1)
 	release := make(chan struct{})

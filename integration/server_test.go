@@ -233,6 +233,7 @@ func (s *server) stop() error {
 		return nil
 	}
 	if s.running() {
+		httpClient.CloseIdleConnections() // a server waits 5 s for connections that were never used
 		if resp, err := adminClient.Post("http://"+s.admin+"/stop", "", nil); err == nil {
 			resp.Body.Close()
 		}

@@ -83,6 +83,7 @@ func startSharded(t *testing.T) sharded {
 // The example of several servers, each with its part of the map: a client sees one server.
 func TestSharding(t *testing.T) {
 	leaveOut(t, "compiles a second map")
+	t.Parallel()
 	s := startSharded(t)
 	user := s.front.userToken(t, "sharding")
 	acc := s.front.create(t, user, nil)

@@ -152,6 +152,8 @@ func usageIsExact(t *testing.T, servers ...*server) {
 // Servers that share a store share quotas: what one lets pass counts for the other, and a quota that is raised on one
 // is so on the other within a second.
 func TestClusterQuota(t *testing.T) {
+	leaveOut(t, "needs PostgreSQL")
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	one, two := startPair(t, dsn, dsn)
 	pace := testpace.Watch(t)

@@ -116,7 +116,7 @@ func TestMalformed(t *testing.T) {
 		text   string
 		status int
 	}{
-		"no HTTP":                {"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400},
+		"no HTTP":                {"nonsense\r\n\r\n", 400},
 		"no header name":         {"GET / HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n", 400},
 		"two hosts":              {"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
 		"HTTP/3.0":               {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505},
