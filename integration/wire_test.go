@@ -116,7 +116,7 @@ func TestMalformed(t *testing.T) {
 		text   string
 		status int
 	}{
-		"no HTTP":                {"nonsense\r\n\r\n", 400},
+		"no HTTP":                {strings.Repeat("nonsense", 9) + "\r\n\r\n", 400},
 		"no header name":         {"GET / HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n", 400},
 		"two hosts":              {"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
 		"HTTP/3.0":               {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505},
