@@ -111,15 +111,6 @@ func startRaced(t testing.TB, replacements ...string) *server {
 	return s
 }
 
-// startLimited runs a new server with the rate limits of the example until the end of the test.
-func startLimited(t testing.TB, replacements ...string) *server {
-	t.Helper()
-	s := newServer(t, replacements...)
-	s.limits, s.raced = true, true
-	s.run(t)
-	return s
-}
-
 // end stops the server and shows the end of its log if the test has failed.
 func (s *server) end(t testing.TB) {
 	if err := s.stop(); err != nil {
@@ -242,6 +233,7 @@ func (s *server) stop() error {
 		return nil
 	}
 	if s.running() {
+		httpClient.CloseIdleConnections() // a server waits 5 s for connections that were never used
 		if resp, err := adminClient.Post("http://"+s.admin+"/stop", "", nil); err == nil {
 			resp.Body.Close()
 		}
