@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestMapHandlersFailClosed: a map handler serves what maps_auth let through with its scope, or is public.
@@ -17,9 +17,9 @@ func TestMapHandlersFailClosed(t *testing.T) {
 		tokens   = "\nhandle /api/v1/external/* {\nmaps_tokens\n}\nhandle /api/v1/service-accounts* {\nmaps_accounts\n}\n"
 	)
 	region := filepath.Join(t.TempDir(), "delaware.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
+	modulestest.BuildRegion(t, region, modulestest.Village)
 	maps := "region delaware " + region
-	s := mapstest.Start(t, mapstest.Config{Maps: maps, Site: tokens})
+	s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: tokens})
 	_, token := s.Token("acme", "TILE DIRECTION REVERSEGEOCODING MATRIX")
 	for _, h := range []struct{ directive, block, scope, path, unknown, refusal string }{
 		{"maps_tiles", "delaware {\n%s\n}", "TILE", "/tiles/delaware.json", "/tiles/x", platform},
@@ -52,7 +52,7 @@ func TestMapHandlersFailClosed(t *testing.T) {
 		} {
 			t.Run(h.directive+" "+tc.name, func(t *testing.T) {
 				before := len(s.Log())
-				if err := s.Load(mapstest.Config{Maps: maps, Site: "handle {\n" + tc.site + "\n}\n" + tokens}); err != nil {
+				if err := s.Load(modulestest.Config{Maps: maps, Site: "handle {\n" + tc.site + "\n}\n" + tokens}); err != nil {
 					t.Fatal(err)
 				}
 				for _, path := range []string{h.path, h.path, h.unknown} {

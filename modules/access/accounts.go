@@ -1,6 +1,6 @@
 // Package accounts is the Caddy handler `maps_accounts`: the management of service accounts by users, and by accounts
 // with administrator rights.
-package accounts
+package access
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -37,12 +37,12 @@ type Accounts struct {
 	// account ACTIVE that a user suspended, give back a scope that a user took away). Default: true.
 	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
 
-	app    *mapsapp.App
+	app    *app.App
 	logger *zap.Logger
 	prefix endpoint.Prefix
 }
 
-const defaultPrefix = "/api/v1/service-accounts"
+const defaultAccountsPrefix = "/api/v1/service-accounts"
 
 // CaddyModule returns the Caddy module information.
 func (*Accounts) CaddyModule() caddy.ModuleInfo {
@@ -52,10 +52,10 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
-	if a.prefix, err = endpoint.ParsePrefix(cmp.Or(a.Prefix, defaultPrefix)); err != nil {
+	if a.prefix, err = endpoint.ParsePrefix(cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	a.app, err = mapsapp.Get(ctx)
+	a.app, err = app.Get(ctx)
 	return err
 }
 
@@ -72,7 +72,7 @@ var errNoAccount = apierror.NotFound("service account not found")
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	session *mapsapp.Session
+	session *app.Session
 	caller  caller
 	id      string // of the account in the path; empty for the collection
 }
@@ -138,7 +138,7 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
 // refused is an answer with a reason that is only for the log.
 type refused struct {
 	answer apierror.Error
-	reason mapsapp.Reason
+	reason app.Reason
 }
 
 func (r refused) Error() string { return r.reason.String() }
@@ -160,10 +160,10 @@ func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
 		answer = apierror.Unavailable()
 	}
 	reason := why.reason
-	if reason == (mapsapp.Reason{}) {
-		reason = mapsapp.ReasonFor(err)
+	if reason == (app.Reason{}) {
+		reason = app.ReasonFor(err)
 	}
-	a.app.Metrics().Refused(mapsapp.AccountsHandler, reason)
+	a.app.Metrics().Refused(app.AccountsHandler, reason)
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", err.Error()))
 	}
@@ -171,7 +171,7 @@ func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
 		c.Write(
 			zap.String("reason", err.Error()),
 			zap.Int("status", answer.Status),
-			zap.String("remote_ip", mapsapp.RemoteIP(r)))
+			zap.String("remote_ip", app.RemoteIP(r)))
 	}
 	return answer
 }
@@ -211,8 +211,8 @@ func (a *Accounts) remove(c *call) error {
 }
 
 func (a *Accounts) record(c *call, acc account.Account, kind string, changed []string) {
-	a.app.Record(mapsapp.Change{
-		Kind: kind, Account: acc, Actor: c.caller.actor, Changed: changed, RemoteIP: mapsapp.RemoteIP(c.r),
+	a.app.Record(app.Change{
+		Kind: kind, Account: acc, Actor: c.caller.actor, Changed: changed, RemoteIP: app.RemoteIP(c.r),
 	})
 }
 

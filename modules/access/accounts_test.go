@@ -1,4 +1,4 @@
-package accounts_test
+package access_test
 
 import (
 	"encoding/json"
@@ -12,14 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 )
 
-func site(options string) string {
+func accountsWith(options string) string {
 	return `
 	handle /api/v1/external/* {
 		maps_tokens
@@ -34,10 +33,10 @@ func site(options string) string {
 `
 }
 
-const path = mapstest.AccountsPath
+const path = modulestest.AccountsPath
 
 func TestLife(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	a := s.Do(http.MethodPost, path, user,
 		`{"platform":"IOS","isAdmin":true,"description":"Füße <&>","scopes":["ONM","TILE"]}`)
@@ -45,7 +44,7 @@ func TestLife(t *testing.T) {
 		a.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %v %s", a.Status, a.Header, a.Body)
 	}
-	var made mapstest.Account
+	var made modulestest.Account
 	a.Data(t, &made)
 	if got, want := a.Header.Get("Location"), path+"/"+made.ID; got != want {
 		t.Errorf("Location %q, want %q", got, want)
@@ -55,7 +54,7 @@ func TestLife(t *testing.T) {
 		len(made.ClientHint) != 4 || len(made.ServerHint) != 4 {
 		t.Errorf("tokens and hints: %+v", made)
 	}
-	want := mapstest.Account{
+	want := modulestest.Account{
 		ID: made.ID, Organization: "acme", Platform: "IOS", IsAdmin: true, Description: "Füße <&>",
 		Scopes: []string{"ONM", "TILE"},
 		Status: "ACTIVE", CreatedBy: "user:tester", ClientHint: made.ClientHint, ServerHint: made.ServerHint,
@@ -68,13 +67,13 @@ func TestLife(t *testing.T) {
 	if !regexp.MustCompile(`^sa_[0-9A-Za-z]+$`).MatchString(made.ID) {
 		t.Errorf("id %q", made.ID)
 	}
-	read := func() mapstest.Account {
+	read := func() modulestest.Account {
 		t.Helper()
 		a := s.Do(http.MethodGet, path+"/"+made.ID, user, "")
 		if a.Status != http.StatusOK || strings.Contains(a.Body, "Token\":") || strings.Contains(a.Body, "Hash") {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		var acc mapstest.Account
+		var acc modulestest.Account
 		a.Data(t, &acc)
 		return acc
 	}
@@ -85,13 +84,13 @@ func TestLife(t *testing.T) {
 		t.Errorf("HEAD: %d %q", head.Status, head.Body)
 	}
 
-	patch := func(body string, status int) mapstest.Account {
+	patch := func(body string, status int) modulestest.Account {
 		t.Helper()
 		a := s.Do(http.MethodPatch, path+"/"+made.ID, user, body)
 		if a.Status != status {
 			t.Fatalf("%s: got %d %s, want %d", body, a.Status, a.Body, status)
 		}
-		var acc mapstest.Account
+		var acc modulestest.Account
 		if status == http.StatusOK {
 			a.Data(t, &acc)
 		}
@@ -157,7 +156,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-func waitLogs(t *testing.T, s *mapstest.Server, events ...string) {
+func waitLogs(t *testing.T, s *modulestest.Server, events ...string) {
 	t.Helper()
 	deadline := time.Now().Add(3 * time.Second)
 	for _, name := range events {
@@ -172,13 +171,13 @@ func waitLogs(t *testing.T, s *mapstest.Server, events ...string) {
 }
 
 func TestCreateSuspended(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", `"status":"SUSPENDED"`)
 	if acc.Status != "SUSPENDED" || acc.IsAdmin || acc.Description != "" {
 		t.Errorf("%+v", acc)
 	}
-	exchange := mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)
+	exchange := modulestest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)
 	if a := s.Do(http.MethodPost, "/api/v1/external/auth", "", exchange); a.Status != http.StatusUnauthorized {
 		t.Errorf("exchange while suspended: %d", a.Status)
 	}
@@ -189,7 +188,7 @@ func TestCreateSuspended(t *testing.T) {
 }
 
 func TestValidation(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	long := strings.Repeat("é", 501)
@@ -263,8 +262,8 @@ func TestValidation(t *testing.T) {
 	}
 	// the longest that is accepted; Arabic, Hebrew, Persian with a ZWNJ, an emoji of several with joiners
 	for _, text := range []string{long[2:], "خرائط", "מפות", "می\u200cخواهم", "👩\u200d👩\u200d👧"} {
-		a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, mapstest.JSON("description", text))
-		var got mapstest.Account
+		a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, modulestest.JSON("description", text))
+		var got modulestest.Account
 		if a.Data(t, &got); a.Status != http.StatusOK || got.Description != text {
 			t.Errorf("%s: %d %s", text, a.Status, a.Body)
 		}
@@ -272,7 +271,7 @@ func TestValidation(t *testing.T) {
 	// names of organizations and users, which accounts carry
 	for _, bad := range []string{"a\u202eb", "a\x00b", "\u200fa"} {
 		for _, names := range [][]string{{bad, "s"}, {"o", bad}} {
-			body := mapstest.JSON("organization", names[0], "subject", names[1])
+			body := modulestest.JSON("organization", names[0], "subject", names[1])
 			if a := s.AdminDo(http.MethodPost, "/maps/user-tokens", body); a.Status != http.StatusBadRequest {
 				t.Errorf("%q in a name: %d %s", bad, a.Status, a.Body)
 			}
@@ -282,7 +281,7 @@ func TestValidation(t *testing.T) {
 
 // TestMaxAccounts: max_accounts counts accounts that are neither deleted nor revoked, of each organization by itself.
 func TestMaxAccounts(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site(""), Maps: "max_accounts 2"})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith(""), Maps: "max_accounts 2"})
 	user := s.UserToken("acme")
 	refused := func() {
 		t.Helper()
@@ -304,7 +303,7 @@ func TestMaxAccounts(t *testing.T) {
 }
 
 func TestOtherAnswers(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
@@ -372,11 +371,11 @@ func TestOtherAnswers(t *testing.T) {
 }
 
 type page struct {
-	Data       []mapstest.Account `json:"data"`
-	NextCursor *string            `json:"nextCursor"`
+	Data       []modulestest.Account `json:"data"`
+	NextCursor *string               `json:"nextCursor"`
 }
 
-func list(t *testing.T, s *mapstest.Server, token, query string) page {
+func list(t *testing.T, s *modulestest.Server, token, query string) page {
 	t.Helper()
 	a := s.Do(http.MethodGet, path+query, token, "")
 	var p page
@@ -387,7 +386,7 @@ func list(t *testing.T, s *mapstest.Server, token, query string) page {
 	return p
 }
 
-func ids(accounts []mapstest.Account) []string {
+func ids(accounts []modulestest.Account) []string {
 	var ids []string
 	for _, acc := range accounts {
 		ids = append(ids, acc.ID)
@@ -396,7 +395,7 @@ func ids(accounts []mapstest.Account) []string {
 }
 
 func TestList(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")
 	if a := s.Do(http.MethodGet, path, user, ""); a.Body != `{"data":[],"nextCursor":null}` {
 		t.Errorf("empty: %s", a.Body)
@@ -455,10 +454,10 @@ func TestList(t *testing.T) {
 	}
 }
 
-// FuzzBody sends any body to where accounts are created and changed: no panic, no 5xx, and an account that is never
+// FuzzAccountsBody sends any body to where accounts are created and changed: no panic, no 5xx, and an account that is never
 // anything but valid.
-func FuzzBody(f *testing.F) {
-	s := mapstest.Start(f, mapstest.Config{Site: site(""), Level: "ERROR"})
+func FuzzAccountsBody(f *testing.F) {
+	s := modulestest.Start(f, modulestest.Config{Site: accountsWith(""), Level: "ERROR"})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	for _, seed := range []string{
@@ -473,11 +472,11 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		part := s.With(t)
-		for _, a := range []mapstest.Response{part.Do(http.MethodPost, path, user, body),
+		for _, a := range []modulestest.Response{part.Do(http.MethodPost, path, user, body),
 			part.Do(http.MethodPatch, path+"/"+acc.ID, user, body)} {
 			switch a.Status {
 			case 200, 201:
-				var got mapstest.Account
+				var got modulestest.Account
 				a.Data(t, &got)
 				if got.Organization != "acme" || len(got.Scopes) == 0 || got.Platform == "" || got.Status == "" {
 					t.Errorf("%q: %s", body, a.Body)

@@ -1,16 +1,16 @@
-package accounts_test
+package access_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestAdminAccessTokens holds what automation may do with an access token, and what takes a user.
 func TestAdminAccessTokens(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")
 	admin := s.CreateAccount(user, "TILE DIRECTION", `"isAdmin":true`)
 	adminServer := s.CreateAccount(user, "TILE DIRECTION", `"isAdmin":true`)
@@ -80,7 +80,7 @@ func TestAdminAccessTokens(t *testing.T) {
 
 // TestUndo: automation undoes what automation did. What a user did it may only take further.
 func TestUndo(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user, other := s.UserToken("acme"), s.UserToken("acme")
 	admin := s.CreateAccount(user, "TILE DIRECTION ONM", `"isAdmin":true`)
 	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken
@@ -151,7 +151,7 @@ func TestUndo(t *testing.T) {
 }
 
 func TestAdminAccessTokensOff(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site(" {\nadmin_access_tokens off\n}")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith(" {\nadmin_access_tokens off\n}")})
 	user := s.UserToken("acme")
 	admin := s.CreateAccount(user, "TILE", `"isAdmin":true`)
 	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken

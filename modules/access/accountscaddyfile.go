@@ -1,4 +1,4 @@
-package accounts
+package access
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -9,11 +9,11 @@ import (
 )
 
 func init() {
-	httpcaddyfile.RegisterHandlerDirective("maps_accounts", parseCaddyfile)
+	httpcaddyfile.RegisterHandlerDirective("maps_accounts", parseAccounts)
 	httpcaddyfile.RegisterDirectiveOrder("maps_accounts", httpcaddyfile.Before, "respond")
 }
 
-func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+func parseAccounts(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	a := new(Accounts)
 	return a, a.UnmarshalCaddyfile(h.Dispenser)
 }

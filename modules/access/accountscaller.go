@@ -1,4 +1,4 @@
-package accounts
+package access
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/bearer"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // caller is who makes a request.
@@ -35,16 +35,16 @@ var (
 	reasonMakesAdmin    = newReason("an account may not make an administrator")
 )
 
-func newReason(text string) mapsapp.Reason { return mapsapp.NewReason(text, mapsapp.AccountsHandler) }
+func newReason(text string) app.Reason { return app.NewReason(text, app.AccountsHandler) }
 
 // authenticate finds out who makes a request. Tokens are taken from the Authorization header alone.
-func (a *Accounts) authenticate(r *http.Request, session *mapsapp.Session) (caller, error) {
+func (a *Accounts) authenticate(r *http.Request, session *app.Session) (caller, error) {
 	token, err := bearer.FromHeader(r.Header)
 	switch {
 	case err != nil:
-		return caller{}, refused{apierror.Unauthorized(true), mapsapp.BearerReason(err)}
+		return caller{}, refused{apierror.Unauthorized(true), app.BearerReason(err)}
 	case token == "":
-		return caller{}, refused{apierror.Unauthorized(false), mapsapp.ReasonNoToken}
+		return caller{}, refused{apierror.Unauthorized(false), app.ReasonNoToken}
 	case a.isAccessToken(token):
 		return a.authenticateAccount(r, session, token)
 	}
@@ -69,7 +69,7 @@ func (a *Accounts) isAccessToken(token string) bool {
 // errStale: what is known of accounts and keys is too old to be believed.
 var errStale = errors.New("the store has not answered for longer than max_stale")
 
-func (a *Accounts) authenticateAccount(r *http.Request, session *mapsapp.Session, token string) (caller, error) {
+func (a *Accounts) authenticateAccount(r *http.Request, session *app.Session, token string) (caller, error) {
 	if !a.acceptsAccessTokens() {
 		return caller{}, refused{apierror.Unauthorized(true), reasonAccessToken}
 	}
@@ -83,7 +83,7 @@ func (a *Accounts) authenticateAccount(r *http.Request, session *mapsapp.Session
 	if !id.Admin {
 		return caller{}, refused{apierror.InsufficientScope(""), reasonNoAdmin}
 	}
-	if reason, out := mapsapp.OutOfBounds(id.Bounds, r); out {
+	if reason, out := app.OutOfBounds(id.Bounds, r); out {
 		return caller{}, refused{apierror.Restricted(), reason}
 	}
 	return caller{

@@ -1,4 +1,4 @@
-package accounts_test
+package access_test
 
 import (
 	"net/http"
@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestEnumeration: an account of another organization, in any state, gets the same response as one that never was.
 func TestEnumeration(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site(""), Level: "INFO"})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith(""), Level: "INFO"})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")
 	active := s.CreateAccount(stranger, "TILE", `"description":"of nobody's business"`)
 	admin := s.CreateAccount(stranger, "TILE", `"isAdmin":true`)

@@ -1,4 +1,4 @@
-package accounts
+package access
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package accounts_test
+package access_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // plan is what an account may use, and from where.
@@ -23,7 +23,7 @@ type plan struct {
 
 const noPlan = `{"quotas":[],"restrictions":{"origins":[],"networks":[]}}`
 
-func planOf(t *testing.T, s *mapstest.Server, token, id string) (p plan) {
+func planOf(t *testing.T, s *modulestest.Server, token, id string) (p plan) {
 	t.Helper()
 	s.Do(http.MethodGet, path+"/"+id, token, "").Data(t, &p)
 	return p
@@ -40,7 +40,7 @@ func (p plan) String() string {
 
 // TestPlans sets quotas and restrictions, replaces and removes them.
 func TestPlans(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	const (
 		day    = `{"scope":"*","unit":"requests","window":"day","limit":1000}`
@@ -85,7 +85,7 @@ func TestPlans(t *testing.T) {
 }
 
 func TestWrongPlans(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	for fields, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestWrongPlans(t *testing.T) {
 
 // TestPlansByAutomation: an admin access token changes the plans of those accounts that it may change at all.
 func TestPlansByAutomation(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	admin := s.CreateAccount(user, "TILE", `"isAdmin":true`)
 	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken
@@ -144,7 +144,7 @@ func TestExamplePlans(t *testing.T) {
 	if len(bodies) != 2 {
 		t.Fatalf("there are %d plans in the example, want a free and a paid one", len(bodies))
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	for _, body := range bodies {

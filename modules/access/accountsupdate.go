@@ -1,4 +1,4 @@
-package accounts
+package access
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package accounts
+package access
 
 import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"

@@ -1,4 +1,4 @@
-package accounts_test
+package access_test
 
 import (
 	"encoding/json"
@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/usageapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
 )
 
 const usagePath = path + "/usage"
 
 // counting is a site whose gates count: /tile, /fails, which is answered 500, and /both, which needs two scopes.
 func counting() string {
-	return site("") + `
+	return accountsWith("") + `
 	handle /tile {
 		maps_auth TILE
 		respond ok
@@ -36,7 +36,7 @@ func counting() string {
 }
 
 // usageOf lists usage as account, scope and counts in one line each.
-func usageOf(t *testing.T, s *mapstest.Server, token, query string) (lines []string) {
+func usageOf(t *testing.T, s *modulestest.Server, token, query string) (lines []string) {
 	t.Helper()
 	a := s.Do(http.MethodGet, usagePath+query, token, "")
 	var page usageapi.Page
@@ -52,11 +52,11 @@ func usageOf(t *testing.T, s *mapstest.Server, token, query string) (lines []str
 
 // TestUsage: what passes a gate is seen by its organization with the next request, and by nobody else.
 func TestUsage(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: counting(), Level: "INFO"})
+	s := modulestest.Start(t, modulestest.Config{Site: counting(), Level: "INFO"})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")
 	admin := s.CreateAccount(user, "TILE ONM", `"isAdmin":true`)
 	limited := s.CreateAccount(user, "TILE", `"quotas":[{"scope":"*","unit":"requests","window":"month","limit":2}]`)
-	ask := func(acc mapstest.Account, target string, want ...int) string {
+	ask := func(acc modulestest.Account, target string, want ...int) string {
 		t.Helper()
 		token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
 		for i, status := range want {

@@ -1,6 +1,6 @@
 // Package auth is the Caddy handler `maps_auth`: it lets a request pass that carries an access token with the needed
 // scopes, and takes the token out of it.
-package auth
+package access
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/crossorigin"
 	"github.com/mapsedge/caddy-maps/internal/suggest"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -73,9 +73,9 @@ type Auth struct {
 	// matching the points of the trace.
 	Units string `json:"units,omitempty"`
 
-	app     *mapsapp.App
+	app     *app.App
 	logger  *zap.Logger
-	metrics *mapsapp.AuthResults
+	metrics *app.AuthResults
 	style   apierror.Style
 	scopes  account.ScopeSet
 	cors    *crossorigin.Policy
@@ -94,7 +94,7 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 		return err
 	}
 	var err error
-	if a.app, err = mapsapp.Get(ctx); err != nil {
+	if a.app, err = app.Get(ctx); err != nil {
 		return err
 	}
 	a.metrics = &a.app.Metrics().Auth
@@ -159,7 +159,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if refused := a.check(r, out); refused != nil {
 		out.release() // before a client that may be slow gets its answer
 		refused.counter.Inc()
-		a.app.Metrics().Refused(mapsapp.AuthHandler, refused.kind)
+		a.app.Metrics().Refused(app.AuthHandler, refused.kind)
 		if out.identity.Client != "" {
 			out.publish()
 		}
@@ -170,7 +170,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	a.metrics.OK.Inc()
 	out.passed = true
 	out.publish()
-	mapsapp.SetPass(r.Context(), out)
+	app.SetPass(r.Context(), out)
 	if !a.ForwardToken {
 		a.strip(r)
 	}
@@ -184,7 +184,7 @@ type refusal struct {
 	response apierror.Error
 	reason   fmt.Stringer
 	counter  prometheus.Counter
-	kind     mapsapp.Reason
+	kind     app.Reason
 }
 
 // text is a reason that is written already.
@@ -194,7 +194,7 @@ func (t text) String() string { return string(t) }
 
 // unavailable is a refusal because nobody could be asked.
 func (a *Auth) unavailable(reason string) *refusal {
-	return &refusal{apierror.Unavailable(), text(reason), a.metrics.Unavailable, mapsapp.ReasonUnavailable}
+	return &refusal{apierror.Unavailable(), text(reason), a.metrics.Unavailable, app.ReasonUnavailable}
 }
 
 // check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
@@ -203,10 +203,10 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, mapsapp.BearerReason(err)}
+		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, app.BearerReason(err)}
 	case token == "":
-		return &refusal{apierror.Unauthorized(false), mapsapp.ReasonNoToken, a.metrics.NoToken,
-			mapsapp.ReasonNoToken}
+		return &refusal{apierror.Unauthorized(false), app.ReasonNoToken, a.metrics.NoToken,
+			app.ReasonNoToken}
 	}
 	ctx := r.Context()
 	session, err := a.app.Session(ctx)
@@ -221,14 +221,14 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, mapsapp.ReasonFor(err)}
+		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, app.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
 	case !who.Scopes.Has(a.scopes):
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
-			text(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, mapsapp.ReasonNoScope}
+			text(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
 	}
-	if reason, out := mapsapp.OutOfBounds(who.Bounds, r); out {
+	if reason, out := app.OutOfBounds(who.Bounds, r); out {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
 	return a.admit(r, out)

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const benchSite = `
@@ -42,7 +42,7 @@ func TestAllocations(t *testing.T) {
 	if testpace.RaceDetector {
 		t.Skip("the race detector has pools give memory away")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})
+	s := modulestest.Start(t, modulestest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})
 	user := s.UserToken("acme")
 	exchange := func(more string) string {
 		acc := s.CreateAccount(user, "DIRECTION", more)
@@ -91,10 +91,10 @@ func TestAllocations(t *testing.T) {
 //	go test ./modules/auth -run '^$' -bench BeforeRespond -benchtime 500x
 func BenchmarkAuthBeforeRespond(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	s := mapstest.Start(b, mapstest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})
+	s := modulestest.Start(b, modulestest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})
 	_, token := s.Token("acme", "DIRECTION")
 	plain, same, guarded := s.Dial("/plain", ""), s.Dial("/plain", token), s.Dial("/guarded", token)
-	for _, c := range []*mapstest.Client{plain, same, guarded} {
+	for _, c := range []*modulestest.Client{plain, same, guarded} {
 		c.Run(2000)
 	}
 	const round = 200
@@ -115,7 +115,7 @@ func BenchmarkAuthBeforeRespond(b *testing.B) {
 // counts, one that a quota is compared with, and one that a quota refuses; and the same one without maps_auth.
 func BenchmarkAuth(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	s := mapstest.Start(b, mapstest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})
+	s := modulestest.Start(b, modulestest.Config{Site: benchSite, Level: "INFO", NoAccessLog: true})
 	user := s.UserToken("acme")
 	const quota = `"quotas":[{"scope":"*","unit":"requests","window":"day","limit":%d}]`
 	for _, tc := range []struct {

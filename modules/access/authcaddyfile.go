@@ -1,4 +1,4 @@
-package auth
+package access
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -9,12 +9,12 @@ import (
 )
 
 func init() {
-	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseCaddyfile)
+	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseAuth)
 	// Before rewrites, which would lose the parameter, and before everything that wants to know the account.
 	httpcaddyfile.RegisterDirectiveOrder("maps_auth", httpcaddyfile.Before, "method")
 }
 
-func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	a := new(Auth)
 	return a, a.UnmarshalCaddyfile(h.Dispenser)
 }

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const checkSite = `
@@ -62,7 +62,7 @@ var answers = map[string]map[string]struct {
 }
 
 func TestCheck(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: checkSite})
+	s := modulestest.Start(t, modulestest.Config{Site: checkSite})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE DIRECTION ONM", "")
 	good := s.Exchange(acc.ClientToken, acc.ServerToken)
@@ -153,7 +153,7 @@ func TestCheck(t *testing.T) {
 
 // reasonOf waits for the access log's line of the first request for a path after an offset, and returns why it says
 // that the request was refused, or "" where it says nothing of the kind.
-func reasonOf(t *testing.T, s *mapstest.Server, after int, path string) string {
+func reasonOf(t *testing.T, s *modulestest.Server, after int, path string) string {
 	t.Helper()
 	for range 100 {
 		for line := range strings.Lines(s.Log()[after:]) {
@@ -173,7 +173,7 @@ func reasonOf(t *testing.T, s *mapstest.Server, after int, path string) string {
 }
 
 // waitLog waits for a text in what was logged after an offset.
-func waitLog(t *testing.T, s *mapstest.Server, after int, text string) {
+func waitLog(t *testing.T, s *modulestest.Server, after int, text string) {
 	t.Helper()
 	for range 100 {
 		if strings.Contains(s.Log()[after:], text) {
@@ -185,7 +185,7 @@ func waitLog(t *testing.T, s *mapstest.Server, after int, text string) {
 }
 
 func TestStatusBitesOnTheNextRequest(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: checkSite})
+	s := modulestest.Start(t, modulestest.Config{Site: checkSite})
 	user := s.UserToken("acme")
 	client := s.CreateAccount(user, "TILE DIRECTION", "")
 	server := s.CreateAccount(user, "TILE DIRECTION", "")
@@ -193,13 +193,13 @@ func TestStatusBitesOnTheNextRequest(t *testing.T) {
 		t.Helper()
 		return s.Do(http.MethodGet, "/platform", token, "").Status
 	}
-	patch := func(acc mapstest.Account, body string) {
+	patch := func(acc modulestest.Account, body string) {
 		t.Helper()
-		if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, body); a.Status != http.StatusOK {
+		if a := s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, body); a.Status != http.StatusOK {
 			t.Fatalf("%s: %d %s", body, a.Status, a.Body)
 		}
 	}
-	for _, acc := range []mapstest.Account{client, server} {
+	for _, acc := range []modulestest.Account{client, server} {
 		token := s.Exchange(client.ClientToken, server.ServerToken).AccessToken
 		for range 3 { // the later ones from the cache
 			if got := ask(token); got != http.StatusOK {
@@ -227,7 +227,7 @@ func TestStatusBitesOnTheNextRequest(t *testing.T) {
 	if got := ask(pair.AccessToken); got != http.StatusOK {
 		t.Fatalf("new token: %d", got)
 	}
-	s.Do(http.MethodPost, "/api/v1/external/revoke", "", mapstest.JSON("refresh_token", pair.RefreshToken))
+	s.Do(http.MethodPost, "/api/v1/external/revoke", "", modulestest.JSON("refresh_token", pair.RefreshToken))
 	if got := ask(pair.AccessToken); got != http.StatusUnauthorized {
 		t.Errorf("after its grant was ended: %d", got)
 	}
@@ -235,14 +235,14 @@ func TestStatusBitesOnTheNextRequest(t *testing.T) {
 	if got := ask(token); got != http.StatusOK {
 		t.Fatalf("new token: %d", got)
 	}
-	s.Do(http.MethodDelete, mapstest.AccountsPath+"/"+server.ID, user, "")
+	s.Do(http.MethodDelete, modulestest.AccountsPath+"/"+server.ID, user, "")
 	if got := ask(token); got != http.StatusUnauthorized {
 		t.Errorf("after an account was deleted: %d", got)
 	}
 }
 
 func TestExpired(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: "access_token_ttl 1s", Site: checkSite})
+	s := modulestest.Start(t, modulestest.Config{Maps: "access_token_ttl 1s", Site: checkSite})
 	_, token := s.Token("acme", "TILE DIRECTION")
 	if got := s.Do(http.MethodGet, "/platform", token, ""); got.Status != http.StatusOK {
 		t.Fatalf("new: %d %s", got.Status, got.Body)
@@ -257,7 +257,7 @@ func TestExpired(t *testing.T) {
 
 func TestPlaceholders(t *testing.T) {
 	const identity = `"{http.auth.user.id} {http.auth.user.organization} [{http.auth.user.scopes}] {http.auth.user.admin}"`
-	s := mapstest.Start(t, mapstest.Config{Site: `
+	s := modulestest.Start(t, modulestest.Config{Site: `
 	log_append candidate {http.auth.candidate.id}
 	log_append candidate_organization {http.auth.candidate.organization}
 	handle /one {
@@ -296,7 +296,7 @@ func TestPlaceholders(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: checkSite})
+	s := modulestest.Start(t, modulestest.Config{Site: checkSite})
 	_, token := s.Token("acme", "TILE DIRECTION")
 	_, lacking := s.Token("acme", "TILE")
 	for range 4 {
@@ -305,7 +305,7 @@ func TestMetrics(t *testing.T) {
 	s.Do(http.MethodGet, "/platform", lacking, "")
 	s.Do(http.MethodGet, "/platform", "", "")
 	s.Do(http.MethodGet, "/platform", "nonsense", "")
-	s.Do(http.MethodPost, "/api/v1/external/auth", "", mapstest.JSON("client_token", "a", "server_token", "b"))
+	s.Do(http.MethodPost, "/api/v1/external/auth", "", modulestest.JSON("client_token", "a", "server_token", "b"))
 	check := func() {
 		t.Helper()
 		metrics := s.AdminDo(http.MethodGet, "/metrics", "").Body
@@ -329,7 +329,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	check()
-	if err := s.Load(mapstest.Config{Site: checkSite + "\nheader X-Changed yes"}); err != nil {
+	if err := s.Load(modulestest.Config{Site: checkSite + "\nheader X-Changed yes"}); err != nil {
 		t.Fatal(err)
 	}
 	check() // counting goes on across a reload

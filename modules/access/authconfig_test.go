@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-func TestCaddyfileErrors(t *testing.T) {
+func TestAuthCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
 		"maps_auth":                                         "needs at least one scope",
 		"maps_auth DIRECTIONS":                              `unknown scope "DIRECTIONS"`,
@@ -28,7 +28,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_auth TILE {\ncors https://a.example.com/b\n}": "is not an origin",
 		"maps_auth TILE {\ncors https://a.*\n}":             "is not an origin",
 	} {
-		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
+		_, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) || !strings.Contains(err.Error(), "Caddyfile:") {
 			t.Errorf("%q: got %v, want %q with file and line", directive, err, want)
 		}
@@ -39,7 +39,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_auth TILE {\nunits {http.response.header.X-Elements}\n}",
 		"maps_auth TILE {\nforward_token off\ncors http://localhost:3000\n}",
 	} {
-		if _, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n"); err != nil {
+		if _, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n"); err != nil {
 			t.Errorf("%q: %v", directive, err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestJSONErrors(t *testing.T) {
 
 // TestDirectiveOrder holds maps_auth before whatever wants to know the account, or changes the request.
 func TestDirectiveOrder(t *testing.T) {
-	adapted, err := mapstest.Adapt(`http://127.0.0.1:1 {
+	adapted, err := modulestest.Adapt(`http://127.0.0.1:1 {
 		respond "x"
 		uri strip_prefix /a
 		rewrite /b

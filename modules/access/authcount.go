@@ -1,4 +1,4 @@
-package auth
+package access
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/usage"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // maxUnits is the most that `units` takes for one request.
@@ -19,7 +19,7 @@ const maxUnits = 1_000_000_000
 // counting is what a request counts for.
 type counting struct {
 	// session is held from the check to the end of the request, so that what is counted late finds its store open.
-	session *mapsapp.Session
+	session *app.Session
 	request *http.Request
 	entry   usage.Entry
 	// counted are the scopes that this maps_auth, and those in front of it, have counted the request under for the
@@ -63,7 +63,7 @@ func (a *Auth) notAdmitted(err error) *refusal {
 		return a.unavailable(err.Error())
 	}
 	a.app.Metrics().CountQuotaRefusal(over.Quota.Scope)
-	return &refusal{a.quotas.answer(over), beyond{over}, a.metrics.Quota, mapsapp.ReasonQuota}
+	return &refusal{a.quotas.answer(over), beyond{over}, a.metrics.Quota, app.ReasonQuota}
 }
 
 // chargeConfigured sets the units that `units` names. Where it names none yet, the response may.
@@ -109,14 +109,14 @@ func (o *response) tally(status int) {
 	}
 }
 
-// Charge implements mapsapp.Pass: every maps_auth on the way counts the units, unless its configuration says where to
+// Charge implements app.Pass: every maps_auth on the way counts the units, unless its configuration says where to
 // find them.
 func (o *response) Charge(units int64) error {
 	if o.auth.Units == "" && !o.charged && o.session != nil {
 		o.charged = true
 		if err := o.entry.Charge(units); err != nil {
 			why := o.auth.notAdmitted(err)
-			o.auth.app.Metrics().Refused(mapsapp.AuthHandler, why.kind)
+			o.auth.app.Metrics().Refused(app.AuthHandler, why.kind)
 			o.auth.explain(o, why)
 			return why.response
 		}

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const countSite = `
@@ -62,7 +62,7 @@ const countSite = `
 ` + accountsSite
 
 func TestCounting(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: countSite})
+	s := modulestest.Start(t, modulestest.Config{Site: countSite})
 	user := s.UserToken("acme")
 	one := account.Usage{Requests: 1, Units: 1}
 	units := func(n int64) map[string]account.Usage {
@@ -109,7 +109,7 @@ func TestCounting(t *testing.T) {
 }
 
 func TestQuotas(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: countSite})
+	s := modulestest.Start(t, modulestest.Config{Site: countSite})
 	user := s.UserToken("acme")
 	quotas := func(scope, unit, limit string) string {
 		return fmt.Sprintf(`"quotas":[{"scope":%q,"unit":%q,"window":"month","limit":%s}]`, scope, unit, limit)
@@ -118,7 +118,7 @@ func TestQuotas(t *testing.T) {
 	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
 	set := func(t *testing.T, quotas string) {
 		t.Helper()
-		if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, "{"+quotas+"}"); a.Status != 200 {
+		if a := s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, "{"+quotas+"}"); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
@@ -219,7 +219,7 @@ func TestQuotas(t *testing.T) {
 }
 
 func TestRestrictions(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Site: checkSite,
 		Global: `servers {
 			trusted_proxies static 127.0.0.1
@@ -231,7 +231,7 @@ func TestRestrictions(t *testing.T) {
 	restrict := func(t *testing.T, restrictions string) {
 		t.Helper()
 		body := `{"restrictions":` + restrictions + `}`
-		if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, body); a.Status != 200 {
+		if a := s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, body); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
@@ -254,8 +254,8 @@ func TestRestrictions(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			restrict(t, tc.restrictions) // at once, for a token that is in the cache
 			for path, body := range map[string]string{
-				"/platform":           `{"error":"the token may not be used from here","code":"RESTRICTED"}`,
-				mapstest.AccountsPath: `{"error":"the token may not be used from here","code":"RESTRICTED"}`,
+				"/platform":              `{"error":"the token may not be used from here","code":"RESTRICTED"}`,
+				modulestest.AccountsPath: `{"error":"the token may not be used from here","code":"RESTRICTED"}`,
 				"/routing": `{"error":{"code":"RESTRICTED","message":` +
 					`"the token may not be used from here","status":403}}`,
 			} {

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // sayer answers with the headers and the status that the request's query asks for.
@@ -32,7 +32,7 @@ func sayer(w http.ResponseWriter, r *http.Request) {
 
 func TestAnswerHeaders(t *testing.T) {
 	address := startHTTP(t, http.HandlerFunc(sayer))
-	s := mapstest.Start(t, mapstest.Config{Site: `
+	s := modulestest.Start(t, modulestest.Config{Site: `
 	handle /said {
 		maps_auth DIRECTION
 		reverse_proxy ` + address + `
@@ -99,7 +99,7 @@ func TestAnswerHeaders(t *testing.T) {
 // only where maps_auth does not.
 func TestForeignHeaders(t *testing.T) {
 	address := startHTTP(t, http.HandlerFunc(sayer))
-	s := mapstest.Start(t, mapstest.Config{Site: `
+	s := modulestest.Start(t, modulestest.Config{Site: `
 	handle /said {
 		maps_auth DIRECTION
 		reverse_proxy ` + address + `
@@ -137,9 +137,9 @@ func TestForeignHeaders(t *testing.T) {
 	}
 }
 
-func TestCORS(t *testing.T) {
+func TestAuthCORS(t *testing.T) {
 	address := startHTTP(t, http.HandlerFunc(sayer))
-	s := mapstest.Start(t, mapstest.Config{Site: `
+	s := modulestest.Start(t, modulestest.Config{Site: `
 	handle /some {
 		maps_auth DIRECTION {
 			cors https://app.example.com https://other.example.com:8443 https://*.example.org

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"net/http"
@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Templates of error routes see the request that the server holds, and it has lost the token.
 func TestErrorRoutesSeeNoToken(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: `
+	s := modulestest.Start(t, modulestest.Config{Site: `
 	handle {
 		maps_auth DIRECTION {
 			api_key_query apiKey key
@@ -50,7 +50,7 @@ func TestWarningOfLogs(t *testing.T) {
 		keys   = "api_key_query apiKey key"
 	)
 	own := "log {\noutput file " + filepath.Join(t.TempDir(), "own.log") + "\n%s\n}\n"
-	s := mapstest.Start(t, mapstest.Config{Site: "respond x"})
+	s := modulestest.Start(t, modulestest.Config{Site: "respond x"})
 	for _, tc := range []struct {
 		name, format string // of the default logger
 		site, option string
@@ -73,7 +73,7 @@ func TestWarningOfLogs(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(s.Log())
-			if err := s.Load(mapstest.Config{Format: tc.format, NoAccessLog: true, Site: tc.site +
+			if err := s.Load(modulestest.Config{Format: tc.format, NoAccessLog: true, Site: tc.site +
 				"\nmaps_auth DIRECTION {\n" + tc.option + "\n}\nrespond x"}); err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestWarningOfLogs(t *testing.T) {
 
 // A token shows in no line of ours, with logs that filter nothing.
 func TestOwnLinesHaveNoToken(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Format: "format json", NoAccessLog: true, Site: `
+	s := modulestest.Start(t, modulestest.Config{Format: "format json", NoAccessLog: true, Site: `
 	handle {
 		maps_auth DIRECTION {
 			api_key_query apiKey

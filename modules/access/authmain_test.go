@@ -1,10 +1,8 @@
-package auth_test
+package access_test
 
 import (
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 )
 
 const accountsSite = `

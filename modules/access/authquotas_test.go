@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"net/http"
@@ -7,13 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestQuotaIsNotEvaded: a quota that is used up stays so, whatever the method, the token, and what becomes of the
 // account meanwhile.
 func TestQuotaIsNotEvaded(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: countSite + `
+	s := modulestest.Start(t, modulestest.Config{Site: countSite + `
 	handle /page {
 		maps_auth TILE {
 			cors https://app.example.com
@@ -49,7 +49,7 @@ func TestQuotaIsNotEvaded(t *testing.T) {
 	}
 
 	var fresh struct{ AccessToken string }
-	body := mapstest.JSON("refresh_token", pair.RefreshToken)
+	body := modulestest.JSON("refresh_token", pair.RefreshToken)
 	s.Do(http.MethodPost, "/api/v1/external/refresh", "", body).Data(t, &fresh)
 	refuse("refreshed", http.MethodGet, "/tile", fresh.AccessToken)
 	refuse("another exchange", http.MethodGet, "/tile", s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken)
@@ -58,7 +58,7 @@ func TestQuotaIsNotEvaded(t *testing.T) {
 
 	patch := func(body string) {
 		t.Helper()
-		if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, "{"+body+"}"); a.Status != 200 {
+		if a := s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, "{"+body+"}"); a.Status != 200 {
 			t.Fatalf("%s: %d %s", body, a.Status, a.Body)
 		}
 	}
@@ -86,7 +86,7 @@ func TestQuotaIsNotEvaded(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	for _, id := range []string{acc.ID, other.ID} {
-		if a := s.Do(http.MethodDelete, mapstest.AccountsPath+"/"+id, user, ""); a.Status != 204 {
+		if a := s.Do(http.MethodDelete, modulestest.AccountsPath+"/"+id, user, ""); a.Status != 204 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}

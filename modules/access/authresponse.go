@@ -1,4 +1,4 @@
-package auth
+package access
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // response wraps that of a request behind maps_auth, so that its headers keep it out of shared caches. It also
@@ -34,7 +34,7 @@ type response struct {
 
 // outerOf returns the response of the last maps_auth that let a request through.
 func outerOf(r *http.Request) *response {
-	outer, _ := mapsapp.PassOf(r.Context()).(*response)
+	outer, _ := app.PassOf(r.Context()).(*response)
 	return outer
 }
 
@@ -68,7 +68,7 @@ func (o *response) placeholder(key string) (any, bool) {
 	return nil, false
 }
 
-// Allows implements mapsapp.Pass.
+// Allows implements app.Pass.
 func (o *response) Allows(scope account.ScopeSet) bool {
 	return o.auth.scopes.Has(scope) || o.outer != nil && o.outer.Allows(scope)
 }
@@ -202,5 +202,5 @@ func privateCacheControl(given []string) []string {
 var (
 	_ http.ResponseWriter = (*response)(nil)
 	_ io.ReaderFrom       = (*response)(nil)
-	_ mapsapp.Pass        = (*response)(nil)
+	_ app.Pass            = (*response)(nil)
 )

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestRestrictionsAreNotEvaded: no form of a request makes it come from elsewhere, over HTTP/1.1, HTTP/2 and a Unix
 // socket.
 func TestRestrictionsAreNotEvaded(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Global: "servers {\nprotocols h1 h2c\n}",
 		Site:   checkSite + "}\nhttp://:80 {\nbind unix/" + socket + "\n" + checkSite,
 	})

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 func init() {
@@ -201,25 +201,25 @@ func stripSite(web, fast, forward, dead string) string {
 
 func TestTokenIsStripped(t *testing.T) {
 	web, fast, forward := new(upstream), new(upstream), new(upstream)
-	s := mapstest.Start(t, mapstest.Config{Site: stripSite(
+	s := modulestest.Start(t, modulestest.Config{Site: stripSite(
 		startHTTP(t, web), startFastCGI(t, fast), startHTTP(t, forward), deadAddress(t))})
 	_, token := s.Token("acme", "DIRECTION")
 
 	// everything but the parameter stays as it was, byte for byte
 	const rest = "a=%7B1,2%7D&&b=x+y&c=%c3%a9"
-	requests := map[string]func(path string) mapstest.Response{
-		"bearer": func(path string) mapstest.Response {
+	requests := map[string]func(path string) modulestest.Response{
+		"bearer": func(path string) modulestest.Response {
 			return s.Do(http.MethodGet, path+"?"+rest, token, "")
 		},
-		"query": func(path string) mapstest.Response {
+		"query": func(path string) modulestest.Response {
 			return s.Do(http.MethodGet, path+"?a=%7B1,2%7D&apiKey="+token+"&&b=x+y&c=%c3%a9", "", "",
 				"Referer", "https://app.example.com/map?x=1&apiKey="+token+"&y=2#apiKey="+token)
 		},
-		"query, encoded": func(path string) mapstest.Response {
+		"query, encoded": func(path string) modulestest.Response {
 			return s.Do(http.MethodGet, path+"?api%4bey="+strings.ReplaceAll(token, "e", "%65")+"&"+rest, "", "",
 				"Referer", "https://app.example.com/?%61piKey="+strings.ReplaceAll(token, "e", "%65"))
 		},
-		"bearer, empty query": func(path string) mapstest.Response {
+		"bearer, empty query": func(path string) modulestest.Response {
 			return s.Do(http.MethodGet, path+"?"+rest+"&apiKey=", token, "")
 		},
 	}
@@ -310,7 +310,7 @@ func TestTokenIsStripped(t *testing.T) {
 func TestNoSecretsInLogs(t *testing.T) {
 	web := new(upstream)
 	address := startHTTP(t, web)
-	s := mapstest.Start(t, mapstest.Config{Site: stripSite(address, startFastCGI(t, web), address, deadAddress(t))})
+	s := modulestest.Start(t, modulestest.Config{Site: stripSite(address, startFastCGI(t, web), address, deadAddress(t))})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "DIRECTION", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
@@ -329,15 +329,15 @@ func TestNoSecretsInLogs(t *testing.T) {
 	s.Do(http.MethodGet, "/nowhere?apiKey="+token, "", "", referer...)
 	s.Do(http.MethodGet, "/api/v1/external/nothing", token, "")
 	s.Do(http.MethodPost, "/api/v1/external/auth", "",
-		mapstest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken))
+		modulestest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken))
 	// 413
-	s.Do(http.MethodPost, "/api/v1/external/auth", "", mapstest.JSON("client_token", strings.Repeat(acc.ClientToken, 500)))
+	s.Do(http.MethodPost, "/api/v1/external/auth", "", modulestest.JSON("client_token", strings.Repeat(acc.ClientToken, 500)))
 	s.Do(http.MethodPost, "/api/v1/external/auth", "", `{"`+acc.ClientToken+`":1,"`+acc.ClientToken+`":2}`)
-	s.Do(http.MethodPost, "/api/v1/external/refresh", "", mapstest.JSON("refresh_token", pair.RefreshToken))
-	s.Do(http.MethodGet, mapstest.AccountsPath, user, "")
-	s.Do(http.MethodGet, mapstest.AccountsPath+"/"+acc.ID, token, "")
-	s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, `{"`+acc.ClientToken+`":1}`)
-	s.Do(http.MethodPost, "/api/v1/external/revoke", "", mapstest.JSON("refresh_token", pair.RefreshToken))
+	s.Do(http.MethodPost, "/api/v1/external/refresh", "", modulestest.JSON("refresh_token", pair.RefreshToken))
+	s.Do(http.MethodGet, modulestest.AccountsPath, user, "")
+	s.Do(http.MethodGet, modulestest.AccountsPath+"/"+acc.ID, token, "")
+	s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, `{"`+acc.ClientToken+`":1}`)
+	s.Do(http.MethodPost, "/api/v1/external/revoke", "", modulestest.JSON("refresh_token", pair.RefreshToken))
 	s.Do(http.MethodGet, "/placeholders", token, "")
 	waitLog(t, s, 0, `"reason":"grant ended"`)
 	time.Sleep(50 * time.Millisecond)

@@ -1,9 +1,10 @@
 // Package redact is the log filter `maps_redact`: what Caddy logs of a request, without the tokens in its URLs,
 // and never longer than a few kilobytes.
-package redact
+package access
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,9 +17,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/urlquery"
 )
 
-func init() { caddy.RegisterModule(new(Filter)) }
+func init() { caddy.RegisterModule(new(RedactFilter)) }
 
-// Filter is a filter of the log encoder `filter`. It replaces the values of query parameters by REDACTED, and cuts what
+// RedactFilter is a filter of the log encoder `filter`. It replaces the values of query parameters by REDACTED, and cuts what
 // is long, because a client decides how much of a log it fills with one request: Caddy logs the whole of a URL and
 // of all headers.
 //
@@ -29,7 +30,7 @@ func init() { caddy.RegisterModule(new(Filter)) }
 //
 // It stands on `request` as a whole, beside which Caddy has no use for filters of fields in it, such as
 // `request>remote_ip`: put those into another `filter`, which this one wraps.
-type Filter struct {
+type RedactFilter struct {
 	// The query parameters whose values are replaced: those that `api_key_query` of `maps_auth` names. Default: none.
 	Parameters []string `json:"parameters,omitempty"`
 
@@ -47,21 +48,21 @@ const (
 	maxMethod = 32 // Caddy refuses what is longer
 )
 
-// New returns a filter with the default length.
-func New(parameters ...string) *Filter {
-	return &Filter{Parameters: parameters, MaxLength: defaultMaxLength}
+// NewRedactFilter returns a filter with the default length.
+func NewRedactFilter(parameters ...string) *RedactFilter {
+	return &RedactFilter{Parameters: parameters, MaxLength: defaultMaxLength}
 }
 
 // CaddyModule returns the Caddy module information.
-func (*Filter) CaddyModule() caddy.ModuleInfo {
+func (*RedactFilter) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "caddy.logging.encoders.filter.maps_redact",
-		New: func() caddy.Module { return new(Filter) },
+		New: func() caddy.Module { return new(RedactFilter) },
 	}
 }
 
 // Provision sets the default.
-func (f *Filter) Provision(caddy.Context) error {
+func (f *RedactFilter) Provision(caddy.Context) error {
 	if f.MaxLength == 0 {
 		f.MaxLength = defaultMaxLength
 	}
@@ -69,15 +70,18 @@ func (f *Filter) Provision(caddy.Context) error {
 }
 
 // Validate checks the configuration.
-func (f *Filter) Validate() error {
+func (f *RedactFilter) Validate() error {
 	if f.MaxLength < minMaxLength || f.MaxLength > maxMaxLength {
 		return options.Wrong("max_length", "%d is not between %d and %d bytes", f.MaxLength, minMaxLength, maxMaxLength)
 	}
 	return nil
 }
 
+// Redacts reports whether the filter replaces the values of a query parameter.
+func (f *RedactFilter) Redacts(parameter string) bool { return slices.Contains(f.Parameters, parameter) }
+
 // Filter implements logging.LogFieldFilter.
-func (f *Filter) Filter(in zapcore.Field) zapcore.Field {
+func (f *RedactFilter) Filter(in zapcore.Field) zapcore.Field {
 	switch value := in.Interface.(type) {
 	case caddyhttp.LoggableHTTPRequest:
 		in.Interface = f.Request(value)
@@ -96,7 +100,7 @@ func (f *Filter) Filter(in zapcore.Field) zapcore.Field {
 }
 
 // Request returns what may be logged of a request. The request itself is left alone.
-func (f *Filter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.LoggableHTTPRequest {
+func (f *RedactFilter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.LoggableHTTPRequest {
 	if r.Request == nil {
 		return r
 	}
@@ -116,7 +120,7 @@ func (f *Filter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.LoggableHTTP
 
 // text cuts a text and hides the parameters in what is left. A name stands before its value, so no value is cut free of
 // it.
-func (f *Filter) text(text string, longest int) string {
+func (f *RedactFilter) text(text string, longest int) string {
 	cut := len(text) > longest
 	if cut {
 		for longest > 0 && !utf8.RuneStart(text[longest]) {
@@ -134,7 +138,7 @@ func (f *Filter) text(text string, longest int) string {
 }
 
 // texts does that with several texts, until there is no room left.
-func (f *Filter) texts(all []string, room *int) []string {
+func (f *RedactFilter) texts(all []string, room *int) []string {
 	var shown []string
 	for i, text := range all {
 		if *room <= 0 {

@@ -1,4 +1,4 @@
-package redact_test
+package access_test
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/redact"
+	"github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const (
@@ -26,8 +26,8 @@ const (
 	token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJzYV8wIn0.c2lnbmF0dXJl"
 )
 
-// site answers, fails and rewrites, and sends back what it is sent, so that all kinds of lines are written.
-const site = `
+// echoSite answers, fails and rewrites, and sends back what it is sent, so that all kinds of lines are written.
+const echoSite = `
 	handle /fail/* {
 		error "gone" 502
 	}
@@ -39,14 +39,14 @@ const site = `
 		respond "fine"
 	}`
 
-func start(t *testing.T, format string) *mapstest.Server {
-	return mapstest.Start(t, mapstest.Config{
-		Site: site, Format: format, Global: "servers {\nmax_header_size 512KiB\n}",
+func start(t *testing.T, format string) *modulestest.Server {
+	return modulestest.Start(t, modulestest.Config{
+		Site: echoSite, Format: format, Global: "servers {\nmax_header_size 512KiB\n}",
 	})
 }
 
 // lines waits until n lines with a message have been logged after an offset, and returns all that are there.
-func lines(t *testing.T, s *mapstest.Server, after, n int, message string) []string {
+func lines(t *testing.T, s *modulestest.Server, after, n int, message string) []string {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		log := s.Log()[after:]
@@ -172,7 +172,7 @@ func TestOrdinaryRequest(t *testing.T) {
 		Header: http.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*", "a/b"}, "Cookie": {strings.Repeat("c", 10000)},
 			"X-Empty": {}},
 	}}
-	f := redact.New("apiKey")
+	f := access.NewRedactFilter("apiKey")
 	field := f.Filter(zap.Object("request", r))
 	got := field.Interface.(caddyhttp.LoggableHTTPRequest)
 	if fmt.Sprint(got.Header) != fmt.Sprint(r.Header) || got.RequestURI != r.RequestURI || got.Host != r.Host ||
@@ -212,7 +212,7 @@ func TestWrappedFilters(t *testing.T) {
 	}
 }
 
-func TestCaddyfile(t *testing.T) {
+func TestRedactCaddyfile(t *testing.T) {
 	whole := func(filter string) string {
 		return "{\nlog default {\nformat filter {\nrequest " + filter + "\n}\n}\n}\nhttp://127.0.0.1:1 {\n}\n"
 	}
@@ -226,7 +226,7 @@ func TestCaddyfile(t *testing.T) {
 		"maps_redact {\nmax_length 63\n}":                   "error: max_length: 63 is not between 64 and 65536 bytes",
 		"maps_redact {\nnothing\n}":                         "error: unknown option of maps_redact: nothing",
 	} {
-		adapted, err := mapstest.Adapt(whole(filter))
+		adapted, err := modulestest.Adapt(whole(filter))
 		if says, bad := strings.CutPrefix(want, "error: "); bad {
 			if err == nil || !strings.Contains(strings.ToLower(err.Error()), says) ||
 				!strings.Contains(err.Error(), "Caddyfile:") {
@@ -248,7 +248,7 @@ func BenchmarkFilter(b *testing.B) {
 	for name, uri := range map[string]string{"ordinary": r.RequestURI, "500KB": "/?" + strings.Repeat("[", 500<<10)} {
 		b.Run(name, func(b *testing.B) {
 			r.RequestURI = uri
-			field, f := zap.Object("request", r), redact.New("apiKey")
+			field, f := zap.Object("request", r), access.NewRedactFilter("apiKey")
 			b.ReportAllocs()
 			for b.Loop() {
 				f.Filter(field)

@@ -1,4 +1,4 @@
-package redact
+package access
 
 import (
 	"github.com/caddyserver/caddy/v2"
@@ -23,11 +23,11 @@ import (
 //	        uri          maps_redact apiKey
 //	    }
 //	}
-func (f *Filter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (f *RedactFilter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the filter's name
 	f.Parameters = d.RemainingArgs()
 	check := func() error {
-		written := Filter{MaxLength: f.MaxLength}
+		written := RedactFilter{MaxLength: f.MaxLength}
 		_ = written.Provision(caddy.Context{}) // sets the default
 		return written.Validate()
 	}
@@ -43,8 +43,8 @@ func (f *Filter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Interface guards
 var (
-	_ caddy.Provisioner      = (*Filter)(nil)
-	_ caddy.Validator        = (*Filter)(nil)
-	_ caddyfile.Unmarshaler  = (*Filter)(nil)
-	_ logging.LogFieldFilter = (*Filter)(nil)
+	_ caddy.Provisioner      = (*RedactFilter)(nil)
+	_ caddy.Validator        = (*RedactFilter)(nil)
+	_ caddyfile.Unmarshaler  = (*RedactFilter)(nil)
+	_ logging.LogFieldFilter = (*RedactFilter)(nil)
 )

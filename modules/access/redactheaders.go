@@ -1,4 +1,4 @@
-package redact
+package access
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 var foremost = []string{"User-Agent", "Referer", "Origin", "X-Forwarded-For", "Content-Type", "Content-Length"}
 
 // headers returns what may be logged of headers: twice MaxLength of names and values together.
-func (f *Filter) headers(h http.Header, credentials bool) http.Header {
+func (f *RedactFilter) headers(h http.Header, credentials bool) http.Header {
 	if f.harmless(h, credentials) {
 		return h
 	}
@@ -41,7 +41,7 @@ func (f *Filter) headers(h http.Header, credentials bool) http.Header {
 }
 
 // harmless reports whether headers can be logged as they are, as nearly always.
-func (f *Filter) harmless(h http.Header, credentials bool) bool {
+func (f *RedactFilter) harmless(h http.Header, credentials bool) bool {
 	room := 2 * f.MaxLength
 	for name, values := range h {
 		room -= len(name)

@@ -1,6 +1,6 @@
 // Package tokens is the Caddy handler `maps_tokens`: it exchanges, refreshes and revokes tokens and publishes the
 // keys that access tokens are signed with.
-package tokens
+package access
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/crossorigin"
 	"github.com/mapsedge/caddy-maps/internal/endpoint"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -49,13 +49,13 @@ type Tokens struct {
 	// all below a domain, or `*` for all. The exchange is not for pages: server tokens belong to backends. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
-	app    *mapsapp.App
+	app    *app.App
 	logger *zap.Logger
 	prefix endpoint.Prefix
 	cors   *crossorigin.Policy
 }
 
-const defaultPrefix = "/api/v1/external"
+const defaultTokensPrefix = "/api/v1/external"
 
 // jwksCacheControl says how late a verifier may learn of a new key, which signs later than that.
 var jwksCacheControl = fmt.Sprintf("public, max-age=%d", int(credential.JWKSMaxAge/time.Second))
@@ -68,13 +68,13 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
-	if t.prefix, err = endpoint.ParsePrefix(cmp.Or(t.Prefix, defaultPrefix)); err != nil {
+	if t.prefix, err = endpoint.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	if t.cors, err = crossorigin.New(t.CORS, http.MethodPost); err != nil {
 		return options.Of("cors", err)
 	}
-	t.app, err = mapsapp.Get(ctx)
+	t.app, err = app.Get(ctx)
 	return err
 }
 
@@ -120,7 +120,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	default:
 		answer = apierror.Unavailable()
 	}
-	t.app.Metrics().Refused(mapsapp.TokensHandler, mapsapp.ReasonFor(err))
+	t.app.Metrics().Refused(app.TokensHandler, app.ReasonFor(err))
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", err.Error()))
 	}
@@ -128,7 +128,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 		c.Write(
 			zap.String("reason", err.Error()),
 			zap.Int("status", answer.Status),
-			zap.String("remote_ip", mapsapp.RemoteIP(r)))
+			zap.String("remote_ip", app.RemoteIP(r)))
 	}
 	return answer
 }
@@ -137,7 +137,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 type object map[string]jsontext.Value
 
 type action func(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, body object, session *mapsapp.Session,
+	ctx context.Context, w http.ResponseWriter, r *http.Request, body object, session *app.Session,
 ) error
 
 // post runs an endpoint that takes a JSON object.
@@ -193,7 +193,7 @@ func write(w http.ResponseWriter, tokens credential.Tokens) {
 }
 
 func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
-	session *mapsapp.Session) error {
+	session *app.Session) error {
 	given, err := required(body, "client_token", "server_token")
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Re
 }
 
 func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body object,
-	session *mapsapp.Session) error {
+	session *app.Session) error {
 	names := []string{"refresh_token"}
 	if t.RefreshRequiresServerToken {
 		names = append(names, "server_token")
@@ -230,7 +230,7 @@ func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Req
 		RequireServerToken: t.RefreshRequiresServerToken, Rotate: t.RefreshRotation,
 	})
 	if errors.Is(err, credential.ErrReused) {
-		t.app.RecordReuse(tokens, mapsapp.RemoteIP(r))
+		t.app.RecordReuse(tokens, app.RemoteIP(r))
 	}
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Req
 }
 
 func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
-	session *mapsapp.Session) error {
+	session *app.Session) error {
 	given, err := required(body, "refresh_token")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package tokens_test
+package access_test
 
 import (
 	"crypto/ed25519"
@@ -12,12 +12,10 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 )
 
 const restOfSite = `
@@ -31,7 +29,7 @@ const restOfSite = `
 	}
 `
 
-func site(options string) string {
+func tokensWith(options string) string {
 	return "handle /api/v1/external/* {\nmaps_tokens" + options + "\n}\n" + restOfSite
 }
 
@@ -46,19 +44,19 @@ const (
 )
 
 func TestExchange(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{
-		Maps: "issuer https://maps.example.com\naudience maps.example.com\naccess_token_ttl 10m", Site: site(""),
+	s := modulestest.Start(t, modulestest.Config{
+		Maps: "issuer https://maps.example.com\naudience maps.example.com\naccess_token_ttl 10m", Site: tokensWith(""),
 	})
 	user := s.UserToken("acme")
 	client := s.CreateAccount(user, "TILE DIRECTION ONM", "")
 	server := s.CreateAccount(user, "ONM TILE MATRIX", "")
 	a := s.Do(http.MethodPost, authPath, "",
-		mapstest.JSON("client_token", client.ClientToken, "server_token", server.ServerToken))
+		modulestest.JSON("client_token", client.ClientToken, "server_token", server.ServerToken))
 	if a.Status != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" ||
 		a.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %v %s", a.Status, a.Header, a.Body)
 	}
-	var pair mapstest.Pair
+	var pair modulestest.Pair
 	a.Data(t, &pair)
 	if pair.ExpiresIn != 600 || !strings.HasPrefix(pair.RefreshToken, "mpr_") {
 		t.Errorf("%+v", pair)
@@ -107,20 +105,20 @@ func TestExchange(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: tokensWith("")})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")
 	acc := s.CreateAccount(user, "TILE", "")
 	foreign := s.CreateAccount(stranger, "TILE", "")
 	disjoint := s.CreateAccount(user, "ONM", "")
 	suspended := s.CreateAccount(user, "TILE", `"status":"SUSPENDED"`)
 	revoked := s.CreateAccount(user, "TILE", "")
-	if a := s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+revoked.ID, user,
+	if a := s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+revoked.ID, user,
 		`{"status":"REVOKED"}`); a.Status != http.StatusOK {
 		t.Fatal(a)
 	}
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
 	exchange := func(client, server string) string {
-		return mapstest.JSON("client_token", client, "server_token", server)
+		return modulestest.JSON("client_token", client, "server_token", server)
 	}
 	large := `{"client_token":"` + strings.Repeat("x", 17<<10) + `","server_token":"y"}`
 
@@ -142,7 +140,7 @@ func TestRefusals(t *testing.T) {
 			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`},
 		{"unknown fields are left alone", "POST", authPath,
 			`{"client_token":"` + acc.ClientToken + `","server_token":"` + acc.ServerToken + `","x":1}`, nil, 200, ""},
-		{"no server token", "POST", authPath, mapstest.JSON("client_token", "x"), nil, 400,
+		{"no server token", "POST", authPath, modulestest.JSON("client_token", "x"), nil, 400,
 			`{"error":"server_token: missing","code":"FAILED_VALIDATION"}`},
 		{"client token is a number", "POST", authPath, `{"client_token":1,"server_token":"x"}`, nil, 400,
 			`{"error":"client_token: must be a string","code":"FAILED_VALIDATION"}`},
@@ -177,12 +175,12 @@ func TestRefusals(t *testing.T) {
 		{"OPTIONS", "OPTIONS", refreshPath, "", []string{"Origin", "https://x.example"}, 405,
 			`{"error":"method not allowed"}`},
 		{"refresh: unknown", "POST", refreshPath,
-			mapstest.JSON("refresh_token", pair.RefreshToken[:len(pair.RefreshToken)-1]), nil, 401, unauthorized},
-		{"refresh: another kind of token", "POST", refreshPath, mapstest.JSON("refresh_token", pair.AccessToken), nil, 401,
+			modulestest.JSON("refresh_token", pair.RefreshToken[:len(pair.RefreshToken)-1]), nil, 401, unauthorized},
+		{"refresh: another kind of token", "POST", refreshPath, modulestest.JSON("refresh_token", pair.AccessToken), nil, 401,
 			unauthorized},
 		{"refresh: missing", "POST", refreshPath, `{}`, nil, 400,
 			`{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
-		{"revoke: unknown", "POST", revokePath, mapstest.JSON("refresh_token", "mpr_x"), nil, 204, ""},
+		{"revoke: unknown", "POST", revokePath, modulestest.JSON("refresh_token", "mpr_x"), nil, 204, ""},
 		{"revoke: missing", "POST", revokePath, `{}`, nil, 400,
 			`{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
 		{"revoke: DELETE", "DELETE", revokePath, "", nil, 405, `{"error":"method not allowed"}`},
@@ -229,22 +227,22 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func refresh(t *testing.T, s *mapstest.Server, pairs ...string) (mapstest.Response, mapstest.Pair) {
+func refresh(t *testing.T, s *modulestest.Server, pairs ...string) (modulestest.Response, modulestest.Pair) {
 	t.Helper()
-	var pair mapstest.Pair
-	a := s.Do(http.MethodPost, refreshPath, "", mapstest.JSON(pairs...))
+	var pair modulestest.Pair
+	a := s.Do(http.MethodPost, refreshPath, "", modulestest.JSON(pairs...))
 	if a.Status == http.StatusOK {
 		a.Data(t, &pair)
 	}
 	return a, pair
 }
 
-func guarded(s *mapstest.Server, token string) int {
+func guarded(s *modulestest.Server, token string) int {
 	return s.Do(http.MethodGet, "/guarded", token, "").Status
 }
 
 func TestRefresh(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site("")})
+	s := modulestest.Start(t, modulestest.Config{Site: tokensWith("")})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
@@ -256,7 +254,7 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("the new token: %d", got)
 	}
 	// a scope that the account gains later is not the grant's
-	s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, `{"scopes":["ONM","TILE"]}`)
+	s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, `{"scopes":["ONM","TILE"]}`)
 	_, next = refresh(t, s, "refresh_token", pair.RefreshToken)
 	var claims jwt.MapClaims
 	if _, _, err := jwt.NewParser().ParseUnverified(next.AccessToken, &claims); err != nil || claims["scope"] != "TILE" {
@@ -264,7 +262,7 @@ func TestRefresh(t *testing.T) {
 	}
 	// revoking ends the grant and all its access tokens
 	if a := s.Do(http.MethodPost, revokePath, "",
-		mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusNoContent || a.Body != "" {
+		modulestest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusNoContent || a.Body != "" {
 		t.Errorf("revoke: %d %s", a.Status, a.Body)
 	}
 	for _, token := range []string{pair.AccessToken, next.AccessToken} {
@@ -278,14 +276,14 @@ func TestRefresh(t *testing.T) {
 	}
 	// a refresh token dies with its account's activity
 	pair = s.Exchange(acc.ClientToken, acc.ServerToken)
-	s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, user, `{"status":"SUSPENDED"}`)
+	s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, `{"status":"SUSPENDED"}`)
 	if a, _ := refresh(t, s, "refresh_token", pair.RefreshToken); a.Status != http.StatusUnauthorized {
 		t.Errorf("refresh of a suspended account: %d", a.Status)
 	}
 }
 
 func TestRefreshRequiresServerToken(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site(" {\nrefresh_requires_server_token\n}")})
+	s := modulestest.Start(t, modulestest.Config{Site: tokensWith(" {\nrefresh_requires_server_token\n}")})
 	user := s.UserToken("acme")
 	acc, other := s.CreateAccount(user, "TILE", ""), s.CreateAccount(user, "TILE", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
@@ -305,7 +303,7 @@ func TestRefreshRequiresServerToken(t *testing.T) {
 }
 
 func TestRefreshRotation(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site(" {\nrefresh_rotation\n}")})
+	s := modulestest.Start(t, modulestest.Config{Site: tokensWith(" {\nrefresh_rotation\n}")})
 	acc := s.CreateAccount(s.UserToken("acme"), "TILE", "")
 	first := s.Exchange(acc.ClientToken, acc.ServerToken)
 	a, second := refresh(t, s, "refresh_token", first.RefreshToken)
@@ -350,12 +348,12 @@ func TestRefreshRotation(t *testing.T) {
 }
 
 // Pages of the named origins may refresh and revoke, and nothing else.
-func TestCORS(t *testing.T) {
+func TestTokensCORS(t *testing.T) {
 	const page, foreign = "https://app.example.com", "https://evil.test"
-	s := mapstest.Start(t, mapstest.Config{Site: site(" {\ncors " + page + "\n}")})
+	s := modulestest.Start(t, modulestest.Config{Site: tokensWith(" {\ncors " + page + "\n}")})
 	acc := s.CreateAccount(s.UserToken("acme"), "TILE", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
-	refresh := mapstest.JSON("refresh_token", pair.RefreshToken)
+	refresh := modulestest.JSON("refresh_token", pair.RefreshToken)
 	for _, tc := range []struct {
 		path, body, origin string
 		status             int
@@ -364,7 +362,7 @@ func TestCORS(t *testing.T) {
 		{refreshPath, refresh, page, 200, page},
 		{refreshPath, refresh, foreign, 200, ""},
 		{refreshPath, "{}", page, 400, page},
-		{authPath, mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken), page, 200, ""},
+		{authPath, modulestest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken), page, 200, ""},
 		{"/api/v1/external/revoke", refresh, page, 204, page},
 		{refreshPath, refresh, page, 401, page},
 	} {
@@ -382,7 +380,7 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-func TestCaddyfileErrors(t *testing.T) {
+func TestTokensCaddyfileErrors(t *testing.T) {
 	for directive, want := range map[string]string{
 		"maps_tokens x":                                     "unexpected argument",
 		"maps_tokens {\nnothing\n}":                         "unknown option of maps_tokens: nothing",
@@ -392,7 +390,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_tokens {\nprefix /a /b\n}":                    "wrong argument count",
 		"maps_tokens {\nprefix /api/*\n}":                   "is not a plain path",
 	} {
-		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
+		_, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) ||
 			!strings.Contains(err.Error(), "Caddyfile:") {
 			t.Errorf("%q: got %v, want %q with file and line", directive, err, want)
@@ -400,11 +398,11 @@ func TestCaddyfileErrors(t *testing.T) {
 	}
 }
 
-// FuzzBody sends any body to every endpoint that takes one: no panic, no 5xx, and always the service's own JSON.
-func FuzzBody(f *testing.F) {
-	s := mapstest.Start(f, mapstest.Config{Site: site(""), Level: "ERROR"})
+// FuzzTokensBody sends any body to every endpoint that takes one: no panic, no 5xx, and always the service's own JSON.
+func FuzzTokensBody(f *testing.F) {
+	s := modulestest.Start(f, modulestest.Config{Site: tokensWith(""), Level: "ERROR"})
 	acc := s.CreateAccount(s.UserToken("acme"), "TILE", "")
-	good := mapstest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)
+	good := modulestest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken)
 	for _, seed := range []string{
 		"", "{}", "[]", "null", `"x"`, good, good[:len(good)-1], good + good, `{"refresh_token":"mpr_x"}`,
 		`{"client_token":"a","client_token":"b"}`, `{"client_token":{"a":[1,2,{}]},"server_token":1e999}`,

@@ -1,4 +1,4 @@
-package tokens
+package access
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -10,11 +10,11 @@ import (
 )
 
 func init() {
-	httpcaddyfile.RegisterHandlerDirective("maps_tokens", parseCaddyfile)
+	httpcaddyfile.RegisterHandlerDirective("maps_tokens", parseTokens)
 	httpcaddyfile.RegisterDirectiveOrder("maps_tokens", httpcaddyfile.Before, "respond")
 }
 
-func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+func parseTokens(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	t := new(Tokens)
 	return t, t.UnmarshalCaddyfile(h.Dispenser)
 }

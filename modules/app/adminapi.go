@@ -1,6 +1,6 @@
 // Package adminapi is the Caddy module `admin.api.maps`: what an operator asks a running server through Caddy's admin
 // endpoint.
-package adminapi
+package app
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/internal/version"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 func init() { caddy.RegisterModule(new(AdminAPI)) }
@@ -79,7 +77,7 @@ func unknown(pattern string) caddy.AdminRoute {
 	})}
 }
 
-type endpoint func(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error
+type endpoint func(app *App, w http.ResponseWriter, r *http.Request) error
 
 // endpoints are those of an address by their methods. What GET answers, HEAD does.
 type endpoints map[string]endpoint
@@ -116,8 +114,8 @@ func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
 		slices.Sort(allow)
 		return apierror.MethodNotAllowed(allow...)
 	}
-	app, err := mapsapp.Running(r.Context())
-	if errors.Is(err, mapsapp.ErrNoApp) || errors.Is(err, mapsapp.ErrStarting) {
+	app, err := Running(r.Context())
+	if errors.Is(err, ErrNoApp) || errors.Is(err, ErrStarting) {
 		return apierror.Error{Status: http.StatusServiceUnavailable, Message: err.Error()}
 	}
 	if err != nil {
@@ -129,20 +127,20 @@ func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
 // statusBody is what health checks are told, and what is for the operator alone.
 type statusBody struct {
 	Version string `json:"version"` // of caddy-maps
-	mapsapp.Status
+	Status
 }
 
-func status(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	httpjson.Write(w, http.StatusOK, statusBody{version.Of(), app.Status(r.Context())})
+func status(app *App, w http.ResponseWriter, r *http.Request) error {
+	httpjson.Write(w, http.StatusOK, statusBody{Version(), app.Status(r.Context())})
 	return nil
 }
 
 // regionList is how the regions stand.
 type regionList struct {
-	Regions []mapsapp.RegionDetail `json:"regions"`
+	Regions []RegionDetail `json:"regions"`
 }
 
-func listRegions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error {
+func listRegions(app *App, w http.ResponseWriter, _ *http.Request) error {
 	httpjson.Write(w, http.StatusOK, regionList{app.RegionDetails()})
 	return nil
 }
@@ -151,7 +149,7 @@ func listRegions(app *mapsapp.App, w http.ResponseWriter, _ *http.Request) error
 // admin endpoint takes a client for gone that has waited for some seconds.
 const reloadPatience = time.Minute
 
-func reloadRegions(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func reloadRegions(app *App, w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadPatience)
 	defer cancel()
 	complete, err := app.ReloadRegions(ctx)

@@ -1,4 +1,4 @@
-package adminapi_test
+package app_test
 
 import (
 	"context"
@@ -11,14 +11,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/health"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
-
-const site = `handle /healthz {
-	maps_health
-}`
 
 // slowApp is an app of a configuration that takes its time to start, by the global option slow_start.
 type slowApp struct{}
@@ -46,8 +41,8 @@ func (slowApp) Start() error {
 
 func (slowApp) Stop() error { return nil }
 
-// ask sends a GET to the admin endpoint, and returns its status when it is answered.
-func ask(t *testing.T, ctx context.Context, s *mapstest.Server, path string) <-chan int {
+// adminAsk sends a GET to the admin endpoint, and returns its status when it is answered.
+func adminAsk(t *testing.T, ctx context.Context, s *modulestest.Server, path string) <-chan int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+path, nil)
 	if err != nil {
@@ -81,21 +76,21 @@ func statusIn(t *testing.T, limit time.Duration, answered <-chan int) int {
 // TestCallsWaitForTheStart asks the admin endpoint while a configuration is being started, of which Caddy knows
 // nothing before all of its apps have.
 func TestCallsWaitForTheStart(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	start := func() <-chan error {
 		if err := caddy.Stop(); err != nil { // as it is before the first configuration
 			t.Fatal(err)
 		}
 		loaded := make(chan error, 1)
-		go func() { loaded <- s.Load(mapstest.Config{Site: site, Global: "slow_start"}) }()
+		go func() { loaded <- s.Load(modulestest.Config{Site: site, Global: "slow_start"}) }()
 		<-slowBegun
 		return loaded
 	}
 
 	loaded := start()
-	waiting := ask(t, t.Context(), s, "/maps/status")
+	waiting := adminAsk(t, t.Context(), s, "/maps/status")
 	gone, leave := context.WithCancel(t.Context())
-	left := ask(t, gone, s, "/maps/regions")
+	left := adminAsk(t, gone, s, "/maps/regions")
 	select {
 	case status := <-waiting:
 		t.Fatalf("answered %d before the start came to its end", status)
@@ -113,12 +108,12 @@ func TestCallsWaitForTheStart(t *testing.T) {
 
 	// A start that fails: the app will not come.
 	loaded = start()
-	waiting = ask(t, t.Context(), s, "/maps/status")
+	waiting = adminAsk(t, t.Context(), s, "/maps/status")
 	slowGoesOn <- context.Canceled
 	if err := <-loaded; err == nil {
 		t.Fatal("started")
 	}
-	if err := s.Load(mapstest.Config{}); err != nil {
+	if err := s.Load(modulestest.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	statusIn(t, 5*time.Second, waiting)
@@ -126,7 +121,7 @@ func TestCallsWaitForTheStart(t *testing.T) {
 
 // TestNoApp: where the configuration has no maps app, nobody waits for one.
 func TestNoApp(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{})
+	s := modulestest.Start(t, modulestest.Config{})
 	if a := s.AdminDo(http.MethodDelete, "/config/apps/maps", ""); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -142,7 +137,7 @@ func TestNoApp(t *testing.T) {
 
 // TestUnknownAddresses: what is not there is told as everything else is, whatever the method.
 func TestUnknownAddresses(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{})
+	s := modulestest.Start(t, modulestest.Config{})
 	for _, path := range []string{"/maps", "/maps/", "/maps/nothing", "/maps/status/", "/maps/status/x", "/maps/Status",
 		"/maps/%73tatus/", "/maps/user-tokens/"} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {

@@ -1,4 +1,4 @@
-package adminapi
+package app
 
 import (
 	"errors"
@@ -14,7 +14,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/directory"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/store"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 // Backup is a copy of the store that was just made.
@@ -23,7 +22,7 @@ type Backup struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-func backup(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func backup(app *App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
 	var body struct {

@@ -1,4 +1,4 @@
-package adminapi
+package app
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 // SigningKey tells about a signing key, without a part of it.
@@ -34,7 +33,7 @@ type SigningKeys struct {
 	Revoked []string `json:"revoked,omitzero"`
 }
 
-func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func rotateKeys(app *App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
 	var body struct {
@@ -75,7 +74,7 @@ func rotateKeys(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error 
 }
 
 // revokeKeys replaces all keys.
-func revokeKeys(app *mapsapp.App, session *mapsapp.Session, r *http.Request) ([]string, error) {
+func revokeKeys(app *App, session *Session, r *http.Request) ([]string, error) {
 	revoked, err := session.Authority.ReplaceKeys(r.Context())
 	if err == nil {
 		app.Logger().Info("signing keys revoked; their tokens have ended",
@@ -85,7 +84,7 @@ func revokeKeys(app *mapsapp.App, session *mapsapp.Session, r *http.Request) ([]
 }
 
 // listKeys returns all keys.
-func listKeys(r *http.Request, session *mapsapp.Session) ([]SigningKey, error) {
+func listKeys(r *http.Request, session *Session) ([]SigningKey, error) {
 	found, err := session.Authority.Keys(r.Context())
 	keys := make([]SigningKey, 0, len(found))
 	for _, k := range found {

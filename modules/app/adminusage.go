@@ -1,4 +1,4 @@
-package adminapi
+package app
 
 import (
 	"net/http"
@@ -11,10 +11,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/usageapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
-func showUsage(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func showUsage(app *App, w http.ResponseWriter, r *http.Request) error {
 	session, err := app.Session(r.Context())
 	if err != nil {
 		return err
@@ -43,13 +42,13 @@ type QuotaUsage struct {
 	ResetsAt time.Time `json:"resetsAt"` // UTC, when the next window begins
 }
 
-func showQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
-	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.Quotas, error) {
+func showQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
+	return withQuotas(app, w, r, func(session *Session, organization string) (account.Quotas, error) {
 		return session.Store.OrganizationQuotas(r.Context(), organization)
 	})
 }
 
-func setQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func setQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
 	var body struct {
@@ -65,12 +64,12 @@ func setQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
 	if err := account.CheckQuotas(quotas); err != nil {
 		return apierror.FailedValidation("quotas: " + err.Error())
 	}
-	return withQuotas(app, w, r, func(session *mapsapp.Session, organization string) (account.Quotas, error) {
+	return withQuotas(app, w, r, func(session *Session, organization string) (account.Quotas, error) {
 		return quotas, replaceQuotas(app, r, session, organization, quotas)
 	})
 }
 
-func removeQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func removeQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
 	session, organization, err := quotasOf(app, r)
 	if err != nil {
 		return err
@@ -84,7 +83,7 @@ func removeQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request) erro
 }
 
 // quotasOf returns a session, which the caller releases, and the organization that the path names.
-func quotasOf(app *mapsapp.App, r *http.Request) (*mapsapp.Session, string, error) {
+func quotasOf(app *App, r *http.Request) (*Session, string, error) {
 	organization := r.PathValue("organization")
 	if err := credential.CheckOrganization(organization); err != nil {
 		return nil, "", apierror.FailedValidation(err.Error())
@@ -93,7 +92,7 @@ func quotasOf(app *mapsapp.App, r *http.Request) (*mapsapp.Session, string, erro
 	return session, organization, err
 }
 
-func replaceQuotas(app *mapsapp.App, r *http.Request, session *mapsapp.Session, organization string,
+func replaceQuotas(app *App, r *http.Request, session *Session, organization string,
 	quotas account.Quotas) error {
 	err := session.Store.SetOrganizationQuotas(r.Context(), organization, quotas)
 	if err == nil {
@@ -104,8 +103,8 @@ func replaceQuotas(app *mapsapp.App, r *http.Request, session *mapsapp.Session, 
 }
 
 // withQuotas answers with the quotas that find returns, and how much of each is used.
-func withQuotas(app *mapsapp.App, w http.ResponseWriter, r *http.Request,
-	find func(*mapsapp.Session, string) (account.Quotas, error)) error {
+func withQuotas(app *App, w http.ResponseWriter, r *http.Request,
+	find func(*Session, string) (account.Quotas, error)) error {
 	session, organization, err := quotasOf(app, r)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package adminapi_test
+package app_test
 
 import (
 	"encoding/json"
@@ -13,12 +13,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/usageapi"
-	"github.com/mapsedge/caddy-maps/modules/adminapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
 )
 
 const counting = `handle /api/v1/external/* {
@@ -36,7 +34,7 @@ handle /tile {
 
 // TestOrganizationQuotas sets the quotas of an organization, uses them up, raises and removes them.
 func TestOrganizationQuotas(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: counting})
+	s := modulestest.Start(t, modulestest.Config{Site: counting})
 	const quotas = "/maps/quotas/acme%2F%C3%BC"
 	const organization = "acme/ü"
 	_, first := s.Token(organization, "TILE")
@@ -51,14 +49,14 @@ func TestOrganizationQuotas(t *testing.T) {
 	check := func(method, body string, used int64, want ...account.Quota) {
 		t.Helper()
 		a := s.AdminDo(method, quotas, body)
-		var got adminapi.Quotas
+		var got app.Quotas
 		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || a.Status != http.StatusOK {
 			t.Fatalf("%s %s: %d %s: %v", method, body, a.Status, a.Body, err)
 		}
-		expected := adminapi.Quotas{Organization: organization, Quotas: []adminapi.QuotaUsage{}}
+		expected := app.Quotas{Organization: organization, Quotas: []app.QuotaUsage{}}
 		for _, quota := range want {
 			_, end := quota.Window.Span(time.Now())
-			expected.Quotas = append(expected.Quotas, adminapi.QuotaUsage{Quota: quota, Used: used, ResetsAt: end})
+			expected.Quotas = append(expected.Quotas, app.QuotaUsage{Quota: quota, Used: used, ResetsAt: end})
 		}
 		if diff := cmp.Diff(expected, got); diff != "" || a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s %s (-want +got):\n%s", method, body, diff)
@@ -98,7 +96,7 @@ func TestOrganizationQuotas(t *testing.T) {
 
 // TestUsage: the operator sees any organization, as JSON and as CSV.
 func TestUsage(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: counting})
+	s := modulestest.Start(t, modulestest.Config{Site: counting})
 	acc, token := s.Token("acme & co", "TILE")
 	for range 3 {
 		s.Do(http.MethodGet, "/tile", token, "")
@@ -115,7 +113,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestUsageRefusals(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: counting})
+	s := modulestest.Start(t, modulestest.Config{Site: counting})
 	const name = "organization must be 1 to 255 bytes of printable text without spaces around it"
 	const quota = `{"quotas":[{"unit":"requests","window":"day",`
 	for _, tc := range []struct {
@@ -178,13 +176,13 @@ func TestUsageRefusals(t *testing.T) {
 
 // TestOddOrganizations: a name that looks like a path is one name, and nobody else's.
 func TestOddOrganizations(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: counting})
+	s := modulestest.Start(t, modulestest.Config{Site: counting})
 	const nothing = `{"quotas":[{"scope":"*","unit":"requests","window":"month","limit":0}]}`
 	for _, name := range []string{
 		".", "..", "a/../acme", "a//b", "%2F", "acme/", "?", "a;b", "{organization}", "acme%00",
 	} {
 		path := "/maps/quotas/" + strings.ReplaceAll(url.PathEscape(name), ".", "%2E")
-		var got adminapi.Quotas
+		var got app.Quotas
 		a := s.AdminDo(http.MethodPut, path, nothing)
 		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || a.Status != 200 || got.Organization != name ||
 			len(got.Quotas) != 1 {

@@ -1,4 +1,4 @@
-package adminapi
+package app
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/credential"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 )
 
 // What a request for a user token need not say.
@@ -33,7 +32,7 @@ type mint struct {
 	TTL          *string `json:"ttl"`
 }
 
-func mintUserToken(app *mapsapp.App, w http.ResponseWriter, r *http.Request) error {
+func mintUserToken(app *App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
 	body := mint{Subject: defaultSubject}

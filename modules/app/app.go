@@ -1,6 +1,6 @@
 // Package mapsapp is the Caddy app `maps`. It owns what the handlers share, the accounts and their store, the signing
 // keys, the cache of verified tokens and the regions, and keeps all of it open across configuration reloads.
-package mapsapp
+package app
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package mapsapp
+package app
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"

@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"encoding/base64"
@@ -14,19 +14,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-func adaptMaps(t *testing.T, inside string) (*mapsapp.App, error) {
+func adaptMaps(t *testing.T, inside string) (*app.App, error) {
 	t.Helper()
-	adapted, err := mapstest.Adapt("{\nmaps {\n" + inside + "\n}\n}\n")
+	adapted, err := modulestest.Adapt("{\nmaps {\n" + inside + "\n}\n}\n")
 	if err != nil {
 		return nil, err
 	}
 	var cfg struct {
 		Apps struct {
-			Maps *mapsapp.App `json:"maps"`
+			Maps *app.App `json:"maps"`
 		} `json:"apps"`
 	}
 	if err := json.Unmarshal(adapted, &cfg); err != nil {
@@ -66,7 +66,7 @@ func TestCaddyfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	off := false
-	want := &mapsapp.App{
+	want := &app.App{
 		Issuer: "https://maps.example.com", Audience: "maps.example.com",
 		StoreRaw:         json.RawMessage(`{"module":"sqlite","path":"./data/accounts.db"}`),
 		SigningAlgorithm: "ES256", KeyEncryptionKey: "{file./run/secrets/kek}",
@@ -75,14 +75,14 @@ func TestCaddyfile(t *testing.T) {
 		MaxStale:        caddy.Duration(time.Minute),
 
 		MaxBodiesInFlight: 512 << 20, MaxWait: caddy.Duration(500 * time.Millisecond),
-		Usage: &mapsapp.Usage{Hours: caddy.Duration(48 * time.Hour), Days: caddy.Duration(60 * 24 * time.Hour)},
-		Regions: map[string]*mapsapp.RegionConfig{
+		Usage: &app.Usage{Hours: caddy.Duration(48 * time.Hour), Days: caddy.Duration(60 * 24 * time.Hour)},
+		Regions: map[string]*app.RegionConfig{
 			"delaware": {Path: "./data/delaware.region"}, "andorra": {Path: "./data/andorra.region"},
 		},
-		UserTokens: &mapsapp.UserTokens{
+		UserTokens: &app.UserTokens{
 			Issuer: "https://id.example.com", Audience: "maps-management", JWKSURL: "https://id.example.com/.well-known/jwks.json",
 			Algorithms: []string{"RS256", "ES256", "EdDSA"}, OrganizationClaim: "org",
-			RequireClaim: &mapsapp.Claim{Name: "role", Value: "maps-admin"}, Local: &off,
+			RequireClaim: &app.Claim{Name: "role", Value: "maps-admin"}, Local: &off,
 		},
 	}
 	var gotStore, wantStore map[string]string
@@ -91,7 +91,7 @@ func TestCaddyfile(t *testing.T) {
 	if diff := cmp.Diff(wantStore, gotStore); diff != "" {
 		t.Errorf("store (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(mapsapp.App{}), cmpopts.IgnoreFields(mapsapp.App{}, "StoreRaw")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(app.App{}), cmpopts.IgnoreFields(app.App{}, "StoreRaw")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got, err := adaptMaps(t, "user_tokens {\nlocal on\n}"); err != nil || !*got.UserTokens.Local {
@@ -134,10 +134,10 @@ func TestCaddyfile(t *testing.T) {
 			t.Errorf("%q: got %v, want %q with file and line", inside, err, want)
 		}
 	}
-	if _, err := mapstest.Adapt("{\nmaps {\n}\nmaps {\n}\n}\n"); err == nil || !strings.Contains(err.Error(), "only once") {
+	if _, err := modulestest.Adapt("{\nmaps {\n}\nmaps {\n}\n}\n"); err == nil || !strings.Contains(err.Error(), "only once") {
 		t.Errorf("two maps options: %v", err)
 	}
-	if _, err := mapstest.Adapt("{\nmaps x {\n}\n}\n"); err == nil {
+	if _, err := modulestest.Adapt("{\nmaps x {\n}\n}\n"); err == nil {
 		t.Error("an argument of maps was taken")
 	}
 }
@@ -223,10 +223,10 @@ func TestValidation(t *testing.T) {
 func TestKeyEncryption(t *testing.T) {
 	t.Setenv("MAPS_TEST_KEK", strings.Repeat("ab", 32))
 	t.Setenv("MAPS_TEST_OTHER_KEK", strings.Repeat("cd", 32))
-	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "key_encryption_key {env.MAPS_TEST_KEK}"})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "key_encryption_key {env.MAPS_TEST_KEK}"})
 	_, token := s.Token("acme", "TILE")
 	for _, maps := range []string{"", "key_encryption_key {env.MAPS_TEST_OTHER_KEK}"} {
-		if err := s.Load(mapstest.Config{Site: site, Maps: maps}); err == nil || !strings.Contains(err.Error(), "signing key") {
+		if err := s.Load(modulestest.Config{Site: site, Maps: maps}); err == nil || !strings.Contains(err.Error(), "signing key") {
 			t.Errorf("%q: %v", maps, err)
 		}
 	}

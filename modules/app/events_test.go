@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 func init() { caddy.RegisterModule(listener{}) }
@@ -78,11 +78,11 @@ const eventsOption = `events {
 // TestEvents hears every change of an account, from the maps app, after the fact and off the request's path.
 func TestEvents(t *testing.T) {
 	hear := listen()
-	s := mapstest.Start(t, mapstest.Config{Site: site, Global: eventsOption})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Global: eventsOption})
 	user := s.UserToken("acme")
 	t.Cleanup(hear) // before the server stops
 	acc := s.CreateAccount(user, "TILE", "")
-	at := mapstest.AccountsPath + "/" + acc.ID
+	at := modulestest.AccountsPath + "/" + acc.ID
 	for _, body := range []string{
 		`{"description":"x"}`, `{"description":"x"}`, `{"status":"SUSPENDED","scopes":["ONM"]}`, `{"status":"ACTIVE"}`,
 		`{"status":"REVOKED"}`,
@@ -129,7 +129,7 @@ func TestEvents(t *testing.T) {
 // TestEventsAcrossReload loses no event that waits while the configuration is replaced.
 func TestEventsAcrossReload(t *testing.T) {
 	hear := listen()
-	s := mapstest.Start(t, mapstest.Config{Site: site, Global: eventsOption})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Global: eventsOption})
 	t.Cleanup(hear) // before the server stops
 	user := s.UserToken("acme")
 	const n = 20
@@ -137,7 +137,7 @@ func TestEventsAcrossReload(t *testing.T) {
 		s.CreateAccount(user, "TILE", "")
 		if i == n/2 {
 			time.AfterFunc(100*time.Millisecond, hear)
-			if err := s.Load(mapstest.Config{Site: site + "\nheader X y", Global: eventsOption}); err != nil {
+			if err := s.Load(modulestest.Config{Site: site + "\nheader X y", Global: eventsOption}); err != nil {
 				t.Fatal(err)
 			}
 		}

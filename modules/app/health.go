@@ -1,5 +1,5 @@
 // Package health is the Caddy handler `maps_health`, which load balancers ask.
-package health
+package app
 
 import (
 	"net/http"
@@ -11,20 +11,19 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
 	caddy.RegisterModule(new(Health))
-	httpcaddyfile.RegisterHandlerDirective("maps_health", parseCaddyfile)
+	httpcaddyfile.RegisterHandlerDirective("maps_health", parseHealth)
 	httpcaddyfile.RegisterDirectiveOrder("maps_health", httpcaddyfile.Before, "respond")
 }
 
 // Health answers 200 while the service can do its work and 503 while it cannot, with a JSON object that says how the
 // store of accounts and each region stand.
 type Health struct {
-	app *mapsapp.App
+	app *App
 }
 
 // CaddyModule returns the Caddy module information.
@@ -34,7 +33,7 @@ func (*Health) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the app.
 func (h *Health) Provision(ctx caddy.Context) (err error) {
-	h.app, err = mapsapp.Get(ctx)
+	h.app, err = Get(ctx)
 	return err
 }
 
@@ -54,7 +53,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 	return nil
 }
 
-func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+func parseHealth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	health := new(Health)
 	return health, health.UnmarshalCaddyfile(h.Dispenser)
 }

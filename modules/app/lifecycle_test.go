@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"context"
@@ -21,14 +21,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/health"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
 )
 
 const site = `
@@ -76,13 +72,13 @@ func (gate) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	return next.ServeHTTP(w, r)
 }
 
-func currentApp(t *testing.T) *mapsapp.App {
+func currentApp(t *testing.T) *app.App {
 	t.Helper()
-	app, err := caddy.ActiveContext().AppIfConfigured("maps")
+	running, err := caddy.ActiveContext().AppIfConfigured("maps")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return app.(*mapsapp.App)
+	return running.(*app.App)
 }
 
 // locked reports whether a server has a store's file open.
@@ -98,12 +94,12 @@ func locked(t *testing.T, path string) bool {
 	return false
 }
 
-func opened(s *mapstest.Server) int { return strings.Count(s.Log(), "opened accounts database") }
+func opened(s *modulestest.Server) int { return strings.Count(s.Log(), "opened accounts database") }
 
 // TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, no client is logged
 // out, and the database is opened once.
 func TestReloadUnderLoad(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site, Level: "INFO", NoAccessLog: true})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Level: "INFO", NoAccessLog: true})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
@@ -119,7 +115,7 @@ func TestReloadUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				for path, auth := range map[string]string{"/guarded": token, mapstest.AccountsPath: user} {
+				for path, auth := range map[string]string{"/guarded": token, modulestest.AccountsPath: user} {
 					switch a, err := s.Try(path, auth); {
 					case err != nil:
 						reset.Add(1)
@@ -133,7 +129,7 @@ func TestReloadUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	configs := []mapstest.Config{
+	configs := []modulestest.Config{
 		{Site: site + "header X-Version 1", Level: "INFO", NoAccessLog: true},
 		{Site: site, Maps: "access_token_ttl 20m", Level: "INFO", NoAccessLog: true}, // other rules for tokens, same store
 		{Site: site, Level: "INFO", NoAccessLog: true},
@@ -157,7 +153,7 @@ func TestReloadUnderLoad(t *testing.T) {
 // TestReloadToAnotherStore changes the store while requests are on their way: they end on the old one, which closes
 // behind the last of them.
 func TestReloadToAnotherStore(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	acc, token := s.Token("acme", "TILE")
 	_ = acc
 	app := currentApp(t)
@@ -167,7 +163,7 @@ func TestReloadToAnotherStore(t *testing.T) {
 	}
 
 	const slow = 5
-	answers := make(chan mapstest.Response, slow)
+	answers := make(chan modulestest.Response, slow)
 	for range slow {
 		go func() { answers <- s.Do(http.MethodGet, "/slow", token, "") }()
 	}
@@ -175,7 +171,7 @@ func TestReloadToAnotherStore(t *testing.T) {
 		<-gateEntered
 	}
 	next := filepath.Join(s.Dir, "next", "accounts.db")
-	if err := s.Load(mapstest.Config{Site: site, Maps: "store sqlite " + next}); err != nil {
+	if err := s.Load(modulestest.Config{Site: site, Maps: "store sqlite " + next}); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusUnauthorized {
@@ -215,14 +211,14 @@ func TestReloadToAnotherStore(t *testing.T) {
 
 // TestLogsOfTheStore: what outlives configurations logs as the one that runs says.
 func TestLogsOfTheStore(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	read := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(s.Dir, name))
 		return string(text)
 	}
 	for _, name := range []string{"first.log", "second.log"} {
 		log := "log store {\noutput file " + filepath.Join(s.Dir, name) + "\ninclude maps.store\nlevel WARN\n}\n"
-		if err := s.Load(mapstest.Config{Site: site, Global: log}); err != nil {
+		if err := s.Load(modulestest.Config{Site: site, Global: log}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -240,7 +236,7 @@ func TestLogsOfTheStore(t *testing.T) {
 	if a := s.Do(http.MethodGet, "/healthz", "", ""); !strings.Contains(a.Body, "was moved, deleted or replaced") {
 		t.Errorf("health: %s", a.Body)
 	}
-	if a := s.Do(http.MethodPost, mapstest.AccountsPath, s.UserToken("acme"),
+	if a := s.Do(http.MethodPost, modulestest.AccountsPath, s.UserToken("acme"),
 		`{"platform":"WEB","scopes":["TILE"]}`); a.Status != http.StatusServiceUnavailable {
 		t.Errorf("a change of a file that is gone: %d %s", a.Status, a.Body)
 	}
@@ -249,13 +245,13 @@ func TestLogsOfTheStore(t *testing.T) {
 // TestRefusedReload keeps everything going after a configuration that could not be provisioned, and one that could
 // not be started.
 func TestRefusedReload(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	_, token := s.Token("acme", "TILE")
 	blocked := filepath.Join(s.Dir, "file")
 	if err := os.WriteFile(blocked, []byte("this is no database"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, refused := range []mapstest.Config{
+	for _, refused := range []modulestest.Config{
 		{Site: site, Maps: "signing_algorithm RS256"},
 		{Site: site + "\nhandle /x {\nreverse_proxy {\ntransport nonsense\n}\n}"},
 		{Site: site, Maps: "key_encryption_key {file." + filepath.Join(s.Dir, "missing") + "}"},
@@ -318,14 +314,14 @@ func TestValidateBesideLive(t *testing.T) {
 
 // TestSecondProcess starts on a file that another process has open.
 func TestSecondProcess(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	other := filepath.Join(s.Dir, "other.db")
 	opened, err := store.OpenSQLite(other, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	err = s.Load(mapstest.Config{Site: site, Maps: "store sqlite " + other})
+	err = s.Load(modulestest.Config{Site: site, Maps: "store sqlite " + other})
 	if err == nil || !strings.Contains(err.Error(), "other.db") || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("got %v", err)
 	}
@@ -336,7 +332,7 @@ func TestSecondProcess(t *testing.T) {
 
 // TestRestart finds everything again: accounts, grants and keys.
 func TestRestart(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	acc, token := s.Token("acme", "TILE")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
 	if err := caddy.Stop(); err != nil {
@@ -345,14 +341,14 @@ func TestRestart(t *testing.T) {
 	if locked(t, s.Store) {
 		t.Error("the store is still open after Caddy has stopped")
 	}
-	if err := s.Load(mapstest.Config{Site: site}); err != nil {
+	if err := s.Load(modulestest.Config{Site: site}); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
 		t.Errorf("an access token of before: %d", a.Status)
 	}
 	if a := s.Do(http.MethodPost, "/api/v1/external/refresh", "",
-		mapstest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
+		modulestest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
 		t.Errorf("a refresh token of before: %d", a.Status)
 	}
 }
@@ -360,7 +356,7 @@ func TestRestart(t *testing.T) {
 // TestSessionWaits holds a request until the app has started, and lets it go when its context ends or the app never
 // starts.
 func TestSessionWaits(t *testing.T) {
-	provision := func(path string) *mapsapp.App { // as at the start of the process, when nothing runs yet
+	provision := func(path string) *app.App { // as at the start of the process, when nothing runs yet
 		t.Helper()
 		ctx, err := caddy.ProvisionContext(&caddy.Config{
 			Admin:   &caddy.AdminConfig{Disabled: true},
@@ -369,7 +365,7 @@ func TestSessionWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		app, err := mapsapp.Get(ctx)
+		app, err := app.Get(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"net"
@@ -7,19 +7,19 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestLimitsOfRefusedReload: the limits of a configuration that could not be started do not hold for the one that goes
 // on.
 func TestLimitsOfRefusedReload(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "max_bodies_in_flight 64MiB"})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "max_bodies_in_flight 64MiB"})
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	refused, err := mapstest.Adapt(s.Caddyfile(mapstest.Config{Site: site, Maps: "max_bodies_in_flight 1MiB"}) +
+	refused, err := modulestest.Adapt(s.Caddyfile(modulestest.Config{Site: site, Maps: "max_bodies_in_flight 1MiB"}) +
 		"\nhttp://" + taken.Addr().String() + " {\nrespond ok\n}\n")
 	if err != nil {
 		t.Fatal(err)

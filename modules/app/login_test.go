@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 func TestLoginCaddyfile(t *testing.T) {
@@ -25,7 +25,7 @@ func TestLoginCaddyfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &mapsapp.Login{
+	want := &app.Login{
 		ClientID: "console", AuthorizeURL: "https://id.example.com/authorize?prompt=login",
 		TokenURL: "https://id.example.com/token", Scope: "openid email",
 	}

@@ -1,4 +1,4 @@
-package mapsapp
+package app
 
 import (
 	"maps"
@@ -9,8 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/logging"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
-
-	"github.com/mapsedge/caddy-maps/modules/redact"
 )
 
 // WarnOfLogs has the start warn of logs that would show these query parameters of a server's requests.
@@ -51,6 +49,12 @@ func (a *App) warnOfOpenLogs() {
 	}
 }
 
+// redactor is the log filter maps_redact. Its package imports this one.
+type redactor interface {
+	// Redacts reports whether the values of a query parameter are hidden.
+	Redacts(parameter string) bool
+}
+
 // logProbe finds out whether an encoder lacks the filter for a query parameter.
 type logProbe struct {
 	parameters []string
@@ -59,9 +63,9 @@ type logProbe struct {
 
 func (p *logProbe) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
 	filters, _ := encoder.(logging.FilterEncoder)
-	filter, _ := filters.Fields["request"].(*redact.Filter)
+	filter, _ := filters.Fields["request"].(redactor)
 	p.open = p.open || filter == nil || slices.ContainsFunc(p.parameters, func(name string) bool {
-		return !slices.Contains(filter.Parameters, name)
+		return !filter.Redacts(name)
 	})
 	return nil
 }

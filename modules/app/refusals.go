@@ -1,4 +1,4 @@
-package mapsapp
+package app
 
 import (
 	"github.com/mapsedge/caddy-maps/internal/account"

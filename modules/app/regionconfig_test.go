@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 func TestRegionCaddyfile(t *testing.T) {
@@ -31,7 +31,7 @@ func TestRegionCaddyfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]*mapsapp.RegionConfig{
+	want := map[string]*app.RegionConfig{
 		"delaware": {Path: "./data/delaware.region"},
 		"dover":    {Path: "./data/dover.region", Awaited: true},
 		"andorra": {

@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
@@ -50,7 +50,7 @@ func newFileServer(t *testing.T) *fileServer {
 }
 
 // town is what a server calls the place, or else what is wrong with its answer.
-func town(s *mapstest.Server) string {
+func town(s *modulestest.Server) string {
 	a, err := s.Try(place, "")
 	switch {
 	case err != nil:
@@ -67,9 +67,9 @@ func town(s *mapstest.Server) string {
 }
 
 // detail is what the admin endpoint says of the one region.
-func detail(t *testing.T, a mapstest.Response) mapsapp.RegionDetail {
+func detail(t *testing.T, a modulestest.Response) app.RegionDetail {
 	t.Helper()
-	var list struct{ Regions []mapsapp.RegionDetail }
+	var list struct{ Regions []app.RegionDetail }
 	if err := json.Unmarshal([]byte(a.Body), &list); err != nil || len(list.Regions) != 1 {
 		t.Fatalf("%d %s: %v", a.Status, a.Body, err)
 	}
@@ -81,15 +81,15 @@ func detail(t *testing.T, a mapstest.Response) mapsapp.RegionDetail {
 func TestFetchedRegion(t *testing.T) {
 	dir := t.TempDir()
 	oldtown, newtown, bad := filepath.Join(dir, "old"), filepath.Join(dir, "new"), filepath.Join(dir, "bad")
-	mapstest.BuildRegion(t, oldtown, mapstest.Renamed("Oldtown"))
-	mapstest.BuildRegion(t, newtown, mapstest.Renamed("Newtown"))
+	modulestest.BuildRegion(t, oldtown, modulestest.Renamed("Oldtown"))
+	modulestest.BuildRegion(t, newtown, modulestest.Renamed("Newtown"))
 	if err := os.WriteFile(bad, []byte("<html>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	origin := newFileServer(t)
 	t.Setenv("MAPS_TEST_ORIGIN", strings.Replace(origin.URL, "://", "://ann:hunter2@", 1))
 	cache := filepath.Join(dir, "cache", "regions")
-	config := mapstest.Config{
+	config := modulestest.Config{
 		Maps: `region village {env.MAPS_TEST_ORIGIN}/village.region?X-Amz-Signature=s1gnature {
 			cache_dir ` + cache + `
 		}`,
@@ -101,8 +101,8 @@ func TestFetchedRegion(t *testing.T) {
 			}
 		}`,
 	}
-	s := mapstest.Start(t, config)
-	reload := func(status int) mapsapp.RegionDetail {
+	s := modulestest.Start(t, config)
+	reload := func(status int) app.RegionDetail {
 		t.Helper()
 		a := s.AdminDo(http.MethodPost, "/maps/regions/reload", "")
 		if a.Status != status {
@@ -110,7 +110,7 @@ func TestFetchedRegion(t *testing.T) {
 		}
 		return detail(t, s.AdminDo(http.MethodGet, "/maps/regions", ""))
 	}
-	stands := func(d mapsapp.RegionDetail, health int, status, problem string) {
+	stands := func(d app.RegionDetail, health int, status, problem string) {
 		t.Helper()
 		if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != health || strings.Contains(a.Body, "origin") {
 			t.Errorf("health: %d %s", a.Status, a.Body)
@@ -197,17 +197,17 @@ func TestFetchedRegion(t *testing.T) {
 func TestDamagedCache(t *testing.T) {
 	dir := t.TempDir()
 	built, cache := filepath.Join(dir, "built"), filepath.Join(dir, "cache")
-	mapstest.BuildRegion(t, built, mapstest.Renamed("Oldtown"))
+	modulestest.BuildRegion(t, built, modulestest.Renamed("Oldtown"))
 	origin := newFileServer(t)
 	origin.name.Store(built)
-	config := mapstest.Config{
+	config := modulestest.Config{
 		Maps: `region village ` + origin.URL + `/village.region {
 			cache_dir ` + cache + `
 			wait 1m
 		}`,
 		Site: site,
 	}
-	s := mapstest.Start(t, config)
+	s := modulestest.Start(t, config)
 	whole, err := os.ReadFile(built)
 	if err != nil {
 		t.Fatal(err)
@@ -249,12 +249,12 @@ func TestDamagedCache(t *testing.T) {
 // A damaged file that replaces a good one on this machine is refused, and GET /maps/regions says why.
 func TestDamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, path, mapstest.Village)
+	modulestest.BuildRegion(t, path, modulestest.Village)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "region village " + path})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "region village " + path})
 	content[len(content)/2]++
 	if err := os.WriteFile(path+".new", content, 0o600); err != nil {
 		t.Fatal(err)
@@ -283,14 +283,14 @@ func TestWaitForRegion(t *testing.T) {
 	origin := newFileServer(t)
 	t.Setenv("MAPS_TEST_TOKEN", "t0ken")
 	dir := t.TempDir()
-	config := func(name string) mapstest.Config {
-		return mapstest.Config{Site: site, Maps: `region ` + name + ` ` + origin.URL + `/x.region {
+	config := func(name string) modulestest.Config {
+		return modulestest.Config{Site: site, Maps: `region ` + name + ` ` + origin.URL + `/x.region {
 			cache_dir ` + dir + `
 			header Authorization "Bearer {env.MAPS_TEST_TOKEN}"
 			wait 300ms
 		}`}
 	}
-	s := mapstest.Start(t, config("first"))
+	s := modulestest.Start(t, config("first"))
 	if !strings.Contains(s.Log(), "no file of a region has come yet") {
 		t.Error("no word about the region that is missing")
 	}
@@ -300,7 +300,7 @@ func TestWaitForRegion(t *testing.T) {
 		t.Errorf("a reload without a file: %v", err)
 	}
 	path := filepath.Join(dir, "built")
-	mapstest.BuildRegion(t, path, mapstest.Village)
+	modulestest.BuildRegion(t, path, modulestest.Village)
 	origin.name.Store(path)
 	long := config("second")
 	long.Maps = strings.Replace(long.Maps, "300ms", "1m", 1)
@@ -319,16 +319,16 @@ func TestWaitForRegion(t *testing.T) {
 func TestRegionTimestampMetric(t *testing.T) {
 	dir := t.TempDir()
 	dated := filepath.Join(dir, "dated.region")
-	osm := strings.Replace(mapstest.Village, `<node id="1" version="1"`,
+	osm := strings.Replace(modulestest.Village, `<node id="1" version="1"`,
 		`<node id="1" version="1" timestamp="2025-01-02T00:00:00Z"`, 1)
-	mapstest.BuildRegion(t, dated, osm)
+	modulestest.BuildRegion(t, dated, osm)
 	undated := filepath.Join(dir, "undated.region")
-	mapstest.BuildRegion(t, undated, mapstest.Village)
-	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: "region first " + dated})
+	modulestest.BuildRegion(t, undated, modulestest.Village)
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "region first " + dated})
 	for _, tc := range []struct{ region, path, want string }{
 		{"first", dated, "1.735776e+09"}, {"second", dated, "1.735776e+09"}, {"third", undated, "0"},
 	} {
-		if err := s.Load(mapstest.Config{Site: site, Maps: "region " + tc.region + " " + tc.path}); err != nil {
+		if err := s.Load(modulestest.Config{Site: site, Maps: "region " + tc.region + " " + tc.path}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

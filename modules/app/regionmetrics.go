@@ -1,4 +1,4 @@
-package mapsapp
+package app
 
 import "github.com/prometheus/client_golang/prometheus"
 

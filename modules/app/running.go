@@ -1,4 +1,4 @@
-package mapsapp
+package app
 
 import (
 	"context"

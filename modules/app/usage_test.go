@@ -1,4 +1,4 @@
-package mapsapp_test
+package app_test
 
 import (
 	"net/http"
@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const monthQuota = `"quotas":[{"scope":"TILE","unit":"requests","window":"month","limit":10}]`
 
-func ask(t *testing.T, s *mapstest.Server, token string, times int) {
+func ask(t *testing.T, s *modulestest.Server, token string, times int) {
 	t.Helper()
 	for range times {
 		if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != 200 && a.Status != 429 {
@@ -30,7 +30,7 @@ func ask(t *testing.T, s *mapstest.Server, token string, times int) {
 func TestQuotaEvents(t *testing.T) {
 	listen()()
 	events := "events {\non maps.quota.warned test_listener\non maps.quota.reached test_listener\n}"
-	s := mapstest.Start(t, mapstest.Config{Site: site, Global: events})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Global: events})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", monthQuota)
 	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
@@ -74,13 +74,13 @@ func TestQuotaEvents(t *testing.T) {
 
 // TestUsageStaysAcrossStores loses no count when a store is closed or the server stops right after a request.
 func TestUsageStaysAcrossStores(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", monthQuota)
 	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
 	load := func(maps string) {
 		t.Helper()
-		if err := s.Load(mapstest.Config{Site: site, Maps: maps}); err != nil {
+		if err := s.Load(modulestest.Config{Site: site, Maps: maps}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package version tells which version of caddy-maps a program was built with.
-package version
+package app
 
 import "runtime/debug"
 
@@ -8,22 +8,22 @@ const (
 	module = "github.com/mapsedge/caddy-maps"
 	// untagged is what Go calls a version that has no name, such as that of a directory.
 	untagged = "(devel)"
-	unknown  = "unknown"
+	unknownVersion  = "unknown"
 
 	commitLength = 12 // as many digits as Go's pseudo-versions have
 )
 
-// Of returns the version of caddy-maps in this program: a tag such as "v0.2.0" or a pseudo-version, of a fork followed
-// by its path; "(devel)" of a directory without either, followed by the commit where that is known; or "unknown".
-func Of() string {
+// Version returns the version of caddy-maps in this program: a tag such as "v0.2.0" or a pseudo-version, of a fork followed
+// by its path; "(devel)" of a directory without either, followed by the commit where that is known; or "unknownVersion".
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return unknown
+		return unknownVersion
 	}
-	return of(info)
+	return versionOf(info)
 }
 
-func of(info *debug.BuildInfo) string {
+func versionOf(info *debug.BuildInfo) string {
 	if info.Main.Path == module {
 		if named(info.Main.Version) {
 			return info.Main.Version
@@ -43,7 +43,7 @@ func of(info *debug.BuildInfo) string {
 		// A directory took its place. Whatever version the program asked for, this is not it.
 		return untagged
 	}
-	return unknown
+	return unknownVersion
 }
 
 func named(version string) bool { return version != "" && version != untagged }

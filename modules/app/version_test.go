@@ -1,4 +1,4 @@
-package version
+package app
 
 import (
 	"runtime/debug"
@@ -40,7 +40,7 @@ func TestOf(t *testing.T) {
 		{"nothing is known", new(debug.BuildInfo), "unknown"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := of(test.info); got != test.want {
+			if got := versionOf(test.info); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
@@ -49,7 +49,7 @@ func TestOf(t *testing.T) {
 
 // This test is built from a directory of caddy-maps itself.
 func TestOfThisProgram(t *testing.T) {
-	if got := Of(); got == unknown || got == "" {
+	if got := Version(); got == unknownVersion || got == "" {
 		t.Errorf("%q", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	_ "github.com/mapsedge/caddy-maps/modules/console"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 func TestConsoleAddress(t *testing.T) {
@@ -31,7 +31,7 @@ func TestConsoleAddress(t *testing.T) {
 		":8080 {\nbind unix//run/maps.sock\nmaps_console\n}":     "",
 		":8080 {\nroute {\nroute /c* {\nmaps_console\n}\n}\n}\n": "http://localhost:8080/console",
 	} {
-		adapted, err := mapstest.Adapt(caddyfile)
+		adapted, err := modulestest.Adapt(caddyfile)
 		if err != nil {
 			t.Fatalf("%s: %v", caddyfile, err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // run runs `maps …` in this process.
@@ -44,7 +44,7 @@ func runContext(t testing.TB, ctx context.Context, stdin string, args ...string)
 func villageExtract(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "village.osm")
-	if err := os.WriteFile(path, []byte(mapstest.Village), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(modulestest.Village), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -53,7 +53,7 @@ func villageExtract(t testing.TB) string {
 func villageRegion(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, path, mapstest.Village)
+	modulestest.BuildRegion(t, path, modulestest.Village)
 	return path
 }
 
@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"build", none, "--output", target}, []string{"none"}},
 		{[]string{"build", extract, none, "--output", target}, []string{"none"}},
 		{[]string{"build", file("foreign.osm.pbf", []byte("no protocol buffer")), "-o", target}, []string{"foreign.osm.pbf"}},
-		{[]string{"build", file("cut.osm", []byte(mapstest.Village[:400])), "-o", target}, []string{"cut.osm"}},
+		{[]string{"build", file("cut.osm", []byte(modulestest.Village[:400])), "-o", target}, []string{"cut.osm"}},
 		{[]string{"build", extract, "-o", filepath.Join(none, "x.region")}, []string{"none"}},
 		{[]string{"build", extract, "-o", extract}, []string{"made from"}},
 
@@ -303,7 +303,7 @@ func TestReverse(t *testing.T) {
 // Names are given in the languages that are asked for, as the server gives them.
 func TestReverseLanguage(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "bern.region")
-	mapstest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
+	modulestest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
 		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/>`+
 		`<tag k="place" v="city"/></node></osm>`)
 	for language, want := range map[string]string{"": "Bern", "fr": "Berne", "fr-CH": "Berne", "de;q=0.1, it": "Berna",

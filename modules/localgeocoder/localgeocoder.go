@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -38,7 +38,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) (err error) {
 	if len(g.Regions) == 0 {
 		return errNoRegion
 	}
-	g.regions, err = mapsapp.LookupRegions(ctx, g.Regions)
+	g.regions, err = app.LookupRegions(ctx, g.Regions)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -39,7 +39,7 @@ func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 	if len(m.Regions) == 0 {
 		return errNoRegion
 	}
-	m.regions, err = mapsapp.LookupRegions(ctx, m.Regions)
+	m.regions, err = app.LookupRegions(ctx, m.Regions)
 	return err
 }
 

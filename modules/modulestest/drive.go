@@ -1,4 +1,4 @@
-package upstreamtest
+package modulestest
 
 import (
 	"encoding/json"
@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/paulmach/orb"
-
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
 // Drive is a response of the map matching endpoint. Positions are latitude and longitude.
@@ -32,7 +30,7 @@ type Drive struct {
 }
 
 // ReadDrive reads a response that must be a drive.
-func ReadDrive(t testing.TB, a mapstest.Response) *Drive {
+func ReadDrive(t testing.TB, a Response) *Drive {
 	t.Helper()
 	d := new(Drive)
 	if err := json.Unmarshal([]byte(a.Body), d); err != nil || a.Status != 200 {

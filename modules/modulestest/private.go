@@ -1,4 +1,4 @@
-package upstreamtest
+package modulestest
 
 import (
 	"fmt"

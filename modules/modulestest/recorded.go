@@ -1,4 +1,4 @@
-package upstreamtest
+package modulestest
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ type Recorded struct {
 	Body    json.RawMessage `json:"body"`
 }
 
-// Read reads a recorded exchange, whose answer is called `body` or `answer`.
-func Read(t testing.TB, file string) Recorded {
+// ReadRecorded reads a recorded exchange, whose answer is called `body` or `answer`.
+func ReadRecorded(t testing.TB, file string) Recorded {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -1,4 +1,4 @@
-package upstreamtest
+package modulestest
 
 import (
 	"os"
@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := Read(t, file)
+		r := ReadRecorded(t, file)
 		if r.Path != tt.path || r.Status != tt.status || string(r.Body) != tt.body || len(r.Request) == 0 {
 			t.Errorf("%s: %+v", tt.text, r)
 		}

@@ -1,4 +1,4 @@
-package mapstest
+package modulestest
 
 import (
 	"os"

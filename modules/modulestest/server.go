@@ -1,6 +1,6 @@
 // Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and an SQLite
 // store, and uses it over loopback HTTP.
-package mapstest
+package modulestest
 
 import (
 	"bufio"
@@ -22,7 +22,7 @@ import (
 	// The modules that a Caddyfile of a test may name.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
-	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
+	_ "github.com/mapsedge/caddy-maps/modules/stores"
 )
 
 // Config is what a test writes into its Caddyfile.

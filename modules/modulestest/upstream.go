@@ -1,6 +1,6 @@
 // Package upstreamtest has HTTP servers that behave as upstreams do on their bad days, and the responses that a
 // client of the API must get then, for the tests of every guest module.
-package upstreamtest
+package modulestest
 
 import (
 	"encoding/json"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 )
 
 // Upstream is a server whose answers a test can change while it runs.
@@ -29,8 +28,8 @@ type Upstream struct {
 	handler http.HandlerFunc
 }
 
-// New starts a server.
-func New(t testing.TB) *Upstream {
+// NewUpstream starts a server.
+func NewUpstream(t testing.TB) *Upstream {
 	u := new(Upstream)
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.mu.Lock()
@@ -133,8 +132,8 @@ func BadDays(good string) []Bad {
 }
 
 // CheckBadDays sends a request on every bad day of an upstream, and checks status, body, time and memory.
-func CheckBadDays(t *testing.T, s *mapstest.Server, u *Upstream, good string,
-	ask func(s *mapstest.Server) mapstest.Response) {
+func CheckBadDays(t *testing.T, s *Server, u *Upstream, good string,
+	ask func(s *Server) Response) {
 	for _, day := range BadDays(good) {
 		t.Run(day.Name, func(t *testing.T) {
 			u.Answer(day.Answer)
@@ -158,7 +157,7 @@ func CheckBadDays(t *testing.T, s *mapstest.Server, u *Upstream, good string,
 }
 
 // CheckSilent checks that an error is JSON and tells nothing of the upstream.
-func CheckSilent(t *testing.T, u *Upstream, a mapstest.Response) {
+func CheckSilent(t *testing.T, u *Upstream, a Response) {
 	t.Helper()
 	if !json.Valid([]byte(a.Body)) {
 		t.Errorf("not JSON: %s", a.Body)
@@ -185,7 +184,7 @@ func Unreachable(t testing.TB) string {
 }
 
 // CheckGone sends a request whose client goes away, and checks that the upstream hears of it.
-func CheckGone(t *testing.T, s *mapstest.Server, u *Upstream, target string) {
+func CheckGone(t *testing.T, s *Server, u *Upstream, target string) {
 	t.Helper()
 	asked, left := make(chan struct{}, 16), make(chan struct{}, 16)
 	u.Answer(func(_ http.ResponseWriter, r *http.Request) {
@@ -231,12 +230,12 @@ func Quick(options string) string {
 
 // CheckKilled starts a server on two upstreams that play back a good response, kills one of them under load, and checks
 // that with the options that docs/fronting.md names no request fails.
-func CheckKilled(t *testing.T, good Recorded, target string, start func(upstreams, options string) *mapstest.Server) {
+func CheckKilled(t *testing.T, good Recorded, target string, start func(upstreams, options string) *Server) {
 	t.Helper()
 	var all []*Upstream
 	var urls []string
 	for range 2 {
-		u := New(t)
+		u := NewUpstream(t)
 		u.Replay(good)
 		all, urls = append(all, u), append(urls, u.URL)
 	}

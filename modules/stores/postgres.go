@@ -1,5 +1,5 @@
 // Package pgstore is the Caddy module of the store that several servers share.
-package pgstore
+package stores
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-func init() { caddy.RegisterModule(Module{}) }
+func init() { caddy.RegisterModule(new(Postgres)) }
 
-// Module keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several
+// Postgres keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several
 // servers that share them. A change that is made on one server reaches all others within a second. The tables, whose
 // names begin with `maps_`, are made when the first server starts, in the first schema of the connection's
 // `search_path`. A server refuses tables that are newer than itself. Tested with PostgreSQL 15.
@@ -37,7 +37,7 @@ func init() { caddy.RegisterModule(Module{}) }
 // `pool_max_conn_lifetime`, `pool_max_conn_idle_time` | when connections are replaced | 1 h, 30 min
 // `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec` leaves nothing behind
 // `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
-type Module struct {
+type Postgres struct {
 	// The connection string: a URL such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords
 	// such as `host=db.example.com dbname=maps user=maps`, with placeholders. A password may stand in it only as a
 	// placeholder, such as `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration; as
@@ -54,12 +54,12 @@ type Module struct {
 }
 
 // CaddyModule returns the Caddy module information.
-func (Module) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "maps.stores.postgres", New: func() caddy.Module { return new(Module) }}
+func (*Postgres) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.stores.postgres", New: func() caddy.Module { return new(Postgres) }}
 }
 
 // Provision reads the connection string. It connects to nothing, so that a configuration can be checked anywhere.
-func (m *Module) Provision(caddy.Context) error {
+func (m *Postgres) Provision(caddy.Context) error {
 	if err := m.checkWritten(); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (m *Module) Provision(caddy.Context) error {
 var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*)://`)
 
 // checkWritten finds what is wrong before any placeholder is replaced.
-func (m *Module) checkWritten() error {
+func (m *Postgres) checkWritten() error {
 	if m.DSN == "" {
 		return errors.New("store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}")
 	}
@@ -116,10 +116,10 @@ func keyOf(parts ...string) string {
 
 // Key tells stores apart: configurations with the same connection string mean the same store. It cannot be turned
 // back into one.
-func (m *Module) Key() string { return m.key }
+func (m *Postgres) Key() string { return m.key }
 
 // Open connects to the database and makes or updates its tables.
-func (m *Module) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
+func (m *Postgres) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
 	opened, err := store.OpenPostgres(ctx, m.config, logger)
 	if err != nil {
 		return nil, err
@@ -129,4 +129,4 @@ func (m *Module) Open(ctx context.Context, logger *zap.Logger) (*store.Store, er
 }
 
 // Interface guard
-var _ caddy.Provisioner = (*Module)(nil)
+var _ caddy.Provisioner = (*Postgres)(nil)

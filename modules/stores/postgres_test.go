@@ -1,4 +1,4 @@
-package pgstore
+package stores
 
 import (
 	"context"
@@ -23,16 +23,16 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-func parse(t *testing.T, text string) (*Module, error) {
+func parse(t *testing.T, text string) (*Postgres, error) {
 	t.Helper()
-	m := new(Module)
+	m := new(Postgres)
 	if err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text)); err != nil {
 		return nil, err
 	}
 	return m, m.Provision(caddy.Context{})
 }
 
-func TestCaddyfile(t *testing.T) {
+func TestPostgresCaddyfile(t *testing.T) {
 	m, err := parse(t, "postgres \"host=db user=maps\"")
 	if err != nil || m.DSN != "host=db user=maps" {
 		t.Errorf("%+v, error %v", m, err)
@@ -67,7 +67,7 @@ func TestLiteralPasswords(t *testing.T) {
 		"host=db PASSWORD = 'hunter2'",
 		"password='hun\\'ter2' host=db",
 	} {
-		err := (&Module{DSN: refused}).Provision(caddy.Context{})
+		err := (&Postgres{DSN: refused}).Provision(caddy.Context{})
 		if !errors.Is(err, errLiteralPassword) || strings.Contains(err.Error(), "hun") {
 			t.Errorf("%s: error %v", refused, err)
 		}
@@ -78,7 +78,7 @@ func TestLiteralPasswords(t *testing.T) {
 		"host=db user=maps password={env.MAPS_TEST_PASSWORD}",
 		"host=db user=maps password='{env.MAPS_TEST_PASSWORD}'",
 	} {
-		m := &Module{DSN: taken}
+		m := &Postgres{DSN: taken}
 		if err := m.Provision(caddy.Context{}); err != nil {
 			t.Errorf("%s: error %v", taken, err)
 			continue
@@ -95,7 +95,7 @@ func TestPasswordFromFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a b@c/'\\%41\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := &Module{DSN: "postgres://maps@db/maps", Password: "{file." + path + "}"}
+	m := &Postgres{DSN: "postgres://maps@db/maps", Password: "{file." + path + "}"}
 	if err := m.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestPasswordFromFile(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	key := func(dsn string) string {
-		m := &Module{DSN: dsn}
+		m := &Postgres{DSN: dsn}
 		if err := m.Provision(caddy.Context{}); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestPasswordStaysSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			core, logs := observer.New(zapcore.DebugLevel)
-			m := &Module{DSN: "{env." + variable + "}"}
+			m := &Postgres{DSN: "{env." + variable + "}"}
 			err := m.Provision(caddy.Context{})
 			if err == nil {
 				ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)

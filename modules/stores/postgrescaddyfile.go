@@ -1,4 +1,4 @@
-package pgstore
+package stores
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ import (
 //	        }
 //	    }
 //	}
-func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (m *Postgres) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if d.NextArg() {
 		m.DSN = d.Val()
@@ -37,4 +37,4 @@ func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	)
 }
 
-var _ caddyfile.Unmarshaler = (*Module)(nil)
+var _ caddyfile.Unmarshaler = (*Postgres)(nil)

@@ -1,5 +1,5 @@
 // Package sqlitestore is the Caddy module of the embedded store, the default of the maps app.
-package sqlitestore
+package stores
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
-func init() { caddy.RegisterModule(Module{}) }
+func init() { caddy.RegisterModule(new(SQLite)) }
 
-// Module keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
+// SQLite keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
 // and is for a single server: a second one on the same file is refused.
 //
 // The file is made when the server first starts with it, and never when a configuration is only checked. It has mode
@@ -27,7 +27,7 @@ func init() { caddy.RegisterModule(Module{}) }
 // The live file can be opened by other programs, such as `sqlite3` and Litestream. Beside it SQLite keeps files that
 // end in `-wal` and `-shm`, and the server one that ends in `.lock`. `caddy maps backup` makes a copy that is complete
 // by itself.
-type Module struct {
+type SQLite struct {
 	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
 	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ`
 	// shows it as `caddy.AppDataDir`).
@@ -37,13 +37,13 @@ type Module struct {
 }
 
 // CaddyModule returns the Caddy module information.
-func (Module) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "maps.stores.sqlite", New: func() caddy.Module { return new(Module) }}
+func (*SQLite) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.stores.sqlite", New: func() caddy.Module { return new(SQLite) }}
 }
 
 // Provision finds out which file is meant. It opens and makes nothing, so that a configuration can be checked
 // beside a running server.
-func (m *Module) Provision(caddy.Context) error {
+func (m *SQLite) Provision(caddy.Context) error {
 	path := caddy.NewReplacer().ReplaceAll(m.Path, "")
 	if m.Path == "" {
 		path = filepath.Join(caddy.AppDataDir(), "maps", "accounts.db")
@@ -66,10 +66,10 @@ func (m *Module) Provision(caddy.Context) error {
 
 // Key returns the absolute path of the file with links resolved: configurations with the same key mean the same
 // store.
-func (m *Module) Key() string { return m.key }
+func (m *SQLite) Key() string { return m.key }
 
 // Open opens the file, or makes it.
-func (m *Module) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
+func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -86,4 +86,4 @@ func (m *Module) Open(ctx context.Context, logger *zap.Logger) (*store.Store, er
 }
 
 // Interface guard
-var _ caddy.Provisioner = (*Module)(nil)
+var _ caddy.Provisioner = (*SQLite)(nil)

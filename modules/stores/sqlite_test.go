@@ -1,4 +1,4 @@
-package sqlitestore
+package stores
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-func TestCaddyfile(t *testing.T) {
+func TestSQLiteCaddyfile(t *testing.T) {
 	for _, test := range []struct {
 		in, path, fault string
 	}{
@@ -24,7 +24,7 @@ func TestCaddyfile(t *testing.T) {
 		{"sqlite a b", "", "unexpected argument"},
 		{"sqlite a {\n timeout 3s\n}", "", "unknown option of store sqlite: timeout; it has none"},
 	} {
-		var m Module
+		var m SQLite
 		err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(test.in))
 		switch {
 		case test.fault == "" && err != nil:
@@ -37,13 +37,13 @@ func TestCaddyfile(t *testing.T) {
 	}
 }
 
-func provisioned(t *testing.T, path string) *Module {
+func provisioned(t *testing.T, path string) *SQLite {
 	t.Helper()
 	info, err := caddy.GetModule("maps.stores.sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := info.New().(*Module)
+	m := info.New().(*SQLite)
 	config, err := json.Marshal(map[string]string{"path": path})
 	if err != nil {
 		t.Fatal(err)
@@ -69,11 +69,11 @@ func TestProvisionLeavesNothing(t *testing.T) {
 	if m := provisioned(t, ""); m.Key() != want {
 		t.Errorf("by default the store is %s, want %s", m.Key(), want)
 	}
-	if err := (&Module{Path: dir}).Provision(caddy.Context{}); err == nil ||
+	if err := (&SQLite{Path: dir}).Provision(caddy.Context{}); err == nil ||
 		!strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a directory as path: error %v", err)
 	}
-	if err := (&Module{Path: "{env.CADDY_MAPS_NOT_SET}"}).Provision(caddy.Context{}); err == nil ||
+	if err := (&SQLite{Path: "{env.CADDY_MAPS_NOT_SET}"}).Provision(caddy.Context{}); err == nil ||
 		!strings.Contains(err.Error(), "empty") {
 		t.Errorf("an unset placeholder as path: error %v", err)
 	}
@@ -112,7 +112,7 @@ func TestKey(t *testing.T) {
 	if got := provisioned(t, "data/other.db").Key(); got == want {
 		t.Error("two files have one key")
 	}
-	if err := (&Module{Path: "loop"}).Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), "loop") {
+	if err := (&SQLite{Path: "loop"}).Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), "loop") {
 		t.Errorf("a link to itself: error %v", err)
 	}
 }
@@ -136,7 +136,7 @@ func TestModuleOpen(t *testing.T) {
 func openIn(t *testing.T, dir string) int {
 	t.Helper()
 	core, seen := observer.New(zap.WarnLevel)
-	m := Module{key: filepath.Join(dir, "accounts.db")}
+	m := SQLite{key: filepath.Join(dir, "accounts.db")}
 	store, err := m.Open(t.Context(), zap.New(core))
 	if err != nil {
 		t.Fatal(err)

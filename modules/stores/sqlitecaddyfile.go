@@ -1,4 +1,4 @@
-package sqlitestore
+package stores
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 //	        store sqlite ./data/accounts.db
 //	    }
 //	}
-func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (m *SQLite) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if d.NextArg() {
 		if m.Path = d.Val(); m.Path == "" {
@@ -29,4 +29,4 @@ func (m *Module) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return options.Block(d, "store sqlite", nil)
 }
 
-var _ caddyfile.Unmarshaler = (*Module)(nil)
+var _ caddyfile.Unmarshaler = (*SQLite)(nil)

@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/tilecache"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 var cachePool = caddy.NewUsagePool() // bytes → *pooledCache
@@ -59,7 +59,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 	}
 	return h.cache.Cut(r.Context(), key, func() (*tilecache.Tile, error) {
 		var work admission.Work
-		if err := work.Begin(r.Context(), h.app.Processors(), mapsapp.Caller(r.Context())); err != nil {
+		if err := work.Begin(r.Context(), h.app.Processors(), app.Caller(r.Context())); err != nil {
 			return nil, err
 		}
 		defer work.End()
