@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
@@ -58,15 +57,11 @@ func TestWarningOfLogs(t *testing.T) {
 	}{
 		{"no filter", "format json", "log", keys, `"http.log.access","http.log.error"`},
 		{"filter", filter, "log", keys, ""},
-		{"no access log", filter, "", keys, ""},
 		{"no parameter", "format json", "log", "", ""},
 		{"another parameter", "format filter {\nrequest maps_redact apiKey\n}", "log", keys,
 			`"http.log.access","http.log.error"`},
-		{"another filter", "format filter {\nrequest>headers>Referer delete\n}", "log", keys,
-			`"http.log.access","http.log.error"`},
 		{"the site's own log", filter, strings.Replace(own, "%s", "", 1), keys, `"http.log.access.log0"`},
 		{"the default logger only", "format json", strings.Replace(own, "%s", filter, 1), keys, `"http.log.error"`},
-		{"both filtered", filter, strings.Replace(own, "%s", filter, 1), keys, ""},
 		{"a filter in another encoder", filter,
 			strings.Replace(own, "%s", "format append {\nwrap filter {\nrequest maps_redact apiKey key\n}\nx y\n}", 1), keys, ""},
 		{"thrown away", filter, "log {\noutput discard\n}", keys, ""},
@@ -91,7 +86,7 @@ func TestWarningOfLogs(t *testing.T) {
 	}
 }
 
-// A token shows in no line of ours, with logs that filter nothing.
+// A token shows in none of the module's own lines, with logs that filter nothing.
 func TestOwnLinesHaveNoToken(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Format: "format json", NoAccessLog: true, Site: `
 	handle {
@@ -108,7 +103,6 @@ func TestOwnLinesHaveNoToken(t *testing.T) {
 		s.Do(http.MethodGet, "/a?apiKey="+query, "", "", "Referer", "http://h/?apiKey="+token)
 	}
 	waitLog(t, s, 0, "repeated credential")
-	time.Sleep(50 * time.Millisecond)
 	for _, secret := range []string{token, lacking} {
 		if at := strings.Index(s.Log(), secret); at >= 0 {
 			t.Errorf("the log holds the token after %s", s.Log()[max(0, at-500):at])

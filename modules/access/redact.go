@@ -78,7 +78,9 @@ func (f *RedactFilter) Validate() error {
 }
 
 // Redacts reports whether the filter replaces the values of a query parameter.
-func (f *RedactFilter) Redacts(parameter string) bool { return slices.Contains(f.Parameters, parameter) }
+func (f *RedactFilter) Redacts(parameter string) bool {
+	return slices.Contains(f.Parameters, parameter)
+}
 
 // Filter implements logging.LogFieldFilter.
 func (f *RedactFilter) Filter(in zapcore.Field) zapcore.Field {
