@@ -2,6 +2,8 @@ package access_test
 
 import (
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,19 +29,19 @@ func TestAdminAccessTokens(t *testing.T) {
 	}{
 		{"one of two is no administrator", "GET", path, halfAdmin, "", 403},
 		{"lists", "GET", path, token, "", 200},
-		{"reads", "GET", path + "/" + plain.ID, token, "", 200},
 		{"reads an administrator", "GET", path + "/" + otherAdmin.ID, token, "", 200},
 		{"creates", "POST", path, token, `{"platform":"WEB","scopes":["TILE"]}`, 201},
 		{"changes a description", "PATCH", path + "/" + plain.ID, token, `{"description":"by automation"}`, 200},
 		{"suspends", "PATCH", path + "/" + plain.ID, token, `{"status":"SUSPENDED"}`, 200},
-		{"activates", "PATCH", path + "/" + plain.ID, token, `{"status":"ACTIVE"}`, 200},
 		{"grants what it has", "PATCH", path + "/" + plain.ID, token, `{"scopes":["ONM","TILE","DIRECTION"]}`, 200},
-		{"takes away", "PATCH", path + "/" + plain.ID, token, `{"scopes":["TILE"]}`, 200},
 		{"creates an administrator", "POST", path, token, `{"platform":"WEB","scopes":["TILE"],"isAdmin":true}`, 403},
 		{"makes an administrator", "PATCH", path + "/" + plain.ID, token, `{"isAdmin":true}`, 403},
 		{"creates with a scope that it lacks", "POST", path, token, `{"platform":"WEB","scopes":["TILE","MATRIX"]}`, 403},
+		{"takes away", "PATCH", path + "/" + plain.ID, token, `{"scopes":["TILE"]}`, 200},
 		{"grants a scope that it lacks", "PATCH", path + "/" + plain.ID, token, `{"scopes":["TILE","ONM"]}`, 403},
 		{"changes an administrator", "PATCH", path + "/" + otherAdmin.ID, token, `{"description":"x"}`, 403},
+		{"changes quotas", "PATCH", path + "/" + plain.ID, token, `{"quotas":[],"restrictions":{}}`, 200},
+		{"changes its own quotas", "PATCH", path + "/" + admin.ID, token, `{"quotas":[]}`, 403},
 		{"deletes an administrator", "DELETE", path + "/" + otherAdmin.ID, token, "", 403},
 		{"changes itself", "PATCH", path + "/" + admin.ID, token, `{"description":"x"}`, 403},
 		{"deletes the account of its server token", "DELETE", path + "/" + adminServer.ID, token, "", 403},
@@ -81,71 +83,56 @@ func TestAdminAccessTokens(t *testing.T) {
 // TestUndo: automation undoes what automation did. What a user did it may only take further.
 func TestUndo(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: accountsWith("")})
-	user, other := s.UserToken("acme"), s.UserToken("acme")
+	user := s.UserToken("acme")
 	admin := s.CreateAccount(user, "TILE DIRECTION ONM", `"isAdmin":true`)
-	token := s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken
-	const (
-		suspend   = `{"status":"SUSPENDED"}`
-		activate  = `{"status":"ACTIVE"}`
-		narrow    = `{"scopes":["TILE"]}`
-		widen     = `{"scopes":["TILE","DIRECTION"]}`
-		forbidden = `{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`
-	)
-	type step struct {
-		token, body string
-		status      int
+	tokens := map[string]string{
+		"user": user, "other user": s.UserToken("acme"),
+		"automation": s.Exchange(admin.ClientToken, admin.ServerToken).AccessToken,
 	}
-	for name, test := range map[string]struct {
-		by, first string
-		steps     []step
-	}{
-		"suspended by a user": {user, "", []step{{user, suspend, 200}, {token, activate, 403}, {token, suspend, 200},
-			{token, activate, 403},
-			{token, `{"description":"x"}`, 200}, {token, activate, 403}, {other, activate, 200}, {token, suspend, 200}, {token,
-				activate, 200}}},
-		"suspended by automation": {user, "", []step{{token, suspend, 200}, {token, activate, 200}}},
-		"suspended by automation, and a user wants it so": {user, "",
-			[]step{{token, suspend, 200}, {user, suspend, 200}, {token, activate, 403},
-				{user, activate, 200}}},
-		"made suspended by a user": {user, `"status":"SUSPENDED"`,
-			[]step{{token, activate, 403}, {user, activate, 200}, {token, suspend, 200}, {token, activate, 200}}},
-		"made suspended by automation": {token, `"status":"SUSPENDED"`,
-			[]step{{token, activate, 200}}},
-		"revoked by a user": {user, "",
-			[]step{{user, `{"status":"REVOKED"}`, 200}, {token, activate, 409}, {token, `{"status":"REVOKED"}`, 200}}},
-		"a scope is taken by a user": {user, "",
-			[]step{{user, narrow, 200}, {token, widen, 403}, {token, narrow, 200}, {user, widen, 200}, {token, narrow, 200},
-				{token, widen, 200}}},
-		"a scope is taken by automation": {user, "",
-			[]step{{token, narrow, 200}, {token, widen, 200}}},
-		"a scope is taken by automation, and a user wants it so": {user, "",
-			[]step{{token, narrow, 200}, {user, narrow, 200}, {token, widen, 403}}},
-		"both at once": {user, "",
-			[]step{{user, suspend, 200}, {token, `{"scopes":["TILE"],"status":"ACTIVE"}`, 403}, {token, narrow, 200}}},
+	bodies := map[string]string{
+		"suspends": `{"status":"SUSPENDED"}`, "activates": `{"status":"ACTIVE"}`, "revokes": `{"status":"REVOKED"}`,
+		"narrows": `{"scopes":["TILE"]}`, "widens": `{"scopes":["TILE","DIRECTION"]}`, "describes": `{"description":"x"}`,
+		"narrows and activates": `{"scopes":["TILE"],"status":"ACTIVE"}`,
+	}
+	const forbidden = `{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`
+	for _, test := range []struct{ creator, first, steps string }{ // steps are "who what status"
+		{"user", "", "user suspends 200, automation activates 403, automation suspends 200, automation activates 403, " +
+			"automation describes 200, automation activates 403, other user activates 200, automation suspends 200, " +
+			"automation activates 200"},
+		{"user", "", "automation suspends 200, automation activates 200"},
+		{"user", "", "automation suspends 200, user suspends 200, automation activates 403, user activates 200"},
+		{"user", `"status":"SUSPENDED"`, "automation activates 403, user activates 200, automation suspends 200, " +
+			"automation activates 200"},
+		{"automation", `"status":"SUSPENDED"`, "automation activates 200"},
+		{"user", "", "user revokes 200, automation activates 409, automation revokes 200"},
+		{"user", "", "user narrows 200, automation widens 403, automation narrows 200, user widens 200, " +
+			"automation narrows 200, automation widens 200"},
+		{"user", "", "automation narrows 200, user narrows 200, automation widens 403"},
+		{"user", "", "user suspends 200, automation narrows and activates 403, automation narrows 200"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			acc := s.CreateAccount(test.by, "TILE DIRECTION", test.first)
-			for i, step := range test.steps {
+		t.Run(test.steps, func(t *testing.T) {
+			acc := s.CreateAccount(tokens[test.creator], "TILE DIRECTION", test.first)
+			for _, step := range strings.Split(test.steps, ", ") {
+				parts := regexp.MustCompile(`^(user|other user|automation) (.*) (\d+)$`).FindStringSubmatch(step)
 				before := s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Body
-				a := s.Do(http.MethodPatch, path+"/"+acc.ID, step.token, step.body)
-				if a.Status != step.status {
-					t.Fatalf("step %d, %s: got %d %s, want %d", i, step.body, a.Status, a.Body, step.status)
+				a := s.Do(http.MethodPatch, path+"/"+acc.ID, tokens[parts[1]], bodies[parts[2]])
+				if strconv.Itoa(a.Status) != parts[3] {
+					t.Fatalf("%s: got %d %s", step, a.Status, a.Body)
 				}
 				if a.Status == http.StatusForbidden && (a.Body != forbidden ||
 					s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Body != before) {
-					t.Errorf("step %d, %s: %s", i, step.body, a.Body)
+					t.Errorf("%s: %s", step, a.Body)
 				}
 			}
 		})
 	}
-	// What a user says that is so already changes nothing that can be seen.
-	acc := s.CreateAccount(token, "TILE", `"status":"SUSPENDED"`)
+	// A user who suspends what is suspended changes nothing that can be seen; automation may still delete it.
+	acc := s.CreateAccount(tokens["automation"], "TILE", `"status":"SUSPENDED"`)
 	before := s.Do(http.MethodGet, path+"/"+acc.ID, user, "").Body
-	if a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, suspend); a.Status != http.StatusOK || a.Body != before {
+	if a := s.Do(http.MethodPatch, path+"/"+acc.ID, user, bodies["suspends"]); a.Status != http.StatusOK || a.Body != before {
 		t.Errorf("%d %s, before %s", a.Status, a.Body, before)
 	}
-	// It is still automation's to delete.
-	if a := s.Do(http.MethodDelete, path+"/"+acc.ID, token, ""); a.Status != http.StatusNoContent {
+	if a := s.Do(http.MethodDelete, path+"/"+acc.ID, tokens["automation"], ""); a.Status != http.StatusNoContent {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }

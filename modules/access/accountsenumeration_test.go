@@ -34,7 +34,6 @@ func TestEnumeration(t *testing.T) {
 		}{
 			{http.MethodGet, "", 404},
 			{http.MethodDelete, "", 404},
-			{http.MethodPatch, `{"status":"ACTIVE"}`, 404},
 			{http.MethodPatch, `{"status":"SUSPENDED","scopes":["TILE"]}`, 404},
 			{http.MethodPatch, `{"scopes":["NONE"]}`, 400},
 		} {

@@ -18,10 +18,6 @@ const countSite = `
 		maps_auth TILE
 		respond "passed"
 	}
-	handle /two {
-		maps_auth TILE MATRIX
-		respond "passed"
-	}
 	handle /nested {
 		maps_auth TILE {
 			forward_token
@@ -75,7 +71,6 @@ func TestCounting(t *testing.T) {
 		want              map[string]account.Usage
 	}{
 		{"one scope", "/tile", "", 200, map[string]account.Usage{"TILE": one}},
-		{"two scopes", "/two", "", 200, map[string]account.Usage{"TILE": one, "MATRIX": one}},
 		{"one maps_auth in another", "/nested", "", 200, map[string]account.Usage{"TILE": one, "MATRIX": one}},
 		{"answered 5xx", "/status/502", "", 502, failed},
 		{"an error of a handler", "/status/503", "", 503, failed},
@@ -84,15 +79,10 @@ func TestCounting(t *testing.T) {
 		{"no units before", "/before", "0", 200, units(0)},
 		{"units missing", "/before", "", 200, units(1)},
 		{"units that are no number", "/before", "many", 200, units(1)},
-		{"units below 0", "/before", "-1", 200, units(1)},
 		{"too many units", "/before", "1000000001", 200, units(1)},
 		{"units of 20 digits", "/before", "18446744073709551617", 200, units(1)},
-		{"units with an exponent", "/before", "1e3", 200, units(1)},
-		{"units with a sign", "/before", "+7", 200, units(1)},
-		{"units with a space", "/before", "1 0", 200, units(1)},
 		{"units that name others", "/before", "{http.request.port}", 200, units(1)},
 		{"units after", "/after", "1000000000", 200, units(1_000_000_000)},
-		{"bad units after", "/after", "1.5", 200, units(1)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			acc := s.CreateAccount(user, "TILE MATRIX", "")
@@ -170,12 +160,10 @@ func TestQuotas(t *testing.T) {
 			}
 		}
 	})
-	t.Run("other scopes go on", func(t *testing.T) {
+	t.Run("raised, and other scopes go on", func(t *testing.T) {
 		if a := s.Do(http.MethodGet, "/before", token, ""); a.Status != 200 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-	})
-	t.Run("raised", func(t *testing.T) {
 		set(t, quotas("TILE", "requests", "101"))
 		for _, want := range []int{200, 429} {
 			if a := s.Do(http.MethodGet, "/tile", token, ""); a.Status != want {
@@ -216,67 +204,4 @@ func TestQuotas(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestRestrictions(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{
-		Site: checkSite,
-		Global: `servers {
-			trusted_proxies static 127.0.0.1
-		}`,
-	})
-	user := s.UserToken("acme")
-	acc := s.CreateAccount(user, "TILE MATRIX DIRECTION", `"isAdmin":true`)
-	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
-	restrict := func(t *testing.T, restrictions string) {
-		t.Helper()
-		body := `{"restrictions":` + restrictions + `}`
-		if a := s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, body); a.Status != 200 {
-			t.Fatalf("%d %s", a.Status, a.Body)
-		}
-	}
-	const app, page = `{"origins":["https://app.example.com"]}`, "https://app.example.com/map"
-	for _, tc := range []struct {
-		name, restrictions string
-		header             []string
-		reason             string
-	}{
-		{"nothing", `{}`, nil, ""},
-		{"origin", app, []string{"Origin", "https://app.example.com"}, ""},
-		{"other origin", app, []string{"Origin", "https://evil.test", "Referer", page}, "origin not allowed"},
-		{"referer", app, []string{"Referer", page}, ""},
-		{"neither", app, nil, "no origin where origins are restricted"},
-		{"two origins", app, []string{"Origin", "https://app.example.com", "Origin", "https://evil.test"}, "repeated"},
-		{"address of the connection", `{"networks":["127.0.0.1"]}`, nil, ""},
-		{"other network", `{"networks":["203.0.113.0/24"]}`, nil, "network not allowed"},
-		{"network behind a proxy", `{"networks":["203.0.113.0/24"]}`, []string{"X-Forwarded-For", "203.0.113.7"}, ""},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			restrict(t, tc.restrictions) // at once, for a token that is in the cache
-			for path, body := range map[string]string{
-				"/platform":              `{"error":"the token may not be used from here","code":"RESTRICTED"}`,
-				modulestest.AccountsPath: `{"error":"the token may not be used from here","code":"RESTRICTED"}`,
-				"/routing": `{"error":{"code":"RESTRICTED","message":` +
-					`"the token may not be used from here","status":403}}`,
-			} {
-				before := len(s.Log())
-				a := s.Do(http.MethodGet, path, pair.AccessToken, "", tc.header...)
-				switch {
-				case tc.reason == "":
-					if a.Status != 200 {
-						t.Errorf("%s: %d %s", path, a.Status, a.Body)
-					}
-				default:
-					if a.Status != 403 || strings.TrimSpace(a.Body) != body || a.Header.Get("Cache-Control") != "no-store" {
-						t.Errorf("%s: %d %v %s", path, a.Status, a.Header, a.Body)
-					}
-					waitLog(t, s, before, tc.reason)
-				}
-			}
-		})
-	}
-	want := map[string]account.Usage{"TILE": {Requests: 10, Units: 10}, "DIRECTION": {Requests: 10, Units: 10}}
-	if diff := cmp.Diff(want, s.Usage(user, acc.ID)); diff != "" {
-		t.Errorf("what is refused counts (-want +got):\n%s", diff)
-	}
 }

@@ -58,27 +58,20 @@ func TestAnswerHeaders(t *testing.T) {
 	for _, tc := range []struct{ path, cacheControl, vary string }{
 		{"/said", "private", "Authorization"},
 		{"/said?cache-control=max-age=60", "private, max-age=60", "Authorization"},
-		{"/said?cache-control=public", "private", "Authorization"},
 		{"/said?cache-control=Public,+max-age=60,+S-MaxAge=600", "private, max-age=60", "Authorization"},
 		{"/said?cache-control=public&cache-control=max-age=60", "private, max-age=60", "Authorization"},
 		{"/said?cache-control=no-store", "no-store", "Authorization"},
-		{"/said?cache-control=private,max-age=5", "private, max-age=5", "Authorization"},
 		{"/said?cache-control=private%3d%22a,+public%22,public", "private, no-cache", "Authorization"},
 		{"/said?status=304&cache-control=public", "private", "Authorization"},
-		{"/said?status=404&cache-control=public", "private", "Authorization"},
 		{"/said?status=401&cache-control=public", "no-store", "Authorization"},
-		{"/said?status=403", "no-store", "Authorization"},
 		{"/said?status=503&cache-control=max-age=60", "no-store", "Authorization"},
 		{"/said?early=1&cache-control=public", "private", "Authorization"},
-		{"/said?vary=Accept", "private", "Accept, Authorization"},
 		{"/said?vary=Accept&vary=Cookie", "private", "Accept, Cookie, Authorization"},
 		{"/said?vary=accept,+authorization", "private", "accept, authorization"},
 		{"/said?vary=*", "private", "*"},
 		{"/empty", "private", "Authorization"},
 		{"/encoded", "private", "Accept-Encoding, Authorization"},
-		{"/error/404", "private", "Authorization"},
 		{"/error/403", "no-store", "Authorization"},
-		{"/error/503", "no-store", "Authorization"},
 	} {
 		t.Run(tc.path, func(t *testing.T) {
 			got := s.Do(http.MethodGet, tc.path, token, "")
@@ -138,110 +131,66 @@ func TestForeignHeaders(t *testing.T) {
 }
 
 func TestAuthCORS(t *testing.T) {
-	address := startHTTP(t, http.HandlerFunc(sayer))
-	s := modulestest.Start(t, modulestest.Config{Site: `
-	handle /some {
-		maps_auth DIRECTION {
-			cors https://app.example.com https://other.example.com:8443 https://*.example.org
-		}
-		reverse_proxy ` + address + `
+	const app, other, foreign = "https://app.example.com", "https://other.example.com:8443", "https://evil.example.com"
+	site := func(path, option, then string) string {
+		return "handle " + path + " {\nmaps_auth DIRECTION {\n" + option + "\n}\n" + then + "\n}\n"
 	}
-	handle /one {
-		maps_auth DIRECTION {
-			cors https://app.example.com
-		}
-		respond "passed"
-	}
-	handle /any {
-		maps_auth DIRECTION {
-			cors *
-		}
-		respond "passed"
-	}
-	handle /none {
-		maps_auth DIRECTION
-		respond "passed"
-	}
-	handle /gone {
-		maps_auth DIRECTION {
-			cors *
-		}
-		error 404
-	}
-` + accountsSite})
+	s := modulestest.Start(t, modulestest.Config{Site: site("/some", "cors "+app+" "+other+" https://*.example.org", "respond x") +
+		site("/one", "cors "+app, "respond x") + site("/any", "cors *", "respond x") + site("/none", "", "respond x") +
+		site("/gone", "cors *", "error 404") + accountsSite})
 	_, token := s.Token("acme", "DIRECTION")
 	_, lacking := s.Token("acme", "TILE")
-	const app, other, foreign = "https://app.example.com", "https://other.example.com:8443", "https://evil.example.com"
-
 	for _, tc := range []struct {
 		path, token, origin string
 		status              int
-		allow, vary         string
+		allow               string
 	}{
-		{"/some", token, app, 200, app, "Authorization|Origin"},
-		{"/some", token, other, 200, other, "Authorization|Origin"},
-		{"/some", token, "https://a.example.org", 200, "https://a.example.org", "Authorization|Origin"},
-		{"/some", token, "https://a.example.org.evil.test", 200, "", "Authorization|Origin"},
-		{"/some", token, foreign, 200, "", "Authorization|Origin"},
-		{"/some", token, "null", 200, "", "Authorization|Origin"},
-		{"/some", token, "", 200, "", "Authorization|Origin"},
-		{"/some", "", app, 401, app, "Authorization|Origin"},
-		{"/some", lacking, app, 403, app, "Authorization|Origin"},
-		{"/some?access-control-allow-origin=*", token, app, 200, app, "Authorization|Origin"},
-		{"/some?access-control-allow-origin=*", token, foreign, 200, "", "Authorization|Origin"},
-		{"/one", token, "", 200, app, "Authorization|Origin"},
-		{"/one", token, foreign, 200, "", "Authorization|Origin"},
-		{"/any", token, foreign, 200, "*", "Authorization|Origin"},
-		{"/any", "", foreign, 401, "*", "Authorization|Origin"},
-		{"/any", "", "", 401, "*", "Authorization|Origin"},
-		{"/none", token, app, 200, "", "Authorization"},
-		{"/gone", token, app, 404, "*", "Authorization|Origin"},
+		{"/some", token, app, 200, app},
+		{"/some", token, other, 200, other},
+		{"/some", token, "https://a.example.org", 200, "https://a.example.org"},
+		{"/some", token, foreign, 200, ""},
+		{"/some", "", app, 401, app},
+		{"/some", lacking, app, 403, app},
+		{"/one", token, "", 200, app},
+		{"/any", token, foreign, 200, "*"},
+		{"/any", "", foreign, 401, "*"},
+		{"/none", token, app, 200, ""},
+		{"/gone", token, app, 404, "*"},
 	} {
-		t.Run(tc.path+" "+tc.origin, func(t *testing.T) {
-			got := s.Do(http.MethodGet, tc.path, tc.token, "", "Origin", tc.origin)
-			if got.Status != tc.status {
-				t.Errorf("status %d, want %d", got.Status, tc.status)
-			}
-			if allow := strings.Join(got.Header.Values("Access-Control-Allow-Origin"), "|"); allow != tc.allow {
-				t.Errorf("Access-Control-Allow-Origin %q, want %q", allow, tc.allow)
-			}
-			exposed := got.Header.Get("Access-Control-Expose-Headers")
-			if (exposed == "Retry-After, RateLimit, RateLimit-Policy") != (tc.allow != "") {
-				t.Errorf("Access-Control-Expose-Headers %q", exposed)
-			}
-			if vary := strings.Join(got.Header.Values("Vary"), "|"); vary != tc.vary {
-				t.Errorf("Vary %q, want %q", vary, tc.vary)
-			}
-		})
+		got := s.Do(http.MethodGet, tc.path, tc.token, "", "Origin", tc.origin)
+		allow := strings.Join(got.Header.Values("Access-Control-Allow-Origin"), "|")
+		exposed := got.Header.Get("Access-Control-Expose-Headers") == "Retry-After, RateLimit, RateLimit-Policy"
+		vary := "Authorization|Origin"
+		if tc.path == "/none" {
+			vary = "Authorization"
+		}
+		if got.Status != tc.status || allow != tc.allow || exposed != (tc.allow != "") ||
+			strings.Join(got.Header.Values("Vary"), "|") != vary {
+			t.Errorf("%s of %s: %d %v, want %d, allow %q, vary %q", tc.path, tc.origin, got.Status, got.Header, tc.status,
+				tc.allow, vary)
+		}
 	}
-
 	for _, tc := range []struct {
-		name, path, origin, method, headers string
-		status                              int
-		allow, allowHeaders                 string
+		path, origin, method, headers string
+		status                        int
+		allow, allowMethods           string
 	}{
-		{"asks", "/some", app, "GET", "authorization", 204, app, "authorization"},
-		{"asks without headers", "/any", app, "POST", "", 204, "*", ""},
-		{"a method that is not allowed", "/some", app, "TRACE", "", 204, "", ""},
-		{"foreign", "/some", foreign, "GET", "authorization", 204, "", ""},
-		{"no preflight", "/some", app, "", "", 401, app, ""},
-		{"not configured", "/none", app, "GET", "", 401, "", ""},
+		{"/some", app, "GET", "authorization", 204, app, "GET"},
+		{"/some", app, "TRACE", "", 204, "", ""},
+		{"/some", foreign, "GET", "authorization", 204, "", ""},
+		{"/some", app, "", "", 401, app, ""}, // no preflight request
+		{"/none", app, "GET", "", 401, "", ""},
 	} {
-		t.Run("preflight "+tc.name, func(t *testing.T) {
-			got := s.Do(http.MethodOptions, tc.path, "", "", "Origin", tc.origin,
-				"Access-Control-Request-Method", tc.method, "Access-Control-Request-Headers", tc.headers)
-			if got.Status != tc.status {
-				t.Errorf("status %d, want %d", got.Status, tc.status)
-			}
-			if allow := got.Header.Get("Access-Control-Allow-Origin"); allow != tc.allow {
-				t.Errorf("Access-Control-Allow-Origin %q, want %q", allow, tc.allow)
-			}
-			if allow := got.Header.Get("Access-Control-Allow-Headers"); allow != tc.allowHeaders {
-				t.Errorf("Access-Control-Allow-Headers %q, want %q", allow, tc.allowHeaders)
-			}
-			if methods := got.Header.Get("Access-Control-Allow-Methods"); (tc.allow != "" && tc.status == 204) != (methods == tc.method && methods != "") {
-				t.Errorf("Access-Control-Allow-Methods %q", methods)
-			}
-		})
+		got := s.Do(http.MethodOptions, tc.path, "", "", "Origin", tc.origin,
+			"Access-Control-Request-Method", tc.method, "Access-Control-Request-Headers", tc.headers)
+		headers := ""
+		if tc.allowMethods != "" {
+			headers = tc.headers
+		}
+		if got.Status != tc.status || got.Header.Get("Access-Control-Allow-Origin") != tc.allow ||
+			got.Header.Get("Access-Control-Allow-Methods") != tc.allowMethods ||
+			got.Header.Get("Access-Control-Allow-Headers") != headers {
+			t.Errorf("%s %s of %s: %d %v", tc.method, tc.path, tc.origin, got.Status, got.Header)
+		}
 	}
 }

