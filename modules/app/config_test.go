@@ -1,42 +1,21 @@
 package app_test
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-func adaptMaps(t *testing.T, inside string) (*app.App, error) {
-	t.Helper()
-	adapted, err := modulestest.Adapt("{\nmaps {\n" + inside + "\n}\n}\n")
-	if err != nil {
-		return nil, err
-	}
-	var cfg struct {
-		Apps struct {
-			Maps *app.App `json:"maps"`
-		} `json:"apps"`
-	}
-	if err := json.Unmarshal(adapted, &cfg); err != nil {
-		t.Fatal(err)
-	}
-	return cfg.Apps.Maps, nil
-}
-
 func TestCaddyfile(t *testing.T) {
-	got, err := adaptMaps(t, `
+	adapted, err := modulestest.Adapt("{\nmaps {" + `
 		issuer https://maps.example.com
 		audience maps.example.com
 		store sqlite ./data/accounts.db
@@ -52,7 +31,19 @@ func TestCaddyfile(t *testing.T) {
 			days 60d
 		}
 		region delaware ./data/delaware.region
-		region andorra ./data/andorra.region
+		region dover ./data/dover.region {
+			awaited
+		}
+		region andorra https://files.example.com/andorra.region {
+			refresh 15m
+			cache_dir /var/cache/maps
+			header Authorization "Bearer {env.MAPS_FILES_TOKEN}"
+			header X-A a
+			header X-A b
+			timeout 10s
+			max_size 10GiB
+			wait 1m
+		}
 		user_tokens {
 			issuer https://id.example.com
 			audience maps-management
@@ -61,78 +52,44 @@ func TestCaddyfile(t *testing.T) {
 			organization_claim org
 			require_claim role maps-admin
 			local off
-		}`)
+			login {
+				client_id console
+				authorize_url https://id.example.com/authorize?prompt=login
+				token_url https://id.example.com/token
+				scope openid email
+			}
+		}` + "\n}\n}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	off := false
-	want := &app.App{
-		Issuer: "https://maps.example.com", Audience: "maps.example.com",
-		StoreRaw:         json.RawMessage(`{"module":"sqlite","path":"./data/accounts.db"}`),
-		SigningAlgorithm: "ES256", KeyEncryptionKey: "{file./run/secrets/kek}",
-		AccessTokenTTL:  caddy.Duration(15 * time.Minute),
-		RefreshTokenTTL: caddy.Duration(30 * 24 * time.Hour),
-		MaxStale:        caddy.Duration(time.Minute),
-
-		MaxBodiesInFlight: 512 << 20, MaxWait: caddy.Duration(500 * time.Millisecond),
-		Usage: &app.Usage{Hours: caddy.Duration(48 * time.Hour), Days: caddy.Duration(60 * 24 * time.Hour)},
-		Regions: map[string]*app.RegionConfig{
-			"delaware": {Path: "./data/delaware.region"}, "andorra": {Path: "./data/andorra.region"},
-		},
-		UserTokens: &app.UserTokens{
-			Issuer: "https://id.example.com", Audience: "maps-management", JWKSURL: "https://id.example.com/.well-known/jwks.json",
-			Algorithms: []string{"RS256", "ES256", "EdDSA"}, OrganizationClaim: "org",
-			RequireClaim: &app.Claim{Name: "role", Value: "maps-admin"}, Local: &off,
-		},
+	var got, want any
+	if err := json.Unmarshal(adapted, &got); err != nil {
+		t.Fatal(err)
 	}
-	var gotStore, wantStore map[string]string
-	_ = json.Unmarshal(got.StoreRaw, &gotStore)
-	_ = json.Unmarshal(want.StoreRaw, &wantStore)
-	if diff := cmp.Diff(wantStore, gotStore); diff != "" {
-		t.Errorf("store (-want +got):\n%s", diff)
+	const minute, hour = 60e9, 3600e9
+	if err := json.Unmarshal(fmt.Appendf(nil, `{"apps":{"maps":{
+		"issuer":"https://maps.example.com","audience":"maps.example.com",
+		"store":{"module":"sqlite","path":"./data/accounts.db"},
+		"signing_algorithm":"ES256","key_encryption_key":"{file./run/secrets/kek}",
+		"access_token_ttl":%g,"refresh_token_ttl":%g,"max_stale":%g,"max_bodies_in_flight":%d,"max_wait":500000000,
+		"usage":{"hours":%g,"days":%g},
+		"regions":{
+			"delaware":{"path":"./data/delaware.region"},
+			"dover":{"path":"./data/dover.region","awaited":true},
+			"andorra":{"path":"https://files.example.com/andorra.region","refresh":%g,"cache_dir":"/var/cache/maps",
+				"header":{"Authorization":["Bearer {env.MAPS_FILES_TOKEN}"],"X-A":["a","b"]},
+				"timeout":10000000000,"max_size":%d,"wait":%g}
+		},
+		"user_tokens":{"issuer":"https://id.example.com","audience":"maps-management",
+			"jwks_url":"https://id.example.com/.well-known/jwks.json","algorithms":["RS256","ES256","EdDSA"],
+			"organization_claim":"org","require_claim":{"name":"role","value":"maps-admin"},"local":false,
+			"login":{"client_id":"console","authorize_url":"https://id.example.com/authorize?prompt=login",
+				"token_url":"https://id.example.com/token","scope":"openid email"}}
+	}}}`, 15*minute, 720*hour, minute, 512<<20, 48*hour, 60*24*hour, 15*minute, 10<<30, minute), &want); err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(app.App{}), cmpopts.IgnoreFields(app.App{}, "StoreRaw")); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got, err := adaptMaps(t, "user_tokens {\nlocal on\n}"); err != nil || !*got.UserTokens.Local {
-		t.Errorf("%+v %v", got, err)
-	}
-	for inside, want := range map[string]string{
-		"nothing":                              "unknown option of maps: nothing",
-		"issuer":                               "wrong argument count",
-		"issuer a b":                           "wrong argument count",
-		`issuer ""`:                            "the value is empty",
-		"issuer a\nissuer b":                   "issuer may stand only once",
-		"store":                                "wrong argument count",
-		"store nonsense":                       "is not known",
-		"store sqlite a b":                     "unexpected argument",
-		"access_token_ttl":                     "wrong argument count",
-		"access_token_ttl soon":                "is not a duration",
-		"access_token_ttl 0s":                  "a duration must be positive",
-		"max_stale -1s":                        "a duration must be positive",
-		"max_wait 0s":                          "a duration must be positive",
-		"max_bodies_in_flight":                 "wrong argument count",
-		"max_bodies_in_flight much":            "is not a positive size",
-		"max_bodies_in_flight 0":               "is not a positive size",
-		"max_bodies_in_flight -1MiB":           "is not a positive size",
-		"region delaware":                      "wrong argument count",
-		"region a b c":                         "wrong argument count",
-		"region a b\nregion a c":               "region: a is there already",
-		"usage {\nweeks 1d\n}":                 "unknown option of usage: weeks",
-		"usage {\nhours 0h\n}":                 "a duration must be positive",
-		"usage {\nhours 30h\nhours 40h\n}":     "hours may stand only once",
-		"user_tokens x {\n}":                   "unexpected argument",
-		"user_tokens {\nsecret x\n}":           "unknown option of user_tokens: secret",
-		"user_tokens {\nalgorithms\n}":         "wrong argument count",
-		"user_tokens {\nrequire_claim a\n}":    "wrong argument count",
-		"user_tokens {\nany_user yes\n}":       "wrong argument count",
-		"user_tokens {\nlocal maybe\n}":        "it is on or off, not maybe",
-		"user_tokens {\nissuer a\nissuer a\n}": "issuer may stand only once",
-	} {
-		_, err := adaptMaps(t, inside)
-		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) || !strings.Contains(err.Error(), "Caddyfile:") {
-			t.Errorf("%q: got %v, want %q with file and line", inside, err, want)
-		}
 	}
 	if _, err := modulestest.Adapt("{\nmaps {\n}\nmaps {\n}\n}\n"); err == nil || !strings.Contains(err.Error(), "only once") {
 		t.Errorf("two maps options: %v", err)
@@ -151,10 +108,6 @@ func validate(config string) error {
 }
 
 func TestValidation(t *testing.T) {
-	key := make([]byte, 32)
-	for i := range key {
-		key[i] = byte(i * 7)
-	}
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		t.Helper()
@@ -164,56 +117,84 @@ func TestValidation(t *testing.T) {
 		}
 		return path
 	}
-	t.Setenv("MAPS_TEST_KEK", hex.EncodeToString(key))
-	t.Setenv("MAPS_TEST_ISSUER", "https://maps.example.com")
-	good := file("kek", base64.StdEncoding.EncodeToString(key)+"\n")
 	const literal = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+	t.Setenv("MAPS_TEST_KEK", strings.Repeat("0f", 32))
+	t.Setenv("MAPS_TEST_ISSUER", "https://maps.example.com")
+	t.Setenv("MAPS_TEST_TOKEN", "t0ken")
+	t.Setenv("MAPS_TEST_URL", "https://ann:hunter2!@127.0.0.1:1/x.region")
+	t.Setenv("MAPS_TEST_BROKEN_URL", "https://ann:hunter 2!@[files.example.com")
+	t.Setenv("MAPS_TEST_LINES", "t0ken\nX-Other: 1")
+	good := file("kek", literal+"\n")
 	users := func(fields string) string {
 		return `{"user_tokens":{"issuer":"https://id.example.com","audience":"m","jwks_url":"https://id.example.com/jwks"` + fields + `}}`
 	}
-	for config, want := range map[string]string{
-		`{}`: "",
-		`{"key_encryption_key":"{file.` + good + `}"}`:                            "",
-		`{"key_encryption_key":"{env.MAPS_TEST_KEK}"}`:                            "",
-		`{"issuer":"{env.MAPS_TEST_ISSUER}","signing_algorithm":"ES256"}`:         "",
-		users(`,"require_claim":{"name":"role","value":"admin"}`):                 "",
-		users(`,"any_user":true,"local":false`):                                   "",
-		`{"user_tokens":{"local":false}}`:                                         "",
-		users(`,"any_user":true,"jwks_url":"http://id.example.com/jwks"`):         "jwks_url: must be https, except on loopback",
-		`{"signing_algorithm":"RS256"}`:                                           `signing_algorithm: "RS256" is not known; did you mean ES256? It is one of EdDSA, ES256`,
-		`{"signing_algorithm":"HS256"}`:                                           `signing_algorithm: "HS256" is not known`,
-		`{"access_token_ttl":"500ms"}`:                                            "access_token_ttl: 500ms is not between",
-		`{"access_token_ttl":"25h"}`:                                              "access_token_ttl: 25h is not between",
-		`{"access_token_ttl":"1h","refresh_token_ttl":"30m"}`:                     "refresh_token_ttl: 30m is shorter than",
-		`{"usage":{"hours":"25h","days":"32d"}}`:                                  "",
-		`{"usage":{"hours":"24h"}}`:                                               "hours: 24h is less than 25h",
-		`{"usage":{"days":"31d"}}`:                                                "days: 744h is less than 768h",
-		`{"max_stale":-5}`:                                                        "max_stale: must not be negative",
-		`{"issuer":"{env.MAPS_TEST_NOT_THERE}"}`:                                  "issuer:",
-		`{"store":{"module":"nonsense"}}`:                                         "unknown module: maps.stores.nonsense",
-		`{"unknown":1}`:                                                           "unknown",
-		`{"key_encryption_key":"` + literal + `"}`:                                "a key written into the configuration is refused",
-		`{"key_encryption_key":"{file.` + good + `}x"}`:                           "a key written into the configuration is refused",
-		`{"key_encryption_key":"{system.hostname}"}`:                              "a key written into the configuration is refused",
-		`{"key_encryption_key":"{file.` + filepath.Join(dir, "missing") + `}"}`:   "is empty",
-		`{"key_encryption_key":"{file.` + file("short", "c2hvcnQ=") + `}"}`:       "holds 5 bytes, but AES-256 takes 32",
-		`{"key_encryption_key":"{file.` + file("words", "correct horse!") + `}"}`: "must be 32 bytes in base64 or hexadecimal",
-		users(``): "require_claim: missing",
-		users(`,"any_user":true,"require_claim":{"name":"a","value":"b"}`):                                 "exclude each other",
-		users(`,"require_claim":{"name":"a"}`):                                                             "needs the name of a claim and its value",
-		users(`,"any_user":true,"algorithms":["HS256"]`):                                                   "algorithms: HS256 is refused",
-		users(`,"any_user":true,"algorithms":["none"]`):                                                    `algorithms: "none" is not known; it is one of`,
-		strings.ReplaceAll(users(`,"any_user":true`), "https://id.example.com", "caddy-maps"):              "is the service's own issuer",
-		strings.ReplaceAll(users(`,"any_user":true`), "https://id.example.com/jwks", "file:///etc/passwd"): "not an http or https URL",
-		`{"user_tokens":{"issuer":"https://id.example.com","any_user":true}}`:                              "audience: missing",
-		`{"user_tokens":{"audience":"m","any_user":true}}`:                                                 "issuer: missing",
+	login := func(client, authorize, token string) string {
+		return users(`,"any_user":true,"login":{"client_id":"` + client + `","authorize_url":"` + authorize + `","token_url":"` + token + `"}`)
+	}
+	region := func(path, fields string) string { return `{"regions":{"a":{"path":"` + path + `"` + fields + `}}}` }
+	const remote, here = "https://files.example.com/x.region", "https://id.example.com/a"
+	for _, tc := range []struct{ config, want string }{
+		{`{}`, ""},
+		{`{"key_encryption_key":"{file.` + good + `}"}`, ""},
+		{`{"key_encryption_key":"{env.MAPS_TEST_KEK}"}`, ""},
+		{`{"issuer":"{env.MAPS_TEST_ISSUER}","signing_algorithm":"ES256"}`, ""},
+		{users(`,"require_claim":{"name":"role","value":"admin"}`), ""},
+		{users(`,"any_user":true,"local":false`), ""},
+		{`{"user_tokens":{"local":false}}`, ""},
+		{`{"signing_algorithm":"HS256"}`, `signing_algorithm: "HS256" is not known`},
+		{`{"access_token_ttl":"500ms"}`, "access_token_ttl: 500ms is not between"},
+		{`{"access_token_ttl":"25h"}`, "access_token_ttl: 25h is not between"},
+		{`{"usage":{"hours":"25h","days":"32d"}}`, ""},
+		{`{"usage":{"days":"31d"}}`, "days: 744h is less than 768h"},
+		{`{"max_stale":-5}`, "max_stale: must not be negative"},
+		{`{"store":{"module":"nonsense"}}`, "unknown module: maps.stores.nonsense"},
+		{`{"unknown":1}`, "unknown"},
+		{`{"key_encryption_key":"{file.` + good + `}x"}`, "a key written into the configuration is refused"},
+		{`{"key_encryption_key":"{system.hostname}"}`, "a key written into the configuration is refused"},
+		{`{"key_encryption_key":"` + literal + `"}`, "a key written into the configuration is refused"},
+		{`{"key_encryption_key":"{file.` + filepath.Join(dir, "missing") + `}"}`, "is empty"},
+		{`{"key_encryption_key":"{file.` + file("words", "correct horse!") + `}"}`, "must be 32 bytes in base64 or hexadecimal"},
+		{users(`,"any_user":true,"require_claim":{"name":"a","value":"b"}`), "exclude each other"},
+		{users(`,"require_claim":{"name":"a"}`), "needs the name of a claim and its value"},
+		{users(`,"any_user":true,"algorithms":["none"]`), `algorithms: "none" is not known; it is one of`},
+		{strings.ReplaceAll(users(`,"any_user":true`), "https://id.example.com", "caddy-maps"), "is the service's own issuer"},
+		{strings.ReplaceAll(users(`,"any_user":true`), "https://id.example.com/jwks", "file:///etc/passwd"), "not an http or https URL"},
+		{`{"user_tokens":{"issuer":"https://id.example.com","any_user":true}}`, "audience: missing"},
+		{login("{env.MAPS_TEST_TOKEN}", here, here), ""},
+		{login("a", "http://localhost:1/a?prompt=login", "http://[::1]:1/t"), ""},
+		{login("", here, here), "login: client_id: missing"},
+		{login("a", here, ""), "login: token_url: missing"},
+		{login("a", here, "http://id.example.com/t"), "login: token_url: must be https"},
+		{login("a", "javascript:alert(1)", here), "login: authorize_url: is not an http"},
+		{login("a", here, "https://id.example.com/t#x"), "neither a user nor a fragment"},
+		{login("a", "https://me@id.example.com/a", here), "neither a user nor a fragment"},
+		{login("a", here, "https://id.example.com;script-src/t"), "has a host that is none"},
+		{region(remote, ``), ""},
+		{region("HTTP://127.0.0.1:1/bucket/x.region?X-Amz-Signature=a", `,"refresh":"10s","wait":"1h"`), ""},
+		{region("{env.MAPS_TEST_URL}", `,"header":{"authorization":["Bearer {env.MAPS_TEST_TOKEN}"]}`), ""},
+		{region("https://ann:{env.MAPS_TEST_TOKEN}@files.example.com/x.region", ``), ""},
+		{region("{env.MAPS_TEST_BROKEN_URL}", ``), "is none"},
+		{region("s3://bucket/x.region", ``), "let a gateway serve it"},
+		{region("", ``), "region a: path: "},
+		{region("./x.region", `,"awaited":true`), ""},
+		{region(remote, `,"awaited":true`), "awaited: it is for a file of this machine"},
+		{region(remote, `,"timeout":"1ms"`), "timeout: 1ms is less than 1s"},
+		{region(remote, `,"max_size":-1`), "max_size: must not be negative"},
+		{region(remote, `,"wait":-1`), "wait: must not be negative"},
+		{region(remote, `,"cache_dir":"{no.such.thing}"`), "cache_dir:"},
+		{region(remote, `,"header":{"authorization":["Bearer hunter2"]}`), "use {env.NAME}"},
+		{region(remote, `,"header":{"a b":["x"]}`), "is no name of a field"},
+		{region(remote, `,"header":{"range":["bytes=0-"]}`), "Range is not for"},
+		{region(remote, `,"header":{"x":["{env.MAPS_TEST_LINES}"]}`), "has a line break"},
 	} {
-		err := validate(config)
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: got %v, want %q", config, err, want)
+		err := validate(tc.config)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: got %v, want %q", tc.config, err, tc.want)
 		}
-		if err != nil && (strings.Contains(err.Error(), literal) || strings.Contains(err.Error(), "c2hvcnQ") || strings.Contains(err.Error(), "correct horse")) {
-			t.Errorf("%s: the error shows the key: %v", config, err)
+		for _, secret := range []string{literal, "correct horse", "hunter2", "hunter 2", "hunter%202", "t0ken"} {
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: the error shows the secret: %v", tc.config, err)
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
@@ -17,14 +16,5 @@ func TestHealthMethods(t *testing.T) {
 	if a := s.Do(http.MethodPost, "/healthz", "", "{}"); a.Status != http.StatusMethodNotAllowed ||
 		a.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d %v", a.Status, a.Header)
-	}
-	for directive, want := range map[string]string{
-		"maps_health x":             "unexpected argument",
-		"maps_health {\nnothing\n}": "unknown option of maps_health: nothing",
-	} {
-		_, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
-		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) {
-			t.Errorf("%q: got %v, want %q", directive, err, want)
-		}
 	}
 }

@@ -278,6 +278,23 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
+// A file of this machine may come after the start. The log says how to make it, and requests find it when it is there.
+func TestAwaitedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.region")
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "region x " + path + " {\nawaited\n}"})
+	if !strings.Contains(s.Log(), "caddy maps build EXTRACT --output "+path) {
+		t.Error("the log does not say how to make the file")
+	}
+	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != http.StatusInternalServerError {
+		t.Errorf("a reload without the file: %d %s", a.Status, a.Body)
+	}
+	modulestest.BuildRegion(t, path, modulestest.Village)
+	a := s.AdminDo(http.MethodPost, "/maps/regions/reload", "")
+	if d := detail(t, a); d.Status.Status != "ok" {
+		t.Errorf("with the file: %+v", d)
+	}
+}
+
 // wait lets a start go on after a while, and has a reload refused that would serve nothing.
 func TestWaitForRegion(t *testing.T) {
 	origin := newFileServer(t)

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,5 +99,21 @@ func TestUsageStaysAcrossStores(t *testing.T) {
 	want := map[string]account.Usage{"TILE": {Requests: 10, Refused: 2, Units: 10}}
 	if diff := cmp.Diff(want, s.Usage(user, acc.ID)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLastFlush: the log says what is lost, if the store cannot take the usage when it is closed.
+func TestLastFlush(t *testing.T) {
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "usage {\nflush 1m\n}"})
+	_, token := s.Token("acme", "TILE")
+	ask(t, s, token, 3)
+	if err := os.Remove(s.Store); err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(s.Log(), `"requests":3`); n != 1 {
+		t.Errorf("%d lines of the usage that is lost", n)
 	}
 }

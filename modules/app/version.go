@@ -7,8 +7,8 @@ const (
 	// module is the path under which programs have caddy-maps, as their main module or as a dependency.
 	module = "github.com/mapsedge/caddy-maps"
 	// untagged is what Go calls a version that has no name, such as that of a directory.
-	untagged = "(devel)"
-	unknownVersion  = "unknown"
+	untagged       = "(devel)"
+	unknownVersion = "unknown"
 
 	commitLength = 12 // as many digits as Go's pseudo-versions have
 )

@@ -1,4 +1,4 @@
-package app
+package integration
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 func TestDocumentsNameTheNewestVersion(t *testing.T) {
 	read := func(path ...string) string {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
+		text, err := os.ReadFile(filepath.Join(append([]string{".."}, path...)...))
 		if err != nil {
 			t.Fatal(err)
 		}
