@@ -39,6 +39,7 @@ var mistakesInMaps = []mistake{
 	{"issuer {", 3, "issuer: wrong argument count; write issuer NAME"},
 	{`issuer ""`, 3, "issuer: the value is empty"},
 	{"store sqlit accounts.db", 3, `store: "sqlit" is not known; did you mean sqlite? It is one of postgres, sqlite`},
+	{`store sqlite ""`, 3, "the path is empty"},
 	{"store sqlite a.db b.db", 3, `store sqlite: unexpected argument "b.db"`},
 	{"store sqlite a.db {\nmode 0600\n}", 4, "unknown option of store sqlite: mode; it has none"},
 	{"store postgres", 3, "store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}"},

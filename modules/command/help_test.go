@@ -1,36 +1,27 @@
-package command
+package command_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
-
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-	"github.com/spf13/cobra"
 )
 
 func TestHelp(t *testing.T) {
-	help := func(args ...string) (string, error) {
-		root, maps := &cobra.Command{Use: "caddy", SilenceErrors: true, SilenceUsage: true}, &cobra.Command{Use: "maps"}
-		caddycmd.Commands()["maps"].CobraFunc(maps)
-		root.AddCommand(maps)
-		var out bytes.Buffer
-		root.SetOut(&out)
-		root.SetArgs(append([]string{"maps"}, args...))
-		err := root.Execute()
-		return out.String(), err
-	}
-	want, err := help("build", "--help")
+	want, _, err := run(t, "", "build", "--help")
 	if err != nil || !strings.Contains(want, "--no-map") {
 		t.Fatalf("%v: %s", err, want)
 	}
-	if text, err := help("help", "build"); err != nil || text != want {
+	if text, _, err := run(t, "", "help", "build"); err != nil || text != want {
 		t.Errorf("%v: %s", err, text)
 	}
-	if text, err := help("help"); err != nil || !strings.Contains(text, "verify-store") {
+	for _, args := range [][]string{nil, {"help"}} {
+		if text, _, err := run(t, "", args...); err != nil || !strings.Contains(text, "verify-store") {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+	if text, _, err := run(t, "", "reverse", "39.1", "-75.5", "-h"); err != nil || !strings.Contains(text, "--size") {
 		t.Errorf("%v: %s", err, text)
 	}
-	if _, err := help("help", "buld"); err == nil || !strings.Contains(err.Error(), `unknown command "buld"`) {
+	if _, _, err := run(t, "", "help", "buld"); err == nil || !strings.Contains(err.Error(), `unknown command "buld"`) {
 		t.Error(err)
 	}
 }

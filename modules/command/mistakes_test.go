@@ -116,17 +116,3 @@ func TestMistakesOnCommandLine(t *testing.T) {
 		})
 	}
 }
-
-// A word that is no subcommand is a mistake; none at all is a question.
-func TestMapsAloneShowsHelp(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, "maps")
-	cmd.Env = append(os.Environ(), asCaddy+"=1")
-	out, err := cmd.Output()
-	if err != nil || !strings.Contains(string(out), "user-token") {
-		t.Errorf("%v: %s", err, out)
-	}
-}

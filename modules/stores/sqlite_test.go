@@ -1,63 +1,42 @@
-package stores
+package stores_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/mapsedge/caddy-maps/modules/stores"
 )
 
-func TestSQLiteCaddyfile(t *testing.T) {
-	for _, test := range []struct {
-		in, path, fault string
-	}{
-		{"sqlite", "", ""},
-		{"sqlite ./data/accounts.db", "./data/accounts.db", ""},
-		{`sqlite "with space.db"`, "with space.db", ""},
-		{`sqlite ""`, "", "path is empty"},
-		{"sqlite a b", "", "unexpected argument"},
-		{"sqlite a {\n timeout 3s\n}", "", "unknown option of store sqlite: timeout; it has none"},
-	} {
-		var m SQLite
-		err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(test.in))
-		switch {
-		case test.fault == "" && err != nil:
-			t.Errorf("%q: %v", test.in, err)
-		case test.fault != "" && (err == nil || !strings.Contains(err.Error(), test.fault)):
-			t.Errorf("%q: error %v, want one with %q", test.in, err, test.fault)
-		case test.fault == "" && m.Path != test.path:
-			t.Errorf("%q: path %q, want %q", test.in, m.Path, test.path)
-		}
-	}
-}
-
-func provisioned(t *testing.T, path string) *SQLite {
+func provisioned(t *testing.T, path string) *stores.SQLite {
 	t.Helper()
-	info, err := caddy.GetModule("maps.stores.sqlite")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := info.New().(*SQLite)
-	config, err := json.Marshal(map[string]string{"path": path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(config, m); err != nil {
-		t.Fatal(err)
-	}
+	m := &stores.SQLite{Path: path}
 	if err := m.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-// TestProvisionLeavesNothing is what lets a configuration be checked beside a live server, and on a machine of CI.
+// open opens a store, closes it, and returns what was logged.
+func open(t *testing.T, m *stores.SQLite) *observer.ObservedLogs {
+	t.Helper()
+	core, logs := observer.New(zap.InfoLevel)
+	store, err := m.Open(t.Context(), zap.New(core))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	return logs
+}
+
+// TestProvisionLeavesNothing: a configuration can be checked beside a live server, and on a machine of CI.
 func TestProvisionLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	provisioned(t, filepath.Join(dir, "data", "accounts.db"))
@@ -69,18 +48,19 @@ func TestProvisionLeavesNothing(t *testing.T) {
 	if m := provisioned(t, ""); m.Key() != want {
 		t.Errorf("by default the store is %s, want %s", m.Key(), want)
 	}
-	if err := (&SQLite{Path: dir}).Provision(caddy.Context{}); err == nil ||
-		!strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("a directory as path: error %v", err)
+	link := filepath.Join(dir, "loop")
+	if err := os.Symlink(link, link); err != nil {
+		t.Fatal(err)
 	}
-	if err := (&SQLite{Path: "{env.CADDY_MAPS_NOT_SET}"}).Provision(caddy.Context{}); err == nil ||
-		!strings.Contains(err.Error(), "empty") {
-		t.Errorf("an unset placeholder as path: error %v", err)
+	for path, want := range map[string]string{dir: "is a directory", "{env.CADDY_MAPS_NOT_SET}": "empty", link: "loop"} {
+		if err := (&stores.SQLite{Path: path}).Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", path, err)
+		}
 	}
 }
 
-// TestKey names one file in many ways.
-func TestKey(t *testing.T) {
+// TestSQLiteKey: a file has one key, whatever it is called.
+func TestSQLiteKey(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -88,61 +68,58 @@ func TestKey(t *testing.T) {
 	want := filepath.Join(dir, "data", "accounts.db")
 	t.Chdir(dir)
 	t.Setenv("CADDY_MAPS_DIR", "data")
-	link := func(target, name string) {
-		if err := os.Symlink(target, name); err != nil {
+	for name, target := range map[string]string{
+		"elsewhere": "data", "db": "elsewhere/accounts.db", "absolute": filepath.Join(dir, "db"),
+	} {
+		if err := os.Symlink(target, name); err != nil { // to what is not there yet
 			t.Fatal(err)
 		}
 	}
-	link("data", "elsewhere")           // to a directory that is not there yet
-	link("elsewhere/accounts.db", "db") // to a file that is not there yet, through a link
-	link(filepath.Join(dir, "db"), "absolute")
-	link("loop", "loop")
-	same := []string{want, "data/accounts.db", "./data/../data//accounts.db", "elsewhere/accounts.db", "db", "absolute",
-		"{env.CADDY_MAPS_DIR}/accounts.db"}
-	for round, name := range []string{"before the file is made", "when it is there"} {
-		for _, path := range same {
-			if got := provisioned(t, path).Key(); got != want {
-				t.Errorf("%s: %q is %s, want %s", name, path, got, want)
+	for _, made := range []bool{false, true} {
+		if made {
+			logs := open(t, provisioned(t, "db"))
+			if logs.FilterField(zap.String("path", want)).Len() != 1 {
+				t.Errorf("the log does not say which file was opened: %v", logs.All())
 			}
 		}
-		if round == 0 {
-			openIn(t, filepath.Dir(want))
+		for _, path := range []string{want, "data/accounts.db", "./data/../data//accounts.db", "elsewhere/accounts.db", "db",
+			"absolute", "{env.CADDY_MAPS_DIR}/accounts.db"} {
+			if got := provisioned(t, path).Key(); got != want {
+				t.Errorf("file made %v: %q is %s, want %s", made, path, got, want)
+			}
 		}
 	}
 	if got := provisioned(t, "data/other.db").Key(); got == want {
 		t.Error("two files have one key")
 	}
-	if err := (&SQLite{Path: "loop"}).Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), "loop") {
-		t.Errorf("a link to itself: error %v", err)
-	}
 }
 
-func TestModuleOpen(t *testing.T) {
-	m := provisioned(t, filepath.Join(t.TempDir(), "accounts.db"))
-	core, logs := observer.New(zap.InfoLevel)
-	s, err := m.Open(t.Context(), zap.New(core))
-	if err != nil {
-		t.Fatal(err)
+// TestDirectoryModes: a directory that others may write to is named in the log and left as it is; one that the store
+// makes is only for this user.
+func TestDirectoryModes(t *testing.T) {
+	for mode, warned := range map[os.FileMode]bool{
+		0o700: false, 0o755: false, 0o777: true, 0o775: true, 0o702: true, 0o777 | os.ModeSticky: false,
+	} {
+		dir := filepath.Join(t.TempDir(), "data")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		logs := open(t, provisioned(t, filepath.Join(dir, "accounts.db")))
+		if got := logs.FilterLevelExact(zap.WarnLevel).Len() > 0; got != warned {
+			t.Errorf("mode %v: warned is %v, want %v", mode, got, warned)
+		}
+		if info, err := os.Stat(dir); err != nil || info.Mode()&(os.ModePerm|os.ModeSticky) != mode {
+			t.Errorf("mode %v has become %v, error %v", mode, info.Mode(), err)
+		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	dir := filepath.Join(t.TempDir(), "made", "deep")
+	open(t, provisioned(t, filepath.Join(dir, "accounts.db")))
+	for _, made := range []string{dir, filepath.Dir(dir)} {
+		if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s has mode %v, error %v", made, info.Mode(), err)
+		}
 	}
-	if logs.FilterField(zap.String("path", m.Key())).Len() != 1 {
-		t.Errorf("logs do not say which file was opened: %v", logs.All())
-	}
-}
-
-// openIn opens a store and returns how many warnings the log has.
-func openIn(t *testing.T, dir string) int {
-	t.Helper()
-	core, seen := observer.New(zap.WarnLevel)
-	m := SQLite{key: filepath.Join(dir, "accounts.db")}
-	store, err := m.Open(t.Context(), zap.New(core))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Error(err)
-	}
-	return seen.Len()
 }

@@ -1,4 +1,4 @@
-package caddymaps_test
+package app_test
 
 import (
 	"net/http"
