@@ -83,7 +83,7 @@ func (a *Accounts) authenticateAccount(r *http.Request, session *app.Session, to
 	if !id.Admin {
 		return caller{}, refused{apierror.InsufficientScope(""), reasonNoAdmin}
 	}
-	if reason, out := app.OutOfBounds(id.Bounds, r); out {
+	if reason, violated := app.CheckRestrictions(id.Bounds, r); violated {
 		return caller{}, refused{apierror.Restricted(), reason}
 	}
 	return caller{

@@ -228,7 +228,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
 			text(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
 	}
-	if reason, out := app.OutOfBounds(who.Bounds, r); out {
+	if reason, violated := app.CheckRestrictions(who.Bounds, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
 	return a.admit(r, out)

@@ -1,5 +1,3 @@
-// Package adminapi is the Caddy module `admin.api.maps`: what an operator asks a running server through Caddy's admin
-// endpoint.
 package app
 
 import (
@@ -19,25 +17,25 @@ import (
 
 func init() { caddy.RegisterModule(new(AdminAPI)) }
 
-// AdminAPI adds these addresses to Caddy's admin endpoint. Whoever can reach the endpoint can mint a user token for any
-// organization, as they can change the whole configuration.
+// AdminAPI adds these endpoints to Caddy's admin API. Anyone who can reach the admin API can mint a user token for any
+// organization, just as they can change the whole configuration.
 //
-// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl` and gives a user token.
-// - `POST /maps/keys/rotate` makes new signing keys; tokens of the old ones stay good until they expire. With
-// `revokeOld` true, the old ones are removed, and all their tokens end at once.
-// - `POST /maps/backup` takes `output`, the absolute path of a new file or of a backup, and copies the store to it.
-// - `GET /maps/status` tells the version of caddy-maps, and how the store and the regions stand.
-// - `GET /maps/regions` lists the regions, with their age, where they come from, and what is wrong with them.
-// - `POST /maps/regions/reload` opens region files that have changed, fetches those that have changed at their origins,
-// and verifies those that were not verified yet. After a minute the answer is 202, and the work continues.
-// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists what
-// the accounts of the organization used.
-// - `GET /maps/quotas/{organization}` tells the quotas of all accounts of an organization together, and how much of
-// each is used; `PUT` with `quotas` replaces them, and `DELETE` removes them.
+// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token.
+// - `POST /maps/keys/rotate` creates new signing keys. Tokens of the old keys stay valid until they expire. With
+// `revokeOld` true, the old keys are removed, and all their tokens end at once.
+// - `POST /maps/backup` takes `output`, the absolute path of a new file or an earlier backup, and copies the store to it.
+// - `GET /maps/status` returns the version of caddy-maps and the state of the store and the regions.
+// - `GET /maps/regions` lists the regions with their age, origin and problems.
+// - `POST /maps/regions/reload` opens changed region files, downloads files that have changed at their origins, and
+// verifies files that are not verified yet. After a minute it answers 202, and the work continues.
+// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists the usage
+// of the organization's accounts.
+// - `GET /maps/quotas/{organization}` returns the quotas that all accounts of an organization share, and how much of each
+// is used. `PUT` with `quotas` replaces them, and `DELETE` removes them.
 //
-// A body is JSON (`Content-Type: application/json`). While the configuration is being started, a request waits for
-// it, for at most 10 seconds. The module needs no configuration: it is there wherever the app `maps` is. The commands
-// `caddy maps user-token`, `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` make these requests.
+// Bodies are JSON (`Content-Type: application/json`). While a configuration starts, requests wait for it, at most 10
+// seconds. The module needs no configuration; it works wherever the app `maps` runs. The commands `caddy maps user-token`,
+// `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` send these requests.
 // Example:
 //
 //	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
@@ -49,7 +47,7 @@ func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "admin.api.maps", New: func() caddy.Module { return new(AdminAPI) }}
 }
 
-// Routes returns the addresses.
+// Routes returns the endpoints.
 func (a *AdminAPI) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		route("/maps/user-tokens", endpoints{http.MethodPost: mintUserToken}),
@@ -67,7 +65,7 @@ func (a *AdminAPI) Routes() []caddy.AdminRoute {
 	}
 }
 
-// unknown answers at and below an address where nothing else is. A trailing slash makes another address.
+// unknown answers 404 where no other endpoint matches. A path with a trailing slash is another path.
 func unknown(pattern string) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: pattern, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter,
 		_ *http.Request) error {
@@ -79,11 +77,10 @@ func unknown(pattern string) caddy.AdminRoute {
 
 type endpoint func(app *App, w http.ResponseWriter, r *http.Request) error
 
-// endpoints are those of an address by their methods. What GET answers, HEAD does.
+// endpoints are the endpoints of a path by method. GET also answers HEAD.
 type endpoints map[string]endpoint
 
-// route finds the app anew for each call: one that was kept from provisioning would be a dead one after a
-// configuration that was refused.
+// route looks up the app for each request. An app kept from provisioning would be stopped after a refused configuration.
 func route(pattern string, methods endpoints) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: pattern,
 		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
@@ -119,12 +116,12 @@ func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
 		return apierror.Error{Status: http.StatusServiceUnavailable, Message: err.Error()}
 	}
 	if err != nil {
-		return apierror.Unavailable() // the client has gone
+		return apierror.Unavailable() // the client has disconnected
 	}
 	return serve(app, w, r)
 }
 
-// statusBody is what health checks are told, and what is for the operator alone.
+// statusBody is the public status with what only operators may see.
 type statusBody struct {
 	Version string `json:"version"` // of caddy-maps
 	Status
@@ -135,7 +132,7 @@ func status(app *App, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// regionList is how the regions stand.
+// regionList is the state of the regions.
 type regionList struct {
 	Regions []RegionDetail `json:"regions"`
 }
@@ -145,12 +142,12 @@ func listRegions(app *App, w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// reloadPatience is how long a reload of the regions waits for files on their way. It is bounded here, since Caddy's
-// admin endpoint takes a client for gone that has waited for some seconds.
-const reloadPatience = time.Minute
+// reloadTimeout is how long a reload of the regions waits for downloads. The context of the request cannot bound it,
+// because Caddy's admin API cancels that after some seconds.
+const reloadTimeout = time.Minute
 
 func reloadRegions(app *App, w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadTimeout)
 	defer cancel()
 	complete, err := app.ReloadRegions(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
-// Backup is a copy of the store that was just made.
+// Backup is a copy of the store.
 type Backup struct {
 	Output string `json:"output"` // absolute path, on the server
 	Bytes  int64  `json:"bytes"`
@@ -66,7 +66,7 @@ func backup(app *App, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// backupError tells what is wrong with the file that was named, or with the store. The log has the rest.
+// backupError is the client's error: what is wrong with the output file or the store. The log has the whole error.
 func backupError(err error) error {
 	if errors.Is(err, account.ErrDamaged) {
 		return apierror.Error{

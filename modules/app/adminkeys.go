@@ -12,24 +12,24 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 )
 
-// SigningKey tells about a signing key, without a part of it.
+// SigningKey describes a signing key, without key material.
 type SigningKey struct {
 	ID        string    `json:"kid"`
 	Use       string    `json:"use"` // access or user
 	Algorithm string    `json:"algorithm"`
 	CreatedAt time.Time `json:"createdAt"` // UTC
-	// Signs is whether new tokens are signed with the key.
+	// Signs is whether the key signs new tokens.
 	Signs bool `json:"signs"`
-	// SignsFrom is when a new key of access tokens will sign, after verifiers can have learned of it; null for others.
+	// SignsFrom is when a new key of access tokens begins to sign, once verifiers can have fetched it; null for others.
 	SignsFrom *time.Time `json:"signsFrom"`
-	// RemovedAt is when the key will be removed, because its last token has expired; null for keys without a successor.
+	// RemovedAt is when the key will be removed because its last token has expired; null for keys without a successor.
 	RemovedAt *time.Time `json:"removedAt"`
 }
 
 // SigningKeys are all signing keys, oldest first.
 type SigningKeys struct {
 	Keys []SigningKey `json:"keys"`
-	// Revoked are the ids of the keys that were removed, whose tokens have ended. It is there if that was asked for.
+	// Revoked are the ids of the keys that were removed, ending their tokens; only with revokeOld.
 	Revoked []string `json:"revoked,omitzero"`
 }
 
@@ -73,7 +73,7 @@ func rotateKeys(app *App, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// revokeKeys replaces all keys.
+// revokeKeys replaces all keys and returns the ids of the removed ones.
 func revokeKeys(app *App, session *Session, r *http.Request) ([]string, error) {
 	revoked, err := session.Authority.ReplaceKeys(r.Context())
 	if err == nil {

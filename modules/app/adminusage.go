@@ -29,17 +29,17 @@ func showUsage(app *App, w http.ResponseWriter, r *http.Request) error {
 	return request.Serve(w, r, session.Meter, session.Store)
 }
 
-// Quotas are those of all accounts of an organization together.
+// Quotas are the quotas that all accounts of an organization share.
 type Quotas struct {
 	Organization string       `json:"organization"`
 	Quotas       []QuotaUsage `json:"quotas"`
 }
 
-// QuotaUsage is a quota, and how much of it is used.
+// QuotaUsage is a quota and how much of it is used.
 type QuotaUsage struct {
 	account.Quota
-	Used     int64     `json:"used"`     // in the present window; more than the limit where that was lowered since
-	ResetsAt time.Time `json:"resetsAt"` // UTC, when the next window begins
+	Used     int64     `json:"used"`     // in the current window; above the limit if that was lowered
+	ResetsAt time.Time `json:"resetsAt"` // UTC, the start of the next window
 }
 
 func showQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
@@ -82,7 +82,7 @@ func removeQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// quotasOf returns a session, which the caller releases, and the organization that the path names.
+// quotasOf returns a session, which the caller releases, and the organization in the path.
 func quotasOf(app *App, r *http.Request) (*Session, string, error) {
 	organization := r.PathValue("organization")
 	if err := credential.CheckOrganization(organization); err != nil {
@@ -102,7 +102,7 @@ func replaceQuotas(app *App, r *http.Request, session *Session, organization str
 	return err
 }
 
-// withQuotas answers with the quotas that find returns, and how much of each is used.
+// withQuotas answers with the quotas that find returns and how much of each is used.
 func withQuotas(app *App, w http.ResponseWriter, r *http.Request,
 	find func(*Session, string) (account.Quotas, error)) error {
 	session, organization, err := quotasOf(app, r)

@@ -13,13 +13,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/httpjson"
 )
 
-// What a request for a user token need not say.
+// Defaults of a request for a user token.
 const (
 	defaultSubject = "operator"
 	defaultTTL     = time.Hour
 )
 
-// UserToken is a user token that was just minted.
+// UserToken is a minted user token.
 type UserToken struct {
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expiresAt"` // UTC

@@ -13,10 +13,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
-// Body returns the memory that a request's body may take, which is nothing yet. The caller must release it.
+// Body returns an empty reservation of memory for a request's body. The caller must release it.
 func (a *App) Body(r *http.Request) admission.Hold { return a.BodyOf(Caller(r.Context())) }
 
-// BodyOf is Body for who is known already.
+// BodyOf is Body for a caller that is already known.
 func (a *App) BodyOf(caller admission.Caller) admission.Hold { return a.shared.bodies.For(caller) }
 
 // Processors shares the processors between the requests of all configurations.
@@ -28,18 +28,18 @@ type Admission struct {
 	Processors *admission.Processors
 }
 
-// AcquireAdmission is for modules that may work without the app. release must be called in their Cleanup.
+// AcquireAdmission is for modules that also work without the app. They must call release in their Cleanup.
 func AcquireAdmission() (a Admission, release func()) {
 	s := acquireShared()
 	return Admission{s.bodies, s.processors}, releaseShared
 }
 
-// Patience is how long a request waits at most for what requests share.
-func (a *App) Patience() time.Duration { return a.settled.maxWait }
+// WaitTimeout is how long a request waits at most for what requests share.
+func (a *App) WaitTimeout() time.Duration { return a.effective.maxWait }
 
-// Caller is for whom a request's share of what is scarce is counted: the organization and the account behind its token.
-// An identity without an organization, such as one of basic_auth, is an organization of its own, and so is, where no
-// handler has authenticated the request, the network of its client.
+// Caller returns whom a request's share of limited resources is counted for: the organization and the account of its
+// token. An identity without an organization, such as one of basic_auth, counts as an organization of its own. So does
+// the client's network if no handler has authenticated the request.
 func Caller(ctx context.Context) admission.Caller {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		if id, _ := repl.GetString("http.auth.user.id"); id != "" {
@@ -50,8 +50,8 @@ func Caller(ctx context.Context) admission.Caller {
 	return admission.Caller{Organization: ClientNetwork(ctx)}
 }
 
-// ClientNetwork is the IP address of a request's client or, of an IPv6 address, its first 64 bits as a prefix, for a
-// client has as many addresses as it likes within them.
+// ClientNetwork is the IP address of a request's client. Of an IPv6 address it is the /64 prefix, since a client can
+// choose any address within it.
 func ClientNetwork(ctx context.Context) string {
 	ip, _ := caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
 	if addr, err := netip.ParseAddr(ip); err == nil && addr.Is6() && !addr.Is4In6() {

@@ -1,5 +1,9 @@
-// Package mapsapp is the Caddy app `maps`. It owns what the handlers share, the accounts and their store, the signing
-// keys, the cache of verified tokens and the regions, and keeps all of it open across configuration reloads.
+// Package app is the Caddy app `maps`, with its admin API and the handler `maps_health`. The app owns what the handlers
+// share: the store of accounts, the signing keys, the cache of verified tokens, the regions, metrics and events. All of
+// it stays open across configuration reloads.
+//
+// It serves no map and checks no token: the handlers do, in packages beside this one, and the work is done in packages
+// under internal/. Start reading at App in app.go, then session.go and store.go; admin*.go are the admin API.
 package app
 
 import (
@@ -37,59 +41,58 @@ type App struct {
 	// `EdDSA`.
 	SigningAlgorithm string `json:"signing_algorithm,omitempty"`
 
-	// Seals private signing keys in the store with AES-256-GCM. It must be one placeholder, such as
-	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal; a key written
-	// into the configuration is refused, because Caddy shows and saves its configuration. Default: private keys are kept
-	// in clear.
+	// Encrypts private signing keys in the store with AES-256-GCM. It must be one placeholder, such as
+	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal. A literal key is
+	// refused, because Caddy shows and saves its configuration. Default: private keys are not encrypted.
 	KeyEncryptionKey string `json:"key_encryption_key,omitempty"`
 
-	// The age at which signing keys are followed by new ones, at least 1 hour. Tokens of the old keys stay good until
-	// they expire; then the keys are removed. Default: keys are rotated only by `caddy maps rotate-keys`.
+	// The age at which signing keys are replaced, at least 1 hour. Tokens signed by an old key stay valid until they
+	// expire; then the key is removed. Default: keys are rotated only by `caddy maps rotate-keys`.
 	KeyRotation caddy.Duration `json:"key_rotation,omitempty"`
 
 	// How long an access token is valid, from 1 second to 24 hours. Default: 15 minutes.
 	AccessTokenTTL caddy.Duration `json:"access_token_ttl,omitempty"`
 
-	// How long the refresh token of an exchange is valid, counted from the exchange and never extended. At least as long
-	// as an access token. Default: 30 days.
+	// How long the refresh token of an exchange is valid, counted from the exchange and never extended. At least
+	// `access_token_ttl`. Default: 30 days.
 	RefreshTokenTTL caddy.Duration `json:"refresh_token_ttl,omitempty"`
 
-	// How many refresh tokens of exchanges a client token and a server token can have at the same time. Beyond that the
-	// oldest ends first, with its access tokens, which is logged and counted. Default: 100,000.
+	// How many refresh tokens a pair of a client token and a server token can have at the same time. One more ends the
+	// oldest, with its access tokens; the log and a metric show it. Default: 100,000.
 	MaxGrants int `json:"max_grants,omitempty"`
 
-	// How many service accounts an organization can have; deleted and revoked ones do not count. Default: 1,000.
+	// How many service accounts an organization can have. Deleted and revoked ones do not count. Default: 1,000.
 	MaxAccounts int `json:"max_accounts,omitempty"`
 
-	// How long a known token is accepted while the store does not answer. After that, requests get 503. Default: 1 minute.
+	// How long a cached token is accepted while the store does not answer. After that, requests get 503. Default: 1 minute.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
-	// Total memory, in bytes, for bodies that are being read at the same time: of requests, and of responses from services
-	// behind `matcher` and `geocoder`. A body counts for twice its size. One account gets at most half, and one
-	// organization two thirds. Further requests wait for up to `max_wait`. At least 1 MiB. Default: 256 MiB.
+	// Total memory, in bytes, for bodies that are being read at the same time: of requests, and of responses from upstream
+	// engines. A body counts twice its size. One account gets at most half, and one organization two thirds. Further
+	// requests wait for up to `max_wait`. At least 1 MiB. Default: 256 MiB.
 	MaxBodiesInFlight int64 `json:"max_bodies_in_flight,omitempty"`
 
-	// How long a request may wait for what requests share (a processor for map matching, memory for its body, its turn at
-	// a service behind `matcher` or `geocoder`) before it gets 503 with Retry-After. Default: 2 seconds.
+	// How long a request may wait for a shared resource (a processor for map matching, memory for its body, a free slot at
+	// an upstream engine) before it gets 503 with Retry-After. Default: 2 seconds.
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
 	// The region files of this server, by the name under which handlers refer to them. Default: none.
 	Regions map[string]*RegionConfig `json:"regions,omitempty"`
 
-	// Who may manage accounts, beside the holders of user tokens that this server minted itself: the users of an OpenID
-	// Connect provider, or of anyone else who publishes a JWKS. Default: nobody.
+	// Who may manage accounts in addition to holders of user tokens that this server minted: users of an OpenID Connect
+	// provider, or of any other issuer that publishes a JWKS. Default: no one.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
 
-	// How usage statistics are written and how long they are kept. Default: written every 10 seconds; hours are kept for
-	// 35 days, days for 400 days, months for ever.
+	// How often usage statistics are written and how long they are kept. Default: written every 10 seconds; hours are kept
+	// for 35 days, days for 400 days, months for ever.
 	Usage *Usage `json:"usage,omitempty"`
 
-	ctx     caddy.Context
-	logger  *zap.Logger
-	events  *caddyevents.App
-	store   StoreModule
-	settled settings
-	config  credential.Config // settled.tokens, with the key encryption key
+	ctx       caddy.Context
+	logger    *zap.Logger
+	events    *caddyevents.App
+	store     StoreModule
+	effective settings
+	config    credential.Config // effective.tokens, with the key encryption key
 
 	shared *shared // held from Provision to Cleanup
 
@@ -105,7 +108,7 @@ type App struct {
 
 	regions regionSet
 
-	logChecks []func() (open []string)
+	logChecks []func() (unredacted []string)
 }
 
 // Defaults of the configuration.
@@ -127,8 +130,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps", New: func() caddy.Module { return new(App) }}
 }
 
-// Get returns the app of a configuration, provisioning it first where that has not happened yet. Modules call it in
-// their own Provision.
+// Get returns the app of a configuration and provisions it first if necessary. Modules call it in their own Provision.
 func Get(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("maps")
 	if err != nil {
@@ -137,8 +139,8 @@ func Get(ctx caddy.Context) (*App, error) {
 	return app.(*App), nil
 }
 
-// Provision reads the configuration. A configuration that is only checked opens no store, so that `caddy validate`
-// works beside a running server.
+// Provision reads the configuration. It opens no store unless it replaces a running configuration, so that
+// `caddy validate` works beside a running server.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
@@ -169,8 +171,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if caddy.ActiveContext().Context == nil {
 		return nil
 	}
-	// A reload: a store that cannot be opened refuses it here already, before any server of the new configuration
-	// listens and takes connections that it would never serve.
+	// On a reload, a store that cannot be opened must fail it here, before a server of the new configuration listens and
+	// accepts connections that it would never serve.
 	return a.open()
 }
 
@@ -179,10 +181,10 @@ func (a *App) configure() (err error) {
 	if err := a.resolve(); err != nil {
 		return err
 	}
-	if a.settled, err = a.settings(); err != nil {
+	if a.effective, err = a.settings(); err != nil {
 		return err
 	}
-	a.config = a.settled.tokens
+	a.config = a.effective.tokens
 	a.config.KeyEncryptionKey, err = readKeyEncryptionKey(a.KeyEncryptionKey)
 	return options.Of("key_encryption_key", err)
 }
@@ -208,14 +210,14 @@ func (a *App) loadStore(ctx caddy.Context) error {
 	return nil
 }
 
-// Start opens the store, or joins those that already have it open, and lets waiting requests go on.
+// Start opens the store, or shares it if it is open already, and lets waiting requests continue.
 func (a *App) Start() error {
 	storeLog.follow(a.ctx)
 	regionLog.follow(a.ctx)
 	if err := a.open(); err != nil {
 		return err
 	}
-	a.warnOfOpenLogs()
+	a.warnOfUnredactedLogs()
 	if err := a.openRegions(false); err != nil {
 		return err
 	}
@@ -224,15 +226,15 @@ func (a *App) Start() error {
 	return nil
 }
 
-// takeOver has what all configurations share go by this one.
+// takeOver applies this configuration to what all configurations share.
 func (a *App) takeOver() {
 	storeLog.follow(a.ctx)
 	regionLog.follow(a.ctx)
-	a.shared.limit(a.settled.maxBodies, a.settled.maxWait)
-	a.current.Load().Meter.Configure(a.settled.flush, a.settled.keep)
+	a.shared.applyLimits(a.effective.maxBodies, a.effective.maxWait)
+	a.current.Load().Meter.Configure(a.effective.flush, a.effective.keep)
 }
 
-// open acquires the session of this configuration, if it has not yet, and publishes it. Cleanup gives it back.
+// open acquires the session of this configuration, unless it has one, and publishes it. Cleanup releases it.
 func (a *App) open() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -249,14 +251,14 @@ func (a *App) open() error {
 	return nil
 }
 
-// Stop hands over the events that are still queued. Everything else waits for Cleanup and for the last request.
+// Stop emits the events that are still queued. Everything else is released by Cleanup and by the last request.
 func (a *App) Stop() error {
 	a.shared.events.flush(2 * time.Second)
 	return nil
 }
 
-// Cleanup gives back what this instance acquired. The store stays open for as long as another configuration or a
-// request uses it.
+// Cleanup releases what this instance acquired. The store stays open as long as another configuration or a request uses
+// it.
 func (a *App) Cleanup() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -274,7 +276,7 @@ func (a *App) Cleanup() error {
 		}
 		err = releaseSession(a.pool)
 		if running := active(); running != nil && running != a {
-			running.takeOver() // this one may have been started in vain, because another app could not be
+			running.takeOver() // another app may have failed to start after this one had taken over
 		}
 	}
 	provisioned.Add(-1)
@@ -292,7 +294,7 @@ func (a *App) Logger() *zap.Logger { return a.logger }
 func (a *App) TokenIssuer() string { return a.config.Issuer }
 
 // AccountLimit is how many service accounts an organization can have.
-func (a *App) AccountLimit() int { return a.settled.maxAccounts }
+func (a *App) AccountLimit() int { return a.effective.maxAccounts }
 
 // LocalUsers reports whether this server mints user tokens itself.
 func (a *App) LocalUsers() bool { return !a.config.NoLocalUsers }

@@ -7,12 +7,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/account"
 )
 
-// outsideRepeated is why a request is refused that says twice where it comes from.
+// outsideRepeated refuses a request with several Origin or Referer headers.
 const outsideRepeated account.Outside = "repeated Origin or Referer"
 
-// OutOfBounds compares where a request comes from with where an account's tokens may be used; nil is anywhere. out is
-// whether the request has to be refused, for a reason that is only for the operator.
-func OutOfBounds(bounds *account.Bounds, r *http.Request) (reason Reason, out bool) {
+// CheckRestrictions compares the origin and the address of a request with an account's restrictions; nil allows any.
+// violated reports whether the request must be refused. The reason is only for the operator.
+func CheckRestrictions(bounds *account.Bounds, r *http.Request) (reason Reason, violated bool) {
 	if bounds == nil {
 		return Reason{}, false
 	}
@@ -20,7 +20,7 @@ func OutOfBounds(bounds *account.Bounds, r *http.Request) (reason Reason, out bo
 	if len(origins) > 1 || len(referers) > 1 {
 		return Reason{string(outsideRepeated)}, true
 	}
-	client, _ := netip.ParseAddr(RemoteIP(r)) // none, as of a Unix socket, is in no network
+	client, _ := netip.ParseAddr(RemoteIP(r)) // a Unix socket has no address, which is in no network
 	why := bounds.Allow(first(origins), first(referers), client)
 	return Reason{string(why)}, why != ""
 }

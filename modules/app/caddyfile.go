@@ -13,7 +13,7 @@ func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
 // parseGlobalOption reads the global option as the app.
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
-		return nil, d.Err("the maps option may stand only once")
+		return nil, d.Err("the maps option may appear only once")
 	}
 	app := new(App)
 	if err := app.UnmarshalCaddyfile(d); err != nil {
@@ -70,8 +70,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    }
 //	}
 //
-// `region` may stand more than once, and `header` in it. `awaited` is for a file that may come later,
-// all other options of a region are for one that is fetched from a URL.
+// `region` may be repeated, and `header` within it. `awaited` is for a file that may appear later; all other options of a
+// region are for one that is fetched from a URL.
 // Example:
 //
 //	{
@@ -157,8 +157,8 @@ func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
 	)
 }
 
-// PrefixAlone reads a directive that has no arguments and no option but `prefix`.
-func PrefixAlone(d *caddyfile.Dispenser, value *string) error {
+// UnmarshalPrefix reads a directive whose only option is `prefix`.
+func UnmarshalPrefix(d *caddyfile.Dispenser, value *string) error {
 	d.Next() // the directive's name
 	return options.Block(d, d.Val(), nil, options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(value)})
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/credential"
 )
 
-// Change is something that happened to an account, after it was committed.
+// Change is a committed change of an account.
 type Change struct {
 	// Kind is the last part of the event's name: created, updated, suspended, activated, revoked or deleted.
 	Kind string
-	// Account is the account after the change; a deleted one as it was.
+	// Account is the account after the change, or before its deletion.
 	Account account.Account
-	// Actor did it: "user:<sub>", or the id of an account.
+	// Actor is who made the change: "user:<sub>", or the id of an account.
 	Actor string
-	// Changed names the fields that have another value than before.
+	// Changed lists the fields whose values changed.
 	Changed []string
 	// RemoteIP is where the request came from.
 	RemoteIP string
 }
 
-// Record writes a change to the log and emits it as an event, off the caller's path.
+// Record writes a change to the log and emits it as an event, without making the caller wait.
 func (a *App) Record(c Change) {
 	if c.Changed == nil {
 		c.Changed = []string{}
@@ -48,7 +48,7 @@ func (a *App) Record(c Change) {
 	}})
 }
 
-// RecordEnded counts the grants that an exchange ended because there were too many, and logs it once a minute.
+// RecordEnded counts the grants that an exchange ended because there were too many, and logs them at most once a minute.
 func (a *App) RecordEnded(t credential.Tokens) {
 	if t.Ended == 0 {
 		return
@@ -64,7 +64,7 @@ func (a *App) RecordEnded(t credential.Tokens) {
 	}
 }
 
-// RecordReuse writes down that a refresh token came again after its rotation, which ended its grant.
+// RecordReuse records that a refresh token was used again after its rotation, which ended its grant.
 func (a *App) RecordReuse(t credential.Tokens, remoteIP string) {
 	a.logger.Warn("refresh token used again after rotation; its grant has been ended",
 		zap.String("grant", t.Grant),

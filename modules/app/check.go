@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-// settings are what a configuration comes to, with its defaults.
+// settings are the effective values of a configuration, defaults included.
 type settings struct {
 	tokens      credential.Config
 	keep        usage.Retention
@@ -23,8 +23,8 @@ type settings struct {
 	maxAccounts int
 }
 
-// settings checks everything but the store and the regions. The Caddyfile calls it too, so that a mistake is reported
-// with its line. There, placeholders are not replaced yet, and values that have some are checked when they are.
+// settings checks everything except the store and the regions. UnmarshalCaddyfile calls it too, so that errors have a
+// line. Placeholders are not replaced there yet, so values with placeholders are checked later.
 func (a *App) settings() (s settings, err error) {
 	s = settings{
 		tokens: credential.Config{
@@ -79,7 +79,7 @@ func (a *App) settings() (s settings, err error) {
 	return s, err
 }
 
-// resolve replaces the placeholders of the configuration, but those of the key encryption key, the store and the
+// resolve replaces the placeholders of the configuration, except those of the key encryption key, the store and the
 // regions.
 func (a *App) resolve() error {
 	for name, value := range map[string]*string{"issuer": &a.Issuer, "audience": &a.Audience} {

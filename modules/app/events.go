@@ -8,21 +8,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// eventQueueLength is how many events may wait for their handlers, which Caddy runs one after another.
+// eventQueueLength is how many events may wait for their handlers. Caddy runs handlers one after another.
 const eventQueueLength = 1024
 
-// event is one that waits: for the configuration in which it happened, or, once that is gone, for the one that runs
-// then.
+// event is emitted by the app that created it or, if that was stopped, by the active one.
 type event struct {
-	app    *App // nil where it happened in no particular configuration
+	app    *App // nil if no particular configuration created it
 	logger *zap.Logger
 	name   string
 	data   map[string]any
-	// done, where set, is closed instead of anything being emitted: everything before it has been.
+	// done, if set, is closed instead of emitting an event. All earlier events have been emitted then.
 	done chan struct{}
 }
 
-// eventQueue takes events off the path of requests.
+// eventQueue emits events in the background, so that requests do not wait for their handlers.
 type eventQueue struct {
 	events chan event
 	closed chan struct{}
@@ -52,7 +51,7 @@ func (q *eventQueue) run() {
 	}
 }
 
-// emitter returns the app of the event's configuration while that runs, or else of the one that runs now, if any.
+// emitter returns the app of the event's configuration while that runs, otherwise the active app, or nil.
 func (e *event) emitter() *App {
 	if e.app == nil {
 		app, _ := Running(context.Background()) // the first configuration may be about to become the active one
@@ -66,7 +65,7 @@ func (e *event) emitter() *App {
 	}
 }
 
-// put queues an event. A full queue drops it, with a line in the log: a slow handler must not hold up requests.
+// put queues an event. A full queue drops it and logs that, because a slow handler must not delay requests.
 func (q *eventQueue) put(e event) {
 	select {
 	case q.events <- e:
@@ -75,7 +74,7 @@ func (q *eventQueue) put(e event) {
 	}
 }
 
-// flush waits until what is queued now has been emitted, but no longer than limit.
+// flush waits until the events queued so far have been emitted, for at most limit.
 func (q *eventQueue) flush(limit time.Duration) {
 	timeout := time.NewTimer(limit)
 	defer timeout.Stop()

@@ -1,4 +1,3 @@
-// Package health is the Caddy handler `maps_health`, which load balancers ask.
 package app
 
 import (
@@ -20,8 +19,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_health", httpcaddyfile.Before, "respond")
 }
 
-// Health answers 200 while the service can do its work and 503 while it cannot, with a JSON object that says how the
-// store of accounts and each region stand.
+// Health answers health checks of load balancers: 200 while the service works, otherwise 503, with the state of the store
+// and of each region as JSON.
 type Health struct {
 	app *App
 }

@@ -13,7 +13,7 @@ import (
 
 const keyEncryptionKeyLength = 32 // AES-256
 
-// onePlaceholder is a value that is nothing but a placeholder for a secret that is kept elsewhere.
+// onePlaceholder matches a value that consists of a single placeholder for a secret kept elsewhere.
 var onePlaceholder = regexp.MustCompile(`^\{(file|env)\.[^{}]+\}$`)
 
 var errLiteralKey = errors.New("a key written into the configuration is refused, because Caddy shows and saves its " +
@@ -26,7 +26,8 @@ func refuseLiteralKey(raw string) error {
 	return nil
 }
 
-// readKeyEncryptionKey returns the key behind a placeholder; nil if there is none. Errors never hold the key.
+// readKeyEncryptionKey returns the key that a placeholder yields, or nil without a placeholder. Errors never contain the
+// key.
 func readKeyEncryptionKey(raw string) ([]byte, error) {
 	if raw == "" {
 		return nil, nil
@@ -45,7 +46,7 @@ func readKeyEncryptionKey(raw string) ([]byte, error) {
 			if len(key) == keyEncryptionKeyLength {
 				return key, nil
 			}
-			return nil, fmt.Errorf("holds %d bytes, but AES-256 takes %d", len(key), keyEncryptionKeyLength)
+			return nil, fmt.Errorf("has %d bytes, but AES-256 needs %d", len(key), keyEncryptionKeyLength)
 		}
 	}
 	return nil, fmt.Errorf("must be %d bytes in base64 or hexadecimal", keyEncryptionKeyLength)

@@ -12,9 +12,9 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-// Login says how the console signs users of the issuer in: by OpenID Connect's authorization code with PKCE, as a
-// public client, in a window of its own. The provider has to know `<address of the console>/signed-in.html` as a
-// redirect URI, and to let the console's origin read what its token endpoint answers (CORS).
+// Login configures how the console signs in users of the issuer: by OpenID Connect's authorization code flow with PKCE,
+// as a public client, in a window of its own. The provider must know `<address of the console>/signed-in.html` as a
+// redirect URI, and must allow the console's origin to read responses of its token endpoint (CORS).
 type Login struct {
 	// The id under which the provider knows the console, as a client without a secret. Required.
 	ClientID string `json:"client_id,omitempty"`
@@ -25,12 +25,12 @@ type Login struct {
 	// The provider's token endpoint: https, or http on loopback. Required.
 	TokenURL string `json:"token_url,omitempty"`
 
-	// What is asked for, names separated by spaces. With `openid` among them the provider has to give an ID token, of
-	// which the nonce is checked. Default: `openid`.
+	// The scopes to request, separated by spaces. With `openid` among them, the provider must return an ID token, and its
+	// nonce is checked. Default: `openid`.
 	Scope string `json:"scope,omitempty"`
 }
 
-// fields are the options by their names, with whether they are URLs.
+// fields lists the required options.
 func (l *Login) fields() []loginField {
 	return []loginField{{"client_id", &l.ClientID, false}, {"authorize_url", &l.AuthorizeURL, true},
 		{"token_url", &l.TokenURL, true}}
@@ -42,7 +42,7 @@ type loginField struct {
 	isURL bool
 }
 
-// check names the field that is wrong. Values with placeholders are not checked.
+// check validates the fields. Values with placeholders are not checked.
 func (l *Login) check() error {
 	for _, field := range l.fields() {
 		if *field.value == "" {
@@ -58,7 +58,7 @@ func (l *Login) check() error {
 	return nil
 }
 
-// resolve replaces placeholders, and fills in the default.
+// resolve replaces placeholders and sets the default.
 func (l *Login) resolve() error {
 	for _, field := range append(l.fields(), loginField{"scope", &l.Scope, false}) {
 		if err := replace(field.name, field.value); err != nil {
@@ -69,19 +69,19 @@ func (l *Login) resolve() error {
 	return nil
 }
 
-// checkEndpoint refuses URLs to which a code or a verifier would travel in clear, and those that a content policy
-// cannot name.
+// checkEndpoint refuses URLs to which a code or a verifier would be sent unencrypted, and those that cannot be written
+// into a Content-Security-Policy.
 func checkEndpoint(text string) error {
 	where, err := url.Parse(text)
 	switch {
 	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
 		return errors.New("is not an http or https URL")
 	case !credential.SafeURL(where):
-		return errors.New("must be https, except on loopback: whoever reads along could sign in")
+		return errors.New("must be https, except on loopback: anyone who intercepts the traffic could sign in")
 	case where.User != nil || where.Fragment != "":
 		return errors.New("must have neither a user nor a fragment")
 	case strings.ContainsAny(where.Host, ";, \t'\""):
-		return errors.New("has a host that is none")
+		return errors.New("has an invalid host")
 	}
 	return nil
 }
@@ -100,12 +100,11 @@ func (l *Login) unmarshal(d *caddyfile.Dispenser) error {
 	)
 }
 
-// SignIn is what the console has to know of user tokens. Nothing of it is secret.
+// SignIn is what the console needs to know about signing in. None of it is secret.
 type SignIn struct {
-	// Local is whether tokens that this server minted itself are accepted.
+	// Local is whether tokens minted by this server are accepted.
 	Local bool `json:"local"`
-	// Issuer, Audience and OrganizationClaim are those of the tokens that the provider's users bring; empty where there is
-	// no provider.
+	// Issuer, Audience and OrganizationClaim are those of the provider's tokens; empty without a provider.
 	Issuer            string `json:"issuer,omitempty"`
 	Audience          string `json:"audience,omitempty"`
 	OrganizationClaim string `json:"organizationClaim,omitempty"`
@@ -113,7 +112,7 @@ type SignIn struct {
 	Login *Login `json:"login,omitempty"`
 }
 
-// SignIn tells how users sign in.
+// SignIn returns how users sign in.
 func (a *App) SignIn() SignIn {
 	s := SignIn{Local: a.LocalUsers()}
 	if len(a.config.Users) == 0 {
@@ -125,8 +124,7 @@ func (a *App) SignIn() SignIn {
 	return s
 }
 
-// TokenOrigin is the origin of the token endpoint, to which the console sends what it got from the authorization
-// endpoint.
+// TokenOrigin is the origin of the token endpoint, to which the console sends the authorization code.
 func (l *Login) TokenOrigin() string {
 	where, err := url.Parse(l.TokenURL)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// Stores and regions outlive the configuration that opened them. Their loggers write to the logs of the configuration
-// that runs, by its rules for the names maps.store and maps.region.
+// Stores and regions outlive the configuration that opened them. Their loggers write to the logs of the active
+// configuration, by its rules for the names maps.store and maps.region.
 var (
 	storeLog  = newActiveLog("maps.store")
 	regionLog = newActiveLog("maps.region")
 )
 
-// activeLog is a zapcore.Core that hands everything to the core of the running configuration.
+// activeLog is a zapcore.Core that passes everything to the core of the active configuration.
 type activeLog struct {
 	name    string
 	core    *atomic.Pointer[zapcore.Core]
@@ -28,7 +28,7 @@ func newActiveLog(name string) *activeLog {
 
 func (l *activeLog) logger() *zap.Logger { return zap.New(l).Named(l.name) }
 
-// follow lets a configuration's logs take the lines from now on.
+// follow makes the logger write to a configuration's logs from now on.
 func (l *activeLog) follow(ctx caddy.Context) {
 	core := ctx.Logger(namedModule(l.name)).Core()
 	l.core.Store(&core)
@@ -49,12 +49,12 @@ func (l *activeLog) With(fields []zapcore.Field) zapcore.Core {
 	return &activeLog{l.name, l.core, append(l.context[:len(l.context):len(l.context)], fields...)}
 }
 
-// Check implements zapcore.Core. The cores of the configuration decide for themselves.
+// Check implements zapcore.Core. The cores of the configuration decide.
 func (l *activeLog) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	return l.active().With(l.context).Check(entry, checked)
 }
 
-// Write implements zapcore.Core. It is not called, since Check never adds this core.
+// Write implements zapcore.Core. It is never called, because Check never adds this core.
 func (l *activeLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	return l.active().With(l.context).Write(entry, fields)
 }
@@ -62,7 +62,7 @@ func (l *activeLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 // Sync implements zapcore.Core.
 func (l *activeLog) Sync() error { return l.active().Sync() }
 
-// namedModule lets Caddy choose the logs for a logger of this name.
+// namedModule makes Caddy choose the logs for a logger of this name.
 type namedModule string
 
 // CaddyModule implements caddy.Module.

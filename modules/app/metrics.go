@@ -11,8 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
-// Metrics are the service's collectors. They outlive configurations and are registered anew with each, because Caddy
-// makes a registry for every configuration.
+// Metrics are the service's collectors. They outlive configurations and are registered again with each, because Caddy
+// creates a registry for every configuration.
 type Metrics struct {
 	collectors []prometheus.Collector
 
@@ -32,24 +32,24 @@ type Metrics struct {
 	endedGrants     prometheus.Counter
 }
 
-// Results are the counters of one operation, resolved once so that counting costs no look-up.
+// Results are the counters of one operation, resolved once so that counting needs no lookup.
 type Results struct {
-	// OK: a valid token, or an exchange that gave one.
+	// OK: a valid token, or a successful exchange.
 	OK prometheus.Counter
-	// NoToken: nothing was presented.
+	// NoToken: the request had no token.
 	NoToken prometheus.Counter
-	// Invalid: what was presented is not valid.
+	// Invalid: the token is not valid.
 	Invalid prometheus.Counter
-	// NoScope: it is valid, without the scope that is needed.
+	// NoScope: the token is valid, but lacks a required scope.
 	NoScope prometheus.Counter
 	// Unavailable: the store could not be asked.
 	Unavailable prometheus.Counter
 }
 
-// AuthResults are Results of those who also look at from where a token is used, and how much.
+// AuthResults are Results with those of restrictions and quotas.
 type AuthResults struct {
 	Results
-	// Restricted: the token may not be used from where the request comes from.
+	// Restricted: the request violates the account's restrictions.
 	Restricted prometheus.Counter
 	// Quota: a quota is used up.
 	Quota prometheus.Counter
@@ -86,7 +86,7 @@ func newMetrics() *Metrics {
 	}
 	quota := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "quota_refused_total",
-		Help: "Requests that were refused because a quota was used up, by the scope that the quota names; * for all.",
+		Help: "Requests that were refused because a quota was used up, by the scope of the quota; * for all scopes.",
 	}, []string{"scope"})
 	quota.WithLabelValues(account.EveryScope)
 	for _, scope := range account.AllScopes {
@@ -101,18 +101,18 @@ func newMetrics() *Metrics {
 		},
 		Lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "lookup_seconds",
-			Help:    "Time that reverse geocodings took.",
+			Help:    "Duration of reverse geocodings.",
 			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 12), // 1 µs to 4 s
 		}),
 		Matches: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "match_seconds",
-			Help:    "Time that map matchings took.",
+			Help:    "Duration of map matchings.",
 			Buckets: prometheus.ExponentialBuckets(1e-4, 3, 11), // 0.1 ms to 6 s
 		}),
 	}
 	m.Tiles = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "tile_seconds",
-		Help:    "Time that tiles took to render that the cache did not have.",
+		Help:    "Time to render a tile that was not in the cache.",
 		Buckets: prometheus.ExponentialBuckets(1e-5, 4, 10), // 10 µs to 2.6 s
 	})
 	m.CachedTiles = prometheus.NewCounter(prometheus.CounterOpts{
@@ -137,10 +137,10 @@ func newMetrics() *Metrics {
 		storeGauge("store_staleness_seconds", "How long the store of accounts has not answered; 0 while it does.", nil,
 			func(s *openStore) float64 { return s.Health().Silent.Seconds() }),
 		storeGauge("store_clock_offset_seconds",
-			"How far the clock of this machine is ahead of the store's; 0 if the store has none of its own.", nil,
+			"How far the clock of this machine is ahead of the store's; 0 if the store has no clock of its own.", nil,
 			func(s *openStore) float64 { return time.Since(s.Now()).Round(time.Millisecond).Seconds() }),
 		storeGauge("usage_waiting_seconds",
-			"How long counts of usage have been waiting in memory for a store that does not take them; 0 while it does.", nil,
+			"How long usage counts have been waiting in memory because the store cannot write them; 0 while it can.", nil,
 			func(s *openStore) float64 { return s.meter.Waiting().Seconds() }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "store_write_failures_total",
@@ -152,7 +152,7 @@ func newMetrics() *Metrics {
 		"damaged":      func(h store.Health) bool { return h.Damage != nil },
 	} {
 		m.collectors = append(m.collectors, storeGauge("store_faults",
-			"Whether something is wrong with the store although it answers, by fault: 1 while it is.",
+			"Whether a store that answers has a fault, by fault: 1 while it has.",
 			prometheus.Labels{"fault": fault}, func(s *openStore) float64 {
 				if has(s.Health()) {
 					return 1
@@ -162,22 +162,22 @@ func newMetrics() *Metrics {
 	}
 	m.collectors = append(m.collectors, regionTimestamps{prometheus.NewDesc(
 		prometheus.BuildFQName(namespace, subsystem, "region_timestamp_seconds"),
-		"How new the map data of a region is, as Unix time; 0 where there is none, or nobody knows.",
+		"Time of the newest map data of a region, as Unix time; 0 if there is none or it is unknown.",
 		[]string{"region"}, nil,
 	)})
 	return m
 }
 
-// addAdmission adds what requests hold of that which they share.
+// addAdmission adds the gauges of shared resources.
 func (m *Metrics) addAdmission(s *shared) {
 	m.collectors = append(m.collectors,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "bodies_in_flight_bytes",
-			Help: "Memory that is set aside for bodies, of max_bodies_in_flight.",
+			Help: "Memory reserved for bodies, of max_bodies_in_flight.",
 		}, func() float64 { return float64(s.bodies.Held()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_waiting",
-			Help: "Requests that wait for a processor, or for memory for a body.",
+			Help: "Requests that wait for a processor or for memory for a body.",
 		}, func() float64 { return float64(s.bodies.Waiting() + s.processors.Waiting()) }))
 }
 
@@ -188,7 +188,7 @@ func storeGauge(name, help string, labels prometheus.Labels, value func(*openSto
 	}, overStores(value))
 }
 
-// overStores is the largest value of all open stores; during a reload there may be two.
+// overStores is the largest value of all open stores. During a reload there may be two.
 func overStores(value func(*openStore) float64) func() float64 {
 	return func() (largest float64) {
 		openStores.Range(func(s, _ any) bool {

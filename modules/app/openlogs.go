@@ -11,12 +11,12 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// WarnOfLogs has the start warn of logs that would show these query parameters of a server's requests.
+// WarnOfLogs makes the app warn at its start of logs that show these query parameters of a server's requests.
 func (a *App) WarnOfLogs(server *caddyhttp.Server, parameters []string) {
 	if len(parameters) == 0 {
 		return
 	}
-	a.logChecks = append(a.logChecks, func() (open []string) {
+	a.logChecks = append(a.logChecks, func() (unredacted []string) {
 		names := []string{"http.log.error"}
 		if logs := server.Logs; logs != nil {
 			suffixes := slices.Concat(slices.Collect(maps.Values(logs.LoggerNames))...)
@@ -29,23 +29,23 @@ func (a *App) WarnOfLogs(server *caddyhttp.Server, parameters []string) {
 		}
 		return slices.DeleteFunc(names, func(name string) bool {
 			probe := logProbe{parameters: parameters}
-			// Each log that takes the logger's lines has its encoder encode the field. Nothing is written.
+			// The encoder of each log that accepts the logger's lines encodes the field. Nothing is written.
 			a.ctx.Logger(namedModule(name)).With(zap.Object("probe", &probe))
-			return !probe.open
+			return !probe.unredacted
 		})
 	})
 }
 
-func (a *App) warnOfOpenLogs() {
-	var open []string
+func (a *App) warnOfUnredactedLogs() {
+	var unredacted []string
 	for _, check := range a.logChecks {
-		open = append(open, check()...)
+		unredacted = append(unredacted, check()...)
 	}
-	slices.Sort(open)
-	if len(open) > 0 {
-		a.logger.Warn("these loggers show the tokens that maps_auth takes from the query, in URLs: add `format filter { "+
+	slices.Sort(unredacted)
+	if len(unredacted) > 0 {
+		a.logger.Warn("these loggers show tokens in the query of URLs: add `format filter { "+
 			"request maps_redact <parameter> }` to the log of each site with maps_auth, and to the global `log default`",
-			zap.Strings("loggers", slices.Compact(open)))
+			zap.Strings("loggers", slices.Compact(unredacted)))
 	}
 }
 
@@ -55,16 +55,16 @@ type redactor interface {
 	Redacts(parameter string) bool
 }
 
-// logProbe finds out whether an encoder lacks the filter for a query parameter.
+// logProbe is a field that finds out whether an encoder lacks the filter for a query parameter.
 type logProbe struct {
 	parameters []string
-	open       bool
+	unredacted bool
 }
 
 func (p *logProbe) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
 	filters, _ := encoder.(logging.FilterEncoder)
 	filter, _ := filters.Fields["request"].(redactor)
-	p.open = p.open || filter == nil || slices.ContainsFunc(p.parameters, func(name string) bool {
+	p.unredacted = p.unredacted || filter == nil || slices.ContainsFunc(p.parameters, func(name string) bool {
 		return !filter.Redacts(name)
 	})
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/apierror"
 )
 
-// Pass is what a maps_auth leaves on a request that it let through.
+// Pass is what maps_auth attaches to a request that it let through.
 type Pass interface {
 	// Allows reports whether this maps_auth, or one in front of it, required the scope.
 	Allows(scope account.ScopeSet) bool
@@ -20,8 +20,8 @@ type Pass interface {
 	Charge(units int64) error
 }
 
-// passVar is the request variable that holds the Pass. No configuration can forge one: the directive `vars` sets text
-// and other JSON values only.
+// passVar is the request variable that holds the Pass. No configuration can forge one, because the directive `vars` only
+// sets JSON values.
 const passVar = "http.handlers.maps_auth"
 
 // SetPass records that a maps_auth let the request of this context through.
@@ -33,9 +33,8 @@ func PassOf(ctx context.Context) Pass {
 	return pass
 }
 
-// Charge sets the units that a request counts for, instead of 1. Call it before the work is done. It does nothing for
-// a request that did not pass maps_auth. Where a quota does not allow so many units it returns the apierror.Error to
-// answer with.
+// Charge sets the units that a request counts for; the default is 1. Call it before doing the work. It does nothing
+// without maps_auth. It returns the apierror.Error to send if a quota forbids so many units.
 func Charge(ctx context.Context, units int64) error {
 	if pass := PassOf(ctx); pass != nil {
 		return pass.Charge(units)
@@ -43,7 +42,7 @@ func Charge(ctx context.Context, units int64) error {
 	return nil
 }
 
-// Gate keeps a map handler closed to requests that no maps_auth let through with the handler's scope.
+// Gate refuses requests to a map handler that no maps_auth let through with the handler's scope.
 type Gate struct {
 	directive string
 	scope     account.Scope
@@ -53,13 +52,13 @@ type Gate struct {
 	once      sync.Once
 }
 
-// NewGate returns the gate of a handler, which the directive names. A public one lets every request through.
+// NewGate returns the gate of a directive's handler. A public gate lets every request through.
 func NewGate(directive string, scope account.Scope, style apierror.Style, public bool, logger *zap.Logger) *Gate {
 	return &Gate{directive: directive, scope: scope, style: style, public: public, logger: logger}
 }
 
-// Refuse answers a request that may not pass with 500, and reports whether it did. The first one is logged, with what
-// to change in the configuration.
+// Refuse answers a request that may not pass with 500, and reports whether it did. The first time, it logs what to change
+// in the configuration.
 func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 	if g.public {
 		return false

@@ -7,10 +7,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Reached returns the scheme and the host, with its port if it has one, under which a client has reached the site: by
-// what trusted proxies before this server say, and by the request itself without them. trusted tells whether the
-// request comes from such a proxy.
-func Reached(r *http.Request) (scheme, host string, trusted bool) {
+// ExternalOrigin returns the scheme and the host, with its port if it has one, of the address that the client used. If
+// the request comes from a trusted proxy, its X-Forwarded headers count. trusted reports whether it does.
+func ExternalOrigin(r *http.Request) (scheme, host string, trusted bool) {
 	scheme, host = "http", r.Host
 	if r.TLS != nil {
 		scheme = "https"
@@ -28,13 +27,13 @@ func Reached(r *http.Request) (scheme, host string, trusted bool) {
 	return scheme, host, true
 }
 
-// Forwarded is what the proxy that is farthest from this server says in a header that each may add to.
+// Forwarded is the first value of a header to which each proxy adds one: that of the proxy nearest to the client.
 func Forwarded(h http.Header, name string) string {
 	value, _, _ := strings.Cut(h.Get(name), ",")
 	return strings.TrimSpace(value)
 }
 
-// isHost reports whether a text may be the host of an address, with a port or without.
+// isHost reports whether a text can be a host with an optional port.
 func isHost(text string) bool {
 	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789.-_:[]") == ""
 }

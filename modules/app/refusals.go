@@ -14,8 +14,8 @@ const (
 	PlaygroundHandler = "maps_playground"
 )
 
-// Reason is why a handler refuses a request: one of a few fixed texts. Each is counted from 0, before there is any
-// such request, since an alert on a rise does not see a series that begins with its first event.
+// Reason is why a handler refuses a request: one of a few fixed texts. Its counter starts at 0 before the first refusal,
+// because alerts on an increase miss a series that starts with its first event.
 type Reason struct{ text string }
 
 func (r Reason) String() string { return r.text }
@@ -23,11 +23,11 @@ func (r Reason) String() string { return r.text }
 // refusalLabels are the labels of one series of refusals.
 type refusalLabels struct{ handler, reason string }
 
-// knownRefusals are all that there can be. It is complete when the program has been initialized.
+// knownRefusals are all possible labels. The list is complete once all packages are initialized.
 var knownRefusals []refusalLabels
 
-// NewReason makes a reason of some handlers. It is for variables of packages, so that all reasons are known when
-// the program starts.
+// NewReason creates a reason of some handlers. Call it only for package variables, so that all reasons are known when the
+// program starts.
 func NewReason(text string, handlers ...string) Reason {
 	for _, handler := range handlers {
 		knownRefusals = append(knownRefusals, refusalLabels{handler, text})
@@ -35,13 +35,13 @@ func NewReason(text string, handlers ...string) Reason {
 	return Reason{text}
 }
 
-// Reasons beside those of credential.Reason.
+// Reasons in addition to those of credential.Reason.
 var (
 	// ReasonUnavailable: the store, or the issuer of a user token, could not be asked.
 	ReasonUnavailable = NewReason("store unavailable", AuthHandler, TokensHandler, AccountsHandler, PlaygroundHandler)
-	// ReasonNoToken: nothing was presented.
+	// ReasonNoToken: the request had no token.
 	ReasonNoToken = NewReason("no token", AuthHandler, AccountsHandler)
-	// ReasonNoScope: the token is valid, without the scope that is needed.
+	// ReasonNoScope: the token is valid, but lacks a required scope.
 	ReasonNoScope = NewReason("insufficient scope", AuthHandler)
 	// ReasonQuota: a quota is used up.
 	ReasonQuota = NewReason("quota exceeded", AuthHandler)
@@ -61,7 +61,7 @@ func init() {
 	}
 }
 
-// ReasonFor returns the reason of an error of package credential: ReasonUnavailable where it is no refusal.
+// ReasonFor returns the reason of an error of package credential, or ReasonUnavailable if it is not a refusal.
 func ReasonFor(err error) Reason {
 	if reason := credential.Reason(err); reason != "" {
 		return Reason{reason}

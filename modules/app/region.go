@@ -20,12 +20,12 @@ import (
 // regionSet are the regions of one configuration.
 type regionSet struct {
 	list    []*configuredRegion // by name
-	release []func()            // gives back what this configuration holds of the pools
-	needMap []*regions.Region   // those whose maps somebody serves
+	release []func()            // releases what this configuration holds of the pools
+	needMap []*regions.Region   // regions whose tiles a handler serves
 }
 
-// configuredRegion is what a configuration holds of a region. Its file and its mirror outlive the configuration if the
-// next one says the same of them, so that a reload neither sends a new request nor breaks off a download.
+// configuredRegion is a region of one configuration. Its file and its mirror outlive the configuration if the next one
+// has the same settings, so that a reload neither sends a request nor aborts a download.
 type configuredRegion struct {
 	*regions.Region
 	watched *regions.Watched
@@ -34,7 +34,7 @@ type configuredRegion struct {
 	wait   time.Duration  // for the first file that is downloaded
 }
 
-// regionKey tells apart what is done with a path.
+// regionKey identifies a watched file.
 type regionKey struct {
 	path    string // absolute
 	awaited bool   // the file may come later
@@ -45,7 +45,7 @@ var (
 	mirrorPool = caddy.NewUsagePool() // [sha256.Size]byte → *mirror.Mirror
 )
 
-// acquire returns what a pool has for a key, or else what create makes, until the configuration ends.
+// acquire returns a pool's value for a key, created if necessary, and keeps it until the configuration ends.
 func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create func() T) T {
 	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create(), nil })
 	if err != nil {
@@ -55,10 +55,9 @@ func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create 
 	return value.(T)
 }
 
-// provisionRegions resolves the paths and opens the files. If this configuration is only checked, or is the first one,
-// a file that cannot be opened is worth a warning: it may be on the machine that the configuration is meant for. If it
-// is to replace a running one, the file refuses the reload before any server of it listens, and no connection is lost
-// to one that never serves.
+// provisionRegions resolves the paths and opens the files. On a reload, a file that cannot be opened fails the reload
+// before a server of the new configuration listens. Otherwise it is only worth a warning: a configuration that is being
+// checked may be meant for another machine.
 func (a *App) provisionRegions(caddy.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.Regions)) {
 		if name == "" {
@@ -98,7 +97,7 @@ func (a *App) provisionRegions(caddy.Context) error {
 	return nil
 }
 
-// eachRegion does something with all regions at the same time, and returns what came of it, in order.
+// eachRegion calls do for all regions concurrently, and returns the errors in order.
 func (a *App) eachRegion(do func(*configuredRegion) error) []error {
 	results := make([]error, len(a.regions.list))
 	var group sync.WaitGroup
@@ -109,7 +108,7 @@ func (a *App) eachRegion(do func(*configuredRegion) error) []error {
 	return results
 }
 
-// openRegions opens the files that are not open yet.
+// openRegions opens files that are not open yet.
 func (a *App) openRegions(reload bool) error {
 	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
 		if err != nil {
@@ -119,7 +118,7 @@ func (a *App) openRegions(reload bool) error {
 	return nil
 }
 
-// cleanupRegions gives back what this configuration holds. Requests that have pinned a region keep it open.
+// cleanupRegions releases what this configuration holds. Requests that have pinned a region keep it open.
 func (a *App) cleanupRegions() {
 	for _, release := range slices.Backward(a.regions.release) {
 		release()
@@ -146,7 +145,7 @@ func noRegion(name string, known []string) error {
 	return fmt.Errorf("there is no region %q: %s", name, suggest.Among(name, known))
 }
 
-// LookupRegions finds the regions that a module is configured with, and returns them in the same order.
+// LookupRegions returns the named regions in the same order.
 func LookupRegions(ctx caddy.Context, names []string) ([]*regions.Region, error) {
 	app, err := Get(ctx)
 	if err != nil {
@@ -163,23 +162,22 @@ func LookupRegions(ctx caddy.Context, names []string) ([]*regions.Region, error)
 	return found, nil
 }
 
-// NeedMap has the log tell, when the app starts, if a region has no map that could be served. Modules call it in their
-// Provision.
+// NeedMap makes the app warn at its start if a region has no map. Modules call it in their Provision.
 func (a *App) NeedMap(r *regions.Region) { a.regions.needMap = append(a.regions.needMap, r) }
 
-// warnOfMissingMaps says how to make the maps that somebody serves and that are not there.
+// warnOfMissingMaps says how to make the maps that handlers serve but the region files lack.
 func (a *App) warnOfMissingMaps() {
 	for _, r := range a.regions.needMap {
 		if status := r.Status(); status.Checksum == "" {
-			continue // it is still to come
+			continue // there is no file yet
 		}
 		p, err := r.Pin()
 		if err != nil {
-			continue // which has been logged
+			continue // logged already
 		}
 		if p.Map == nil {
-			a.logger.Warn("a region file has no map, and its tiles are answered 404; build it again, without --no-map, "+
-				"with `caddy maps build EXTRACT --output "+r.Path()+"`", zap.String("region", r.Name()))
+			a.logger.Warn("a region file has no map, so its tiles are answered 404; build it again without --no-map: "+
+				"`caddy maps build EXTRACT --output "+r.Path()+"`", zap.String("region", r.Name()))
 		}
 		p.Release()
 	}
@@ -194,7 +192,7 @@ func (a *App) RegionStatus() []regions.Status {
 	return list
 }
 
-// RegionDetails lists the regions by name, with what operators alone may know.
+// RegionDetails lists the regions by name, with details that only operators may see.
 func (a *App) RegionDetails() []RegionDetail {
 	list := make([]RegionDetail, 0, len(a.regions.list))
 	for _, r := range a.regions.list {
@@ -203,9 +201,9 @@ func (a *App) RegionDetails() []RegionDetail {
 	return list
 }
 
-// ReloadRegions has all regions looked at now. Files that this process has not verified yet are verified, the servers
-// of regions are asked for new files, and damaged copies are downloaded again. The error says which regions have a
-// problem; the last good file is served. It is not complete if ctx ended while a file was being downloaded or verified.
+// ReloadRegions checks all regions now: it verifies files that this process has not verified yet, asks the servers of
+// regions for new files, and downloads damaged copies again. The error names the regions with a problem, whose last good
+// files stay in service. complete is false if ctx ended while a file was being downloaded or verified.
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error

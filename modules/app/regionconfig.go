@@ -26,42 +26,39 @@ type RegionConfig struct {
 	// The region file, made by `caddy maps build`: its path, or an http or https URL from which this server downloads it.
 	// Placeholders are replaced. Required.
 	//
-	// A relative path starts at the working directory. The file is looked at every 2 seconds. A new one is compared with
-	// its checksums and then swapped in, without dropping a request; a damaged one is refused, and the last good one stays
-	// in service. Replace the file by renaming: one that is written over in place is damaged until it is whole again.
+	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and then
+	// swapped in without dropping a request; a damaged one is refused, and the last good one stays in service. Replace the
+	// file by renaming: one that is overwritten in place is damaged until the write is complete.
 	//
-	// From a URL the file is downloaded to `cache_dir`, and checked before it is served. If anything goes wrong, the last
-	// good file is served. Without one, the server starts all the same, and requests that need the region get 503 until
-	// the file is there. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and
-	// query.
+	// From a URL the file is downloaded to `cache_dir` and verified before it is served. If that fails, the last good file
+	// stays in service. Without one, the server starts anyway, and requests that need the region get 503 until the file has
+	// been downloaded. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and query.
 	Path string `json:"path,omitempty"`
 
-	// The file may come later: the server starts without it, and requests that need the region get 503 until the file is
-	// there. It is for a path; a region from a URL may come later in any case.
-	// Default: false, and the server does not start without the file.
+	// Whether the server starts without the file. Requests that need the region get 503 until the file appears. Only for
+	// paths; a region from a URL never prevents a start. Default: false.
 	Awaited bool `json:"awaited,omitempty"`
 
-	// The time between two requests to the server of the URL for a new file, at least 10 seconds; each time up to a tenth
-	// less, by chance. After a failure it is shorter, from 2 seconds on, and longer if the server says so by Retry-After.
-	// Default: 1 hour.
+	// The time between two requests to the URL for a new file, at least 10 seconds. Each interval is up to 10% shorter, at
+	// random. After a failure it starts at 2 seconds and grows, and it respects Retry-After. Default: 1 hour.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
-	// The directory of files from URLs, with room for two of each. Servers on one machine may share it. Placeholders are
-	// replaced. Default: `maps/regions` in Caddy's data directory.
+	// The directory of downloaded files. It needs room for two of each. Servers on one machine may share it. Placeholders
+	// are replaced. Default: `maps/regions` in Caddy's data directory.
 	CacheDir string `json:"cache_dir,omitempty"`
 
-	// Header fields for the server of the URL, such as `Authorization`. Another host that it redirects to does not get
-	// them. Placeholders in values are replaced; credentials must be placeholders. Default: none.
+	// Header fields for requests to the URL, such as `Authorization`. They are not sent to another host after a redirect.
+	// Placeholders in values are replaced; credentials must be placeholders. Default: none.
 	Header http.Header `json:"header,omitempty"`
 
-	// How long the server of the URL may take to respond, and then for each 64 KiB. Default: 30 seconds.
+	// How long the server may take to respond, and then to send each 64 KiB. Default: 30 seconds.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
-	// The largest file that is downloaded, in bytes. Default: no limit but the size of the disk.
+	// The largest file to download, in bytes. Default: no limit.
 	MaxSize int64 `json:"max_size,omitempty"`
 
-	// How long a start or a reload waits for the first file from the URL. After that a start continues, and a reload is
-	// refused, so that the running configuration stays. Default: not at all.
+	// How long a start or a reload waits for the first file from the URL. After that a start continues without it, and a
+	// reload fails, so that the running configuration stays. Default: it does not wait.
 	Wait caddy.Duration `json:"wait,omitempty"`
 }
 
@@ -75,17 +72,17 @@ var (
 	scheme      = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
 	extracts    = regexp.MustCompile(`\.(pbf|osm|osm\.(gz|bz2|zst))$`)
 	urlPassword = regexp.MustCompile(`^[^/]*://[^/?#]*:([^/?#]*)@`)
-	// own are set by the mirror.
-	own = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding", "Content-Length",
+	// reservedHeaders are set by the mirror.
+	reservedHeaders = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding", "Content-Length",
 		"Transfer-Encoding", "Connection"}
-	// confidential hold credentials.
-	confidential = []string{"Authorization", "Proxy-Authorization", "Cookie"}
+	// credentialHeaders contain credentials.
+	credentialHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
 
 	errLiteralSecret = errors.New("a password written into the configuration is refused, because Caddy shows and saves " +
 		"its configuration; use {env.NAME} or {file./path/to/file}")
 )
 
-// provision returns the absolute path of a region's file and, if that is downloaded, how.
+// provision returns the absolute path of a region's file and, if it is downloaded, the options of its mirror.
 func (c *RegionConfig) provision(name string) (file string, from *mirror.Options, err error) {
 	if c == nil {
 		return "", nil, options.Wrong("path", "missing")
@@ -99,7 +96,7 @@ func (c *RegionConfig) provision(name string) (file string, from *mirror.Options
 		return "", nil, err
 	}
 	if u == nil {
-		// Links are not resolved: one that is pointed at another file is a replaced file.
+		// Links are not resolved: a link that points to another file is a replaced file.
 		file, err = filepath.Abs(where)
 		return file, nil, options.Of("path", err)
 	}
@@ -132,8 +129,8 @@ func replaced(value string) (string, error) {
 	return caddy.NewReplacer().ReplaceOrErr(value, true, true)
 }
 
-// check reports what is wrong with a region whose path is where after placeholders were replaced. It returns the URL if
-// the region is downloaded.
+// check validates a region whose path is where once placeholders are replaced. It returns the URL if the region is
+// downloaded.
 func (c *RegionConfig) check(where string) (*url.URL, error) {
 	found := scheme.FindStringSubmatch(where)
 	switch {
@@ -143,7 +140,7 @@ func (c *RegionConfig) check(where string) (*url.URL, error) {
 		return nil, c.checkFile(where)
 	case !strings.EqualFold(found[1], "http") && !strings.EqualFold(found[1], "https"):
 		return nil, options.Wrong("path", "a region is fetched by http or https, not by %s; "+
-			"let a gateway serve it, or copy it here and name the file", found[1])
+			"serve it through a gateway, or copy the file to this machine", found[1])
 	}
 	if found := urlPassword.FindStringSubmatch(c.Path); found != nil && !hasPlaceholder(found[1]) && found[1] != "" {
 		return nil, options.Wrong("path", "%w", errLiteralSecret)
@@ -151,9 +148,9 @@ func (c *RegionConfig) check(where string) (*url.URL, error) {
 	u, err := url.Parse(where)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return nil, options.Wrong("path", "it begins as a URL and is none") // what is wrong may be a part of a password
+		return nil, options.Wrong("path", "it is not a valid URL") // the parser's error could show a password
 	case c.Awaited:
-		return nil, options.Wrong("awaited", "it is for a file of this machine; a file from a URL may come later in any case")
+		return nil, options.Wrong("awaited", "only for a file of this machine; a region from a URL never prevents a start")
 	case c.Refresh != 0 && time.Duration(c.Refresh) < minRefresh:
 		return nil, options.Wrong("refresh", "%v is less than %v", time.Duration(c.Refresh), minRefresh)
 	case c.Timeout != 0 && time.Duration(c.Timeout) < time.Second:
@@ -166,10 +163,10 @@ func (c *RegionConfig) check(where string) (*url.URL, error) {
 	for name, values := range c.Header {
 		switch canonical := http.CanonicalHeaderKey(name); {
 		case !httpguts.ValidHeaderFieldName(name):
-			return nil, options.Wrong("header", "%q is no name of a field", name)
-		case slices.Contains(own, canonical):
-			return nil, options.Wrong("header", "%s is not for the configuration to set", canonical)
-		case slices.Contains(confidential, canonical) &&
+			return nil, options.Wrong("header", "%q is not a valid field name", name)
+		case slices.Contains(reservedHeaders, canonical):
+			return nil, options.Wrong("header", "%s cannot be set", canonical)
+		case slices.Contains(credentialHeaders, canonical) &&
 			slices.ContainsFunc(values, func(value string) bool { return !hasPlaceholder(value) }):
 			return nil, options.Wrong("header", "%s: %w", canonical, errLiteralSecret)
 		}
@@ -177,7 +174,7 @@ func (c *RegionConfig) check(where string) (*url.URL, error) {
 	return u, refuseExtract(u.Path)
 }
 
-// checkFile refuses options that would do nothing for a file of this machine.
+// checkFile refuses options that have no effect on a file of this machine.
 func (c *RegionConfig) checkFile(where string) error {
 	for option, set := range map[string]bool{
 		"refresh": c.Refresh != 0, "cache_dir": c.CacheDir != "", "header": len(c.Header) > 0, "timeout": c.Timeout != 0,
@@ -185,19 +182,19 @@ func (c *RegionConfig) checkFile(where string) error {
 	} {
 		if set {
 			return options.Wrong(option,
-				"it is for regions that are fetched from a URL, and %s is a file of this machine", c.Path)
+				"only for regions that are fetched from a URL, and %s is a file of this machine", c.Path)
 		}
 	}
 	return refuseExtract(where)
 }
 
-// refuseExtract refuses the map data that a region file is made from.
+// refuseExtract refuses OpenStreetMap extracts, from which region files are made.
 func refuseExtract(where string) error {
 	if !extracts.MatchString(where) {
 		return nil
 	}
-	return options.Wrong("path", "%s is an extract; compile it with `caddy maps build`, and name the region "+
-		"file that this writes", path.Base(filepath.ToSlash(where)))
+	return options.Wrong("path", "%s is an OpenStreetMap extract; compile it with `caddy maps build`, "+
+		"and use the region file", path.Base(filepath.ToSlash(where)))
 }
 
 func hasPlaceholder(text string) bool {
@@ -212,7 +209,7 @@ func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
 	}
 	name := args[0]
 	if _, twice := a.Regions[name]; twice {
-		return fmt.Errorf("%s is there already", name)
+		return fmt.Errorf("%s already exists", name)
 	}
 	if a.Regions == nil {
 		a.Regions = make(map[string]*RegionConfig)

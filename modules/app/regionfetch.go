@@ -15,23 +15,23 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
-// waitPoll is the time between looks for a file that a start or a reload waits for.
+// waitPoll is how often a start or a reload checks for the file that it waits for.
 const waitPoll = 20 * time.Millisecond
 
-// mirrorKey tells apart what is downloaded in different ways. It holds no secret in clear.
+// mirrorKey identifies a mirror by its options. It is a hash, so it shows no secret.
 func mirrorKey(o *mirror.Options) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %d", o.URL.String(), o.Header, o.Path, o.Refresh, o.Timeout,
 		o.MaxSize))
 }
 
-// start opens the file or begins to download it, and waits for the first one as long as the configuration says.
+// start opens the file or begins to download it, and waits up to r.wait for the first one.
 func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 	if r.mirror == nil {
 		if err := r.watched.Start(); err != nil {
 			return err
 		}
 		if r.Status().Checksum == "" {
-			logger.Warn("the file of a region is not there yet; requests that need it get 503 until it is; make it with "+
+			logger.Warn("the file of a region does not exist yet, and requests that need it get 503; make it with "+
 				"`caddy maps build EXTRACT --output "+r.Path()+"`", zap.String("region", r.Name()))
 		}
 		return nil
@@ -52,16 +52,16 @@ func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 			fetching.Problem = regions.ErrUnderWay.Error()
 		}
 		if reload {
-			return fmt.Errorf("%s: no file has come in %v: %s", fetching.URL, r.wait, fetching.Problem)
+			return fmt.Errorf("%s: no file was downloaded within %v: %s", fetching.URL, r.wait, fetching.Problem)
 		}
-		logger.Warn("no file of a region has come yet; requests that need it get 503 until there is one",
+		logger.Warn("no file of a region has been downloaded yet; requests that need it get 503 until then",
 			zap.String("region", r.Name()), zap.String("url", fetching.URL), zap.String("problem", fetching.Problem))
 		return nil
 	}
 	return nil
 }
 
-// reload has the file verified and the server asked for a new one. What is found to be damaged is downloaded again.
+// reload verifies the file and asks the server for a new one. A damaged file is downloaded again.
 func (r *configuredRegion) reload(ctx context.Context) error {
 	err := r.watched.Look(ctx, true)
 	if r.mirror == nil || errors.Is(err, regions.ErrUnderWay) {
@@ -73,7 +73,7 @@ func (r *configuredRegion) reload(ctx context.Context) error {
 	return r.watched.Look(ctx, true)
 }
 
-// status describes the region. A file is stale too if its server has a new one that could not be downloaded.
+// status returns the region's status. A file is also stale if its mirror has a problem.
 func (r *configuredRegion) status() regions.Status {
 	status := r.Status()
 	if r.mirror != nil && r.mirror.Status().Problem != "" && status.Status == regions.OK {
@@ -82,14 +82,14 @@ func (r *configuredRegion) status() regions.Status {
 	return status
 }
 
-// RegionDetail is what operators may know of a region.
+// RegionDetail is what operators may see of a region.
 type RegionDetail struct {
 	regions.Status
-	// Age is how old the map data is, in seconds; it is left out if that is not known.
+	// Age is the age of the map data, in seconds; omitted if unknown.
 	Age float64 `json:"age,omitzero"`
 	// Problem is why the file at the region's path is not served, or what is wrong with it.
 	Problem string `json:"problem,omitempty"`
-	// Origin is where the file comes from; nil if this server does not download it.
+	// Origin is the state of the download; nil for a file of this machine.
 	Origin *mirror.Status `json:"origin,omitempty"`
 }
 

@@ -2,7 +2,7 @@ package app
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// regionTimestamps collects how new the data of each region of the running configuration is.
+// regionTimestamps collects the time of the newest data of each region of the active configuration.
 type regionTimestamps struct{ desc *prometheus.Desc }
 
 // Describe implements prometheus.Collector.
@@ -12,7 +12,7 @@ func (r regionTimestamps) Describe(descs chan<- *prometheus.Desc) { descs <- r.d
 func (r regionTimestamps) Collect(metrics chan<- prometheus.Metric) {
 	app := active()
 	if app == nil {
-		return // nothing runs yet
+		return // no configuration is active yet
 	}
 	for _, status := range app.RegionStatus() {
 		var seconds float64

@@ -8,11 +8,11 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// RegionNames are the regions that the global option of a Caddyfile has. A directive asks them, so that a name that is
-// none of them is reported with its line; nil knows no Caddyfile and takes any name.
+// RegionNames returns an error for a name that is not a region in the global option of the Caddyfile, so that directives
+// report it with its line. nil accepts any name.
 type RegionNames func(name string) error
 
-// RegionNamesOf returns the regions of the Caddyfile that a directive stands in.
+// RegionNamesOf returns the regions of a directive's Caddyfile.
 func RegionNamesOf(h httpcaddyfile.Helper) RegionNames {
 	var app App
 	if option, ok := h.Option("maps").(httpcaddyfile.App); ok {
@@ -27,7 +27,7 @@ func RegionNamesOf(h httpcaddyfile.Helper) RegionNames {
 	}
 }
 
-// Check finds a name that no region has.
+// Check returns an error for the first name that is not a region.
 func (n RegionNames) Check(names ...string) error {
 	if n == nil {
 		return nil
@@ -40,7 +40,7 @@ func (n RegionNames) Check(names ...string) error {
 	return nil
 }
 
-// CheckModule is Check for a module that was read from the Caddyfile, if it works on regions.
+// CheckModule is Check for the regions of a module from the Caddyfile, if it has any.
 func (n RegionNames) CheckModule(module any) error {
 	if regional, ok := module.(interface{ RegionNames() []string }); ok {
 		return n.Check(regional.RegionNames()...)

@@ -9,10 +9,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// What Running waits for, and how often it looks: Caddy tells nobody when a configuration has become the active one.
+// How long Running waits, and how often it checks. Caddy does not tell when a configuration becomes the active one.
 const (
-	startPatience = 10 * time.Second // a store that does not answer ends the start sooner
-	startPoll     = 10 * time.Millisecond
+	startTimeout = 10 * time.Second // a store that does not answer ends the start sooner
+	startPoll    = 10 * time.Millisecond
 )
 
 // Errors of Running.
@@ -21,14 +21,14 @@ var (
 	ErrStarting = errors.New("the configuration is still being started")
 )
 
-// Running returns the app of the active configuration. Caddy makes a configuration the active one when all of its
-// apps have started, so the sites of a server may answer for a moment while there is none yet. Running waits for it
-// then, as long as ctx allows and for at most 10 seconds. The error is ErrNoApp, ErrStarting or that of ctx.
+// Running returns the app of the active configuration. Caddy activates a configuration once all of its apps have started,
+// so servers may answer shortly before. Running then waits as long as ctx allows, at most 10 seconds. The error is
+// ErrNoApp, ErrStarting or that of ctx.
 func Running(ctx context.Context) (*App, error) {
 	if app := active(); app != nil {
 		return app, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, ErrStarting)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, ErrStarting)
 	defer cancel()
 	tick := time.NewTicker(startPoll)
 	defer tick.Stop()
@@ -45,7 +45,7 @@ func Running(ctx context.Context) (*App, error) {
 	return nil, ErrNoApp
 }
 
-// active returns the app of the active configuration, nil where there is none.
+// active returns the app of the active configuration, or nil.
 func active() *App {
 	app, err := caddy.ActiveContext().AppIfConfigured("maps")
 	if err != nil {
@@ -54,11 +54,11 @@ func active() *App {
 	return app.(*App)
 }
 
-// provisioned is how many apps there are between their Provision and their Cleanup.
+// provisioned counts the apps between their Provision and their Cleanup.
 var provisioned atomic.Int64
 
-// starting reports whether the app may be about to become active: the process has had no configuration yet, or the
-// app of one has been provisioned.
+// starting reports whether an app may become active soon: the process has had no configuration yet, or an app has been
+// provisioned.
 func starting() bool {
 	if caddy.Exiting() {
 		return false

@@ -16,12 +16,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
-// Session is what a request needs of accounts and tokens. A request that holds one keeps the store open, even if the
-// configuration is replaced meanwhile, until it calls Release.
+// Session gives a request access to accounts and tokens. It keeps the store open until Release, even if the configuration
+// is replaced.
 type Session struct {
-	// Store keeps accounts, and what they used.
+	// Store keeps accounts and their usage.
 	Store *store.Store
-	// Authority makes and checks tokens.
+	// Authority issues and verifies tokens.
 	Authority *credential.Authority
 	// Meter counts what accounts use on this server.
 	Meter *usage.Meter
@@ -34,18 +34,18 @@ type Session struct {
 	refs atomic.Int64
 }
 
-// sessionKey tells sessions apart: configurations with the same store and the same rules for tokens share one.
+// sessionKey identifies a session: configurations with the same store and token settings share one.
 type sessionKey struct {
 	store  string
 	config [sha256.Size]byte
 }
 
 func newSessionKey(store string, cfg credential.Config) sessionKey {
-	// strings, numbers and lists of them: the same values have the same Go syntax
+	// The fields are strings, numbers and lists of them: equal values have equal Go syntax.
 	return sessionKey{store: store, config: sha256.Sum256(fmt.Appendf(nil, "%#v", cfg))}
 }
 
-// Two pools: a changed configuration of tokens takes a new Session on the store that is open already.
+// sessions and stores are two pools: changed token settings need a new Session, but not another open store.
 var sessions = caddy.NewUsagePool() // sessionKey → *Session
 
 func acquireSession(key sessionKey, module StoreModule, cfg credential.Config) (*Session, error) {
@@ -74,11 +74,11 @@ func acquireSession(key sessionKey, module StoreModule, cfg credential.Config) (
 	return value.(*Session), nil
 }
 
-// keysChanged logs what was done to the signing keys.
+// keysChanged logs changes of the signing keys.
 func (s *Session) keysChanged(what, kid string, err error) {
 	switch {
 	case err != nil:
-		s.store.logger.Error("maintaining the signing keys failed; it is tried again", zap.Error(err))
+		s.store.logger.Error("key maintenance failed; it will be retried", zap.Error(err))
 	case kid != "":
 		s.store.logger.Info(what, zap.String("kid", kid))
 	default:
@@ -91,8 +91,8 @@ func releaseSession(key sessionKey) error {
 	return err
 }
 
-// Session returns the accounts and tokens of this configuration, for one request, which must Release them. It waits for
-// the app to start; the error is the context's, or says that the app never will.
+// Session returns the session of this configuration for one request, which must Release it. It waits for the app to
+// start. The error is that of the context, or says that the app did not start.
 func (a *App) Session(ctx context.Context) (*Session, error) {
 	if s := a.current.Load(); s != nil && s.pin() {
 		return s, nil
@@ -117,20 +117,20 @@ func (a *App) awaitSession(ctx context.Context) (*Session, error) {
 	if s := a.current.Load(); s.pin() {
 		return s, nil
 	}
-	// A reload has overtaken the request: its configuration has given the session back, and nothing else held it. The
-	// request still ends on the store that it came for.
+	// A reload has overtaken the request and closed its configuration's session. The request still uses that
+	// configuration's store.
 	s, err := acquireSession(a.pool, a.store, a.config)
 	if err != nil {
 		return nil, err
 	}
-	s.refs.Add(1) // the pool's reference, which is ours until the next line, keeps it from falling to 0
+	s.refs.Add(1) // cannot have been 0: the pool has a reference until the next line
 	return s, releaseSession(a.pool)
 }
 
-// Destruct gives up the pool's own reference. The pool calls it when no configuration uses the session any more.
+// Destruct releases the pool's own reference. The pool calls it when no configuration uses the session any more.
 func (s *Session) Destruct() error { return s.unpin() }
 
-// pin takes a reference unless the last one is gone.
+// pin adds a reference unless the session is closed.
 func (s *Session) pin() bool {
 	for {
 		n := s.refs.Load()
@@ -163,13 +163,12 @@ func (s *Session) Release() {
 	}
 }
 
-// TooStale reports whether the store has not answered for longer than this configuration lets a known token live
-// without it.
-func (a *App) TooStale(s *Session) bool { return s.Store.Silent() > a.settled.maxStale }
+// TooStale reports whether the store has not answered for longer than max_stale.
+func (a *App) TooStale(s *Session) bool { return s.Store.Silent() > a.effective.maxStale }
 
 // hits counts cache hits over all sessions of the process.
 var hits struct {
-	open   sync.Map // *Session → nothing
+	open   sync.Map // *Session → nil
 	closed atomic.Uint64
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
-// shared is what all configurations of the process have in common, whatever store they use.
+// shared is what all configurations of the process share, also those with different stores.
 type shared struct {
 	metrics    *Metrics
 	events     *eventQueue
 	bodies     *admission.Bodies
 	processors *admission.Processors
 
-	endedLogged atomic.Int64 // when the log last said that max_grants ended a grant, in Unix nanoseconds
+	endedLogged atomic.Int64 // when max_grants was last logged to have ended a grant, in Unix nanoseconds
 }
 
 var sharedPool = caddy.NewUsagePool()
@@ -40,8 +40,8 @@ func acquireShared() *shared {
 
 func releaseShared() { _, _ = sharedPool.Delete(sharedKey) } // Destruct has no error
 
-// limit sets the limits of the configuration that runs from now on.
-func (s *shared) limit(bodies int64, wait time.Duration) {
+// applyLimits sets the limits of the configuration that runs from now on.
+func (s *shared) applyLimits(bodies int64, wait time.Duration) {
 	s.bodies.Configure(bodies, wait)
 	s.processors.SetLimit(wait)
 }

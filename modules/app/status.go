@@ -9,10 +9,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
-// Status tells how the service stands. It holds nothing that only an operator may know.
+// Status is the state of the service. It is public: it has nothing that only an operator may see.
 type Status struct {
-	// Status is "ok"; "degraded" while the store does not answer but known tokens are still accepted, or while the store
-	// has a fault; or "unavailable".
+	// Status is "ok"; "degraded" while the store does not answer but cached tokens are accepted, or while the store has a
+	// fault; or "unavailable".
 	Status string `json:"status"`
 	// Store is "ok"; "degraded" while it answers and has a fault; or "unavailable".
 	Store string `json:"store"`
@@ -20,7 +20,7 @@ type Status struct {
 	Reasons []string `json:"reasons,omitempty"`
 	// Staleness is how long the store has not answered, in seconds; 0 while it does.
 	Staleness float64 `json:"staleness"`
-	// Regions tells how each region stands.
+	// Regions is the state of each region.
 	Regions []regions.Status `json:"regions"`
 }
 
@@ -40,10 +40,10 @@ const (
 	faultDamage = "the store is damaged"
 )
 
-// statusTimeout is how long a question about the status waits for an app that is just starting.
+// statusTimeout is how long a status request waits for an app that is starting.
 const statusTimeout = time.Second
 
-// Status returns how the service stands now.
+// Status returns the current state of the service.
 func (a *App) Status(ctx context.Context) Status {
 	status := Status{Status: unavailable, Store: unavailable, Regions: a.RegionStatus()}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
@@ -63,7 +63,7 @@ func (a *App) Status(ctx context.Context) Status {
 		status.Status, status.Store = degraded, degraded
 	case health.Silent == 0:
 		status.Status, status.Store = ok, ok
-	case health.Silent <= a.settled.maxStale:
+	case health.Silent <= a.effective.maxStale:
 		status.Status = degraded
 	}
 	for i := range status.Regions {

@@ -13,12 +13,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/usage"
 )
 
-// StoreModule is what a module in the namespace maps.stores implements.
+// StoreModule is implemented by modules in the namespace maps.stores.
 type StoreModule interface {
-	// Key tells stores apart: configurations whose stores have the same key share one open store.
+	// Key identifies a store: configurations whose stores have the same key share one open store.
 	Key() string
-	// Open opens the store. It is called when the configuration starts, never when it is only checked, and once for
-	// each key however many configurations come and go. ctx bounds only the opening; the logger outlives configurations.
+	// Open opens the store. It is called when a configuration starts, not when it is only checked, and only if no store with
+	// the same key is open. ctx bounds only the opening. The logger outlives configurations.
 	Open(ctx context.Context, logger *zap.Logger) (*store.Store, error)
 }
 
@@ -26,11 +26,11 @@ const (
 	storeOpenTimeout = 30 * time.Second
 	sweepEvery       = time.Minute
 	sweepTimeout     = 30 * time.Second
-	// lastFlushTimeout is how long a store may take for the last counts before it is closed.
+	// lastFlushTimeout is how long the last flush may take before the store is closed.
 	lastFlushTimeout = 5 * time.Second
 )
 
-// openStore is a store that is open, for all configurations and requests that use it.
+// openStore is an open store, shared by all configurations and requests that use it.
 type openStore struct {
 	*store.Store
 	meter  *usage.Meter
@@ -38,13 +38,13 @@ type openStore struct {
 	logger *zap.Logger
 	stop   context.CancelFunc
 	tasks  sync.WaitGroup
-	lost   sync.Once // the log says once what is lost
+	lost   sync.Once // lost usage is logged once
 }
 
 var stores = caddy.NewUsagePool() // store key → *openStore
 
-// openStores are those that are open, for metrics. A pool of stores cannot be listed while one of them is being opened.
-var openStores sync.Map // *openStore → nothing
+// openStores are the open stores, for metrics. The pool cannot be listed while one of its stores is being opened.
+var openStores sync.Map // *openStore → nil
 
 func acquireStore(key string, module StoreModule) (*openStore, error) {
 	value, _, err := stores.LoadOrNew(key, func() (caddy.Destructor, error) {
@@ -72,7 +72,7 @@ func newOpenStore(opened *store.Store) *openStore {
 	return s
 }
 
-// sweep removes expired grants from time to time.
+// sweep removes expired grants every minute.
 func (s *openStore) sweep(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -84,7 +84,7 @@ func (s *openStore) sweep(ctx context.Context) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 		if _, err := s.SweepGrants(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			s.logger.Debug("sweeping expired grants", zap.Error(err)) // the store has reported why it cannot be changed
+			s.logger.Debug("sweeping expired grants", zap.Error(err)) // the store has reported why it cannot write
 		}
 		cancel()
 	}
@@ -97,13 +97,13 @@ func (s *openStore) usageFailed() func(what string, err error) {
 	return func(what string, err error) {
 		if time.Since(logged[what]) >= every {
 			logged[what] = time.Now()
-			s.logger.Error(what+" failed; it is tried again. What was counted waits in memory, and is lost if the process is "+
-				"killed before", zap.Error(err))
+			s.logger.Error(what+" failed; it will be retried. Until then, usage counts wait in memory and are lost if the "+
+				"process is killed", zap.Error(err))
 		}
 	}
 }
 
-// quotaReached tells the operator that a quota was used to a level, once for all servers that share the store.
+// quotaReached logs and emits that a quota reached a level, once for all servers that share the store.
 func (s *openStore) quotaReached(r usage.Reached) {
 	kind := "warned"
 	if r.Level >= 100 {
@@ -130,13 +130,13 @@ func (s *openStore) quotaReached(r usage.Reached) {
 	}})
 }
 
-// flushUsage hands over what was counted, when there may be no later moment to do so.
+// flushUsage writes usage counts to the store when this may be the last chance.
 func (s *openStore) flushUsage() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastFlushTimeout)
 	defer cancel()
 	if err := s.meter.Flush(ctx); err != nil {
 		s.lost.Do(func() {
-			s.logger.Error("the store did not take what was counted last: that usage is lost when the process ends",
+			s.logger.Error("the last usage counts could not be written to the store; they are lost when the process ends",
 				zap.Int64("requests", s.meter.Unflushed()), zap.Error(err))
 		})
 	}

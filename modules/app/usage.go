@@ -12,9 +12,8 @@ import (
 
 // Usage configures how usage statistics are written and how long they are kept. Months are kept for ever.
 type Usage struct {
-	// How often counts are written to the store, from 1 second to 1 minute: what a kill or a power failure may lose. For
-	// organizations with a quota that is at least 80% used they are written every second. Nothing is written while nothing
-	// is counted. Default: 10 seconds.
+	// How often counts are written to the store, from 1 second to 1 minute. A kill or a power failure loses what was counted
+	// since. Organizations with a quota that is at least 80% used are written every second. Default: 10 seconds.
 	Flush caddy.Duration `json:"flush,omitempty"`
 
 	// How long hours are kept after they are over, at least 25 hours. Default: 35 days.
@@ -24,7 +23,7 @@ type Usage struct {
 	Days caddy.Duration `json:"days,omitempty"`
 }
 
-// The last day can always be seen by hour, and the last month by day.
+// The minimum always covers the last day by hour and the last month by day.
 const (
 	minUsageHours = 25 * time.Hour
 	minUsageDays  = 32 * 24 * time.Hour
@@ -33,7 +32,7 @@ const (
 	maxUsageFlush = time.Minute
 )
 
-// settings returns what is configured, or the defaults. u may be nil.
+// settings returns the configured values or the defaults. u may be nil.
 func (u *Usage) settings() (keep usage.Retention, flush time.Duration, err error) {
 	keep, flush = usage.DefaultRetention, usage.DefaultFlush
 	if u == nil {

@@ -8,54 +8,53 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-// UserTokens says whose user tokens may manage accounts.
+// UserTokens configures whose user tokens may manage accounts.
 type UserTokens struct {
-	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It may not equal the service's own
-	// issuer. Default: none; needed for every field but `local`.
+	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It must differ from the service's own
+	// issuer. Default: none; required by every field except `local`.
 	Issuer string `json:"issuer,omitempty"`
 
-	// The audience (`aud`) that a user token must have. Default: none; needed with `issuer`.
+	// The audience (`aud`) that a user token must have. Default: none; required with `issuer`.
 	Audience string `json:"audience,omitempty"`
 
-	// The URL at which the issuer publishes its keys: https, or http on loopback. They are fetched when the first
-	// token arrives, so an issuer that is down keeps nothing from starting. Default: none; needed with `issuer`.
+	// The URL of the issuer's keys: https, or http on loopback. They are fetched when the first token arrives, so the server
+	// starts even if the issuer is down. Default: none; required with `issuer`.
 	JWKSURL string `json:"jwks_url,omitempty"`
 
-	// The signature algorithms that are accepted. HS256 and its like never are. Default: `RS256`, `ES256` and `EdDSA`.
+	// The accepted signature algorithms. HMAC algorithms such as HS256 are refused. Default: `RS256`, `ES256` and `EdDSA`.
 	Algorithms []string `json:"algorithms,omitempty"`
 
-	// The claim that holds the organization whose accounts the user may manage. A token without it is refused. Default:
-	// `org`.
+	// The claim with the organization whose accounts the user may manage. A token without it is refused. Default: `org`.
 	OrganizationClaim string `json:"organization_claim,omitempty"`
 
-	// A claim that a user token must have. Default: none; needed with `issuer`, unless `any_user` is true.
+	// A claim that a user token must have. Default: none; required with `issuer`, unless `any_user` is true.
 	RequireClaim *Claim `json:"require_claim,omitempty"`
 
 	// Whether every user of the issuer may manage the accounts of their organization. Default: false.
 	AnyUser bool `json:"any_user,omitempty"`
 
-	// Whether user tokens that this server minted itself, by its admin API, are accepted too. Default: true.
+	// Whether user tokens that this server minted through its admin API are accepted too. Default: true.
 	Local *bool `json:"local,omitempty"`
 
-	// How the console (`maps_console`) lets users of the issuer sign in. Default: by pasting a token.
+	// How users of the issuer sign in to the console (`maps_console`). Default: by pasting a token.
 	Login *Login `json:"login,omitempty"`
 }
 
-// Claim is a claim with a value: a string equal to it, or a list that holds it.
+// Claim is a claim with a required value. The claim is a string equal to it, or a list that contains it.
 type Claim struct {
 	// The name of the claim. Required.
 	Name string `json:"name,omitempty"`
 
-	// The value that it must have, or hold. Required.
+	// The value that the claim must equal or contain. Required.
 	Value string `json:"value,omitempty"`
 }
 
-// apply checks the configuration and adds it to that of the Authority. Values with placeholders are not checked.
+// apply validates the configuration and adds it to that of the Authority. Values with placeholders are not checked.
 func (u *UserTokens) apply(cfg *credential.Config) error {
 	cfg.NoLocalUsers = u.Local != nil && !*u.Local
 	if !u.hasIssuer() {
 		if u.Login != nil {
-			return options.Wrong("login", "needs the issuer, audience and jwks_url whose tokens it gets")
+			return options.Wrong("login", "requires issuer, audience and jwks_url")
 		}
 		return nil
 	}
@@ -76,13 +75,13 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 	}
 	for _, algorithm := range issuer.Algorithms {
 		if strings.HasPrefix(strings.ToUpper(algorithm), "HS") {
-			return options.Wrong("algorithms", "%s is refused, because its key would be both the issuer's and ours", algorithm)
+			return options.Wrong("algorithms", "%s is refused, because its key would be shared with the issuer", algorithm)
 		}
 	}
 	switch {
 	case u.RequireClaim == nil && !u.AnyUser:
-		return options.Wrong("require_claim", "missing; without it every user of the issuer could manage accounts (write "+
-			"any_user if that is meant)")
+		return options.Wrong("require_claim", "missing; without it every user of the issuer could manage accounts (use "+
+			"any_user to allow that)")
 	case u.RequireClaim != nil && u.AnyUser:
 		return options.Wrong("any_user", "require_claim and any_user exclude each other")
 	case u.RequireClaim != nil:
@@ -124,7 +123,7 @@ func (u *UserTokens) resolve() error {
 	return options.Of("login", u.Login.resolve())
 }
 
-// hasIssuer reports whether anything but Local and Login is configured.
+// hasIssuer reports whether anything except Local and Login is configured.
 func (u *UserTokens) hasIssuer() bool {
 	return u.Issuer != "" || u.Audience != "" || u.JWKSURL != "" || len(u.Algorithms) > 0 || u.OrganizationClaim != "" ||
 		u.RequireClaim != nil || u.AnyUser

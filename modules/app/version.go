@@ -1,16 +1,15 @@
-// Package version tells which version of caddy-maps a program was built with.
 package app
 
 import "runtime/debug"
 
 const (
-	// module is the path under which programs have caddy-maps, as their main module or as a dependency.
+	// module is the path of caddy-maps as a main module or a dependency.
 	module = "github.com/mapsedge/caddy-maps"
-	// untagged is what Go calls a version that has no name, such as that of a directory.
+	// untagged is Go's name of a version without a tag, such as that of a directory.
 	untagged       = "(devel)"
 	unknownVersion = "unknown"
 
-	commitLength = 12 // as many digits as Go's pseudo-versions have
+	commitLength = 12 // as in Go's pseudo-versions
 )
 
 // Version returns the version of caddy-maps in this program: a tag such as "v0.2.0" or a pseudo-version, of a fork followed
@@ -40,7 +39,7 @@ func versionOf(info *debug.BuildInfo) string {
 		case r != nil && named(r.Version):
 			return r.Version + " of " + r.Path
 		}
-		// A directory took its place. Whatever version the program asked for, this is not it.
+		// It is replaced by a directory, so the version is not the required one.
 		return untagged
 	}
 	return unknownVersion

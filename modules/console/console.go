@@ -106,7 +106,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    maps_console
 //	}
 func (c *Console) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return app.PrefixAlone(d, &c.Prefix)
+	return app.UnmarshalPrefix(d, &c.Prefix)
 }
 
 // Interface guards

@@ -107,7 +107,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    maps_docs
 //	}
 func (d *Docs) UnmarshalCaddyfile(disp *caddyfile.Dispenser) error {
-	return app.PrefixAlone(disp, &d.Prefix)
+	return app.UnmarshalPrefix(disp, &d.Prefix)
 }
 
 // Interface guards

@@ -144,7 +144,7 @@ func ofOwnPage(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" || len(origins) != 1 {
 		return false
 	}
-	_, host, _ := app.Reached(r)
+	_, host, _ := app.ExternalOrigin(r)
 	origin, err := url.Parse(origins[0])
 	return err == nil && origin.Host != "" && strings.EqualFold(origin.Host, host)
 }

@@ -15,7 +15,7 @@ import (
 // this handler, or by a trusted proxy before this server, is as the client wrote it. rest is what follows the prefix in
 // the request's path.
 func baseURL(r *http.Request, rest string) string {
-	scheme, host, trusted := app.Reached(r)
+	scheme, host, trusted := app.ExternalOrigin(r)
 	path := r.URL.Path
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
 		if strings.HasSuffix(original.URL.Path, rest) {

@@ -150,7 +150,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 		return s.tooManyCalls()
 	}
 	caller := app.Caller(ctx)
-	if err := s.inFlight.Acquire(ctx, caller, 1, s.app.Patience()); err != nil {
+	if err := s.inFlight.Acquire(ctx, caller, 1, s.app.WaitTimeout()); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -185,7 +185,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 		return apierror.Timeout()
 	case rec.refused:
 		s.app.Metrics().Overloaded.Inc()
-		return apierror.Busy(s.app.Patience())
+		return apierror.Busy(s.app.WaitTimeout())
 	case calls.over.Load():
 		return s.tooManyCalls()
 	case rec.overflow:
