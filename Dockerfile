@@ -1,4 +1,4 @@
-# The server alone, which is one static file, without a shell. It is built before: of the release by GoReleaser, for one
+# Only the server, which is one static file, without a shell. It is built before: of the release by GoReleaser, for one
 # platform by `make image-context`, both in a directory for each platform:
 #
 #	make image-context && docker build -t caddy-maps build/image

@@ -25,7 +25,7 @@ build:
 # Builds the server and a map of Delaware, starts them on 127.0.0.1:8080 and prints requests to paste. The program is
 # built and then started, not run through `go run`, which would not pass a signal on to it.
 demo:
-	@$(GO) build -o $(DEMO_DIR)/bin/demo ./internal/cmd/demo
+	@$(LAB) build -o $(abspath $(DEMO_DIR))/bin/demo ./cmd/demo
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
 # What mostly computes: most of that is left out of short runs and under the race detector, and done by `make test-pure`.
@@ -63,7 +63,7 @@ eval:
 	@$(LAB) build -o ../$(BIN)/eval ./cmd/eval
 	@$(BIN)/eval $(EVAL_FLAGS)
 
-# What answers otherwise than with an older program: docs/benchmarks.md has an example.
+# What answers otherwise than with an older program: docs/internals/benchmarks.md has an example.
 compare: build
 	@$(LAB) build -o ../$(BIN)/compare ./cmd/compare
 	@$(BIN)/compare $(COMPARE_FLAGS)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // TestBuildMemory: a build stays under the memory that it is given and under eight times its extract of temporary
@@ -19,13 +19,13 @@ func TestBuildMemory(t *testing.T) {
 	leaveOut(t, "it compiles a large map")
 	t.Parallel()
 	output := filepath.Join(t.TempDir(), "little.region")
-	b, err := testbuild.Command(plain, "--memory", fmt.Sprint(memory.Least))(t.Context(), extract, output)
+	b, err := testregion.Command(plain, "--memory", fmt.Sprint(compiler.LeastMemory))(t.Context(), extract, output)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d MB anonymous, %d MB of temporary files for an extract of %d MB", b.Anonymous>>20, b.Scratch>>20,
 		b.Extract>>20)
-	if b.Anonymous > memory.Least {
+	if b.Anonymous > compiler.LeastMemory {
 		t.Errorf("it took %d MB of memory", b.Anonymous>>20)
 	}
 	if b.Scratch > 8*b.Extract {

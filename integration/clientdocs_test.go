@@ -16,27 +16,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 )
 
-// documentedSite is the address that docs/clients.md asks.
+// documentedSite is the address that docs/build/clients.md asks.
 const documentedSite = "https://maps.example.com"
 
-// clientBlocks returns the blocks of code of docs/clients.md in a language, in a section of it or in all.
+// clientBlocks returns the blocks of code of docs/build/clients.md in a language, in a section of it or in all.
 func clientBlocks(t *testing.T, section, language string) (blocks []string) {
 	t.Helper()
-	for _, b := range readBlocks(t, "docs/clients.md", language) {
+	for _, b := range readBlocks(t, "docs/build/clients.md", language) {
 		if section == "" || section == b.Heading {
 			blocks = append(blocks, b.Text)
 		}
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("docs/clients.md shows no %s under %s", language, section)
+		t.Fatalf("docs/build/clients.md shows no %s under %s", language, section)
 	}
 	return blocks
 }
 
-// What docs/clients.md shows of the generated clients stands in the programs that .ci/clients runs.
+// What docs/build/clients.md shows of the generated clients stands in the programs that .ci/clients runs.
 func TestClientSnippets(t *testing.T) {
 	for language, files := range map[string]string{"go": "go/*.go", "ts": "typescript/*.ts", "yaml": "go/maps.yaml"} {
 		names, err := filepath.Glob(filepath.Join(root, "clients", files))
@@ -169,14 +169,14 @@ func TestClientDocsBrowser(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, "<!doctype html><link rel=icon href=data:,><title>page</title><script>%s</script>", script)
 	})
-	tab := testbrowser.Open(t, 400, 300)
+	tab := browsertest.Open(t, 400, 300)
 	tab.Go(own.URL)
-	name := testbrowser.Eval[string](tab,
+	name := browsertest.Eval[string](tab,
 		`ask("/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197").then((a) => a.data.results[0].name)`)
 	if name != "Delaware State Capitol" || asked.Load() != 2 {
 		t.Errorf("%q, after %d tokens", name, asked.Load())
 	}
-	problem := testbrowser.Eval[string](tab, `ask("/v2/search/reverse-geocoding?lat=91&lon=0").catch((e) => e.message)`)
+	problem := browsertest.Eval[string](tab, `ask("/v2/search/reverse-geocoding?lat=91&lon=0").catch((e) => e.message)`)
 	if !strings.HasPrefix(problem, "lat:") {
 		t.Errorf("a latitude of 91: %q", problem)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // badClient is a client that does one thing and then only holds its connection, if it is let.
@@ -53,7 +53,7 @@ func (b badClient) connect(t *testing.T, s *server, n int) []net.Conn {
 func TestSlowAndBrokenClients(t *testing.T) {
 	leaveOut(t, "it waits until clients are sent away")
 	t.Parallel()
-	pace := testpace.Watch(t)
+	pace := testkit.Watch(t)
 	s := startRaced(t, "read_header 10s", "read_header 3s", "read_body 1m", "read_body 3s", "idle 2m", "idle 3s")
 	user := s.userToken(t, "bad-clients")
 	acc := s.create(t, user, nil)

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 const (
@@ -112,7 +112,7 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 			}
 			dsn := pgtest.DSN(t)
 			c := startCluster(t, dsn)
-			pace := testpace.Watch(t)
+			pace := testkit.Watch(t)
 			var cutting sync.WaitGroup
 			stop := make(chan struct{})
 			var applications []string
@@ -138,7 +138,7 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 			}
 			var slowest time.Duration
 			for round := 0; round < test.rounds || test.cut && cuts.Load() < 20 && round < 10*test.rounds; round++ {
-				testpace.Within(t, "the end of a token after its suspension was confirmed", time.Second,
+				testkit.Within(t, "the end of a token after its suspension was confirmed", time.Second,
 					func() time.Duration {
 						took := c.suspendOnce(t)
 						slowest = max(slowest, took)
@@ -227,7 +227,7 @@ func TestClusterWithoutDatabase(t *testing.T) {
 			const maxStale = 4 * time.Second
 			proxy := pgtest.NewProxy(t, pgtest.DSN(t))
 			c := startCluster(t, proxy.DSN, "max_stale 60s", "max_stale 4s")
-			pace := testpace.Watch(t)
+			pace := testkit.Watch(t)
 			one, other := c.nodes[0], c.nodes[1]
 			user := one.userToken(t, "away")
 			acc := one.create(t, user, nil)
@@ -280,7 +280,7 @@ func TestClusterWithoutDatabase(t *testing.T) {
 					t.Logf("a known token lived for %v", lived)
 				})
 			}
-			testpace.Within(t, "management, once it is known that the database is away,", 300*time.Millisecond,
+			testkit.Within(t, "management, once it is known that the database is away,", 300*time.Millisecond,
 				func() time.Duration { return fails(other) })
 			all.Wait()
 			var health struct {
@@ -299,7 +299,7 @@ func TestClusterWithoutDatabase(t *testing.T) {
 				s.until(t, token, 200, 5*time.Second)
 			}
 			t.Logf("back after %v", time.Since(came))
-			testpace.Within(t, "the end of a token after the database has come back", time.Second, func() time.Duration {
+			testkit.Within(t, "the end of a token after the database has come back", time.Second, func() time.Duration {
 				other.setStatus(t, user, acc.ID, "ACTIVE")
 				for _, s := range c.nodes {
 					s.until(t, token, 200, 5*time.Second)

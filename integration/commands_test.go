@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 )
 
 // maps runs `caddy maps …` and returns both outputs.

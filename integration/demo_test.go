@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // `make demo` as a user runs it: twice, each time until its credentials are there, and interrupted then. Every curl
@@ -28,12 +28,12 @@ func TestMakeDemo(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	port, release, err := testport.Reserve()
+	port, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	admin, release, err := testport.Reserve()
+	admin, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}

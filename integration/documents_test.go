@@ -5,17 +5,17 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // readBlocks returns the blocks of code of one kind in a document of the repository.
-func readBlocks(t *testing.T, document, kind string) (blocks []testdoc.Block) {
+func readBlocks(t *testing.T, document, kind string) (blocks []testkit.FencedBlock) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(document)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := testdoc.Blocks(string(text))
+	all, err := testkit.FencedBlocks(string(text))
 	if err != nil {
 		t.Fatalf("%s: %v", document, err)
 	}

@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// TestDrill runs "Drill: lose the machine" of docs/operating.md as it is written, except for the ports: a server is
-// killed and its directory removed, and another one takes the same tokens after the store and its key are restored.
+// TestDrill runs examples/restore as it is written, except for the ports: a server is killed and its directory removed,
+// and another one takes the same tokens after the store and its key are restored.
 func TestDrill(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"sh", "curl", "jq", "openssl", "cmp"} {
@@ -24,27 +23,33 @@ func TestDrill(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
+	readme, err := os.ReadFile(filepath.Join(root, "examples", "restore", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, _, err := testport.Reserve()
+	caddyfile, err := os.ReadFile(filepath.Join(root, "examples", "restore", "Caddyfile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, _, err := testport.Reserve()
+	site, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := testdoc.Blocks(strings.ReplaceAll(string(text), "127.0.0.1:8080", site))
+	admin, _, err := testkit.ReservePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := testkit.FencedBlocks(strings.ReplaceAll(string(readme), "127.0.0.1:8080", site))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"old", "bin"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := strings.ReplaceAll(string(caddyfile), "127.0.0.1:8080", site)
+	if err := os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Symlink(plain, filepath.Join(dir, "bin", "caddy")); err != nil {
 		t.Fatal(err)
@@ -55,11 +60,6 @@ func TestDrill(t *testing.T) {
 	var outputs []string // what each block of commands has to print; anything if it is empty
 	for _, b := range blocks {
 		switch {
-		case b.Heading != "Drill: lose the machine":
-		case b.Kind == "caddyfile":
-			if err := os.WriteFile(filepath.Join(dir, "old", "Caddyfile"), []byte(b.Text), 0o600); err != nil {
-				t.Fatal(err)
-			}
 		case b.Kind == "sh":
 			script += b.Text + "echo '" + end + "'\n"
 			outputs = append(outputs, "")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // example is one Caddyfile that the documentation shows.
@@ -24,7 +24,7 @@ type example struct {
 
 // Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones,
 // and directives alone, which are tried in a site. `caddy fmt --overwrite` leaves each as it is, so that nobody who
-// follows Caddy's advice to run it gets another configuration. Their upstreams are used as docs/fronting.md says.
+// follows Caddy's advice to run it gets another configuration. Their upstreams are used as docs/run/fronting.md says.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	examples := documentedExamples(t)
@@ -129,7 +129,7 @@ func documentedExamples(t *testing.T) (examples []example) {
 			examples = append(examples, example{where, string(data)})
 			return nil
 		}
-		blocks, err := testdoc.Blocks(string(data))
+		blocks, err := testkit.FencedBlocks(string(data))
 		if err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}

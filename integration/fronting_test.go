@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // snippet is a Caddyfile in a document.
@@ -98,7 +99,7 @@ type fronted struct {
 	account  string // the last that has passed the gate
 }
 
-// upstreams are the names of services that stand in the document's Caddyfiles.
+// upstreams are the names of services in these Caddyfiles.
 var upstreams = regexp.MustCompile(`(https?://)?\b(?:osrm|valhalla|nominatim|photon|vroom|tiles)(?:-\d)?:\d+`)
 
 // startFronted runs a snippet with a recorder for all of its upstreams, and pairs of texts replaced. Accounts are
@@ -107,7 +108,7 @@ func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 	t.Helper()
 	s := newServer(t)
 	f := &fronted{server: s, t: t, upstream: newRecorder(t)}
-	address, _, err := testport.Reserve()
+	address, _, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,25 +248,26 @@ func (f *fronted) wantAccount(r recordedRequest) {
 	}
 }
 
-// Every Caddyfile in docs/fronting.md does what the document says in front of a recording upstream.
+// Every Caddyfile in examples/engines does what it says in front of a recording upstream.
 func TestFronting(t *testing.T) {
 	leaveOut(t, "it starts a server for each Caddyfile of the documents")
 	t.Parallel()
-	snippets := readSnippets(t, "fronting.md")
-	checked := make(map[string]bool)
-	for _, s := range snippets {
-		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
-			if check := snippetChecks[s.name]; check != nil {
-				check(t, s.text)
+	files, err := filepath.Glob(filepath.Join(root, "examples", "engines", "*.Caddyfile"))
+	if err != nil || len(files) != len(snippetChecks) {
+		t.Fatalf("%d Caddyfiles for %d checks, %v", len(files), len(snippetChecks), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".Caddyfile")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check := snippetChecks[name]; check != nil {
+				check(t, string(text))
 			} else {
-				t.Error("it is not served by any check")
+				t.Error("no check serves it")
 			}
 		})
-		checked[s.name] = true
-	}
-	for name := range snippetChecks {
-		if !checked[name] {
-			t.Errorf("the document has no Caddyfile under %q", name)
-		}
 	}
 }

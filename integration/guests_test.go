@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The Caddyfiles of docs/fronting.md whose engines are guests of this server's own endpoints.
+// The Caddyfiles of examples/engines whose engines answer for this server's own endpoints.
 
 func checkChainSnippet(t *testing.T, text string) {
 	f := startFronted(t, text, "./data/delaware.region", region)

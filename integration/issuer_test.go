@@ -20,7 +20,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // issuer is a small identity provider: a key set over HTTP, and the private keys to it. It can be away.
@@ -45,7 +45,7 @@ type issuerKey struct {
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
 	i := &issuer{t: t, published: 3}
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // What TestMain makes once for all tests.
@@ -35,7 +34,7 @@ var root = func() string {
 }()
 
 func TestMain(m *testing.M) {
-	testpace.Waiting()
+	testkit.Waiting()
 	code, err := runTests(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "integration:", err)
@@ -79,17 +78,17 @@ func build() error {
 		if err := inRoot(env, "go", append(args, "./caddy")...); err != nil {
 			return err
 		}
-		if err := inRoot(nil, "go", "mod", "download", testextract.Module); err != nil {
+		if err := inRoot(nil, "go", "mod", "download", testkit.Module); err != nil {
 			return err
 		}
 		var err error
-		if extract, err = testextract.Find(testextract.Delaware); err != nil {
+		if extract, err = testkit.FindExtract(testkit.Delaware); err != nil {
 			return err
 		}
 		region = filepath.Join(workDir, "delaware.region")
 		return inRoot(nil, plain, "maps", "build", extract, "--output", region)
 	})
-	if testpace.RaceDetector { // then the server is built with it too
+	if testkit.RaceDetector { // then the server is built with it too
 		raced = filepath.Join(workDir, "race.exe")
 		making.Go(func() error { return inRoot(nil, "go", "build", "-race", "-ldflags=-s -w", "-o", raced, "./caddy") })
 	}

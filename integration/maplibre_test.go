@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 )
 
 // MapLibre draws our tiles by the style of Protomaps, whose schema they have, and by our own, in all of both versions'
@@ -43,7 +43,7 @@ func TestMapLibre(t *testing.T) {
 	}
 	for _, version := range []string{"5", "6"} {
 		for _, style := range []string{"protomaps", "own"} {
-			tab := testbrowser.Open(t, 640, 480, chromedp.Flag("disable-gpu", false), chromedp.Flag("use-gl", "angle"),
+			tab := browsertest.Open(t, 640, 480, chromedp.Flag("disable-gpu", false), chromedp.Flag("use-gl", "angle"),
 				chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true))
 			shown := views
 			if style == "own" {
@@ -53,7 +53,7 @@ func TestMapLibre(t *testing.T) {
 				tab.Go(fmt.Sprintf("%s/?version=%s&style=%s&view=%v,%v,%d", pages.URL, version, style,
 					view.lat, view.lon, view.zoom))
 				tab.Wait("the map", "window.result")
-				result := testbrowser.Eval[struct {
+				result := browsertest.Eval[struct {
 					Errors   []string
 					Features map[string]int
 					Colors   int

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // What one access token can do to everybody else.
@@ -213,8 +213,8 @@ func TestHeavyRequests(t *testing.T) {
 		}
 		// Less than 10 ms is what the heavy requests, which keep the machine busy, cost any program.
 		median := max(5*quiet[name].at(0.5), 10*time.Millisecond)
-		testpace.Within(t, name+" beside heavy requests, in the median,", median, beside(0.5))
-		testpace.Within(t, name+" beside heavy requests, one in a hundred,", 50*time.Millisecond, beside(0.99))
+		testkit.Within(t, name+" beside heavy requests, in the median,", median, beside(0.5))
+		testkit.Within(t, name+" beside heavy requests, one in a hundred,", 50*time.Millisecond, beside(0.99))
 	}
 	statuses := stop() // all connections are closed, whatever becomes of their requests
 	left := s.processorTime()
@@ -245,13 +245,13 @@ func TestManyAccounts(t *testing.T) {
 		stops[i] = s.flood(t, 2, hostile)
 	}
 	time.Sleep(3 * time.Second) // until the first have waited for as long as they may
-	testpace.Within(t, "4 points across Delaware beside 32 accounts, in the median,", max(2*time.Second, 2*quiet.at(0.5)),
+	testkit.Within(t, "4 points across Delaware beside 32 accounts, in the median,", max(2*time.Second, 2*quiet.at(0.5)),
 		func() time.Duration {
 			took := s.measure(t, 10, heavy)
 			t.Logf("beside 32 accounts: 4 points across Delaware %v", took)
 			return took.at(0.5)
 		})
-	testpace.Within(t, "light matching beside 32 accounts, one in a hundred,", 50*time.Millisecond, func() time.Duration {
+	testkit.Within(t, "light matching beside 32 accounts, one in a hundred,", 50*time.Millisecond, func() time.Duration {
 		took := s.measure(t, 300, light)
 		t.Logf("beside 32 accounts: light matching %v", took)
 		return took.at(0.99)
@@ -306,7 +306,7 @@ func TestLargeBodies(t *testing.T) {
 		stops = append(stops, s.flood(t, connections,
 			call{method: "POST", path: match, bearer: hostile, contentType: b.media, body: b.body}))
 	}
-	testpace.Within(t, "healthz beside large bodies, one in a hundred,", 100*time.Millisecond, func() time.Duration {
+	testkit.Within(t, "healthz beside large bodies, one in a hundred,", 100*time.Millisecond, func() time.Duration {
 		var busy latencies
 		for begun := time.Now(); time.Since(begun) < 5*time.Second; time.Sleep(20 * time.Millisecond) {
 			busy = append(busy, s.measure(t, 1, health)...)

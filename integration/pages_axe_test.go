@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 )
 
 // axe-core finds nothing on any page, in each state that it can be in, in a wide window, in the dark, and on a phone.
@@ -43,7 +43,7 @@ func TestPagesAxe(t *testing.T) {
 		{"wide", 1280, 800, "light"}, {"dark", 1280, 800, "dark"}, {"phone", 360, 740, "light"},
 	} {
 		t.Run(look.name, func(t *testing.T) {
-			c := &axeCheck{t, testbrowser.Open(t, look.width, look.height), string(axe), look.width}
+			c := &axeCheck{t, browsertest.Open(t, look.width, look.height), string(axe), look.width}
 			c.tab.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: look.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 			}))
@@ -60,7 +60,7 @@ func TestPagesAxe(t *testing.T) {
 
 type axeCheck struct {
 	t     *testing.T
-	tab   *testbrowser.Tab
+	tab   *browsertest.Tab
 	axe   string // the script
 	width int
 }
@@ -68,16 +68,16 @@ type axeCheck struct {
 // finds fails the test for what axe finds in the page as it is now.
 func (c *axeCheck) finds(state string) {
 	c.t.Helper()
-	if !testbrowser.Eval[bool](c.tab, `"axe" in window`) {
-		testbrowser.Eval[any](c.tab, c.axe+"; null")
+	if !browsertest.Eval[bool](c.tab, `"axe" in window`) {
+		browsertest.Eval[any](c.tab, c.axe+"; null")
 	}
-	found := testbrowser.Eval[[]string](c.tab, `axe.run({resultTypes: ["violations"]}).then(
+	found := browsertest.Eval[[]string](c.tab, `axe.run({resultTypes: ["violations"]}).then(
 		(result) => result.violations.flatMap(({id, help, nodes}) => nodes.map((node) =>
 			[id, help, node.target.flat().join(" "), node.any[0]?.message ?? ""].join(" | "))))`)
 	for _, violation := range found {
 		c.t.Errorf("%s: %s", state, violation)
 	}
-	if wide := testbrowser.Eval[int](c.tab, "document.documentElement.scrollWidth"); wide > c.width {
+	if wide := browsertest.Eval[int](c.tab, "document.documentElement.scrollWidth"); wide > c.width {
 		c.t.Errorf("%s is %d pixels wide", state, wide)
 	}
 }
@@ -96,7 +96,7 @@ func (c *axeCheck) playground(address, token, drive string) {
 	c.finds("places")
 	tab.Drop("#map", "drive.gpx", drive)
 	tab.Wait("the match", `!document.querySelector("#result").hidden`)
-	testbrowser.Eval[bool](tab, `(document.querySelectorAll("details").forEach((part) => part.open = true), true)`)
+	browsertest.Eval[bool](tab, `(document.querySelectorAll("details").forEach((part) => part.open = true), true)`)
 	c.finds("a matched trace")
 	tab.Click("#network")
 	tab.Wait("the network", `document.querySelector(".leaflet-network-pane .leaflet-tile-loaded")`)
@@ -119,7 +119,7 @@ func (c *axeCheck) console(address, user string) {
 	c.finds("the list")
 	tab.Click("#show-usage")
 	tab.Wait("the bars", `document.querySelectorAll(".bars").length === 2 && document.querySelector("#usage-body tr")`)
-	testbrowser.Eval[bool](tab, `(document.querySelectorAll("details").forEach((part) => part.open = true), true)`)
+	browsertest.Eval[bool](tab, `(document.querySelectorAll("details").forEach((part) => part.open = true), true)`)
 	c.finds("usage")
 	tab.Click("#show-accounts")
 	dialog := func(button string) {

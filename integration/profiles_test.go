@@ -8,11 +8,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	regionfile "github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // profileTraces are traces on real roads, with whom they fit.
@@ -52,7 +51,7 @@ func newProfileTraces(t *testing.T, n int) *profileTraces {
 	car, foot := p.networks[matching.Car], p.networks[matching.Foot]
 	p.collect(car, n, func(s *roadgraph.Segment, line []orb.Point) *profileTrace {
 		oneWay := s.Flags.Has(roadgraph.Forward) && !s.Flags.Has(roadgraph.Backward) && !s.Flags.Has(roadgraph.Roundabout)
-		if !oneWay || s.Class > mapdata.Service || !p.along(foot, line) {
+		if !oneWay || s.Class > regionfile.Service || !p.along(foot, line) {
 			return nil
 		}
 		return &profileTrace{kind: "against a one-way", fits: map[matching.Profile]bool{matching.Foot: true}}
@@ -175,7 +174,7 @@ func TestProfiles(t *testing.T) {
 
 // isDrive reports whether an answer is the trace itself.
 func (p *profileTrace) isDrive(line [][2]float64, distance float64) bool {
-	near := func(a, b [2]float64) bool { return sphere.Distance(a[0], a[1], b[0], b[1]) < 3 }
+	near := func(a, b [2]float64) bool { return geo.Distance(a[0], a[1], b[0], b[1]) < 3 }
 	return near(line[0], p.line[0]) && near(line[len(line)-1], p.line[len(p.line)-1]) &&
 		math.Abs(distance-p.length) < 0.05*p.length
 }

@@ -44,7 +44,7 @@ func checkProxies(t *testing.T, config []byte) (found int) {
 	return found
 }
 
-// checkProxy checks what docs/fronting.md asks of a proxy, a handler or a guest's.
+// checkProxy checks what docs/run/fronting.md asks of a proxy, a handler or a guest's.
 func checkProxy(t *testing.T, options map[string]any, handler bool) {
 	t.Helper()
 	delete(options, "handler")

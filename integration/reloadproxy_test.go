@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// operatingSnippet returns the Caddyfile under a heading of docs/operating.md.
-func operatingSnippet(t *testing.T, heading string) string {
+// scalingSnippet returns the Caddyfile under a heading of docs/run/scaling.md.
+func scalingSnippet(t *testing.T, heading string) string {
 	t.Helper()
-	for _, s := range readSnippets(t, "operating.md") {
+	for _, s := range readSnippets(t, "run/scaling.md") {
 		if s.name == heading {
 			return s.text
 		}
 	}
-	t.Fatalf("docs/operating.md has no Caddyfile under %q", heading)
+	t.Fatalf("docs/run/scaling.md has no Caddyfile under %q", heading)
 	return ""
 }
 
-// startBalancer runs the load balancer of docs/operating.md in front of servers, until the end of the test.
+// startBalancer runs the load balancer of docs/run/scaling.md in front of servers, until the end of the test.
 func startBalancer(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	front := newServer(t)
@@ -34,7 +34,7 @@ func startBalancer(t *testing.T, servers ...*server) *server {
 	for _, s := range servers {
 		upstreams += " 127.0.0.1:" + s.port
 	}
-	text := operatingSnippet(t, "Connections that a reload closes")
+	text := scalingSnippet(t, "Load balancer")
 	for old, replacement := range map[string]string{
 		"maps.example.com {":            "{\n\tadmin " + front.admin + "\n}\n\n:" + front.port + " {\n\tbind 127.0.0.1",
 		" 10.0.0.1:8080 10.0.0.2:8080 ": upstreams + " ",
@@ -102,8 +102,8 @@ func (k *steady) end(t *testing.T) {
 	}
 }
 
-// A reload closes connections that clients keep, as docs/operating.md says, and no request fails behind the load
-// balancer that stands there.
+// A reload closes connections that clients keep, as docs/run/scaling.md says, and no request fails behind the load
+// balancer there.
 func TestReloadBehindLoadBalancer(t *testing.T) {
 	leaveOut(t, "it reloads again and again under load")
 	t.Parallel()
@@ -160,7 +160,7 @@ func TestStopOneOfSeveral(t *testing.T) {
 	leaveOut(t, "it waits for a server to stop slowly")
 	t.Parallel()
 	const delay = 3 * time.Second
-	text := operatingSnippet(t, "Stopping one of several servers")
+	text := scalingSnippet(t, "Stopping one of several servers")
 	_, options, found := strings.Cut(text, "{\n")
 	options, _, _ = strings.Cut(options, "}\n")
 	_, health, foundHealth := strings.Cut(text, "\thandle /healthz {\n")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // coverage is the path of the list of regions.
@@ -106,7 +106,7 @@ func TestMatchingDetails(t *testing.T) {
 	}
 	s.send(t, call{path: matchPath(dover, "&details=true&format=polyline6"), bearer: access}).want(200).
 		wantHeader("Content-Type", jsonType).into(&encoded)
-	line, err := polyline.Decode([]byte(encoded.Polyline), polyline.Precision6)
+	line, err := geo.DecodePolyline([]byte(encoded.Polyline), geo.Polyline6)
 	if err != nil || len(line) != len(plain.Coordinates) || len(feature.Geometry.Coordinates) != len(line) {
 		t.Fatalf("%d, %d and %d coordinates, error %v", len(plain.Coordinates), len(feature.Geometry.Coordinates), len(line),
 			err)

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // revokeKeys runs the command against a server.
@@ -224,7 +224,7 @@ func TestClusterRevokeKeys(t *testing.T) {
 		return slowest
 	}
 	for round := range 4 {
-		testpace.Within(t, "the end of tokens after their key was revoked", time.Second,
+		testkit.Within(t, "the end of tokens after their key was revoked", time.Second,
 			func() time.Duration { return once(1 + round%2) })
 	}
 	t.Logf("%d exchanges, none refused", answered.Load())
@@ -239,7 +239,7 @@ func TestClusterRevokeKeysCutOff(t *testing.T) {
 	leaveOut(t, "it waits while the database is away")
 	t.Parallel()
 	const maxStale = 3 * time.Second
-	pace := testpace.Watch(t)
+	pace := testkit.Watch(t)
 	dsn := pgtest.DSN(t)
 	proxy := pgtest.NewProxy(t, dsn)
 	one, cutOff := startPair(t, dsn, proxy.DSN, "max_stale 60s", "max_stale 3s")
@@ -385,7 +385,7 @@ func TestClusterSlowLink(t *testing.T) {
 		return limit + 2*time.Second - 2*delay
 	}
 	for range 2 {
-		testpace.Within(t, "the end of a token on a server that is far away", limit, func() time.Duration {
+		testkit.Within(t, "the end of a token on a server that is far away", limit, func() time.Duration {
 			acc := one.create(t, user, nil)
 			exchanged := far.send(t, exchangeCall(acc.ClientToken, acc.ServerToken))
 			if exchanged.status == 503 {

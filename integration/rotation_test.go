@@ -14,10 +14,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // kidOf returns the id of the key that a token names.
@@ -227,7 +227,7 @@ func TestClusterRotation(t *testing.T) {
 	load.Go(func() { drive(t, slices.Clone(c.nodes[1:]), acc, stop, &answered) })
 	rotations := 0
 	for range 6 {
-		testpace.Within(t, "publishing the new key on all servers", time.Second, func() time.Duration {
+		testkit.Within(t, "publishing the new key on all servers", time.Second, func() time.Duration {
 			maker := c.nodes[rotations%3]
 			maker.rotateKeys(t)
 			rotations++

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // server is one process of the real server. Its files outlive it, so that it can be started again.
@@ -65,7 +65,7 @@ func newServerIn(dir string, replacements ...string) (*server, error) {
 	}
 	var err error
 	for _, address := range []*string{&s.port, &s.admin, &s.router} {
-		if *address, _, err = testport.Reserve(); err != nil { // for as long as the tests run
+		if *address, _, err = testkit.ReservePort(); err != nil { // for as long as the tests run
 			return nil, err
 		}
 	}

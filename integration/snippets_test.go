@@ -17,19 +17,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// snippetChecks are what the Caddyfiles of docs/fronting.md have to do, by the heading that they stand under.
+// snippetChecks are what the Caddyfiles of examples/engines have to do, by their names.
 var snippetChecks = map[string]func(t *testing.T, text string){
-	"In front of map engines":        checkChainSnippet,
-	"In front of map engines 2":      checkValhallaSnippet,
-	"Geocoders":                      checkNominatimSnippet,
-	"Geocoders 2":                    checkPhotonSnippet,
-	"Routes by OSRM":                 checkRoutesByOSRM,
-	"Routes by Valhalla":             checkRoutesByValhalla,
-	"Matrix and one to many by OSRM": checkMatrixByOSRM,
-	"Matrix and isochrones by Valhalla, optimization by VROOM": checkBodies,
-	"Geocoding and autocomplete":                               checkGeocoding,
-	"Tiles":                                                    checkTiles,
-	"Limits, logs and errors for each account":                 checkLimits,
+	"match-osrm":              checkChainSnippet,
+	"match-valhalla":          checkValhallaSnippet,
+	"reverse-nominatim":       checkNominatimSnippet,
+	"reverse-photon":          checkPhotonSnippet,
+	"route-osrm":              checkRoutesByOSRM,
+	"route-valhalla":          checkRoutesByValhalla,
+	"matrix-osrm":             checkMatrixByOSRM,
+	"matrix-valhalla-vroom":   checkBodies,
+	"search-nominatim-photon": checkGeocoding,
+	"tiles":                   checkTiles,
+	"limits-and-logs":         checkLimits,
 }
 
 const page = "https://app.example.com"

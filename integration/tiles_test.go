@@ -10,7 +10,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/maptile"
 
-	"github.com/mapsedge/caddy-maps/internal/pmtiles/pmtilestest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // tileToken is an access token for tiles.
@@ -32,7 +32,7 @@ func TestTilesAreThoseOfTheArchive(t *testing.T) {
 		!strings.Contains(out, "up to zoom 14") {
 		t.Fatalf("%v\n%s%s", err, out, stderr)
 	}
-	a := pmtilestest.Read(t, archive)
+	a := tilestest.ReadPMTiles(t, archive)
 	s := newServer(t)
 	s.logLevel = "INFO"
 	s.run(t)
@@ -61,7 +61,7 @@ func TestTilesAreThoseOfTheArchive(t *testing.T) {
 			for y := max(from.Y, around) - around; y <= min(to.Y+around, 1<<z-1); y++ {
 				path := fmt.Sprintf("/tiles/delaware/%d/%d/%d.mvt", z, x, y)
 				answer := s.send(t, call{path: path, bearer: token, header: zipped})
-				want, there := a.Tiles[pmtilestest.Tile{Z: uint8(z), X: x, Y: y}]
+				want, there := a.Tiles[tilestest.Tile{Z: uint8(z), X: x, Y: y}]
 				asked++
 				if there {
 					found++

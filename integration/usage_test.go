@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // used returns what an account has used this month, by scope.
@@ -98,7 +98,7 @@ func TestUsageIsExact(t *testing.T) {
 }
 
 func usageIsExact(t *testing.T, servers ...*server) {
-	pace := testpace.Watch(t)
+	pace := testkit.Watch(t)
 	s := servers[0]
 	user := s.userToken(t, "exact")
 	acc := s.create(t, user, nil)
@@ -222,7 +222,7 @@ func TestQuotaAndRestrictionBiteAtOnce(t *testing.T) {
 func TestClusterQuota(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	one, two := startPair(t, dsn, dsn)
-	pace := testpace.Watch(t)
+	pace := testkit.Watch(t)
 	user := one.userToken(t, "shared-quota")
 	acc := one.create(t, user, nil)
 	one.patch(t, user, acc, monthQuota("REVERSEGEOCODING", "requests", 20))
@@ -240,7 +240,7 @@ func TestClusterQuota(t *testing.T) {
 	if passed < 20 {
 		t.Errorf("%d passed, of a quota of 20", passed)
 	}
-	testpace.Within(t, "a quota that is raised on another server", time.Second, func() time.Duration {
+	testkit.Within(t, "a quota that is raised on another server", time.Second, func() time.Duration {
 		one.patch(t, user, acc, monthQuota("REVERSEGEOCODING", "requests", passed+5))
 		raised := time.Now()
 		for two.send(t, at).status != 200 {

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
 )
 
 // What is counted while the database is away arrives later, and the log says once that it waits. A server that is
@@ -30,7 +30,7 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 			s.raced = true
 			s.useDatabase(t, proxy.DSN)
 			s.run(t)
-			pace := testpace.Watch(t)
+			pace := testkit.Watch(t)
 			user := s.userToken(t, "away")
 			acc := s.create(t, user, nil)
 			token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)

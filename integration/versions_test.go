@@ -27,7 +27,7 @@ func TestDocumentsNameTheNewestVersion(t *testing.T) {
 	named := regexp.MustCompile(`(?:releases/download/v|caddy-maps_|mapsedge/caddy-maps:|MAPS_VERSION:-|git tag -s v)` +
 		`(\d+\.\d+\.\d+)`)
 	for _, path := range [][]string{
-		{"docs", "tutorial.md"}, {"docs", "installing.md"}, {"docs", "upgrading.md"}, {"compose.yaml"}, {"CONTRIBUTING.md"},
+		{"docs", "start", "tutorial.md"}, {"docs", "start", "installing.md"}, {"compose.yaml"}, {"CONTRIBUTING.md"},
 	} {
 		versions := named.FindAllStringSubmatch(read(path...), -1)
 		if len(versions) == 0 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // wrkCaddyfile has what it takes to get a token. The sites that are measured follow it, each at an address of its own,
@@ -57,7 +57,7 @@ func BenchmarkWrk(b *testing.B) {
 	answer := reverse + "?lat=39.1573&lon=-75.5197"
 	caddyfile := wrkCaddyfile
 	site := func(path, directives string) string {
-		address, release, err := testport.Reserve()
+		address, release, err := testkit.ReservePort()
 		if err != nil {
 			b.Fatal(err)
 		}

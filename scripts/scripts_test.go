@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -44,7 +44,7 @@ func run(t *testing.T, path, image string, ok bool, script string, args ...strin
 		t.Skip("the scripts are for a POSIX system")
 	}
 	called := filepath.Join(t.TempDir(), "calls")
-	testdata, err := filepath.Abs("../testdata")
+	testdata, err := filepath.Abs("../internal/testkit/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func run(t *testing.T, path, image string, ok bool, script string, args ...strin
 		"STANDIN_TESTDATA="+testdata,
 		"OSRM_PROFILE=car.lua")
 	for _, name := range []string{"MAPS_PORT", "OSRM_PORT", "VALHALLA_PORT"} {
-		address, release, err := testport.Reserve()
+		address, release, err := testkit.ReservePort()
 		if err != nil {
 			t.Fatal(err)
 		}

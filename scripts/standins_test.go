@@ -17,7 +17,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // standin does what the program of that name would do for a script, as far as the script can tell; for any other name
@@ -124,7 +124,7 @@ func answering(recorded string, asked func(*http.Request) (orb.LineString, error
 			tracepoints = append(tracepoints, t)
 		}
 		answer["tracepoints"] = tracepoints
-		answer["matchings"].([]any)[0].(map[string]any)["geometry"] = string(polyline.Append(nil, points, 1e6))
+		answer["matchings"].([]any)[0].(map[string]any)["geometry"] = string(geo.AppendPolyline(nil, points, 1e6))
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(answer)
 	})
@@ -137,7 +137,7 @@ func askedOSRM(r *http.Request) (points orb.LineString, err error) {
 		return nil, fmt.Errorf("the path is %s", r.URL.Path)
 	}
 	if encoded, ok := strings.CutPrefix(list, "polyline6("); ok {
-		return polyline.Decode([]byte(strings.TrimSuffix(encoded, ")")), 1e6)
+		return geo.DecodePolyline([]byte(strings.TrimSuffix(encoded, ")")), 1e6)
 	}
 	for pair := range strings.SplitSeq(list, ";") {
 		lon, lat, _ := strings.Cut(pair, ",")

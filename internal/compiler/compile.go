@@ -24,16 +24,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mapsedge/caddy-maps/internal/base/files"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/basemap"
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/newfile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -51,7 +51,7 @@ type Options struct {
 	// Output is the region file. A file that is there is replaced, at once and only by a whole one.
 	Output string
 	// Memory is how many bytes of anonymous memory the build may take, whatever the size of the extracts; 0 is
-	// memory.Default. It does not change what is built.
+	// compiler.DefaultMemory. It does not change what is built.
 	Memory int64
 	// Temp is the directory for temporary files; "" is that of the output. They take up to eleven times the extracts.
 	Temp string
@@ -87,11 +87,11 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 		return nil, errors.New("no extract given")
 	}
 	// What cannot be written is refused before anything is read: reading a country takes minutes.
-	if err := newfile.Check(opts.Output, opts.Inputs...); err != nil {
+	if err := files.CheckOutput(opts.Output, opts.Inputs...); err != nil {
 		return nil, err
 	}
-	opts.Memory = cmp.Or(opts.Memory, memory.Default())
-	defer memory.Limit(opts.Memory)()
+	opts.Memory = cmp.Or(opts.Memory, DefaultMemory())
+	defer LimitMemory(opts.Memory)()
 	beside, err := scratch.Open(filepath.Dir(opts.Output), filepath.Base(opts.Output), opts.Memory)
 	if err != nil {
 		return nil, fmt.Errorf("output: %s cannot be written: %w", opts.Output, err)
@@ -120,7 +120,7 @@ type part struct {
 	name      string
 	consumers []osm.Consumer
 	stages    int // of write, for the progress
-	write     func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error
+	write     func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *pipeline.Bar) error
 	count     func(*Counts)
 }
 
@@ -136,7 +136,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 	}
 	all := []part{{
 		name: "places", consumers: []osm.Consumer{found}, stages: 2,
-		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
+		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *pipeline.Bar) error {
 			covered := *e.Tiles
 			found.Tiles, found.Progress = &covered, bar
 			if err := places.Write(w, found, dir); err != nil {
@@ -151,7 +151,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 		},
 	}, {
 		name: "roads", consumers: []osm.Consumer{network}, stages: 3,
-		write: func(ctx context.Context, w *region.Writer, _ *osm.Extracts, bar *progress.Bar) error {
+		write: func(ctx context.Context, w *region.Writer, _ *osm.Extracts, bar *pipeline.Bar) error {
 			return network.Write(ctx, w, bar)
 		},
 		count: func(c *Counts) {
@@ -169,7 +169,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 	}
 	return append(all, part{
 		name: "map", consumers: []osm.Consumer{shore, drawn}, stages: 1,
-		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *progress.Bar) error {
+		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *pipeline.Bar) error {
 			return drawn.Write(ctx, w, e.Tiles, bar)
 		},
 		count: func(c *Counts) { c.TooLarge += drawn.Skipped() },
@@ -180,7 +180,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir) (*Report, error) {
 	report := &Report{}
 	began := time.Now()
-	bar := progress.New(o.Progress)
+	bar := pipeline.NewBar(o.Progress)
 	defer bar.Stop() // what still runs when ctx ends
 	parts, err := o.parts(temp)
 	if err != nil {
@@ -223,7 +223,7 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 
 // write writes all parts, side by side. When ctx ends, it returns at once; what still runs then touches no file that
 // stays.
-func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts, bar *progress.Bar) error {
+func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts, bar *pipeline.Bar) error {
 	var stages []int
 	for i := range parts {
 		stages = append(stages, parts[i].stages)

@@ -16,10 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 // village is a small extract: a road, a house and a shop.
@@ -43,10 +42,10 @@ func writeFile(t testing.TB, path, content string) string {
 
 // TestDelaware builds Delaware twice: the bytes are the same, and the file says what it was made of.
 func TestDelaware(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	dir := t.TempDir()
 	out, again := filepath.Join(dir, "delaware.region"), filepath.Join(dir, "again.region")
-	inputs := []string{testextract.Path(t, testextract.Delaware)}
+	inputs := []string{testkit.Extract(t, testkit.Delaware)}
 	report, err := Build(t.Context(), Options{Inputs: inputs, Output: out})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +67,7 @@ func TestDelaware(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.License != "ODbL-1.0" || info.Attribution != "© OpenStreetMap contributors" ||
-		!slices.Equal(info.Sources, []string{testextract.Delaware}) {
+		!slices.Equal(info.Sources, []string{testkit.Delaware}) {
 		t.Errorf("meta: %+v", info.Meta)
 	}
 	if want := time.Date(
@@ -234,8 +233,8 @@ func TestNothingLeftBehind(t *testing.T) {
 	}
 	for _, from := range []float64{0.25, 0.5, 0.75} {
 		t.Run(fmt.Sprintf("cancelled when %v is compiled", from), func(t *testing.T) {
-			testsize.Whole(t)
-			cancelled(t, testextract.Path(t, testextract.Delaware), "compile", from)
+			testkit.Whole(t)
+			cancelled(t, testkit.Extract(t, testkit.Delaware), "compile", from)
 		})
 	}
 	t.Run("broken extract", func(t *testing.T) {
@@ -366,7 +365,7 @@ func TestNoMap(t *testing.T) {
 		for _, s := range info.Sections {
 			sections[i][s.Name] = s.Bytes
 		}
-		if m, err := maptile.Open(f); err != nil || (m == nil) != noMap {
+		if m, err := tiles.Open(f); err != nil || (m == nil) != noMap {
 			t.Errorf("without map %v: %v, %v", noMap, m != nil, err)
 		}
 	}
@@ -381,7 +380,7 @@ func TestNoMap(t *testing.T) {
 }
 
 func BenchmarkBuildDelaware(b *testing.B) {
-	in, out := testextract.Path(b, testextract.Delaware), filepath.Join(b.TempDir(), "delaware.region")
+	in, out := testkit.Extract(b, testkit.Delaware), filepath.Join(b.TempDir(), "delaware.region")
 	b.ReportAllocs()
 	for b.Loop() {
 		report, err := Build(b.Context(), Options{Inputs: []string{in}, Output: out})

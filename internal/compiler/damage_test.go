@@ -16,14 +16,13 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -32,7 +31,7 @@ import (
 // serve it; here it has to come out, as an answer or as an error, after bounded work, and nothing may crash.
 // MAPS_TEST_DAMAGE is the number of rounds.
 func TestEnginesOnDamage(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	rounds := 9
 	if text := os.Getenv("MAPS_TEST_DAMAGE"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -42,7 +41,7 @@ func TestEnginesOnDamage(t *testing.T) {
 		rounds = n
 	}
 	path := filepath.Join(t.TempDir(), "delaware.region")
-	inputs := []string{testextract.Path(t, testextract.Delaware)}
+	inputs := []string{testkit.Extract(t, testkit.Delaware)}
 	if _, err := Build(t.Context(), Options{Inputs: inputs, Output: path}); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +66,7 @@ func TestEnginesOnDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	matcher := matching.New(graph, matching.Options{})
-	chart, err := maptile.Open(f)
+	chart, err := tiles.Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +152,7 @@ func TestEnginesOnDamage(t *testing.T) {
 
 // askSomething asks one of the engines for something within Delaware.
 func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, matcher *matching.Local,
-	chart *maptile.Map) error {
+	chart *tiles.Map) error {
 	lat, lon := 38.5+rng.Float64()*1.3, -75.75+rng.Float64()*0.6
 	if towns := [][2]float64{{39.7459, -75.5466}, {39.1573, -75.5243}, {38.7180, -75.0850}}; rng.IntN(2) == 0 {
 		town := towns[rng.IntN(len(towns))]
@@ -161,9 +160,9 @@ func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, 
 	}
 	switch rng.IntN(3) {
 	case 0:
-		z := uint8(rng.IntN(maptile.MaxZoom + 1))
-		at := mercator.Project(orb.Point{lon, lat})
-		_, err := chart.Tile(nil, z, uint32(at.X>>(mercator.Bits-z)), uint32(at.Y>>(mercator.Bits-z)))
+		z := uint8(rng.IntN(tiles.MaxZoom + 1))
+		at := geo.Project(orb.Point{lon, lat})
+		_, err := chart.Tile(nil, z, uint32(at.X>>(geo.WorldBits-z)), uint32(at.Y>>(geo.WorldBits-z)))
 		return err
 	case 1:
 		req := geocoding.Request{Point: orb.Point{lon, lat}, Size: 1 + rng.IntN(5)}

@@ -5,10 +5,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // location is where a point is, as far as polygons, borders and the nearest settlements tell. Texts are parts of the
@@ -68,7 +67,7 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 // cityDistance is how far, in metres, the settlement may be that stands for the city: not far where no polygon tells
 // the state and there may be another one.
 func (a *location) cityDistance() float64 {
-	if a.state.feature != 0 || len(tagging.LevelsOf(a.country.Alpha2).State) == 0 {
+	if a.state.feature != 0 || len(placefile.LevelsOf(a.country.Alpha2).State) == 0 {
 		return placefile.MaxCityDistance
 	}
 	return placefile.MaxCityDistanceUnproven

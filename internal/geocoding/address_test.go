@@ -9,13 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestAddress(t *testing.T) {
@@ -107,7 +104,7 @@ func TestOwnAddressFirst(t *testing.T) {
 // TestFallback asks where no feature is near.
 func TestFallback(t *testing.T) {
 	w := county()
-	w.Features = slices.DeleteFunc(w.Features, func(f objectstest.Feature) bool { return f.ID == 30 })
+	w.Features = slices.DeleteFunc(w.Features, func(f placestest.Feature) bool { return f.ID == 30 })
 	x := geocodingtest.Build(t, w.Cover())
 	for name, c := range map[string]struct {
 		at   orb.Point
@@ -219,7 +216,7 @@ func TestDisplayNameWithoutRepeats(t *testing.T) {
 // TestEqualsBruteForceContainment compares city, state and country at random points with the polygons that contain
 // them, by looking at each.
 func TestEqualsBruteForceContainment(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	rng := rand.New(rand.NewPCG(7, 7))
 	var andorran []orb.Point
 	for range 400 {
@@ -231,8 +228,8 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 		state  string // admin_level
 		cities []string
 	}{
-		{testextract.Delaware, delawarePoints(900), "4", []string{"8", "7"}},
-		{testextract.Andorra, andorran, "none", []string{"7"}},
+		{testkit.Delaware, delawarePoints(900), "4", []string{"8", "7"}},
+		{testkit.Andorra, andorran, "none", []string{"7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := placestest.Read(t, c.name)
@@ -247,7 +244,7 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 				}
 				var inStates, inCities []string
 				for _, f := range areas {
-					if level := f.Tags.Get("admin_level"); bruteforce.Contains(f.Geometry, p) {
+					if level := f.Tags.Get("admin_level"); geocodingtest.Contains(f.Geometry, p) {
 						if level == c.state {
 							inStates = append(inStates, f.Tags.Get("name"))
 						} else if slices.Contains(c.cities, level) {
@@ -274,8 +271,8 @@ func TestEqualsBruteForceContainment(t *testing.T) {
 	}
 }
 
-func administrative(d *placestest.World) []objectstest.Feature {
-	var areas []objectstest.Feature
+func administrative(d *placestest.World) []placestest.Feature {
+	var areas []placestest.Feature
 	for _, f := range d.Features {
 		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" {
 			areas = append(areas, f)
@@ -289,7 +286,7 @@ func ownCities(d *placestest.World) map[string]bool {
 	own := map[string]bool{}
 	for _, f := range d.Features {
 		if f.Tags.Get("addr:city") != "" {
-			own[bruteforce.ID(f.Kind, f.ID)] = true
+			own[geocodingtest.ID(f.Kind, f.ID)] = true
 		}
 	}
 	return own
@@ -297,15 +294,15 @@ func ownCities(d *placestest.World) map[string]bool {
 
 // TestPlacesAtTheirOwnPosition asks for every named point of interest where it stands.
 func TestPlacesAtTheirOwnPosition(t *testing.T) {
-	names := []string{testextract.Andorra, testextract.Delaware}
-	if testsize.Little() {
+	names := []string{testkit.Andorra, testkit.Delaware}
+	if testkit.Little() {
 		names = names[:1]
 	}
 	for _, name := range names {
 		d := placestest.Read(t, name)
 		x := geocodingtest.Build(t, d)
 		n := 0
-		for _, f := range bruteforce.Features(d.AllFeatures, d.AllInterpolations) {
+		for _, f := range geocodingtest.Features(d.AllFeatures, d.AllInterpolations) {
 			p, ok := f.Geometry.(orb.Point)
 			if !ok || !strings.HasPrefix(f.ID, "node:") { // an interpolated house has the id of its way
 				continue
@@ -324,8 +321,8 @@ func TestPlacesAtTheirOwnPosition(t *testing.T) {
 
 // isNode tells whether an id is that of a node less than a centimetre from a position.
 func isNode(d *placestest.World, id string, p orb.Point) bool {
-	return slices.ContainsFunc(d.Features, func(f objectstest.Feature) bool {
+	return slices.ContainsFunc(d.Features, func(f placestest.Feature) bool {
 		at, ok := f.Geometry.(orb.Point)
-		return ok && bruteforce.ID(f.Kind, f.ID) == id && bruteforce.Haversine(at, p) < 0.01
+		return ok && geocodingtest.ID(f.Kind, f.ID) == id && geocodingtest.Haversine(at, p) < 0.01
 	})
 }

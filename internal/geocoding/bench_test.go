@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func BenchmarkReverse(b *testing.B) {
-	x := geocodingtest.Build(b, placestest.Read(b, testextract.Delaware))
+	x := geocodingtest.Build(b, placestest.Read(b, testkit.Delaware))
 	points := delawarePoints(10_000)
 	for _, c := range []struct {
 		name       string

@@ -6,12 +6,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // compareWithBruteForce asks for positions and compares every answer with that of the search over everything, with each
@@ -24,7 +22,7 @@ func compareWithBruteForce(
 	terms []string,
 ) {
 	t.Helper()
-	features := bruteforce.Features(d.AllFeatures, d.AllInterpolations)
+	features := geocodingtest.Features(d.AllFeatures, d.AllInterpolations)
 	const reach = 1000.0
 	for i, p := range points {
 		term := terms[i%len(terms)]
@@ -36,32 +34,32 @@ func compareWithBruteForce(
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := bruteforce.Search(features, p, term, reach)
+		want := geocodingtest.Search(features, p, term, reach)
 		if len(want) == 0 && term == "" {
 			continue // the fallback has tests of its own
 		}
-		var got []bruteforce.Hit
+		var got []geocodingtest.Hit
 		for _, place := range result.Places {
-			got = append(got, bruteforce.Hit{ID: place.ID, Distance: place.Distance})
+			got = append(got, geocodingtest.Hit{ID: place.ID, Distance: place.Distance})
 		}
-		if problem := bruteforce.Equal(got, want, req.Size); problem != "" {
+		if problem := geocodingtest.Equal(got, want, req.Size); problem != "" {
 			t.Errorf("%v %q: %s", p, term, problem)
 		}
 	}
 }
 
 func TestDelawareEqualsBruteForce(t *testing.T) {
-	d := placestest.Read(t, testextract.Delaware)
-	compareWithBruteForce(t, geocodingtest.Build(t, d), d, delawarePoints(testsize.Some(1200)),
+	d := placestest.Read(t, testkit.Delaware)
+	compareWithBruteForce(t, geocodingtest.Build(t, d), d, delawarePoints(testkit.Some(1200)),
 		[]string{"", "", "", "restaurant", "school", "highway", "building", "boundary", "place", "house"})
 }
 
 func TestAndorraEqualsBruteForce(t *testing.T) {
-	testsize.Whole(t)
-	d := placestest.Read(t, testextract.Andorra)
+	testkit.Whole(t)
+	d := placestest.Read(t, testkit.Andorra)
 	rng := rand.New(rand.NewPCG(1, 42))
 	var points []orb.Point
-	for range testsize.Some(600) {
+	for range testkit.Some(600) {
 		points = append(points, orb.Point{1.41 + rng.Float64()*0.37, 42.43 + rng.Float64()*0.22})
 	}
 	compareWithBruteForce(t, geocodingtest.Build(t, d), d, points, []string{"", "", "hotel", "Peak", "highway", "place",
@@ -70,10 +68,10 @@ func TestAndorraEqualsBruteForce(t *testing.T) {
 
 // TestNearFeaturesEqualsBruteForce asks at and around vertices, where answers are close to one another.
 func TestNearFeaturesEqualsBruteForce(t *testing.T) {
-	d := placestest.Read(t, testextract.Delaware)
+	d := placestest.Read(t, testkit.Delaware)
 	rng := rand.New(rand.NewPCG(3, 5))
 	var points []orb.Point
-	for range testsize.Some(900) {
+	for range testkit.Some(900) {
 		b := d.Features[rng.IntN(len(d.Features))].Geometry.Bound()
 		points = append(points, orb.Point{b.Min[0] + (rng.Float64()-0.5)*1e-3, b.Max[1] + (rng.Float64()-0.5)*1e-3})
 	}

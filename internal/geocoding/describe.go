@@ -7,7 +7,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // describe turns hits into places. All their text is one string, cut into parts.
@@ -149,10 +148,10 @@ func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpa
 func (x *Index) presented(kinds uint64, categories []string) (key, value []byte) {
 	n := placefile.KindBytes
 	if len(categories) > 0 {
-		n *= tagging.MaxKinds
+		n *= placefile.MaxKinds
 	}
 	r := placefile.Reader{Data: slice(&x.kinds, int(kinds), n)}
-	for i := range min(r.Uint(), tagging.MaxKinds) {
+	for i := range min(r.Uint(), placefile.MaxKinds) {
 		k, v := r.String(&x.text), r.String(&x.text)
 		if i == 0 {
 			key, value = k, v
@@ -161,7 +160,7 @@ func (x *Index) presented(kinds uint64, categories []string) (key, value []byte)
 			break
 		}
 		for _, c := range categories {
-			if c = tagging.Normalize(c); c != "" && (isWord(k, c) || isWord(v, c)) {
+			if c = placefile.Normalize(c); c != "" && (isWord(k, c) || isWord(v, c)) {
 				return k, v
 			}
 		}
@@ -171,5 +170,5 @@ func (x *Index) presented(kinds uint64, categories []string) (key, value []byte)
 
 // isWord tells whether a key or value is a term in its normal form.
 func isWord(s []byte, term string) bool {
-	return string(s) == term || tagging.Normalize(string(s)) == term
+	return string(s) == term || placefile.Normalize(string(s)) == term
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // moved is a position some degrees further east, around the Earth.
@@ -75,7 +74,7 @@ func TestSameWorldEverywhere(t *testing.T) {
 	for i, at := range []orb.Point{{-13.9, 0.2}, {-10.1, 3}, {0.3, -4}, {39.2, 5.1}, {151, 1}} { // along the road
 		p := placestest.At(at[0], at[1])
 		county.Node(int64(100+i), p, "addr:housenumber=7, amenity=cafe, name=Bean")
-		county.Add(mapdata.KindWay, int64(200+i), orb.Polygon{placestest.Square(at[0]+0.4, at[1], 0.1)},
+		county.Add(region.KindWay, int64(200+i), orb.Polygon{placestest.Square(at[0]+0.4, at[1], 0.1)},
 			"addr:housenumber=8, addr:street=Elm Street, building=yes")
 	}
 	ask := func(x *geocodingtest.Index, degrees float64, east, north float64, categories ...string) []geocoding.Place {

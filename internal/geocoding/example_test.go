@@ -8,12 +8,12 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testvillage"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // A region file is opened once and asked as often as one likes.
 func Example() {
-	path, remove := testvillage.Build()
+	path, remove := testregion.Village()
 	defer remove()
 	file, err := region.Open(path)
 	if err != nil {

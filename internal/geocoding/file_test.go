@@ -16,16 +16,14 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestSameDataSameBytes(t *testing.T) {
@@ -33,7 +31,7 @@ func TestSameDataSameBytes(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		d := placestest.Read(t, testextract.Andorra)
+		d := placestest.Read(t, testkit.Andorra)
 		geocodingtest.Write(t, path, d)
 		var err error
 		if files[i], err = os.ReadFile(path); err != nil {
@@ -95,7 +93,7 @@ func TestAnswersOutliveTheFile(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	d := placestest.Read(t, testextract.Andorra)
+	d := placestest.Read(t, testkit.Andorra)
 	x := geocodingtest.Build(t, d)
 	points := []orb.Point{{1.52, 42.507}, {1.58, 42.55}, {1.73, 42.54}, {1.45, 42.46}}
 	var want [][]geocoding.Place
@@ -184,7 +182,7 @@ func TestForeignSections(t *testing.T) {
 // FuzzReverse asks for anything. Every position of the Earth has an answer, within what was asked for.
 func FuzzReverse(f *testing.F) {
 	w := county()
-	w.Interpolations = []objectstest.Interpolation{{Tags: placestest.Tags("addr:street=Elm Street"),
+	w.Interpolations = []placestest.Interpolation{{Tags: placestest.Tags("addr:street=Elm Street"),
 		Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(-3, 3, 3, 3), Numbers: []int32{1, 99}, Step: 1}}}
 	x := geocodingtest.Build(f, w.Cover())
 	f.Add(placestest.Kansas[0], placestest.Kansas[1], 5, 1000.0, "")
@@ -225,7 +223,7 @@ func FuzzReverse(f *testing.F) {
 // TestIntoReusesMemory asks several times with one result: each answer is what it would be in memory of its own, and
 // nothing is allocated.
 func TestIntoReusesMemory(t *testing.T) {
-	x := geocodingtest.Build(t, placestest.Read(t, testextract.Delaware))
+	x := geocodingtest.Build(t, placestest.Read(t, testkit.Delaware))
 	points := delawarePoints(300)
 	var into geocoding.Result
 	for i, p := range points {
@@ -252,7 +250,7 @@ func TestIntoReusesMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if allocs > 0 && !testpace.RaceDetector { // which lets pools forget
+	if allocs > 0 && !testkit.RaceDetector { // which lets pools forget
 		t.Errorf("%g allocations", allocs)
 	}
 }

@@ -15,15 +15,14 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // placeSections are the sections of a region, to be changed.
@@ -33,7 +32,7 @@ type placeSections struct {
 	trees                                            []placefile.Tree
 	terms                                            []placefile.Term
 	leaves                                           []placefile.Leaf
-	levels                                           []boxtree.Box
+	levels                                           []geo.Box
 	settlements                                      []placefile.Settlement
 	places                                           []placefile.Place
 	runs                                             []placefile.Run
@@ -56,7 +55,7 @@ func readSections(t testing.TB, w *placestest.World) *placeSections {
 		terms:     section[placefile.Term](t, f, placefile.SectionTerms),
 		leaves: section[placefile.Leaf](t, f,
 			placefile.SectionLeaves),
-		levels: section[boxtree.Box](
+		levels: section[geo.Box](
 			t,
 			f,
 			placefile.SectionLevels,
@@ -182,7 +181,7 @@ func (s *placeSections) clone() *placeSections {
 }
 
 // everywhere is a box that holds all positions.
-var everywhere = boxtree.Box{MinX: -geometry.HalfTurn, MinY: -geometry.HalfTurn / 2, MaxX: geometry.HalfTurn,
+var everywhere = geo.Box{MinX: -geometry.HalfTurn, MinY: -geometry.HalfTurn / 2, MaxX: geometry.HalfTurn,
 	MaxY: geometry.HalfTurn / 2}
 
 // farEast and farNorth are how far everything reaches, shifted by 16 bits.
@@ -210,7 +209,7 @@ func areaRecord(geometry ...byte) []byte {
 
 // parts is the beginning of a geometry of many parts, with a box of each that holds everything.
 func parts(n uint32, run uint32) []byte {
-	levels := boxtree.New(n)
+	levels := geo.NewTree(n)
 	data := binary.LittleEndian.AppendUint32([]byte{1 << 2, 16}, n)
 	box := []byte{0, 0, 0, 0, farEast & 0xff, farEast >> 8, farNorth & 0xff, farNorth >> 8}
 	data = append(data, bytes.Repeat(binary.LittleEndian.AppendUint32(slices.Clone(box), run), int(n))...)
@@ -228,11 +227,11 @@ func TestHostileRegion(t *testing.T) {
 			tree := placefile.Tree{Count: many, Leaves: uint32(len(s.leaves)), Levels: uint32(len(s.levels)),
 				Items: uint64(len(s.items))}
 			s.items = append(s.items, make([]byte, placefile.Fanout)...)
-			boxes := slices.Repeat([]boxtree.Box{everywhere}, int(tree.LeafCount()))
+			boxes := slices.Repeat([]geo.Box{everywhere}, int(tree.LeafCount()))
 			for _, b := range boxes {
 				s.leaves = append(s.leaves, placefile.Leaf{Box: b})
 			}
-			s.levels = boxtree.AppendLevels(s.levels, boxes)
+			s.levels = geo.AppendTreeLevels(s.levels, boxes)
 			for i := range s.trees {
 				s.trees[i] = tree
 			}
@@ -273,7 +272,7 @@ func TestHostileRegion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.HasSuffix(name, " near") { // a hundred times as much as the others
-				testsize.Whole(t)
+				testkit.Whole(t)
 			}
 			w := county()
 			w.Tiles = hostileTiles()
@@ -291,7 +290,7 @@ func TestHostileRegion(t *testing.T) {
 						var r *geocoding.Result
 						var err error
 						before := taken()
-						testpace.Work(t, fmt.Sprintf("%+v", req), 2*time.Second, func() {
+						testkit.Work(t, fmt.Sprintf("%+v", req), 2*time.Second, func() {
 							r, err = x.Reverse(t.Context(), &req)
 						})
 						memory := taken() - before
@@ -318,7 +317,7 @@ func TestHostileRegion(t *testing.T) {
 
 // boxesOver is how many boxes there are over n parts.
 func boxesOver(n uint32) int {
-	levels := boxtree.New(n)
+	levels := geo.NewTree(n)
 	return levels.Boxes()
 }
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -27,7 +27,7 @@ type Index struct {
 	items       region.View[byte]
 	settlements region.View[placefile.Settlement]
 	places      region.View[placefile.Place]
-	levels      region.View[boxtree.Box]
+	levels      region.View[geo.Box]
 	runs        region.View[placefile.Run]
 	contexts    placefile.Text
 
@@ -72,7 +72,7 @@ type feature struct {
 	placefile.Head
 	at   int    // of its record
 	data []byte // of the record, as much as most have
-	box  boxtree.Box
+	box  geo.Box
 }
 
 // recordBytes is more than most records take.

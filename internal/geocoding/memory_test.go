@@ -12,12 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // memoryEnv names the region that the child process of TestOpeningAndMemory opens.
@@ -31,7 +30,7 @@ func TestOpeningAndMemory(t *testing.T) {
 		lookUpMany(t, path)
 		return
 	}
-	x := geocodingtest.Build(t, placestest.Read(t, testextract.Delaware))
+	x := geocodingtest.Build(t, placestest.Read(t, testkit.Delaware))
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOpeningAndMemory$", "-test.v")
 	cmd.Env = append(os.Environ(), memoryEnv+"="+x.File.Path())
 	out, err := cmd.CombinedOutput()
@@ -56,7 +55,7 @@ func TestOpeningAndMemory(t *testing.T) {
 	if opening == 0 || opening > 50*time.Millisecond {
 		t.Errorf("opening took %v, want at most 50 ms", opening)
 	}
-	if kilobytes == 0 || kilobytes > 64<<10 && !testpace.RaceDetector { // the race detector has shadow memory
+	if kilobytes == 0 || kilobytes > 64<<10 && !testkit.RaceDetector { // the race detector has shadow memory
 		t.Errorf("%d kB are resident, want less than 64 MB", kilobytes)
 	}
 }

@@ -9,13 +9,11 @@ import (
 	"github.com/paulmach/orb"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // TestRandomWorldsEqualBruteForce compares whole searches on random features, near and far, at any latitude.
@@ -27,10 +25,10 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 		for i := range rapid.IntRange(1, 25).Draw(rt, "features") {
 			g := placestest.RandomGeometry(rt, fmt.Sprint("feature", i), placestest.Near(rt, fmt.Sprint("middle", i), middle,
 				spread), spread/8)
-			kind := rapid.SampledFrom([]mapdata.Kind{mapdata.KindWay, mapdata.KindRelation}).Draw(rt, "kind")
+			kind := rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt, "kind")
 			if i > 0 && rapid.IntRange(0, 4).Draw(rt, "copy") == 0 { // as far away, and as large
 				earlier := w.Features[rapid.IntRange(0, i-1).Draw(rt, "of")]
-				g, kind = earlier.Geometry, rapid.SampledFrom([]mapdata.Kind{mapdata.KindWay, mapdata.KindRelation}).Draw(rt,
+				g, kind = earlier.Geometry, rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt,
 					"copy's kind")
 			}
 			id := int64(i)
@@ -50,7 +48,7 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 		w.Tiles = slices.Compact(tiles)
 		x := geocodingtest.Build(t, &w)
 		defer x.File.Release()
-		features := bruteforce.Features(w.AllFeatures, w.AllInterpolations)
+		features := geocodingtest.Features(w.AllFeatures, w.AllInterpolations)
 		for i := range 5 {
 			p := placestest.Near(rt, fmt.Sprint("from", i), middle, spread*1.2)
 			reach := rapid.SampledFrom([]float64{100, 1000, 20_000}).Draw(rt, "reach")
@@ -64,18 +62,18 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 			if !x.File.Covers(p) {
 				continue
 			}
-			want := bruteforce.Search(features, p, term, reach)
-			var hits []bruteforce.Hit
+			want := geocodingtest.Search(features, p, term, reach)
+			var hits []geocodingtest.Hit
 			for _, got := range r.Places {
-				hits = append(hits, bruteforce.Hit{ID: got.ID, Distance: got.Distance})
-				if d := bruteforce.Haversine(p, got.Location); math.Abs(d-got.Distance) > 0.0051 {
+				hits = append(hits, geocodingtest.Hit{ID: got.ID, Distance: got.Distance})
+				if d := geocodingtest.Haversine(p, got.Location); math.Abs(d-got.Distance) > 0.0051 {
 					rt.Errorf("%v: %g m to its location, which is at %.4f m", p, got.Distance, d)
 				}
 			}
 			if len(want) == 0 && term == "" {
 				continue // the fallback has tests of its own
 			}
-			if problem := bruteforce.Equal(hits, want, size); problem != "" {
+			if problem := geocodingtest.Equal(hits, want, size); problem != "" {
 				rt.Errorf("%v %q: %s", p, term, problem)
 			}
 		}

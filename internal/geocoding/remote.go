@@ -8,17 +8,16 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Found is an object that another geocoder found. It becomes a Place by the rules that places of a region follow.
 type Found struct {
-	Kind mapdata.Kind
+	Kind region.Kind
 	ID   int64  // of OpenStreetMap
 	Name string // empty where it has none; its house number and street stand for it then
 
@@ -38,7 +37,7 @@ type Found struct {
 // the request asks for, and is near enough; nearest first.
 func (req *Request) Answer(found []Found) *Result {
 	farthest := farthestOf(req.MaxDistance)
-	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return tagging.Normalize(c) != "" })
+	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return placefile.Normalize(c) != "" })
 	return req.remoteResult(found, min(max(req.Size, MinSize), MaxSize), func(f *remote) bool {
 		return f.centimetres <= farthest && (asked && f.matches(req.Categories) || !asked && f.general())
 	})
@@ -70,11 +69,11 @@ func (req *Request) Astray(bound orb.Bound, asked float64) bool {
 	switch {
 	case p[0] >= bound.Left() && p[0] <= bound.Right():
 		lon = p[0]
-	case math.Abs(sphere.LongitudeDegrees(p[0]-bound.Right())) < math.Abs(sphere.LongitudeDegrees(p[0]-bound.Left())):
+	case math.Abs(geo.LongitudeDegrees(p[0]-bound.Right())) < math.Abs(geo.LongitudeDegrees(p[0]-bound.Left())):
 		lon = bound.Right()
 	}
 	for _, lat := range [...]float64{min(max(p[1], bound.Bottom()), bound.Top()), bound.Bottom(), bound.Top()} {
-		if sphere.Distance(p[1], p[0], lat, lon) <= asked+beyond {
+		if geo.Distance(p[1], p[0], lat, lon) <= asked+beyond {
 			return false
 		}
 	}
@@ -93,8 +92,8 @@ func (f *Found) title() string {
 type remote struct {
 	*Found
 	measure
-	kinds []tagging.Kind
-	kind  tagging.Kind // that it is presented as
+	kinds []placefile.Kind
+	kind  placefile.Kind // that it is presented as
 }
 
 // remoteResult is the answer of the objects that are to be kept, at most some.
@@ -111,8 +110,8 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 		if f.measure, known = measureFrom(&o, f.Geometry); !known || f.title() == "" || f.Category == "" {
 			continue
 		}
-		f.kinds = tagging.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
-		f.kinds = tagging.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, tagging.MainKeys)
+		f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
+		f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
 		if len(f.kinds) == 0 {
 			continue
 		}
@@ -141,7 +140,7 @@ func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
 func (f *remote) matches(categories []string) bool {
 	for _, k := range f.kinds {
 		for _, c := range categories {
-			if c = tagging.Normalize(c); c != "" && (tagging.Normalize(k.Key) == c || tagging.Normalize(k.Value) == c) {
+			if c = placefile.Normalize(c); c != "" && (placefile.Normalize(k.Key) == c || placefile.Normalize(k.Value) == c) {
 				f.kind = k
 				return true
 			}
@@ -156,7 +155,7 @@ func (f *remote) general() bool {
 	if f.Name == "" || !f.isArea() {
 		return true
 	}
-	return !slices.ContainsFunc(f.kinds, func(k tagging.Kind) bool {
+	return !slices.ContainsFunc(f.kinds, func(k placefile.Kind) bool {
 		return k.Key == "boundary" || k.Key == "place" &&
 			k.Value != "house"
 	})
@@ -168,7 +167,7 @@ func (f *remote) isArea() bool {
 	case orb.LineString, orb.MultiLineString:
 		return false
 	case orb.Point:
-		return f.Kind != mapdata.KindNode
+		return f.Kind != region.KindNode
 	}
 	return true
 }
@@ -208,7 +207,7 @@ func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 		p.Location = o.Location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != mapdata.KindNode && f.kind.Key == "highway" && tagging.RoadKindOf(f.kind.Value) != tagging.NoStreet {
+	if f.Kind != region.KindNode && f.kind.Key == "highway" && placefile.RoadKindOf(f.kind.Value) != placefile.NoStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer

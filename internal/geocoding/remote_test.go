@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func cafe(id int64, geometry orb.Geometry) geocoding.Found {
-	return geocoding.Found{Kind: mapdata.KindNode, ID: id, Name: "Bean", Category: "amenity", Type: "cafe",
+	return geocoding.Found{Kind: region.KindNode, ID: id, Name: "Bean", Category: "amenity", Type: "cafe",
 		Geometry: geometry, Address: geocoding.Address{
 			HouseNumber: "5", Street: "Elm Street", Suburb: "North", City: "Salina", State: "Kansas", Postcode: "67401",
 			Country: "United States", CountryCode: "us"}}
@@ -37,10 +37,10 @@ func TestRemoteAnswerIsTheSame(t *testing.T) {
 	park.Street, park.Postcode = "Elm Street", "67401"
 	req := geocoding.Request{Point: placestest.Kansas, Size: 5, MaxDistance: 1000}
 	got := req.Answer([]geocoding.Found{
-		{Kind: mapdata.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential",
+		{Kind: region.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential",
 			Geometry: placestest.Line(-5, 1, 5, 1), Address: in},
 		cafe(42, placestest.At(0, 1)),
-		{Kind: mapdata.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park",
+		{Kind: region.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park",
 			Geometry: orb.Polygon{placestest.Square(0, 0, 0.5)}, Address: park},
 	})
 	if diff := cmp.Diff(want, got.Places, placestest.Approximate); diff != "" {
@@ -50,14 +50,14 @@ func TestRemoteAnswerIsTheSame(t *testing.T) {
 
 func TestRemoteAnswer(t *testing.T) {
 	way := func(category, kind string, g orb.Geometry) geocoding.Found {
-		return geocoding.Found{Kind: mapdata.KindWay, ID: 1, Name: "Elm", Category: category, Type: kind, Geometry: g}
+		return geocoding.Found{Kind: region.KindWay, ID: 1, Name: "Elm", Category: category, Type: kind, Geometry: g}
 	}
 	area := orb.Polygon{placestest.Square(0, 0, 1)}
 	park := way("leisure", "park", area)
 	park.Tags = map[string]string{"building": "yes", "wikidata": "cafe", "historic": "castle;Keep"}
 	protected := way("leisure", "park", area)
 	protected.Tags = map[string]string{"boundary": "protected_area"}
-	house := geocoding.Found{Kind: mapdata.KindWay, ID: 1, Category: "place", Type: "house", Geometry: placestest.Kansas,
+	house := geocoding.Found{Kind: region.KindWay, ID: 1, Category: "place", Type: "house", Geometry: placestest.Kansas,
 		Address: geocoding.Address{HouseNumber: "12", Street: "Moor"}}
 	named := house
 	named.Name = "Elm"
@@ -116,7 +116,7 @@ func TestRemoteAnswer(t *testing.T) {
 func TestRemoteAnswerOrder(t *testing.T) {
 	park := func(id int64, size float64) geocoding.Found {
 		f := cafe(id, orb.Polygon{placestest.Square(0, 0, size)})
-		f.Kind = mapdata.KindRelation
+		f.Kind = region.KindRelation
 		return f
 	}
 	found := []geocoding.Found{cafe(9, placestest.At(0, 2)), park(3, 2), cafe(1, placestest.At(0, 3)), park(2, 1), cafe(8,
@@ -139,7 +139,7 @@ func TestRemoteAnswerOrder(t *testing.T) {
 
 func TestRemoteFallback(t *testing.T) {
 	unit := func(id int64, category, kind, name string, g orb.Geometry) geocoding.Found {
-		return geocoding.Found{Kind: mapdata.KindRelation, ID: id, Name: name, Category: category, Type: kind, Geometry: g,
+		return geocoding.Found{Kind: region.KindRelation, ID: id, Name: name, Category: category, Type: kind, Geometry: g,
 			Address: geocoding.Address{Suburb: "North", City: "Salina", State: "Kansas", Country: "United States",
 				CountryCode: "us"}}
 	}

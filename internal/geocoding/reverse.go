@@ -8,7 +8,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -71,7 +70,7 @@ func farthestOf(m float64) float64 {
 func (s *search) searchCategories(categories []string) (asked bool) {
 	var trees []uint32
 	for _, c := range categories {
-		c = tagging.Normalize(c)
+		c = placefile.Normalize(c)
 		if c == "" {
 			continue
 		}

@@ -3,7 +3,7 @@ package geocoding
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
@@ -28,8 +28,8 @@ func (s *search) seek(metres float64, in *placefile.Jurisdiction, sameCity bool)
 // among looks at up to Fanout settlements.
 func (s *search) among(items []*placefile.Settlement) {
 	s.o.Spend(len(items))
-	var boxes [boxtree.Fanout]boxtree.Box
-	var near [boxtree.Fanout]geometry.Near
+	var boxes [geo.TreeFanout]geo.Box
+	var near [geo.TreeFanout]geometry.Near
 	for i := range items {
 		boxes[i] = items[i].Box
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // textBuffer collects the text of an answer.
@@ -61,7 +61,7 @@ func (t *textBuffer) addString(s string) span {
 	return t.since(from)
 }
 
-var kindNames = [...]string{mapdata.KindNode: "node:", mapdata.KindWay: "way:", mapdata.KindRelation: "relation:"}
+var kindNames = [...]string{region.KindNode: "node:", region.KindWay: "way:", region.KindRelation: "relation:"}
 
 func (t *textBuffer) id(ref uint64) span {
 	from := len(t.bytes)

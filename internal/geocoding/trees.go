@@ -3,7 +3,7 @@ package geocoding
 import (
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
@@ -12,7 +12,7 @@ import (
 // levels above are those of boxes over them.
 type openTree struct {
 	placefile.Tree
-	layout boxtree.Tree // over the leaves
+	layout geo.Tree // over the leaves
 	number uint32
 }
 
@@ -22,11 +22,11 @@ func (x *Index) tree(number uint32) (t openTree, ok bool) {
 	if tree.Count == 0 {
 		return t, false
 	}
-	return openTree{*tree, boxtree.New(tree.LeafCount()), number}, true
+	return openTree{*tree, geo.NewTree(tree.LeafCount()), number}, true
 }
 
 // boxes returns those of nodes of a level.
-func (x *Index) boxes(t *openTree, level int, from, to uint32, buffer *[boxtree.Fanout]boxtree.Box) []boxtree.Box {
+func (x *Index) boxes(t *openTree, level int, from, to uint32, buffer *[geo.TreeFanout]geo.Box) []geo.Box {
 	if level > 1 {
 		first := int(t.Levels) + int(t.layout.First[level-1])
 		return x.levels.Range(first+int(from), first+int(to))
@@ -53,8 +53,8 @@ func (s *search) search(number uint32) {
 // descend looks below the nodes from, … of a level, the nearest first.
 func (s *search) descend(t *openTree, level int, from, to uint32) {
 	s.o.Spend(int(to - from))
-	var boxes [boxtree.Fanout]boxtree.Box
-	var near [boxtree.Fanout]geometry.Near
+	var boxes [geo.TreeFanout]geo.Box
+	var near [geo.TreeFanout]geometry.Near
 	n := s.o.Nearest(&near, s.x.boxes(t, level, from, to, &boxes), s.limit)
 	for i := range near[:n] {
 		if near[i].Haversine > s.limit {
@@ -84,7 +84,7 @@ func (s *search) leaf(t *openTree, leaf uint32) {
 	}
 	s.o.Spend(n)
 	var items [placefile.Fanout]uint32
-	var boxes [boxtree.Fanout]boxtree.Box
+	var boxes [geo.TreeFanout]geo.Box
 	if t.number == placefile.TreeGeneral {
 		block := s.x.blocks.At(int(leaf))
 		for i := range boxes[:n] {
@@ -96,7 +96,7 @@ func (s *search) leaf(t *openTree, leaf uint32) {
 			boxes[i] = s.x.blocks.At(int(f / placefile.Fanout)).Box(int(f % placefile.Fanout))
 		}
 	}
-	var near [boxtree.Fanout]geometry.Near
+	var near [geo.TreeFanout]geometry.Near
 	n = s.o.Nearest(&near, boxes[:n], s.limit)
 	for i := range near[:n] {
 		if near[i].Haversine > s.limit {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // unit is a part of a country that a place may be. The parts of a place are no part of where it is: what is a city has
@@ -24,7 +23,7 @@ const (
 var (
 	statePlaces  = []string{"state", "province", "region", "archipelago"}
 	countyPlaces = []string{"county", "district"}
-	townPlaces   = append(slices.Clone(tagging.CityPlaces), "isolated_dwelling", "farm")
+	townPlaces   = append(slices.Clone(placefile.CityPlaces), "isolated_dwelling", "farm")
 )
 
 // unitOf tells what a feature is that an answer presents with a key and a value.
@@ -67,7 +66,7 @@ func unitOfPlace(place string) unit {
 		return unitCounty
 	case place == "country" || place == "continent":
 		return unitCountry
-	case slices.Contains(tagging.SuburbPlaces, place):
+	case slices.Contains(placefile.SuburbPlaces, place):
 		return unitSuburb
 	}
 	return unitNone

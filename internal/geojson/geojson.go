@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // maxDepth is how deep in a document a geometry may be, within collections too.
@@ -69,32 +69,32 @@ func (g *Geometry) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 // coordinates reads the coordinates of a type.
-func coordinates[T orb.Geometry](g *Geometry, text jsontext.Value) error {
+func coordinates[T orb.Geometry](g *Geometry, value jsontext.Value) error {
 	var read T
-	if text.Kind() != jsontext.KindBeginArray {
+	if value.Kind() != jsontext.KindBeginArray {
 		return errors.New("a geometry without coordinates")
 	}
-	err := json.Unmarshal(text, &read, json.WithUnmarshalers(Positions))
+	err := json.Unmarshal(value, &read, json.WithUnmarshalers(Positions))
 	g.Geometry = read
 	return err
 }
 
 // Positions reads each orb.Point as a position: [lon,lat]; what follows, such as an altitude, is passed over.
 var Positions = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, p *orb.Point) error {
-	text, err := dec.ReadValue()
+	value, err := dec.ReadValue()
 	switch {
 	case err != nil:
 		return err
-	case text.Kind() != jsontext.KindBeginArray:
+	case value.Kind() != jsontext.KindBeginArray:
 		return errors.New("a position is an array")
 	}
-	lon, rest, _ := bytes.Cut(text[1:len(text)-1], []byte(","))
+	lon, rest, _ := bytes.Cut(value[1:len(value)-1], []byte(","))
 	lat, _, _ := bytes.Cut(rest, []byte(","))
 	var okLon, okLat bool
-	p[0], okLon = decimal.Parse(bytes.TrimSpace(lon))
-	p[1], okLat = decimal.Parse(bytes.TrimSpace(lat))
+	p[0], okLon = text.ParseNumber(bytes.TrimSpace(lon))
+	p[1], okLat = text.ParseNumber(bytes.TrimSpace(lat))
 	if !okLon || !okLat || p[0] < -180 || p[0] > 180 || p[1] < -90 || p[1] > 90 {
-		return fmt.Errorf("the position %.60s is not on the globe", text)
+		return fmt.Errorf("the position %.60s is not on the globe", value)
 	}
 	return nil
 })

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // BenchmarkMatchDelaware matches drives of some kilometres, with a position every second and every 15 seconds. One

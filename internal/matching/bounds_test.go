@@ -13,10 +13,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testheap"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -67,12 +65,12 @@ func TestCancelledBefore(t *testing.T) {
 // TestCancelledDuring: whoever has gone away keeps nothing busy.
 func TestCancelledDuring(t *testing.T) {
 	soon := 50 * time.Millisecond
-	if testpace.RaceDetector {
+	if testkit.RaceDetector {
 		soon *= 10
 	}
 	g, req := worst(t, 10000, cell)
 	m := matching.New(g, matching.Options{MaxWork: math.MaxInt64})
-	pace := testpace.Watch(t)
+	pace := testkit.Watch(t)
 	for _, after := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond} {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
@@ -128,17 +126,17 @@ func TestMaxWork(t *testing.T) {
 // through all of the map, through a town, and as many hypotheses as there can be.
 func TestWorst(t *testing.T) {
 	n, limit, options := 10000, 10*time.Second, matching.Options{}
-	if testsize.Little() {
+	if testkit.Little() {
 		n, limit, options = 100, 4*time.Second, matching.Options{MaxWork: 200_000}
 	}
 	for name, far := range map[string]float64{"a state": 0.5, "a town": cell, "a crossing": cell / 10} {
 		t.Run(name, func(t *testing.T) {
 			g, req := worst(t, n, far)
 			m := matching.New(g, options)
-			used := testheap.Peak(func() {
+			used := testkit.PeakHeap(func() {
 				var r *matching.Result
 				var err error
-				testpace.Work(t, fmt.Sprint(n, " points"), limit, func() { r, err = m.Match(context.Background(), req) })
+				testkit.Work(t, fmt.Sprint(n, " points"), limit, func() { r, err = m.Match(context.Background(), req) })
 				switch {
 				case err == nil:
 					if _, err := check(g, req, r); err != nil {
@@ -159,7 +157,7 @@ func TestWorst(t *testing.T) {
 
 // TestLong: a drive of the largest number of points that a request has by default.
 func TestLong(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	g := roadgraphtest.Delaware(t)
 	n := newNoise(2, 5)
 	var list []trace.Point
@@ -193,7 +191,7 @@ func TestAllocations(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if allocs > limit && !testpace.RaceDetector {
+		if allocs > limit && !testkit.RaceDetector {
 			t.Errorf("%.0f allocations for %d points, with details: %v", allocs, len(req.Points), req.Details)
 		}
 	}

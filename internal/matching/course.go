@@ -6,7 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -111,7 +111,7 @@ func (c *course) stop(piece int32, offset float64, at orb.Point, road uint32) {
 		c.snap()
 	}
 	if len(c.line) > 0 {
-		c.metres += sphere.Distance(c.before.Lat(), c.before.Lon(), at.Lat(), at.Lon())
+		c.metres += geo.Distance(c.before.Lat(), c.before.Lon(), at.Lat(), at.Lon())
 	}
 	c.line, c.before, c.offset = appendPoint(c.line, at), at, offset
 	for len(c.order) > 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestTurningBackWhereRecorded: a dense trace that turns back did so where it did, not at a dead end or round a block

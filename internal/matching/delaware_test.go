@@ -9,8 +9,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // routes are the quickest routes between random places of a map, 3 to 8 km apart.
@@ -54,7 +54,7 @@ func isOpen(g *roadgraph.Graph, arc uint32) bool {
 // TestDelawareDrives matches drives on real roads. The bars are a little above what the matcher achieves: of all metres
 // driven and answered, the share that is missing or too much.
 func TestDelawareDrives(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	g := roadgraphtest.Delaware(t)
 	m := matching.New(g, matching.Options{})
 	drives := routes(t, g, 1, 40)

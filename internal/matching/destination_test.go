@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -15,7 +15,7 @@ import (
 // there, with a lane off its middle, and a way round the block that is 200 m longer. A street for all runs beside the
 // lane.
 func TestDestinationTraffic(t *testing.T) {
-	short := func(town *roadgraphtest.Town, modes mapdata.Modes) {
+	short := func(town *roadgraphtest.Town, modes region.Modes) {
 		west, east, mid := town.Node(0, 0), town.Node(300, 0), town.Node(150, 0)
 		town.Road("west", town.Node(-300, 0), west)
 		town.Road("short", west, mid, east)
@@ -30,30 +30,30 @@ func TestDestinationTraffic(t *testing.T) {
 		}
 	}
 	tests := map[string]struct {
-		modes  mapdata.Modes // to whom it is so
+		modes  region.Modes // to whom it is so
 		points []trace.Point
 		want   []string
 	}{
-		"nothing recorded on the way": {mapdata.Car, points(-20, 2, 320, -2), []string{"west", "round", "east"}},
-		"a longer step":               {mapdata.Car, points(-250, 2, 550, -2), []string{"west", "round", "east"}},
-		"back again":                  {mapdata.Car, points(550, 2, -250, -2), []string{"east", "round", "west"}},
+		"nothing recorded on the way": {region.Car, points(-20, 2, 320, -2), []string{"west", "round", "east"}},
+		"a longer step":               {region.Car, points(-250, 2, 550, -2), []string{"west", "round", "east"}},
+		"back again":                  {region.Car, points(550, 2, -250, -2), []string{"east", "round", "west"}},
 		"a short cut for all":         {0, points(-20, 2, 320, -2), []string{"west", "short", "east"}},
-		"one for all in cars": {mapdata.Bicycle | mapdata.Foot, points(-20, 2, 320, -2),
+		"one for all in cars": {region.Bicycle | region.Foot, points(-20, 2, 320, -2),
 			[]string{"west", "short", "east"}},
-		"recorded on it": {mapdata.Car, points(-250, 2, -100, -3, 75, 2, 225, -2, 400, 3, 550, -2),
+		"recorded on it": {region.Car, points(-250, 2, -100, -3, 75, 2, 225, -2, 400, 3, 550, -2),
 			[]string{"west", "short", "east"}},
-		"recorded on it, and dense": {mapdata.Car, clean().along(20, -200, 2, 500, -2),
+		"recorded on it, and dense": {region.Car, clean().along(20, -200, 2, 500, -2),
 			[]string{"west", "short", "east"}},
-		"recorded on it, and noisy": {mapdata.Car, newNoise(3, 6).along(10, -200, 0, 500, 0),
+		"recorded on it, and noisy": {region.Car, newNoise(3, 6).along(10, -200, 0, 500, 0),
 			[]string{"west", "short", "east"}},
-		"a destination there": {mapdata.Car, points(-250, 2, -100, -3, 75, 2, 152, -100, 149, -250),
+		"a destination there": {region.Car, points(-250, 2, -100, -3, 75, 2, 152, -100, 149, -250),
 			[]string{"west", "short", "lane"}},
-		"a destination there, and sparse": {mapdata.Car, points(-250, 2, 150, -250), []string{"west", "short", "lane"}},
-		"from there": {mapdata.Car, points(151, -250, 149, -50, 250, 2, 400, 2, 550, 1),
+		"a destination there, and sparse": {region.Car, points(-250, 2, 150, -250), []string{"west", "short", "lane"}},
+		"from there": {region.Car, points(151, -250, 149, -50, 250, 2, 400, 2, 550, 1),
 			[]string{"lane", "short", "east"}},
-		"all of it there": {mapdata.Car, points(30, 2, 120, -2, 152, -50, 149, -200),
+		"all of it there": {region.Car, points(30, 2, 120, -2, 152, -50, 149, -200),
 			[]string{"short", "lane"}},
-		"there, nearer to another street": {mapdata.Car, points(-250, 2, -100, -3, 75, 2, 156, -100, 157, -180, 155, -250),
+		"there, nearer to another street": {region.Car, points(-250, 2, -100, -3, 75, 2, 156, -100, 157, -180, 155, -250),
 			[]string{"west", "short", "lane"}},
 	}
 	for name, test := range tests {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -147,11 +147,11 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 		if half == 1 {
 			share = 1 / float64(matched-matched/2)
 		}
-		middle[half][0] += sphere.LongitudeDegrees(p[0]-first[0]) * share
+		middle[half][0] += geo.LongitudeDegrees(p[0]-first[0]) * share
 		middle[half][1] += p[1] * share
 		sigma = max(sigma, s.sigma[i])
 	}
-	moved := sphere.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
+	moved := geo.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
 	return moved > driven+mostStill*sigma
 }
 
@@ -209,7 +209,7 @@ func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 
 // pointDistance is the distance between two points in metres.
 func pointDistance(a, b *trace.Point) float64 {
-	return sphere.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
+	return geo.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
 }
 
 // duration is the time in seconds that the drive takes at the roads' free speed.

@@ -6,14 +6,14 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testvillage"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/testdata"
 )
 
 // Five positions beside two streets become the drive along them.
 func Example() {
-	path, remove := testvillage.Build()
+	path, remove := testregion.Village()
 	defer remove()
 	file, err := region.Open(path)
 	if err != nil {
@@ -26,7 +26,7 @@ func Example() {
 		panic(err)
 	}
 	matcher := matching.NewLocal(networks, matching.Options{})
-	drive, err := trace.ParseGPX(nil, testdata.Read("drive.gpx"), matching.DefaultMaxPoints, nil)
+	drive, err := trace.ParseGPX(nil, testkit.Data("drive.gpx"), matching.DefaultMaxPoints, nil)
 	if err != nil {
 		panic(err)
 	}

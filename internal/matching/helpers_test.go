@@ -10,10 +10,10 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -43,7 +43,7 @@ func (n noise) at(x, y float64) trace.Point {
 }
 
 func (n noise) on(p orb.Point) trace.Point {
-	const degree = math.Pi / 180 * sphere.Radius
+	const degree = math.Pi / 180 * geo.EarthRadius
 	return trace.At(p.Lat()+n.NormFloat64()*n.sigma/degree,
 		p.Lon()+n.NormFloat64()*n.sigma/degree/math.Cos(p.Lat()*math.Pi/180))
 }

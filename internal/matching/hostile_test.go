@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // network is the sections of a road network, as they are in a region file.
@@ -29,12 +28,12 @@ type network struct {
 	kinds  []roadgraph.Kind
 	leaves []roadgraph.Leaf
 	groups []uint32
-	boxes  []boxtree.Box
+	boxes  []geo.Box
 	names  []byte
 }
 
 // everything is a box that holds all positions.
-var everything = boxtree.Box{MinX: math.MinInt32, MinY: math.MinInt32, MaxX: math.MaxInt32, MaxY: math.MaxInt32}
+var everything = geo.Box{MinX: math.MinInt32, MinY: math.MinInt32, MaxX: math.MaxInt32, MaxY: math.MaxInt32}
 
 func section[T any](tb testing.TB, f *region.File, name string) []T {
 	tb.Helper()
@@ -55,7 +54,7 @@ func networkOf(tb testing.TB, d *roadgraphtest.Data) *network {
 		section[roadgraph.Road](tb, f, roadgraph.RoadsSection),
 		section[roadgraph.Kind](tb, f, roadgraph.KindsSection), section[roadgraph.Leaf](tb, f, roadgraph.Indexes[0].Leaves),
 		section[uint32](tb, f, roadgraph.Indexes[0].Groups),
-		section[boxtree.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
+		section[geo.Box](tb, f, roadgraph.Indexes[0].Boxes), section[byte](tb, f, roadgraph.NamesSection),
 	}
 }
 
@@ -95,10 +94,10 @@ func (n *network) index(leaves []roadgraph.Leaf) {
 		l := &leaves[i]
 		l.MinX, l.MinY, l.MaxX, l.MaxY = 0, 0, roadgraph.BoxParts, roadgraph.BoxParts
 	}
-	groups := (len(leaves) + boxtree.Fanout - 1) / boxtree.Fanout
-	tree := boxtree.New(uint32(groups))
+	groups := (len(leaves) + geo.TreeFanout - 1) / geo.TreeFanout
+	tree := geo.NewTree(uint32(groups))
 	n.groups = make([]uint32, groups)
-	n.leaves, n.boxes = leaves, slices.Repeat([]boxtree.Box{everything}, groups+tree.Boxes())
+	n.leaves, n.boxes = leaves, slices.Repeat([]geo.Box{everything}, groups+tree.Boxes())
 }
 
 // TestHostileRegion matches on files that somebody made by hand, with all checksums as they should be: each request
@@ -120,33 +119,33 @@ func TestHostileRegion(t *testing.T) {
 			leaves := slices.Repeat(n.leaves[:1], many/10)
 			for i := range n.edges {
 				n.edges[i].FirstShape, n.edges[i].FirstTurn = uint32(i), 0
-				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Begins, region.Car)
 			}
 			for i := range leaves {
-				leaves[i].Edge, leaves[i].Skip = uint16(i%boxtree.Fanout), 0
-				leaves[i].About = roadgraph.AboutLeaf(1, mapdata.Car)
+				leaves[i].Edge, leaves[i].Skip = uint16(i%geo.TreeFanout), 0
+				leaves[i].About = roadgraph.AboutLeaf(1, region.Car)
 			}
 			n.index(leaves)
 			for i := range n.groups {
-				n.groups[i] = uint32(i * boxtree.Fanout)
+				n.groups[i] = uint32(i * geo.TreeFanout)
 			}
 		},
 		"segments without end": func(n *network) {
 			last := len(n.edges) - 1
 			n.edges = append(slices.Repeat(n.edges[:1], many/10), n.edges[last])
 			for i := range n.edges[:many/10] {
-				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, region.Car)
 			}
 		},
 		"no segment begins": func(n *network) {
 			for i := range n.edges {
-				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, mapdata.Car)
+				n.edges[i].Flags &^= roadgraph.FlagsOf(roadgraph.Begins, region.Car)
 			}
 		},
 		"turns without end": func(n *network) {
 			n.turns = nil
 			for i := range uint32(many) {
-				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.edges)-2)}, mapdata.Car, false)
+				n.turns = roadgraph.AppendTurn(n.turns, 0, roadgraph.Turn{To: 1 + i%uint32(2*len(n.edges)-2)}, region.Car, false)
 			}
 			for i := range n.edges {
 				n.edges[i].FirstTurn = uint32(i * (many / len(n.edges)))
@@ -160,7 +159,7 @@ func TestHostileRegion(t *testing.T) {
 				for own := range uint32(2) {
 					for k := range min(edges, 600) {
 						turn := roadgraph.Turn{To: 2*k + own}
-						n.turns = roadgraph.AppendTurn(n.turns, 2*i+own, turn, mapdata.Car, false)
+						n.turns = roadgraph.AppendTurn(n.turns, 2*i+own, turn, region.Car, false)
 					}
 				}
 			}
@@ -168,17 +167,17 @@ func TestHostileRegion(t *testing.T) {
 		},
 		"copies without end": func(n *network) {
 			for i := range n.edges {
-				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, mapdata.Car)
+				n.edges[i].Flags |= roadgraph.FlagsOf(roadgraph.Copied, region.Car)
 			}
-			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car)}}, many)
+			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(region.Car)}}, many)
 		},
 		"copies of copies": func(n *network) {
 			arcs := uint32(2 * (len(n.edges) - 1))
-			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(mapdata.Car), Arc: arcs}}, 4)
+			n.copies = slices.Repeat([]roadgraph.Copy{{Mode: uint32(region.Car), Arc: arcs}}, 4)
 			for i := range n.turns {
 				n.turns[i] = 0
 			}
-			n.turns = slices.Repeat(roadgraph.AppendTurn(nil, 0, roadgraph.Turn{To: arcs + 1}, mapdata.Car, false), len(n.turns))
+			n.turns = slices.Repeat(roadgraph.AppendTurn(nil, 0, roadgraph.Turn{To: arcs + 1}, region.Car, false), len(n.turns))
 		},
 		"a shape without end": func(n *network) {
 			n.shape = append(n.shape, slices.Repeat(n.shape, many/len(n.shape))...)
@@ -229,7 +228,7 @@ func TestHostileRegion(t *testing.T) {
 				var r *matching.Result
 				var err error
 				began, before := time.Now(), allocated()
-				testpace.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
+				testkit.Work(t, fmt.Sprint(len(req.Points), " points"), 2500*time.Millisecond, func() {
 					r, err = m.Match(t.Context(), req)
 				})
 				took, memory := time.Since(began), allocated()-before

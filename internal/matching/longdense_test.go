@@ -7,14 +7,14 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestTenThousandPointsInADenseTown: as many points as a request may have by default, with the noise of a city, among
 // streets 40 m apart, are within the limits of a request.
 func TestTenThousandPointsInADenseTown(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	const n, block = 60, 40.0
 	town := &roadgraphtest.Town{}
 	for i := range n {

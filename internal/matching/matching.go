@@ -8,7 +8,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -37,7 +36,7 @@ type Request struct {
 	// Details asks for Confidence, Duration, Tracepoints and Ways.
 	Details bool
 	// Meter is told of the work that is done here, and may end it. nil does not.
-	Meter admission.Meter
+	Meter trace.Meter
 }
 
 // Result is a matched drive.

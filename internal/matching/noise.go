@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -177,8 +177,8 @@ func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []f
 	numbers = numbers[:0]
 	for i := 3; i < n; i++ {
 		a, b, c, d := points[i-3].Location, points[i-2].Location, points[i-1].Location, points[i].Location
-		x := sphere.LongitudeDegrees(a.Lon()-b.Lon()) - 2*sphere.LongitudeDegrees(b.Lon()-c.Lon()) +
-			sphere.LongitudeDegrees(c.Lon()-d.Lon())
+		x := geo.LongitudeDegrees(a.Lon()-b.Lon()) - 2*geo.LongitudeDegrees(b.Lon()-c.Lon()) +
+			geo.LongitudeDegrees(c.Lon()-d.Lon())
 		x *= perLon
 		y := (a.Lat() - 3*b.Lat() + 3*c.Lat() - d.Lat()) * degree
 		numbers = append(numbers, x*x+y*y)
@@ -187,7 +187,7 @@ func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []f
 	return math.Sqrt(median(numbers) / (20 * 2 * math.Ln2)), step, numbers
 }
 
-const degree = math.Pi / 180 * sphere.Radius // metres
+const degree = math.Pi / 180 * geo.EarthRadius // metres
 
 // median sorts numbers, of which there is at least one.
 func median(numbers []float64) float64 {

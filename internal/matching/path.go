@@ -5,7 +5,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // piece is a part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
@@ -115,7 +115,7 @@ func (s *scratch) at(base uint32, offset float64) orb.Point {
 func lengthOf(line orb.LineString) float64 {
 	length := 0.0
 	for i := 1; i < len(line); i++ {
-		length += sphere.Distance(line[i-1].Lat(), line[i-1].Lon(), line[i].Lat(), line[i].Lon())
+		length += geo.Distance(line[i-1].Lat(), line[i-1].Lon(), line[i].Lat(), line[i].Lon())
 	}
 	return length
 }

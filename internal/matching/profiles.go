@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -54,7 +53,7 @@ func Answers(m Matcher, p Profile) bool {
 // travelMode is how people move in one profile, as far as the model goes by it.
 type travelMode struct {
 	// network is whose sections of a region file the profile reads.
-	network mapdata.Modes
+	network region.Modes
 	// maxSpeedFactor is how many times faster than the network's free speed people move at most.
 	maxSpeedFactor float64
 	// timeSpeed is the speed in metres per second at which time and length count the same in a route. Where all roads of a
@@ -72,13 +71,13 @@ type travelMode struct {
 
 // travelModes are the constants of each profile.
 var travelModes = [profiles]travelMode{
-	Car: {network: mapdata.Car, maxSpeedFactor: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 15,
+	Car: {network: region.Car, maxSpeedFactor: 1.6, timeSpeed: 26, baseDetour: 35, shareDetour: 0.13, turnBack: 15,
 		deadEnd: 4},
 	// The network says 16 km/h. Downhill, or with a motor, it is 45.
-	Bicycle: {network: mapdata.Bicycle, maxSpeedFactor: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13,
+	Bicycle: {network: region.Bicycle, maxSpeedFactor: 2.8, timeSpeed: 16 / 3.6, baseDetour: 30, shareDetour: 0.13,
 		turnBack: 15, deadEnd: 4},
 	// The network says 5 km/h. Those who run are on foot, too, at 15.
-	Foot: {network: mapdata.Foot, maxSpeedFactor: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6,
+	Foot: {network: region.Foot, maxSpeedFactor: 3, timeSpeed: 5 / 3.6, baseDetour: 16, shareDetour: 0.2, turnBack: 6,
 		deadEnd: 0},
 }
 

@@ -7,9 +7,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // profileTown has a one-way street to the east with a path across a park at its eastern end, a track for bicycles
@@ -20,11 +20,11 @@ func profileTown(t *testing.T) matching.Networks {
 	west, middle, east, park := town.Node(0, 0), town.Node(200, 0), town.Node(400, 0), town.Node(400, 300)
 	town.OneWay("street", west, middle, east)
 	path := town.Road("path", east, park)
-	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	path.Forward, path.Backward = region.Foot, region.Foot
 	track := town.Street("track", 0, -500, 400, -500)
-	track.Forward, track.Backward = mapdata.Bicycle, mapdata.Bicycle
+	track.Forward, track.Backward = region.Bicycle, region.Bicycle
 	motorway := town.Street("motorway", 0, -530, 400, -530)
-	motorway.Forward, motorway.Backward, motorway.SpeedForward = mapdata.Car, 0, 120
+	motorway.Forward, motorway.Backward, motorway.SpeedForward = region.Car, 0, 120
 	networks, err := matching.OpenNetworks(roadgraphtest.Compile(t, &town.Data))
 	if err != nil {
 		t.Fatal(err)

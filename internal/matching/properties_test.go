@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -63,7 +63,7 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 		via := from.Nodes[rapid.IntRange(0, 1).Draw(rt, "via")]
 		if from != to && slices.Contains(to.Nodes, via) {
 			town.Data.Restrictions = append(town.Data.Restrictions,
-				roadgraphtest.Restriction{From: from.Way, To: to.Way, ViaNode: via, Modes: mapdata.Car,
+				roadgraphtest.Restriction{From: from.Way, To: to.Way, ViaNode: via, Modes: region.Car,
 					Only: rapid.Bool().Draw(rt, "only")})
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 const (
@@ -92,15 +92,15 @@ func (p *placing) place(at orb.Point) int {
 }
 
 func same(a, b orb.Point) bool {
-	return math.Abs(sphere.LongitudeDegrees(a[0]-b[0])) < sameDegrees && math.Abs(a[1]-b[1]) < sameDegrees
+	return math.Abs(geo.LongitudeDegrees(a[0]-b[0])) < sameDegrees && math.Abs(a[1]-b[1]) < sameDegrees
 }
 
 // toEdge is the distance in metres from a position to a line between two others that are not far away.
 func toEdge(at, a, b orb.Point) float64 {
 	const metres = 111195.0 // of a degree
 	shrink := math.Cos(at[1] * math.Pi / 180)
-	ax, ay := sphere.LongitudeDegrees(a[0]-at[0])*shrink, a[1]-at[1]
-	dx, dy := sphere.LongitudeDegrees(b[0]-a[0])*shrink, b[1]-a[1]
+	ax, ay := geo.LongitudeDegrees(a[0]-at[0])*shrink, a[1]-at[1]
+	dx, dy := geo.LongitudeDegrees(b[0]-a[0])*shrink, b[1]-a[1]
 	share := 0.0
 	if n := dx*dx + dy*dy; n > 0 {
 		share = min(max(-(ax*dx+ay*dy)/n, 0), 1)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // stretch is a part of an arc that a drive travels, in metres from the arc's beginning.
@@ -180,11 +180,11 @@ func metres(drive []stretch) (total float64) {
 }
 
 // distance between two positions in metres.
-func distance(p, q orb.Point) float64 { return sphere.Distance(p.Lat(), p.Lon(), q.Lat(), q.Lon()) }
+func distance(p, q orb.Point) float64 { return geo.Distance(p.Lat(), p.Lon(), q.Lat(), q.Lon()) }
 
 // toLine is the distance in metres of a position from a line.
 func toLine(p orb.Point, line orb.LineString) float64 {
-	const degree = math.Pi / 180 * sphere.Radius
+	const degree = math.Pi / 180 * geo.EarthRadius
 	xy := func(q orb.Point) (x, y float64) {
 		return (q.Lon() - p.Lon()) * degree * math.Cos(p.Lat()*math.Pi/180), (q.Lat() - p.Lat()) * degree
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -118,7 +118,7 @@ func TestStreets(t *testing.T) {
 			func(town *roadgraphtest.Town) {
 				town.Street("street", 0, 0, 1000, 0)
 				path := town.Street("path", 0, 12, 1000, 12)
-				path.Forward, path.Backward = mapdata.Foot|mapdata.Bicycle, mapdata.Foot|mapdata.Bicycle
+				path.Forward, path.Backward = region.Foot|region.Bicycle, region.Foot|region.Bicycle
 			},
 			points(100, 10, 300, 11, 500, 12, 900, 10), []string{"street"}, 800,
 		},
@@ -127,7 +127,7 @@ func TestStreets(t *testing.T) {
 				a, b := town.Node(0, 0), town.Node(0, 100)
 				town.Road("lower", a, town.Node(150, 0), town.Node(150, 100), b)
 				way := town.Road("cycleway", a, b)
-				way.Forward, way.Backward = mapdata.Bicycle, mapdata.Bicycle
+				way.Forward, way.Backward = region.Bicycle, region.Bicycle
 				town.Road("south", town.Node(0, -200), a)
 				town.Road("north", b, town.Node(0, 300))
 			},

@@ -3,9 +3,9 @@ package matching_test
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // cross is four streets of 200 m that meet in the middle.
@@ -38,7 +38,7 @@ func forbidTurn(town *roadgraphtest.Town, from, to string) {
 	for _, node := range a.Nodes {
 		if slices.Contains(b.Nodes, node) {
 			town.Data.Restrictions = append(town.Data.Restrictions,
-				roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: node, Modes: mapdata.Car})
+				roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: node, Modes: region.Car})
 		}
 	}
 }
@@ -86,9 +86,9 @@ func roundabout(town *roadgraphtest.Town) {
 func motorway(town *roadgraphtest.Town) {
 	fork := town.Node(0, 0)
 	main := town.OneWay("motorway", town.Node(-1000, 0), fork, town.Node(2000, 0))
-	main.Class, main.SpeedForward = mapdata.Motorway, 110
+	main.Class, main.SpeedForward = region.Motorway, 110
 	ramp := town.OneWay("ramp", fork, town.Node(200, -10), town.Node(500, -16), town.Node(600, -60), town.Node(700, -150))
-	ramp.Class, ramp.Flags, ramp.SpeedForward = mapdata.Motorway, roadgraph.Link, 60
+	ramp.Class, ramp.Flags, ramp.SpeedForward = region.Motorway, roadgraph.Link, 60
 }
 
 // crossing is a bridge over a road, without a junction.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -96,7 +96,7 @@ func TestWayIDs(t *testing.T) {
 	}
 	// A road that no car takes does not shift the others.
 	path := town.Street("path", 0, 150, 100, 150)
-	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	path.Forward, path.Backward = region.Foot, region.Foot
 	g := town.Open(t)
 	for i, id := range ids {
 		y := 300 * float64(i)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestBesideARoad: whoever moves across a road and not along it stands on it.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"github.com/mapsedge/caddy-maps/internal/regularfile"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 )
 
 const (
@@ -49,7 +49,7 @@ func Open(path string) (*File, error) {
 }
 
 func open(path string) (f *File, err error) {
-	file, info, err := regularfile.Open(path)
+	file, info, err := files.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/mapsedge/caddy-maps/internal/newfile"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 )
 
 // Meta is what a region file says of itself.
@@ -159,14 +159,14 @@ func rawBytes[T any](data []T) []byte {
 // whole new one. When it fails or ctx ends, nothing is left behind and the old file stands.
 func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error) {
 	if w.body == nil {
-		if err := w.create(func() (*os.File, error) { return newfile.Create(path) }); err != nil {
+		if err := w.create(func() (*os.File, error) { return files.CreateTemp(path) }); err != nil {
 			return err
 		}
 	}
 	f := w.body.file
 	defer func() {
 		if err != nil {
-			newfile.Discard(f)
+			files.Discard(f)
 		}
 		w.body = nil // nothing is left to discard
 	}()
@@ -178,7 +178,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
-	return newfile.Place(f, path, 0o644)
+	return files.Rename(f, path, 0o644)
 }
 
 // Discard closes and removes a file that is not to be committed. After Commit it does nothing.

@@ -11,8 +11,8 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
 // A file that is awaited is served when it comes. Until then requests are answered 503, which costs neither a look at

@@ -8,12 +8,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testvillage"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // A request pins the file that is there when it comes, and keeps it whatever takes its place.
 func Example() {
-	path, remove := testvillage.Build()
+	path, remove := testregion.Village()
 	defer remove()
 	watched := regions.NewWatched(regions.Options{Path: path, Logger: zap.NewNop()})
 	if err := watched.Start(); err != nil {

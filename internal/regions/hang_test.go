@@ -13,9 +13,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
 // atOnce fails when something that may not wait for the file does.

@@ -11,9 +11,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 // Pinned is an open region file with the engines that read it. All requests that came while it was the current one
@@ -28,7 +28,7 @@ type Pinned struct {
 	// Networks are what the matcher drives on; in a region without roads they have none.
 	Networks matching.Networks
 	// Map is what tiles are cut from; nil where the file has no map.
-	Map *maptile.Map
+	Map *tiles.Map
 	// Checksum is that of File, which identifies its content.
 	Checksum string
 
@@ -92,7 +92,7 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tiles, err := maptile.Open(file)
+	tiles, err := tiles.Open(file)
 	if err != nil {
 		return nil, err
 	}

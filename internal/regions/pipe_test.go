@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/regularfile"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
@@ -34,7 +34,7 @@ func TestPipeAtThePath(t *testing.T) {
 		}
 		for _, force := range []bool{false, true} {
 			atOnce(t, "a look", func() {
-				if err := s.Look(t.Context(), force); !errors.Is(err, regularfile.ErrNotRegular) {
+				if err := s.Look(t.Context(), force); !errors.Is(err, files.ErrNotRegular) {
 					t.Errorf("%s: %v", odd, err)
 				}
 			})
@@ -47,7 +47,7 @@ func TestPipeAtThePath(t *testing.T) {
 		odd := NewWatched(Options{Path: path, Logger: zap.NewNop()})
 		defer odd.Destruct()
 		atOnce(t, "the start", func() {
-			if err := odd.Start(); !errors.Is(err, regularfile.ErrNotRegular) {
+			if err := odd.Start(); !errors.Is(err, files.ErrNotRegular) {
 				t.Errorf("%s: started: %v", path, err)
 			}
 		})

@@ -7,10 +7,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 // Region is one region of a configuration: a name for a region file that may change while requests are served.
@@ -49,9 +48,9 @@ func (r *Region) AddTo(c *matching.Coverage) error {
 }
 
 // Describe tells what clients may know of the region as it is now. The error is that of Pin.
-func (r *Region) Describe() (response.Region, error) {
-	return Ask(r.Pin, func(p *Pinned) (response.Region, error) {
-		return response.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
+func (r *Region) Describe() (answer.Region, error) {
+	return Ask(r.Pin, func(p *Pinned) (answer.Region, error) {
+		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
 			nil
 	})
 }
@@ -69,7 +68,7 @@ func PinCoveringTrace(regions []*Region, points []trace.Point) (*Pinned, error) 
 		return regions[0].Pin()
 	}
 	var problem error
-	best, most := coverage.Best(regions, func(r *Region) (covered, of int) {
+	best, most := BestCovering(regions, func(r *Region) (covered, of int) {
 		of, err := Ask(r.Pin, func(p *Pinned) (of int, err error) {
 			covered, of = trace.CountSampled(points, p.covers(&err))
 			return of, err

@@ -3,7 +3,7 @@ package roadgraph
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // aim is where a search is going. The zero value is nowhere in particular.
@@ -34,7 +34,7 @@ func (m *aim) rest(arc *Head) float64 {
 		dx = 2*halfTurn - math.Abs(dx) // across the antimeridian
 	}
 	dx *= m.plane.perLon
-	dy := (float64(arc.EndLat) - m.plane.lat) * sphere.MetresPerUnit
+	dy := (float64(arc.EndLat) - m.plane.lat) * geo.MetresPerUnit
 	distance := min(math.Sqrt(dx*dx+dy*dy), flatReach)
 	return max(0, distance*(1-flatness)-m.radius) * m.perMetre
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestControls: a street of two ways, the second of which is drawn against the first, with a path that cuts it into more
@@ -26,7 +26,7 @@ func TestControls(t *testing.T) {
 	slices.Reverse(second)
 	town.Road("street", second...)
 	path := town.Road("path", nodes[2], town.Node(200, 50))
-	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	path.Forward, path.Backward = region.Foot, region.Foot
 	control := func(i int, c roadgraph.ControlFlags) { town.Data.Nodes[nodes[i]].Control = c }
 	control(0, roadgraph.Signals)
 	control(2, roadgraph.Crossing) // where the path begins
@@ -118,13 +118,13 @@ func TestPrivate(t *testing.T) {
 	mid := town.Node(0, 0)
 	town.Road("a", town.Node(-100, 0), mid)
 	r := town.Road("a", mid, town.Node(100, 0))
-	r.DestinationForward, r.DestinationBackward = mapdata.Car|mapdata.Foot, mapdata.Car
-	r.PrivateForward = mapdata.Car
+	r.DestinationForward, r.DestinationBackward = region.Car|region.Foot, region.Car
+	r.PrivateForward = region.Car
 	f := roadgraphtest.Compile(t, &town.Data)
 	const destination = roadgraph.DestinationForward | roadgraph.DestinationBackward
-	for mode, want := range map[mapdata.Modes]roadgraph.Flags{
-		mapdata.Car:  destination | roadgraph.PrivateForward,
-		mapdata.Foot: roadgraph.DestinationForward, mapdata.Bicycle: 0,
+	for mode, want := range map[region.Modes]roadgraph.Flags{
+		region.Car:  destination | roadgraph.PrivateForward,
+		region.Foot: roadgraph.DestinationForward, region.Bicycle: 0,
 	} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testvillage"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // The segments near a position, and where on them it is nearest.
 func Example() {
-	path, remove := testvillage.Build()
+	path, remove := testregion.Village()
 	defer remove()
 	file, err := region.Open(path)
 	if err != nil {

@@ -3,7 +3,7 @@ package roadgraph
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // A region has one road network for all modes of travel. Its ways are cut into edges where the network of any mode
@@ -29,8 +29,8 @@ const (
 // Index is the names of the sections of an index to snap by.
 type Index struct {
 	Leaves string // of Leaf
-	Groups string // of uint32, for each boxtree.Fanout leaves: what the edges of these are counted from
-	Boxes  string // of boxtree.Box: of each group of leaves, then of the levels above
+	Groups string // of uint32, for each geo.TreeFanout leaves: what the edges of these are counted from
+	Boxes  string // of geo.Box: of each group of leaves, then of the levels above
 }
 
 // Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are
@@ -102,15 +102,15 @@ func (f EdgeFlags) backWord(backward uint32) uint32 {
 }
 
 // FlagsOf returns flags with a set of modes in its place.
-func FlagsOf(set int, modes mapdata.Modes) EdgeFlags { return EdgeFlags(modes) << set }
+func FlagsOf(set int, modes region.Modes) EdgeFlags { return EdgeFlags(modes) << set }
 
 // Modes is a set of modes of an edge.
-func (f EdgeFlags) Modes(set int) mapdata.Modes { return mapdata.Modes(f>>set) & allModes }
+func (f EdgeFlags) Modes(set int) region.Modes { return region.Modes(f>>set) & allModes }
 
-const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+const allModes = region.Car | region.Bicycle | region.Foot
 
 // Open are the modes that may travel an edge at all.
-func (f EdgeFlags) Open() mapdata.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
+func (f EdgeFlags) Open() region.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
 
 // Road is what the edges of one way have in common.
 type Road struct {
@@ -125,7 +125,7 @@ func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLo
 // Kind is what many roads have in common.
 type Kind struct {
 	Ref   uint32 // see Graph.Text
-	Class mapdata.RoadClass
+	Class region.RoadClass
 	Flags uint8 // those of Flags from Roundabout to Ferry, shifted down to it
 	Layer int8
 	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
@@ -137,7 +137,7 @@ type Kind struct {
 // that which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all
 // edges.
 type Copy struct {
-	Mode      uint32 // of mapdata.Modes
+	Mode      uint32 // of region.Modes
 	Arc       uint32 // the arc that it is a copy of
 	FirstTurn uint32 // its turns end where those of the next one begin
 }
@@ -172,7 +172,7 @@ const RoadFlags = 2
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
 // Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of
-// its group of boxtree.Fanout leaves, rounded outwards. Where the next edge is too far from the first one of its group,
+// its group of geo.TreeFanout leaves, rounded outwards. Where the next edge is too far from the first one of its group,
 // leaves for no mode fill the group.
 type Leaf struct {
 	Edge                   uint16    // from the group's on
@@ -187,12 +187,12 @@ type LeafAbout uint8
 const leafModes = 3
 
 // AboutLeaf is what a leaf of 1 to LeafShape pieces has in About.
-func AboutLeaf(pieces int, modes mapdata.Modes) LeafAbout {
+func AboutLeaf(pieces int, modes region.Modes) LeafAbout {
 	return LeafAbout(pieces-1) | LeafAbout(modes)<<leafModes
 }
 
-func (a LeafAbout) pieces() int          { return int(a&(1<<leafModes-1)) + 1 }
-func (a LeafAbout) modes() mapdata.Modes { return mapdata.Modes(a >> leafModes) }
+func (a LeafAbout) pieces() int         { return int(a&(1<<leafModes-1)) + 1 }
+func (a LeafAbout) modes() region.Modes { return region.Modes(a >> leafModes) }
 
 // What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
 const (
@@ -236,7 +236,7 @@ const (
 
 // AppendTurn appends the words of a turn that some modes may take. A turn to the segment's own other arc has back
 // set; its target does not matter.
-func AppendTurn(words []uint32, own uint32, t Turn, modes mapdata.Modes, back bool) []uint32 {
+func AppendTurn(words []uint32, own uint32, t Turn, modes region.Modes, back bool) []uint32 {
 	word := uint32(uint8(t.Angle)) | uint32(modes)<<turnModes
 	if own&1 == 1 {
 		word |= turnBackward

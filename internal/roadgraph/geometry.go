@@ -3,7 +3,7 @@ package roadgraph
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 const (
@@ -19,12 +19,12 @@ const (
 // metres it is used for it is right to a millimetre or so; near the poles to a centimetre.
 type plane struct {
 	lat, lon float64 // of the origin, 1e-7 degrees
-	perLon   float64 // metres in 1e-7 degrees of longitude; those of latitude are sphere.MetresPerUnit
+	perLon   float64 // metres in 1e-7 degrees of longitude; those of latitude are geo.MetresPerUnit
 	polar    bool
 }
 
 func newPlane(lat, lon float64) plane {
-	return plane{lat: lat * 1e7, lon: lon * 1e7, perLon: sphere.MetresPerUnit * math.Cos(lat*math.Pi/180),
+	return plane{lat: lat * 1e7, lon: lon * 1e7, perLon: geo.MetresPerUnit * math.Cos(lat*math.Pi/180),
 		polar: math.Abs(lat*1e7) > polar}
 }
 
@@ -36,7 +36,7 @@ func (p *plane) xy(at position) (x, y float64) {
 	if p.polar {
 		return p.orthographic(float64(at.lat), dx)
 	}
-	return dx * p.perLon, (float64(at.lat) - p.lat) * sphere.MetresPerUnit
+	return dx * p.perLon, (float64(at.lat) - p.lat) * geo.MetresPerUnit
 }
 
 // orthographic is where a place is seen from high above the plane's origin. It is right at any latitude, and slow.
@@ -44,7 +44,7 @@ func (p *plane) orthographic(lat, dLon float64) (x, y float64) {
 	sinLat, cosLat := math.Sincos(lat * unit)
 	sin0, cos0 := math.Sincos(p.lat * unit)
 	sinLon, cosLon := math.Sincos(dLon * unit)
-	return sphere.Radius * cosLat * sinLon, sphere.Radius * (cos0*sinLat - sin0*cosLat*cosLon)
+	return geo.EarthRadius * cosLat * sinLon, geo.EarthRadius * (cos0*sinLat - sin0*cosLat*cosLon)
 }
 
 // closest is the place on the line from (ax, ay) to (bx, by) that is nearest to the origin: as a share of the line, and
@@ -81,8 +81,8 @@ func between(a, b position, share float64) (lat, lon float64) {
 	}
 	aLat, aLon := float64(a.lat)/1e7, float64(a.lon)/1e7
 	lat = aLat + share*(float64(b.lat)/1e7-aLat)
-	lon = aLon + share*sphere.LongitudeDegrees(float64(b.lon)/1e7-aLon)
-	return lat, sphere.LongitudeDegrees(lon)
+	lon = aLon + share*geo.LongitudeDegrees(float64(b.lon)/1e7-aLon)
+	return lat, geo.LongitudeDegrees(lon)
 }
 
 // betweenAtPole goes along the great circle: there the straight line of a map makes a long way round the pole.
@@ -120,11 +120,11 @@ func (r *ruler) distance(a, b position) float64 {
 	north, east := float64(b.lat)-float64(a.lat), float64(b.lon)-float64(a.lon)
 	d := (float64(a.lat) + north/2 - r.lat) * unit
 	if math.Abs(north) > rulerPiece || math.Abs(east) > rulerPiece || math.Abs(d) > rulerReach {
-		return sphere.Distance(float64(a.lat)*1e-7, float64(a.lon)*1e-7, float64(b.lat)*1e-7, float64(b.lon)*1e-7)
+		return geo.Distance(float64(a.lat)*1e-7, float64(a.lon)*1e-7, float64(b.lat)*1e-7, float64(b.lon)*1e-7)
 	}
 	cos := r.cos - d*(r.sin+d/2*(r.cos-d/3*r.sin))
 	half := north * unit / 2
-	return sphere.MetresPerUnit * math.Sqrt(north*north+(cos*cos-half*half)*east*east)
+	return geo.MetresPerUnit * math.Sqrt(north*north+(cos*cos-half*half)*east*east)
 }
 
 // along measures a shape from its first point on: the pieces of its first words, and the one that follows them.
@@ -141,7 +141,7 @@ func (r *ruler) along(at position, words []uint32, skip int) (metres, piece floa
 			north, east := float64(int16(w)), float64(int32(w)>>16)
 			d += north / 2 * unit
 			east *= r.cos - d*(r.sin+d/2*r.cos)
-			piece = sphere.MetresPerUnit * math.Sqrt(north*north+east*east)
+			piece = geo.MetresPerUnit * math.Sqrt(north*north+east*east)
 			at.lat, at.lon = at.lat+int32(int16(w)), at.lon+int32(w)>>16
 			words = words[1:]
 		}

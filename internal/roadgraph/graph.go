@@ -12,8 +12,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -21,7 +20,7 @@ import (
 // methods read the region file: callers from outside the engines recover as package region says.
 type Graph struct {
 	path string
-	mode mapdata.Modes
+	mode region.Modes
 	bit  int // of it in a set of modes
 	// open are the flags of which an edge has any that the mode may travel, begins the flag of one that begins a segment.
 	open, begins EdgeFlags
@@ -41,16 +40,16 @@ type Graph struct {
 type index struct {
 	leaves region.View[Leaf]
 	groups region.View[uint32]
-	boxes  region.View[boxtree.Box]
-	tree   boxtree.Tree // over groups of leaves
+	boxes  region.View[geo.Box]
+	tree   geo.Tree // over groups of leaves
 }
 
 // Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without
 // roads gives a graph without segments.
-func Open(f *region.File) (*Graph, error) { return OpenMode(f, mapdata.Car) }
+func Open(f *region.File) (*Graph, error) { return OpenMode(f, region.Car) }
 
 // OpenMode finds the network for one mode of travel.
-func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
+func OpenMode(f *region.File, mode region.Modes) (*Graph, error) {
 	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)),
 		open:   FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
 		begins: FlagsOf(Begins, mode)}
@@ -65,7 +64,7 @@ func OpenMode(f *region.File, mode mapdata.Modes) (*Graph, error) {
 		}
 	}
 	for i := range Indexes {
-		if i > 0 && mode == mapdata.Car {
+		if i > 0 && mode == region.Car {
 			break
 		}
 		if err := g.addIndex(f, &Indexes[i]); err != nil {
@@ -84,8 +83,8 @@ func (g *Graph) addIndex(f *region.File, names *Index) error {
 	if x.leaves.Len() == 0 {
 		return nil
 	}
-	groups := (x.leaves.Len() + boxtree.Fanout - 1) / boxtree.Fanout
-	x.tree = boxtree.New(uint32(groups))
+	groups := (x.leaves.Len() + geo.TreeFanout - 1) / geo.TreeFanout
+	x.tree = geo.NewTree(uint32(groups))
 	if n := groups + x.tree.Boxes(); n != x.boxes.Len() || groups != x.groups.Len() {
 		return fmt.Errorf("%s is damaged: its road index has %d boxes of %d groups, not %d of %d", f.Path(),
 			x.boxes.Len(), x.groups.Len(), n, groups)
@@ -147,7 +146,7 @@ func (g *Graph) foreign(problem string) {
 type Segment struct {
 	Length    uint32 // millimetres
 	Name, Ref uint32 // see Graph.Text
-	Class     mapdata.RoadClass
+	Class     region.RoadClass
 	Flags     Flags
 	Layer     int8
 	Arcs      [2]Arc // forward and backward
@@ -203,7 +202,7 @@ func (g *Graph) Speed(arc uint32) uint8 {
 
 // speed is the mode's free speed in km/h along a way or against it.
 func (g *Graph) speed(k *Kind, along bool) uint8 {
-	if g.mode != mapdata.Car {
+	if g.mode != region.Car {
 		return k.Speeds[1+g.bit]
 	}
 	if along {

@@ -10,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // names lists the segments of a graph by name, sorted, and how many points each has.
@@ -87,7 +86,7 @@ func TestSegments(t *testing.T) {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).DestinationForward = mapdata.Car
+				town.Road("a", mid, town.Node(100, 0)).DestinationForward = region.Car
 			},
 			[]string{"a", "a"},
 		},
@@ -95,22 +94,22 @@ func TestSegments(t *testing.T) {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).DestinationForward = mapdata.Foot
+				town.Road("a", mid, town.Node(100, 0)).DestinationForward = region.Foot
 			},
 			[]string{"a"},
 		},
 		"also for destination traffic, drawn towards each other": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid).DestinationForward = mapdata.Car
-				town.Road("a", town.Node(100, 0), mid).DestinationBackward = mapdata.Car
+				town.Road("a", town.Node(0, 0), mid).DestinationForward = region.Car
+				town.Road("a", town.Node(100, 0), mid).DestinationBackward = region.Car
 			},
 			[]string{"a"},
 		},
 		"a barrier cuts": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
-				town.Data.Nodes[mid].Barrier = mapdata.Car
+				town.Data.Nodes[mid].Barrier = region.Car
 				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
 			},
 			[]string{"a", "a"},
@@ -118,7 +117,7 @@ func TestSegments(t *testing.T) {
 		"a barrier for others does not": {
 			func(town *roadgraphtest.Town) {
 				mid := town.Node(50, 0)
-				town.Data.Nodes[mid].Barrier = mapdata.Bicycle
+				town.Data.Nodes[mid].Barrier = region.Bicycle
 				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
 			},
 			[]string{"a"},
@@ -128,7 +127,7 @@ func TestSegments(t *testing.T) {
 				mid := town.Node(50, 0)
 				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
 				path := town.Road("p", mid, town.Node(50, 50))
-				path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+				path.Forward, path.Backward = region.Foot, region.Foot
 			},
 			[]string{"a"},
 		},
@@ -188,7 +187,7 @@ func checkGeometry(t *testing.T, g *roadgraph.Graph) {
 		length := 0.0
 		for k := 1; k < len(shape); k++ {
 			a, b := shape[k-1].Location(), shape[k].Location()
-			length += sphere.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
+			length += geo.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
 			if diff := length - float64(shape[k].Offset)/1000; diff > 0.002 || diff < -0.002 {
 				t.Fatalf("segment %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
 			}
@@ -231,8 +230,8 @@ func TestLongRoad(t *testing.T) {
 func TestProperties(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("Main Street", 0, 0, 1000, 0)
-	r.DestinationBackward = mapdata.Car | mapdata.Foot
-	r.Ref, r.Class, r.Flags, r.Layer = "A 1", mapdata.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
+	r.DestinationBackward = region.Car | region.Foot
+	r.Ref, r.Class, r.Flags, r.Layer = "A 1", region.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
 	r.SpeedForward, r.SpeedBackward = 100, 50
 	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
 	r.Ref, r.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
@@ -246,7 +245,7 @@ func TestProperties(t *testing.T) {
 		case "Main Street":
 			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll |
 				roadgraph.DestinationBackward
-			if s.Flags != want || s.Class != mapdata.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
+			if s.Flags != want || s.Class != region.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
 				t.Errorf("%+v", s)
 			}
 			if f, b := g.Arc(2*i).Duration, g.Arc(2*i+1).Duration; f < 35990 || f > 36010 || b < 71980 || b > 72020 {

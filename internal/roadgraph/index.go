@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // The snapping index is a packed R-tree over groups of leaves, which lie in the order of their edges. All modes have
@@ -69,14 +68,14 @@ func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
 
 // around is the box that holds all positions within a number of metres of a position in degrees; two boxes where it
 // crosses the antimeridian.
-func around(lat, lon, radius float64) (boxes [2]boxtree.Box, n int) {
+func around(lat, lon, radius float64) (boxes [2]geo.Box, n int) {
 	lat, lon = lat*1e7, lon*1e7
-	dLat := radius/sphere.MetresPerUnit + 1
+	dLat := radius/geo.MetresPerUnit + 1
 	dLon := 2.0 * halfTurn
 	if farthest := math.Abs(lat) + dLat; farthest < halfTurn/2 {
 		dLon = dLat / math.Cos(farthest*unit)
 	}
-	boxes[0] = boxtree.Box{
+	boxes[0] = geo.Box{
 		MinX: int32(max(lon-dLon, -halfTurn)), MinY: int32(max(lat-dLat, -halfTurn/2)),
 		MaxX: int32(min(lon+dLon, halfTurn)), MaxY: int32(min(lat+dLat, halfTurn/2)),
 	}
@@ -103,7 +102,7 @@ type snapper struct {
 	index *index
 	plane plane
 	ruler ruler
-	query boxtree.Box
+	query geo.Box
 	limit float64 // metres, squared
 	hits  []Hit
 	first int
@@ -135,10 +134,10 @@ func (s *snapper) descend(level int, from, to uint32) {
 }
 
 // group looks at the leaves of a group. Those of other modes cost hardly anything.
-func (s *snapper) group(number uint32, box *boxtree.Box) {
-	first := int(number) * boxtree.Fanout
+func (s *snapper) group(number uint32, box *geo.Box) {
+	first := int(number) * geo.TreeFanout
 	from := *s.index.groups.At(int(number))
-	leaves := s.index.leaves.Range(first, min(first+boxtree.Fanout, s.index.leaves.Len()))
+	leaves := s.index.leaves.Range(first, min(first+geo.TreeFanout, s.index.leaves.Len()))
 	minX, maxX := parts(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
 	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
 	for i := range leaves {
@@ -187,7 +186,7 @@ func (s *snapper) leaf(edge uint32, l *Leaf) {
 			bx, by = s.plane.xy(at)
 		} else {
 			words = words[1:]
-			bx, by = ax+float64(int32(word)>>16)*s.plane.perLon, ay+float64(int16(word))*sphere.MetresPerUnit
+			bx, by = ax+float64(int32(word)>>16)*s.plane.perLon, ay+float64(int16(word))*geo.MetresPerUnit
 		}
 		if mayBeNearer(ax, ay, bx, by, best) {
 			if part, d := closest(ax, ay, bx, by); d < best || d == best && piece < 0 {

@@ -9,10 +9,9 @@ import (
 	"github.com/paulmach/orb"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestNear compares the index with a look at every piece of every road.
@@ -74,7 +73,7 @@ func compareHits(t rapid.TB, g *roadgraph.Graph, at orb.Point, radius float64) {
 // away is the distance of a hit's place from a position.
 func away(g *roadgraph.Graph, h roadgraph.Hit, at orb.Point) float64 {
 	p := g.At(h.Segment, float64(h.Offset)/1000)
-	return sphere.Distance(at.Lat(), at.Lon(), p.Lat(), p.Lon())
+	return geo.Distance(at.Lat(), at.Lon(), p.Lat(), p.Lon())
 }
 
 // naiveNearest walks along a shape in small steps of the angle between the ends of each piece.
@@ -83,7 +82,7 @@ func naiveNearest(shape []roadgraph.Point, at orb.Point) (metres, distance float
 	for i := 1; i < len(shape); i++ {
 		a, b := shape[i-1].Location(), shape[i].Location()
 		away := func(share float64) float64 {
-			return sphere.Distance(at.Lat(), at.Lon(), a.Lat()+share*(b.Lat()-a.Lat()), a.Lon()+share*(b.Lon()-a.Lon()))
+			return geo.Distance(at.Lat(), at.Lon(), a.Lat()+share*(b.Lat()-a.Lat()), a.Lon()+share*(b.Lon()-a.Lon()))
 		}
 		low, high := 0.0, 1.0 // the distance along a line has one minimum
 		for range 40 {
@@ -138,7 +137,7 @@ func BenchmarkNear(b *testing.B) {
 // TestWithin: all segments that have a point in a box are found, and none that is far from it.
 func TestWithin(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
-	for _, box := range []boxtree.Box{
+	for _, box := range []geo.Box{
 		{MinX: -755_300_000, MinY: 391_500_000, MaxX: -755_100_000, MaxY: 391_700_000},
 		{MinX: -755_300_000, MinY: 391_500_000, MaxX: -755_299_000, MaxY: 391_501_000},
 		{MinX: 0, MinY: 0, MaxX: 1000, MaxY: 1000},
@@ -148,10 +147,10 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%v: %d, out of order or twice", box, len(found))
 		}
 		for segment := range g.Segments() {
-			inside, around := false, boxtree.Empty
+			inside, around := false, geo.EmptyBox
 			for _, p := range g.Shape(segment, nil) {
 				around.ExtendTo(p.Lon, p.Lat)
-				inside = inside || box.Overlaps(&boxtree.Box{MinX: p.Lon, MinY: p.Lat, MaxX: p.Lon, MaxY: p.Lat})
+				inside = inside || box.Overlaps(&geo.Box{MinX: p.Lon, MinY: p.Lat, MaxX: p.Lon, MaxY: p.Lat})
 			}
 			_, is := slices.BinarySearch(found, segment)
 			around.MinX, around.MaxX = around.MinX-10_000, around.MaxX+10_000

@@ -6,21 +6,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 func TestModes(t *testing.T) {
 	var town roadgraphtest.Town
-	town.OneWay("street", town.Node(0, 0), town.Node(100, 0)).Backward = mapdata.Bicycle | mapdata.Foot
+	town.OneWay("street", town.Node(0, 0), town.Node(100, 0)).Backward = region.Bicycle | region.Foot
 	path := town.Street("path", 0, 50, 100, 50)
-	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	path.Forward, path.Backward = region.Foot, region.Foot
 	motorway := town.OneWay("motorway", town.Node(0, 90), town.Node(100, 90))
-	motorway.Forward, motorway.Backward = mapdata.Car, 0
+	motorway.Forward, motorway.Backward = region.Car, 0
 	f := roadgraphtest.Compile(t, &town.Data)
-	for mode, want := range map[mapdata.Modes][]string{
-		mapdata.Car: {"motorway", "street"}, mapdata.Bicycle: {"street"}, mapdata.Foot: {"path", "street"},
+	for mode, want := range map[region.Modes][]string{
+		region.Car: {"motorway", "street"}, region.Bicycle: {"street"}, region.Foot: {"path", "street"},
 	} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {
@@ -31,7 +31,7 @@ func TestModes(t *testing.T) {
 		}
 		for i := range g.Segments() {
 			both := g.Segment(i).Flags.Has(roadgraph.Forward | roadgraph.Backward)
-			if both == (mode == mapdata.Car) {
+			if both == (mode == region.Car) {
 				t.Errorf("mode %d: %s has flags %b", mode, g.Name(i), g.Segment(i).Flags)
 			}
 		}
@@ -45,11 +45,11 @@ func TestModesPart(t *testing.T) {
 	mid := town.Node(0, 0)
 	town.Road("a", town.Node(-100, 0), mid)
 	cars := town.Road("a", mid, town.Node(100, 0))
-	cars.Forward, cars.Backward = mapdata.Car, mapdata.Car
+	cars.Forward, cars.Backward = region.Car, region.Car
 	path := town.Road("a", mid, town.Node(0, 100))
-	path.Forward, path.Backward = mapdata.Foot, mapdata.Foot
+	path.Forward, path.Backward = region.Foot, region.Foot
 	f := roadgraphtest.Compile(t, &town.Data)
-	for mode, want := range map[mapdata.Modes]int{mapdata.Car: 1, mapdata.Bicycle: 1, mapdata.Foot: 2} {
+	for mode, want := range map[region.Modes]int{region.Car: 1, region.Bicycle: 1, region.Foot: 2} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestModesPart(t *testing.T) {
 			t.Fatalf("mode %d has %d segments, want %d", mode, len(segments), want)
 		}
 		for _, segment := range segments {
-			if length := g.Segment(segment).Length; mode == mapdata.Car && (length < 199_900 || length > 200_100) {
+			if length := g.Segment(segment).Length; mode == region.Car && (length < 199_900 || length > 200_100) {
 				t.Errorf("the street is %d mm long for cars", length)
 			}
 			checkTurns(t, g, 2*segment, []uint32{2 * segment})
@@ -71,12 +71,12 @@ func TestModesPart(t *testing.T) {
 func TestModesOfTheirOwn(t *testing.T) {
 	var town roadgraphtest.Town
 	r := town.Street("street", 0, 0, 1000, 0)
-	r.BicycleSpeed, r.FootSpeed, r.DestinationForward = 10, 4, mapdata.Bicycle
+	r.BicycleSpeed, r.FootSpeed, r.DestinationForward = 10, 4, region.Bicycle
 	f := roadgraphtest.Compile(t, &town.Data)
-	for mode, want := range map[mapdata.Modes]struct {
+	for mode, want := range map[region.Modes]struct {
 		seconds float64
 		flags   roadgraph.Flags
-	}{mapdata.Car: {72, 0}, mapdata.Bicycle: {360, roadgraph.DestinationForward}, mapdata.Foot: {900, 0}} {
+	}{region.Car: {72, 0}, region.Bicycle: {360, roadgraph.DestinationForward}, region.Foot: {900, 0}} {
 		g, err := roadgraph.OpenMode(f, mode)
 		if err != nil {
 			t.Fatal(err)

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for
@@ -57,7 +57,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 	for i := range n {
 		town.Node(float64(i%3)*100+float64(i*i%7), float64(i/3)*100+float64(i*i%11))
 		if rapid.IntRange(0, 9).Draw(rt, "barrier") == 0 {
-			town.Data.Nodes[i].Barrier = mapdata.Car
+			town.Data.Nodes[i].Barrier = region.Car
 		}
 	}
 	joined := map[[2]uint32]bool{} // no two pieces between the same nodes, so that each is known by its ends
@@ -81,8 +81,8 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 			r.Forward = 0
 		}
 		if rapid.IntRange(0, 2).Draw(rt, "destination") == 0 {
-			r.DestinationForward = r.Forward & mapdata.Car
-			r.DestinationBackward = r.Backward & rapid.SampledFrom([]mapdata.Modes{0, mapdata.Car}).Draw(rt, "back")
+			r.DestinationForward = r.Forward & region.Car
+			r.DestinationBackward = r.Backward & rapid.SampledFrom([]region.Modes{0, region.Car}).Draw(rt, "back")
 		}
 	}
 	ways := len(town.Data.Roads)
@@ -92,7 +92,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 	way := rapid.Int64Range(1, int64(ways))
 	for range rapid.IntRange(0, 6).Draw(rt, "restrictions") {
 		r := roadgraphtest.Restriction{From: way.Draw(rt, "from"), To: way.Draw(rt, "to"), ViaNode: roadgraphtest.NoNode,
-			Modes: mapdata.Car, Only: rapid.Bool().Draw(rt, "only")}
+			Modes: region.Car, Only: rapid.Bool().Draw(rt, "only")}
 		if rapid.Bool().Draw(rt, "over ways") {
 			for range rapid.IntRange(1, 2).Draw(rt, "via ways") {
 				r.ViaWays = append(r.ViaWays, way.Draw(rt, "via"))

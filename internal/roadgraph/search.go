@@ -6,8 +6,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/minheap"
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 )
 
 // ErrWork is the end of a search whose allowance of work is used up, or that has reached maxLabels arcs.
@@ -33,6 +32,11 @@ func (c *Costs) Arc(a *Arc) float64 {
 	return c.PerMetre*float64(a.Length)/millimetres + c.PerSecond*float64(a.Duration)/1000
 }
 
+// Meter counts the work of a request, in arcs settled. An error of Spend ends the search.
+type Meter interface {
+	Spend(work int64) error
+}
+
 // Search finds cheapest routes from many sources to many targets at once, with Dijkstra's algorithm over arcs, or,
 // where the targets lie together, with A* (Hart, Nilsson and Raphael 1968). Its memory and its work grow with the
 // part of the network that it looks at, not with the network. It may be used again after Reset, by one goroutine at a
@@ -45,7 +49,7 @@ type Search struct {
 	// ErrWork where it passes MaxWork.
 	Work, MaxWork int64
 	// Meter is told of the work about every meterStep, and may end the search. nil does not.
-	Meter admission.Meter
+	Meter Meter
 
 	graph   *Graph
 	costs   Costs
@@ -55,7 +59,7 @@ type Search struct {
 	marks   []uint32
 	round   uint32
 	taken   int
-	heap    minheap.Heap[int32] // of labels, by their cost with what is at least to come
+	heap    heap.Heap[int32] // of labels, by their cost with what is at least to come
 	known   [knownArcs]knownArc
 	sources []Arc // of the labels of sources, which have their numbers as rivalParent
 	targets int   // that have not been settled
@@ -122,7 +126,7 @@ func (s *Search) AddTarget(id int32, arc uint32) {
 
 // Memory is how many bytes the search keeps for the next one.
 func (s *Search) Memory() int {
-	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(minheap.Item[int32]{})) +
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(heap.Item[int32]{})) +
 		8*len(s.table)
 }
 
@@ -210,7 +214,7 @@ func (s *Search) look(ctx context.Context) error {
 }
 
 // Begin forgets what was spent, for the next one who uses the Search. maxWork of 0 has no limit, meter may be nil.
-func (s *Search) Begin(maxWork int64, meter admission.Meter) {
+func (s *Search) Begin(maxWork int64, meter Meter) {
 	s.Work, s.told, s.MaxWork, s.Meter = 0, 0, maxWork, meter
 }
 

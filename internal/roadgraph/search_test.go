@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 var byLength = roadgraph.Costs{PerMetre: 1}
@@ -87,16 +87,16 @@ func TestRoutes(t *testing.T) {
 		},
 		"against a one-way": {func(town *roadgraphtest.Town, _ uint32) { town.Data.Roads[1].Forward = 0 }, "e", nil},
 		"over a barrier": {
-			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Car },
+			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = region.Car },
 			"e", nil,
 		},
 		"a barrier for others": {
-			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = mapdata.Foot },
+			func(town *roadgraphtest.Town, mid uint32) { town.Data.Nodes[mid].Barrier = region.Foot },
 			"e", []string{"w", "e"},
 		},
 		"a forbidden turn": {restrict(roadgraphtest.Restriction{From: 1, To: 2}), "e", []string{"w", "s", "s", "e"}},
 		"one for bicycles": {
-			restrict(roadgraphtest.Restriction{From: 1, To: 2, Modes: mapdata.Bicycle}),
+			restrict(roadgraphtest.Restriction{From: 1, To: 2, Modes: region.Bicycle}),
 			"e", []string{"w", "e"},
 		},
 		"from another street": {restrict(roadgraphtest.Restriction{From: 3, To: 2}), "e", []string{"w", "e"}},
@@ -138,7 +138,7 @@ func restrict(r roadgraphtest.Restriction) func(*roadgraphtest.Town, uint32) {
 	return func(town *roadgraphtest.Town, mid uint32) {
 		r.ViaNode = mid
 		if r.Modes == 0 {
-			r.Modes = mapdata.Car
+			r.Modes = region.Car
 		}
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}
@@ -159,7 +159,7 @@ func TestRestrictionOverWay(t *testing.T) {
 			town.OneWay("other", west1, b)
 			via := town.Road("x", a, b).Way
 			off := town.Road("off", b, side).Way
-			r := roadgraphtest.Restriction{From: from, To: back, ViaNode: roadgraphtest.NoNode, ViaWays: []int64{via}, Modes: mapdata.Car}
+			r := roadgraphtest.Restriction{From: from, To: back, ViaNode: roadgraphtest.NoNode, ViaWays: []int64{via}, Modes: region.Car}
 			if only {
 				r.To, r.Only = off, true
 			}
@@ -184,7 +184,7 @@ func TestRestrictionOverWay(t *testing.T) {
 // TestDestinationTraffic: from w to e leads a street m that is only for those who have a destination there, 100 m long
 // in two pieces, and a way round r of 300 m; a side street s of m is for them, too, and another one, p, is for all.
 func TestDestinationTraffic(t *testing.T) {
-	both := func(r *roadgraphtest.Road, modes mapdata.Modes) {
+	both := func(r *roadgraphtest.Road, modes region.Modes) {
 		r.DestinationForward, r.DestinationBackward = modes, modes
 	}
 	tests := map[string]struct {
@@ -205,7 +205,7 @@ func TestDestinationTraffic(t *testing.T) {
 			func(d *roadgraphtest.Data) { d.Roads[1].DestinationForward = 0; d.Roads[2].DestinationForward = 0 }, "w", "e", 100,
 			[]string{"w", "m", "m2", "e"}},
 		"for those on bicycles": {1000,
-			func(d *roadgraphtest.Data) { both(&d.Roads[1], mapdata.Bicycle); both(&d.Roads[2], mapdata.Bicycle) },
+			func(d *roadgraphtest.Data) { both(&d.Roads[1], region.Bicycle); both(&d.Roads[2], region.Bicycle) },
 			"w", "e", 100, []string{"w", "m", "m2", "e"}},
 		"where the first piece is open": {201, func(d *roadgraphtest.Data) { both(&d.Roads[1], 0) }, "w", "e", 300,
 			[]string{"w", "r", "e"}},
@@ -230,7 +230,7 @@ func TestDestinationTraffic(t *testing.T) {
 			town.Road("s", mid, town.Node(50, -100))
 			town.Road("p", mid, town.Node(50, 50))
 			for _, i := range []int{1, 2, 5} {
-				both(&town.Data.Roads[i], mapdata.Car)
+				both(&town.Data.Roads[i], region.Car)
 			}
 			if test.change != nil {
 				test.change(&town.Data)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Point is a point of a segment's shape.
@@ -28,7 +28,7 @@ const farPoint = 0x8000_8000
 
 // AppendShape appends the words that lead from one point of a shape to the next.
 func AppendShape(words []uint32, fromLat, fromLon, toLat, toLon int32) []uint32 {
-	north, east := int64(toLat)-int64(fromLat), sphere.Eastward(fromLon, toLon)
+	north, east := int64(toLat)-int64(fromLat), geo.Eastward(fromLon, toLon)
 	if north != int64(int16(north)) || east != int32(int16(east)) || north == math.MinInt16 {
 		return append(words, farPoint, uint32(toLat), uint32(toLon))
 	}
@@ -44,7 +44,7 @@ func (p *position) next(words []uint32) []uint32 {
 	p.lat += int32(int16(w))
 	p.lon += int32(w) >> 16
 	if p.lon > halfTurn || p.lon < -halfTurn {
-		p.lon = sphere.Longitude(int64(p.lon))
+		p.lon = geo.Longitude(int64(p.lon))
 	}
 	return words[1:]
 }
@@ -67,7 +67,7 @@ func (g *Graph) words(edge uint32, e *Edge) []uint32 {
 func (g *Graph) end(edge uint32, e *Edge) position {
 	p := position{e.Lat, e.Lon}
 	if e.EndNorth != FarEnd {
-		p.lat, p.lon = p.lat+int32(e.EndNorth), sphere.Longitude(int64(p.lon)+int64(e.EndEast))
+		p.lat, p.lon = p.lat+int32(e.EndNorth), geo.Longitude(int64(p.lon)+int64(e.EndEast))
 		return p
 	}
 	for words := g.words(edge, e); len(words) > 0; {

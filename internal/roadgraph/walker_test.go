@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // walker finds routes over the ways of an extract as they are, without segments, turns or copies: it goes from piece to
@@ -32,10 +32,10 @@ func newWalker(d *roadgraphtest.Data) *walker {
 	w := &walker{data: d, from: map[uint32][]hop{}}
 	for _, r := range d.Roads {
 		for i := 1; i < len(r.Nodes); i++ {
-			if r.Forward&mapdata.Car != 0 {
+			if r.Forward&region.Car != 0 {
 				w.all = append(w.all, hop{r.Way, r.Nodes[i-1], r.Nodes[i]})
 			}
-			if r.Backward&mapdata.Car != 0 {
+			if r.Backward&region.Car != 0 {
 				w.all = append(w.all, hop{r.Way, r.Nodes[i], r.Nodes[i-1]})
 			}
 		}
@@ -48,7 +48,7 @@ func newWalker(d *roadgraphtest.Data) *walker {
 
 func (w *walker) length(h hop) float64 {
 	a, b := w.data.Nodes[h.from], w.data.Nodes[h.to]
-	return sphere.Distance(float64(a.Lat)/1e7, float64(a.Lon)/1e7, float64(b.Lat)/1e7, float64(b.Lon)/1e7)
+	return geo.Distance(float64(a.Lat)/1e7, float64(a.Lon)/1e7, float64(b.Lat)/1e7, float64(b.Lon)/1e7)
 }
 
 // pieces are the hops of an arc.
@@ -103,9 +103,9 @@ func (w *walker) destination(h hop) bool {
 	for i := 1; i < len(r.Nodes); i++ {
 		switch {
 		case r.Nodes[i-1] == h.from && r.Nodes[i] == h.to:
-			return r.DestinationForward&mapdata.Car != 0
+			return r.DestinationForward&region.Car != 0
 		case r.Nodes[i-1] == h.to && r.Nodes[i] == h.from:
-			return r.DestinationBackward&mapdata.Car != 0
+			return r.DestinationBackward&region.Car != 0
 		}
 	}
 	return false
@@ -133,7 +133,7 @@ func (w *walks) Pop() any {
 // onward are the hops that may follow.
 func (w *walker) onward(path []hop) (hops []hop) {
 	last := path[len(path)-1]
-	if w.data.Nodes[last.to].Barrier&mapdata.Car == 0 {
+	if w.data.Nodes[last.to].Barrier&region.Car == 0 {
 		for _, next := range w.from[last.to] {
 			if next.to != last.from && w.allowed(path, next) {
 				hops = append(hops, next)

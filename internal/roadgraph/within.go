@@ -4,12 +4,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Within appends to segments the numbers of those that come into a box of longitudes and latitudes, in order, each
 // once. A few that only come near it are among them: boxes in the index are rounded outwards.
-func (g *Graph) Within(box boxtree.Box, segments []uint32) []uint32 {
+func (g *Graph) Within(box geo.Box, segments []uint32) []uint32 {
 	first := len(segments)
 	s := snapper{g: g, most: math.MaxInt, query: box}
 	s.found = func(edge uint32) { segments = append(segments, s.segment(edge, g.edges.At(int(edge)))) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 func newCache(t testing.TB, bytes int64) *Cache {
@@ -44,7 +44,7 @@ func TestBound(t *testing.T) {
 	data := make([]byte, 1000)
 	before := used()
 	tiles := 1_000_000
-	if testpace.RaceDetector { // which makes each of them twenty times as dear
+	if testkit.RaceDetector { // which makes each of them twenty times as dear
 		tiles = 50_000
 	}
 	for i := range tiles {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 // ParseCSV reads comma-separated values (RFC 4180): a header that names the columns, then a row for each point. The
@@ -19,7 +17,7 @@ import (
 // and so do cells that a row lacks at its end. Rows of empty cells are passed over. The points are appended to dst[:0];
 // reading stops at the first point beyond max. The error is an *InputError that names line and column, or that of
 // meter, which may be nil.
-func ParseCSV(dst []Point, body []byte, max int, meter admission.Meter) ([]Point, error) {
+func ParseCSV(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	guard := &csvGuard{rest: withoutBOM(body), meter: meter, line: 1}
 	t := table{reader: csv.NewReader(guard), points: collector{points: dst[:0], max: max, name: "csv"}}
 	t.reader.FieldsPerRecord = -1 // rows may be shorter

@@ -3,8 +3,6 @@ package trace
 import (
 	"fmt"
 	"io"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 const (
@@ -21,7 +19,7 @@ const (
 // refuses the row itself.
 type csvGuard struct {
 	rest    []byte
-	meter   admission.Meter
+	meter   Meter
 	stopped error // why the guard ended the table, if it did
 
 	line   int // from 1

@@ -3,13 +3,13 @@ package trace_test
 import (
 	"fmt"
 
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/testdata"
 )
 
 // A trace is read in whichever form it is written, and an error names the point that is wrong.
 func Example() {
-	drive, err := trace.Parse(testdata.Read("drive.gpx"), 100)
+	drive, err := trace.Parse(testkit.Data("drive.gpx"), 100)
 	if err != nil {
 		panic(err)
 	}

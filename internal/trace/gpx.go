@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 // maxXMLDepth is how deep the elements of a GPX document may be nested. GPX itself needs five; extensions add some.
@@ -23,7 +21,7 @@ const maxTimeText = 256
 // are none, the route points. Waypoints and everything else are passed over; a dilution of precision is not an accuracy
 // in metres. The points are appended to dst[:0]; reading stops at the first point beyond max. The error is an
 // *InputError, or that of meter, which may be nil.
-func ParseGPX(dst []Point, body []byte, max int, meter admission.Meter) ([]Point, error) {
+func ParseGPX(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	guard := newXMLGuard(body, meter)
 	g := gpx{decoder: xml.NewDecoder(guard), guard: guard}
 	g.decoder.CharsetReader = guard.charset

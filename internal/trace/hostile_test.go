@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testheap"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // hostile are documents of about a size that are made to cost more than they are worth.
@@ -104,7 +104,7 @@ func TestHostile(t *testing.T) {
 	for name, doc := range hostile(size) {
 		body := doc.body()
 		var err error
-		used := testheap.Peak(func() { _, err = doc.parse(body) })
+		used := testkit.PeakHeap(func() { _, err = doc.parse(body) })
 		if used > factor*size {
 			t.Errorf("%s: reading %d KB takes %d KB", name, size>>10, used>>10)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // maxDepth is how deep a value may be nested that Skip passes over.
@@ -110,7 +110,7 @@ func (r *reader) Number() float64 {
 	if r.err != nil {
 		return 0
 	}
-	value, n := decimal.Scan(r.data[r.at:], r.plus)
+	value, n := text.ScanNumber(r.data[r.at:], r.plus)
 	if n == 0 {
 		r.expected("a number")
 		return 0

@@ -19,7 +19,13 @@ type Point struct {
 	Accuracy float64
 }
 
-// ParseWork is what it costs to read so many bytes of JSON, in the unit of admission.Meter.
+// Meter counts the work of a request, in arcs settled by a route search or what takes as long. An error of Spend ends the
+// request.
+type Meter interface {
+	Spend(work int64) error
+}
+
+// ParseWork is what it costs to read so many bytes of JSON, in the unit of Meter.
 func ParseWork(bytes int) int64 { return int64(bytes / 64) }
 
 // At returns a point without time and accuracy.

@@ -8,8 +8,6 @@ import (
 	"io"
 
 	"golang.org/x/net/html/charset"
-
-	"github.com/mapsedge/caddy-maps/internal/admission"
 )
 
 const (
@@ -31,7 +29,7 @@ type xmlGuard struct {
 	raw     *bytes.Reader
 	utf8    io.ByteReader // what it is in UTF-8: itself, until it says otherwise
 	encoded bool          // whether it has
-	meter   admission.Meter
+	meter   Meter
 	stopped error // why the guard ended the document, if it did
 
 	read       int
@@ -40,7 +38,7 @@ type xmlGuard struct {
 	attributes int
 }
 
-func newXMLGuard(document []byte, meter admission.Meter) *xmlGuard {
+func newXMLGuard(document []byte, meter Meter) *xmlGuard {
 	raw := bytes.NewReader(document)
 	return &xmlGuard{raw: raw, utf8: raw, meter: meter}
 }

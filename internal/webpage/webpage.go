@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/accept"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // shared is what every page is made with: the look, the token in memory, and how the document is changed.
@@ -208,7 +208,7 @@ func (p *Page) SetHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// Serve answers with the file at rest, which is the request's path below the page as endpoint.Prefix.Below gives it.
+// Serve answers with the file at rest, which is the request's path below the page as request.Prefix.Below gives it.
 // Without its last slash the page's own address is redirected, for relative addresses to work. What is not there is
 // 404, and a method other than GET and HEAD 405, in the platform style.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, rest string) {
@@ -242,7 +242,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	c := f.plain()
 	if compressed := f.gzip(); len(compressed.bytes) > 0 {
 		h.Set("Vary", "Accept-Encoding")
-		if accept.Gzip(r.Header) {
+		if request.AcceptsGzip(r.Header) {
 			c = compressed
 			h.Set("Content-Encoding", "gzip")
 		}

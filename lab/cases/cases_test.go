@@ -3,14 +3,14 @@ package cases
 import (
 	"testing"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 func TestFind(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	g := roadgraphtest.Delaware(t)
 	found, err := Find(g, 1)
 	if err != nil {
@@ -20,7 +20,7 @@ func TestFind(t *testing.T) {
 	for _, c := range found {
 		byName[c.Name] = c
 		at := nearestTo(c.Truth, c.Center)
-		if d := sphere.Distance(c.Truth[at].Lat(), c.Truth[at].Lon(), c.Center.Lat(), c.Center.Lon()); d > 300 {
+		if d := geo.Distance(c.Truth[at].Lat(), c.Truth[at].Lon(), c.Center.Lat(), c.Center.Lon()); d > 300 {
 			t.Errorf("the picture of %q is %.0f m from its drive", c.Name, d)
 		}
 	}
@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 	}
 	near := func(c Case, metres float64) (n int) {
 		for _, p := range c.Trace {
-			if sphere.Distance(p.Lat(), p.Lon(), c.Center.Lat(), c.Center.Lon()) < metres {
+			if geo.Distance(p.Lat(), p.Lon(), c.Center.Lat(), c.Center.Lon()) < metres {
 				n++
 			}
 		}
@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindOnAMapWithoutCases(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	town := &roadgraphtest.Town{}
 	town.Street("Only", 0, 0, 1000, 0)
 	if _, err := Find(town.Open(t), 1); err == nil {

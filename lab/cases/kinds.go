@@ -5,9 +5,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // crowded finds a place with many streets around.
@@ -77,7 +77,7 @@ func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
 	for _, arc := range arcs {
 		s := f.segmentOf(arc)
 		oneWay := s.Flags.Has(roadgraph.Forward) != s.Flags.Has(roadgraph.Backward)
-		street := s.Class >= mapdata.Unclassified && s.Class <= mapdata.LivingStreet
+		street := s.Class >= region.Unclassified && s.Class <= region.LivingStreet
 		if !oneWay || !street || s.Flags&(roadgraph.Roundabout|roadgraph.Link) != 0 || f.lengthOf(arc) < shortest {
 			n = 0
 			continue
@@ -100,7 +100,7 @@ func (f *finder) lengthOf(arc uint32) float64 { return float64(f.graph.Arc(arc).
 // nearestTo is the index of the position nearest to a place.
 func nearestTo(line orb.LineString, p orb.Point) int {
 	best := 0
-	distance := func(i int) float64 { return sphere.Distance(line[i].Lat(), line[i].Lon(), p.Lat(), p.Lon()) }
+	distance := func(i int) float64 { return geo.Distance(line[i].Lat(), line[i].Lon(), p.Lat(), p.Lon()) }
 	for i := range line {
 		if distance(i) < distance(best) {
 			best = i

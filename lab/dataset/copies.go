@@ -10,7 +10,7 @@ import (
 	"github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmpbf"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/pbfwrite"
+	"github.com/mapsedge/caddy-maps/lab/pbfwrite"
 )
 
 // gap is the space between two copies, in degrees.

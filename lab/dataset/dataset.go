@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
 // product is the module that is evaluated.
@@ -30,7 +30,7 @@ func Delaware(ctx context.Context) (string, error) {
 	return filepath.Join(directory, "testdata", "delaware-latest.osm.pbf"), err
 }
 
-// Caddy builds the product's own server, for testbuild.Command, in a directory.
+// Caddy builds the product's own server, for testregion.Command, in a directory.
 func Caddy(ctx context.Context, directory string) (binary string, err error) {
 	source, err := moduleDirectory(ctx, product)
 	if err != nil {
@@ -73,7 +73,7 @@ func Porto(directory string) (extract, drives, trips string) {
 type Network struct {
 	*roadgraph.Graph // for cars
 	Networks         matching.Networks
-	Build            testbuild.Build
+	Build            testregion.Build
 	Roads            int64 // bytes of the region file that matching reads
 
 	file *region.File
@@ -81,7 +81,7 @@ type Network struct {
 
 // Compile writes a region file of an extract into a directory, opens it, and checks all of it, so that no later
 // measurement pays for its first read.
-func Compile(ctx context.Context, build testbuild.Builder, extract, directory string) (*Network, error) {
+func Compile(ctx context.Context, build testregion.Builder, extract, directory string) (*Network, error) {
 	out, err := os.CreateTemp(directory, "*.region")
 	if err != nil {
 		return nil, err

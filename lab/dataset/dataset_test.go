@@ -12,9 +12,9 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset/datasettest"
 )
 
@@ -35,7 +35,7 @@ func town(t *testing.T) string {
 
 func compiled(t *testing.T, path string) *Network {
 	t.Helper()
-	n, err := Compile(t.Context(), testbuild.InProcess, path, t.TempDir())
+	n, err := Compile(t.Context(), testregion.InProcess, path, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func compiled(t *testing.T, path string) *Network {
 
 // TestCopies: each copy of a town is the town itself, in a row exactly, north of it but for the lengths of its streets.
 func TestCopies(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	const copies = 4000
 	path, many := town(t), filepath.Join(t.TempDir(), "many.osm.pbf")
 	grid, err := Copies(t.Context(), path, many, copies)
@@ -149,7 +149,7 @@ func TestCompile(t *testing.T) {
 	if b := n.Build; b.Took <= 0 || b.Anonymous <= 0 || b.Extract <= 0 || b.Region < n.Roads {
 		t.Errorf("%+v", b)
 	}
-	if _, err := Compile(t.Context(), testbuild.InProcess, town(t), "/dev/null/none"); err == nil {
+	if _, err := Compile(t.Context(), testregion.InProcess, town(t), "/dev/null/none"); err == nil {
 		t.Error("compiled into no directory")
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // spot is the place on a road nearest to x, y, on each arc that is open there.
@@ -162,7 +162,7 @@ func city(tb testing.TB) *roadgraph.Graph {
 		if !slices.Contains(b.Nodes, a.Nodes[0]) || random.IntN(4) > 0 {
 			continue
 		}
-		r := roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: mapdata.Car}
+		r := roadgraphtest.Restriction{From: a.Way, To: b.Way, ViaNode: a.Nodes[0], Modes: region.Car}
 		if slices.Contains(c.Nodes, b.Nodes[1]) {
 			r.To, r.ViaNode, r.ViaWays = c.Way, roadgraphtest.NoNode, []int64{b.Way}
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/paulmach/orb"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // What simulated drives are like.
@@ -276,6 +276,6 @@ func Moved(p orb.Point, north, east float64) orb.Point {
 	return orb.Point{math.Round(lon*1e6) / 1e6, math.Round(lat*1e6) / 1e6}
 }
 
-const degree = sphere.Radius * math.Pi / 180 // metres
+const degree = geo.EarthRadius * math.Pi / 180 // metres
 
-func distance(a, b orb.Point) float64 { return sphere.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon()) }
+func distance(a, b orb.Point) float64 { return geo.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon()) }

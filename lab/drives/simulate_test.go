@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/lab/mismatch"
 )
 
@@ -128,7 +128,7 @@ func TestNoisyIsGaussian(t *testing.T) {
 }
 
 func TestSimulateOnTooSmallNetworks(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	town := &roadgraphtest.Town{}
 	town.Street("Only", 0, 0, 400, 0)
 	for _, g := range []*roadgraphtest.Town{town, {}} {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -20,7 +20,7 @@ type Travel struct {
 	// anywhere says whether people turn round wherever they like. They do so at via points.
 	anywhere bool
 	// class is the last of the classes of road on which trips begin and end.
-	class mapdata.RoadClass
+	class region.RoadClass
 
 	shortest, longest float64 // metres travelled
 	nearest, farthest float64 // metres as the crow flies between start, via point and end
@@ -28,11 +28,11 @@ type Travel struct {
 
 // The ways to travel. Rides and walks are shorter than drives, and at one speed.
 var (
-	Driving = Travel{slowness: slowness, turns: true, class: mapdata.Service,
+	Driving = Travel{slowness: slowness, turns: true, class: region.Service,
 		shortest: shortest, longest: longest, nearest: nearest, farthest: farthest}
-	Riding = Travel{speed: 18 / 3.6, slowness: 1, turns: true, class: mapdata.Footway,
+	Riding = Travel{speed: 18 / 3.6, slowness: 1, turns: true, class: region.Footway,
 		shortest: 2000, longest: 10_000, nearest: 500, farthest: 4000}
-	Walking = Travel{speed: 5 / 3.6, slowness: 1, anywhere: true, class: mapdata.Footway,
+	Walking = Travel{speed: 5 / 3.6, slowness: 1, anywhere: true, class: region.Footway,
 		shortest: 800, longest: 4000, nearest: 250, farthest: 1500}
 )
 

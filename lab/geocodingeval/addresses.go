@@ -13,12 +13,12 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // hiddenTag is a part of an address that is hidden, with what is derived of it.
@@ -71,20 +71,20 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 	data := *s.data
 	data.Features = objects.Features{Records: scratch.NewRecords(s.dir, "hidden")}
 	defer func() { _ = data.Features.Free() }()
-	var houses []objectstest.Feature
+	var houses []placestest.Feature
 	n := 0
-	for f := range objectstest.All(s.data) {
+	for f := range placestest.All(s.data) {
 		house := *f
 		if f.Tags.Get("addr:housenumber") != "" {
 			if n++; n%parts == part {
 				house.Tags = slices.Clone(f.Tags)
 				houses = append(houses, house)
-				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t objectstest.Tag) bool {
+				house.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t placestest.Tag) bool {
 					return slices.ContainsFunc(tags, func(h *hiddenTag) bool { return h.key == t.Key })
 				})
 			}
 		}
-		if err := objectstest.Add(&data, &house); err != nil {
+		if err := placestest.Add(&data, &house); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 		if err != nil {
 			return err
 		}
-		id := bruteforce.ID(h.Kind, h.ID)
+		id := geocodingtest.ID(h.Kind, h.ID)
 		k := slices.IndexFunc(r.Places, func(p geocoding.Place) bool { return p.ID == id })
 		if k < 0 {
 			continue

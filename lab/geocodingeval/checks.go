@@ -10,10 +10,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // terms are the categories that are asked for. Some are near anywhere, some are far from most positions.
@@ -96,16 +96,16 @@ func (s *subject) equality(ctx context.Context, t *table) error {
 			if err != nil {
 				return err
 			}
-			all := bruteforce.Search(s.features, at, term, geocoding.DefaultMaxDistance)
+			all := geocodingtest.Search(s.features, at, term, geocoding.DefaultMaxDistance)
 			if len(all) == 0 && term == "" {
 				right++ // the fallback answers
 				continue
 			}
-			var got []bruteforce.Hit
+			var got []geocodingtest.Hit
 			for i := range places {
-				got = append(got, bruteforce.Hit{ID: places[i].ID, Distance: places[i].Distance})
+				got = append(got, geocodingtest.Hit{ID: places[i].ID, Distance: places[i].Distance})
 			}
-			if bruteforce.Equal(got, all, geocoding.MaxSize) == "" {
+			if geocodingtest.Equal(got, all, geocoding.MaxSize) == "" {
 				right++
 			}
 		}
@@ -121,7 +121,7 @@ func (s *subject) equality(ctx context.Context, t *table) error {
 // ownPositions asks for every named node where it stands.
 func (s *subject) ownPositions(ctx context.Context, t *table) error {
 	at := map[string]orb.Point{}
-	var nodes []bruteforce.Feature
+	var nodes []geocodingtest.Feature
 	for _, f := range s.features {
 		if p, ok := f.Geometry.(orb.Point); ok {
 			at[f.ID] = p
@@ -139,7 +139,7 @@ func (s *subject) ownPositions(ctx context.Context, t *table) error {
 		}
 		const sameSpot = 0.01 // metres
 		if len(places) == 1 && (places[0].ID == f.ID || strings.HasPrefix(places[0].ID, "node:") &&
-			bruteforce.Haversine(at[places[0].ID], p) < sameSpot) {
+			geocodingtest.Haversine(at[places[0].ID], p) < sameSpot) {
 			right++
 		}
 	}
@@ -155,8 +155,8 @@ func (s *subject) containment(ctx context.Context, t *table) error {
 		own[f.ID] = f.OwnCity
 	}
 	levels := append([]string{s.state, "2"}, s.cities...)
-	var areas []objectstest.Feature
-	for f := range objectstest.All(s.data) {
+	var areas []placestest.Feature
+	for f := range placestest.All(s.data) {
 		if f.Tags.Get("boundary") == "administrative" && f.Tags.Get("name") != "" &&
 			slices.Contains(levels, f.Tags.Get("admin_level")) {
 			area := *f
@@ -175,7 +175,7 @@ func (s *subject) containment(ctx context.Context, t *table) error {
 		}
 		around := map[string][]string{}
 		for _, a := range areas {
-			if bruteforce.Contains(a.Geometry, at) {
+			if geocodingtest.Contains(a.Geometry, at) {
 				level := a.Tags.Get("admin_level")
 				around[level] = append(around[level], a.Tags.Get("name"))
 			}

@@ -17,15 +17,14 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 )
 
@@ -107,7 +106,7 @@ type subject struct {
 	data     *objects.Data
 	extract  *osm.Extracts
 	dir      *scratch.Dir // of data
-	features []bruteforce.Feature
+	features []geocodingtest.Feature
 	index    *geocoding.Index
 	points   []orb.Point
 
@@ -161,13 +160,13 @@ func (p place) evaluate(ctx context.Context, w io.Writer, directory string, o *O
 
 // read reads what the extract holds; the caller closes dir.
 func (s *subject) read(ctx context.Context, path string) (err error) {
-	if s.dir, err = scratch.Open(s.temporary, "eval", memory.Default()); err != nil {
+	if s.dir, err = scratch.Open(s.temporary, "eval", compiler.DefaultMemory()); err != nil {
 		return err
 	}
-	if s.data, s.extract, err = objectstest.Read(ctx, s.dir, []string{path}); err != nil {
+	if s.data, s.extract, err = placestest.ReadFeatures(ctx, s.dir, []string{path}); err != nil {
 		return errors.Join(err, s.dir.Close())
 	}
-	s.features = bruteforce.Features(objectstest.All(s.data), objectstest.Interpolations(s.data))
+	s.features = geocodingtest.Features(placestest.All(s.data), placestest.Interpolations(s.data))
 	return nil
 }
 

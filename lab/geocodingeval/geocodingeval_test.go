@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 )
 
 func TestRunInSmall(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	var out bytes.Buffer
 	err := Run(t.Context(), &out, Options{Points: 40, Parts: 2, Seed: 1})
 	if missed, ok := errors.AsType[Missed](err); err != nil && !ok {
@@ -38,7 +38,7 @@ func TestRunInSmall(t *testing.T) {
 }
 
 func TestLookups(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	delaware, err := dataset.Delaware(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/country"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 )
 
@@ -85,11 +85,11 @@ func (s *subject) hardCase(ctx context.Context) (orb.Point, []geocoding.Place, e
 			continue
 		}
 		area, shop := byID[places[0].ID], 0
-		if _, ok := area.(orb.Polygon); !ok || bruteforce.Haversine(at, area.Bound().Center()) < middleFar {
+		if _, ok := area.(orb.Polygon); !ok || geocodingtest.Haversine(at, area.Bound().Center()) < middleFar {
 			continue
 		}
 		for _, p := range places[1:] {
-			if g, ok := byID[p.ID].(orb.Point); ok && bruteforce.Haversine(at, g) < middleFar/2 {
+			if g, ok := byID[p.ID].(orb.Point); ok && geocodingtest.Haversine(at, g) < middleFar/2 {
 				shop++
 			}
 		}
@@ -166,7 +166,7 @@ func (s *subject) draw(at orb.Point, places []geocoding.Place) []byte {
 	for i, p := range places {
 		rank[p.ID] = i + 1
 	}
-	var answers []*bruteforce.Feature
+	var answers []*geocodingtest.Feature
 	near := orb.Bound{Min: at, Max: at}.Pad(shown / 111_000)
 	for i := range s.features {
 		f := &s.features[i]
@@ -196,7 +196,7 @@ func (s *subject) draw(at orb.Point, places []geocoding.Place) []byte {
 		middle := 0.0
 		for _, f := range answers {
 			if f.ID == p.ID {
-				middle = bruteforce.Haversine(at, f.Geometry.Bound().Center())
+				middle = geocodingtest.Haversine(at, f.Geometry.Bound().Center())
 			}
 		}
 		d.text(14, height+44+float64(i)*20, 13, `fill="#333333"`,
@@ -208,7 +208,7 @@ func (s *subject) draw(at orb.Point, places []geocoding.Place) []byte {
 	return d.Bytes()
 }
 
-func (s *subject) feature(d *sheet, f *bruteforce.Feature, fill, stroke string, lineWidth float64) {
+func (s *subject) feature(d *sheet, f *geocodingtest.Feature, fill, stroke string, lineWidth float64) {
 	switch g := f.Geometry.(type) {
 	case orb.Point:
 		x, y := d.xy(g)

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 func TestDraw(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	svg, err := Draw(t.Context())
 	if err != nil {
 		t.Fatal(err)

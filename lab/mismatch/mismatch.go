@@ -8,7 +8,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/sphere"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Tolerance is the distance in metres up to which two lines are the same road: engines round coordinates, and cut
@@ -75,7 +75,7 @@ func around(lines ...orb.LineString) plane {
 	for _, line := range lines {
 		if len(line) > 0 {
 			middle := line.Bound().Center()
-			perLat := sphere.Radius * math.Pi / 180
+			perLat := geo.EarthRadius * math.Pi / 180
 			return plane{middle.Lat(), middle.Lon(), perLat, perLat * math.Cos(middle.Lat()*math.Pi/180)}
 		}
 	}

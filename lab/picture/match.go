@@ -6,10 +6,10 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // Match is a picture of a part of a map, with a trace, what was made of it, and the truth.
@@ -71,7 +71,7 @@ type canvas struct {
 
 // xy is the place of a position on the map.
 func (c *canvas) xy(p orb.Point) (x, y float64) {
-	const degree = sphere.Radius * math.Pi / 180
+	const degree = geo.EarthRadius * math.Pi / 180
 	east := (p.Lon() - c.Center.Lon()) * degree * math.Cos(c.Center.Lat()*math.Pi/180)
 	north := (p.Lat() - c.Center.Lat()) * degree
 	return mapWidth/2 + east*c.scale, mapHeight/2 - north*c.scale
@@ -130,13 +130,13 @@ func (c *canvas) shape(segment uint32) orb.LineString {
 }
 
 // widthOf is how broad a road is drawn, in pixels.
-func widthOf(class mapdata.RoadClass) float64 {
+func widthOf(class region.RoadClass) float64 {
 	switch {
-	case class <= mapdata.Trunk:
+	case class <= region.Trunk:
 		return 11
-	case class <= mapdata.Secondary:
+	case class <= region.Secondary:
 		return 9
-	case class <= mapdata.LivingStreet:
+	case class <= region.LivingStreet:
 		return 7
 	}
 	return 4

@@ -12,7 +12,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
@@ -101,7 +101,7 @@ func trips(b *testing.B) (region string, lines []orb.LineString) {
 
 // simulated drives with a position every 15 s.
 func simulated(ctx context.Context, b *testing.B, path string) (lines []orb.LineString, err error) {
-	network, err := dataset.Compile(ctx, testbuild.InProcess, path, b.TempDir())
+	network, err := dataset.Compile(ctx, testregion.InProcess, path, b.TempDir())
 	if err != nil {
 		return nil, err
 	}

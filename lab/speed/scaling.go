@@ -9,20 +9,20 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 )
 
 // Scaled is what building and matching cost on a map of some copies of an extract.
 type Scaled struct {
 	Copies int
-	Build  testbuild.Build
+	Build  testregion.Build
 	Result
 }
 
 // Scale compares one copy of an extract with a country of n copies: what building them takes, and the speed on the same
 // trips, which in the country are spread over its copies. The files go into directory.
-func Scale(ctx context.Context, build testbuild.Builder, extract string, n int, trips []orb.LineString, rounds int,
+func Scale(ctx context.Context, build testregion.Builder, extract string, n int, trips []orb.LineString, rounds int,
 	directory string,
 ) (one, country Scaled, err error) {
 	var sessions []*session

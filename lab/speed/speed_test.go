@@ -9,9 +9,9 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/dataset/datasettest"
 )
@@ -56,10 +56,10 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestScale(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	_, trips := town()
 	path, dir := datasettest.PBF(t, nil, []orb.Point{roadgraphtest.At(0, 0), roadgraphtest.At(1000, 0)}), t.TempDir()
-	one, country, err := Scale(t.Context(), testbuild.InProcess, path, 8, trips[:2], 1, dir)
+	one, country, err := Scale(t.Context(), testregion.InProcess, path, 8, trips[:2], 1, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestScale(t *testing.T) {
 	if country.Build.Region <= one.Build.Region || country.Build.Took <= 0 || country.Build.Anonymous <= 0 {
 		t.Errorf("%+v, and %+v for one", country.Build, one.Build)
 	}
-	if _, _, err := Scale(t.Context(), testbuild.InProcess, path, 1<<30, trips, 1, dir); err == nil {
+	if _, _, err := Scale(t.Context(), testregion.InProcess, path, 1<<30, trips, 1, dir); err == nil {
 		t.Error("a country that goes round the world")
 	}
 }

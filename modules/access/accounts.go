@@ -13,11 +13,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -39,7 +38,7 @@ type Accounts struct {
 
 	app    *app.App
 	logger *zap.Logger
-	prefix endpoint.Prefix
+	prefix request.Prefix
 }
 
 const defaultAccountsPrefix = "/api/v1/service-accounts"
@@ -52,7 +51,7 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
-	if a.prefix, err = endpoint.ParsePrefix(cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
+	if a.prefix, err = request.ParsePrefix(cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	a.app, err = app.Get(ctx)
@@ -190,7 +189,7 @@ func (a *Accounts) get(c *call) error {
 	if acc.OrganizationID != c.caller.organization {
 		return errNoAccount
 	}
-	httpjson.Write(c.w, http.StatusOK, body{acc})
+	request.WriteJSON(c.w, http.StatusOK, body{acc})
 	return nil
 }
 

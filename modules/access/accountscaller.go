@@ -7,9 +7,9 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/bearer"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -39,7 +39,7 @@ func newReason(text string) app.Reason { return app.NewReason(text, app.Accounts
 
 // authenticate finds out who makes a request. Tokens are taken from the Authorization header alone.
 func (a *Accounts) authenticate(r *http.Request, session *app.Session) (caller, error) {
-	token, err := bearer.FromHeader(r.Header)
+	token, err := request.HeaderToken(r.Header)
 	switch {
 	case err != nil:
 		return caller{}, refused{apierror.Unauthorized(true), app.BearerReason(err)}

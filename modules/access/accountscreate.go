@@ -9,10 +9,10 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // created is an account with its two tokens, which are shown this once.
@@ -26,7 +26,7 @@ func (a *Accounts) create(c *call) error {
 	memory := a.app.Body(c.r)
 	defer memory.Release()
 	var f fields
-	if err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory, &f); err != nil {
+	if err := request.ReadObject(c.r, request.SmallBody, &memory, &f); err != nil {
 		return err
 	}
 	if err := cmp.Or(f.check(), f.complete()); err != nil {
@@ -58,7 +58,7 @@ func (a *Accounts) create(c *call) error {
 	}
 	a.record(c, acc, "created", nil)
 	c.w.Header().Set("Location", collectionPath(c.r)+"/"+acc.ID)
-	httpjson.Write(c.w, http.StatusCreated, body{created{acc, client, server}})
+	request.WriteJSON(c.w, http.StatusCreated, body{created{acc, client, server}})
 	return nil
 }
 

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 const (
@@ -45,7 +45,7 @@ func (a *Accounts) list(c *call) error {
 	if answer.Data == nil {
 		answer.Data = []account.Account{}
 	}
-	httpjson.Write(c.w, http.StatusOK, answer)
+	request.WriteJSON(c.w, http.StatusOK, answer)
 	return nil
 }
 

@@ -4,16 +4,16 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 func (a *Accounts) update(c *call) error {
 	memory := a.app.Body(c.r)
 	defer memory.Release()
 	var f fields
-	if err := httpjson.ReadObject(c.r, httpjson.SmallBody, &memory, &f); err != nil {
+	if err := request.ReadObject(c.r, request.SmallBody, &memory, &f); err != nil {
 		return err
 	}
 	if f == (fields{}) {
@@ -62,7 +62,7 @@ func (a *Accounts) update(c *call) error {
 		return err
 	}
 	a.recordUpdate(c, before, after, changed)
-	httpjson.Write(c.w, http.StatusOK, body{after})
+	request.WriteJSON(c.w, http.StatusOK, body{after})
 	return nil
 }
 

@@ -1,8 +1,8 @@
 package access
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/usageapi"
 )
 
 // usagePath stands where the id of an account would, which begins with sa_.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/internal/web/usageapi"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 

@@ -14,12 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/bearer"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/crossorigin"
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -78,7 +77,7 @@ type Auth struct {
 	metrics *app.AuthResults
 	style   apierror.Style
 	scopes  account.ScopeSet
-	cors    *crossorigin.Policy
+	cors    *request.CORS
 	quotas  quotaKinds
 }
 
@@ -114,7 +113,7 @@ func (a *Auth) parse() error {
 	for _, name := range a.Scopes {
 		scope := account.Scope(name).Set()
 		if scope == 0 {
-			return fmt.Errorf("unknown scope %q: %s", name, suggest.Among(name, scopeNames()))
+			return fmt.Errorf("unknown scope %q: %s", name, text.DidYouMean(name, scopeNames()))
 		}
 		a.scopes |= scope
 	}
@@ -133,7 +132,7 @@ func (a *Auth) parse() error {
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
 		return options.Wrong("units", "%q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
 	}
-	a.cors, err = crossorigin.New(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+	a.cors, err = request.NewCORS(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete)
 	return options.Of("cors", err)
 }
@@ -187,23 +186,23 @@ type refusal struct {
 	kind     app.Reason
 }
 
-// text is a reason that is written already.
-type text string
+// reasonText is a reason that is written already.
+type reasonText string
 
-func (t text) String() string { return string(t) }
+func (t reasonText) String() string { return string(t) }
 
 // unavailable is a refusal because nobody could be asked.
 func (a *Auth) unavailable(reason string) *refusal {
-	return &refusal{apierror.Unavailable(), text(reason), a.metrics.Unavailable, app.ReasonUnavailable}
+	return &refusal{apierror.Unavailable(), reasonText(reason), a.metrics.Unavailable, app.ReasonUnavailable}
 }
 
 // check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
 // caller to release.
 func (a *Auth) check(r *http.Request, out *response) *refusal {
-	token, err := bearer.Find(r.Header, r.URL.RawQuery, a.APIKeyQuery)
+	token, err := request.FindToken(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, app.BearerReason(err)}
+		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, app.BearerReason(err)}
 	case token == "":
 		return &refusal{apierror.Unauthorized(false), app.ReasonNoToken, a.metrics.NoToken,
 			app.ReasonNoToken}
@@ -221,12 +220,12 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), text(err.Error()), a.metrics.Invalid, app.ReasonFor(err)}
+		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, app.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
 	case !who.Scopes.Has(a.scopes):
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
-			text(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
+			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
 	}
 	if reason, violated := app.CheckRestrictions(who.Bounds, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 

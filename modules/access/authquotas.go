@@ -3,9 +3,9 @@ package access
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
 // quotaKinds are how clients are told of quotas, by what these are of. It never changes.

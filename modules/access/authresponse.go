@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -73,7 +73,7 @@ func (o *response) Allows(scope account.ScopeSet) bool {
 	return o.auth.scopes.Has(scope) || o.outer != nil && o.outer.Allows(scope)
 }
 
-// String is what a placeholder of the variable yields in which mapsapp keeps the Pass.
+// String is what a placeholder of the variable that holds the Pass yields.
 func (o *response) String() string { return o.auth.scopes.String() }
 
 // WriteHeader implements http.ResponseWriter.

@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // strip removes the token from everything that later handlers, placeholders and upstreams can see of a request.
@@ -21,10 +21,10 @@ func (a *Auth) strip(r *http.Request) {
 		return
 	}
 	for i, referer := range r.Header["Referer"] {
-		r.Header["Referer"][i] = a.without(referer, urlquery.RemoveFromReferer)
+		r.Header["Referer"][i] = a.without(referer, request.RemoveFromReferer)
 	}
-	r.URL.RawQuery = a.without(r.URL.RawQuery, urlquery.Remove)
-	r.RequestURI = a.without(r.RequestURI, urlquery.RemoveFromURI)
+	r.URL.RawQuery = a.without(r.URL.RawQuery, request.RemoveParameter)
+	r.RequestURI = a.without(r.RequestURI, request.RemoveFromURI)
 
 	// Caddy saves the request as it came: FastCGI, error routes and {http.request.orig_uri…} go back to that.
 	saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
@@ -32,9 +32,9 @@ func (a *Auth) strip(r *http.Request) {
 		return
 	}
 	if saved.URL != nil { // shared by all who hold the saved request
-		saved.URL.RawQuery = a.without(saved.URL.RawQuery, urlquery.Remove)
+		saved.URL.RawQuery = a.without(saved.URL.RawQuery, request.RemoveParameter)
 	}
-	uri := a.without(saved.RequestURI, urlquery.RemoveFromURI)
+	uri := a.without(saved.RequestURI, request.RemoveFromURI)
 	if uri == saved.RequestURI {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/modules/options"
 
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 func init() { caddy.RegisterModule(new(RedactFilter)) }
@@ -131,7 +131,7 @@ func (f *RedactFilter) text(text string, longest int) string {
 		text = text[:longest]
 	}
 	for _, parameter := range f.Parameters {
-		text = urlquery.Redact(text, parameter)
+		text = request.RedactParameter(text, parameter)
 	}
 	if cut {
 		text += "…"

@@ -16,11 +16,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/crossorigin"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -51,8 +49,8 @@ type Tokens struct {
 
 	app    *app.App
 	logger *zap.Logger
-	prefix endpoint.Prefix
-	cors   *crossorigin.Policy
+	prefix request.Prefix
+	cors   *request.CORS
 }
 
 const defaultTokensPrefix = "/api/v1/external"
@@ -68,10 +66,10 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
-	if t.prefix, err = endpoint.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
+	if t.prefix, err = request.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	if t.cors, err = crossorigin.New(t.CORS, http.MethodPost); err != nil {
+	if t.cors, err = request.NewCORS(t.CORS, http.MethodPost); err != nil {
 		return options.Of("cors", err)
 	}
 	t.app, err = app.Get(ctx)
@@ -148,7 +146,7 @@ func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) erro
 	memory := t.app.Body(r)
 	defer memory.Release()
 	var body object
-	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 		return err
 	}
 	ctx := r.Context()
@@ -189,7 +187,7 @@ type pair struct {
 }
 
 func write(w http.ResponseWriter, tokens credential.Tokens) {
-	httpjson.Write(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
+	request.WriteJSON(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
 }
 
 func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,

@@ -5,7 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/crossorigin"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -38,7 +38,7 @@ func parseTokens(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	check := func() error {
-		_, err := crossorigin.New(t.CORS)
+		_, err := request.NewCORS(t.CORS)
 		return options.Of("cors", err)
 	}
 	return options.Block(d, "maps_tokens", check,

@@ -11,8 +11,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 func init() { caddy.RegisterModule(new(AdminAPI)) }
@@ -128,7 +128,7 @@ type statusBody struct {
 }
 
 func status(app *App, w http.ResponseWriter, r *http.Request) error {
-	httpjson.Write(w, http.StatusOK, statusBody{Version(), app.Status(r.Context())})
+	request.WriteJSON(w, http.StatusOK, statusBody{Version(), app.Status(r.Context())})
 	return nil
 }
 
@@ -138,7 +138,7 @@ type regionList struct {
 }
 
 func listRegions(app *App, w http.ResponseWriter, _ *http.Request) error {
-	httpjson.Write(w, http.StatusOK, regionList{app.RegionDetails()})
+	request.WriteJSON(w, http.StatusOK, regionList{app.RegionDetails()})
 	return nil
 }
 
@@ -161,7 +161,7 @@ func reloadRegions(app *App, w http.ResponseWriter, r *http.Request) error {
 	if !complete {
 		status = http.StatusAccepted
 	}
-	httpjson.Write(w, status, regionList{app.RegionDetails()})
+	request.WriteJSON(w, status, regionList{app.RegionDetails()})
 	return nil
 }
 

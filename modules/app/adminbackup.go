@@ -9,11 +9,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/directory"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // Backup is a copy of the store.
@@ -28,7 +28,7 @@ func backup(app *App, w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Output string `json:"output"`
 	}
-	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 		return err
 	}
 	output := body.Output
@@ -58,11 +58,11 @@ func backup(app *App, w http.ResponseWriter, r *http.Request) error {
 	}
 	app.Logger().Info("backup made", zap.String("output", output), zap.Int64("bytes", size),
 		zap.Duration("took", time.Since(began)), zap.String("remote_addr", r.RemoteAddr))
-	if dir := filepath.Dir(output); directory.OthersMayReplace(dir) {
+	if dir := filepath.Dir(output); files.OthersMayReplace(dir) {
 		app.Logger().Warn("others may write to the directory of the backup and replace it: chmod go-w",
 			zap.String("directory", dir))
 	}
-	httpjson.Write(w, http.StatusOK, Backup{output, size})
+	request.WriteJSON(w, http.StatusOK, Backup{output, size})
 	return nil
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // SigningKey describes a signing key, without key material.
@@ -40,7 +40,7 @@ func rotateKeys(app *App, w http.ResponseWriter, r *http.Request) error {
 		RevokeOld bool `json:"revokeOld"`
 	}
 	if r.ContentLength != 0 {
-		if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+		if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func rotateKeys(app *App, w http.ResponseWriter, r *http.Request) error {
 		kids = append(kids, k.ID)
 	}
 	app.Logger().Info("signing keys rotated", zap.Strings("kids", kids), zap.String("remote_addr", r.RemoteAddr))
-	httpjson.Write(w, http.StatusOK, keys)
+	request.WriteJSON(w, http.StatusOK, keys)
 	return nil
 }
 

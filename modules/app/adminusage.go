@@ -6,11 +6,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
-	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
+	"github.com/mapsedge/caddy-maps/internal/web/usageapi"
 )
 
 func showUsage(app *App, w http.ResponseWriter, r *http.Request) error {
@@ -54,7 +54,7 @@ func setQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Quotas *account.Quotas `json:"quotas"`
 	}
-	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 		return err
 	}
 	if body.Quotas == nil {
@@ -125,6 +125,6 @@ func withQuotas(app *App, w http.ResponseWriter, r *http.Request,
 		_, end := quota.Window.Span(now)
 		answer.Quotas = append(answer.Quotas, QuotaUsage{quota, usageapi.Used(quota, totals), end})
 	}
-	httpjson.Write(w, http.StatusOK, answer)
+	request.WriteJSON(w, http.StatusOK, answer)
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // Defaults of a request for a user token.
@@ -36,7 +36,7 @@ func mintUserToken(app *App, w http.ResponseWriter, r *http.Request) error {
 	memory := app.Body(r)
 	defer memory.Release()
 	body := mint{Subject: defaultSubject}
-	if err := httpjson.ReadObject(r, httpjson.SmallBody, &memory, &body); err != nil {
+	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 		return err
 	}
 	ttl := defaultTTL
@@ -70,6 +70,6 @@ func mintUserToken(app *App, w http.ResponseWriter, r *http.Request) error {
 		zap.String("subject", user.Subject),
 		zap.Time("expires_at", expires),
 		zap.String("remote_addr", r.RemoteAddr))
-	httpjson.Write(w, http.StatusCreated, UserToken{token, expires.UTC()})
+	request.WriteJSON(w, http.StatusCreated, UserToken{token, expires.UTC()})
 	return nil
 }

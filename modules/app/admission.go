@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
 )
 
 // Body returns an empty reservation of memory for a request's body. The caller must release it.

@@ -19,8 +19,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
@@ -287,7 +287,7 @@ func TestValidateBesideLive(t *testing.T) {
 			{"handle":[{"handler":"maps_auth","scopes":["TILE"]}]}]}}}}}`, path)
 	var cfg caddy.Config
 	// The lock is waited for for longer.
-	testpace.Within(t, "checking the configuration", 900*time.Millisecond, func() time.Duration {
+	testkit.Within(t, "checking the configuration", 900*time.Millisecond, func() time.Duration {
 		cfg = caddy.Config{} // which is checked once
 		if err := caddy.StrictUnmarshalJSON([]byte(text), &cfg); err != nil {
 			t.Fatal(err)

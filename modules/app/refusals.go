@@ -1,9 +1,9 @@
 package app
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/bearer"
-	"github.com/mapsedge/caddy-maps/internal/credential"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // Handlers that refuse requests.
@@ -56,7 +56,7 @@ func init() {
 	} {
 		NewReason(string(outside), AuthHandler, AccountsHandler)
 	}
-	for _, err := range bearer.Errors {
+	for _, err := range request.Errors {
 		NewReason(err.Error(), AuthHandler, AccountsHandler)
 	}
 }
@@ -69,7 +69,7 @@ func ReasonFor(err error) Reason {
 	return ReasonUnavailable
 }
 
-// BearerReason returns the reason of one of bearer.Errors.
+// BearerReason returns the reason of one of request.Errors.
 func BearerReason(err error) Reason { return Reason{err.Error()} }
 
 // Refused counts a request that a handler refused.

@@ -12,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/mirror"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
 )
 
 // regionSet are the regions of one configuration.
@@ -30,8 +30,8 @@ type configuredRegion struct {
 	*regions.Region
 	watched *regions.Watched
 
-	mirror *mirror.Mirror // nil if it is not downloaded
-	wait   time.Duration  // for the first file that is downloaded
+	mirror *fetch.Mirror // nil if it is not downloaded
+	wait   time.Duration // for the first file that is downloaded
 }
 
 // regionKey identifies a watched file.
@@ -42,7 +42,7 @@ type regionKey struct {
 
 var (
 	regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
-	mirrorPool = caddy.NewUsagePool() // [sha256.Size]byte → *mirror.Mirror
+	mirrorPool = caddy.NewUsagePool() // [sha256.Size]byte → *fetch.Mirror
 )
 
 // acquire returns a pool's value for a key, created if necessary, and keeps it until the configuration ends.
@@ -75,7 +75,7 @@ func (a *App) provisionRegions(caddy.Context) error {
 		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, wait: time.Duration(config.Wait)}
 		if from != nil {
 			from.Watched, from.Logger = watched, regionLog.logger()
-			r.mirror = acquire(a, mirrorPool, mirrorKey(from), func() *mirror.Mirror { return mirror.New(*from) })
+			r.mirror = acquire(a, mirrorPool, mirrorKey(from), func() *fetch.Mirror { return fetch.New(*from) })
 		}
 		a.regions.list = append(a.regions.list, r)
 	}
@@ -142,7 +142,7 @@ func noRegion(name string, known []string) error {
 	if len(known) == 0 {
 		return fmt.Errorf("there is no region %q: the maps app has no regions", name)
 	}
-	return fmt.Errorf("there is no region %q: %s", name, suggest.Among(name, known))
+	return fmt.Errorf("there is no region %q: %s", name, text.DidYouMean(name, known))
 }
 
 // LookupRegions returns the named regions in the same order.

@@ -17,7 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/mapsedge/caddy-maps/internal/mirror"
+	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -83,7 +83,7 @@ var (
 )
 
 // provision returns the absolute path of a region's file and, if it is downloaded, the options of its mirror.
-func (c *RegionConfig) provision(name string) (file string, from *mirror.Options, err error) {
+func (c *RegionConfig) provision(name string) (file string, from *fetch.Options, err error) {
 	if c == nil {
 		return "", nil, options.Wrong("path", "missing")
 	}
@@ -107,7 +107,7 @@ func (c *RegionConfig) provision(name string) (file string, from *mirror.Options
 	if err != nil {
 		return "", nil, options.Of("cache_dir", err)
 	}
-	from = &mirror.Options{URL: u, Path: mirror.CopyPath(dir, name, u), MaxSize: c.MaxSize, Header: make(http.Header),
+	from = &fetch.Options{URL: u, Path: fetch.CopyPath(dir, name, u), MaxSize: c.MaxSize, Header: make(http.Header),
 		Refresh: cmp.Or(time.Duration(c.Refresh), defaultRefresh),
 		Timeout: cmp.Or(time.Duration(c.Timeout), defaultTimeout)}
 	for field, values := range c.Header {

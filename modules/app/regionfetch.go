@@ -11,15 +11,15 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
 )
 
 // waitPoll is how often a start or a reload checks for the file that it waits for.
 const waitPoll = 20 * time.Millisecond
 
 // mirrorKey identifies a mirror by its options. It is a hash, so it shows no secret.
-func mirrorKey(o *mirror.Options) [sha256.Size]byte {
+func mirrorKey(o *fetch.Options) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d %d", o.URL.String(), o.Header, o.Path, o.Refresh, o.Timeout,
 		o.MaxSize))
 }
@@ -90,7 +90,7 @@ type RegionDetail struct {
 	// Problem is why the file at the region's path is not served, or what is wrong with it.
 	Problem string `json:"problem,omitempty"`
 	// Origin is the state of the download; nil for a file of this machine.
-	Origin *mirror.Status `json:"origin,omitempty"`
+	Origin *fetch.Status `json:"origin,omitempty"`
 }
 
 func (r *configuredRegion) detail() RegionDetail {

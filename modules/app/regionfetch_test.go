@@ -308,11 +308,11 @@ func TestWaitForRegion(t *testing.T) {
 		}`}
 	}
 	s := modulestest.Start(t, config("first"))
-	if !strings.Contains(s.Log(), "no file of a region has come yet") {
+	if !strings.Contains(s.Log(), "no file of a region has been downloaded yet") {
 		t.Error("no word about the region that is missing")
 	}
 	err := s.Load(config("second"))
-	if err == nil || !strings.Contains(err.Error(), "region second: "+origin.URL+"/x.region: no file has come in 300ms") ||
+	if err == nil || !strings.Contains(err.Error(), "region second: "+origin.URL+"/x.region: no file was downloaded within 300ms") ||
 		!strings.Contains(err.Error(), "answers 503") {
 		t.Errorf("a reload without a file: %v", err)
 	}

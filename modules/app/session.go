@@ -11,9 +11,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/store"
-	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
 // Session gives a request access to accounts and tokens. It keeps the store open until Release, even if the configuration

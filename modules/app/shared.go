@@ -7,7 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
 )
 
 // shared is what all configurations of the process share, also those with different stores.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 // Status is the state of the service. It is public: it has nothing that only an operator may see.

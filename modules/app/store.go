@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
-	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
 // StoreModule is implemented by modules in the namespace maps.stores.

@@ -18,18 +18,16 @@ func newBackupCmd() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
-		Short: "Copies the accounts database of the running server",
+		Short: "Copies the SQLite store of the running server",
 		Long: `
-Asks the running server's admin API for a copy of its SQLite store, as it is at one
-moment, while requests go on. The server writes the copy, so the path is one on the
-server's machine. The file has mode 0600 and takes its place when it is complete. A
-backup that is there already is replaced; any other file is refused.
+Asks the running server for a copy of its SQLite store as it is at one moment,
+while requests go on. The server writes the copy, on its own machine, with mode
+0600. An earlier backup is replaced; any other file is refused.
 
-The copy is a store like any other: to restore it, stop the server, remove the files
-of the old store that end in -wal and -shm, and put the copy in its place. Keep the
-key encryption key, if there is one, somewhere else.
+To restore a copy, stop the server, remove the old store's -wal and -shm files,
+and put the copy in its place. Keep the key encryption key somewhere else.
 
-A PostgreSQL store is copied with the database's own tools, such as pg_dump.`,
+Copy a PostgreSQL store with the database's own tools, such as pg_dump.`,
 		Example: `  caddy maps backup /var/backups/accounts.db`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

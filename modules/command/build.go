@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
 )
 
 func init() { subcommands = append(subcommands, newBuildCmd) }
@@ -23,18 +22,13 @@ func newBuildCmd() *cobra.Command {
 		Use:   "build <extract>... --output <file>",
 		Short: "Compiles OpenStreetMap extracts into a region file",
 		Long: `
-Compiles one or more OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2
-or .osm.zst) into one region file. The file is written beside the target, synced,
-and renamed into place when it is whole: a server that has the old file open
-notices the new one by itself. The same extracts make the same bytes.
+Compiles OpenStreetMap extracts (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst)
+into one region file. The file replaces an earlier one when it is complete, and a
+running server notices that. The same extracts make the same bytes.
 
-The map that maps_tiles serves takes about a quarter of the file and of the
-time; --no-map leaves it out.
-
-However large the extracts are, the build takes no more memory than --memory
-says; what does not fit goes to temporary files beside the output, or in the
-directory that --temp names. They take up to about eleven times the extracts, and
-are removed at the end; those of a build that was killed, by the next one.`,
+Temporary files take up to about eleven times the extracts. They are removed at
+the end, those of a killed build by the next one. Without the map (--no-map) the
+build takes a quarter less time and space.`,
 		Example: `  caddy maps build delaware-latest.osm.pbf --output delaware.region
   caddy maps build north.osm.pbf south.osm.pbf --output both.region
   caddy maps build germany-latest.osm.pbf --output germany.region --memory 4GiB --temp /var/tmp`,
@@ -45,7 +39,7 @@ are removed at the end; those of a build that was killed, by the next one.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, extracts []string) error {
-			bytes, err := memory.Parse(size)
+			bytes, err := compiler.ParseMemory(size)
 			if err != nil {
 				return fmt.Errorf("--memory: %w", err)
 			}
@@ -63,9 +57,9 @@ are removed at the end; those of a build that was killed, by the next one.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "The region file (required)")
-	cmd.Flags().StringVar(&size, "memory", "", "The memory to take at most, such as 1GiB (a quarter of the machine's)")
-	cmd.Flags().StringVar(&temp, "temp", "", "The directory for temporary files (that of the output)")
-	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map to look at, which maps_tiles serves")
+	cmd.Flags().StringVar(&size, "memory", "", "Most memory to use, such as 1GiB; default: a quarter of the machine's")
+	cmd.Flags().StringVar(&temp, "temp", "", "Directory for temporary files; default: that of the output")
+	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map that maps_tiles serves")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
 }

@@ -18,9 +18,9 @@ type adminClient struct{ address, config, adapter string }
 
 // addFlags adds the flags by which `caddy reload` finds the server.
 func (c *adminClient) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&c.address, "address", "", "", "Address of the admin API, if not found in the configuration")
-	cmd.Flags().StringVarP(&c.config, "config", "c", "", "Configuration file to take the address of the admin API from")
-	cmd.Flags().StringVarP(&c.adapter, "adapter", "a", "", "Name of the adapter of the configuration file")
+	cmd.Flags().StringVarP(&c.address, "address", "", "", "Address of the admin API")
+	cmd.Flags().StringVarP(&c.config, "config", "c", "", "Configuration file with the address of the admin API")
+	cmd.Flags().StringVarP(&c.adapter, "adapter", "a", "", "Adapter of the configuration file")
 }
 
 // do sends a JSON body to the admin API and reads its JSON answer.

@@ -9,22 +9,38 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
+
+// The groups of commands.
+const offline, online = "offline", "online"
+
+// reference is what the help of every command ends with.
+const reference = "https://github.com/mapsedge/caddy-maps/blob/main/docs/reference.md#commands"
 
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "maps",
-		Short: "Builds and inspects map regions, asks them, and tends accounts and keys",
+		Short: "Builds regions, works with them, and manages a running maps server",
 		Long: `
-Commands of the maps service: compiling OpenStreetMap extracts into region files,
-looking into them and asking them without a server; user tokens, new signing keys
-and backups, for which a running server is asked through its admin API; looking for
-damage in a store, and moving accounts from one store to another.`,
+Offline commands work on files. Server commands ask a running server through its
+admin API, at --address, or where --config or the Caddyfile of this directory says,
+or at localhost:2019.
+
+For completion of commands and flags, run "source <(caddy completion bash)";
+"caddy completion --help" lists other shells.`,
 		CobraFunc: func(cmd *cobra.Command) {
+			cmd.Use, cmd.DisableFlagsInUseLine = cmd.Name(), true // or the usage is "caddy maps  [flags]"
+			cmd.SetHelpTemplate(cmd.HelpTemplate() + "\nReference of caddy-maps: " + reference + "\n")
+			cmd.AddGroup(&cobra.Group{ID: offline, Title: "Offline commands:"},
+				&cobra.Group{ID: online, Title: "Server commands:"})
 			all := make([]*cobra.Command, 0, len(subcommands))
 			for _, sub := range subcommands {
-				all = append(all, sub())
+				sub := sub()
+				if sub.GroupID = offline; sub.Flags().Lookup("address") != nil {
+					sub.GroupID = online
+				}
+				all = append(all, sub)
 			}
 			slices.SortFunc(all, func(a, b *cobra.Command) int { return strings.Compare(a.Name(), b.Name()) })
 			cmd.AddCommand(all...)
@@ -70,7 +86,7 @@ func knownSubcommand(cmd *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), suggest.Among(args[0], names))
+	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), text.DidYouMean(args[0], names))
 }
 
 // subcommands makes the commands below `caddy maps`. Each file of this package that holds one adds it in its init.

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/modules/stores"
 )
 
@@ -26,20 +26,14 @@ func newCopyStoreCmd() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
 		Use:   "copy-store --from sqlite:<file>|postgres:<dsn> --to postgres:<dsn>|sqlite:<file>",
-		Short: "Copies accounts, grants, signing keys, quotas and usage between SQLite and PostgreSQL",
+		Short: "Copies a store between SQLite and PostgreSQL",
 		Long: `
-Copies everything from one store to another that is empty: accounts, grants, signing
-keys, quotas and usage. All tokens stay valid. It is one transaction: what was copied
-is read back and compared with the source before it is kept, and if anything fails
-the target stays empty.
+Copies everything to a store that is empty, in one transaction: the copy is read
+back and compared before it is kept. All tokens stay valid.
 
-No server may have an SQLite file open meanwhile. Stop the servers of a PostgreSQL
-source as well: what they change during the copy is not in it. Start servers on the
-target after the copy, because the first one makes signing keys.
-
-A connection string is what "store postgres" takes. A password stands in it as a
-placeholder, {env.NAME} or {file./path}, or comes from PGPASSWORD or the password
-file.`,
+Stop the servers of both stores first, and start servers on the target only after
+the copy. In a connection string, a password is a placeholder ({env.NAME} or
+{file./path}), or comes from PGPASSWORD or the password file.`,
 		Example: `  caddy maps copy-store --from sqlite:/var/lib/maps/accounts.db --to 'postgres:{env.MAPS_DATABASE_URL}'`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,8 +49,8 @@ file.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "The store to copy, sqlite:<file> or postgres:<dsn> (required)")
-	cmd.Flags().StringVar(&to, "to", "", "The store to fill, postgres:<dsn> or sqlite:<file> (required)")
+	cmd.Flags().StringVar(&from, "from", "", "Store to copy (required)")
+	cmd.Flags().StringVar(&to, "to", "", "Store to fill (required)")
 	_ = cmd.MarkFlagRequired("from") // fails only for a flag that is not there
 	_ = cmd.MarkFlagRequired("to")
 	return cmd

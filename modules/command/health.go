@@ -16,12 +16,10 @@ func newHealthCmd() *cobra.Command {
 	var client adminClient
 	cmd := &cobra.Command{
 		Use:   "health [--address <interface>]",
-		Short: "Says whether the running server can do its work",
+		Short: "Checks whether the running server can do its work",
 		Long: `
-Asks the running server's admin API how the store of accounts and the regions
-stand, prints what maps_health answers in one line each, and fails where that
-would be 503: the store or a whole region cannot be used. It is for the health
-check of a container, in which there is nothing else to ask with.`,
+Asks the running server about its store and regions, prints a line for each, and
+fails where maps_health would answer 503. Use it as a container's health check.`,
 		Example: `  caddy maps health --config /etc/caddy-maps/Caddyfile
   caddy maps health --address localhost:2019`,
 		Args: cobra.NoArgs,

@@ -13,9 +13,14 @@ func TestHelp(t *testing.T) {
 	if text, _, err := run(t, "", "help", "build"); err != nil || text != want {
 		t.Errorf("%v: %s", err, text)
 	}
-	for _, args := range [][]string{nil, {"help"}} {
-		if text, _, err := run(t, "", args...); err != nil || !strings.Contains(text, "verify-store") {
-			t.Errorf("%v: %s", err, text)
+	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
+		text, _, err := run(t, "", args...)
+		for _, part := range []string{
+			"/docs/reference.md#commands", "caddy completion", "Offline commands:\n  build ", "Server commands:\n  backup ",
+		} {
+			if err != nil || !strings.Contains(text, part) {
+				t.Errorf("%q: %v: no %s in\n%s", args, err, part, text)
+			}
 		}
 	}
 	if text, _, err := run(t, "", "reverse", "39.1", "-75.5", "-h"); err != nil || !strings.Contains(text, "--size") {

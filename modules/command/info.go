@@ -14,9 +14,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
-	"github.com/mapsedge/caddy-maps/internal/mirror"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 func init() { subcommands = append(subcommands, newInfoCmd) }
@@ -25,16 +25,12 @@ func newInfoCmd() *cobra.Command {
 	var asJSON, verify bool
 	cmd := &cobra.Command{
 		Use:   "info <file> [--json] [--verify]",
-		Short: "Shows what a region file holds",
+		Short: "Shows what a region file contains",
 		Long: `
-Shows the source of a region file with its licence and attribution, what it
-covers and holds, its format version and its checksum.
+Shows a region file's source, licence, coverage, content, format and checksum, and
+of a file that a server downloaded, where it came from and when.
 
-Of a file that a server has fetched from a URL, it shows what is kept beside it:
-where it came from, and when.
-
-A region file is checked when it is opened as far as that costs nothing, and each
-block when it is first read; --verify checks all of it at once.`,
+Blocks are checked when they are first read; --verify checks all of them at once.`,
 		Example: `  caddy maps info delaware.region
   caddy maps info delaware.region --verify --json`,
 		Args: oneFile,
@@ -60,7 +56,7 @@ block when it is first read; --verify checks all of it at once.`,
 				return err
 			}
 			// Most files have nothing beside them, or something of somebody else's.
-			described.Origin = mirror.ReadOrigin(args[0], info.Checksum)
+			described.Origin = fetch.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())
 				enc.SetEscapeHTML(false)
@@ -71,7 +67,7 @@ block when it is first read; --verify checks all of it at once.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print a JSON object")
-	cmd.Flags().BoolVar(&verify, "verify", false, "Check every block of the file against its checksum")
+	cmd.Flags().BoolVar(&verify, "verify", false, "Check all blocks against their checksums")
 	return cmd
 }
 
@@ -88,7 +84,7 @@ type description struct {
 	// Map is the part of the file that tiles are cut from; nil where it has no map.
 	Map *mapPart `json:"map,omitempty"`
 	// Origin is where a server fetched the file from; nil where nobody knows.
-	Origin *mirror.Origin `json:"origin,omitempty"`
+	Origin *fetch.Origin `json:"origin,omitempty"`
 }
 
 // mapPart is what a region file has of a map.
@@ -99,11 +95,11 @@ type mapPart struct {
 
 // mapOf finds the map of a region file.
 func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
-	m, err := maptile.Open(file)
+	m, err := tiles.Open(file)
 	if m == nil || err != nil {
 		return nil, err
 	}
-	part := &mapPart{MaxZoom: maptile.MaxZoom}
+	part := &mapPart{MaxZoom: tiles.MaxZoom}
 	for _, section := range info.Sections {
 		if strings.HasPrefix(section.Name, "map.") {
 			part.Bytes += section.Bytes

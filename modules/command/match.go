@@ -13,8 +13,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 func init() { subcommands = append(subcommands, newMatchCmd) }
@@ -30,15 +30,12 @@ func newMatchCmd() *cobra.Command {
 	o := matchOptions{}
 	cmd := &cobra.Command{
 		Use:   "match <file> <trace>... [--profile car] [--radius 1] [--max-radius 100] [--details]",
-		Short: "Finds the drives behind recorded traces, on a region file",
+		Short: "Matches recorded traces on a region file",
 		Long: `
-Matches traces to the roads of a region file, without a server, and prints each
-drive as a GeoJSON Feature on a line of its own. A trace is GPX, a GeoJSON
-LineString, or a Feature or FeatureCollection with one, CSV with a header (lat,
-lng or lon, time, accuracy), or the JSON of a request; - reads standard input,
-and a pipe will do as well. --profile says how it was travelled. Of several
-traces, each Feature has the name of its file as id, and one that has no drive is
-reported while the others go on.`,
+Matches traces to the roads of a region file, and prints each drive as a GeoJSON
+Feature on a line. A trace is GPX, GeoJSON, CSV or the JSON of a request; - reads
+standard input. With several traces, each Feature has its file's name as id, and
+one that has no drive is reported while the others go on.`,
 		Example: `  caddy maps match delaware.region drive.gpx
   caddy maps match delaware.region monday/*.gpx > monday.geojsonl
   caddy maps match delaware.region drive.csv --details
@@ -197,7 +194,7 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	if err != nil {
 		return nil, err
 	}
-	return response.AppendMatchFeature(nil, result, details), nil
+	return answer.AppendMatchFeature(nil, result, details), nil
 }
 
 // readTrace reads a file, or standard input for -. A trace may come from anything that can be read, a pipe too, and

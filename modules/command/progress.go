@@ -10,7 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/memory"
+	"github.com/mapsedge/caddy-maps/internal/compiler"
 )
 
 // progress shows how far a long command has come, how much memory it takes and how much time the stage still needs: a
@@ -71,7 +71,7 @@ func (p *progress) update(stage string, done, total int64) {
 
 // description is the stage and the memory of the process.
 func (p *progress) description() string {
-	return fmt.Sprintf("%s (%s)", p.stage, humanize.IBytes(uint64(memory.Used())))
+	return fmt.Sprintf("%s (%s)", p.stage, humanize.IBytes(uint64(compiler.UsedMemory())))
 }
 
 // left says how long the rest of a stage takes if it goes on as until now.

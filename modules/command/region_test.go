@@ -16,7 +16,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
@@ -29,6 +29,7 @@ func run(t testing.TB, stdin string, args ...string) (stdout, stderr string, err
 func runContext(t testing.TB, ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	root, maps := &cobra.Command{Use: "caddy", SilenceErrors: true, SilenceUsage: true}, &cobra.Command{Use: "maps"}
+	maps.Long = caddycmd.Commands()["maps"].Long
 	caddycmd.Commands()["maps"].CobraFunc(maps)
 	root.AddCommand(maps)
 	var out, errs bytes.Buffer
@@ -199,7 +200,7 @@ func TestRefusals(t *testing.T) {
 
 // Ctrl-C ends a build soon, and leaves neither a target nor a temporary file; a target that was there stands.
 func TestBuildInterrupted(t *testing.T) {
-	extract := testextract.Path(t, testextract.Delaware)
+	extract := testkit.Extract(t, testkit.Delaware)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "delaware.region")
 	if err := os.WriteFile(target, []byte("what was there"), 0o600); err != nil {

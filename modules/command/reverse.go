@@ -8,10 +8,10 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 func init() { subcommands = append(subcommands, newReverseCmd) }
@@ -25,10 +25,9 @@ func newReverseCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "reverse <file> <lat> <lon> [--size 1] [--category <terms>] [--language <list>] [--max-distance 1000]",
-		Short: "Tells what is at a position, from a region file",
+		Short: "Looks up a position in a region file",
 		Long: `
-Answers one reverse geocoding from a region file, without a server, with the JSON
-that the server would answer. Negative coordinates may stand as they are.`,
+Answers one reverse geocoding from a region file, as the server would.`,
 		Example: `  caddy maps reverse delaware.region 39.1573 -75.5197 --size 3
   caddy maps reverse delaware.region 39.1573 -75.5197 --category school,library
   caddy maps reverse bern.region 46.948 7.4474 --language "fr-CH, fr;q=0.9, en;q=0.5"`,
@@ -64,7 +63,7 @@ that the server would answer. Negative coordinates may stand as they are.`,
 	cmd.Flags().IntVar(&size, "size", geocoding.MinSize, "Largest number of results, 1 to 5")
 	cmd.Flags().StringVar(&category, "category", "",
 		"Only features whose key or value is one of these comma-separated terms")
-	cmd.Flags().StringVar(&language, "language", "", "Languages of names, best first, in the form of Accept-Language")
+	cmd.Flags().StringVar(&language, "language", "", "Languages of names, as in Accept-Language")
 	cmd.Flags().Float64Var(&maxDistance, "max-distance", geocoding.DefaultMaxDistance,
 		"How far a feature may be, in metres")
 	return cmd
@@ -86,14 +85,14 @@ func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
 	if err != nil {
 		return interrupted(err)
 	}
-	_, err = cmd.OutOrStdout().Write(append(response.AppendPlaces(nil, req.Point, result), '\n'))
+	_, err = cmd.OutOrStdout().Write(append(answer.AppendPlaces(nil, req.Point, result), '\n'))
 	return err
 }
 
-func parseCoordinate(name, text string, limit float64) (float64, error) {
-	v, ok := decimal.Parse([]byte(text))
+func parseCoordinate(name, given string, limit float64) (float64, error) {
+	v, ok := text.ParseNumber([]byte(given))
 	if !ok || v < -limit || v > limit {
-		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, text, -limit, limit)
+		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, given, -limit, limit)
 	}
 	return v, nil
 }

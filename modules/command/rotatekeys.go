@@ -16,17 +16,15 @@ func newRotateKeysCmd() *cobra.Command {
 	var revokeOld bool
 	cmd := &cobra.Command{
 		Use:   "rotate-keys",
-		Short: "Makes new signing keys; with --revoke-old all tokens of the old ones end at once",
+		Short: "Makes new signing keys; --revoke-old ends all earlier tokens",
 		Long: `
-Asks the running server's admin API for new signing keys, of access tokens and of
-user tokens, and lists all keys. A new key of access tokens is published in jwks.json
-at once, and signs after 5 minutes, when no verifier can have an older set in its
-cache. Old keys are removed when the last token that they signed has expired.
+Asks the running server for new signing keys, and lists all keys. A new key of
+access tokens is published at once and signs after 5 minutes, when every cached
+jwks.json has it. Old keys are removed when their last token has expired.
 
-With --revoke-old they are removed at once and the new ones sign at once: every
-access token and user token of the old keys ends, on this server before the command
-does, and on all others within a second. Use it if a key may have leaked. Refresh
-tokens stay valid.`,
+Use --revoke-old if a key may have leaked: the new keys sign at once, and every
+access and user token of the old ones ends, on other servers within a second.
+Refresh tokens stay valid.`,
 		Example: `  caddy maps rotate-keys
   caddy maps rotate-keys --revoke-old`,
 		Args: cobra.NoArgs,
@@ -42,7 +40,7 @@ tokens stay valid.`,
 		},
 	}
 	client.addFlags(cmd)
-	cmd.Flags().BoolVarP(&revokeOld, "revoke-old", "", false, "Remove the old keys at once, which ends all their tokens")
+	cmd.Flags().BoolVarP(&revokeOld, "revoke-old", "", false, "Remove the old keys at once")
 	return cmd
 }
 

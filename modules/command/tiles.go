@@ -9,9 +9,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/tileexport"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 )
 
 func init() { subcommands = append(subcommands, newTilesCmd) }
@@ -21,21 +21,17 @@ func newTilesCmd() *cobra.Command {
 	var maxZoom int
 	cmd := &cobra.Command{
 		Use:   "tiles <file> --output <file>.pmtiles [--max-zoom 14]",
-		Short: "Writes the map of a region file as a PMTiles archive",
+		Short: "Writes a region file's map as a PMTiles archive",
 		Long: `
-Writes the vector tiles of a region file's map as one PMTiles archive (version 3),
-for whoever serves maps from a file or a bucket. They are the same, byte for byte,
-as those that maps_tiles answers with. The archive is written beside its place,
-synced, and renamed when it is whole.
-
-Each zoom has up to four times the tiles of the one before; clients draw higher
-zooms from the tiles of the highest.`,
+Writes the tiles of a region file's map as a PMTiles archive (version 3), with the
+same bytes that maps_tiles serves. Each zoom has up to four times the tiles of the
+one before; clients draw higher zooms from the highest.`,
 		Example: `  caddy maps tiles delaware.region --output delaware.pmtiles
   caddy maps tiles delaware.region --output overview.pmtiles --max-zoom 10`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if maxZoom < 0 || maxZoom > maptile.MaxZoom {
-				return fmt.Errorf("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, maptile.MaxZoom)
+			if maxZoom < 0 || maxZoom > tiles.MaxZoom {
+				return fmt.Errorf("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, tiles.MaxZoom)
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
@@ -46,7 +42,7 @@ zooms from the tiles of the highest.`,
 			defer file.Release()
 			show := newProgress(cmd.ErrOrStderr())
 			name := filepath.Base(args[0])
-			tiles, err := tileexport.Write(ctx, file, tileexport.Options{
+			tiles, err := pmtiles.Export(ctx, file, pmtiles.ExportOptions{
 				Output: output, Name: strings.TrimSuffix(name, filepath.Ext(name)), MaxZoom: uint8(maxZoom),
 				Progress: show.update,
 			})

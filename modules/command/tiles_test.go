@@ -10,8 +10,8 @@ import (
 
 	"github.com/paulmach/orb/encoding/mvt"
 
-	"github.com/mapsedge/caddy-maps/internal/pmtiles/pmtilestest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 func TestTiles(t *testing.T) {
@@ -23,7 +23,7 @@ func TestTiles(t *testing.T) {
 		if err != nil || !strings.Contains(out, "tiles up to zoom 16") || !strings.Contains(errs, "tiles: done") {
 			t.Fatalf("%q, %q, %v", out, errs, err)
 		}
-		a := pmtilestest.Read(t, target)
+		a := tilestest.ReadPMTiles(t, target)
 		if a.MinZoom != 0 || a.MaxZoom != 16 || a.Metadata["name"] != "village" || a.Metadata["vector_layers"] == nil ||
 			a.Metadata["attribution"] != "© OpenStreetMap contributors" {
 			t.Errorf("%d to %d, %v", a.MinZoom, a.MaxZoom, a.Metadata)

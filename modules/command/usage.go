@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/usage"
-	"github.com/mapsedge/caddy-maps/internal/usageapi"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
+	"github.com/mapsedge/caddy-maps/internal/web/usageapi"
 )
 
 func init() { subcommands = append(subcommands, newUsageCmd) }
@@ -24,11 +24,10 @@ func newUsageCmd() *cobra.Command {
 		Use:   "usage --organization <org> [--from <time>] [--to <time>] [--step day] [--account <id>] [--scope <scope>]",
 		Short: "Shows what the accounts of an organization used",
 		Long: `
-Asks the running server's admin API for what the accounts of an organization used:
-how many requests passed, how many of them failed (5xx), how many a quota refused,
-and their units, by hour, day or month, account and scope. All times are UTC.
+Asks the running server for requests, errors (5xx), requests that a quota refused,
+and units, by span, account and scope. All times are UTC.
 
-What is counted, and for how long hours and days are kept, is in docs/usage.md.`,
+What is counted: docs/run/limits.md`,
 		Example: `  caddy maps usage --organization acme
   caddy maps usage --organization acme --step month --from 2026-01-01 --to 2026-07-01 --csv`,
 		Args: cobra.NoArgs,
@@ -56,11 +55,11 @@ What is counted, and for how long hours and days are kept, is in docs/usage.md.`
 		},
 	}
 	cmd.Flags().String("organization", "", "Organization whose usage is shown (required)")
-	cmd.Flags().String("from", "", "First moment, a date or a time; default: 24 hours, 30 days or 12 months before")
-	cmd.Flags().String("to", "", "First moment that is not shown any more; default: now")
-	cmd.Flags().String("step", "day", "By hour, day or month")
-	cmd.Flags().String("account", "", "Show this account alone")
-	cmd.Flags().String("scope", "", "Show this scope alone")
+	cmd.Flags().String("from", "", "Date or time; default: 24 hours, 30 days or 12 months before")
+	cmd.Flags().String("to", "", "Date or time, not included; default: now")
+	cmd.Flags().String("step", "day", "hour, day or month")
+	cmd.Flags().String("account", "", "Only this account")
+	cmd.Flags().String("scope", "", "Only this scope")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "Print CSV")
 	client.addFlags(cmd)
 	_ = cmd.MarkFlagRequired("organization") // fails only for a flag that is not there

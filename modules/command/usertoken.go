@@ -22,15 +22,13 @@ func newUserTokenCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "user-token --organization <org> [--subject <name>] [--ttl 1h] [--console [--base <url>]]",
-		Short: "Mints a user token, with which accounts are managed",
+		Short: "Makes a user token, which manages accounts",
 		Long: `
-Asks the running server's admin API for a user token, and prints it alone on
-standard output. Its holder may manage the service accounts of the organization
-until it expires, after 24 hours at most.
+Asks the running server for a user token and prints it. Its holder may manage the
+service accounts of the organization until it expires.
 
-With --console it prints the address of the console with the token in it, to be
-opened in a browser. Where the site is comes from the configuration of the
-running server, unless --base says it. Whoever has the address has the token.`,
+With --console it prints a link to the console with the token in it. The site is
+the first in the running configuration with maps_console, or --base.`,
 		Example: `  caddy maps user-token --organization acme --ttl 8h
   caddy maps user-token --organization acme --console --base https://maps.example.com`,
 		Args: cobra.NoArgs,
@@ -76,10 +74,10 @@ running server, unless --base says it. Whoever has the address has the token.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&organization, "organization", "", "Organization whose accounts the token manages (required)")
-	cmd.Flags().StringVar(&subject, "subject", "", "Who the token is for; stands in the log and in createdBy")
-	cmd.Flags().StringVar(&ttl, "ttl", "1h", "How long the token is valid, at most 24h")
-	cmd.Flags().BoolVar(&console, "console", false, "Print the console's address with the token in it")
+	cmd.Flags().StringVar(&organization, "organization", "", "Organization whose accounts it manages (required)")
+	cmd.Flags().StringVar(&subject, "subject", "", "Who the token is for, shown in the log and in createdBy")
+	cmd.Flags().StringVar(&ttl, "ttl", "1h", "Lifetime, at most 24h")
+	cmd.Flags().BoolVar(&console, "console", false, "Print a link to the console")
 	cmd.Flags().StringVar(&base, "base", "", "With --console: the site's address, such as https://maps.example.com, "+
 		"if not that of the configuration")
 	client.addFlags(cmd)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 )
 
 func init() { subcommands = append(subcommands, newVerifyStoreCmd) }
@@ -18,15 +18,12 @@ const maxFaultsShown = 20
 func newVerifyStoreCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify-store <file>",
-		Short: "Looks for damage in an SQLite store or a backup",
+		Short: "Checks an SQLite store or a backup for damage",
 		Long: `
-Checks an SQLite store, or a backup of one, and changes nothing in it: whether its
-pages, indexes and references are in order, and whether every account, grant and
-signing key can be read. A backup also has a checksum of all its bytes. The command
-prints how much of everything there is, and ends with exit code 1 if anything is
-damaged. A server may have the file open.
-
-PostgreSQL checks its own pages, if data checksums are on ("pg_checksums").`,
+Checks an SQLite store or a backup without changing it: pages, indexes,
+references, and whether every account, grant and signing key can be read. A backup
+also has a checksum of its bytes. The exit code is 1 if anything is damaged. A
+server may have the file open.`,
 		Example: `  caddy maps verify-store /var/backups/accounts.db`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/store"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -21,13 +21,11 @@ func newVersionCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version [--json]",
-		Short: "Shows the version of caddy-maps, and the formats that it reads and writes",
+		Short: "Shows versions and formats",
 		Long: `
-Shows the version of caddy-maps in this program, the versions of Caddy and Go that
-it was built with, and which formats of region files and stores it reads. Stores are
-upgraded when they are opened. Region files are compiled again.
-
-What a server that is running was built from is on its admin API: GET /maps/status.`,
+Shows the versions of caddy-maps, Caddy and Go in this program, and the formats of
+region files and stores that it reads. The version of a running server is at GET
+/maps/status of its admin API.`,
 		Example: `  caddy maps version
   caddy maps version --json`,
 		Args: cobra.NoArgs,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/store"
 )
 
 func TestVersion(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
 	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/console"
@@ -47,16 +47,16 @@ func listen(t testing.TB) net.Listener {
 func row(id string) string { return `tr[data-id="` + id + `"]` }
 
 // press clicks an action of an account.
-func press(tab *testbrowser.Tab, id, action string) {
+func press(tab *browsertest.Tab, id, action string) {
 	tab.Click(row(id) + ` [data-action="` + action + `"]`)
 }
 
-func waitFor(tab *testbrowser.Tab, selector, text string) {
+func waitFor(tab *browsertest.Tab, selector, text string) {
 	tab.Wait(selector+" with "+text, fmt.Sprintf("document.querySelector(%q)?.innerText.includes(%q)", selector, text))
 }
 
 // signIn opens the console by a link with a token, and agrees to it.
-func signIn(tab *testbrowser.Tab, s *modulestest.Server, token string) {
+func signIn(tab *browsertest.Tab, s *modulestest.Server, token string) {
 	tab.Go(s.URL + "/console/#token=" + token)
 	tab.Click("dialog [type=submit]")
 }
@@ -76,7 +76,7 @@ func TestConsole(t *testing.T) {
 	p := startProvider(t)
 	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: p.userTokens()})
 	p.queue(nil)
-	tab := testbrowser.Open(t, 1280, 800)
+	tab := browsertest.Open(t, 1280, 800)
 	tab.Go(s.URL + "/console/")
 	tab.Click("#sign-in")
 	waitFor(tab, "#who", "ann@example.com · organization acme")
@@ -94,20 +94,20 @@ func TestConsole(t *testing.T) {
 	tab.Click("dialog [type=submit]")
 	waitFor(tab, "dialog", "not shown again")
 	inputs := `[...document.querySelectorAll("dialog input.token")].map((input) => input.value)`
-	tokens := testbrowser.Eval[[]string](tab, inputs)
+	tokens := browsertest.Eval[[]string](tab, inputs)
 	if len(tokens) != 2 || !strings.HasPrefix(tokens[0], "mpc_") || !strings.HasPrefix(tokens[1], "mps_") {
 		t.Fatalf("tokens %q", tokens)
 	}
 	tab.Run(browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite}))
-	testbrowser.Eval[bool](tab, "(window.clipboard = navigator.clipboard, true)")
+	browsertest.Eval[bool](tab, "(window.clipboard = navigator.clipboard, true)")
 	for n, want := range append(tokens, "curl '"+s.URL+"/api/v1/external/auth") {
 		if n > 0 { // as where there is no TLS
-			testbrowser.Eval[bool](tab, `(Object.defineProperty(navigator, "clipboard", {value: undefined}), true)`)
+			browsertest.Eval[bool](tab, `(Object.defineProperty(navigator, "clipboard", {value: undefined}), true)`)
 		}
 		button := fmt.Sprintf(`document.querySelectorAll("dialog .copy")[%d]`, n)
 		tab.Run(chromedp.Click(button, chromedp.ByJSPath))
 		tab.Wait("a copy", button+`.innerText === "Copied"`)
-		if got := testbrowser.Eval[string](tab, "clipboard.readText()"); !strings.HasPrefix(got, want) {
+		if got := browsertest.Eval[string](tab, "clipboard.readText()"); !strings.HasPrefix(got, want) {
 			t.Errorf("copied %q, want %q", got, want)
 		}
 	}
@@ -124,12 +124,12 @@ func TestConsole(t *testing.T) {
 			t.Errorf("a tile: %d, want %d", a.Status, want)
 		}
 	}
-	id := testbrowser.Eval[string](tab, `document.querySelector("tbody tr").dataset.id`)
+	id := browsertest.Eval[string](tab, `document.querySelector("tbody tr").dataset.id`)
 	tile(access, 200)
 	press(tab, id, "Suspend")
 	waitFor(tab, "#message", "shop backend is suspended.")
 	tile(access, 401)
-	if focused := testbrowser.Eval[string](tab, "document.activeElement.innerText"); focused != "Activate" {
+	if focused := browsertest.Eval[string](tab, "document.activeElement.innerText"); focused != "Activate" {
 		t.Errorf("the focus is on %q", focused)
 	}
 	press(tab, id, "Activate")
@@ -151,7 +151,7 @@ func TestConsole(t *testing.T) {
 	tab.Type("dialog input", id[len(id)-4:])
 	tab.Click("dialog [type=submit]")
 	waitFor(tab, row(id), "revoked")
-	if has := testbrowser.Eval[bool](tab, `!!document.querySelector("[data-action=Edit]")`); has {
+	if has := browsertest.Eval[bool](tab, `!!document.querySelector("[data-action=Edit]")`); has {
 		t.Error("what is revoked can be edited")
 	}
 	press(tab, id, "Delete")
@@ -172,7 +172,7 @@ func TestConsole(t *testing.T) {
 func TestSignInRefused(t *testing.T) {
 	p := startProvider(t)
 	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: p.userTokens()})
-	tab := testbrowser.Open(t, 800, 600)
+	tab := browsertest.Open(t, 800, 600)
 	tab.Go(s.URL + "/console/")
 	for want, change := range map[string]func(jwt.MapClaims){
 		"belongs to another sign-in":  func(c jwt.MapClaims) { c["nonce"] = "other" },
@@ -183,11 +183,11 @@ func TestSignInRefused(t *testing.T) {
 		p.queue(change)
 		tab.Click("#sign-in")
 		waitFor(tab, "#message", want)
-		if testbrowser.Eval[bool](tab, `!document.querySelector("#signed-in").hidden`) {
+		if browsertest.Eval[bool](tab, `!document.querySelector("#signed-in").hidden`) {
 			t.Errorf("%s: signed in", want)
 		}
 	}
-	testbrowser.Eval[bool](tab, "(window.open = () => null, true)")
+	browsertest.Eval[bool](tab, "(window.open = () => null, true)")
 	tab.Click("#sign-in")
 	waitFor(tab, "#message", "Allow pop-ups for this address")
 
@@ -205,20 +205,20 @@ func TestSignInRefused(t *testing.T) {
 // at once.
 func TestSignInByLink(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: site})
-	tab := testbrowser.Open(t, 800, 600)
+	tab := browsertest.Open(t, 800, 600)
 	link := func(organization string) {
 		t.Helper()
-		testbrowser.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=%s", true)`, s.UserToken(organization)))
+		browsertest.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=%s", true)`, s.UserToken(organization)))
 		tab.Wait("the address to be clean", fmt.Sprintf("location.href === %q", s.URL+"/console/"))
 	}
 	tab.Go(s.URL + "/console/#token=" + s.UserToken("globex"))
 	waitFor(tab, "dialog", "It signs you in as tester of the organization globex.")
-	if at := testbrowser.Eval[string](tab, "location.href"); at != s.URL+"/console/" {
+	if at := browsertest.Eval[string](tab, "location.href"); at != s.URL+"/console/" {
 		t.Errorf("the address is %s", at)
 	}
 	tab.Press(kb.Escape)
 	tab.Wait("the dialog to close", `!document.querySelector("dialog")`)
-	if testbrowser.Eval[bool](tab, `!document.querySelector("#signed-in").hidden`) {
+	if browsertest.Eval[bool](tab, `!document.querySelector("#signed-in").hidden`) {
 		t.Error("signed in by a link that was turned down")
 	}
 	for _, r := range tab.Requests() {
@@ -232,7 +232,7 @@ func TestSignInByLink(t *testing.T) {
 	tab.Wait("the focus", `document.activeElement.id === "accounts-title"`)
 	link("globex")
 	waitFor(tab, "#message", "You are signed in already.")
-	asked := testbrowser.Eval[bool](tab, `!!document.querySelector("dialog")`)
+	asked := browsertest.Eval[bool](tab, `!!document.querySelector("dialog")`)
 	if who := tab.Text("#who"); asked || !strings.Contains(who, "acme") {
 		t.Errorf("after another link: %s", who)
 	}
@@ -242,10 +242,10 @@ func TestSignInByLink(t *testing.T) {
 func TestKeyboardOnAPhone(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
-	tab := testbrowser.Open(t, 360, 740)
+	tab := browsertest.Open(t, 360, 740)
 	wide := func(what string) {
 		t.Helper()
-		if w := testbrowser.Eval[int](tab, "document.documentElement.scrollWidth"); w > 360 {
+		if w := browsertest.Eval[int](tab, "document.documentElement.scrollWidth"); w > 360 {
 			t.Errorf("%s is %d pixels wide", what, w)
 		}
 	}
@@ -278,7 +278,7 @@ func TestKeyboardOnAPhone(t *testing.T) {
 	waitFor(tab, "tbody .status", "active")
 	tab.TabTo("[data-action=Delete]")
 	tab.Press(kb.Enter)
-	id := testbrowser.Eval[string](tab, `document.querySelector("tbody tr").dataset.id`)
+	id := browsertest.Eval[string](tab, `document.querySelector("tbody tr").dataset.id`)
 	tab.Press(kb.Escape)
 	tab.Wait("the dialog to close", `!document.querySelector("dialog")`)
 	tab.Press(kb.Enter) // the focus is back

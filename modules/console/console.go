@@ -13,8 +13,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
@@ -34,7 +34,7 @@ type Console struct {
 	// The path of the page, as this handler sees it. Default: `/console`.
 	Prefix string `json:"prefix,omitempty"`
 
-	prefix endpoint.Prefix
+	prefix request.Prefix
 	page   *webpage.Page
 }
 
@@ -50,7 +50,7 @@ func (*Console) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds out how users sign in, and reads the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
-	if c.prefix, err = endpoint.ParsePrefix(cmp.Or(c.Prefix, defaultPrefix)); err != nil {
+	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	app, err := app.Get(ctx)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
@@ -27,7 +27,7 @@ func TestDescriptions(t *testing.T) {
 	describe("night shift drivers", "DIRECTION REVERSEGEOCODING", `,"status":"SUSPENDED"`)
 	describe("deployment", "TILE DIRECTION", `,"isAdmin":true`)
 	describe("shop backend", "TILE GEOCODING REVERSEGEOCODING", "")
-	tab := testbrowser.Open(t, 1280, 640)
+	tab := browsertest.Open(t, 1280, 640)
 	signIn(tab, s, user)
 	waitFor(tab, "#count", "3 shown")
 	tab.Picture("../../docs/images/console.png")
@@ -39,11 +39,11 @@ func TestDescriptions(t *testing.T) {
 	waitFor(tab, "#count", "5 shown")
 	for n, want := range hostile {
 		script := fmt.Sprintf(`[...document.querySelectorAll("tbody bdi")][%d].textContent`, len(hostile)-1-n)
-		if got := testbrowser.Eval[string](tab, script); got != want {
+		if got := browsertest.Eval[string](tab, script); got != want {
 			t.Errorf("%q is shown as %q", want, got)
 		}
 	}
-	if title := testbrowser.Eval[string](tab, "document.title"); title == "gone" {
+	if title := browsertest.Eval[string](tab, "document.title"); title == "gone" {
 		t.Error("a description has run")
 	}
 }
@@ -57,10 +57,10 @@ func TestListAndSearch(t *testing.T) {
 		s.CreateAccount(user, "TILE", "")
 	}
 	s.CreateAccount(user, "TILE", `"status":"SUSPENDED"`)
-	tab := testbrowser.Open(t, 1280, 800)
+	tab := browsertest.Open(t, 1280, 800)
 	signIn(tab, s, user)
 	waitFor(tab, "#count", "50 shown, the first 50 loaded.")
-	testbrowser.Eval[bool](tab, `(document.querySelector("#more").click(), document.querySelector("#more").click(), true)`)
+	browsertest.Eval[bool](tab, `(document.querySelector("#more").click(), document.querySelector("#more").click(), true)`)
 	waitFor(tab, "#count", "62 shown, all 62 loaded.")
 	tab.Run(selectOption("#status", "SUSPENDED"))
 	waitFor(tab, "#count", "1 shown, all 1 loaded.")
@@ -78,7 +78,7 @@ func TestListAndSearch(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: site})
 	s.CreateAccount(s.UserToken("acme"), "TILE", `"description":"shop"`)
-	tab := testbrowser.Open(t, 800, 600)
+	tab := browsertest.Open(t, 800, 600)
 	// A busy machine needs some seconds to show the page.
 	a := s.AdminDo(http.MethodPost, "/maps/user-tokens", modulestest.JSON("organization", "acme", "ttl", "15s"))
 	var minted struct{ Token string }

@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	_ "github.com/mholt/caddy-ratelimit"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
-	"github.com/mapsedge/caddy-maps/internal/usage"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
@@ -45,24 +45,24 @@ func keep(t *testing.T, counts []usage.Count) {
 }
 
 // shown returns the cells of a row of the table of usage.
-func shown(tab *testbrowser.Tab, id, scope string) []string {
+func shown(tab *browsertest.Tab, id, scope string) []string {
 	selector := fmt.Sprintf("#usage-body tr[data-account=%q][data-scope=%q] td", id, scope)
-	return testbrowser.Eval[[]string](tab, fmt.Sprintf(
+	return browsertest.Eval[[]string](tab, fmt.Sprintf(
 		"[...document.querySelectorAll(%q)].map((cell) => cell.innerText.trim().replace(/\\n+/g, ', '))", selector))
 }
 
 const savedText = "window.saved.text()"
 
 // save presses the button for CSV and returns the lines of the file, without the names of the columns.
-func save(tab *testbrowser.Tab) []string {
-	testbrowser.Eval[bool](tab, `(() => {
+func save(tab *browsertest.Tab) []string {
+	browsertest.Eval[bool](tab, `(() => {
 		window.saved = null;
 		URL.createObjectURL = (blob) => { window.saved = blob; return "#"; };
 		return true;
 	})()`)
 	tab.Click("#csv")
 	tab.Wait("the CSV", "window.saved")
-	lines := strings.Split(strings.TrimSpace(testbrowser.Eval[string](tab, savedText)), "\r\n")
+	lines := strings.Split(strings.TrimSpace(browsertest.Eval[string](tab, savedText)), "\r\n")
 	if lines[0] != "start,account,scope,requests,refused,errors,units" {
 		return nil
 	}
@@ -77,7 +77,7 @@ func TestUsage(t *testing.T) {
 		respond 503
 	}`})
 	user := s.UserToken("acme")
-	tab := testbrowser.Open(t, 1280, 1160)
+	tab := browsertest.Open(t, 1280, 1160)
 	signIn(tab, s, user)
 	waitFor(tab, "#count", "No accounts.")
 	tab.Click("#show-usage")
@@ -137,12 +137,12 @@ func TestUsage(t *testing.T) {
 	}
 	label := fmt.Sprintf("By day, the last 30 days: %s passed, %s answered 5xx, %s refused by a quota",
 		number(sum.Requests-sum.Errors+5+1), number(sum.Errors+3), number(sum.Refused+2))
-	if got := testbrowser.Eval[string](tab, `document.querySelector(".bars").getAttribute("aria-label")`); got != label {
+	if got := browsertest.Eval[string](tab, `document.querySelector(".bars").getAttribute("aria-label")`); got != label {
 		t.Errorf("the bars say %q, want %q", got, label)
 	}
 	tab.Picture("../../docs/images/console-usage.png")
 	behind := `document.querySelector("figure:first-of-type tbody tr:last-child").textContent`
-	if got := testbrowser.Eval[string](tab, behind); got != today.Format("Jan 2")+"6329" {
+	if got := browsertest.Eval[string](tab, behind); got != today.Format("Jan 2")+"6329" {
 		t.Errorf("the table behind the bars ends with %q", got)
 	}
 
@@ -206,11 +206,11 @@ func TestUsageOfManyAccounts(t *testing.T) {
 		counts[i] = used("large", fmt.Sprintf("sa_%04d", i), "TILE", now, account.Usage{Requests: 1, Units: 1})
 	}
 	keep(t, counts)
-	tab := testbrowser.Open(t, 360, 740)
+	tab := browsertest.Open(t, 360, 740)
 	signIn(tab, s, s.UserToken("large"))
 	tab.Click("#show-usage")
 	waitFor(tab, "#usage-rows", "The first 200 of 1,100 rows.")
-	if w := testbrowser.Eval[int](tab, "document.documentElement.scrollWidth"); w > 360 {
+	if w := browsertest.Eval[int](tab, "document.documentElement.scrollWidth"); w > 360 {
 		t.Errorf("usage is %d pixels wide", w)
 	}
 	if got := len(save(tab)); got != 1100 {
@@ -229,7 +229,7 @@ func TestQuotasAndRestrictions(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
-	tab := testbrowser.Open(t, 1280, 1200)
+	tab := browsertest.Open(t, 1280, 1200)
 	signIn(tab, s, user)
 	waitFor(tab, "#count", "1 shown")
 	kept := func(want string) {
@@ -244,7 +244,7 @@ func TestQuotasAndRestrictions(t *testing.T) {
 		t.Helper()
 		tab.Click("dialog [type=submit]")
 		waitFor(tab, "dialog [data-error="+field+"]", want)
-		if !testbrowser.Eval[bool](tab, fmt.Sprintf(`document.activeElement === document.querySelectorAll(%q)[0] &&
+		if !browsertest.Eval[bool](tab, fmt.Sprintf(`document.activeElement === document.querySelectorAll(%q)[0] &&
 			document.activeElement.getAttribute("aria-invalid") === "true"`, input)) {
 			t.Errorf("%s: the focus is not on %s", want, input)
 		}

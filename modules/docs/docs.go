@@ -16,8 +16,8 @@ import (
 	swaggerui "github.com/swaggest/swgui/v5/static"
 
 	"github.com/mapsedge/caddy-maps/docs"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
@@ -35,7 +35,7 @@ type Docs struct {
 	// The path of the page, as this handler sees it. Default: `/docs`.
 	Prefix string `json:"prefix,omitempty"`
 
-	prefix endpoint.Prefix
+	prefix request.Prefix
 	page   *webpage.Page
 }
 
@@ -56,7 +56,7 @@ func (*Docs) CaddyModule() caddy.ModuleInfo {
 
 // Provision reads the files of the page.
 func (d *Docs) Provision(caddy.Context) (err error) {
-	if d.prefix, err = endpoint.ParsePrefix(cmp.Or(d.Prefix, defaultPrefix)); err != nil {
+	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	own, err := fs.Sub(web, "web")

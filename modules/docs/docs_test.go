@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mapsedge/caddy-maps/docs"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
 	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/docs"
@@ -75,7 +75,7 @@ func TestCaddyfileErrors(t *testing.T) {
 func TestBrowser(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: site})
 	token := s.UserToken("acme")
-	tab := testbrowser.Open(t, 1280, 900)
+	tab := browsertest.Open(t, 1280, 900)
 	tab.Go(s.URL + "/docs/")
 	tab.Wait("the operations", `document.querySelectorAll(".opblock").length > 10`)
 

@@ -9,7 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/modules/app"
@@ -50,7 +49,7 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 }
 
 // Covers reports whether one of the regions covers a position.
-func (g *Geocoder) Covers(point orb.Point) bool { return coverage.Any(g.regions, point) }
+func (g *Geocoder) Covers(point orb.Point) bool { return regions.AnyCovers(g.regions, point) }
 
 // Sources are the regions, in the order in which they are asked.
 func (g *Geocoder) Sources() []*regions.Region { return g.regions }
@@ -80,5 +79,5 @@ var (
 	_ caddy.Provisioner     = (*Geocoder)(nil)
 	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
 	_ geocoding.Geocoder    = (*Geocoder)(nil)
-	_ coverage.Partial      = (*Geocoder)(nil)
+	_ regions.Partial       = (*Geocoder)(nil)
 )

@@ -9,7 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/modules/app"
@@ -51,7 +50,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 }
 
 // Covers reports whether one of the regions covers a position.
-func (m *Matcher) Covers(point orb.Point) bool { return coverage.Any(m.regions, point) }
+func (m *Matcher) Covers(point orb.Point) bool { return regions.AnyCovers(m.regions, point) }
 
 // Cover adds the regions to the coverage of a trace.
 func (m *Matcher) Cover(c *matching.Coverage) error {
@@ -88,5 +87,5 @@ var (
 	_ caddy.Provisioner     = (*Matcher)(nil)
 	_ caddyfile.Unmarshaler = (*Matcher)(nil)
 	_ matching.Matcher      = (*Matcher)(nil)
-	_ coverage.Partial      = (*Matcher)(nil)
+	_ regions.Partial       = (*Matcher)(nil)
 )

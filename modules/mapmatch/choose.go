@@ -3,8 +3,8 @@ package mapmatch
 import (
 	"errors"
 
-	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -46,8 +46,8 @@ func choose(matchers []matching.Matcher, points []trace.Point) matching.Matcher 
 	if len(matchers) == 1 {
 		return last
 	}
-	best, covered := coverage.Best(matchers, func(m matching.Matcher) (covered, of int) {
-		c, partial := m.(coverage.Partial)
+	best, covered := regions.BestCovering(matchers, func(m matching.Matcher) (covered, of int) {
+		c, partial := m.(regions.Partial)
 		if !partial {
 			return 1, 1
 		}

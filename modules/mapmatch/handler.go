@@ -13,12 +13,12 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -62,7 +62,7 @@ type Handler struct {
 	Public bool `json:"public,omitempty"`
 
 	gate     *app.Gate
-	prefix   endpoint.Prefix
+	prefix   request.Prefix
 	matchers []matching.Matcher
 	offer    offer
 	app      *app.App
@@ -85,7 +85,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision loads the matchers.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
-	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	if h.app, err = app.Get(ctx); err != nil {
@@ -158,23 +158,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	}
 	in := getInput()
 	defer in.free()
-	buf := response.GetBuffer()
+	buf := answer.GetBuffer()
 	defer buf.Free()
 	if err := h.match(r, in, buf); err != nil {
 		h.fail(w, err)
 		return nil
 	}
-	media := response.JSON
+	media := answer.JSON
 	if in.format == formatGeoJSON {
-		media = response.GeoJSON
+		media = answer.GeoJSON
 	}
-	response.Write(w, media, buf.Bytes)
+	answer.Write(w, media, buf.Bytes)
 	return nil
 }
 
 // match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
 // comes nor while the response goes.
-func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error {
+func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	ctx, caller := r.Context(), app.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)
 	body, err := in.receive(h, r)
@@ -210,17 +210,17 @@ func (h *Handler) match(r *http.Request, in *input, buf *response.Buffer) error 
 	}
 	switch in.format {
 	case formatGeoJSON:
-		buf.Bytes = response.AppendMatchFeature(buf.Bytes, result, in.details)
+		buf.Bytes = answer.AppendMatchFeature(buf.Bytes, result, in.details)
 	case formatPolyline:
-		buf.Bytes = response.AppendMatchPolyline(buf.Bytes, result, in.details)
+		buf.Bytes = answer.AppendMatchPolyline(buf.Bytes, result, in.details)
 	default:
-		buf.Bytes = response.AppendMatch(buf.Bytes, result, in.details)
+		buf.Bytes = answer.AppendMatch(buf.Bytes, result, in.details)
 	}
 	return nil
 }
 
 func (h *Handler) fail(w http.ResponseWriter, err error) {
-	if response.WriteFailure(w, apierror.Routing, err) {
+	if answer.WriteFailure(w, apierror.Routing, err) {
 		h.logger.Error("map matching failed", zap.Error(err))
 	}
 }

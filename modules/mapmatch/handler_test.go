@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
@@ -235,7 +235,7 @@ func TestAnswers(t *testing.T) {
 			if err := json.Unmarshal([]byte(a.Body), &answer); err != nil || a.Header.Get("Content-Type") != jsonType {
 				t.Fatalf("%v: %v %s", err, a.Header, a.Body)
 			}
-			line, err := polyline.Decode([]byte(answer["polyline"].(string)), polyline.Precision6)
+			line, err := geo.DecodePolyline([]byte(answer["polyline"].(string)), geo.Polyline6)
 			if err != nil || len(line) != len(plain.Coordinates) {
 				t.Fatalf("%v: %s", err, a.Body)
 			}

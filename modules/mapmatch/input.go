@@ -7,11 +7,10 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // input is what a request asks for. Its memory comes from a pool.
@@ -23,7 +22,7 @@ type input struct {
 	profile int    // of those that the endpoint offers
 
 	text   []byte // of the path, decoded
-	values [5]urlquery.Value
+	values [5]request.QueryValue
 	parser parser // of the body; nil for a GET
 
 	memory admission.Hold
@@ -83,7 +82,7 @@ func (in *input) receive(h *Handler, r *http.Request) (body []byte, err error) {
 }
 
 func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
-	media, ok := httpjson.ContentType(r)
+	media, ok := request.ContentType(r)
 	if in.parser = parserOf(media); !ok || in.parser == nil {
 		return nil, apierror.UnsupportedMediaType()
 	}
@@ -93,7 +92,7 @@ func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
 	if in.values[path].Present {
 		return nil, invalid("path: belongs in the body of a POST, not in its query")
 	}
-	return httpjson.ReadBody(r, h.MaxBody, &in.memory)
+	return request.ReadBody(r, h.MaxBody, &in.memory)
 }
 
 // parser reads a trace of at most max points from a body.
@@ -164,7 +163,7 @@ func (in *input) keepPoints(ctx context.Context, p *admission.Processors, caller
 
 // scan reads the parameters of the query, all but the path.
 func (in *input) scan(h *Handler, r *http.Request) error {
-	if repeated := urlquery.Scan(r.URL.RawQuery, parameters, in.values[:]); repeated != "" {
+	if repeated := request.ScanQuery(r.URL.RawQuery, parameters, in.values[:]); repeated != "" {
 		return invalid(repeated + ": appears more than once")
 	}
 	if v := in.values[radius]; v.Present {

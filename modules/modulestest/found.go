@@ -10,7 +10,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 var (
@@ -42,7 +42,7 @@ func CheckFound(t *testing.T, found []geocoding.Found, query orb.Point, category
 				t.Errorf("%v m after %v m", p.Distance, result.Places[i-1].Distance)
 			}
 		}
-		if text := response.AppendPlaces(nil, query, result); !json.Valid(text) {
+		if text := answer.AppendPlaces(nil, query, result); !json.Valid(text) {
 			t.Errorf("not JSON: %s", text)
 		}
 	}

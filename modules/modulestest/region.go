@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/testdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // Village is a small place in Delaware as an OpenStreetMap extract. Main Street goes east, Oak Street north, and they
 // cross at 39.16,-75.52; Far Road, 5 km to the east, is joined to nothing. There is a café at the crossing, a school on
 // Oak Street, a house on Main Street, and all of it lies in the town of Testville.
-var Village = string(testdata.Read("village.osm"))
+var Village = string(testkit.Data("village.osm"))
 
 // Renamed is Village with another name of the town.
 func Renamed(town string) string { return strings.Replace(Village, "Testville", town, 1) }

@@ -1,5 +1,9 @@
-// Package mapstest runs the real Caddy in the process of a test, with its standard modules, the maps app and an SQLite
-// store, and uses it over loopback HTTP.
+// Package modulestest runs the real Caddy in the process of a test, with its standard modules, the app `maps` and an
+// SQLite store, and uses it over loopback HTTP. It also has servers that behave as upstream engines do when they fail,
+// and what clients must get then.
+//
+// It registers no handlers: a test imports the packages of the directives that it uses. Start reading at Start, and for
+// upstream engines at CheckBadDays.
 package modulestest
 
 import (
@@ -21,7 +25,7 @@ import (
 
 	// The modules that a Caddyfile of a test may name.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	_ "github.com/mapsedge/caddy-maps/modules/stores"
 )
 
@@ -90,7 +94,7 @@ func (s *Server) With(t testing.TB) *Server {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}

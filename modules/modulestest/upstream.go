@@ -1,5 +1,3 @@
-// Package upstreamtest has HTTP servers that behave as upstreams do on their bad days, and the responses that a
-// client of the API must get then, for the tests of every guest module.
 package modulestest
 
 import (
@@ -16,8 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // Upstream is a server whose answers a test can change while it runs.
@@ -175,7 +172,7 @@ func CheckSilent(t *testing.T, u *Upstream, a Response) {
 // Unreachable is the URL of a port at which nobody listens.
 func Unreachable(t testing.TB) string {
 	t.Helper()
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +195,7 @@ func CheckGone(t *testing.T, s *Server, u *Upstream, target string) {
 		}
 	})
 	host := strings.TrimPrefix(s.URL, "http://")
-	testpace.Within(t, "until the upstream heard of it", 500*time.Millisecond, func() time.Duration {
+	testkit.Within(t, "until the upstream heard of it", 500*time.Millisecond, func() time.Duration {
 		conn, err := net.Dial("tcp", host)
 		if err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
 	// Connections are kept alive. What Nominatim is served by (nginx, gunicorn, one process of uvicorn) sends at once;
-	// the one that does not, uvicorn with several processes, is in docs/fronting.md.
+	// the one that does not, uvicorn with several processes, is in docs/run/fronting.md.
 	if err := g.Open(ctx, upstream.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder nominatim: %w", err)
 	}

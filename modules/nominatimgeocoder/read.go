@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -63,8 +63,8 @@ func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, 
 
 // result checks what was read.
 func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
-	lat, hasLat := decimal.Parse([]byte(d.Lat))
-	lon, hasLon := decimal.Parse([]byte(d.Lon))
+	lat, hasLat := text.ParseNumber([]byte(d.Lat))
+	lon, hasLon := text.ParseNumber([]byte(d.Lon))
 	if !hasLat || !hasLon || lat < -90 || lat > 90 || lon < -180 || lon > 180 {
 		return nil, upstream.InvalidResponse("an object at %.20q, %.20q", d.Lat, d.Lon)
 	}
@@ -90,7 +90,7 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 	bound, known := d.bound()
 	if !known { // then a point of a relation is its middle, however large it is
 		bound = found.Geometry.Bound()
-		known = found.Kind != mapdata.KindRelation || bound.Min != bound.Max
+		known = found.Kind != region.KindRelation || bound.Min != bound.Max
 	}
 	if known && req.Astray(bound, req.MaxDistance) {
 		return nil, upstream.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.Lat, d.Lon)
@@ -110,15 +110,15 @@ func (d *document) bound() (b orb.Bound, ok bool) {
 		return b, false
 	}
 	for i, to := range [...]*float64{&b.Min[1], &b.Max[1], &b.Min[0], &b.Max[0]} {
-		if *to, ok = decimal.Parse([]byte(d.Box[i])); !ok {
+		if *to, ok = text.ParseNumber([]byte(d.Box[i])); !ok {
 			return b, false
 		}
 	}
 	return b, b.Min[0] <= b.Max[0] && b.Min[1] <= b.Max[1]
 }
 
-var kinds = map[string]mapdata.Kind{
-	"node": mapdata.KindNode, "way": mapdata.KindWay, "relation": mapdata.KindRelation,
+var kinds = map[string]region.Kind{
+	"node": region.KindNode, "way": region.KindWay, "relation": region.KindRelation,
 }
 
 // problem is what goes wrong: a text, or an object with a message.

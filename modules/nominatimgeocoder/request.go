@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
 
@@ -81,9 +81,9 @@ func (g *Geocoder) query(req *geocoding.Request, ask question) string {
 	const coordinateDecimals = 7 // of OpenStreetMap
 	q := make([]byte, 0, 160)
 	q = append(q, "format=jsonv2&lat="...)
-	q = decimal.AppendRounded(q, req.Point[1], coordinateDecimals)
+	q = text.AppendRounded(q, req.Point[1], coordinateDecimals)
 	q = append(q, "&lon="...)
-	q = decimal.AppendRounded(q, req.Point[0], coordinateDecimals)
+	q = text.AppendRounded(q, req.Point[0], coordinateDecimals)
 	q = append(q, "&addressdetails=1&extratags=1"...)
 	if g.Geometry == nil || *g.Geometry {
 		q = append(q, "&polygon_geojson=1"...)

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // Module reads the name of a module of a namespace and what follows it, and returns the module, and the same as JSON
@@ -23,7 +23,7 @@ func Module(d *caddyfile.Dispenser, namespace, key string) (any, json.RawMessage
 		for _, module := range caddy.GetModules(namespace) {
 			names = append(names, module.ID.Name())
 		}
-		return nil, nil, fmt.Errorf("%q is not known; %s", name, suggest.Among(name, names))
+		return nil, nil, fmt.Errorf("%q is not known; %s", name, text.DidYouMean(name, names))
 	}
 	module, err := caddyfile.UnmarshalModule(d, namespace+"."+name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // Option is what may stand in a block: a name, and what follows it.
@@ -97,7 +97,7 @@ func unknown(owner, given string, known []Option) error {
 	for i, option := range known {
 		names[i] = option.Name
 	}
-	return fmt.Errorf("unknown option of %s: %s; %s", owner, given, suggest.Among(given, names))
+	return fmt.Errorf("unknown option of %s: %s; %s", owner, given, text.DidYouMean(given, names))
 }
 
 // ErrCount is what Read returns where too little or too much follows the name.

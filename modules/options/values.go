@@ -12,8 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/dustin/go-humanize"
 
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // Reader reads what follows the name of an option.
@@ -45,7 +45,7 @@ func OneOf(given string, known ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not known; %s", given, suggest.Among(given, known))
+	return fmt.Errorf("%q is not known; %s", given, text.DidYouMean(given, known))
 }
 
 // Words reads at least one argument, and adds them to what is there.
@@ -146,7 +146,7 @@ func Metres(value *float64) Reader {
 func Path(value *string) Reader {
 	return one(func(text string) error {
 		*value = text
-		_, err := endpoint.ParsePrefix(text)
+		_, err := request.ParsePrefix(text)
 		return err
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
@@ -32,7 +32,7 @@ const osrmPoint = 145 * time.Microsecond
 // directly, by the proxy, and by the matcher; and what share of OSRM's own the matcher needs more than asking directly.
 func BenchmarkOverhead(b *testing.B) {
 	for _, name := range []string{"ok_1", "ok_3"} {
-		r := modulestest.ReadRecorded(b, "../../testdata/osrm/match_"+name+".json")
+		r := modulestest.ReadRecorded(b, "../../internal/testkit/testdata/osrm/match_"+name+".json")
 		target, points := question(b, r)
 		var line string
 		if err := json.Unmarshal(r.Request, &line); err != nil {
@@ -155,7 +155,7 @@ func asSent(b *testing.B, body []byte) []byte {
 		for _, c := range matching["geometry"].(map[string]any)["coordinates"].([]any) {
 			line = append(line, orb.Point{c.([]any)[0].(float64), c.([]any)[1].(float64)})
 		}
-		matching["geometry"] = string(polyline.Append(nil, line, polyline.Precision6))
+		matching["geometry"] = string(geo.AppendPolyline(nil, line, geo.Polyline6))
 	}
 	for _, p := range answer["tracepoints"].([]any) {
 		if point, ok := p.(map[string]any); ok {

@@ -11,7 +11,7 @@ import (
 func TestBadDays(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
-	r := modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json")
+	r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, r)
 	ask := func(s *modulestest.Server) modulestest.Response { return s.Do(http.MethodGet, target, "", "") }
 	modulestest.CheckBadDays(t, s, u, string(r.Body), ask)
@@ -44,13 +44,13 @@ func TestBadDays(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	s := start(t, modulestest.Unreachable(t), "")
-	target, _ := question(t, modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json"))
+	target, _ := question(t, modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json"))
 	check(t, u, s.Do(http.MethodGet, target, "", ""), 503, "Unavailable")
 }
 
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
-	r := modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json")
+	r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, r)
 	modulestest.CheckKilled(t, r, target, func(upstreams, options string) *modulestest.Server {
 		return start(t, upstreams, options)

@@ -12,7 +12,7 @@ import (
 
 // Whatever an upstream sends, it is refused, or it makes a drive on the globe with a tracepoint for every point.
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("../../testdata/osrm/*.json")
+	files, err := filepath.Glob("../../internal/testkit/testdata/osrm/*.json")
 	if err != nil || len(files) == 0 {
 		f.Fatal(err)
 	}

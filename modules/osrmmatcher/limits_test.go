@@ -145,7 +145,7 @@ func TestCallsSpared(t *testing.T) {
 // Connections that cannot be made are no calls: the other upstream is found, however many times that takes.
 func TestDialsAreNoCalls(t *testing.T) {
 	u := modulestest.NewUpstream(t)
-	r := modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json")
+	r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	u.Replay(r)
 	dead := ""
 	for range 8 {
@@ -178,7 +178,7 @@ func TestInFlight(t *testing.T) {
 		}`, u.URL)})
 	_, hostile := s.Token("one", "DIRECTION")
 	_, other := s.Token("two", "DIRECTION")
-	good := modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json")
+	good := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, good)
 	var under, most atomic.Int64
 	release := make(chan struct{})

@@ -39,7 +39,7 @@ func TestRecordedDrives(t *testing.T) {
 	s := start(t, u.URL, "")
 	for _, name := range []string{"ok_1", "ok_2", "ok_3", "gap_split"} {
 		t.Run(name, func(t *testing.T) {
-			r := modulestest.ReadRecorded(t, "../../testdata/osrm/match_"+name+".json")
+			r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_"+name+".json")
 			var sent atomic.Pointer[http.Request]
 			u.Answer(func(w http.ResponseWriter, req *http.Request) {
 				sent.Store(req)
@@ -108,7 +108,7 @@ func TestRecordedDrives(t *testing.T) {
 func TestRecordedErrors(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
-	ok := modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json")
+	ok := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, ok)
 	for name, want := range map[string]struct {
 		status int
@@ -121,7 +121,7 @@ func TestRecordedErrors(t *testing.T) {
 		"invalidoptions": {502, "BadGateway"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u.Replay(modulestest.ReadRecorded(t, "../../testdata/osrm/match_"+name+".json"))
+			u.Replay(modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_"+name+".json"))
 			check(t, u, s.With(t).Do(http.MethodGet, target, "", ""), want.status, want.code)
 		})
 	}

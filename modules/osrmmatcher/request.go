@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
@@ -43,9 +43,9 @@ func (m *Matcher) question(req *matching.Request, used []int, terms matchservice
 		location := req.Points[i].Location
 		p = append(p, separator)
 		separator = ';'
-		p = decimal.AppendRounded(p, location[0], coordinateDecimals)
+		p = text.AppendRounded(p, location[0], coordinateDecimals)
 		p = append(p, ',')
-		p = decimal.AppendRounded(p, location[1], coordinateDecimals)
+		p = text.AppendRounded(p, location[1], coordinateDecimals)
 	}
 	q := make([]byte, 0, 16*len(used)+128)
 	q = append(q, "overview=full&geometries=polyline6&generate_hints=false"...)
@@ -77,7 +77,7 @@ func appendRadiuses(q []byte, req *matching.Request, used []int, terms matchserv
 			radius = far
 		}
 		if radius > 0 {
-			q = decimal.AppendRounded(q, radius, radiusDecimals)
+			q = text.AppendRounded(q, radius, radiusDecimals)
 			largest = max(largest, radius)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
@@ -19,7 +19,7 @@ func TestSockets(t *testing.T) {
 		delay    = 40 * time.Millisecond // of Linux
 		fast     = delay / 2
 	)
-	good := modulestest.ReadRecorded(t, "../../testdata/osrm/match_ok_1.json")
+	good := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, good)
 	var hangs atomic.Bool
 	u := modulestest.NewDelayed(t, func(*http.Request) (int, []byte) {
@@ -75,7 +75,7 @@ func TestSockets(t *testing.T) {
 					t.Errorf("a quarter of the requests take %v or less on connections that are kept", first)
 				}
 			} else if first > fast {
-				testpace.Within(t, "a quarter of the requests on new connections", fast, quarter)
+				testkit.Within(t, "a quarter of the requests on new connections", fast, quarter)
 			}
 		})
 	}

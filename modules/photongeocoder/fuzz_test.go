@@ -11,7 +11,7 @@ import (
 
 // Whatever an upstream sends, it is refused, or it makes a response of the API.
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("../../testdata/photon/*.json")
+	files, err := filepath.Glob("../../internal/testkit/testdata/photon/*.json")
 	if err != nil || len(files) == 0 {
 		f.Fatal(err)
 	}

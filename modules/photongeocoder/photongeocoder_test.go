@@ -40,7 +40,7 @@ func start(t testing.TB, upstreams, options string) *modulestest.Server {
 }
 
 func read(t testing.TB, name string) modulestest.Recorded {
-	return modulestest.ReadRecorded(t, "../../testdata/photon/reverse_"+name+".json")
+	return modulestest.ReadRecorded(t, "../../internal/testkit/testdata/photon/reverse_"+name+".json")
 }
 
 // sent is the URL of a documented request.

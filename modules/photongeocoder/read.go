@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -64,7 +64,7 @@ type feature struct {
 	Properties map[string]upstream.Text `json:"properties"`
 }
 
-var kinds = map[string]mapdata.Kind{"N": mapdata.KindNode, "W": mapdata.KindWay, "R": mapdata.KindRelation}
+var kinds = map[string]region.Kind{"N": region.KindNode, "W": region.KindWay, "R": region.KindRelation}
 
 // found is the object. ok is false for one that is no object of OpenStreetMap, and so has no osm_type and osm_id:
 // nothing has its id.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
 
@@ -74,11 +74,11 @@ func (g *Geocoder) at(req *geocoding.Request, radius float64, limit int) string 
 	)
 	q := make([]byte, 0, 128)
 	q = append(q, "lat="...)
-	q = decimal.AppendRounded(q, req.Point[1], coordinateDecimals)
+	q = text.AppendRounded(q, req.Point[1], coordinateDecimals)
 	q = append(q, "&lon="...)
-	q = decimal.AppendRounded(q, req.Point[0], coordinateDecimals)
+	q = text.AppendRounded(q, req.Point[0], coordinateDecimals)
 	q = append(q, "&radius="...)
-	q = decimal.AppendRounded(q, max(radius, minRadius)/metresPerKilometre, coordinateDecimals)
+	q = text.AppendRounded(q, max(radius, minRadius)/metresPerKilometre, coordinateDecimals)
 	q = append(q, "&limit="...)
 	q = strconv.AppendInt(q, int64(limit), 10)
 	q = append(q, "&distance_sort=true"...)

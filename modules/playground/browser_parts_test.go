@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
@@ -65,7 +65,7 @@ func (w *world) testTrace(t *testing.T) {
 	}
 
 	tab := w.page(t, 1280, 720, "#map=12/"+capitol)
-	testbrowser.Eval[bool](tab, recordLines)
+	browsertest.Eval[bool](tab, recordLines)
 	tab.Drop("#map", "drive.gpx", sample)
 	tab.Wait("the match", `!document.querySelector("#result").hidden`)
 	points := strings.Count(sample, "<trkpt")
@@ -78,8 +78,8 @@ func (w *world) testTrace(t *testing.T) {
 		}
 	}
 	tab.Wait("the view of the trace", `!location.hash.startsWith("#map=12/")`)
-	drawn := testbrowser.Eval[[][2]float64](tab, "window.drawn")
-	zoom := testbrowser.Eval[float64](tab, `Number(location.hash.slice(5).split("/")[0])`)
+	drawn := browsertest.Eval[[][2]float64](tab, "window.drawn")
+	zoom := browsertest.Eval[float64](tab, `Number(location.hash.slice(5).split("/")[0])`)
 	if len(drawn) != len(want.Coordinates) {
 		t.Fatalf("%d points are drawn, the API has %d", len(drawn), len(want.Coordinates))
 	}
@@ -98,17 +98,17 @@ func (w *world) testTrace(t *testing.T) {
 			Coordinates [][2]float64 `json:"coordinates"`
 		} `json:"geometry"`
 	}
-	text := testbrowser.Eval[string](tab, "window.saved.text()")
+	text := browsertest.Eval[string](tab, "window.saved.text()")
 	if err := json.Unmarshal([]byte(text), &saved); err != nil ||
 		len(saved.Geometry.Coordinates) != len(want.Coordinates) ||
 		saved.Geometry.Coordinates[0] != [2]float64{want.Coordinates[0][1], want.Coordinates[0][0]} {
 		t.Errorf("the file has %d points, %v", len(saved.Geometry.Coordinates), err)
 	}
-	testbrowser.Eval[bool](tab, `(document.querySelector("#panel").scrollTop = 0, true)`)
+	browsertest.Eval[bool](tab, `(document.querySelector("#panel").scrollTop = 0, true)`)
 	tab.Wait("all tiles", colors+" > 40")
 	tab.Picture("../../docs/images/playground.png")
 	// The list and the map show the same point.
-	testbrowser.Eval[bool](tab, `(document.querySelector("#points").focus(), true)`)
+	browsertest.Eval[bool](tab, `(document.querySelector("#points").focus(), true)`)
 	tab.Press(kb.End)
 	if text := tab.Text(`#points [aria-selected="true"]`); !strings.HasPrefix(text, fmt.Sprint(points, ".")) {
 		t.Errorf("the last point is %q", text)
@@ -132,11 +132,11 @@ func (w *world) testHostile(t *testing.T) {
 		"deep.json":    strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
 		"nothing.gpx":  "",
 	} {
-		testbrowser.Eval[bool](tab, `(document.querySelector("#trace-message").textContent = "", true)`)
+		browsertest.Eval[bool](tab, `(document.querySelector("#trace-message").textContent = "", true)`)
 		tab.Drop("#map", name, content)
 		tab.Wait(name+": an error in words", `document.querySelector("#trace-message.error")?.textContent.length > 10`)
 		const markup = `window.owned === true || Boolean(document.querySelector("#panel img, #panel script"))`
-		if testbrowser.Eval[bool](tab, markup) {
+		if browsertest.Eval[bool](tab, markup) {
 			t.Errorf("%.40q: a name became markup", name)
 		}
 	}
@@ -157,15 +157,15 @@ func (w *world) testLarge(t *testing.T) {
 	tab.Drop("#map", "large.gpx", gpx.String())
 	tab.Wait("the points", `document.querySelector("#points-title").textContent === "Points (10000)"`)
 	tab.Wait("an end of matching", `!document.querySelector("#trace-message.busy")`)
-	if rows := testbrowser.Eval[int](tab, `document.querySelectorAll("#points .option").length`); rows > 60 {
+	if rows := browsertest.Eval[int](tab, `document.querySelectorAll("#points .option").length`); rows > 60 {
 		t.Errorf("%d rows of the list are in the document", rows)
 	}
-	nodes := testbrowser.Eval[int](tab, `document.querySelectorAll("*").length`)
+	nodes := browsertest.Eval[int](tab, `document.querySelectorAll("*").length`)
 	if nodes > 1500 {
 		t.Errorf("%d elements are in the document", nodes)
 	}
 	// Moving the pointer over all of the map finds points without a pause that one would see.
-	took := testbrowser.Eval[float64](tab, `(async () => {
+	took := browsertest.Eval[float64](tab, `(async () => {
 		const map = document.querySelector("#map"), box = map.getBoundingClientRect(), start = performance.now();
 		for (let i = 0; i < 50; i++) {
 			map.dispatchEvent(new MouseEvent("mousemove", {bubbles: true,
@@ -178,9 +178,9 @@ func (w *world) testLarge(t *testing.T) {
 	if took > 250 {
 		t.Errorf("a frame in which the pointer moves takes %.0f ms", took)
 	}
-	before := testbrowser.Eval[string](tab, "location.hash")
+	before := browsertest.Eval[string](tab, "location.hash")
 	// While the map is dragged, every other frame at least comes within 100 ms, on a machine that does other things, too.
-	took = testbrowser.Eval[float64](tab, `(async () => {
+	took = browsertest.Eval[float64](tab, `(async () => {
 		const pane = document.querySelector(".leaflet-map-pane"), frames = [];
 		const at = (type, x) =>
 			pane.dispatchEvent(new MouseEvent(type, {bubbles: true, clientX: x, clientY: 300, button: 0}));
@@ -224,7 +224,7 @@ func (w *world) testKeyboard(t *testing.T) {
 		t.Errorf("after two points were drawn: %q", text)
 	}
 	tab.TabTo("#match")
-	outline := testbrowser.Eval[string](tab, `getComputedStyle(document.activeElement).outlineStyle`)
+	outline := browsertest.Eval[string](tab, `getComputedStyle(document.activeElement).outlineStyle`)
 	if outline != "solid" {
 		t.Errorf("the focus has the outline %q", outline)
 	}
@@ -236,11 +236,11 @@ func (w *world) testKeyboard(t *testing.T) {
 // A token comes in the address, and goes out of it at once.
 func (w *world) testToken(t *testing.T) {
 	token := w.Exchange(w.account.ClientToken, w.account.ServerToken).AccessToken
-	tab := testbrowser.Open(t, 1000, 700)
+	tab := browsertest.Open(t, 1000, 700)
 	tab.Go(w.URL + "/playground/#token=" + token + "&map=14/" + capitol)
 	tab.Wait("the page", "document.documentElement.dataset.ready")
 	tab.Wait("tiles", colors+" > 20")
-	if hash := testbrowser.Eval[string](tab, "location.hash"); !strings.HasPrefix(hash, "#map=14/39.15") ||
+	if hash := browsertest.Eval[string](tab, "location.hash"); !strings.HasPrefix(hash, "#map=14/39.15") ||
 		strings.Contains(hash, "token") {
 		t.Errorf("the address ends with %.60s", hash)
 	}
@@ -253,7 +253,7 @@ func (w *world) testToken(t *testing.T) {
 		}
 	}
 	// Another one, while the page is open, is out of the address and not used.
-	testbrowser.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=nonsense&map=16/%s", true)`, capitol))
+	browsertest.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=nonsense&map=16/%s", true)`, capitol))
 	tab.Wait("the other view", `location.hash.startsWith("#map=16/39.15") && !location.hash.includes("token") &&
 		document.querySelector("#trouble").textContent.includes("has a token already")`)
 	tab.Click("#map")

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
@@ -87,16 +87,16 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 }
 
 // page opens the page at a view in a browser of its own, and waits until it is there.
-func (w *world) page(t *testing.T, width, height int, fragment string) *testbrowser.Tab {
+func (w *world) page(t *testing.T, width, height int, fragment string) *browsertest.Tab {
 	t.Helper()
-	tab := testbrowser.Open(t, width, height)
+	tab := browsertest.Open(t, width, height)
 	tab.Go(w.URL + "/playground/" + fragment)
 	tab.Wait("the page", "document.documentElement.dataset.ready")
 	return tab
 }
 
 // finish checks what holds for whatever a test has done with the page.
-func (w *world) finish(tab *testbrowser.Tab) {
+func (w *world) finish(tab *browsertest.Tab) {
 	tab.CheckOrigin(w.URL)
 	tab.CheckStorage()
 }
@@ -112,7 +112,7 @@ const colors = `(() => {
 })()`
 
 func TestBrowser(t *testing.T) {
-	w := startWorld(t, testextract.Path(t, testextract.Delaware), "")
+	w := startWorld(t, testkit.Extract(t, testkit.Delaware), "")
 	t.Run("map", func(t *testing.T) {
 		for _, zoom := range []int{8, 12, 16} {
 			tab := w.page(t, 1000, 700, fmt.Sprintf("#map=%d/%s", zoom, capitol))
@@ -138,7 +138,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("phone", func(t *testing.T) {
 		tab := w.page(t, 360, 740, "#map=14/"+capitol)
 		tab.Wait("tiles", colors+" > 20")
-		if wide := testbrowser.Eval[int](tab, "document.documentElement.scrollWidth"); wide > 360 {
+		if wide := browsertest.Eval[int](tab, "document.documentElement.scrollWidth"); wide > 360 {
 			t.Errorf("the page is %d pixels wide", wide)
 		}
 		w.finish(tab)

@@ -9,14 +9,14 @@ import (
 	"github.com/chromedp/cdproto/network"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbrowser"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const villageView = "#map=15/39.16/-75.52"
 
 // says waits until an element says a text.
-func says(tab *testbrowser.Tab, selector, text string) {
+func says(tab *browsertest.Tab, selector, text string) {
 	tab.Wait(selector+" with "+text, fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, text))
 }
 
@@ -43,7 +43,7 @@ func TestBrowserTrouble(t *testing.T) {
 		w.finish(tab)
 	})
 	t.Run("guest refused", func(t *testing.T) {
-		tab := testbrowser.Open(t, 1000, 700)
+		tab := browsertest.Open(t, 1000, 700)
 		tab.Run(network.SetExtraHTTPHeaders(network.Headers{"X-Forwarded-For": "203.0.113.1"}))
 		tab.Go(w.URL + "/playground/" + villageView)
 		says(tab, "#trouble", "guests must be on the server's own machine")
@@ -100,7 +100,7 @@ func TestBrowserNames(t *testing.T) {
 	tab.Drop("#map", "main.csv", "lat,lng\n39.16,-75.528\n39.16,-75.524\n39.16,-75.521\n")
 	says(tab, "#ways", hostile)
 	says(tab, "#points", hostile)
-	if testbrowser.Eval[bool](tab, `window.owned === true || !!document.querySelector("#panel img, #panel script")`) {
+	if browsertest.Eval[bool](tab, `window.owned === true || !!document.querySelector("#panel img, #panel script")`) {
 		t.Error("a name became markup")
 	}
 	w.finish(tab)

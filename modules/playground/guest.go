@@ -13,10 +13,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -79,7 +79,7 @@ func (p *Playground) serveGuest(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, reason, answer)
 		return
 	}
-	httpjson.Write(w, http.StatusOK, guestAnswer{guestToken{tokens.Access, int64(tokens.ExpiresIn / time.Second)}})
+	request.WriteJSON(w, http.StatusOK, guestAnswer{guestToken{tokens.Access, int64(tokens.ExpiresIn / time.Second)}})
 }
 
 func (p *Playground) mint(ctx context.Context) (credential.Tokens, error) {

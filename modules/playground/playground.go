@@ -17,9 +17,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/credential"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
@@ -59,7 +59,7 @@ type Playground struct {
 	// The profiles that `maps_match` offers there: any of `car`, `bicycle` and `foot`. Default: `car`.
 	Profile []string `json:"profile,omitempty"`
 
-	prefix endpoint.Prefix
+	prefix request.Prefix
 	page   *webpage.Page
 	guests *window
 	app    *app.App
@@ -94,7 +94,7 @@ func (*Playground) CaddyModule() caddy.ModuleInfo {
 // Provision finds the region and makes the page.
 func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	p.logger = ctx.Logger()
-	if p.prefix, err = endpoint.ParsePrefix(cmp.Or(p.Prefix, defaultPrefix)); err != nil {
+	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	if p.app, err = app.Get(ctx); err != nil {
@@ -168,7 +168,7 @@ func (p *Playground) newPage() (*webpage.Page, error) {
 		{&s.Tiles, p.Tiles, defaultTiles}, {&s.Matching, p.Matching, defaultMatching},
 		{&s.Geocoding, p.Geocoding, defaultGeocoding},
 	} {
-		prefix, err := endpoint.ParsePrefix(cmp.Or(address.own, address.preset))
+		prefix, err := request.ParsePrefix(cmp.Or(address.own, address.preset))
 		if err != nil {
 			return nil, err
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/httpjson"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -45,7 +45,7 @@ func (k *kept) Close() error { return k.original.Close() }
 // body reads the trace in the body of a request, and puts the body back as it was. The error is an
 // *admission.OverloadError or that of the request's context.
 func (m *Matcher) body(r *http.Request) ([]orb.Point, error) {
-	media, ok := httpjson.ContentType(r)
+	media, ok := request.ContentType(r)
 	if !ok || r.Body == nil || r.ContentLength > m.MaxBody {
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func (m *Matcher) body(r *http.Request) ([]orb.Point, error) {
 	}
 	caller := app.Caller(r.Context())
 	memory := m.admission.Bodies.For(caller)
-	text, err := httpjson.Receive(r, m.MaxBody, &memory)
+	text, err := request.Receive(r, m.MaxBody, &memory)
 	context.AfterFunc(r.Context(), memory.Release) // the text goes on with the request
 	rest := r.Body
 	k := &kept{Reader: bytes.NewReader(text), original: rest, by: by}
@@ -67,7 +67,7 @@ func (m *Matcher) body(r *http.Request) ([]orb.Point, error) {
 	switch {
 	case err == nil:
 		k.positions, err = m.parse(r.Context(), caller, parse, text)
-	case errors.Is(err, httpjson.ErrTooLarge):
+	case errors.Is(err, request.ErrBodyTooLarge):
 		k.Reader, err = io.MultiReader(k.Reader, rest), nil
 	case isOverload(err) || r.Context().Err() != nil:
 	default: // it broke off, for whoever reads it next too
@@ -82,20 +82,20 @@ func isOverload(err error) bool {
 }
 
 // parser is one of the parsers of package trace.
-type parser func(dst []trace.Point, body []byte, max int, meter admission.Meter) ([]trace.Point, error)
+type parser func(dst []trace.Point, body []byte, max int, meter trace.Meter) ([]trace.Point, error)
 
 // parserOf returns the parser of a media type; nil for one that maps_match does not take.
 func parserOf(media string) parser {
 	switch media {
 	case "application/json":
-		return func(dst []trace.Point, body []byte, max int, _ admission.Meter) ([]trace.Point, error) {
+		return func(dst []trace.Point, body []byte, max int, _ trace.Meter) ([]trace.Point, error) {
 			doc, err := trace.ParseJSON(dst, body, max)
 			return doc.Points, err
 		}
 	case "application/gpx+xml":
 		return trace.ParseGPX
 	case "application/geo+json":
-		return func(dst []trace.Point, body []byte, max int, _ admission.Meter) ([]trace.Point, error) {
+		return func(dst []trace.Point, body []byte, max int, _ trace.Meter) ([]trace.Point, error) {
 			return trace.ParseGeoJSON(dst, body, max)
 		}
 	case "text/csv":

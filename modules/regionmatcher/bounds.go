@@ -7,7 +7,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 // bounds is a rectangle of degrees. One whose west is larger than its east crosses the antimeridian.
@@ -39,14 +39,14 @@ func newBounds(numbers []float64) (bounds, error) {
 }
 
 // parseBounds reads south,west,north,east.
-func parseBounds(text string) ([]float64, error) {
-	parts := strings.Split(text, ",")
+func parseBounds(given string) ([]float64, error) {
+	parts := strings.Split(given, ",")
 	if len(parts) != 4 {
 		return nil, errors.New("bounds are four numbers: south,west,north,east")
 	}
 	numbers := make([]float64, len(parts))
 	for i, part := range parts {
-		number, ok := decimal.Parse([]byte(strings.TrimSpace(part)))
+		number, ok := text.ParseNumber([]byte(strings.TrimSpace(part)))
 		if !ok {
 			return nil, fmt.Errorf("%q is not a number", part)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // The ends of the paths that the endpoints of this service answer at; a slash may follow matching's.
@@ -30,7 +30,7 @@ const (
 )
 
 // query is what the query of a request says about positions.
-type query [4]urlquery.Value
+type query [4]request.QueryValue
 
 // positions returns what a request is about, a few points of a long trace; none where that cannot be understood. The
 // error is that of body.
@@ -63,7 +63,7 @@ func scan(r *http.Request, wanted ...int) (q query, ok bool) {
 	for i, n := range wanted {
 		names[i] = parameters[n]
 	}
-	repeated := urlquery.Scan(r.URL.RawQuery, names, values[:len(names)])
+	repeated := request.ScanQuery(r.URL.RawQuery, names, values[:len(names)])
 	for i, n := range wanted {
 		q[n] = values[i]
 	}
@@ -92,13 +92,13 @@ func (q *query) pair() (p orb.Point, ok bool) {
 	if len(q[origin].Raw) > longestOrigin {
 		return p, false
 	}
-	text, err := q[origin].AppendNumbers(make([]byte, 0, 64))
+	decoded, err := q[origin].AppendNumbers(make([]byte, 0, 64))
 	if err != nil {
 		return p, false
 	}
-	first, second, _ := bytes.Cut(text, []byte(","))
-	latitude, okLat := decimal.Parse(bytes.TrimSpace(first))
-	longitude, okLon := decimal.Parse(bytes.TrimSpace(second))
+	first, second, _ := bytes.Cut(decoded, []byte(","))
+	latitude, okLat := text.ParseNumber(bytes.TrimSpace(first))
+	longitude, okLon := text.ParseNumber(bytes.TrimSpace(second))
 	return onGlobe(latitude, longitude, okLat && okLon)
 }
 

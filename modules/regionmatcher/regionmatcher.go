@@ -12,7 +12,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
@@ -147,7 +146,7 @@ func (m *Matcher) holds(p orb.Point) bool {
 			return true
 		}
 	}
-	return coverage.Any(m.regions, p)
+	return regions.AnyCovers(m.regions, p)
 }
 
 // Interface guards

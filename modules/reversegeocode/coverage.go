@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 // regional is what a geocoder implements that answers from regions of this server.
@@ -17,14 +17,14 @@ type regional interface {
 // serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is
 // no answer: a list without it would say that nothing is known there.
 func (h *Handler) serveCoverage(w http.ResponseWriter) {
-	var list []response.Region
+	var list []answer.Region
 	for _, g := range h.geocoders {
 		local, ok := g.(regional)
 		if !ok {
 			continue
 		}
 		for _, source := range local.Sources() {
-			if slices.ContainsFunc(list, func(r response.Region) bool { return r.Name == source.Name() }) {
+			if slices.ContainsFunc(list, func(r answer.Region) bool { return r.Name == source.Name() }) {
 				continue
 			}
 			described, err := source.Describe()
@@ -35,8 +35,8 @@ func (h *Handler) serveCoverage(w http.ResponseWriter) {
 			list = append(list, described)
 		}
 	}
-	buf := response.GetBuffer()
+	buf := answer.GetBuffer()
 	defer buf.Free()
-	buf.Bytes = response.AppendCoverage(buf.Bytes, list)
-	response.Write(w, response.JSON, buf.Bytes)
+	buf.Bytes = answer.AppendCoverage(buf.Bytes, list)
+	answer.Write(w, answer.JSON, buf.Bytes)
 }

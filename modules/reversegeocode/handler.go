@@ -15,12 +15,12 @@ import (
 	"github.com/paulmach/orb"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/coverage"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -54,8 +54,8 @@ type Handler struct {
 	Public bool `json:"public,omitempty"`
 
 	gate      *app.Gate
-	prefix    endpoint.Prefix
-	coverage  endpoint.Prefix
+	prefix    request.Prefix
+	coverage  request.Prefix
 	geocoders []geocoding.Geocoder
 	app       *app.App
 	logger    *zap.Logger
@@ -104,10 +104,10 @@ var errNoGeocoder = errors.New("maps_reverse_geocode needs at least one geocoder
 
 // check fills in the defaults, and finds what is wrong with everything but the geocoders.
 func (h *Handler) check() (err error) {
-	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	if h.coverage, err = endpoint.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
+	if h.coverage, err = request.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
 		return options.Of("coverage", err)
 	}
 	if h.coverage == h.prefix {
@@ -170,15 +170,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		h.fail(w, err)
 		return nil
 	}
-	buf := response.GetBuffer()
+	buf := answer.GetBuffer()
 	defer buf.Free()
-	buf.Bytes = response.AppendPlaces(buf.Bytes, req.Point, result)
-	response.Write(w, response.JSON, buf.Bytes)
+	buf.Bytes = answer.AppendPlaces(buf.Bytes, req.Point, result)
+	answer.Write(w, answer.JSON, buf.Bytes)
 	return nil
 }
 
 // isAt reports whether a request is for exactly this path.
-func isAt(path endpoint.Prefix, r *http.Request) bool {
+func isAt(path request.Prefix, r *http.Request) bool {
 	rest, ok := path.Below(r.URL)
 	return ok && rest == ""
 }
@@ -194,8 +194,8 @@ var memories = sync.Pool{New: func() any { return new(memory) }}
 // choose returns the first geocoder that covers a position. Where none does, the last one may say what it thinks of it.
 func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
 	last := len(h.geocoders) - 1
-	best, covered := coverage.Best(h.geocoders[:last], func(g geocoding.Geocoder) (covered, of int) {
-		return coverage.Point(g, p)
+	best, covered := regions.BestCovering(h.geocoders[:last], func(g geocoding.Geocoder) (covered, of int) {
+		return regions.CoversPoint(g, p)
 	})
 	if covered > 0 {
 		return h.geocoders[best]
@@ -204,7 +204,7 @@ func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
 }
 
 func (h *Handler) fail(w http.ResponseWriter, err error) {
-	if response.WriteFailure(w, apierror.Platform, err) {
+	if answer.WriteFailure(w, apierror.Platform, err) {
 		h.logger.Error("reverse geocoding failed", zap.Error(err))
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/response"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/stores"
@@ -39,7 +39,7 @@ func besideRespond(b *testing.B, size string) {
 	query := fmt.Sprintf("?lat=%g&lon=%g&size=%s", dover[1], dover[0], size)
 	path := filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compiler.Build(b.Context(),
-		compiler.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
+		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	length := len(answerOf(b, path, size))
@@ -107,7 +107,7 @@ func answerOf(b *testing.B, path, size string) []byte {
 	if err != nil || len(result.Places) != n {
 		b.Fatalf("%+v, %v", result, err)
 	}
-	return response.AppendPlaces(nil, dover, result)
+	return answer.AppendPlaces(nil, dover, result)
 }
 
 func median(values []float64) float64 {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/urlquery"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // parameters are the names that the endpoint knows, in the order of the values below.
@@ -36,8 +36,8 @@ const (
 // chosen tells whether the query says which languages are wanted. The error is an apierror.Error.
 func parse(query string, req *geocoding.Request) (chosen bool, err error) {
 	*req = geocoding.Request{}
-	var values [6]urlquery.Value
-	if repeated := urlquery.Scan(query, parameters, values[:]); repeated != "" {
+	var values [6]request.QueryValue
+	if repeated := request.ScanQuery(query, parameters, values[:]); repeated != "" {
 		return false, apierror.FailedValidation(repeated + ": appears more than once")
 	}
 	latitude, err := coordinate("lat", values[lat], 90)
@@ -62,7 +62,7 @@ func parse(query string, req *geocoding.Request) (chosen bool, err error) {
 	return req.Languages != nil, err
 }
 
-func coordinate(name string, v urlquery.Value, limit float64) (float64, error) {
+func coordinate(name string, v request.QueryValue, limit float64) (float64, error) {
 	if !v.Present {
 		return 0, apierror.FailedValidation(name + ": is missing")
 	}
@@ -73,7 +73,7 @@ func coordinate(name string, v urlquery.Value, limit float64) (float64, error) {
 	return number, nil
 }
 
-func parseSize(v urlquery.Value) (int, error) {
+func parseSize(v request.QueryValue) (int, error) {
 	if !v.Present {
 		return geocoding.MinSize, nil
 	}
@@ -86,7 +86,7 @@ func parseSize(v urlquery.Value) (int, error) {
 }
 
 // parseShapes reads whether geometries are wanted.
-func parseShapes(v urlquery.Value) (bool, error) {
+func parseShapes(v request.QueryValue) (bool, error) {
 	if !v.Present {
 		return false, nil
 	}
@@ -97,7 +97,7 @@ func parseShapes(v urlquery.Value) (bool, error) {
 }
 
 // parseCategory reads comma-separated terms. Blank ones say nothing, and where all are blank there is no restriction.
-func parseCategory(v urlquery.Value) (terms []string, err error) {
+func parseCategory(v request.QueryValue) (terms []string, err error) {
 	if v.Raw == "" {
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func parseCategory(v urlquery.Value) (terms []string, err error) {
 
 // parseLanguage reads the languages that names are wanted in, in the form of the header Accept-Language. As with a
 // category, a blank one says nothing.
-func parseLanguage(v urlquery.Value) ([]string, error) {
+func parseLanguage(v request.QueryValue) ([]string, error) {
 	if v.Raw == "" {
 		return nil, nil
 	}

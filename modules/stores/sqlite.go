@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/directory"
-	"github.com/mapsedge/caddy-maps/internal/store"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
 )
 
 func init() { caddy.RegisterModule(new(SQLite)) }
@@ -78,7 +78,7 @@ func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, er
 		return nil, err
 	}
 	logger.Info("opened accounts database", zap.String("path", m.key))
-	if dir := filepath.Dir(m.key); directory.OthersMayReplace(dir) { // the operator has made it, so it is not changed
+	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator has made it, so it is not changed
 		logger.Warn("others may write to the directory of the accounts database and replace the file: chmod go-w",
 			zap.String("directory", dir))
 	}

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/network"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/tiles/network"
 )
 
 // address is what a path below the prefix asks for.

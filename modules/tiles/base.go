@@ -7,7 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -24,7 +24,7 @@ func baseURL(r *http.Request, rest string) string {
 	}
 	path = strings.TrimSuffix(path, rest)
 	if trusted {
-		if prefix, err := endpoint.ParsePrefix(app.Forwarded(r.Header, "X-Forwarded-Prefix")); err == nil {
+		if prefix, err := request.ParsePrefix(app.Forwarded(r.Header, "X-Forwarded-Prefix")); err == nil {
 			path = string(prefix) + path
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/network"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/pmtiles"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/tiles/network"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // tileJSON describes tiles as TileJSON 3.0.0 does (https://github.com/mapbox/tilejson-spec/tree/master/3.0.0).

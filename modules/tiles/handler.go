@@ -13,12 +13,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/account"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/endpoint"
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/tilecache"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -53,7 +53,7 @@ type Handler struct {
 	Public bool `json:"public,omitempty"`
 
 	gate    *app.Gate
-	prefix  endpoint.Prefix
+	prefix  request.Prefix
 	regions map[string]*regions.Region
 	maxZoom uint8
 	cache   *tilecache.Cache
@@ -77,7 +77,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision finds the regions. Their files are opened when the app starts.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
-	if h.prefix, err = endpoint.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
 	if err := h.check(); err != nil {
@@ -159,7 +159,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		}
 		// It has the addresses by which this client has reached the server, and they need not be another one's.
 		w.Header().Set("Cache-Control", "private, "+cacheControl)
-		response.Write(w, response.JSON, body)
+		answer.Write(w, answer.JSON, body)
 		return nil
 	}
 	if !a.exists(h.maxZoom) {
@@ -174,7 +174,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 
 // fail answers an error, if there is one.
 func (h *Handler) fail(w http.ResponseWriter, err error) error {
-	if err != nil && response.WriteFailure(w, apierror.Platform, err) {
+	if err != nil && answer.WriteFailure(w, apierror.Platform, err) {
 		h.logger.Error("a tile cannot be served", zap.Error(err))
 	}
 	return nil

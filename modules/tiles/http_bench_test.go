@@ -18,11 +18,10 @@ import (
 	orbtile "github.com/paulmach/orb/maptile"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
-	"github.com/mapsedge/caddy-maps/internal/tileexport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
@@ -32,7 +31,7 @@ func serveDelaware(b *testing.B, length func(file *region.File) int) (s *modules
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compiler.Build(b.Context(),
-		compiler.Options{Inputs: []string{testextract.Path(b, testextract.Delaware)}, Output: path}); err != nil {
+		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
 	file, err := region.Open(path)
@@ -153,11 +152,11 @@ func servePMTiles(b *testing.B, program, path string) (address string) {
 		b.Fatal(err)
 	}
 	defer file.Release()
-	if _, err := tileexport.Write(b.Context(), file,
-		tileexport.Options{Output: filepath.Join(dir, "delaware.pmtiles"), MaxZoom: 14}); err != nil {
+	if _, err := pmtiles.Export(b.Context(), file,
+		pmtiles.ExportOptions{Output: filepath.Join(dir, "delaware.pmtiles"), MaxZoom: 14}); err != nil {
 		b.Fatal(err)
 	}
-	address, release, err := testport.Reserve()
+	address, release, err := testkit.ReservePort()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -186,7 +185,7 @@ func servePMTiles(b *testing.B, program, path string) (address string) {
 // tileOf is a tile as it is sent.
 func tileOf(b *testing.B, file *region.File, path string) []byte {
 	b.Helper()
-	m, err := maptile.Open(file)
+	m, err := tiles.Open(file)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 package tiles
 
-import "github.com/mapsedge/caddy-maps/internal/maptile/schema"
+import "github.com/mapsedge/caddy-maps/internal/tiles/schema"
 
 // style is a MapLibre style (https://maplibre.org/maplibre-style-spec/). It has no glyphs and no sprite, which would
 // have to come from elsewhere, and so neither texts nor symbols.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // rules are what the style specification has for the parts that are in use: the types of layers with their properties,

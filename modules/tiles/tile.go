@@ -11,14 +11,15 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/mapsedge/caddy-maps/internal/accept"
-	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
-	"github.com/mapsedge/caddy-maps/internal/maptile/network"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/tilecache"
+	"github.com/mapsedge/caddy-maps/internal/tiles/network"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
@@ -73,9 +74,9 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 }
 
 // cut cuts a tile from a region file.
-func cut(p *regions.Pinned, a *address, key tilecache.Key, meter admission.Meter) (tile *tilecache.Tile, err error) {
+func cut(p *regions.Pinned, a *address, key tilecache.Key, meter roadgraph.Meter) (tile *tilecache.Tile, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
-	buf := response.GetBuffer()
+	buf := answer.GetBuffer()
 	defer buf.Free()
 	switch {
 	case a.kind != kindMap:
@@ -112,7 +113,7 @@ func writeTile(w http.ResponseWriter, r *http.Request, tile *tilecache.Tile) err
 		return nil
 	}
 	data, tag := tile.Data, ""
-	zipped := accept.Gzip(r.Header)
+	zipped := request.AcceptsGzip(r.Header)
 	if zipped {
 		tag = `"` + tile.Tag + `.gz"` // not -gzip, which Caddy's encode handler takes for its own
 	} else {

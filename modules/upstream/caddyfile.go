@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
-	"github.com/mapsedge/caddy-maps/internal/suggest"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -57,7 +57,7 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...opt
 		case strings.HasPrefix(option, "@") || option == "handle_response" || option == "replace_status":
 			return options.At(&at, fmt.Errorf("%s cannot be used with %s: its responses are read here", option, name))
 		default:
-			if meant, found := suggest.Closest(option, names); found && mistyped == nil {
+			if meant, found := text.Closest(option, names); found && mistyped == nil {
 				mistyped = options.At(&at, fmt.Errorf("unknown option of %s: %s; did you mean %s?", name, option, meant))
 			}
 			proxys = append(proxys, segment...)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
 )
 
 // recorder keeps a response of limited size in memory.

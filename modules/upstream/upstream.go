@@ -23,9 +23,9 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/admission"
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/polyline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
@@ -68,13 +68,13 @@ func newFake(t testing.TB, names ...string) *fake {
 	for _, name := range names {
 		f.drives = append(f.drives, read(t, name))
 	}
-	walk := modulestest.ReadRecorded(t, "../../testdata/valhalla/ok_route_ways.json")
+	walk := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
 	var question sent
 	if err := json.Unmarshal(walk.Request, &question); err != nil {
 		t.Fatal(err)
 	}
 	f.walks[question.Line] = walk.Body
-	f.tooFar = modulestest.ReadRecorded(t, "../../testdata/valhalla/error_158_radius.json").Body
+	f.tooFar = modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/error_158_radius.json").Body
 	f.Answer(f.serve)
 	return f
 }
@@ -82,7 +82,7 @@ func newFake(t testing.TB, names ...string) *fake {
 // read reads a recorded exchange of trace_route.
 func read(t testing.TB, name string) (r recording) {
 	t.Helper()
-	recorded := modulestest.ReadRecorded(t, "../../testdata/valhalla/"+name+".json")
+	recorded := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/"+name+".json")
 	var question sent
 	if err := json.Unmarshal(recorded.Request, &question); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func (r *recording) line(t testing.TB, matching int) orb.LineString {
 	if err := json.Unmarshal(r.answer.Matchings[matching], &m); err != nil {
 		t.Fatal(err)
 	}
-	line, err := polyline.Decode([]byte(m.Geometry), polyline.Precision6)
+	line, err := geo.DecodePolyline([]byte(m.Geometry), geo.Polyline6)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // Whatever an upstream sends, it is refused, or it makes a drive on the globe with a tracepoint for every point.
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("../../testdata/valhalla/*.json")
+	files, err := filepath.Glob("../../internal/testkit/testdata/valhalla/*.json")
 	if err != nil || len(files) == 0 {
 		f.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func FuzzParse(f *testing.F) {
 
 // Whatever an upstream says of a line, there are no ways, or they are on all of it, one after the other.
 func FuzzWays(f *testing.F) {
-	r := modulestest.ReadRecorded(f, "../../testdata/valhalla/ok_route_ways.json")
+	r := modulestest.ReadRecorded(f, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
 	var question struct {
 		Line string `json:"encoded_polyline"`
 	}

@@ -5,12 +5,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mapsedge/caddy-maps/internal/decimal"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/upstream/matchservice"
 )
 
-// What Valhalla is asked for was found out with Valhalla 3.6.1 on drives whose truth is known (docs/fronting.md).
+// What Valhalla is asked for was found out with Valhalla 3.6.1 on drives whose truth is known (docs/run/fronting.md).
 const (
 	// leastSigma and usualSigma are the spread of points in metres: where the request says less, and where it says
 	// nothing.
@@ -98,15 +98,15 @@ func (q *question) body(costing string, used []int, terms matchservice.Terms, li
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"lat":`...)
-		dst = decimal.AppendRounded(dst, p.Location[1], coordinateDecimals)
+		dst = text.AppendRounded(dst, p.Location[1], coordinateDecimals)
 		dst = append(dst, `,"lon":`...)
-		dst = decimal.AppendRounded(dst, p.Location[0], coordinateDecimals)
+		dst = text.AppendRounded(dst, p.Location[0], coordinateDecimals)
 		// Valhalla looks as far as the accuracy, where that is more than the radius, and does nothing else with it
 		// (src/meili/map_matcher_factory.cc, src/meili/map_matcher.cc).
 		if wanted := math.Ceil(min(radiusSigmas*p.Accuracy, q.far, limit)); wanted > radius { // NaN is not
 			asked = max(asked, wanted)
 			dst = append(dst, `,"accuracy":`...)
-			dst = decimal.AppendRounded(dst, wanted, 0)
+			dst = text.AppendRounded(dst, wanted, 0)
 		}
 		dst = append(dst, '}')
 	}
@@ -114,14 +114,14 @@ func (q *question) body(costing string, used []int, terms matchservice.Terms, li
 	dst, _ = jsontext.AppendQuote(dst, costing) // ASCII
 	dst = append(dst, `,"shape_match":"map_snap","format":"osrm","shape_format":"polyline6","directions_type":"none",`+
 		`"trace_options":{"turn_penalty_factor":`...)
-	dst = decimal.AppendRounded(dst, turnSigmas*terms.Sigma, 0)
+	dst = text.AppendRounded(dst, turnSigmas*terms.Sigma, 0)
 	if limit > 0 {
 		dst = append(dst, `,"search_radius":`...)
-		dst = decimal.AppendRounded(dst, radius, 1)
+		dst = text.AppendRounded(dst, radius, 1)
 	}
 	if distance := q.interpolation(terms.Sigma); distance > 0 {
 		dst = append(dst, `,"interpolation_distance":`...)
-		dst = decimal.AppendRounded(dst, distance, 0)
+		dst = text.AppendRounded(dst, distance, 0)
 	}
 	return append(dst, `}}`...), asked
 }

@@ -141,7 +141,7 @@ func TestBadDays(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
-	good := string(modulestest.ReadRecorded(t, "../../testdata/valhalla/ok_route_osrm.json").Body)
+	good := string(modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_osrm.json").Body)
 	modulestest.CheckBadDays(t, s, u, good, func(s *modulestest.Server) modulestest.Response {
 		return s.Do(http.MethodPost, matchPath, "", r.question(""))
 	})

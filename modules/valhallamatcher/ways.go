@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/polyline"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -27,7 +27,7 @@ const maxNames = 100
 // ways asks which ways a path is on, by walking along it. It returns nil where Valhalla cannot walk it, which happens
 // where a drive turns round in the middle of an edge, and where it may not be asked once more.
 func (m *Matcher) ways(ctx context.Context, profile matching.Profile, path orb.LineString) []matching.Way {
-	line := polyline.Append(nil, path, polyline.Precision6)
+	line := geo.AppendPolyline(nil, path, geo.Polyline6)
 	body := append([]byte(nil), `{"encoded_polyline":`...)
 	body, _ = jsontext.AppendQuote(body, line) // ASCII, as are the names of costings
 	body = append(body, `,"shape_format":"polyline6","shape_match":"edge_walk","costing":`...)

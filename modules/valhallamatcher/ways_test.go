@@ -22,7 +22,7 @@ func TestWays(t *testing.T) {
 	if len(asked) != 1 {
 		t.Fatalf("asked %d times", len(asked))
 	}
-	recorded := modulestest.ReadRecorded(t, "../../testdata/valhalla/ok_route_ways.json")
+	recorded := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
 	var want, sent any
 	_ = json.Unmarshal(recorded.Request, &want)
 	text, _ := json.Marshal(asked[0].members)
@@ -65,7 +65,7 @@ func TestWays(t *testing.T) {
 func TestNoWays(t *testing.T) {
 	f := newFake(t, "ok_route_osrm")
 	s := start(t, f.URL, "")
-	good := string(modulestest.ReadRecorded(t, "../../testdata/valhalla/ok_route_ways.json").Body)
+	good := string(modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json").Body)
 	send := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 	}

@@ -7,12 +7,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // batch has the pieces of some objects.
@@ -25,7 +24,7 @@ type batch struct {
 	shapes   []byte
 	skipped  int64
 
-	points []mercator.Point // of an object
+	points []geo.Projected // of an object
 	// known are the classes of tags that came before, by what of them decides. See classify.
 	known map[string][]*class
 	key   []byte
@@ -60,7 +59,7 @@ type piece struct {
 	key    uint64 // see placed
 	tile   mapfile.Tile
 	zoom   uint8 // from which it is shown
-	bounds geom.Rect
+	bounds clip.Rect
 	shape  span // in the batch, see mapfile.AppendShape
 }
 
@@ -90,7 +89,7 @@ var (
 )
 
 // classify says how an object is drawn.
-func (b *batch) classify(kind mapdata.Kind, t *tags.Set, area bool) []*class {
+func (b *batch) classify(kind region.Kind, t *tags.Set, area bool) []*class {
 	if !t.HasAny(drawnKeys) {
 		return nil // as most nodes
 	}
@@ -121,11 +120,11 @@ func (b *batch) classify(kind mapdata.Kind, t *tags.Set, area bool) []*class {
 
 // Node implements osm.Batch.
 func (b *batch) Node(n *osm.Node) bool {
-	if classes := b.classify(mapdata.KindNode, n.Tags, false); len(classes) > 0 {
-		point := []mercator.Point{mercator.ProjectE7(n.At.Lat, n.At.Lon)}
+	if classes := b.classify(region.KindNode, n.Tags, false); len(classes) > 0 {
+		point := []geo.Projected{geo.ProjectE7(n.At.Lat, n.At.Lon)}
 		names := b.namesOf(n.Tags)
 		for _, class := range classes {
-			b.draw(mapdata.KindNode, n.ID, class, names, class.MinZoom, mapfile.Shape{Points: point})
+			b.draw(region.KindNode, n.ID, class, names, class.MinZoom, mapfile.Shape{Points: point})
 		}
 	}
 	return false
@@ -141,13 +140,13 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 		number := int64(level[0]) - '0'
 		if _, wantArea = schema.Boundary(int(number)); wantArea {
 			for _, m := range r.Members {
-				if m.Kind == mapdata.KindWay {
+				if m.Kind == region.KindWay {
 					b.borders = append(b.borders, border{m.ID, number})
 				}
 			}
 		}
 	}
-	return wantArea || len(b.classify(mapdata.KindRelation, r.Tags, true)) > 0
+	return wantArea || len(b.classify(region.KindRelation, r.Tags, true)) > 0
 }
 
 // Way implements osm.Batch. It draws lines: those of borders, and those of ways that are no areas.
@@ -161,7 +160,7 @@ func (b *batch) Way(w *osm.Way) {
 	if w.IsArea && w.Closed() {
 		return
 	}
-	if classes := b.classify(mapdata.KindWay, w.Tags, false); len(classes) > 0 {
+	if classes := b.classify(region.KindWay, w.Tags, false); len(classes) > 0 {
 		names := b.namesOf(w.Tags)
 		for _, class := range classes {
 			b.lines(w, class, names)
@@ -172,13 +171,13 @@ func (b *batch) Way(w *osm.Way) {
 func (b *batch) lines(w *osm.Way, class *class, names span) {
 	for from, to := range w.Parts {
 		b.points = appendProjected(b.points[:0], w.Coords[from:to])
-		b.draw(mapdata.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []geom.Line{b.points}})
+		b.draw(region.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []clip.Line{b.points}})
 	}
 }
 
-func appendProjected(points []mercator.Point, coords []osm.Coord) []mercator.Point {
+func appendProjected(points []geo.Projected, coords []osm.Coord) []geo.Projected {
 	for _, at := range coords {
-		points = append(points, mercator.ProjectE7(at.Lat, at.Lon))
+		points = append(points, geo.ProjectE7(at.Lat, at.Lon))
 	}
 	return points
 }
@@ -202,7 +201,7 @@ func (b *batch) Area(a *osm.Area) {
 		for _, class := range classes {
 			shape := mapfile.Shape{Rings: rings}
 			if class.Geometry == schema.Point {
-				shape = mapfile.Shape{Points: []mercator.Point{labelPoint(rings)}}
+				shape = mapfile.Shape{Points: []geo.Projected{labelPoint(rings)}}
 			}
 			b.draw(a.Kind, a.ID, class, names, zoomOf(class, rings), shape)
 		}
@@ -210,7 +209,7 @@ func (b *batch) Area(a *osm.Area) {
 }
 
 // rings projects the rings of some polygons, which hold until the next object.
-func (b *batch) rings(polygons []osm.Polygon) (rings []geom.Ring) {
+func (b *batch) rings(polygons []osm.Polygon) (rings []clip.Ring) {
 	b.points = b.points[:0]
 	for _, ring := range slices.Concat(polygons...) {
 		from := len(b.points)
@@ -243,7 +242,7 @@ func (b *batch) namesOf(t *tags.Set) span {
 }
 
 // draw cuts a shape that is shown from a zoom on. One that is too large is left out.
-func (b *batch) draw(kind mapdata.Kind, id int64, class *class, names span, zoom uint8, shape mapfile.Shape) {
+func (b *batch) draw(kind region.Kind, id int64, class *class, names span, zoom uint8, shape mapfile.Shape) {
 	from, shapes := len(b.pieces), len(b.shapes)
 	(&splitter{b, zoom, from + maxPieces}).split(shape)
 	if len(b.pieces)-from > maxPieces {

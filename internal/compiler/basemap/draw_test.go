@@ -13,18 +13,18 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // watcher is a Consumer that writes down what is drawn in the cells.
 type watcher struct {
 	*Consumer
-	points map[mercator.Point]string // what to call positions
+	points map[geo.Projected]string // what to call positions
 	seen   []seen
 }
 
@@ -131,10 +131,10 @@ func (s *sketch) draw(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &watcher{Consumer: c, points: map[mercator.Point]string{}}
+	w := &watcher{Consumer: c, points: map[geo.Projected]string{}}
 	for n := range 100 {
 		at := coord(n)
-		w.points[mercator.ProjectE7(at.Lat, at.Lon)] = fmt.Sprint(n)
+		w.points[geo.ProjectE7(at.Lat, at.Lon)] = fmt.Sprint(n)
 	}
 	osmtest.ReadXML(t, s.xml(), w)
 	slices.SortStableFunc(w.seen, func(a, b seen) int { return int(int64(a.object - b.object)) })
@@ -208,7 +208,7 @@ func TestDrawings(t *testing.T) {
 
 // TestDrawnDelaware: of each sort as much is drawn as the reader of another library finds.
 func TestDrawnDelaware(t *testing.T) {
-	path := testextract.Path(t, testextract.Delaware)
+	path := testkit.Extract(t, testkit.Delaware)
 	dir := osmtest.Dir(t)
 	c, err := New(dir, coast.New(dir))
 	if err != nil {
@@ -219,7 +219,7 @@ func TestDrawnDelaware(t *testing.T) {
 	got, want := map[string]map[uint64]bool{}, map[string]int{}
 	for _, one := range w.seen {
 		fields := strings.Fields(one.text)
-		if class := fields[1] + " " + fields[2]; one.object>>60 == uint64(mapdata.KindWay) || class == "pois parking" {
+		if class := fields[1] + " " + fields[2]; one.object>>60 == uint64(region.KindWay) || class == "pois parking" {
 			if got[class] == nil {
 				got[class] = map[uint64]bool{}
 			}

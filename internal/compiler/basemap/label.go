@@ -3,9 +3,9 @@ package basemap
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // labelRows is how many rows of an area are looked at for the place of its label; odd, so that one is the middle.
@@ -13,7 +13,7 @@ const labelRows = 7
 
 // labelPoint returns a position inside of an area, in its middle where it is widest: of some rows through it, the one
 // with the longest stretch inside, and the middle of that.
-func labelPoint(rings []geom.Ring) mercator.Point {
+func labelPoint(rings []clip.Ring) geo.Projected {
 	box := boundsOf(&mapfile.Shape{Rings: rings})
 	best, widest := rings[0][0], int32(-1) // of an area without any height
 	var crossings []int32
@@ -28,7 +28,7 @@ func labelPoint(rings []geom.Ring) mercator.Point {
 		slices.Sort(crossings)
 		for k := 0; k+1 < len(crossings); k += 2 {
 			if width := crossings[k+1] - crossings[k]; width > widest {
-				best, widest = mercator.Point{X: crossings[k] + width/2, Y: int32(y)}, width
+				best, widest = geo.Projected{X: crossings[k] + width/2, Y: int32(y)}, width
 			}
 		}
 	}
@@ -36,7 +36,7 @@ func labelPoint(rings []geom.Ring) mercator.Point {
 }
 
 // appendCrossings adds where a ring crosses a row, rounded to the west.
-func appendCrossings(crossings []int32, ring geom.Ring, y float64) []int32 {
+func appendCrossings(crossings []int32, ring clip.Ring, y float64) []int32 {
 	a := ring[len(ring)-1]
 	for _, b := range ring {
 		if (float64(a.Y) < y) != (float64(b.Y) < y) {

@@ -1,9 +1,9 @@
 package basemap
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // splitter cuts a shape into the pieces of a batch.
@@ -25,16 +25,16 @@ const detail = 4
 const lastZoom = 14
 
 // zoomOf is the zoom from which an area is large enough to be shown.
-func zoomOf(class *class, rings []geom.Ring) uint8 {
+func zoomOf(class *class, rings []clip.Ring) uint8 {
 	area := int64(0) // twice the area; holes are negative, or all of it is
 	for _, ring := range rings {
-		area += geom.Area2(ring)
+		area += clip.Area2(ring)
 	}
 	area = max(area, -area)
 	zoom := class.MinZoom
 	for ; zoom < lastZoom; zoom++ {
 		const pixelBits = 8 // of a tile
-		pixel := float64(int64(1) << (mercator.Bits - pixelBits - zoom))
+		pixel := float64(int64(1) << (geo.WorldBits - pixelBits - zoom))
 		if float64(area)/2 >= class.MinArea()*pixel*pixel {
 			break
 		}
@@ -62,13 +62,13 @@ func (s *splitter) split(shape mapfile.Shape) {
 }
 
 // enter goes on with what of a shape is in a tile.
-func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
+func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) {
 	window := t.Buffered()
 	if !window.Meets(bounds) || len(s.batch.pieces) > s.most {
 		return
 	}
 	if !window.Covers(bounds) {
-		if shape = clip(shape, window); shape.Empty() {
+		if shape = clipTo(shape, window); shape.Empty() {
 			return
 		}
 		bounds = boundsOf(&shape)
@@ -85,7 +85,7 @@ func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) 
 }
 
 // emit makes a piece. Below the cells it has no more detail than its tile.
-func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
+func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) {
 	if t.Z < mapfile.CellZoom {
 		if shape = shape.Simplify(detail << (mapfile.MaxZoom - t.Z)); shape.Empty() {
 			return
@@ -97,32 +97,32 @@ func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds geom.Rect) {
 	b.pieces = append(b.pieces, piece{t.ID()<<8 | uint64(s.zoom), t, s.zoom, bounds, span{from, len(b.shapes)}})
 }
 
-// clip returns what of a shape is in a rectangle that does not cover it.
-func clip(s mapfile.Shape, r geom.Rect) (in mapfile.Shape) {
+// clipTo returns what of a shape is in a rectangle that does not cover it.
+func clipTo(s mapfile.Shape, r clip.Rect) (in mapfile.Shape) {
 	for _, p := range s.Points {
 		if r.Contains(p) {
 			in.Points = append(in.Points, p)
 		}
 	}
 	for _, l := range s.Lines {
-		in.Lines = geom.ClipLine(in.Lines, l, r)
+		in.Lines = clip.ClipLine(in.Lines, l, r)
 	}
 	if len(s.Rings) > 0 {
-		in.Rings = geom.ClipRings(nil, s.Rings, r)
+		in.Rings = clip.ClipRings(nil, s.Rings, r)
 	}
 	return in
 }
 
 // boundsOf is the box around a shape that is not empty.
-func boundsOf(s *mapfile.Shape) geom.Rect {
+func boundsOf(s *mapfile.Shape) clip.Rect {
 	points := s.Points
 	for _, l := range s.Lines {
-		b := geom.Bounds(l)
+		b := clip.Bounds(l)
 		points = append(points, b.Min, b.Max)
 	}
 	for _, ring := range s.Rings {
-		b := geom.Bounds(ring)
+		b := clip.Bounds(ring)
 		points = append(points, b.Min, b.Max)
 	}
-	return geom.Bounds(points)
+	return clip.Bounds(points)
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 // textTable is the text of the map: classes and names, each once.
@@ -30,7 +30,7 @@ func (t *textTable) add(text string) (uint64, error) {
 	if int(n) < t.at.Len() {
 		return t.at.Slice()[n], nil
 	}
-	text = text[:min(len(text), maptile.MaxText)]
+	text = text[:min(len(text), tiles.MaxText)]
 	at := uint64(t.bytes.Len())
 	record := append(binary.AppendUvarint(make([]byte, 0, len(text)+3), uint64(len(text))), text...)
 	return at, cmp.Or(t.at.Append(at), t.bytes.Append(record...))
@@ -39,7 +39,7 @@ func (t *textTable) add(text string) (uint64, error) {
 // freeIndex frees what is not needed any more when all is in the text.
 func (t *textTable) freeIndex() error { return cmp.Or(t.numbers.Free(), t.at.Free()) }
 
-// Text returns the text that begins somewhere, for maptile.Cutters.
+// Text returns the text that begins somewhere, for tiles.Cutters.
 func (t *textTable) Text(at uint64) []byte {
 	all := t.bytes.Slice()
 	length, n := binary.Uvarint(all[at:])

@@ -16,14 +16,13 @@ import (
 	"github.com/paulmach/orb/geojson"
 	"github.com/paulmach/orb/planar"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/basemap/tilestest"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // decode reads a tile as clients do.
@@ -47,11 +46,11 @@ func decode(t testing.TB, tile []byte) mvt.Layers {
 // TestEveryTile: all tiles of real extracts decode, have nothing that is not in the schema or beyond the buffer, and no
 // invalid polygon. Those of low zooms are small.
 func TestEveryTile(t *testing.T) {
-	testsize.Whole(t)
-	for name, least := range map[string]int{testextract.Delaware: 3000, testextract.Andorra: 200} {
+	testkit.Whole(t)
+	for name, least := range map[string]int{testkit.Delaware: 3000, testkit.Andorra: 200} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, m := tilestest.Open(t, tilestest.Build(t, testextract.Path(t, name), 512<<20))
+			_, m := testregion.OpenMap(t, testregion.BuildMap(t, testkit.Extract(t, name), 512<<20))
 			seen := map[string]int{}
 			n := 0
 			err := m.Tiles(14, func(z uint8, x, y uint32) bool {
@@ -143,21 +142,21 @@ func checkGeometry(f *geojson.Feature) error {
 			return fmt.Errorf("a line of %d positions, not all of which differ", n)
 		}
 	}
-	return geomtest.Check(polygonsOf(f.Geometry))
+	return tilestest.CheckRings(polygonsOf(f.Geometry))
 }
 
 // polygonsOf returns the polygons of a geometry.
-func polygonsOf(g orb.Geometry) (polygons []geom.Polygon) {
+func polygonsOf(g orb.Geometry) (polygons []clip.Polygon) {
 	all, _ := g.(orb.MultiPolygon)
 	if p, ok := g.(orb.Polygon); ok {
 		all = append(all, p)
 	}
 	for _, p := range all {
-		var polygon geom.Polygon
+		var polygon clip.Polygon
 		for _, ring := range p {
-			var out geom.Ring
+			var out clip.Ring
 			for _, at := range ring[:len(ring)-1] {
-				out = append(out, mercator.Point{X: int32(at[0]), Y: int32(at[1])})
+				out = append(out, geo.Projected{X: int32(at[0]), Y: int32(at[1])})
 			}
 			polygon = append(polygon, out)
 		}
@@ -169,7 +168,7 @@ func polygonsOf(g orb.Geometry) (polygons []geom.Polygon) {
 // checkGround returns an error unless land and ocean together are the whole tile with its buffer: what they do not
 // cover would be neither, and what both cover would be missing here too, where areas that lie on each other vanish.
 func checkGround(layers mvt.Layers) error {
-	var ground []geom.Polygon
+	var ground []clip.Polygon
 	for _, l := range layers {
 		for _, f := range l.Features {
 			if kind := f.Properties["kind"]; kind == "earth" || kind == "ocean" {
@@ -178,8 +177,8 @@ func checkGround(layers mvt.Layers) error {
 		}
 	}
 	const side = mapfile.Extent + 2*mapfile.Buffer
-	whole := geom.Simple(geomtest.Rings(ground))
-	if len(whole) != 1 || len(whole[0]) != 1 || geom.Area2(whole[0][0]) != 2*side*side {
+	whole := clip.Simple(tilestest.RandomRings(ground))
+	if len(whole) != 1 || len(whole[0]) != 1 || clip.Area2(whole[0][0]) != 2*side*side {
 		return fmt.Errorf("land and ocean are %d polygons, which are not the tile", len(whole))
 	}
 	return nil
@@ -187,10 +186,10 @@ func checkGround(layers mvt.Layers) error {
 
 // TestMemory: however little memory there is, the bytes are the same.
 func TestMemory(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	var files [2][]byte
 	for i, memory := range []int64{1 << 20, 1 << 30} {
-		content, err := os.ReadFile(tilestest.Build(t, testextract.Path(t, testextract.Delaware), memory))
+		content, err := os.ReadFile(testregion.BuildMap(t, testkit.Extract(t, testkit.Delaware), memory))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +228,7 @@ func TestTown(t *testing.T) {
 	if err := os.WriteFile(path, []byte(town), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, m := tilestest.Open(t, tilestest.Build(t, path, 64<<20))
+	_, m := testregion.OpenMap(t, testregion.BuildMap(t, path, 64<<20))
 	for name, test := range map[string]struct {
 		lon, lat    float64
 		z           uint8
@@ -251,8 +250,8 @@ func TestTown(t *testing.T) {
 		"land":               {lon: 0.03, lat: 0.03, z: 13, layer: "earth", kind: "earth", shape: "Polygon"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := mercator.Project(orb.Point{test.lon, test.lat})
-			tile, err := m.Tile(nil, test.z, uint32(p.X>>(mercator.Bits-test.z)), uint32(p.Y>>(mercator.Bits-test.z)))
+			p := geo.Project(orb.Point{test.lon, test.lat})
+			tile, err := m.Tile(nil, test.z, uint32(p.X>>(geo.WorldBits-test.z)), uint32(p.Y>>(geo.WorldBits-test.z)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -288,16 +287,16 @@ func TestTown(t *testing.T) {
 }
 
 // checkLabel makes sure that the library's label is in the house, and not in its courtyard.
-func checkLabel(t *testing.T, f *geojson.Feature, middle mercator.Point, z uint8) {
+func checkLabel(t *testing.T, f *geojson.Feature, middle geo.Projected, z uint8) {
 	t.Helper()
 	if f.Properties["name:de"] != "Haus" {
 		t.Errorf("%v", f.Properties)
 	}
 	at := f.Geometry.(orb.Point)
-	tile := mapfile.Tile{Z: z, X: uint32(middle.X >> (mercator.Bits - z)), Y: uint32(middle.Y >> (mercator.Bits - z))}
+	tile := mapfile.Tile{Z: z, X: uint32(middle.X >> (geo.WorldBits - z)), Y: uint32(middle.Y >> (geo.WorldBits - z))}
 	x, y := tile.Origin().X+int32(at[0]), tile.Origin().Y+int32(at[1]) // a step is a unit
 	dx, dy := max(x-middle.X, middle.X-x), max(y-middle.Y, middle.Y-y)
-	yard := int32(mercator.World / 360 / 10_000)
+	yard := int32(geo.World / 360 / 10_000)
 	if far := max(dx, dy); far <= yard || far >= 5*yard {
 		t.Errorf("%d, %d units from the middle, and the courtyard has %d", dx, dy, yard)
 	}

@@ -8,16 +8,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/maptile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/maptile/schema"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
+	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
 // maxRecords is how many bytes of records a tile has at most: what is shown from the last zooms is left out where there
@@ -27,7 +26,7 @@ const maxRecords = 16 << 20
 // maker makes tiles of their records and of the land and the sea.
 type maker struct {
 	sea         *coast.Map
-	cutters     *maptile.Cutters
+	cutters     *tiles.Cutters
 	land, ocean uint64 // where their classes are in the text
 }
 
@@ -44,7 +43,7 @@ type output struct {
 }
 
 // Write adds the map to a region. The nodes are the tiles of region.CoverageZoom with a node.
-func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles, bar *progress.Bar) error {
+func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles, bar *pipeline.Bar) error {
 	land, errLand := c.texts.add(schema.Land().Encode())
 	ocean, errOcean := c.texts.add(schema.Ocean().Encode())
 	if err := cmp.Or(errLand, errOcean, c.texts.freeIndex()); err != nil {
@@ -59,11 +58,11 @@ func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles
 	}
 	cells := output{scratch.NewArray[mapfile.Entry](c.dir, "map-cells"), scratch.NewArray[byte](c.dir, "map-records")}
 	lower := output{scratch.NewArray[mapfile.Entry](c.dir, "map-tiles"), scratch.NewArray[byte](c.dir, "map-pyramid")}
-	m := maker{sea: sea, cutters: maptile.NewCutters(c.texts), land: land, ocean: ocean}
+	m := maker{sea: sea, cutters: tiles.NewCutters(c.texts), land: land, ocean: ocean}
 	tiles := tilesOf(c.cells)
 	bar.Start("tiles", int64(len(tiles)))
 	var failed error
-	err = inorder.Run(ctx, func(give func(job) bool) { failed = c.gather(tiles, give) }, m.make, func(j job) error {
+	err = pipeline.Run(ctx, func(give func(job) bool) { failed = c.gather(tiles, give) }, m.make, func(j job) error {
 		bar.Add(1)
 		if j.tile.Z == mapfile.CellZoom {
 			return cells.add(j)
@@ -137,19 +136,19 @@ func (m *maker) make(j job) (_ job, err error) {
 // is nothing between the two, however they round.
 func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
 	land, ocean := m.sea.Tile(t)
-	add := func(class uint64, rings []geom.Ring) {
+	add := func(class uint64, rings []clip.Ring) {
 		records = mapfile.AppendRecord(records, t, 0, t.Buffered(), mapfile.AppendBody(nil, class, nil),
 			mapfile.AppendShape(nil, t, &mapfile.Shape{Rings: rings}))
 	}
 	if len(land) > 0 {
-		var rings []geom.Ring
+		var rings []clip.Ring
 		for _, p := range land {
-			rings = append(rings, geom.Extrude(p, t.Rect(), t.Margin())...)
+			rings = append(rings, clip.Extrude(p, t.Rect(), t.Margin())...)
 		}
 		add(m.land, rings)
 	}
 	if len(ocean) > 0 {
-		add(m.ocean, []geom.Ring{t.Buffered().Ring()})
+		add(m.ocean, []clip.Ring{t.Buffered().Ring()})
 	}
 	return records
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 const (
 	cellZoom  = mapfile.CellZoom
-	cellShift = mercator.Bits - cellZoom
+	cellShift = geo.WorldBits - cellZoom
 	// longest is the longest segment of a coast. Nobody maps a coast that is straight for 600 kilometres; a longer
 	// segment is a mistake, and a gap.
 	longest = 64 << cellShift
@@ -44,7 +44,7 @@ func New(dir *scratch.Dir) *Consumer { return &Consumer{dir, scratch.NewRecords(
 
 // batch has the pieces of the coast of some ways.
 type batch struct {
-	line   []mercator.Point
+	line   []geo.Projected
 	pieces []piece
 	rows   []byte
 }
@@ -75,7 +75,7 @@ func (b *batch) Way(w *osm.Way) {
 	for from, to := range w.Parts {
 		b.line = b.line[:0]
 		for _, at := range w.Coords[from:to] {
-			p := mercator.ProjectE7(at.Lat, at.Lon)
+			p := geo.ProjectE7(at.Lat, at.Lon)
 			if n := len(b.line); n > 0 && distance(b.line[n-1], p) > longest {
 				b.cut()
 			}
@@ -87,7 +87,7 @@ func (b *batch) Way(w *osm.Way) {
 
 // cut cuts the line and empties it.
 func (b *batch) cut() {
-	split(b.line, cellZoom, func(cell mapfile.Tile, p []mercator.Point) {
+	split(b.line, cellZoom, func(cell mapfile.Tile, p []geo.Projected) {
 		b.rows = mapfile.AppendShape(b.rows, cell, &mapfile.Shape{Points: p})
 		b.pieces = append(b.pieces, piece{cell.X<<cellZoom | cell.Y, len(b.rows)})
 	})
@@ -117,11 +117,11 @@ func (c *Consumer) Finish(ctx context.Context) error { return c.pieces.Sort(ctx)
 // tile is the coast of a cell. Where no coast reaches its border, what is around is unknown to it.
 func (c *Consumer) tile(cell uint32) *tile {
 	at := cellTile(cell)
-	var pieces []geom.Line
+	var pieces []clip.Line
 	for i, _ := c.pieces.Find(uint64(cell)); i < c.pieces.Len() && c.pieces.Key(i) == uint64(cell); i++ {
 		r := mapfile.NewReader(at, c.pieces.Read(i).Rest)
 		p := r.Points(nil)
-		if !slices.ContainsFunc(pieces, func(o geom.Line) bool { return slices.Equal(o, p) }) { // some are there twice
+		if !slices.ContainsFunc(pieces, func(o clip.Line) bool { return slices.Equal(o, p) }) { // some are there twice
 			pieces = append(pieces, p)
 		}
 	}

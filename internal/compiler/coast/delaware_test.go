@@ -14,19 +14,18 @@ import (
 	"github.com/paulmach/osm/osmpbf"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // delaware reads the coast of the extract, and the cells that it covers.
 func delaware(t testing.TB) (coast [][]osm.Coord, covered []uint32) {
 	t.Helper()
-	f, err := os.Open(testextract.Path(t, testextract.Delaware))
+	f, err := os.Open(testkit.Extract(t, testkit.Delaware))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func delaware(t testing.TB) (coast [][]osm.Coord, covered []uint32) {
 
 // TestDelaware compares random positions near the coast with which side of the nearest part of it they are on.
 func TestDelaware(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	coast, covered := delaware(t)
 	m, sparing := newMap(t, coast, covered, 1<<28), newMap(t, coast, covered, 1)
 	for i := range min(m.pyramid.Len(), sparing.pyramid.Len()) {
@@ -78,8 +77,8 @@ func TestDelaware(t *testing.T) {
 	var segments []segment
 	for _, line := range coast {
 		for i := range line[1:] {
-			a := mercator.Project(orb.Point{float64(line[i].Lon) / 1e7, float64(line[i].Lat) / 1e7})
-			b := mercator.Project(orb.Point{float64(line[i+1].Lon) / 1e7, float64(line[i+1].Lat) / 1e7})
+			a := geo.Project(orb.Point{float64(line[i].Lon) / 1e7, float64(line[i].Lat) / 1e7})
+			b := geo.Project(orb.Point{float64(line[i+1].Lon) / 1e7, float64(line[i+1].Lat) / 1e7})
 			dx, dy := float64(b.X-a.X), float64(b.Y-a.Y)
 			if dx != 0 || dy != 0 {
 				segments = append(segments, segment{float64(a.X), float64(a.Y), dx, dy, dx*dx + dy*dy})
@@ -88,7 +87,7 @@ func TestDelaware(t *testing.T) {
 	}
 	// side is which side of the coast a position is on, and how far away the coast is. Of two segments that meet at the
 	// nearest point, the one counts that the position is farther to the side of.
-	side := func(p mercator.Point) (land bool, distance float64) {
+	side := func(p geo.Projected) (land bool, distance float64) {
 		const far = 1 << 30
 		nearest, most := float64(far)*far, 0.0
 		for _, s := range segments {
@@ -106,12 +105,12 @@ func TestDelaware(t *testing.T) {
 		return land, nearest
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	from, to := mercator.Project(orb.Point{-75.65, 39.8}), mercator.Project(orb.Point{-75.02, 38.46})
-	type areas struct{ land, ocean []geom.Polygon }
+	from, to := geo.Project(orb.Point{-75.65, 39.8}), geo.Project(orb.Point{-75.02, 38.46})
+	type areas struct{ land, ocean []clip.Polygon }
 	tiles := map[uint32]areas{}
 	lands, oceans, wrong := 0, 0, 0
-	for lands+oceans < testsize.Some(10_000) {
-		p := mercator.Point{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
+	for lands+oceans < testkit.Some(10_000) {
+		p := geo.Projected{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
 		cell := region.CoverageTile(p.Degrees())
 		if _, found := slices.BinarySearch(covered, cell); !found {
 			continue
@@ -120,7 +119,7 @@ func TestDelaware(t *testing.T) {
 		if !found {
 			tile.land, tile.ocean = checkTile(t, m, cellTile(cell))
 			tiles[cell] = tile
-			if err := errors.Join(geomtest.Check(tile.land), geomtest.Check(tile.ocean)); err != nil {
+			if err := errors.Join(tilestest.CheckRings(tile.land), tilestest.CheckRings(tile.ocean)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -139,7 +138,7 @@ func TestDelaware(t *testing.T) {
 			}
 		}
 	}
-	if wrong > 0 || lands < testsize.Some(2000) || oceans < testsize.Some(2000) {
+	if wrong > 0 || lands < testkit.Some(2000) || oceans < testkit.Some(2000) {
 		t.Errorf("%d of %d positions on land and %d in the ocean are wrong", wrong, lands, oceans)
 	}
 	for _, place := range []struct {
@@ -163,7 +162,7 @@ func TestDelaware(t *testing.T) {
 		{"Kansas", -98, 38.5, true},
 	} {
 		for z := range uint8(cellZoom + 1) {
-			p := mercator.Project(orb.Point{place.lon, place.lat})
+			p := geo.Project(orb.Point{place.lon, place.lat})
 			if z < 9 && place.name != "Kansas" && place.name != "the Atlantic" {
 				continue // too small
 			}

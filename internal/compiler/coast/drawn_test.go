@@ -13,11 +13,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 type (
@@ -28,7 +28,7 @@ type (
 
 // drawing is a coast, in cells from a cell's north-western corner: x to the east, y to the south.
 type drawing struct {
-	corner mercator.Point
+	corner geo.Projected
 	coast  lines
 }
 
@@ -39,14 +39,14 @@ var (
 )
 
 // place is the corner of one of 30 squares of 16 by 16 cells about a point, which do not touch each other.
-func place(about orb.Point, i int) mercator.Point {
-	at := mercator.Project(about)
-	const size = mercator.World >> 8
-	return mercator.Point{X: (at.X/size + int32(i%6)*2) * size, Y: (at.Y/size + int32(i/6)*2) * size}
+func place(about orb.Point, i int) geo.Projected {
+	at := geo.Project(about)
+	const size = geo.World >> 8
+	return geo.Projected{X: (at.X/size + int32(i%6)*2) * size, Y: (at.Y/size + int32(i/6)*2) * size}
 }
 
-func (d *drawing) at(p [2]float64) mercator.Point {
-	return mercator.Point{X: d.corner.X + int32(math.Round(p[0]*(1<<cellShift))),
+func (d *drawing) at(p [2]float64) geo.Projected {
+	return geo.Projected{X: d.corner.X + int32(math.Round(p[0]*(1<<cellShift))),
 		Y: d.corner.Y + int32(math.Round(p[1]*(1<<cellShift)))}
 }
 
@@ -122,32 +122,32 @@ func newMap(t testing.TB, coast [][]osm.Coord, covered []uint32, memory int64) *
 }
 
 // in says what a tile says of a position, and fails unless it says one thing.
-func in(t testing.TB, m *Map, z uint8, p mercator.Point) (land bool) {
+func in(t testing.TB, m *Map, z uint8, p geo.Projected) (land bool) {
 	t.Helper()
 	lands, oceans := checkTile(t, m,
-		mapfile.Tile{Z: z, X: uint32(p.X) >> (mercator.Bits - z), Y: uint32(p.Y) >> (mercator.Bits - z)})
+		mapfile.Tile{Z: z, X: uint32(p.X) >> (geo.WorldBits - z), Y: uint32(p.Y) >> (geo.WorldBits - z)})
 	return holds(t, lands, oceans, p)
 }
 
 // holds says whether a position is on land, and fails if it is both, or neither.
-func holds(t testing.TB, land, ocean []geom.Polygon, p mercator.Point) bool {
+func holds(t testing.TB, land, ocean []clip.Polygon, p geo.Projected) bool {
 	t.Helper()
-	on := geomtest.Holds(geomtest.Rings(land), p)
-	if on == geomtest.Holds(geomtest.Rings(ocean), p) {
+	on := tilestest.RingHolds(tilestest.RandomRings(land), p)
+	if on == tilestest.RingHolds(tilestest.RandomRings(ocean), p) {
 		t.Errorf("%v is both, or neither: land %t", p, on)
 	}
 	return on
 }
 
 // checkTile returns a tile, which land and ocean fill and do not leave.
-func checkTile(t testing.TB, m *Map, at mapfile.Tile) (land, ocean []geom.Polygon) {
+func checkTile(t testing.TB, m *Map, at mapfile.Tile) (land, ocean []clip.Polygon) {
 	t.Helper()
 	land, ocean = m.Tile(at)
 	box := at.Rect()
 	sum := int64(0)
 	for _, p := range slices.Concat(land, ocean) {
 		for i, r := range p {
-			a := geom.Area2(r)
+			a := clip.Area2(r)
 			if sum += a; i == 0 != (a > 0) {
 				t.Errorf("%v: ring %d of a polygon has the area %d", at, i, a)
 			}
@@ -264,7 +264,7 @@ func TestNoCoast(t *testing.T) {
 		land bool
 	}{"Réunion": {orb.Point{55.53, -21.12}, true}, "the sea about it": {orb.Point{55.9, -21.0}, false}} {
 		for z := range uint8(cellZoom + 1) { // in 8/167/143 it lies in the middle
-			if z > 4 && in(t, m, z, mercator.Project(place.at)) != place.land {
+			if z > 4 && in(t, m, z, geo.Project(place.at)) != place.land {
 				t.Errorf("%s is land: %t, at zoom %d", name, !place.land, z)
 			}
 		}
@@ -279,7 +279,7 @@ func TestWays(t *testing.T) {
 		b.Way(&osm.Way{ID: int64(i), Tags: tags.Of(paulmach.Tags{{Key: "natural", Value: tag}}),
 			Coords: []osm.Coord{at(4), {}, at(5), at(6)}, Numbers: []uint64{4, osm.Missing, 5, 6}})
 	}
-	want := []mercator.Point{mercator.ProjectE7(100_000, 500_000), mercator.ProjectE7(100_000, 600_000)}
+	want := []geo.Projected{geo.ProjectE7(100_000, 500_000), geo.ProjectE7(100_000, 600_000)}
 	got := b.(*batch)
 	if len(got.pieces) != 1 {
 		t.Fatalf("%+v", got.pieces)
@@ -293,8 +293,8 @@ func TestWays(t *testing.T) {
 // TestOutlines: a cell about the outlines' coast that has none of its own is what its neighbours say in the middle of
 // an extract, and what the outlines say at its edge. The extract is ocean, and lies on Oahu.
 func TestOutlines(t *testing.T) {
-	oahu := mercator.Project(orb.Point{-158, 21.48})
-	d := &drawing{mercator.Point{X: (oahu.X>>cellShift - 6) << cellShift, Y: (oahu.Y>>cellShift - 6) << cellShift},
+	oahu := geo.Project(orb.Point{-158, 21.48})
+	d := &drawing{geo.Projected{X: (oahu.X>>cellShift - 6) << cellShift, Y: (oahu.Y>>cellShift - 6) << cellShift},
 		lines{{{0.5, 20}, {0.5, -1}}}}
 	whole := d.cells(0, 0, 13, 13)
 	sparse := slices.DeleteFunc(slices.Clone(whole), func(cell uint32) bool { return (cell+cell>>cellZoom)%2 == 0 })
@@ -304,7 +304,7 @@ func TestOutlines(t *testing.T) {
 	}{"whole": {whole, false}, "sparse": {sparse, true}} {
 		m := newMap(t, d.ways(), test.covered, 1<<20)
 		for place, p := range map[string]orb.Point{"Kailua": {-157.75, 21.39}, "Haleiwa": {-158.09, 21.58}} {
-			if in(t, m, cellZoom, mercator.Project(p)) != test.land {
+			if in(t, m, cellZoom, geo.Project(p)) != test.land {
 				t.Errorf("%s: %s is land: %t", name, place, !test.land)
 			}
 		}

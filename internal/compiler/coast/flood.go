@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // flood decides which of the known cells that no coast crosses are land.
@@ -222,7 +222,7 @@ func (f *flood) spread(part []uint32) {
 // outlined says whether the middle of a tile is in the outlines of a country.
 func outlined(t mapfile.Tile) bool {
 	from, half := t.Origin(), t.Size()/2
-	_, ok := country.Lookup(mercator.Point{X: from.X + half, Y: from.Y + half}.Degrees())
+	_, ok := country.Lookup(geo.Projected{X: from.X + half, Y: from.Y + half}.Degrees())
 	return ok
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // Map is the land and the ocean of the whole world. It is safe for use by several goroutines.
@@ -64,7 +64,7 @@ func (m *Map) build(ctx context.Context) error {
 // Tile returns what of a tile is land and what is ocean, in units of the world, neither of them beyond the tile's
 // border. Where there is no coast in a tile, it is a square of the one and nothing of the other. The zoom is at most
 // mapfile.CellZoom.
-func (m *Map) Tile(at mapfile.Tile) (land, ocean []geom.Polygon) { return m.tile(at).polygons() }
+func (m *Map) Tile(at mapfile.Tile) (land, ocean []clip.Polygon) { return m.tile(at).polygons() }
 
 // Free removes the map's temporary files. It cannot be used any more.
 func (m *Map) Free() error { return errors.Join(m.coast.pieces.Free(), m.pyramid.Free()) }
@@ -114,16 +114,16 @@ func (m *Map) kept(i int, at mapfile.Tile) *tile {
 
 // outlines is the coast of the outlines of countries in a tile.
 func outlines(at mapfile.Tile) *tile {
-	var pieces []geom.Line
-	var points []mercator.Point
+	var pieces []clip.Line
+	var points []geo.Projected
 	box := at.Rect()
-	south, north := mercator.Point{X: box.Min.X, Y: box.Max.Y}, mercator.Point{X: box.Max.X, Y: box.Min.Y}
+	south, north := geo.Projected{X: box.Min.X, Y: box.Max.Y}, geo.Projected{X: box.Max.X, Y: box.Min.Y}
 	country.Coast(orb.Bound{Min: south.Degrees(), Max: north.Degrees()}, func(line []orb.Point) bool {
 		points = points[:0]
 		for _, p := range line {
-			points = append(points, mercator.Project(p))
+			points = append(points, geo.Project(p))
 		}
-		split(points, at.Z, func(in mapfile.Tile, piece []mercator.Point) {
+		split(points, at.Z, func(in mapfile.Tile, piece []geo.Projected) {
 			if in == at {
 				pieces = append(pieces, slices.Clone(piece))
 			}

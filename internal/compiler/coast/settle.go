@@ -5,18 +5,18 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 )
 
 // settle makes a tile of pieces of coast in its square, whatever they are like: pieces are joined where one begins at
 // the point where another ends; loose ends are joined across small gaps or led straight on to the border; and where the
 // border would lie on land, or in the ocean, twice over, because coasts cross or go the wrong way, two are joined along
 // it, so that mistakes stay in their square.
-func settle(r geom.Rect, pieces []geom.Line) *tile {
+func settle(r clip.Rect, pieces []clip.Line) *tile {
 	t := &tile{Rect: r}
 	t.Lines = t.join(pieces)
-	for _, repair := range []func() []geom.Line{t.mend, t.doubled} {
+	for _, repair := range []func() []clip.Line{t.mend, t.doubled} {
 		if added := repair(); len(added) > 0 {
 			t.Lines = t.join(append(t.Lines, added...))
 		}
@@ -25,9 +25,9 @@ func settle(r geom.Rect, pieces []geom.Line) *tile {
 }
 
 // join joins pieces where one begins at the point where another ends. Those that close go to the rings.
-func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
+func (t *tile) join(pieces []clip.Line) (open []clip.Line) {
 	const none = -1
-	starts := make(map[mercator.Point][]int, len(pieces))
+	starts := make(map[geo.Projected][]int, len(pieces))
 	for i, p := range pieces {
 		if p[0] != p[len(p)-1] {
 			starts[p[0]] = append(starts[p[0]], i)
@@ -50,7 +50,7 @@ func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
 		}
 		if line[0] != line[len(line)-1] {
 			open = append(open, line)
-		} else if ring := geom.Ring(line[:len(line)-1]); geom.Area2(ring) != 0 {
+		} else if ring := clip.Ring(line[:len(line)-1]); clip.Area2(ring) != 0 {
 			t.Rings = append(t.Rings, ring)
 		}
 	}
@@ -69,13 +69,13 @@ func (t *tile) join(pieces []geom.Line) (open []geom.Line) {
 
 // mend returns what joins the loose ends of the lines across gaps of up to a quarter of the square, or leads them on
 // to the border.
-func (t *tile) mend() (added []geom.Line) {
+func (t *tile) mend() (added []clip.Line) {
 	type gap struct {
 		width      float64
 		end, start int // of which lines
 	}
 	var gaps []gap
-	loose := func(p mercator.Point) bool { return t.place(p) < 0 }
+	loose := func(p geo.Projected) bool { return t.place(p) < 0 }
 	for e, l := range t.Lines {
 		end := l[len(l)-1]
 		if !loose(end) {
@@ -93,17 +93,17 @@ func (t *tile) mend() (added []geom.Line) {
 		if !ended[g.end] && !started[g.start] {
 			ended[g.end], started[g.start] = true, true
 			l := t.Lines[g.end]
-			added = append(added, geom.Line{l[len(l)-1], t.Lines[g.start][0]})
+			added = append(added, clip.Line{l[len(l)-1], t.Lines[g.start][0]})
 		}
 	}
 	for i, l := range t.Lines {
 		if end := l[len(l)-1]; loose(end) && !ended[i] {
-			added = append(added, geom.Line{end, t.onward(l)})
+			added = append(added, clip.Line{end, t.onward(l)})
 		}
 		if loose(l[0]) && !started[i] {
 			back := slices.Clone(l)
 			slices.Reverse(back)
-			added = append(added, geom.Line{t.onward(back), l[0]})
+			added = append(added, clip.Line{t.onward(back), l[0]})
 		}
 	}
 	return added
@@ -111,7 +111,7 @@ func (t *tile) mend() (added []geom.Line) {
 
 // onward is where a line reaches the border that goes straight on. Its direction is told by a point that is far enough
 // from its end for that.
-func (t *tile) onward(l geom.Line) mercator.Point {
+func (t *tile) onward(l clip.Line) geo.Projected {
 	end, from := l[len(l)-1], l[0]
 	for i := len(l) - 2; i > 0; i-- {
 		if distance(l[i], end) > float64(t.size())/16 {
@@ -121,16 +121,16 @@ func (t *tile) onward(l geom.Line) mercator.Point {
 	}
 	dx, dy := end.X-from.X, end.Y-from.Y
 	times := t.size()/max(dx, -dx, dy, -dy) + 1
-	beyond := mercator.Point{X: end.X + times*dx, Y: end.Y + times*dy}
-	return geom.ClipLine(nil, geom.Line{end, beyond}, t.Rect)[0][1]
+	beyond := geo.Projected{X: end.X + times*dx, Y: end.Y + times*dy}
+	return clip.ClipLine(nil, clip.Line{end, beyond}, t.Rect)[0][1]
 }
 
-func distance(a, b mercator.Point) float64 {
+func distance(a, b geo.Projected) float64 {
 	return math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y))
 }
 
 // doubled returns what joins the lines between which the border lies on land twice over.
-func (t *tile) doubled() (added []geom.Line) {
+func (t *tile) doubled() (added []clip.Line) {
 	events := t.events()
 	depth, least, from := 0, 0, 0
 	for i, e := range events {

@@ -1,19 +1,19 @@
 package coast
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // split cuts a line at the borders of the tiles of a zoom, and yields the pieces in order. Each crossing becomes a
 // point of the line, once and for both tiles, so the pieces fit together again. What lies on a border belongs to the
 // tile in the east or the south; on the outermost border, to the tile within. A piece is valid during the call.
-func split(line []mercator.Point, z uint8, yield func(t mapfile.Tile, piece []mercator.Point)) {
-	shift := mercator.Bits - z
+func split(line []geo.Projected, z uint8, yield func(t mapfile.Tile, piece []geo.Projected)) {
+	shift := geo.WorldBits - z
 	line = cutColumns(cutColumns(line, shift), shift)
 	var tile mapfile.Tile
-	var piece []mercator.Point
+	var piece []geo.Projected
 	flush := func() {
 		if len(piece) > 0 {
 			yield(tile, piece)
@@ -25,7 +25,7 @@ func split(line []mercator.Point, z uint8, yield func(t mapfile.Tile, piece []me
 		if a == b {
 			continue
 		}
-		if t := mapfile.TileAt(z, mercator.Point{X: (a.X + b.X) >> 1, Y: (a.Y + b.Y) >> 1}); t != tile {
+		if t := mapfile.TileAt(z, geo.Projected{X: (a.X + b.X) >> 1, Y: (a.Y + b.Y) >> 1}); t != tile {
 			flush()
 			tile = t
 		}
@@ -39,16 +39,16 @@ func split(line []mercator.Point, z uint8, yield func(t mapfile.Tile, piece []me
 
 // cutColumns returns a line with a point wherever it crosses from one column of tiles to another, and with columns and
 // rows exchanged: cut twice, it is cut at both.
-func cutColumns(line []mercator.Point, shift uint8) []mercator.Point {
-	out := make([]mercator.Point, 0, len(line)+8)
+func cutColumns(line []geo.Projected, shift uint8) []geo.Projected {
+	out := make([]geo.Projected, 0, len(line)+8)
 	for i, b := range line {
 		if i > 0 {
 			a := line[i-1]
 			for x := next(a.X, b.X, shift); x != b.X; x = next(x, b.X, shift) {
-				out = append(out, mercator.Point{X: geom.Between(a.X, a.Y, b.X, b.Y, x), Y: x})
+				out = append(out, geo.Projected{X: clip.Between(a.X, a.Y, b.X, b.Y, x), Y: x})
 			}
 		}
-		out = append(out, mercator.Point{X: b.Y, Y: b.X})
+		out = append(out, geo.Projected{X: b.Y, Y: b.X})
 	}
 	return out
 }

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // tile is the coast in a square.
 type tile struct {
-	geom.Rect
+	clip.Rect
 	// The lines of the shape lead from the border to the border, with land to the left, so that along the border,
 	// counterclockwise on the screen, there is land from where a line ends to where the next one begins, and ocean from
 	// there to the next end. Rings have land to the left too, so that an island has a negative area.
@@ -24,7 +24,7 @@ func (t *tile) size() int32 { return t.Max.X - t.Min.X }
 
 // place is how far along the border a position is from the north-western corner, counterclockwise on the screen: down
 // the west side, along the south side, up the east side and back. It is negative for what is not on the border.
-func (t *tile) place(p mercator.Point) int32 {
+func (t *tile) place(p geo.Projected) int32 {
 	switch {
 	case p.X == t.Min.X:
 		return p.Y - t.Min.Y
@@ -40,7 +40,7 @@ func (t *tile) place(p mercator.Point) int32 {
 
 // event is where along the border a line begins or ends.
 type event struct {
-	at    mercator.Point
+	at    geo.Projected
 	place int32
 	end   bool
 }
@@ -57,8 +57,8 @@ func (t *tile) events() []event {
 }
 
 // along is the way along the border from one event to another.
-func (t *tile) along(from, to event) geom.Line {
-	line, corners, size := geom.Line{from.at}, t.Ring(), t.size()
+func (t *tile) along(from, to event) clip.Line {
+	line, corners, size := clip.Line{from.at}, t.Ring(), t.size()
 	if to.place < from.place {
 		to.place += 4 * size
 	}
@@ -80,37 +80,37 @@ func (t *tile) landAfter(place int32, events []event) bool {
 // appendSeam appends the coast along the line between two squares, where one of them has land and the other has none.
 // It leads from north to south where the first one lies in the east, from west to east where it lies in the north: as
 // the border of the first one does.
-func appendSeam(pieces []geom.Line, a, b *tile) []geom.Line {
-	seam := geom.Rect{
-		Min: mercator.Point{X: max(a.Min.X, b.Min.X), Y: max(a.Min.Y, b.Min.Y)},
-		Max: mercator.Point{X: min(a.Max.X, b.Max.X), Y: min(a.Max.Y, b.Max.Y)},
+func appendSeam(pieces []clip.Line, a, b *tile) []clip.Line {
+	seam := clip.Rect{
+		Min: geo.Projected{X: max(a.Min.X, b.Min.X), Y: max(a.Min.Y, b.Min.Y)},
+		Max: geo.Projected{X: min(a.Max.X, b.Max.X), Y: min(a.Max.Y, b.Max.Y)},
 	}
 	eventsA, eventsB := a.events(), b.events()
-	cuts := []mercator.Point{seam.Min, seam.Max}
+	cuts := []geo.Projected{seam.Min, seam.Max}
 	for _, e := range slices.Concat(eventsA, eventsB) {
 		if seam.Contains(e.at) {
 			cuts = append(cuts, e.at)
 		}
 	}
-	slices.SortFunc(cuts, func(p, q mercator.Point) int { return cmp.Compare(p.X+p.Y, q.X+q.Y) })
+	slices.SortFunc(cuts, func(p, q geo.Projected) int { return cmp.Compare(p.X+p.Y, q.X+q.Y) })
 	for i, to := range cuts[1:] {
 		from := cuts[i]
 		inA, inB := a.landAfter(a.place(from), eventsA), b.landAfter(b.place(to), eventsB)
 		switch {
 		case from == to || inA == inB:
 		case inA:
-			pieces = append(pieces, geom.Line{from, to})
+			pieces = append(pieces, clip.Line{from, to})
 		default:
-			pieces = append(pieces, geom.Line{to, from})
+			pieces = append(pieces, clip.Line{to, from})
 		}
 	}
 	return pieces
 }
 
 // merge joins four squares: north-west, north-east, south-west, south-east.
-func merge(r geom.Rect, quarters *[4]*tile) *tile {
-	var pieces []geom.Line
-	var rings []geom.Ring
+func merge(r clip.Rect, quarters *[4]*tile) *tile {
+	var pieces []clip.Line
+	var rings []clip.Ring
 	for _, q := range quarters {
 		pieces = append(pieces, q.Lines...)
 		rings = append(rings, q.Rings...)
@@ -128,7 +128,7 @@ func merge(r geom.Rect, quarters *[4]*tile) *tile {
 
 // polygons returns what of a tile is land, and what that leaves is ocean. A ring is an island in the ocean and a lagoon
 // on land, whichever way round it was mapped.
-func (t *tile) polygons() (land, ocean []geom.Polygon) {
+func (t *tile) polygons() (land, ocean []clip.Polygon) {
 	closed := tile{Shape: mapfile.Shape{Rings: slices.Clone(t.Rings)}}
 	if len(t.Lines) == 0 && t.land {
 		closed.Rings = append(closed.Rings, t.Ring())
@@ -140,19 +140,19 @@ func (t *tile) polygons() (land, ocean []geom.Polygon) {
 		}
 	}
 	closed.join(pieces)
-	land = geom.Simple(closed.Rings)
-	rest := []geom.Ring{t.Ring()}
+	land = clip.Simple(closed.Rings)
+	rest := []clip.Ring{t.Ring()}
 	for _, p := range land {
 		rest = append(rest, p...)
 	}
-	return land, geom.Simple(rest)
+	return land, clip.Simple(rest)
 }
 
 // around is what the greatest of a tile's rings says that is around all of them: 1 for land, -1 for ocean.
 func (t *tile) around() int8 {
 	greatest := int64(0)
 	for _, r := range t.Rings {
-		if a := geom.Area2(r); max(a, -a) > max(greatest, -greatest) {
+		if a := clip.Area2(r); max(a, -a) > max(greatest, -greatest) {
 			greatest = a
 		}
 	}
@@ -166,7 +166,7 @@ const tolerance = 4
 // simplify removes details too small to see at a zoom.
 func (t *tile) simplify(z uint8) *tile {
 	if z < cellZoom {
-		t.Shape = t.Simplify(tolerance << (mercator.Bits - 12 - z))
+		t.Shape = t.Simplify(tolerance << (geo.WorldBits - 12 - z))
 	}
 	return t
 }

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom"
-	"github.com/mapsedge/caddy-maps/internal/maptile/geom/geomtest"
-	"github.com/mapsedge/caddy-maps/internal/maptile/mapfile"
-	"github.com/mapsedge/caddy-maps/internal/mercator"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
+	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
 // TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile that is put
@@ -26,20 +26,20 @@ func TestQuarters(t *testing.T) {
 				return from + rapid.Int32Range(-size/4, size/4*5).Draw(t, "units")
 			})
 		}
-		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: coordinate(s.Min.X).Draw(t, "x"), Y: coordinate(s.Min.Y).Draw(t, "y")}
+		point := rapid.Custom(func(t *rapid.T) geo.Projected {
+			return geo.Projected{X: coordinate(s.Min.X).Draw(t, "x"), Y: coordinate(s.Min.Y).Draw(t, "y")}
 		})
-		var rings []geom.Ring
+		var rings []clip.Ring
 		for _, r := range rapid.SliceOfN(rapid.SliceOfN(point, 3, 10), 1, 4).Draw(t, "rings") {
 			rings = append(rings, r)
 		}
-		rings = geomtest.Rings(geom.Simple(rings))
+		rings = tilestest.RandomRings(clip.Simple(rings))
 		cut := func(at mapfile.Tile) *tile {
-			var pieces []geom.Line
+			var pieces []clip.Line
 			for _, r := range rings {
 				line := append(slices.Clone(r), r[0])
 				slices.Reverse(line)
-				split(line, at.Z, func(in mapfile.Tile, piece []mercator.Point) {
+				split(line, at.Z, func(in mapfile.Tile, piece []geo.Projected) {
 					if in == at {
 						pieces = append(pieces, slices.Clone(piece))
 					}
@@ -48,32 +48,32 @@ func TestQuarters(t *testing.T) {
 			return settle(at.Rect(), pieces)
 		}
 		whole := cut(square)
-		middle := mercator.Point{X: s.Min.X + size/2, Y: s.Min.Y + size/2}
-		if geomtest.Near(rings, middle, 4) {
+		middle := geo.Projected{X: s.Min.X + size/2, Y: s.Min.Y + size/2}
+		if tilestest.NearRing(rings, middle, 4) {
 			t.Skip("the middle is on the coast")
 		}
-		whole.land = geomtest.Holds(rings, middle) != geomtest.Holds(whole.Rings, middle)
+		whole.land = tilestest.RingHolds(rings, middle) != tilestest.RingHolds(whole.Rings, middle)
 		var quarters [4]*tile
 		for i := range uint32(4) {
 			q := cut(mapfile.Tile{Z: 13, X: 2000 + i&1, Y: 3000 + i>>1})
-			middle := mercator.Point{X: q.Min.X + size/4, Y: q.Min.Y + size/4}
-			if geomtest.Near(rings, middle, 4) {
+			middle := geo.Projected{X: q.Min.X + size/4, Y: q.Min.Y + size/4}
+			if tilestest.NearRing(rings, middle, 4) {
 				t.Skip("the middle of a quarter is on the coast")
 			}
-			q.land = geomtest.Holds(rings, middle) != geomtest.Holds(q.Rings, middle)
+			q.land = tilestest.RingHolds(rings, middle) != tilestest.RingHolds(q.Rings, middle)
 			quarters[i] = q
 		}
 		tiles := append([]*tile{whole, merge(s, &quarters)}, quarters[:]...)
 		for _, p := range rapid.SliceOfN(point, 20, 20).Draw(t, "points") {
 			if !s.Grow(-1).Contains(p) || p.X == middle.X ||
-				p.Y == middle.Y || geomtest.Near(rings, p, 4) {
+				p.Y == middle.Y || tilestest.NearRing(rings, p, 4) {
 				continue
 			}
-			land, half := geomtest.Holds(rings, p), size/2
+			land, half := tilestest.RingHolds(rings, p), size/2
 			for _, i := range []int32{0, 1, 2 + (p.Y-s.Min.Y)/half*2 + (p.X-s.Min.X)/half} {
 				lands, oceans := tiles[i].polygons()
-				if geomtest.Holds(geomtest.Rings(lands), p) != land ||
-					geomtest.Holds(geomtest.Rings(oceans), p) == land {
+				if tilestest.RingHolds(tilestest.RandomRings(lands), p) != land ||
+					tilestest.RingHolds(tilestest.RandomRings(oceans), p) == land {
 					t.Fatalf("%v is land: %t, but not in %d", p, land, i)
 				}
 			}
@@ -86,11 +86,11 @@ func TestSettle(t *testing.T) {
 	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
 	s, size := square.Rect(), square.Size()
 	rapid.Check(t, func(t *rapid.T) {
-		point := rapid.Custom(func(t *rapid.T) mercator.Point {
-			return mercator.Point{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
+		point := rapid.Custom(func(t *rapid.T) geo.Projected {
+			return geo.Projected{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
 				Y: s.Min.Y + size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
 		})
-		var pieces []geom.Line
+		var pieces []clip.Line
 		for _, p := range rapid.SliceOfN(rapid.SliceOfN(point, 2, 8), 0, 8).Draw(t, "pieces") {
 			if p = slices.Compact(p); len(p) > 1 {
 				pieces = append(pieces, p)
@@ -109,20 +109,20 @@ func TestSettle(t *testing.T) {
 // TestSimplify: what nobody could see at a zoom goes, and what is left is where it was.
 func TestSimplify(t *testing.T) {
 	const z = 6
-	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(mercator.Bits-12-z)
-	ring := func(steps int32) geom.Ring {
-		m, size := mercator.Point{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
-		return geom.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
+	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(geo.WorldBits-12-z)
+	ring := func(steps int32) clip.Ring {
+		m, size := geo.Projected{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
+		return clip.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
 	}
-	at := func(x, y int32) mercator.Point { return mercator.Point{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
-	shape := mapfile.Shape{Lines: []geom.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
-		Rings: []geom.Ring{ring(5), ring(50)}}
+	at := func(x, y int32) geo.Projected { return geo.Projected{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
+	shape := mapfile.Shape{Lines: []clip.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
+		Rings: []clip.Ring{ring(5), ring(50)}}
 	out := (&tile{s, shape, false}).simplify(z)
-	want := geom.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
+	want := clip.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
 	if len(out.Lines) != 1 || !slices.Equal(out.Lines[0], want) {
 		t.Errorf("the line is %v, not %v", out.Lines, want)
 	}
-	if len(out.Rings) != 1 || geom.Area2(out.Rings[0]) != geom.Area2(ring(50)) {
+	if len(out.Rings) != 1 || clip.Area2(out.Rings[0]) != clip.Area2(ring(50)) {
 		t.Errorf("of a small and a large island %v is left", out.Rings)
 	}
 	if same := (&tile{s, shape, false}).simplify(cellZoom); len(same.Rings) != 2 || len(same.Lines[0]) != 5 {

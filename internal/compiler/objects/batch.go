@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // objectBatch gathers records. Their texts have numbers of the batch's own, until they are taken.
@@ -79,7 +79,7 @@ func (b *objectBatch) addKept(set *tags.Set) {
 }
 
 // end adds an object, of which the tags and bytes are there.
-func (b *objectBatch) end(to *scratch.Records, kind mapdata.Kind, id int64) {
+func (b *objectBatch) end(to *scratch.Records, kind region.Kind, id int64) {
 	b.objects = append(b.objects, object{to, keyOf(kind, id), len(b.tags), len(b.rows)})
 }
 
@@ -110,7 +110,7 @@ func (b *objectBatch) Node(n *osm.Node) (note bool) {
 	}
 	if isFeature(n.Tags) {
 		at := geometry.Geometry{Box: coordOf(n.At).Box()}
-		b.addFeature(b.data.Features, Feature{Kind: mapdata.KindNode, ID: n.ID, Geometry: at}, n.Tags)
+		b.addFeature(b.data.Features, Feature{Kind: region.KindNode, ID: n.ID, Geometry: at}, n.Tags)
 	}
 	return note
 }
@@ -125,7 +125,7 @@ func (b *objectBatch) Relation(r *osm.Relation) (wantArea bool) {
 
 // Way adds a line: an interpolation, a road without a name, or a feature that is no area.
 func (b *objectBatch) Way(w *osm.Way) {
-	if road, ok := w.Road(); ok && road.Name == "" && road.Class >= mapdata.Unclassified && road.Class <= mapdata.Track {
+	if road, ok := w.Road(); ok && road.Name == "" && road.Class >= region.Unclassified && road.Class <= region.Track {
 		for from, to := range w.Parts {
 			b.addLine(b.data.Drives, w.ID, w.Coords[from:to], nil)
 		}
@@ -151,7 +151,7 @@ func (b *objectBatch) Way(w *osm.Way) {
 func (b *objectBatch) addLine(to Features, way int64, line []osm.Coord, set *tags.Set) {
 	b.trace(line, false)
 	g, _ := b.shaper.Geometry(geometry.Line)
-	b.addFeature(to, Feature{Kind: mapdata.KindWay, ID: way, Geometry: g}, set)
+	b.addFeature(to, Feature{Kind: region.KindWay, ID: way, Geometry: g}, set)
 }
 
 // isPart says whether a way is no feature since it is a part of the outline of one.
@@ -161,11 +161,11 @@ func isPart(outline *tags.Set) bool { return outline != nil && isFeature(outline
 // relation, which is the feature then.
 func (b *objectBatch) Area(a *osm.Area) {
 	to, kind, id, set := b.data.Features, a.Kind, a.ID, a.Tags
-	if a.OldStyle && kind == mapdata.KindRelation {
+	if a.OldStyle && kind == region.KindRelation {
 		to = b.data.oldStyle
 	}
 	if a.Shared != nil && !isFeature(set) {
-		to, kind, id, set = b.data.oldStyle, mapdata.KindRelation, a.Relation, a.Shared
+		to, kind, id, set = b.data.oldStyle, region.KindRelation, a.Relation, a.Shared
 	}
 	if !isFeature(set) || isPart(a.Outline) {
 		return
@@ -180,7 +180,7 @@ func (b *objectBatch) Area(a *osm.Area) {
 		return
 	}
 	f := Feature{Kind: kind, ID: id, Geometry: g}
-	if kind == mapdata.KindWay || set.Has(tags.Building) {
+	if kind == region.KindWay || set.Has(tags.Building) {
 		f.Entrances = b.data.entrancesAt(a.Noted)
 	}
 	b.addFeature(to, f, set)
@@ -196,7 +196,7 @@ func (b *objectBatch) addStreet(r *osm.Relation) {
 		m := &r.Members[i]
 		b.rows = binary.AppendUvarint(scratch.AppendText(b.rows, m.Role), keyOf(m.Kind, m.ID))
 	}
-	b.end(b.data.streets, mapdata.KindRelation, r.ID)
+	b.end(b.data.streets, region.KindRelation, r.ID)
 }
 
 // addInterpolation adds a line of house numbers, which are not known yet.
@@ -210,5 +210,5 @@ func (b *objectBatch) addInterpolation(w *osm.Way, step int32, parity Parity) {
 	}
 	b.addKept(w.Tags)
 	b.rows = appendInterpolation(b.rows, step, parity, coords, ids, slices.Repeat([]int32{NoNumber}, len(ids)))
-	b.end(b.data.lines.Records, mapdata.KindWay, w.ID)
+	b.end(b.data.lines.Records, region.KindWay, w.ID)
 }

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Data is what was collected. It is complete when it was handed all objects of the extracts, as an osm.Consumer. What
@@ -29,7 +29,7 @@ type Data struct {
 	// Tiles are those of zoom 12 that hold any node of the extracts, which another one tells.
 	Tiles *osm.Tiles
 	// Progress is told how far compiling has come; nil where nobody watches.
-	Progress *progress.Bar
+	Progress *pipeline.Bar
 
 	nodes     *osm.Nodes
 	entrances *scratch.Array[entrance]
@@ -153,13 +153,13 @@ func (d *Data) replace(i int, f *Feature) error {
 }
 
 // keyOf is the key of an object's record: they are sorted by kind, then id.
-func keyOf(kind mapdata.Kind, id int64) uint64 {
+func keyOf(kind region.Kind, id int64) uint64 {
 	return uint64(kind)<<idBits | uint64(id)&(1<<idBits-1)
 }
 
 // objectOf is the object of a key. Its id may be negative.
-func objectOf(key uint64) (mapdata.Kind, int64) {
-	return mapdata.Kind(key >> idBits), int64(key<<(64-idBits)) >> (64 - idBits)
+func objectOf(key uint64) (region.Kind, int64) {
+	return region.Kind(key >> idBits), int64(key<<(64-idBits)) >> (64 - idBits)
 }
 
 const idBits = 62

@@ -3,11 +3,11 @@ package objects
 import (
 	"encoding/binary"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Features are features in a scratch file.
@@ -15,7 +15,7 @@ type Features struct{ *scratch.Records }
 
 // Feature is an object with a name, an address, or a part in administrative divisions.
 type Feature struct {
-	Kind     mapdata.Kind
+	Kind     region.Kind
 	ID       int64
 	Tags     Tags
 	Geometry geometry.Geometry
@@ -35,7 +35,7 @@ func (s Features) Read(i int, f *Feature) {
 	row := s.Records.Read(i)
 	f.Tags = readTags(&row, f.Tags[:0])
 	shape, x, y := geometry.Shape(row.Byte()), row.Varint(), row.Varint()
-	box := boxtree.Box{MinX: int32(x), MinY: int32(y), MaxX: int32(x + row.Varint()), MaxY: int32(y + row.Varint())}
+	box := geo.Box{MinX: int32(x), MinY: int32(y), MaxX: int32(x + row.Varint()), MaxY: int32(y + row.Varint())}
 	f.Geometry = geometry.Restore(shape, box, row.Text())
 	f.Entrances = f.Entrances[:0]
 	for range row.Uvarint() {

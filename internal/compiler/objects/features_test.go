@@ -8,10 +8,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestKeptTags(t *testing.T) {
@@ -20,10 +20,10 @@ func TestKeptTags(t *testing.T) {
 			"is_in:state=DE ISO3166-2=US-DE note= wikipedia=en:Town highway= bridge=yes wikidata=Q1 old_name=Burgh alt_name=B " +
 			"short_name=T official_name=City+of+Town loc_name=L int_name=I addr:housename=Hall",
 	}}).read(t)
-	want := objectstest.TagsOf("ISO3166-2=US-DE, addr:city=X, addr:housename=Hall, alt_name=B, bridge=yes, int_name=I, " +
+	want := placestest.TagsOf("ISO3166-2=US-DE, addr:city=X, addr:housename=Hall, alt_name=B, bridge=yes, int_name=I, " +
 		"is_in:state=DE, loc_name=L, name=Town, name:fr=Ville, official_name=City of Town, old_name=Burgh, place=town, " +
 		"population=5, short_name=T, wikidata=Q1")
-	if diff := cmp.Diff(want, d.feature(mapdata.KindNode, 7).Tags); diff != "" {
+	if diff := cmp.Diff(want, d.feature(region.KindNode, 7).Tags); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -47,18 +47,18 @@ func TestFeatures(t *testing.T) {
 		},
 	}
 	d := s.read(t)
-	want := []objectstest.Feature{
-		{Kind: mapdata.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: objectstest.TagsOf("amenity=cafe, name=Cafe")},
-		{Kind: mapdata.KindNode, ID: 7, Geometry: orb.Point{0.07, 0},
-			Tags: objectstest.TagsOf("addr:housenumber=3, addr:street=Side Street")},
-		{Kind: mapdata.KindNode, ID: 8, Geometry: orb.Point{0.08, 0},
-			Tags: objectstest.TagsOf("addr:housenumber=4, addr:street=High Street")},
-		{Kind: mapdata.KindNode, ID: 9, Geometry: orb.Point{0.09, 0},
-			Tags: objectstest.TagsOf("addr:housenumber=5, addr:place=Hamlet")},
-		{Kind: mapdata.KindWay, ID: 1, Geometry: orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}},
-			Tags: objectstest.TagsOf("addr:housenumber=1, addr:street=High Street, building=yes")},
-		{Kind: mapdata.KindWay, ID: 2, Geometry: orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
-			Tags: objectstest.TagsOf("name=Brook, waterway=stream")},
+	want := []placestest.Feature{
+		{Kind: region.KindNode, ID: 5, Geometry: orb.Point{0.05, 0}, Tags: placestest.TagsOf("amenity=cafe, name=Cafe")},
+		{Kind: region.KindNode, ID: 7, Geometry: orb.Point{0.07, 0},
+			Tags: placestest.TagsOf("addr:housenumber=3, addr:street=Side Street")},
+		{Kind: region.KindNode, ID: 8, Geometry: orb.Point{0.08, 0},
+			Tags: placestest.TagsOf("addr:housenumber=4, addr:street=High Street")},
+		{Kind: region.KindNode, ID: 9, Geometry: orb.Point{0.09, 0},
+			Tags: placestest.TagsOf("addr:housenumber=5, addr:place=Hamlet")},
+		{Kind: region.KindWay, ID: 1, Geometry: orb.Polygon{{{0, 0}, {0.01, 0}, {0.01, 0.01}, {0, 0.01}, {0, 0}}},
+			Tags: placestest.TagsOf("addr:housenumber=1, addr:street=High Street, building=yes")},
+		{Kind: region.KindWay, ID: 2, Geometry: orb.LineString{{0, 0.02}, {0.01, 0.02}, {0.02, 0.02}},
+			Tags: placestest.TagsOf("name=Brook, waterway=stream")},
 	}
 	if diff := cmp.Diff(want, d.Features); diff != "" {
 		t.Error(diff)
@@ -85,12 +85,12 @@ func TestInterpolations(t *testing.T) {
 		},
 	}
 	d := s.read(t)
-	want := []objectstest.Interpolation{
-		{Tags: objectstest.TagsOf("addr:city=Town, addr:postcode=19901, addr:street=Elm Street"),
+	want := []placestest.Interpolation{
+		{Tags: placestest.TagsOf("addr:city=Town, addr:postcode=19901, addr:street=Elm Street"),
 			Interpolation: objects.Interpolation{
 				Way: 1, Line: orb.LineString{{0, 0}, {0.01, 0}, {0.02, 0}, {0.03, 0}}, Nodes: []int64{0, 1, 2, 3},
 				Numbers: []int32{2, objects.NoNumber, objects.NoNumber, 18}, Step: 2, Parity: objects.Even}},
-		{Tags: objectstest.TagsOf("addr:city=Town, addr:postcode=19901, addr:street=Oak Street"),
+		{Tags: placestest.TagsOf("addr:city=Town, addr:postcode=19901, addr:street=Oak Street"),
 			Interpolation: objects.Interpolation{
 				Way: 5, Line: orb.LineString{{0.03, 0}, {0, 0}}, Nodes: []int64{3, 0}, Numbers: []int32{18, 2}, Step: 4}},
 	}
@@ -118,7 +118,7 @@ func TestStreetRelations(t *testing.T) {
 				},
 				relations: []sketchRelation{{1, c.members, c.tags}},
 			}
-			if got := s.read(t).feature(mapdata.KindNode, 5).Tags.Get("addr:street"); got != c.want {
+			if got := s.read(t).feature(region.KindNode, 5).Tags.Get("addr:street"); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -154,14 +154,14 @@ func TestInterpolationAddresses(t *testing.T) {
 			if len(d.Interpolations) != 1 {
 				t.Fatalf("%+v", d.Interpolations)
 			}
-			address := func(t objectstest.Tags) string {
+			address := func(t placestest.FeatureTags) string {
 				return t.Get("addr:street") + " " + t.Get("addr:place") + " " + t.Get("addr:city")
 			}
 			if got := address(d.Interpolations[0].Tags); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 			for i, node := range []int64{0, 3} {
-				if got := address(d.feature(mapdata.KindNode, node).Tags); got != c.ends[i] {
+				if got := address(d.feature(region.KindNode, node).Tags); got != c.ends[i] {
 					t.Errorf("end %d: %q, want %q", i, got, c.ends[i])
 				}
 			}
@@ -189,7 +189,7 @@ func TestEntrances(t *testing.T) {
 				relations: []sketchRelation{{3, "w2:outer", "type=multipolygon building=yes addr:housenumber=1"}},
 			}
 			d := s.read(t)
-			for _, f := range []*objectstest.Feature{d.feature(mapdata.KindWay, 1), d.feature(mapdata.KindRelation, 3)} {
+			for _, f := range []*placestest.Feature{d.feature(region.KindWay, 1), d.feature(region.KindRelation, 3)} {
 				if diff := cmp.Diff(c.want, f.Entrances); diff != "" {
 					t.Error(diff)
 				}
@@ -200,7 +200,7 @@ func TestEntrances(t *testing.T) {
 
 // TestDelaware: a real extract. What is kept depends on it alone, down to the numbers of texts.
 func TestDelaware(t *testing.T) {
-	path := testextract.Path(t, testextract.Delaware)
+	path := testkit.Extract(t, testkit.Delaware)
 	d := read(t, path)
 	checkData(t, d)
 	if d.Counts != (objects.Counts{Features: 36576, Addresses: 1396}) {

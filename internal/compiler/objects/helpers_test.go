@@ -8,17 +8,17 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // content is Data out of its files.
 type content struct {
-	Features       []objectstest.Feature
+	Features       []placestest.Feature
 	records        []objects.Feature // of them
-	Interpolations []objectstest.Interpolation
+	Interpolations []placestest.Interpolation
 	Counts         objects.Counts
 	Extracts       *osm.Extracts
 }
@@ -37,10 +37,10 @@ func read(t testing.TB, paths ...string) *content {
 		one.Tags = slices.Clone(r.Tags)
 		c.records = append(c.records, one)
 	}
-	for f := range objectstest.All(d) {
+	for f := range placestest.All(d) {
 		c.Features = append(c.Features, *f)
 	}
-	for line := range objectstest.Interpolations(d) {
+	for line := range placestest.Interpolations(d) {
 		c.Interpolations = append(c.Interpolations, *line)
 	}
 	return c
@@ -85,8 +85,8 @@ func (s *sketch) read(t testing.TB) *content {
 }
 
 // feature returns a feature by kind and id, or nil.
-func (d *content) feature(kind mapdata.Kind, id int64) *objectstest.Feature {
-	i, ok := slices.BinarySearchFunc(d.Features, objectstest.Feature{Kind: kind, ID: id}, func(a, b objectstest.Feature) int {
+func (d *content) feature(kind region.Kind, id int64) *placestest.Feature {
+	i, ok := slices.BinarySearchFunc(d.Features, placestest.Feature{Kind: kind, ID: id}, func(a, b placestest.Feature) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	if !ok {
@@ -120,7 +120,7 @@ func checkData(t interface {
 				t.Errorf("feature %d/%d is out of order", f.Kind, f.ID)
 			}
 		}
-		if !slices.IsSortedFunc(f.Tags, func(a, b objectstest.Tag) int { return cmp.Compare(a.Key, b.Key) }) {
+		if !slices.IsSortedFunc(f.Tags, func(a, b placestest.Tag) int { return cmp.Compare(a.Key, b.Key) }) {
 			t.Errorf("feature %d/%d: tags %v", f.Kind, f.ID, f.Tags)
 		}
 		switch g := f.Geometry.(type) {

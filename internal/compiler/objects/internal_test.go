@@ -3,7 +3,7 @@ package objects
 import (
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func TestIsFeature(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Interpolation is a line between two house numbers.
@@ -61,7 +61,7 @@ func (s Interpolations) Add(line *Interpolation) error {
 		coords = append(coords, osm.CoordOf(p))
 	}
 	row := appendInterpolation(appendTags(nil, line.Tags), line.Step, line.Parity, coords, line.Nodes, line.Numbers)
-	return s.Records.Add(keyOf(mapdata.KindWay, line.Way), row)
+	return s.Records.Add(keyOf(region.KindWay, line.Way), row)
 }
 
 // appendInterpolation appends what is behind the tags of a record.
@@ -181,7 +181,7 @@ func (d *Data) interpolate(line *Interpolation) error {
 	var addresses []Tags
 	var r Feature
 	for k, node := range line.Nodes {
-		i := d.find(keyOf(mapdata.KindNode, node), &r)
+		i := d.find(keyOf(region.KindNode, node), &r)
 		if i < 0 {
 			continue
 		}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // cell is the area of one cell of the grid in square degrees.
@@ -39,7 +39,7 @@ func TestWayShapes(t *testing.T) {
 		{6, "LineString", 3}, {7, "LineString", 3}, {8, "", 0}, {9, "LineString", 3}, {10, "", 0}, {11, "", 0},
 	}
 	for _, test := range tests {
-		f := d.feature(mapdata.KindWay, test.id)
+		f := d.feature(region.KindWay, test.id)
 		if f == nil {
 			if test.kind != "" {
 				t.Errorf("way %d is missing", test.id)
@@ -71,14 +71,14 @@ func TestOldStyle(t *testing.T) {
 			{1, []int64{0, 3, 33, 30, 0}, lake}, {2, []int64{11, 12, 22, 21, 11}, "name=Isle place=islet"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:inner", "type=multipolygon source=survey"}}}
 		d := s.read(t)
-		f := d.feature(mapdata.KindWay, 1)
+		f := d.feature(region.KindWay, 1)
 		if f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
 			t.Errorf("the lake: %+v", f)
 		}
-		if f := d.feature(mapdata.KindWay, 2); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-cell) > cell/1000 {
+		if f := d.feature(region.KindWay, 2); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-cell) > cell/1000 {
 			t.Errorf("the isle: %+v", f)
 		}
-		if d.feature(mapdata.KindRelation, 7) != nil {
+		if d.feature(region.KindRelation, 7) != nil {
 			t.Error("the relation has become a feature as well")
 		}
 	})
@@ -87,10 +87,10 @@ func TestOldStyle(t *testing.T) {
 			{1, []int64{0, 1, 2, 3, 33, 30, 0}, lake}, {2, []int64{1, 2, 12, 11, 1}, "name=Isle place=islet"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:inner", "type=multipolygon name=Lake"}}}
 		d := s.read(t)
-		if f := d.feature(mapdata.KindWay, 1); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
+		if f := d.feature(region.KindWay, 1); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
 			t.Errorf("the lake: %+v", f)
 		}
-		if f := d.feature(mapdata.KindWay, 2); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-cell) > cell/1000 {
+		if f := d.feature(region.KindWay, 2); f == nil || math.Abs(osmtest.AreaOf(multi(f.Geometry))-cell) > cell/1000 {
 			t.Errorf("the isle: %+v", f)
 		}
 	})
@@ -99,7 +99,7 @@ func TestOldStyle(t *testing.T) {
 			s := sketch{nodes: osmtest.Grid(), ways: []sketchWay{
 				{1, []int64{0, 3, 33, 30, 0}, lake}, {2, []int64{11, 12, 22, 21, 11}, ""},
 			}, relations: []sketchRelation{{7, first, "type=multipolygon"}, {8, "w1:outer", "type=multipolygon"}}}
-			if f := s.read(t).feature(mapdata.KindWay, 1); math.Abs(osmtest.AreaOf(multi(f.Geometry))-9*cell) > cell/1000 {
+			if f := s.read(t).feature(region.KindWay, 1); math.Abs(osmtest.AreaOf(multi(f.Geometry))-9*cell) > cell/1000 {
 				t.Errorf("%s, and then without a hole: %+v", first, f)
 			}
 			s.relations[0].id = 9
@@ -107,7 +107,7 @@ func TestOldStyle(t *testing.T) {
 			if first != "w1:outer" {
 				want = 8 * cell
 			}
-			if f := s.read(t).feature(mapdata.KindWay, 1); math.Abs(osmtest.AreaOf(multi(f.Geometry))-want) > cell/1000 {
+			if f := s.read(t).feature(region.KindWay, 1); math.Abs(osmtest.AreaOf(multi(f.Geometry))-want) > cell/1000 {
 				t.Errorf("%s after one without a hole: %+v", first, f)
 			}
 		}
@@ -117,12 +117,12 @@ func TestOldStyle(t *testing.T) {
 			{1, []int64{0, 3, 33}, lake + " water=lake"}, {2, []int64{33, 30, 0}, lake}, {3, []int64{11, 12, 22, 21, 11}, ""},
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer w3:inner", "type=multipolygon"}}}
 		d := s.read(t)
-		f := d.feature(mapdata.KindRelation, 7)
+		f := d.feature(region.KindRelation, 7)
 		if f == nil || f.Tags.Get("name") != "Lake" || f.Tags.Get("natural") != "water" ||
 			math.Abs(osmtest.AreaOf(multi(f.Geometry))-8*cell) > cell/1000 {
 			t.Errorf("the lake: %+v", f)
 		}
-		if d.feature(mapdata.KindWay, 1) != nil || d.feature(mapdata.KindWay, 2) != nil {
+		if d.feature(region.KindWay, 1) != nil || d.feature(region.KindWay, 2) != nil {
 			t.Error("its outline is a feature as well")
 		}
 	})
@@ -131,8 +131,8 @@ func TestOldStyle(t *testing.T) {
 			{1, []int64{0, 3, 33, 30, 0}, "natural=water"}, {2, []int64{55, 56, 66, 65, 55}, "natural=water"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer", "type=multipolygon name=Twin+Lakes"}}}
 		d := s.read(t)
-		f := d.feature(mapdata.KindRelation, 7)
-		want := objectstest.TagsOf("name=Twin Lakes, natural=water")
+		f := d.feature(region.KindRelation, 7)
+		want := placestest.TagsOf("name=Twin Lakes, natural=water")
 		if f == nil || !slices.Equal(f.Tags, want) || math.Abs(osmtest.AreaOf(multi(f.Geometry))-10*cell) > cell/1000 {
 			t.Errorf("the lakes: %+v", f)
 		}
@@ -145,8 +145,8 @@ func TestOldStyle(t *testing.T) {
 			{1, []int64{0, 3, 33}, "name=North highway=residential"}, {2, []int64{33, 30, 0}, "name=South highway=residential"},
 		}, relations: []sketchRelation{{7, "w1:outer w2:outer", "type=multipolygon"}}}
 		d := s.read(t)
-		if d.feature(mapdata.KindRelation, 7) != nil || d.feature(mapdata.KindWay, 1) == nil ||
-			d.feature(mapdata.KindWay, 2) == nil {
+		if d.feature(region.KindRelation, 7) != nil || d.feature(region.KindWay, 1) == nil ||
+			d.feature(region.KindWay, 2) == nil {
 			t.Errorf("features: %+v", d.Features)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // house is an object that a relation of a street has as one of its houses.
@@ -72,7 +72,7 @@ func (d *Data) onStreet(t Tags) bool { return t.Get(d.shared[0])|t.Get(d.shared[
 // streetOf returns the name of the street that a relation says a way is on, 0 if none does.
 func (d *Data) streetOf(way int64) uint32 {
 	houses := d.houses.Slice()
-	i, ok := slices.BinarySearchFunc(houses, house{key: keyOf(mapdata.KindWay, way)}, compareHouses)
+	i, ok := slices.BinarySearchFunc(houses, house{key: keyOf(region.KindWay, way)}, compareHouses)
 	if !ok {
 		return 0
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // areas keeps the relations whose areas somebody wants, and their ways, until all ways have been read.
@@ -71,7 +71,7 @@ func (b *areaBatch) addRelation(r *Relation, wanted bool) {
 	if !wanted && r.Tags.HasAny(tags.Main) || !r.Tags.Is(tags.Type, "multipolygon", "boundary") {
 		return
 	}
-	ways := slices.DeleteFunc(r.Members, func(m Member) bool { return m.Kind != mapdata.KindWay })
+	ways := slices.DeleteFunc(r.Members, func(m Member) bool { return m.Kind != region.KindWay })
 	if len(ways) == 0 {
 		return
 	}
@@ -163,7 +163,7 @@ func (b *batch) member(id int64) (w Way, ok bool) {
 // assembleArea puts the ways of a relation together.
 func (b *batch) assembleArea(relations *scratch.Records, i int) (*Area, *rings.Area) {
 	r := relations.Read(i)
-	a := &Area{Kind: mapdata.KindRelation, ID: int64(relations.Key(i)), Tags: readTags(&r)}
+	a := &Area{Kind: region.KindRelation, ID: int64(relations.Key(i)), Tags: readTags(&r)}
 	var pieces []rings.Piece
 	partial := false
 	for range r.Uvarint() {
@@ -209,7 +209,7 @@ func (r *reader) assemble(ctx context.Context) error {
 // inBatches calls f with the numbers below n on all cores, and takes the batches in their order.
 func (r *reader) inBatches(ctx context.Context, n int, f func(b *batch, i int)) error {
 	const step = 64 // a boundary may be large, and has to be taken before many others wait for it
-	return inorder.Ranges(ctx, n, step, func(from, to int) (*batch, error) {
+	return pipeline.Ranges(ctx, n, step, func(from, to int) (*batch, error) {
 		b := r.newBatch()
 		for i := from; i < to; i++ {
 			f(b, i)

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // cell is the area of one cell of the grid in square degrees.
@@ -177,7 +177,7 @@ func TestAssembledAreas(t *testing.T) {
 			if r.Relation(7) == nil {
 				t.Error("the relation is missing")
 			}
-			a := r.Area(mapdata.KindRelation, 7)
+			a := r.Area(region.KindRelation, 7)
 			if a == nil {
 				if test.polygons > 0 {
 					t.Error("no area")
@@ -219,7 +219,7 @@ func TestOldStyle(t *testing.T) {
 			{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}, Tags: lake}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}, Tags: "name=Isle place=islet"},
 		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:inner", Tags: "type=multipolygon source=survey"}}}
 		r := read(t, &s)
-		a := r.Area(mapdata.KindWay, 1)
+		a := r.Area(region.KindWay, 1)
 		if !is(a, 8, lake) || a.OldStyle || a.Outline != nil || !sameTags(a.Shared, lake+" source=survey") || a.Relation != 7 {
 			t.Errorf("the lake: %+v", a)
 		}
@@ -230,7 +230,7 @@ func TestOldStyle(t *testing.T) {
 			!sameTags(w.Tags, lake) || len(r.Ways) != 2 {
 			t.Errorf("the way: %+v", w)
 		}
-		if a := r.Area(mapdata.KindWay, 2); !is(a, 1, "name=Isle place=islet") || a.Shared != nil || len(a.Noted) != 2 {
+		if a := r.Area(region.KindWay, 2); !is(a, 1, "name=Isle place=islet") || a.Shared != nil || len(a.Noted) != 2 {
 			t.Errorf("the isle: %+v", a)
 		}
 		if len(r.Areas) != 2 {
@@ -242,10 +242,10 @@ func TestOldStyle(t *testing.T) {
 			{ID: 1, Nodes: []int64{0, 1, 2, 3, 33, 30, 0}, Tags: lake}, {ID: 2, Nodes: []int64{1, 2, 12, 11, 1}, Tags: "name=Isle place=islet"},
 		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:inner", Tags: "type=multipolygon name=Lake"}}}
 		r := read(t, &s)
-		if a := r.Area(mapdata.KindWay, 1); !is(a, 8, lake) {
+		if a := r.Area(region.KindWay, 1); !is(a, 8, lake) {
 			t.Errorf("the lake: %+v", a)
 		}
-		if a := r.Area(mapdata.KindWay, 2); !is(a, 1, "name=Isle place=islet") {
+		if a := r.Area(region.KindWay, 2); !is(a, 1, "name=Isle place=islet") {
 			t.Errorf("the isle: %+v", a)
 		}
 	})
@@ -254,7 +254,7 @@ func TestOldStyle(t *testing.T) {
 			s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
 				{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}, Tags: lake}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}, Tags: ""},
 			}, Relations: []osmtest.SketchRelation{{ID: 7, Members: first, Tags: "type=multipolygon"}, {ID: 8, Members: "w1:outer", Tags: "type=multipolygon"}}}
-			if a := read(t, &s).Area(mapdata.KindWay, 1); !is(a, 9, lake) || a.Relation != 8 {
+			if a := read(t, &s).Area(region.KindWay, 1); !is(a, 9, lake) || a.Relation != 8 {
 				t.Errorf("%s, and then without a hole: %+v", first, a)
 			}
 			s.Relations[0].ID = 9
@@ -262,7 +262,7 @@ func TestOldStyle(t *testing.T) {
 			if first != "w1:outer" {
 				want = 8
 			}
-			if a := read(t, &s).Area(mapdata.KindWay, 1); !is(a, want, lake) || a.Relation != 9 {
+			if a := read(t, &s).Area(region.KindWay, 1); !is(a, want, lake) || a.Relation != 9 {
 				t.Errorf("%s after one without a hole: %+v", first, a)
 			}
 		}
@@ -272,7 +272,7 @@ func TestOldStyle(t *testing.T) {
 			{ID: 1, Nodes: []int64{0, 3, 33}, Tags: lake + " water=lake"}, {ID: 2, Nodes: []int64{33, 30, 0}, Tags: lake}, {ID: 3, Nodes: []int64{11, 12, 22, 21, 11}, Tags: ""},
 		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:outer w3:inner", Tags: "type=multipolygon"}}}
 		r := read(t, &s)
-		if a := r.Area(mapdata.KindRelation, 7); !is(a, 8, lake) || !a.OldStyle || len(a.Noted) != 3 || len(r.Areas) != 1 {
+		if a := r.Area(region.KindRelation, 7); !is(a, 8, lake) || !a.OldStyle || len(a.Noted) != 3 || len(r.Areas) != 1 {
 			t.Errorf("the lake: %+v", a)
 		}
 		for id := range int64(2) {
@@ -290,7 +290,7 @@ func TestOldStyle(t *testing.T) {
 		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:outer", Tags: "type=multipolygon name=Twin+Lakes"}}}
 		r := read(t, &s)
 		for id, cells := range []float64{9, 1} {
-			a := r.Area(mapdata.KindWay, int64(id+1))
+			a := r.Area(region.KindWay, int64(id+1))
 			if !is(a, cells, "natural=water") || !sameTags(a.Shared, "natural=water name=Twin+Lakes") || a.Relation != 7 {
 				t.Errorf("a lake: %+v", a)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // A Coord is a position in 1e-7 degrees, a Ring a list of which the last is the first, and a Polygon an outer ring,
@@ -135,7 +135,7 @@ type Member = osmfile.Member
 
 // Area is a closed way or a relation with its polygons, at least one.
 type Area struct {
-	Kind     mapdata.Kind
+	Kind     region.Kind
 	ID       int64
 	Tags     *tags.Set
 	Polygons []Polygon

@@ -7,12 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile/osmfiletest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // progressReport is one call of a progress function.
@@ -23,7 +21,7 @@ type progressReport struct {
 
 func TestProgress(t *testing.T) {
 	report := func(paths ...string) (reports []progressReport) {
-		bar := progress.New(func(stage string, done, total int64) {
+		bar := pipeline.NewBar(func(stage string, done, total int64) {
 			reports = append(reports, progressReport{stage, done, total})
 		})
 		if _, err := osm.Read(t.Context(), osmtest.Dir(t), paths, bar, new(osmtest.Recorder)); err != nil {
@@ -31,7 +29,7 @@ func TestProgress(t *testing.T) {
 		}
 		return reports
 	}
-	large := report(testextract.Path(t, testextract.Delaware))
+	large := report(testkit.Extract(t, testkit.Delaware))
 	checkProgress(t, large, "nodes", "ways", "areas")
 	if len(large) < 8 {
 		t.Errorf("only %d reports", len(large))
@@ -65,16 +63,16 @@ func checkProgress(t *testing.T, reports []progressReport, want ...string) {
 }
 
 func TestCancel(t *testing.T) {
-	large := testextract.Path(t, testextract.Delaware)
-	small := osmtest.WriteFile(t, "sample.osm.pbf", osmfiletest.Sample(true))
+	large := testkit.Extract(t, testkit.Delaware)
+	small := osmtest.WriteFile(t, "sample.osm.pbf", osmtest.Sample(true))
 	text := osmtest.Crossing().File(t)
 	for _, path := range []string{large, small, text} {
-		if path == large && testsize.Little() {
+		if path == large && testkit.Little() {
 			continue
 		}
 		for _, stage := range []string{"versions", "nodes", "ways", "areas"} {
 			ctx, cancel := context.WithCancel(t.Context())
-			bar := progress.New(func(at string, _, _ int64) {
+			bar := pipeline.NewBar(func(at string, _, _ int64) {
 				if at == stage {
 					cancel()
 				}

@@ -12,10 +12,10 @@ import (
 	"github.com/paulmach/orb"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Counts is what was read and what had to be left out.
@@ -51,7 +51,7 @@ type Extracts struct {
 //
 // It goes through the files twice: for nodes and relations, which tell what ways are needed for, and for ways. Several
 // files are gone through once more before, to tell which of them has the newest version of an object.
-func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.Bar, consumers ...Consumer) (
+func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *pipeline.Bar, consumers ...Consumer) (
 	*Extracts, error) {
 	r := &reader{paths: paths, bar: bar, consumers: consumers, versions: newVersions(dir),
 		nodes: newNodes(dir, len(paths) == 1), areas: newAreas(dir)}
@@ -71,7 +71,7 @@ func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *progress.B
 type reader struct {
 	paths     []string
 	files     []*osmfile.File
-	bar       *progress.Bar
+	bar       *pipeline.Bar
 	consumers []Consumer
 
 	stage    string // of the passes over the files
@@ -206,15 +206,15 @@ func (b *batch) Add(o *osmfile.Object) (full bool) {
 	case b.r.stage == stageVersions:
 		b.versions = append(b.versions, version{o.ID, o.Version, int32(b.r.file), o.Kind})
 	case len(b.r.files) > 1 && !b.r.versions.wins(o, b.r.file):
-	case o.Kind == mapdata.KindWay && b.r.stage == stageNodes: // which says where its nodes are
+	case o.Kind == region.KindWay && b.r.stage == stageNodes: // which says where its nodes are
 		for _, p := range o.Places {
 			b.nodes = append(b.nodes, locatedNode{id: p.ID, at: placeOf(p.Lon, p.Lat)})
 		}
 	case o.TooLarge:
 		b.counts.TooLarge++
-	case o.Kind == mapdata.KindNode:
+	case o.Kind == region.KindNode:
 		b.addNode(o)
-	case o.Kind == mapdata.KindRelation:
+	case o.Kind == region.KindRelation:
 		b.addRelation(o)
 	default:
 		b.addWay(o)
@@ -314,7 +314,7 @@ func (b *batch) deliver(w *Way) {
 		b.closed = append(b.closed[:0], w.Coords)
 		polygon = b.closed
 	}
-	b.area = Area{Kind: mapdata.KindWay, ID: w.ID, Tags: w.Tags, Polygons: append(b.area.Polygons[:0], polygon),
+	b.area = Area{Kind: region.KindWay, ID: w.ID, Tags: w.Tags, Polygons: append(b.area.Polygons[:0], polygon),
 		Outline: w.Outline, Shared: w.claim.shared, Relation: w.claim.relation, Noted: w.appendNoted(b.area.Noted[:0])}
 	b.deliverArea(&b.area)
 }

@@ -19,14 +19,13 @@ import (
 	"github.com/paulmach/orb/planar"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func BenchmarkDelaware(b *testing.B) {
-	path := testextract.Path(b, testextract.Delaware)
+	path := testkit.Extract(b, testkit.Delaware)
 	b.ReportAllocs()
 	for b.Loop() {
 		osmtest.Read(b, []string{path}, new(osmtest.Recorder))
@@ -34,7 +33,7 @@ func BenchmarkDelaware(b *testing.B) {
 }
 
 func BenchmarkAndorra(b *testing.B) {
-	path := testextract.Path(b, testextract.Andorra)
+	path := testkit.Extract(b, testkit.Andorra)
 	b.ReportAllocs()
 	for b.Loop() {
 		osmtest.Read(b, []string{path}, new(osmtest.Recorder))
@@ -44,7 +43,7 @@ func BenchmarkAndorra(b *testing.B) {
 // TestDelaware compares the largest areas of a real extract with what libosmium makes of it.
 func TestDelaware(t *testing.T) {
 	r := new(osmtest.Recorder)
-	e := osmtest.Read(t, []string{testextract.Path(t, testextract.Delaware)}, r)
+	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Delaware)}, r)
 	r.Check(t)
 	// Eleven ways have but one node.
 	if c := e.Counts; c.Nodes != 723870 || c.Ways != 73144 || c.Relations != 1644 || c.MissingNodes != 0 ||
@@ -70,7 +69,7 @@ func TestDelaware(t *testing.T) {
 		{384312, "Newark", 0.0025423563, 1},
 		{1283198, "Sawpit Cove", 0.0000080004, 1},
 	} {
-		a := r.Area(mapdata.KindRelation, test.id)
+		a := r.Area(region.KindRelation, test.id)
 		if a == nil || a.Tags.Find("name") != test.name {
 			t.Errorf("%s: %+v", test.name, a)
 			continue
@@ -82,23 +81,23 @@ func TestDelaware(t *testing.T) {
 		}
 	}
 	capitol := orb.Point{-75.5198, 39.1573}
-	if !planar.MultiPolygonContains(osmtest.Multi(r.Area(mapdata.KindRelation, 117178).Polygons), capitol) {
+	if !planar.MultiPolygonContains(osmtest.Multi(r.Area(region.KindRelation, 117178).Polygons), capitol) {
 		t.Error("Legislative Hall is not in Dover")
 	}
 	// The county runs beyond the extract: what is there of it encloses nothing.
-	if a := r.Area(mapdata.KindRelation, 417832); a != nil {
+	if a := r.Area(region.KindRelation, 417832); a != nil {
 		t.Errorf("Chester County: %v", a.Polygons)
 	}
 	// A town in the old style, whose holes are in a relation without tags.
-	if a := r.Area(mapdata.KindWay, 33502428); a == nil || a.Shared == nil || len(a.Polygons[0]) < 2 {
+	if a := r.Area(region.KindWay, 33502428); a == nil || a.Shared == nil || len(a.Polygons[0]) < 2 {
 		t.Errorf("Middletown: %+v", a)
 	}
 }
 
 func TestAndorra(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	r := new(osmtest.Recorder)
-	e := osmtest.Read(t, []string{testextract.Path(t, testextract.Andorra)}, r)
+	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Andorra)}, r)
 	r.Check(t)
 	if c := e.Counts; c.Nodes != 203265 || c.Ways != 9080 || c.Relations != 233 {
 		t.Errorf("counts: %+v", c)
@@ -106,7 +105,7 @@ func TestAndorra(t *testing.T) {
 	if want := time.Date(2018, 3, 1, 21, 43, 2, 0, time.UTC); !e.Timestamp.Equal(want) {
 		t.Errorf("timestamp %v", e.Timestamp)
 	}
-	country := r.Area(mapdata.KindRelation, 9407)
+	country := r.Area(region.KindRelation, 9407)
 	if country == nil || country.Tags.Find("admin_level") != "2" ||
 		!planar.MultiPolygonContains(osmtest.Multi(country.Polygons), orb.Point{1.5218, 42.5063}) {
 		t.Errorf("Andorra la Vella is not in Andorra: %+v", country)
@@ -175,9 +174,9 @@ func TestFormats(t *testing.T) {
 
 // TestManyCores: however many cores there are, the objects come in the same order.
 func TestManyCores(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	path := testextract.Path(t, testextract.Delaware)
+	path := testkit.Extract(t, testkit.Delaware)
 	runtime.GOMAXPROCS(1)
 	want := contentOf(t, path)
 	runtime.GOMAXPROCS(7)
@@ -218,7 +217,7 @@ func TestSeveralExtracts(t *testing.T) {
 		if w := r.Way(1); len(r.Ways) != 3 || w == nil || w.Tags.Find("alt_name") != "Broadway" || w.Lacks != 0 {
 			t.Errorf("%d ways, way 1: %+v", len(r.Ways), w)
 		}
-		if r.Area(mapdata.KindRelation, 2) == nil || len(r.Relations) != 2 || e.Counts != want.Extracts.Counts {
+		if r.Area(region.KindRelation, 2) == nil || len(r.Relations) != 2 || e.Counts != want.Extracts.Counts {
 			t.Errorf("%+v, %+v", e.Counts, r.Areas)
 		}
 		slices.Reverse(paths)
@@ -284,7 +283,7 @@ func TestStrangeFiles(t *testing.T) {
 		r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }}
 		e := s.Read(t, r)
 		r.Check(t)
-		lake, park := r.Area(mapdata.KindWay, -1), r.Area(mapdata.KindRelation, -1)
+		lake, park := r.Area(region.KindWay, -1), r.Area(region.KindRelation, -1)
 		if lake == nil || park == nil || len(r.Areas) != 2 || lake.Shared == nil || lake.Relation != -2 || len(park.Noted) != 1 {
 			t.Errorf("areas: %+v", r.Areas)
 		}

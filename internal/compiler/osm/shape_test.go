@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func TestIsArea(t *testing.T) {
@@ -63,7 +63,7 @@ func TestWayShapes(t *testing.T) {
 		{11, 0, false, false},
 	}
 	for _, test := range tests {
-		a := r.Area(mapdata.KindWay, test.id)
+		a := r.Area(region.KindWay, test.id)
 		if (a != nil) != test.area || a != nil && (len(a.Polygons) != 1 || len(a.Polygons[0]) != 1 ||
 			len(a.Polygons[0][0]) != test.nodes) {
 			t.Errorf("area %d: %+v", test.id, a)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // versions tells which of several files has the newest version of an object; of equal ones it is the first file. The
@@ -20,7 +20,7 @@ type versions struct {
 type version struct {
 	id            int64
 	version, file int32
-	kind          mapdata.Kind
+	kind          region.Kind
 }
 
 func compareObjects(a, b version) int {

@@ -13,16 +13,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testextract"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func TestBrokenExtracts(t *testing.T) {
-	pbf, err := os.ReadFile(testextract.Path(t, testextract.Delaware))
+	pbf, err := os.ReadFile(testkit.Extract(t, testkit.Delaware))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bz2, err := os.ReadFile(testextract.Path(t, testextract.Andorra))
+	bz2, err := os.ReadFile(testkit.Extract(t, testkit.Andorra))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Field numbers of blocks and objects (osmformat.proto).
@@ -115,7 +115,7 @@ func (d *decoder) dense(msg []byte) {
 	pairs, versions := f.lists[denseTags], info.lists[infoVersion]
 	tagged, versioned := pairs.more(), versions.more()
 	o := &d.object
-	o.reset(mapdata.KindNode)
+	o.reset(region.KindNode)
 	var lat, lon int64
 	for ids.more() {
 		o.ID += ids.signed()
@@ -165,7 +165,7 @@ func (d *decoder) addTag(key, value uint64) {
 }
 
 // begin takes what all objects have: id, tags and version.
-func (d *decoder) begin(kind mapdata.Kind, f *fields) {
+func (d *decoder) begin(kind region.Kind, f *fields) {
 	d.object.reset(kind)
 	d.object.ID = int64(f.numbers[objectID])
 	values := f.lists[objectValues]
@@ -184,7 +184,7 @@ func (d *decoder) begin(kind mapdata.Kind, f *fields) {
 func (d *decoder) node(msg []byte) {
 	var f fields
 	f.read(msg)
-	d.begin(mapdata.KindNode, &f)
+	d.begin(region.KindNode, &f)
 	d.object.ID = protowire.DecodeZigZag(f.numbers[objectID])
 	if d.locate(protowire.DecodeZigZag(f.numbers[nodeLat]), protowire.DecodeZigZag(f.numbers[nodeLon])) {
 		d.visit(&d.object)
@@ -194,7 +194,7 @@ func (d *decoder) node(msg []byte) {
 func (d *decoder) way(msg []byte) {
 	var f fields
 	f.read(msg)
-	d.begin(mapdata.KindWay, &f)
+	d.begin(region.KindWay, &f)
 	o := &d.object
 	refs, lats, lons := f.lists[wayRefs], f.lists[wayLats], f.lists[wayLons]
 	located := lats.more()
@@ -224,17 +224,17 @@ func (d *decoder) way(msg []byte) {
 func (d *decoder) relation(msg []byte) {
 	var f fields
 	f.read(msg)
-	d.begin(mapdata.KindRelation, &f)
+	d.begin(region.KindRelation, &f)
 	o := &d.object
 	types, ids, roles := f.lists[memberTypes], f.lists[memberIDs], f.lists[memberRoles]
 	id := int64(0)
 	for types.more() && !o.TooLarge {
 		kind := types.number()
-		if kind > uint64(mapdata.KindRelation) {
+		if kind > uint64(region.KindRelation) {
 			panic(errMalformed)
 		}
 		id += ids.signed()
-		o.Members = append(o.Members, Member{ID: id, Kind: mapdata.Kind(kind), Role: d.string(roles.number())})
+		o.Members = append(o.Members, Member{ID: id, Kind: region.Kind(kind), Role: d.string(roles.number())})
 		o.TooLarge = len(o.Members) > maxMembers
 	}
 	if o.TooLarge {

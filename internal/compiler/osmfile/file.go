@@ -12,9 +12,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/regularfile"
 )
 
 // File is one extract. It is gone through several times, for some kinds of objects each.
@@ -22,7 +22,7 @@ type File struct {
 	Timestamp time.Time // of the extract itself; zero when it names none
 	in        readerAtCloser
 	size      int64 // in bytes
-	bar       *progress.Bar
+	bar       *pipeline.Bar
 	located   bool       // ways say where their nodes are
 	start     int64      // of the first block of objects
 	blocks    []block    // nil before the first scan, which notes what kinds of objects are in each
@@ -67,8 +67,8 @@ var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.g
 
 // Open opens an extract. It tells the format of a file by its content. The ending of its name plays no part: downloads
 // are often misnamed. A pipe is no extract, since an extract is gone through several times.
-func Open(path string, dir *scratch.Dir, bar *progress.Bar) (*File, error) {
-	in, info, err := regularfile.Open(path)
+func Open(path string, dir *scratch.Dir, bar *pipeline.Bar) (*File, error) {
+	in, info, err := files.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func truncated(err error) error {
 }
 
 // counter counts the bytes that are read.
-type counter struct{ *progress.Bar }
+type counter struct{ *pipeline.Bar }
 
 func (c counter) Write(p []byte) (int, error) {
 	c.Add(int64(len(p)))

@@ -7,16 +7,15 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile/osmfiletest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // FuzzPBF: whatever the blocks hold, reading them ends in an error or with objects, never in a panic, which no caller
 // could recover from, since it would be in the decoder's goroutines.
 func FuzzPBF(f *testing.F) {
-	f.Add(osmfiletest.Sample(false))
-	f.Add(osmfiletest.Sample(true))
-	f.Add(osmfiletest.Header(0, "OsmSchema-V0.6"))
+	f.Add(osmtest.Sample(false))
+	f.Add(osmtest.Sample(true))
+	f.Add(osmtest.Header(0, "OsmSchema-V0.6"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if bytes.Contains(data[:min(len(data), 16)], []byte("OSMHeader")) {
 			fuzzRead(t, data)

@@ -2,12 +2,12 @@ package osmfile
 
 import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Object is an object of an extract. Its lists are valid until the next one is read; its texts stay.
 type Object struct {
-	Kind     mapdata.Kind
+	Kind     region.Kind
 	ID       int64
 	Version  int32
 	Tags     tags.Set
@@ -20,7 +20,7 @@ type Object struct {
 }
 
 // reset makes it an empty object of a kind. The memory of the lists stays.
-func (o *Object) reset(kind mapdata.Kind) {
+func (o *Object) reset(kind region.Kind) {
 	o.Kind, o.ID, o.Version, o.TooLarge = kind, 0, 0, false
 	o.Tags.Reset()
 	o.Refs, o.Places, o.Members = o.Refs[:0], o.Places[:0], o.Members[:0]
@@ -29,7 +29,7 @@ func (o *Object) reset(kind mapdata.Kind) {
 // Member is an object that a relation has.
 type Member struct {
 	ID   int64
-	Kind mapdata.Kind
+	Kind region.Kind
 	Role string
 }
 
@@ -50,9 +50,9 @@ type Kinds uint8
 
 // The kinds.
 const (
-	Nodes     Kinds = 1 << mapdata.KindNode
-	Ways      Kinds = 1 << mapdata.KindWay
-	Relations Kinds = 1 << mapdata.KindRelation
+	Nodes     Kinds = 1 << region.KindNode
+	Ways      Kinds = 1 << region.KindWay
+	Relations Kinds = 1 << region.KindRelation
 )
 
 // Batch is what is made of some objects in a row, in a goroutine of its own.

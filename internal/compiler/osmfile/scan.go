@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 )
 
 // block is a block of objects of a PBF file.
@@ -143,12 +143,12 @@ func (s *scan) read() {
 		}
 		if j.err != nil {
 			close(j.batches)
-			inorder.Send(s.ctx, s.order, j)
+			pipeline.Send(s.ctx, s.order, j)
 			return
 		}
 		j.length = offset - j.offset
 		weight := min(int64(len(j.blob.data))+int64(j.blob.rawSize), maxUnpacked)
-		if s.memory.Acquire(s.ctx, weight) != nil || !inorder.Send(s.ctx, s.order, j) {
+		if s.memory.Acquire(s.ctx, weight) != nil || !pipeline.Send(s.ctx, s.order, j) {
 			return
 		}
 		w := <-s.idle
@@ -200,6 +200,6 @@ func (w *worker) take(o *Object) {
 
 // handOver hands over the batch, unless the scan has ended.
 func (w *worker) handOver() {
-	inorder.Send(w.scan.ctx, w.job.batches, w.batch)
+	pipeline.Send(w.scan.ctx, w.job.batches, w.batch)
 	w.batch = nil
 }

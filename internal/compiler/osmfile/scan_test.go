@@ -1,4 +1,4 @@
-package osmfile
+package osmfile_test
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile/osmfiletest"
+	"github.com/mapsedge/caddy-maps/internal/compiler/osmfile"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 // blocking is a batch that waits, and says so.
@@ -17,41 +18,28 @@ type blocking struct {
 	begun func()
 }
 
-func (b *blocking) Add(*Object) bool {
+func (b *blocking) Add(*osmfile.Object) bool {
 	b.begun()
 	<-b.ctx.Done()
 	return true
-}
-
-// memoryFile is a file that is in memory only.
-type memoryFile struct{ *strings.Reader }
-
-func (memoryFile) Close() error { return nil }
-
-func inMemory(t *testing.T, content string) *File {
-	f := &File{in: memoryFile{strings.NewReader(content)}, size: int64(len(content))}
-	if err := f.readHeader(); err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 // TestCancelBusyScan: a scan that is cancelled while all workers are busy, and more blocks wait for them, ends, and none
 // of its goroutines goes on.
 func TestCancelBusyScan(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	node := osmfiletest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
-	block := osmfiletest.Block("OSMData", osmfiletest.Primitive(osmfiletest.StringTable(""), node), false)
-	file := string(osmfiletest.Header(0)) + strings.Repeat(string(block), 100)
+	node := osmtest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
+	block := osmtest.Block("OSMData", osmtest.Primitive(osmtest.StringTable(""), node), false)
+	file := string(osmtest.Header(0)) + strings.Repeat(string(block), 100)
 	for _, workers := range []int{1, 2, 3, 8} {
 		runtime.GOMAXPROCS(workers)
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			p := inMemory(t, file)
+			p := osmfile.InMemory(t, file)
 			done := make(chan error)
 			go func() {
-				done <- p.Scan(ctx, Nodes, func() Batch { return &blocking{ctx, func() {}} }, func(Batch) error { return nil })
+				done <- p.Scan(ctx, osmfile.Nodes, func() osmfile.Batch { return &blocking{ctx, func() {}} }, func(osmfile.Batch) error { return nil })
 			}()
 			synctest.Wait() // until nothing goes on any more
 			cancel()
@@ -64,14 +52,14 @@ func TestCancelBusyScan(t *testing.T) {
 
 // TestFailingScan: an error of whoever takes the batches ends a scan and all of its goroutines.
 func TestFailingScan(t *testing.T) {
-	node := osmfiletest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
-	block := osmfiletest.Block("OSMData", osmfiletest.Primitive(osmfiletest.StringTable(""), node), false)
-	file := string(osmfiletest.Header(0)) + strings.Repeat(string(block), 100)
+	node := osmtest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
+	block := osmtest.Block("OSMData", osmtest.Primitive(osmtest.StringTable(""), node), false)
+	file := string(osmtest.Header(0)) + strings.Repeat(string(block), 100)
 	failed := errors.New("failed")
 	synctest.Test(t, func(t *testing.T) {
-		p := inMemory(t, file)
+		p := osmfile.InMemory(t, file)
 		n := 0
-		err := p.Scan(t.Context(), Nodes, func() Batch { return new(full) }, func(Batch) error {
+		err := p.Scan(t.Context(), osmfile.Nodes, func() osmfile.Batch { return new(full) }, func(osmfile.Batch) error {
 			if n++; n == 3 {
 				return failed
 			}
@@ -86,4 +74,4 @@ func TestFailingScan(t *testing.T) {
 // full is a batch that is full with one object.
 type full struct{}
 
-func (*full) Add(*Object) bool { return true }
+func (*full) Add(*osmfile.Object) bool { return true }

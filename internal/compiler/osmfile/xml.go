@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // readRoot looks at the <osm> element that an XML extract starts with.
@@ -97,8 +97,8 @@ type blockWriter struct {
 	texts        map[string]uint64 // the indexes of those in the table
 }
 
-var memberKinds = map[osm.Type]byte{osm.TypeNode: byte(mapdata.KindNode), osm.TypeWay: byte(mapdata.KindWay),
-	osm.TypeRelation: byte(mapdata.KindRelation)}
+var memberKinds = map[osm.Type]byte{osm.TypeNode: byte(region.KindNode), osm.TypeWay: byte(region.KindWay),
+	osm.TypeRelation: byte(region.KindRelation)}
 
 // add adds an object, and returns when it was made.
 func (w *blockWriter) add(object osm.Object) (time.Time, error) {

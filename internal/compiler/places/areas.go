@@ -6,11 +6,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/contexts"
-	"github.com/mapsedge/caddy-maps/internal/country"
+
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -41,7 +40,7 @@ func newArea(e *entry, class *classes.Class, g *geometry.Geometry) area {
 		}
 	}
 	copy(a.Country[:], in.Code)
-	if isOwn || t.Level == tagging.CountryLevel && in.Code != "" {
+	if isOwn || t.Level == placefile.CountryLevel && in.Code != "" {
 		a.Flags |= placefile.AreaIsCountry
 	}
 	return a
@@ -89,7 +88,7 @@ const countrySamples = 9
 // findContexts finds the areas around each tile. The region covers these tiles: whoever asks for a point in a sea or a
 // desert hears of the country that it is in.
 func (c *compiler) findContexts() (err error) {
-	r := contexts.New(c.dir, c.dir.SortMemory())
+	r := newContexts(c.dir, c.dir.SortMemory())
 	entries := c.entries.Slice()
 	for n := range entries {
 		if e := &entries[n]; e.area != 0 {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
@@ -39,7 +39,7 @@ func (c *compiler) findAccess() error {
 		access streets.Access
 	}
 	find := func(square []entry) (found []lead, _ error) {
-		around := boxtree.Empty
+		around := geo.EmptyBox
 		var asking []*entry
 		for i := range square {
 			if e := &square[i]; e.is(takesAddress) && !e.OnStreet() {
@@ -58,7 +58,7 @@ func (c *compiler) findAccess() error {
 		}
 		return found, nil
 	}
-	err = inorder.Run(context.Background(), squares, find, func(found []lead) (err error) {
+	err = pipeline.Run(context.Background(), squares, find, func(found []lead) (err error) {
 		for _, l := range found {
 			err = cmp.Or(err, c.access.Append(l.access))
 			l.e.access = uint32(c.access.Len())
@@ -91,7 +91,7 @@ func (c *compiler) derive() error {
 	c.data.Progress.Start("addresses", int64(derivePasses*((len(entries)+deriveBlock-1)/deriveBlock)))
 	defer c.data.Progress.Finish()
 	each := func(step func(v *deriver, e *entry)) error {
-		return inorder.Ranges(context.Background(), len(entries), deriveBlock, func(from, to int) (any, error) {
+		return pipeline.Ranges(context.Background(), len(entries), deriveBlock, func(from, to int) (any, error) {
 			v := &deriver{compiler: c}
 			for i := range entries[from:to] {
 				step(v, &entries[from+i])

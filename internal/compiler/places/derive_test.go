@@ -6,11 +6,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // Tags of a house and of two streets.
@@ -296,7 +295,7 @@ func TestPostcodes(t *testing.T) {
 			var w placestest.World
 			w.Node(1, placestest.Kansas, c.tags)
 			c.draw(&w)
-			if got := geocodingtest.PlaceOf(t, geocodingtest.Build(t, w.Cover()), mapdata.KindNode,
+			if got := geocodingtest.PlaceOf(t, geocodingtest.Build(t, w.Cover()), region.KindNode,
 				1).Address.Postcode; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -352,7 +351,7 @@ func TestSettlements(t *testing.T) {
 					w.Multi(2, "ISO3166-2=US-KS, admin_level=4, boundary=administrative, name=Kansas", orb.Polygon{placestest.Square(0,
 						0, 200)})
 				}
-				a := geocodingtest.PlaceOf(t, geocodingtest.Build(t, w.Cover()), mapdata.KindNode, 1).Address
+				a := geocodingtest.PlaceOf(t, geocodingtest.Build(t, w.Cover()), region.KindNode, 1).Address
 				if got := [3]string{a.City, a.Suburb, a.Hamlet}; got != c.want {
 					t.Errorf("city, suburb, hamlet %q, want %q", got, c.want)
 				}
@@ -376,7 +375,7 @@ func TestCounties(t *testing.T) {
 			var w placestest.World
 			w.Node(1, placestest.Kansas, "addr:housenumber=8")
 			w.Multi(2, c.tags, orb.Polygon{placestest.Square(0, 0, 20)})
-			if a := geocodingtest.PlaceOf(t, geocodingtest.Build(t, w.Cover()), mapdata.KindNode, 1).Address; a.City != c.city ||
+			if a := geocodingtest.PlaceOf(t, geocodingtest.Build(t, w.Cover()), region.KindNode, 1).Address; a.City != c.city ||
 				a.County != c.county {
 				t.Errorf("city %q, county %q; want %q, %q", a.City, a.County, c.city, c.county)
 			}
@@ -387,7 +386,7 @@ func TestCounties(t *testing.T) {
 // TestInterpolatedAddresses: an interpolated house has an address like any other, and so have those at the ends.
 func TestInterpolatedAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
-		tags   objectstest.Tags
+		tags   placestest.FeatureTags
 		want   string // of the house in the middle
 		hamlet string
 	}{
@@ -399,14 +398,14 @@ func TestInterpolatedAddresses(t *testing.T) {
 			var w placestest.World
 			w.Node(10, placestest.At(-1, 0), "addr:housenumber=10")
 			w.Node(11, placestest.At(1, 0), "addr:housenumber=14")
-			w.Interpolations = []objectstest.Interpolation{{
+			w.Interpolations = []placestest.Interpolation{{
 				Tags: c.tags, Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(-1, 0, 1, 0),
 					Nodes: []int64{10, 11}, Numbers: []int32{10, 14}, Step: 2},
 			}}
 			w.Way(30, placestest.Line(-3, -0.15, 3, -0.15), south)
 			w.Way(31, placestest.Line(1.05, -1, 1.05, 1), north) // that the end at number 14 is nearer to
 			x := geocodingtest.Build(t, w.Cover())
-			got := geocodingtest.PlaceOf(t, x, mapdata.KindWay, 9)
+			got := geocodingtest.PlaceOf(t, x, region.KindWay, 9)
 			if address := got.Address.HouseNumber + " " + got.Address.Street; address != c.want ||
 				got.Address.Hamlet != c.hamlet {
 				t.Errorf("%q, %q; want %q, %q", address, got.Address.Hamlet, c.want, c.hamlet)

@@ -3,21 +3,20 @@ package places
 import (
 	"cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/classes"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // entry is a feature on its way into the region. What it has several of are runs of the compiler's arrays.
 type entry struct {
 	ref       uint64
-	order     uint64 // see boxtree.Box.Order
+	order     uint64 // see geo.Box.Order
 	extent    float64
 	geometry  uint64         // first byte
 	nGeometry uint32         // bytes
-	box       boxtree.Box    // of the geometry
+	box       geo.Box        // of the geometry
 	middle    geometry.Coord // inside it; of those that take an address
 	name      uint32         // text
 	pairs     uint32         // first of its kinds and names
@@ -28,7 +27,7 @@ type entry struct {
 	nDoors    uint16
 	nKinds    uint8
 	shape     geometry.Shape
-	road      tagging.RoadKind
+	road      placefile.RoadKind
 	place     classes.PlaceKind
 	group     uint8
 	features  featureFlags
@@ -74,7 +73,7 @@ const (
 const largeBox = 200_000
 
 // groupOf is the group of a feature.
-func groupOf(c *classes.Class, kinds int, b boxtree.Box) uint8 {
+func groupOf(c *classes.Class, kinds int, b geo.Box) uint8 {
 	switch {
 	case !c.General || kinds == 0:
 		return groupSpecial

@@ -9,11 +9,10 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects/objectstest"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/geocodingtest"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // TestFeatures asks beside a single object what it is.
@@ -102,7 +101,7 @@ func TestManyValues(t *testing.T) {
 	}
 	w.Node(7, placestest.At(0.1, 0), "amenity="+strings.Join(values, ";")+", name=Bean")
 	x := geocodingtest.Build(t, w.Cover())
-	for i, want := range map[int]int{0: 1, tagging.MaxKinds - 1: 1, tagging.MaxKinds: 0} {
+	for i, want := range map[int]int{0: 1, placefile.MaxKinds - 1: 1, placefile.MaxKinds: 0} {
 		if got := geocodingtest.Ask(t, x, placestest.Kansas, 5, values[i]); len(got) != want {
 			t.Errorf("value %d: %d results, want %d", i, len(got), want)
 		}
@@ -130,7 +129,7 @@ func TestPlaceOfAllFields(t *testing.T) {
 
 func TestInterpolatedHouses(t *testing.T) {
 	var w placestest.World
-	w.Interpolations = []objectstest.Interpolation{{
+	w.Interpolations = []placestest.Interpolation{{
 		Tags: placestest.Tags("addr:city=Salina, addr:postcode=67401, addr:street=Elm Street"),
 		Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0),
 			Numbers: []int32{10, objects.NoNumber, 18}, Step: 2},

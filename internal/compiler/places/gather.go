@@ -10,7 +10,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // gather makes entries of the features, and a map of the streets.
@@ -25,7 +24,7 @@ func (c *compiler) gather() error {
 		}
 		ref := placefile.NewRef(r.Kind, r.ID)
 		err := c.add(entry{ref: ref}, &class, c.reader.Kinds, c.reader.Names, &r.Geometry, r.Entrances)
-		if class.Road > tagging.OnlyRoad {
+		if class.Road > placefile.OnlyRoad {
 			s := streets.Street{Ref: ref, Name: class.Name, Number: c.reader.Street(class.Name),
 				Postcode: class.Postcode, Kind: class.Road}
 			err = cmp.Or(err, c.streets.Add(s, &r.Geometry))
@@ -87,7 +86,7 @@ const maxLot = 50_000
 // takesAddress tells whether a feature has an address, though it may not say one.
 func (c *compiler) takesAddress(e *entry, kinds []classes.Pair) bool {
 	switch {
-	case len(kinds) == 0 || e.road != tagging.NoStreet || e.shape == geometry.Line:
+	case len(kinds) == 0 || e.road != placefile.NoStreet || e.shape == geometry.Line:
 		return false
 	case e.HouseNumber != 0 || e.HouseName != 0:
 		return true

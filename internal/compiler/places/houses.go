@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/places/streets"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // maxInterpolated bounds the houses between two numbered nodes: no street has more, and a typing error could mean
@@ -81,7 +81,7 @@ func (c *compiler) addHouses() (err error) {
 			class.Address.Street = c.lineStreet(line)
 			for i, node := range line.Nodes {
 				// A house at the ends of several lines is on the street of the first.
-				if ref := placefile.NewRef(mapdata.KindNode, node); line.Numbers[i] != objects.NoNumber && c.ends[ref] == 0 {
+				if ref := placefile.NewRef(region.KindNode, node); line.Numbers[i] != objects.NoNumber && c.ends[ref] == 0 {
 					c.ends[ref] = class.Address.Street
 				}
 			}
@@ -89,7 +89,7 @@ func (c *compiler) addHouses() (err error) {
 		interpolate(line, func(number int32, at orb.Point) {
 			class.Address.HouseNumber = c.texts.Number(strconv.Itoa(int(number)))
 			g := geometry.Geometry{Box: geometry.NewCoord(at).Box()}
-			e := entry{ref: placefile.NewRef(mapdata.KindWay, line.Way), features: isInterpolated}
+			e := entry{ref: placefile.NewRef(region.KindWay, line.Way), features: isInterpolated}
 			err = cmp.Or(err, c.add(e, &class, c.house, nil, &g, nil))
 		})
 		if err = cmp.Or(err, c.texts.Err); err != nil {

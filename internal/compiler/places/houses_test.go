@@ -7,7 +7,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestInterpolate(t *testing.T) {

@@ -53,7 +53,7 @@ const (
 	askedHouses                     = 5
 )
 
-// postcode gives a feature the postcode of its surroundings, in the order that docs/geocoding.md gives.
+// postcode gives a feature the postcode of its surroundings, in the order that docs/internals/algorithms.md gives.
 func (v *deriver) postcode(e *entry) {
 	if e.Postcode = v.postalArea(e.middle); e.Postcode != 0 {
 		return

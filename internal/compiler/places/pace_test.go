@@ -7,15 +7,14 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // TestLargeAreas: areas of many rings or many vertices take little more than what it takes to read them.
 func TestLargeAreas(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	const state = "ISO3166-1=US, admin_level=2, boundary=administrative, name=Union"
 	rings := func(n int, step float64) (m orb.MultiPolygon) {
 		side := int(math.Sqrt(float64(n)))
@@ -47,7 +46,7 @@ func TestLargeAreas(t *testing.T) {
 			w.Multi(1, state, c.area...)
 			d := w.Data(t)
 			dir := placestest.Scratch(t)
-			testpace.Work(t, "compiling it", c.atMost, func() {
+			testkit.Work(t, "compiling it", c.atMost, func() {
 				if err := Write(new(region.Writer), d, dir); err != nil {
 					t.Fatal(err)
 				}

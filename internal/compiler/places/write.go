@@ -9,7 +9,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // writeFeatures writes the entries.
@@ -26,7 +25,7 @@ func (c *compiler) writeFeature(e *entry) error {
 	address := placefile.Address{Street: text(e.Street), Suburb: text(e.Suburb), Hamlet: text(e.Hamlet),
 		City: text(e.City), County: text(e.County), State: text(e.State), Postcode: text(e.Postcode)}
 	r := placefile.Record{Ref: e.ref, Geometry: &g, Extent: float32(e.extent), Name: text(e.name),
-		IsStreet: e.road != tagging.NoStreet, HouseNumber: text(cmp.Or(e.HouseNumber, e.HouseName)),
+		IsStreet: e.road != placefile.NoStreet, HouseNumber: text(cmp.Or(e.HouseNumber, e.HouseName)),
 		Names: c.strings(c.pairs.Slice()[e.pairs+uint32(e.nKinds):][:e.nNames])}
 	if r.IsStreet {
 		address.Street = "" // that is its name
@@ -40,10 +39,10 @@ func (c *compiler) writeFeature(e *entry) error {
 	return c.out.Add(&r, c.strings(c.kindsOf(e)), &address)
 }
 
-func (c *compiler) strings(pairs []classes.Pair) []tagging.Kind {
-	out := make([]tagging.Kind, len(pairs))
+func (c *compiler) strings(pairs []classes.Pair) []placefile.Kind {
+	out := make([]placefile.Kind, len(pairs))
 	for i, p := range pairs {
-		out[i] = tagging.Kind{Key: c.texts.Text(p.Key), Value: c.texts.Text(p.Value)}
+		out[i] = placefile.Kind{Key: c.texts.Text(p.Key), Value: c.texts.Text(p.Value)}
 	}
 	return out
 }

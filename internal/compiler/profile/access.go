@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // setAccess sets who may travel along a way. The kind of a way says to whom it is open by default; a mode's own key
 // opens others. Of the access keys the most specific one that is present decides, in its form for one direction first.
-// docs/matching.md has it in full. Conditional access is not considered.
+// docs/internals/algorithms.md has it in full. Conditional access is not considered.
 func (a *Attributes) setAccess(t *tags.Set, w *way) {
 	hovForward, hovBackward := isHOV(t, tags.HovLanesForward), isHOV(t, tags.HovLanesBackward)
 	for _, p := range profiles {
@@ -29,7 +29,7 @@ func (a *Attributes) setAccess(t *tags.Set, w *way) {
 }
 
 // add adds its mode to those who have the rights of a verdict.
-func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *mapdata.Modes) {
+func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *region.Modes) {
 	if v > forbidden {
 		*open |= p.mode
 	}
@@ -62,7 +62,7 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 		v := p.verdict(value, own)
 		switch {
 		case v == forbidden, w.works && !(own && v >= destination),
-			oldRules && w.class == mapdata.Service && v <= destination && isPrivate(value):
+			oldRules && w.class == region.Service && v <= destination && isPrivate(value):
 			return forbidden, false
 		case v == invited, v == allowed && own:
 			return allowed, own && t.Has(directed[i])
@@ -93,7 +93,7 @@ func (p *profile) byDefault(t *tags.Set, w *way) verdict {
 
 // Stops returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
 // access tags tells who may use that, and not who passes it on the road.
-func Stops(t *tags.Set) mapdata.Modes {
+func Stops(t *tags.Set) region.Modes {
 	if !t.Has(tags.Barrier) && t.HasAny(tags.Main) {
 		return 0
 	}
@@ -135,7 +135,7 @@ func (p *profile) direction(t *tags.Set, w *way) (oneway int) {
 	switch {
 	case w.area:
 		return 0
-	case p.wheels && (w.class == mapdata.Motorway && !w.link || t.Is(tags.Junction, roundabouts...)),
+	case p.wheels && (w.class == region.Motorway && !w.link || t.Is(tags.Junction, roundabouts...)),
 		!p.wheels && t.Is(tags.Conveying, "forward"): // an escalator or a moving walkway
 		oneway = 1
 	case !p.wheels && t.Is(tags.Conveying, "backward"):

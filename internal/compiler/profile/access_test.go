@@ -7,12 +7,12 @@ import (
 	"github.com/paulmach/osm"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 
 	"pgregory.net/rapid"
 )
 
-const everyone = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+const everyone = region.Car | region.Bicycle | region.Foot
 
 // tagsOf reads "key=value key=value"; a plus stands for a space.
 func tagsOf(text string) *tags.Set {
@@ -25,7 +25,7 @@ func tagsOf(text string) *tags.Set {
 }
 
 // rights are who may travel along a road in one direction.
-type rights struct{ open, destination, private mapdata.Modes }
+type rights struct{ open, destination, private region.Modes }
 
 // accessOf returns the rights on a way; none if nobody may travel along it.
 func accessOf(t *tags.Set) (forward, backward rights) {
@@ -35,7 +35,7 @@ func accessOf(t *tags.Set) (forward, backward rights) {
 }
 
 // modesIn reads "cbf": car, bicycle, foot.
-func modesIn(text string) (m mapdata.Modes) {
+func modesIn(text string) (m region.Modes) {
 	for i, letter := range "cbf" {
 		if strings.ContainsRune(text, letter) {
 			m |= 1 << i

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // way is what the tags say a way is, before anything is said about who may use it.
@@ -17,7 +17,7 @@ type way struct {
 // kind is a kind of ways.
 type kind struct {
 	number int // of the kinds
-	class  mapdata.RoadClass
+	class  region.RoadClass
 	link   bool
 }
 
@@ -25,17 +25,17 @@ type kind struct {
 var kinds = func() map[string]*kind {
 	all := make(map[string]*kind)
 	for class, names := range [...]string{
-		mapdata.Motorway: "motorway motorway_link", mapdata.Trunk: "trunk trunk_link",
-		mapdata.Primary: "primary primary_link", mapdata.Secondary: "secondary secondary_link",
-		mapdata.Tertiary:     "tertiary tertiary_link",
-		mapdata.Unclassified: "unclassified road winter_road ice_road " + unknownKind,
-		mapdata.Residential:  "residential", mapdata.LivingStreet: "living_street", mapdata.Service: "service",
-		mapdata.Track: "track", mapdata.BusWay: "busway bus_guideway", mapdata.Cycleway: "cycleway",
-		mapdata.Footway: `path footway pedestrian bridleway steps corridor platform elevator man_made=pier leisure=track`,
-		mapdata.Ferry:   "route=ferry route=shuttle_train",
+		region.Motorway: "motorway motorway_link", region.Trunk: "trunk trunk_link",
+		region.Primary: "primary primary_link", region.Secondary: "secondary secondary_link",
+		region.Tertiary:     "tertiary tertiary_link",
+		region.Unclassified: "unclassified road winter_road ice_road " + unknownKind,
+		region.Residential:  "residential", region.LivingStreet: "living_street", region.Service: "service",
+		region.Track: "track", region.BusWay: "busway bus_guideway", region.Cycleway: "cycleway",
+		region.Footway: `path footway pedestrian bridleway steps corridor platform elevator man_made=pier leisure=track`,
+		region.Ferry:   "route=ferry route=shuttle_train",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			all[name] = &kind{len(all), mapdata.RoadClass(class), strings.HasSuffix(name, "_link")}
+			all[name] = &kind{len(all), region.RoadClass(class), strings.HasSuffix(name, "_link")}
 		}
 	}
 	return all
@@ -80,7 +80,7 @@ func wayOf(t *tags.Set) (w way, ok bool) {
 		return w, false
 	}
 	isOutline := t.Is(tags.Type, "multipolygon") && !t.Has(tags.Area)
-	w.area = w.class != mapdata.Ferry && (isOutline || t.Is(tags.Area, "yes"))
+	w.area = w.class != region.Ferry && (isOutline || t.Is(tags.Area, "yes"))
 	return w, true
 }
 

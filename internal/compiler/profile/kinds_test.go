@@ -3,7 +3,7 @@ package profile
 import (
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 func TestNoRoads(t *testing.T) {
@@ -37,24 +37,24 @@ func TestNoRoads(t *testing.T) {
 func TestRoadClasses(t *testing.T) {
 	tests := []struct {
 		tags  string
-		class mapdata.RoadClass
+		class region.RoadClass
 		link  bool
 	}{
-		{"highway=motorway", mapdata.Motorway, false}, {"highway=motorway_link", mapdata.Motorway, true},
-		{"highway=trunk_link", mapdata.Trunk, true},
-		{"highway=primary", mapdata.Primary, false}, {"highway=secondary_link", mapdata.Secondary, true},
-		{"highway=tertiary", mapdata.Tertiary, false},
-		{"highway=road", mapdata.Unclassified, false}, {"highway=residential", mapdata.Residential, false},
-		{"highway=living_street", mapdata.LivingStreet, false}, {"highway=service", mapdata.Service, false},
-		{"highway=track", mapdata.Track, false},
-		{"highway=bus_guideway", mapdata.BusWay, false}, {"highway=cycleway", mapdata.Cycleway, false},
-		{"highway=steps", mapdata.Footway, false},
-		{"highway=path", mapdata.Footway, false}, {"route=ferry", mapdata.Ferry, false},
-		{"route=shuttle_train", mapdata.Ferry, false}, {"man_made=pier", mapdata.Footway, false},
-		{"railway=platform", mapdata.Footway, false},
-		{"highway=winter_road", mapdata.Unclassified, false}, {"highway=ice_road", mapdata.Unclassified, false},
-		{"highway=construction construction=trunk_link motor_vehicle=yes", mapdata.Trunk, true},
-		{"highway=runway", mapdata.Unclassified, false},
+		{"highway=motorway", region.Motorway, false}, {"highway=motorway_link", region.Motorway, true},
+		{"highway=trunk_link", region.Trunk, true},
+		{"highway=primary", region.Primary, false}, {"highway=secondary_link", region.Secondary, true},
+		{"highway=tertiary", region.Tertiary, false},
+		{"highway=road", region.Unclassified, false}, {"highway=residential", region.Residential, false},
+		{"highway=living_street", region.LivingStreet, false}, {"highway=service", region.Service, false},
+		{"highway=track", region.Track, false},
+		{"highway=bus_guideway", region.BusWay, false}, {"highway=cycleway", region.Cycleway, false},
+		{"highway=steps", region.Footway, false},
+		{"highway=path", region.Footway, false}, {"route=ferry", region.Ferry, false},
+		{"route=shuttle_train", region.Ferry, false}, {"man_made=pier", region.Footway, false},
+		{"railway=platform", region.Footway, false},
+		{"highway=winter_road", region.Unclassified, false}, {"highway=ice_road", region.Unclassified, false},
+		{"highway=construction construction=trunk_link motor_vehicle=yes", region.Trunk, true},
+		{"highway=runway", region.Unclassified, false},
 	}
 	for _, test := range tests {
 		if r, ok := wayOf(tagsOf(test.tags)); !ok || r.class != test.class || r.link != test.link {
@@ -103,7 +103,7 @@ func TestWithoutNewRules(t *testing.T) {
 				t.Errorf("%s: %+v", tags, r)
 			}
 		}
-		if r, ok := RoadOf(tagsOf("highway=residential access=private")); !ok || r.Forward != mapdata.Car {
+		if r, ok := RoadOf(tagsOf("highway=residential access=private")); !ok || r.Forward != region.Car {
 			t.Errorf("a private street: %+v", r)
 		}
 		if got := Stops(tagsOf("barrier=gate locked=yes")); got != 0 {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 
 	"github.com/paulmach/osm"
 )
@@ -25,9 +25,9 @@ func TestTooSmall(t *testing.T) {
 		{"est_width", "1.5", true}, {"est_width", "3", false}, {"height", "1", false},
 	} {
 		r, ok := RoadOf(tags.Of(osm.Tags{{Key: "highway", Value: "primary"}, {Key: test.key, Value: test.value}}))
-		if !ok || r.Forward&(mapdata.Bicycle|mapdata.Foot) != mapdata.Bicycle|mapdata.Foot ||
-			r.Forward&mapdata.Car == 0 != test.closed ||
-			r.Backward&mapdata.Car == 0 != test.closed {
+		if !ok || r.Forward&(region.Bicycle|region.Foot) != region.Bicycle|region.Foot ||
+			r.Forward&region.Car == 0 != test.closed ||
+			r.Backward&region.Car == 0 != test.closed {
 			t.Errorf("%s=%s: %+v", test.key, test.value, r)
 		}
 	}

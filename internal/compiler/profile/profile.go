@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // profile is a way to travel. The fields up to sizes make the table; the others follow from them.
 type profile struct {
-	mode mapdata.Modes
+	mode region.Modes
 	// motor is set for motor vehicles: they may use motorroads; they do not use emergency accesses, the outlines of
 	// areas, gates that are locked, and barriers that are not made to let them pass.
 	motor bool
@@ -34,7 +34,7 @@ type profile struct {
 	// beside says whether a road has something for it beside it, which opens roads up to a class, and whether that leads
 	// against a one-way of a direction.
 	beside     func(t *tags.Set, oneway int) (has, against bool)
-	besideUpTo mapdata.RoadClass
+	besideUpTo region.RoadClass
 	// open are the kinds of ways (see kinds) that it may use by default, and opened those that access=yes opens.
 	open, opened string
 	// barriers are the kinds that let motor vehicles pass by default; all others stop them. They are the kinds that stop
@@ -75,7 +75,7 @@ const roadsForAll = `primary primary_link secondary secondary_link tertiary tert
 	living_street service winter_road ice_road route=ferry route=shuttle_train `
 
 var car = newProfile(profile{
-	mode: mapdata.Car, motor: true, wheels: true,
+	mode: region.Car, motor: true, wheels: true,
 	keys: tags.List("motorcar motor_vehicle vehicle access"), own: 3,
 	names: "motorcar car cars motor_vehicle motor_vehicles vehicle",
 	// Who is on a private road in a car had the right to be there, and a trace shows it.
@@ -115,14 +115,14 @@ var car = newProfile(profile{
 })
 
 var bicycle = newProfile(profile{
-	mode: mapdata.Bicycle, wheels: true,
+	mode: region.Bicycle, wheels: true,
 	keys: tags.List("bicycle vehicle access"), own: 1,
 	names: "bicycle bicycles vehicle",
 	// There is nearly always another way.
 	private: forbidden,
 	values:  map[string]verdict{"dismount": forbidden},
 	oneway:  tags.List("oneway:bicycle oneway:vehicle oneway"),
-	beside:  cyclewaysOf, besideUpTo: mapdata.Service,
+	beside:  cyclewaysOf, besideUpTo: region.Service,
 	open: roadsForAll + "trunk trunk_link track cycleway path man_made=pier",
 	barriers: `wall fence yes hedge city_wall retaining_wall guard_rail stile turnstile full-height_turnstile kissing_gate
 		debris log`,
@@ -148,13 +148,13 @@ var bicycle = newProfile(profile{
 })
 
 var foot = newProfile(profile{
-	mode: mapdata.Foot,
+	mode: region.Foot,
 	keys: tags.List("foot access"), own: 1,
 	names:   "foot pedestrian pedestrians wheelchair",
 	private: forbidden,
 	values:  map[string]verdict{"dismount": allowed}, // that is what walkers are
 	oneway:  tags.List("oneway:foot"),
-	beside:  sidewalksOf, besideUpTo: mapdata.Trunk,
+	beside:  sidewalksOf, besideUpTo: region.Trunk,
 	open: roadsForAll + `track cycleway path footway pedestrian bridleway steps corridor platform elevator
 		man_made=pier leisure=track`,
 	barriers: "wall fence yes hedge city_wall retaining_wall guard_rail",
@@ -204,7 +204,7 @@ func (p *profile) heeds(key string) bool {
 }
 
 // modesOf returns the modes of those profiles of which something is true.
-func modesOf(is func(p *profile) bool) (modes mapdata.Modes) {
+func modesOf(is func(p *profile) bool) (modes region.Modes) {
 	for _, p := range profiles {
 		if is(p) {
 			modes |= p.mode

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -19,15 +19,15 @@ type Road struct {
 // Attributes are what roads have in common, whatever their names. Forward and Backward mean the way's own direction and
 // the opposite one.
 type Attributes struct {
-	Class mapdata.RoadClass
+	Class region.RoadClass
 	// Forward and Backward are who may travel the road.
-	Forward, Backward mapdata.Modes
+	Forward, Backward region.Modes
 	// DestinationForward and DestinationBackward are those of them who may only where their way begins or ends there:
 	// the road is no through road for them (access=destination, customers, …).
-	DestinationForward, DestinationBackward mapdata.Modes
+	DestinationForward, DestinationBackward region.Modes
 	// PrivateForward and PrivateBackward are those of the latter for whom the road is private. A trace may lie on it,
 	// but no route should lead there.
-	PrivateForward, PrivateBackward mapdata.Modes
+	PrivateForward, PrivateBackward region.Modes
 	// SpeedForward and SpeedBackward are a car's free speed in km/h, at least 5; BicycleSpeed and FootSpeed how fast
 	// people ride and walk there in both directions, at least 1.
 	SpeedForward, SpeedBackward, BicycleSpeed, FootSpeed uint8
@@ -53,7 +53,7 @@ func RoadOf(t *tags.Set) (r Road, ok bool) {
 		}
 	}
 	set(roadgraph.Link, w.link)
-	set(roadgraph.Ferry, w.class == mapdata.Ferry)
+	set(roadgraph.Ferry, w.class == region.Ferry)
 	set(roadgraph.Roundabout, t.Is(tags.Junction, roundabouts...))
 	set(roadgraph.Toll, t.Is(tags.Toll, "yes"))
 	set(roadgraph.Tunnel, t.Has(tags.Tunnel) && !t.Is(tags.Tunnel, "no"))
@@ -66,7 +66,7 @@ func RoadOf(t *tags.Set) (r Road, ok bool) {
 			r.Layer = int8(n)
 		}
 	}
-	if w.class == mapdata.Ferry {
+	if w.class == region.Ferry {
 		r.Takes = int32(parseDuration(t.Get(tags.Duration)))
 	}
 	return r, true

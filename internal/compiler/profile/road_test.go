@@ -8,38 +8,38 @@ import (
 	"github.com/paulmach/osm"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 func TestRoads(t *testing.T) {
-	const slowly = mapdata.Bicycle | mapdata.Foot
+	const slowly = region.Bicycle | region.Foot
 	for text, want := range map[string]Road{
 		"highway=residential name=Main+Street ref=A+1 maxspeed=50 bridge=yes layer=1 toll=yes": {
 			Name: "Main Street", Ref: "A 1", Attributes: Attributes{
-				Class: mapdata.Residential, Forward: everyone, Backward: everyone,
+				Class: region.Residential, Forward: everyone, Backward: everyone,
 				SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5,
 				Flags: roadgraph.Bridge | roadgraph.Toll, Layer: 1}},
 		"highway=tertiary junction=roundabout name=Circle": {Name: "Circle", Attributes: Attributes{
-			Class: mapdata.Tertiary, Forward: everyone, Backward: mapdata.Foot,
+			Class: region.Tertiary, Forward: everyone, Backward: region.Foot,
 			SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Roundabout}},
 		"highway=path tunnel=yes layer=-1": {Attributes: Attributes{
-			Class: mapdata.Footway, Forward: slowly, Backward: slowly,
+			Class: region.Footway, Forward: slowly, Backward: slowly,
 			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 14, FootSpeed: 5, Flags: roadgraph.Tunnel, Layer: -1}},
 		"highway=motorway_link oneway=yes": {Attributes: Attributes{
-			Class: mapdata.Motorway, Forward: mapdata.Car,
+			Class: region.Motorway, Forward: region.Car,
 			SpeedForward: 55, SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Link}},
 		"route=ferry name=Ferry bridge=no layer=high duration=5": {Name: "Ferry", Takes: 300, Attributes: Attributes{
-			Class: mapdata.Ferry, Forward: everyone, Backward: everyone,
+			Class: region.Ferry, Forward: everyone, Backward: everyone,
 			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10, Flags: roadgraph.Ferry}},
 		"highway=service access=private tunnel=no layer=500 toll=no": {Attributes: Attributes{
-			Class: mapdata.Service, Forward: mapdata.Car, Backward: mapdata.Car,
-			DestinationForward: mapdata.Car, DestinationBackward: mapdata.Car,
-			PrivateForward: mapdata.Car, PrivateBackward: mapdata.Car,
+			Class: region.Service, Forward: region.Car, Backward: region.Car,
+			DestinationForward: region.Car, DestinationBackward: region.Car,
+			PrivateForward: region.Car, PrivateBackward: region.Car,
 			SpeedForward: 18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}},
 		"highway=service access=customers foot=yes oneway=yes": {Attributes: Attributes{
-			Class: mapdata.Service, Forward: everyone, Backward: mapdata.Foot,
-			DestinationForward: mapdata.Car | mapdata.Bicycle,
+			Class: region.Service, Forward: everyone, Backward: region.Foot,
+			DestinationForward: region.Car | region.Bicycle,
 			SpeedForward:       18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}},
 	} {
 		r, ok := RoadOf(tagsOf(text))
@@ -113,7 +113,7 @@ func TestControls(t *testing.T) {
 
 // TestAnotherProfile: a way to travel is a table.
 func TestAnotherProfile(t *testing.T) {
-	const truckMode = mapdata.Foot << 1
+	const truckMode = region.Foot << 1
 	truck := newProfile(profile{
 		mode: truckMode, motor: true, wheels: true,
 		keys: []tags.Key{tags.Hgv, tags.MotorVehicle, tags.Vehicle, tags.Access}, own: 3,
@@ -124,26 +124,26 @@ func TestAnotherProfile(t *testing.T) {
 	})
 	defer func(before []*profile) { profiles = before }(profiles)
 	profiles = append(profiles[:3:3], truck)
-	for text, want := range map[string][2]mapdata.Modes{
+	for text, want := range map[string][2]region.Modes{
 		"highway=primary":                                  {everyone | truckMode, everyone | truckMode},
 		"highway=primary hgv=no":                           {everyone, everyone},
-		"highway=primary motorcar=no oneway=yes":           {mapdata.Bicycle | mapdata.Foot | truckMode, mapdata.Foot},
+		"highway=primary motorcar=no oneway=yes":           {region.Bicycle | region.Foot | truckMode, region.Foot},
 		"highway=primary maxheight=3.5":                    {everyone, everyone},
 		"highway=primary maxheight=4":                      {everyone | truckMode, everyone | truckMode},
 		"highway=track hgv=destination motor_vehicle=yes":  {everyone, everyone},
-		"highway=track hgv=yes":                            {everyone&^mapdata.Car | truckMode, everyone&^mapdata.Car | truckMode},
+		"highway=track hgv=yes":                            {everyone&^region.Car | truckMode, everyone&^region.Car | truckMode},
 		"highway=residential access=hgv hgv:backward=no":   {truckMode, 0},
-		"highway=residential vehicle=private hgv=delivery": {mapdata.Car | mapdata.Foot | truckMode, mapdata.Car | mapdata.Foot | truckMode},
+		"highway=residential vehicle=private hgv=delivery": {region.Car | region.Foot | truckMode, region.Car | region.Foot | truckMode},
 	} {
 		r, _ := RoadOf(tagsOf(text))
 		if r.Forward != want[0] || r.Backward != want[1] {
 			t.Errorf("%s: %04b and %04b", text, r.Forward, r.Backward)
 		}
 	}
-	if got := Stops(tagsOf("barrier=bollard")); got != mapdata.Car|truckMode {
+	if got := Stops(tagsOf("barrier=bollard")); got != region.Car|truckMode {
 		t.Errorf("a bollard stops %04b", got)
 	}
-	if turn, _ := TurnOf(tagsOf("type=restriction restriction=no_u_turn except=bicycle;hgv")); turn.Modes != mapdata.Car {
+	if turn, _ := TurnOf(tagsOf("type=restriction restriction=no_u_turn except=bicycle;hgv")); turn.Modes != region.Car {
 		t.Errorf("except=hgv: %+v", turn)
 	}
 	if turn, _ := TurnOf(tagsOf("type=restriction restriction:hgv=no_u_turn")); turn.Modes != truckMode {

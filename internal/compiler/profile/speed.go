@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // The range of the speeds of those whom limits concern, in km/h.
@@ -18,14 +18,14 @@ const minSpeed, maxSpeed = 5, 200
 // the kind of way suggests, neither faster than the surface and the like allow.
 func (p *profile) speeds(t *tags.Set, w *way) (forward, backward uint8) {
 	usual, least, most := p.byKind[w.number].speed, 1., float64(maxSpeed)
-	if w.class == mapdata.Service {
+	if w.class == region.Service {
 		usual = cmp.Or(p.services[t.Get(tags.Service)], usual)
 	}
 	for _, c := range p.caps {
 		if !t.Has(c.key) {
 			continue // as most
 		}
-		if v, ok := c.speeds[t.Get(c.key)]; ok && (w.class != mapdata.Ferry || p.limited) {
+		if v, ok := c.speeds[t.Get(c.key)]; ok && (w.class != region.Ferry || p.limited) {
 			most = min(most, v)
 		}
 	}

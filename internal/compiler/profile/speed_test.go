@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 func TestParseMaxspeed(t *testing.T) {
@@ -137,7 +137,7 @@ func TestSlowSpeeds(t *testing.T) {
 func TestSlowSpeedsOfKinds(t *testing.T) {
 	for name, k := range kinds {
 		ride, walk := bicycle.byKind[k.number].speed, foot.byKind[k.number].speed
-		if k.class != mapdata.Ferry && (walk < 1 || walk > foot.speed || ride < walk || ride > bicycle.speed) {
+		if k.class != region.Ferry && (walk < 1 || walk > foot.speed || ride < walk || ride > bicycle.speed) {
 			t.Errorf("%s: %v and %v km/h", name, ride, walk)
 		}
 	}

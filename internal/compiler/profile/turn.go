@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // Turn is a restriction relation, apart from its members.
@@ -13,7 +13,7 @@ type Turn struct {
 	Only bool
 	// ManyFrom and ManyTo say that there may be several from or to members, each of which is meant: no_entry and no_exit.
 	ManyFrom, ManyTo bool
-	Modes            mapdata.Modes // to whom it applies
+	Modes            region.Modes // to whom it applies
 	// Understood is false where the value is not known, where it applies to nobody, and where it holds at certain times
 	// only: nobody knows when a trace was made. What holds at certain times by a tag of its own is among the Details.
 	Understood bool

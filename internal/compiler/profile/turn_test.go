@@ -3,13 +3,13 @@ package profile
 import (
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 func TestTurns(t *testing.T) {
-	const vehicles = mapdata.Car | mapdata.Bicycle
-	no := func(modes mapdata.Modes) Turn { return Turn{Modes: modes, Understood: true} }
-	only := func(modes mapdata.Modes) Turn { return Turn{Modes: modes, Understood: true, Only: true} }
+	const vehicles = region.Car | region.Bicycle
+	no := func(modes region.Modes) Turn { return Turn{Modes: modes, Understood: true} }
+	only := func(modes region.Modes) Turn { return Turn{Modes: modes, Understood: true, Only: true} }
 	tests := []struct {
 		tags string
 		want Turn // the zero value: none
@@ -20,15 +20,15 @@ func TestTurns(t *testing.T) {
 		{"restriction=only_u_turn", only(vehicles)},
 		{"restriction=no_entry", Turn{Modes: vehicles, Understood: true, ManyFrom: true}},
 		{"restriction=no_exit", Turn{Modes: vehicles, Understood: true, ManyTo: true}},
-		{"restriction:motorcar=no_left_turn", no(mapdata.Car)},
-		{"restriction:motor_vehicle=no_left_turn", no(mapdata.Car)},
+		{"restriction:motorcar=no_left_turn", no(region.Car)},
+		{"restriction:motor_vehicle=no_left_turn", no(region.Car)},
 		{"restriction:vehicle=no_left_turn", no(vehicles)},
-		{"restriction:bicycle=no_left_turn", no(mapdata.Bicycle)},
-		{"restriction:foot=no_left_turn", no(mapdata.Foot)},
+		{"restriction:bicycle=no_left_turn", no(region.Bicycle)},
+		{"restriction:foot=no_left_turn", no(region.Foot)},
 		{"restriction:hgv=no_left_turn", Turn{}},
 		{"restriction:bus=no_left_turn", Turn{}},
-		{"restriction=no_left_turn except=bicycle", no(mapdata.Car)},
-		{"restriction=no_left_turn except=psv;bicycle", no(mapdata.Car)},
+		{"restriction=no_left_turn except=bicycle", no(region.Car)},
+		{"restriction=no_left_turn except=psv;bicycle", no(region.Car)},
 		{"restriction=no_left_turn except=psv", no(vehicles)},
 		{"restriction=no_left_turn except=access", no(vehicles)},
 		{"restriction=no_left_turn except=motorcar;+bicycle", Turn{}},
@@ -52,10 +52,10 @@ func TestTurns(t *testing.T) {
 		{"restriction=only_right_turn_on_red", Turn{}},
 		{"restriction:motorcar=no_straight_on_on_red", Turn{}},
 		{"restriction=no_left_turn_on_red;no_left_turn", no(vehicles)},
-		{"restriction=no_left_turn_on_red restriction:motorcar=no_left_turn", no(mapdata.Car)},
+		{"restriction=no_left_turn_on_red restriction:motorcar=no_left_turn", no(region.Car)},
 		{"restriction=no_weird_zigzags", no(vehicles)},
 		{"restriction=only_weird_zigzags", only(vehicles)},
-		{"restriction=maybe restriction:motorcar=no_left_turn", no(mapdata.Car)},
+		{"restriction=maybe restriction:motorcar=no_left_turn", no(region.Car)},
 		{"restriction=maybe;no_weird_zigzags", no(vehicles)},
 		{"restriction=maybe", Turn{Modes: vehicles}},
 		{"", Turn{}},

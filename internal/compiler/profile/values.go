@@ -14,7 +14,7 @@ const (
 	invited     // open, because the value names the mode itself
 )
 
-// accessValues are the values of access keys; see docs/matching.md.
+// accessValues are the values of access keys; see docs/internals/algorithms.md.
 var accessValues = func() map[string]verdict {
 	all := make(map[string]verdict)
 	for v, values := range [...]string{

@@ -7,14 +7,14 @@ import (
 	"github.com/paulmach/osm"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // rightsOf reads "cbf" for modes to which a road is open, in capitals where only to those who have a destination there;
 // P stands for cars on a private road.
 func rightsOf(text string) (r rights) {
 	if rest, ok := strings.CutPrefix(text, "P"); ok {
-		r, text = rights{private: mapdata.Car}, "C"+rest
+		r, text = rights{private: region.Car}, "C"+rest
 	}
 	r.destination = modesIn(strings.ToLower(strings.Map(func(letter rune) rune {
 		if letter >= 'a' {

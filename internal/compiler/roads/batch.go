@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -50,7 +50,7 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 		road, ok := profile.RoadOf(r.Tags)
 		road.Name, road.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
 		for _, m := range r.Members {
-			if ok && m.Kind == mapdata.KindWay && m.Role != "inner" {
+			if ok && m.Kind == region.KindWay && m.Role != "inner" {
 				b.squares = append(b.squares, square{r.ID, m.ID, &road})
 			}
 		}
@@ -128,10 +128,10 @@ func (s *someRoads) read(c *Consumer, i int) {
 	d := c.ways.Read(i)
 	r := network.Road{Way: int64(c.ways.Key(i))}
 	r.Name, r.Ref, r.Details = uint32(d.Uvarint()), uint32(d.Uvarint()), uint32(d.Uvarint())
-	r.Class = mapdata.RoadClass(d.Byte())
-	r.Forward, r.Backward = mapdata.Modes(d.Byte()), mapdata.Modes(d.Byte())
-	r.DestinationForward, r.DestinationBackward = mapdata.Modes(d.Byte()), mapdata.Modes(d.Byte())
-	r.PrivateForward, r.PrivateBackward = mapdata.Modes(d.Byte()), mapdata.Modes(d.Byte())
+	r.Class = region.RoadClass(d.Byte())
+	r.Forward, r.Backward = region.Modes(d.Byte()), region.Modes(d.Byte())
+	r.DestinationForward, r.DestinationBackward = region.Modes(d.Byte()), region.Modes(d.Byte())
+	r.PrivateForward, r.PrivateBackward = region.Modes(d.Byte()), region.Modes(d.Byte())
 	r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed = d.Byte(), d.Byte(), d.Byte(), d.Byte()
 	r.Layer, r.Flags = int8(d.Byte()), roadgraph.Flags(d.Byte())<<roadgraph.RoadFlags
 	for n := d.Uvarint(); n > 0; n = d.Uvarint() {

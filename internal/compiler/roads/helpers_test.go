@@ -3,12 +3,12 @@ package roads
 import (
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-const everyone = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+const everyone = region.Car | region.Bicycle | region.Foot
 
 // sketch is a small map that is written as an extract in XML.
 type sketch struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -38,14 +38,14 @@ func (b *batch) addTurn(r *osm.Relation) {
 	}
 	viaNodes := 0
 	for _, m := range r.Members {
-		switch isWay := m.Kind == mapdata.KindWay; {
+		switch isWay := m.Kind == region.KindWay; {
 		case m.Role == "from" && isWay:
 			t.from = append(t.from, m.ID)
 		case m.Role == "to" && isWay:
 			t.to = append(t.to, m.ID)
 		case m.Role == "via" && isWay:
 			t.viaWays = append(t.viaWays, m.ID)
-		case m.Role == "via" && m.Kind == mapdata.KindNode:
+		case m.Role == "via" && m.Kind == region.KindNode:
 			t.viaNode = m.ID
 			viaNodes++
 		}

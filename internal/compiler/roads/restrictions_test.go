@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func TestRestrictions(t *testing.T) {
@@ -20,12 +20,12 @@ func TestRestrictions(t *testing.T) {
 		{7, []int64{11, 22}, "building=yes name=House"}, {8, []int64{88, 89}, "highway=residential"},
 		{9, []int64{33, 23, 24}, "highway=residential"},
 	}
-	const vehicles = mapdata.Car | mapdata.Bicycle
+	const vehicles = region.Car | region.Bicycle
 	type turn struct {
 		From, To, ViaNode int64
 		ViaWays           []int64
 		Only              bool
-		Modes             mapdata.Modes
+		Modes             region.Modes
 	}
 	tests := []struct {
 		name, members, tags string
@@ -41,12 +41,12 @@ func TestRestrictions(t *testing.T) {
 		{name: "via ways", members: "w1:from w2:via w5:via w6:to", tags: "restriction=no_u_turn",
 			want: []turn{{From: 1, To: 6, ViaNode: -1, ViaWays: []int64{2, 5}, Modes: vehicles}}},
 		{name: "one mode", members: "w1:from n11:via w4:to", tags: "restriction:motorcar=no_left_turn",
-			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: mapdata.Car}}},
+			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: region.Car}}},
 		{name: "two modes", members: "w1:from n11:via w4:to",
 			tags: "restriction:motorcar=no_left_turn restriction:foot=no_left_turn",
-			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: mapdata.Car | mapdata.Foot}}},
+			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: region.Car | region.Foot}}},
 		{name: "except", members: "w1:from n11:via w4:to", tags: "restriction=no_left_turn except=bicycle;psv",
-			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: mapdata.Car}}},
+			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: region.Car}}},
 		{name: "except both", members: "w1:from n11:via w4:to", tags: "restriction=no_left_turn except=bicycle;motorcar"},
 		{name: "lorries", members: "w1:from n11:via w4:to", tags: "restriction:hgv=no_left_turn"},
 		{name: "entry", members: "w1:from w3:from n11:via w4:to", tags: "restriction=no_entry",
@@ -91,7 +91,7 @@ func TestRestrictions(t *testing.T) {
 			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: vehicles}}},
 		{name: "on red and for cars", members: "w1:from n11:via w4:to",
 			tags: "restriction=no_left_turn_on_red restriction:motorcar=no_left_turn",
-			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: mapdata.Car}}},
+			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: region.Car}}},
 		{name: "another no", members: "w1:from n11:via w4:to", tags: "restriction=no_weird_zigzags",
 			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: vehicles}}},
 		{name: "another only", members: "w1:from n11:via w2:to", tags: "restriction=only_weird_zigzags",
@@ -99,13 +99,13 @@ func TestRestrictions(t *testing.T) {
 		{name: "only on red", members: "w1:from n11:via w4:to", tags: "restriction=only_right_turn_on_red"},
 		{name: "unknown, and for cars", members: "w1:from n11:via w4:to",
 			tags: "restriction=maybe restriction:motorcar=no_left_turn",
-			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: mapdata.Car}}},
+			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: region.Car}}},
 		{name: "unknown, then a ban", members: "w1:from n11:via w4:to", tags: "restriction=maybe;no_weird_zigzags",
 			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: vehicles}}},
 		{name: "only u-turn", members: "w1:from n11:via w1:to", tags: "restriction=only_u_turn",
 			want: []turn{{From: 1, To: 1, ViaNode: 11, Only: true, Modes: vehicles}}},
 		{name: "on foot", members: "w1:from n11:via w4:to", tags: "restriction:foot=no_left_turn",
-			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: mapdata.Foot}}},
+			want: []turn{{From: 1, To: 4, ViaNode: 11, Modes: region.Foot}}},
 		{name: "unknown", members: "w1:from n11:via w4:to", tags: "restriction=maybe", skipped: 1},
 	}
 	for _, test := range tests {

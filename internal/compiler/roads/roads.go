@@ -9,10 +9,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -169,7 +168,7 @@ const some = 4096
 // placeRoads fills the roads and their nodes.
 func (c *Consumer) placeRoads(ctx context.Context) error {
 	d := c.data
-	return inorder.Ranges(ctx, c.ways.Len(), some, func(from, to int) (*someRoads, error) {
+	return pipeline.Ranges(ctx, c.ways.Len(), some, func(from, to int) (*someRoads, error) {
 		s := new(someRoads)
 		for i := from; i < to; i++ {
 			s.read(c, i)
@@ -184,6 +183,6 @@ func (c *Consumer) placeRoads(ctx context.Context) error {
 }
 
 // Write compiles the roads and adds their sections to a region file. The bar has three stages.
-func (c *Consumer) Write(ctx context.Context, w *region.Writer, bar *progress.Bar) error {
+func (c *Consumer) Write(ctx context.Context, w *region.Writer, bar *pipeline.Bar) error {
 	return errors.Join(network.Write(ctx, w, c.data, c.dir, bar), c.data.Free())
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
 func TestRoads(t *testing.T) {
@@ -37,21 +37,21 @@ func TestRoads(t *testing.T) {
 	street := func(way int64, a profile.Attributes, name string) road {
 		return road{Road: network.Road{Way: way, Attributes: a}, name: name}
 	}
-	service := profile.Attributes{Class: mapdata.Service, Forward: everyone, Backward: everyone,
+	service := profile.Attributes{Class: region.Service, Forward: everyone, Backward: everyone,
 		SpeedForward: 18, SpeedBackward: 18, BicycleSpeed: 16, FootSpeed: 5}
 	want := []road{
-		street(1, profile.Attributes{Class: mapdata.Residential, Forward: everyone, Backward: everyone, SpeedForward: 50,
+		street(1, profile.Attributes{Class: region.Residential, Forward: everyone, Backward: everyone, SpeedForward: 50,
 			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Bridge | roadgraph.Toll, Layer: 1}, "Main Street"),
-		street(2, profile.Attributes{Class: mapdata.Tertiary, Forward: everyone, Backward: mapdata.Foot, SpeedForward: 50,
+		street(2, profile.Attributes{Class: region.Tertiary, Forward: everyone, Backward: region.Foot, SpeedForward: 50,
 			SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5, Flags: roadgraph.Roundabout}, "Circle"),
 		street(3, service, "Broken"),
 		street(3, service, "Broken"),
-		street(4, profile.Attributes{Class: mapdata.Footway, Forward: mapdata.Bicycle | mapdata.Foot,
-			Backward: mapdata.Bicycle | mapdata.Foot, SpeedForward: 10, SpeedBackward: 10,
+		street(4, profile.Attributes{Class: region.Footway, Forward: region.Bicycle | region.Foot,
+			Backward: region.Bicycle | region.Foot, SpeedForward: 10, SpeedBackward: 10,
 			BicycleSpeed: 14, FootSpeed: 5, Flags: roadgraph.Tunnel, Layer: -1}, ""),
-		street(5, profile.Attributes{Class: mapdata.Motorway, Flags: roadgraph.Link, Forward: mapdata.Car, SpeedForward: 55,
+		street(5, profile.Attributes{Class: region.Motorway, Flags: roadgraph.Link, Forward: region.Car, SpeedForward: 55,
 			SpeedBackward: 55, BicycleSpeed: 18, FootSpeed: 5}, ""),
-		street(8, profile.Attributes{Class: mapdata.Ferry, Flags: roadgraph.Ferry, Forward: everyone, Backward: everyone,
+		street(8, profile.Attributes{Class: region.Ferry, Flags: roadgraph.Ferry, Forward: everyone, Backward: everyone,
 			SpeedForward: 10, SpeedBackward: 10, BicycleSpeed: 10, FootSpeed: 10}, "Ferry"),
 	}
 	want[0].ref, want[0].details = "A 1", "\x04toll\x03yes"
@@ -77,7 +77,7 @@ func TestRoads(t *testing.T) {
 	for _, s := range d.data.Special.Slice() {
 		special[d.id(s.Node)] = network.Special{Stops: s.Stops, Control: s.Control}
 	}
-	if diff := cmp.Diff(map[int64]network.Special{1: {Stops: mapdata.Car}, 3: {Control: roadgraph.Signals},
+	if diff := cmp.Diff(map[int64]network.Special{1: {Stops: region.Car}, 3: {Control: roadgraph.Signals},
 		11: {Control: roadgraph.Stop | roadgraph.Against}}, special, cmpopts.IgnoreUnexported(network.Special{})); diff != "" {
 		t.Error(diff)
 	}
@@ -104,8 +104,8 @@ func TestDetails(t *testing.T) {
 	if roads := d.data.Roads.Slice(); roads[1].Details == 0 || roads[1].Details != roads[2].Details {
 		t.Errorf("the same details have the numbers %d and %d", roads[1].Details, roads[2].Details)
 	}
-	for i, private := range []mapdata.Modes{0, 0, 0, mapdata.Car, 0} {
-		if r := d.roads[i]; r.PrivateForward != private || r.DestinationForward&mapdata.Car == 0 != (i < 3) {
+	for i, private := range []region.Modes{0, 0, 0, region.Car, 0} {
+		if r := d.roads[i]; r.PrivateForward != private || r.DestinationForward&region.Car == 0 != (i < 3) {
 			t.Errorf("way %d: %+v", r.Way, r)
 		}
 	}
@@ -136,7 +136,7 @@ func TestCrossings(t *testing.T) {
 			t.Errorf("%s: no road", test.tags)
 		}
 		for _, r := range d.roads {
-			if !r.Flags.Has(roadgraph.Ferry) || r.Class != mapdata.Ferry || r.Forward != everyone || r.Backward != everyone {
+			if !r.Flags.Has(roadgraph.Ferry) || r.Class != region.Ferry || r.Forward != everyone || r.Backward != everyone {
 				t.Errorf("%s: %+v", test.tags, r)
 			}
 			for _, speed := range []uint8{r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed} {

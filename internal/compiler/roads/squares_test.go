@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm/osmtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 )
 
 // Ranks number the members of a set of numbers from 0 on, in their order.
@@ -61,7 +61,7 @@ func (r *Ranks) Of(number uint64) (rank uint32, ok bool) {
 func (r *Ranks) Each(ctx context.Context, do func(rank uint32, number uint64)) error {
 	words, before := r.words.Slice(), r.before.Slice()
 	const some = 1 << 12
-	return inorder.Ranges(ctx, len(words), some, func(from, to int) (struct{}, error) {
+	return pipeline.Ranges(ctx, len(words), some, func(from, to int) (struct{}, error) {
 		for i := from; i < to; i++ {
 			rank := before[i]
 			for word := words[i]; word != 0; word &= word - 1 {

@@ -1,11 +1,11 @@
 package geometry
 
 import (
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Box is the box of a position.
-func (c Coord) Box() boxtree.Box { return boxtree.Box{MinX: c.X, MinY: c.Y, MaxX: c.X, MaxY: c.Y} }
+func (c Coord) Box() geo.Box { return geo.Box{MinX: c.X, MinY: c.Y, MaxX: c.X, MaxY: c.Y} }
 
 // Coord is a position in 1e-7 degrees.
 type Coord struct{ X, Y int32 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -43,7 +43,7 @@ const (
 type runBuffer [MaxSegments + 1]Coord
 
 // encode makes the bytes of lines in a box.
-func encode(lines [][]Coord, box boxtree.Box) (data []byte) {
+func encode(lines [][]Coord, box geo.Box) (data []byte) {
 	segments := 0
 	for _, line := range lines {
 		segments += len(line) - 1
@@ -64,11 +64,11 @@ func encode(lines [][]Coord, box boxtree.Box) (data []byte) {
 	shift := max(bits.Len64(uint64(width))-15, 0) // so that what is rounded up fits 16 bits too
 	data = append(data, inParts, byte(shift))
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(runs)))
-	boxes := make([]boxtree.Box, len(runs))
+	boxes := make([]geo.Box, len(runs))
 	for i, run := range runs {
 		boxes[i] = BoxOf(run)
 	}
-	levels := boxtree.AppendLevels(nil, boxes)
+	levels := geo.AppendTreeLevels(nil, boxes)
 	payload := make([]byte, 0, segments*4)
 	start := partsHead + partBytes*len(runs) + boxBytes*len(levels)
 	for i, run := range runs {
@@ -84,7 +84,7 @@ func encode(lines [][]Coord, box boxtree.Box) (data []byte) {
 }
 
 // appendBox adds a box, rounded so that it holds what it held, and returns its corner.
-func appendBox(data []byte, b *boxtree.Box, corner Coord, shift int) ([]byte, Coord) {
+func appendBox(data []byte, b *geo.Box, corner Coord, shift int) ([]byte, Coord) {
 	up := int64(1)<<shift - 1
 	x, y := (int64(b.MinX)-int64(corner.X))>>shift, (int64(b.MinY)-int64(corner.Y))>>shift
 	for _, v := range [...]int64{x, y, (int64(b.MaxX) - int64(corner.X) + up) >> shift,
@@ -118,7 +118,7 @@ func (g *Geometry) bytes(from, n int) []byte {
 // parts is how a geometry is divided.
 type parts struct {
 	shift  uint
-	levels boxtree.Tree
+	levels geo.Tree
 }
 
 // divided reports whether a geometry is in parts.
@@ -127,8 +127,8 @@ func divided(data []byte) bool { return data[0]&inParts != 0 }
 // read reads how a geometry is divided.
 func (p *parts) read(data []byte) {
 	p.shift = uint(data[1])
-	if n := binary.LittleEndian.Uint32(data[2:partsHead]); n > boxtree.Fanout {
-		p.levels = boxtree.New(n)
+	if n := binary.LittleEndian.Uint32(data[2:partsHead]); n > geo.TreeFanout {
+		p.levels = geo.NewTree(n)
 	} else {
 		p.levels.Count[0] = n
 	}
@@ -137,7 +137,7 @@ func (p *parts) read(data []byte) {
 func (g *Geometry) corner() Coord { return Coord{g.Box.MinX, g.Box.MinY} }
 
 // boxes reads boxes of a level, the lowest of which has those of the parts.
-func (g *Geometry) boxes(p *parts, level int, from, to uint32, buffer *[boxtree.Fanout]boxtree.Box) []boxtree.Box {
+func (g *Geometry) boxes(p *parts, level int, from, to uint32, buffer *[geo.TreeFanout]geo.Box) []geo.Box {
 	first, stride := partsHead+int(from)*partBytes, partBytes
 	if level > 0 {
 		first, stride = partsHead+int(p.levels.Count[0])*partBytes+int(p.levels.First[level]+from)*boxBytes, boxBytes
@@ -146,7 +146,7 @@ func (g *Geometry) boxes(p *parts, level int, from, to uint32, buffer *[boxtree.
 	data := g.bytes(first, n*stride)
 	for i := range buffer[:n] {
 		v := binary.LittleEndian.Uint64(data[i*stride:])
-		buffer[i] = boxtree.Box{
+		buffer[i] = geo.Box{
 			MinX: g.Box.MinX + int32(v&0xffff<<p.shift), MinY: g.Box.MinY + int32(v>>16&0xffff<<p.shift),
 			MaxX: g.Box.MinX + int32(v>>32&0xffff<<p.shift), MaxY: g.Box.MinY + int32(v>>48<<p.shift),
 		}
@@ -155,7 +155,7 @@ func (g *Geometry) boxes(p *parts, level int, from, to uint32, buffer *[boxtree.
 }
 
 // part reads the run of a part, whose box is known.
-func (g *Geometry) part(i uint32, box *boxtree.Box, buffer *runBuffer) []Coord {
+func (g *Geometry) part(i uint32, box *geo.Box, buffer *runBuffer) []Coord {
 	at := binary.LittleEndian.Uint32(g.bytes(partsHead+int(i)*partBytes+boxBytes, 4))
 	return readRun(g.bytes(int(at), longestRun), Coord{box.MinX, box.MinY}, buffer)
 }
@@ -164,7 +164,7 @@ func (g *Geometry) part(i uint32, box *boxtree.Box, buffer *runBuffer) []Coord {
 func (g *Geometry) Lines(yield func([]Coord) bool) { g.LinesIn(&g.Box)(yield) }
 
 // LinesIn yields the runs of segments whose boxes overlap another. A line is valid until the next one.
-func (g *Geometry) LinesIn(in *boxtree.Box) iter.Seq[[]Coord] {
+func (g *Geometry) LinesIn(in *geo.Box) iter.Seq[[]Coord] {
 	return func(yield func([]Coord) bool) {
 		if g.Shape == Point || !g.Box.Overlaps(in) {
 			return
@@ -182,9 +182,9 @@ func (g *Geometry) LinesIn(in *boxtree.Box) iter.Seq[[]Coord] {
 }
 
 // linesIn yields the runs below the nodes from, … of a level, and reports whether more are wanted.
-func (g *Geometry) linesIn(in *boxtree.Box, p *parts, level int, from, to uint32, buffer *runBuffer,
+func (g *Geometry) linesIn(in *geo.Box, p *parts, level int, from, to uint32, buffer *runBuffer,
 	yield func([]Coord) bool) bool {
-	var boxes [boxtree.Fanout]boxtree.Box
+	var boxes [geo.TreeFanout]geo.Box
 	for i := range g.boxes(p, level, from, to, &boxes) {
 		if !boxes[i].Overlaps(in) {
 			continue
@@ -205,7 +205,7 @@ func (g *Geometry) linesIn(in *boxtree.Box, p *parts, level int, from, to uint32
 
 // Of is a geometry that lies in a section of a region file: its shape, its box, of which the south-west corner is
 // exact, and where it begins. data is as much of it as is at hand.
-func Of(shape Shape, box boxtree.Box, view *region.View[byte], at int, data []byte) Geometry {
+func Of(shape Shape, box geo.Box, view *region.View[byte], at int, data []byte) Geometry {
 	return Geometry{Shape: shape, Box: box, view: view, at: at, data: data}
 }
 
@@ -213,7 +213,7 @@ func Of(shape Shape, box boxtree.Box, view *region.View[byte], at int, data []by
 func (g *Geometry) Bytes() []byte { return g.data }
 
 // Restore makes a geometry of what Bytes returned.
-func Restore(shape Shape, box boxtree.Box, data []byte) Geometry {
+func Restore(shape Shape, box geo.Box, data []byte) Geometry {
 	return Geometry{Shape: shape, Box: box, data: data}
 }
 

@@ -5,7 +5,7 @@ package geometry
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -17,7 +17,7 @@ import (
 type Geometry struct {
 	Shape Shape
 	// Box holds all of the geometry. Its south-west corner is exact: a position is there.
-	Box  boxtree.Box
+	Box  geo.Box
 	data []byte
 	view *region.View[byte] // of a region file, in which the data begins at at; data may be only a part of it
 	at   int
@@ -97,14 +97,14 @@ func crossings(line []Coord, o *Origin) bool {
 }
 
 // misses tells that a ray from the origin to the east crosses nothing in a box.
-func misses(b *boxtree.Box, o *Origin) bool {
+func misses(b *geo.Box, o *Origin) bool {
 	return float64(b.MinY) > o.Y || float64(b.MaxY) <= o.Y || float64(b.MaxX) < o.X
 }
 
 // crossings is that of the parts below the nodes from, … of a level.
 func (g *Geometry) crossings(o *Origin, p *parts, level int, from, to uint32) bool {
 	o.Spend(int(to - from))
-	var boxes [boxtree.Fanout]boxtree.Box
+	var boxes [geo.TreeFanout]geo.Box
 	odd := false
 	for i := range g.boxes(p, level, from, to, &boxes) {
 		if misses(&boxes[i], o) {
@@ -158,8 +158,8 @@ type pointSearch struct {
 
 // descend visits the boxes from, … of a level, nearest first.
 func (n *pointSearch) descend(g *Geometry, p *parts, level int, from, to uint32) {
-	var boxes [boxtree.Fanout]boxtree.Box
-	var near [boxtree.Fanout]Near
+	var boxes [geo.TreeFanout]geo.Box
+	var near [geo.TreeFanout]Near
 	n.o.Spend(int(to - from))
 	for _, b := range near[:n.o.Nearest(&near, g.boxes(p, level, from, to, &boxes), min(n.h, n.limit))] {
 		if b.Haversine > min(n.h, n.limit) {
@@ -167,7 +167,7 @@ func (n *pointSearch) descend(g *Geometry, p *parts, level int, from, to uint32)
 		}
 		if level == 0 {
 			var buffer runBuffer
-			n.line(g.part(from+b.Index, &boxes[b.Index&(boxtree.Fanout-1)], &buffer))
+			n.line(g.part(from+b.Index, &boxes[b.Index&(geo.TreeFanout-1)], &buffer))
 			continue
 		}
 		first, last := p.levels.Children(level, from+b.Index)

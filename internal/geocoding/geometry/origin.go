@@ -6,7 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -15,7 +15,7 @@ var ErrWork = errors.New("too much lies around this position to search it: " +
 	"ask for a smaller size, or for fewer or other categories")
 
 // Holds reports whether the origin lies in a box, its edges included.
-func Holds(b *boxtree.Box, o *Origin) bool {
+func Holds(b *geo.Box, o *Origin) bool {
 	return o.X >= float64(b.MinX) && o.X <= float64(b.MaxX) && o.Y >= float64(b.MinY) && o.Y <= float64(b.MaxY)
 }
 
@@ -153,7 +153,7 @@ type Near struct {
 }
 
 // Nearest fills in the boxes that are not farther than a limit, the nearest first, and returns how many.
-func (o *Origin) Nearest(dst *[boxtree.Fanout]Near, boxes []boxtree.Box, limit float64) (n int) {
+func (o *Origin) Nearest(dst *[geo.TreeFanout]Near, boxes []geo.Box, limit float64) (n int) {
 	if !o.flat {
 		for i := range boxes {
 			if h := o.boundOnSphere(&boxes[i]); h <= limit {
@@ -175,7 +175,7 @@ func (o *Origin) Nearest(dst *[boxtree.Fanout]Near, boxes []boxtree.Box, limit f
 }
 
 // insert puts a box in its place behind those that are nearer.
-func insert(dst *[boxtree.Fanout]Near, n int, b Near) int {
+func insert(dst *[geo.TreeFanout]Near, n int, b Near) int {
 	k := n
 	for ; k > 0 && dst[k-1].Haversine > b.Haversine; k-- {
 		dst[k] = dst[k-1]
@@ -186,7 +186,7 @@ func insert(dst *[boxtree.Fanout]Near, n int, b Near) int {
 
 // boundOnSphere is the bound without a distance: the difference of latitudes and that of longitudes are each taken at
 // their smallest, the cosine of the other latitude too.
-func (o *Origin) boundOnSphere(b *boxtree.Box) float64 {
+func (o *Origin) boundOnSphere(b *geo.Box) float64 {
 	minY, maxY := float64(b.MinY)-o.Y, float64(b.MaxY)-o.Y
 	var h float64
 	if minY > 0 {

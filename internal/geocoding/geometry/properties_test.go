@@ -9,11 +9,11 @@ import (
 	"github.com/paulmach/orb/planar"
 	"pgregory.net/rapid"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/bruteforce"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	_ "github.com/mapsedge/caddy-maps/internal/testkit/testsize" // fewer checks under the race detector
+	_ "github.com/mapsedge/caddy-maps/internal/testkit" // fewer checks under the race detector
+	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestHaversineIsThatOfTheTextbook(t *testing.T) {
@@ -23,7 +23,7 @@ func TestHaversineIsThatOfTheTextbook(t *testing.T) {
 			b = placestest.Near(t, "b", a, 0.1)
 		}
 		o, c := geometry.NewOrigin(a), geometry.NewCoord(b)
-		got, want := geometry.Metres(o.Haversine(o.EastTo(c.X), float64(c.Y)-o.Y)), bruteforce.Haversine(a, b)
+		got, want := geometry.Metres(o.Haversine(o.EastTo(c.X), float64(c.Y)-o.Y)), geocodingtest.Haversine(a, b)
 		// Near the antipode the haversine is next to 1, where the last digit of a float64 is worth 0.1 m.
 		if math.Abs(got-want) > 1e-7+want*1e-9 && math.Abs(got-want) > 0.5*want/2e7 {
 			t.Errorf("%v to %v: %.9f m, want %.9f m", a, b, got, want)
@@ -47,8 +47,8 @@ func TestBoundsAreBounds(t *testing.T) {
 			"y")}
 		o := geometry.NewOrigin(from)
 		h := o.Haversine(o.EastTo(in.X), float64(in.Y)-o.Y)
-		var bounds [boxtree.Fanout]geometry.Near
-		o.Nearest(&bounds, []boxtree.Box{bx}, math.Inf(1))
+		var bounds [geo.TreeFanout]geometry.Near
+		o.Nearest(&bounds, []geo.Box{bx}, math.Inf(1))
 		if bounds[0].Haversine > h*(1+1e-12)+1e-30 {
 			t.Errorf("on the sphere: %g for something that is at %g", bounds[0].Haversine, h)
 		}
@@ -58,7 +58,7 @@ func TestBoundsAreBounds(t *testing.T) {
 		if h > limit {
 			return
 		}
-		o.Nearest(&bounds, []boxtree.Box{bx}, math.Inf(1))
+		o.Nearest(&bounds, []geo.Box{bx}, math.Inf(1))
 		if bounds[0].Haversine > h*(1+1e-12)+1e-30 {
 			t.Errorf("within %g m: %g for something that is at %g", reach, bounds[0].Haversine, h)
 		}
@@ -83,7 +83,7 @@ func TestContainsIsThatOfOrb(t *testing.T) {
 			}
 			o := geometry.NewOrigin(p)
 			if got := built.Contains(&o); got != want {
-				if d := bruteforce.Distance(boundary(g), p, 1000); d > 0.01 { // on the outline, either is right
+				if d := geocodingtest.Distance(boundary(g), p, 1000); d > 0.01 { // on the outline, either is right
 					t.Errorf("%v, %g m from the outline: %v, want %v", p, d, got, want)
 				}
 			}

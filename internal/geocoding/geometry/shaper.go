@@ -3,7 +3,7 @@ package geometry
 import (
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Shaper makes geometries of lines and rings, vertex by vertex. The zero value is ready.
@@ -57,7 +57,7 @@ func (s *Shaper) Geometry(shape Shape) (Geometry, bool) {
 	if slices.ContainsFunc(lines, jumps) {
 		lines = cutAtAntimeridian(lines, shape == Area)
 	}
-	box := boxtree.Empty
+	box := geo.EmptyBox
 	for _, line := range lines {
 		box.Extend(BoxOf(line))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // NewShape tells the shape of a geometry.
@@ -165,8 +165,8 @@ func (c Coord) Point() orb.Point {
 }
 
 // BoxOf is the box of some positions.
-func BoxOf(coords []Coord) boxtree.Box {
-	b := boxtree.Empty
+func BoxOf(coords []Coord) geo.Box {
+	b := geo.EmptyBox
 	for _, c := range coords {
 		b.ExtendTo(c.X, c.Y)
 	}

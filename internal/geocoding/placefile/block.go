@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
 // Block has of Fanout features what tells whether they can matter: their boxes, as 16 bits counted from the corner of
@@ -23,21 +23,21 @@ type Block struct {
 }
 
 // Box is the box of feature i of the block, rounded outwards.
-func (b *Block) Box(i int) boxtree.Box {
+func (b *Block) Box(i int) geo.Box {
 	i &= Fanout - 1
-	return boxtree.Box{MinX: b.X + int32(b.MinX[i])<<b.Shift, MinY: b.Y + int32(b.MinY[i])<<b.Shift,
+	return geo.Box{MinX: b.X + int32(b.MinX[i])<<b.Shift, MinY: b.Y + int32(b.MinY[i])<<b.Shift,
 		MaxX: b.X + int32(b.MaxX[i])<<b.Shift, MaxY: b.Y + int32(b.MaxY[i])<<b.Shift}
 }
 
 // All is the box of all features of the block.
-func (b *Block) All() boxtree.Box {
-	return boxtree.Box{MinX: b.X, MinY: b.Y, MaxX: b.X + int32(b.Width)<<b.Shift, MaxY: b.Y + int32(b.Height)<<b.Shift}
+func (b *Block) All() geo.Box {
+	return geo.Box{MinX: b.X, MinY: b.Y, MaxX: b.X + int32(b.Width)<<b.Shift, MaxY: b.Y + int32(b.Height)<<b.Shift}
 }
 
 // NewBlock makes a block of the boxes of up to Fanout features, and tells how far the corner of each is from that of
 // its box in the block.
-func NewBlock(boxes []boxtree.Box) (b Block, corners [Fanout]Corner) {
-	all := boxtree.Empty
+func NewBlock(boxes []geo.Box) (b Block, corners [Fanout]Corner) {
+	all := geo.EmptyBox
 	for i := range boxes {
 		all.Extend(boxes[i])
 	}

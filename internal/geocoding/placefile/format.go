@@ -4,8 +4,8 @@ package placefile
 import (
 	"cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // The sections of a region file that hold its places. Features are numbered: the general ones first, then the special
@@ -28,10 +28,10 @@ const (
 )
 
 // Fanout is how many features share a block, and how many items a leaf.
-const Fanout = boxtree.Fanout
+const Fanout = geo.TreeFanout
 
 // NewRef is the id of an object of OpenStreetMap with its kind.
-func NewRef(kind mapdata.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
+func NewRef(kind region.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
 
 // CompareRefs puts references into the order of extracts: by kind, then id.
 func CompareRefs(a, b uint64) int {
@@ -48,7 +48,7 @@ type Place struct {
 
 // Settlement is what the trees of settlements know of one, so that hardly any record is looked at.
 type Settlement struct {
-	Box     boxtree.Box // exact: one of no size is a position
+	Box     geo.Box // exact: one of no size is a position
 	Ref     uint64
 	Name    uint64 // string
 	Extent  float32
@@ -93,7 +93,7 @@ func (t *Tree) LeafCount() uint32 { return uint32((uint64(t.Count) + Fanout - 1)
 
 // Leaf is Fanout items of a tree.
 type Leaf struct {
-	Box boxtree.Box
+	Box geo.Box
 	At  uint32 // of its items, from where those of the tree begin
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 // Record is what a region keeps of a feature.
@@ -25,7 +24,7 @@ type Record struct {
 	HouseNumber string
 	Address     uint64 // where the rest of it begins, 0 for none
 	Area        *Area  // of what serves addresses
-	Names       []tagging.Kind
+	Names       []Kind
 }
 
 // The bits of a record's first byte.

@@ -2,12 +2,10 @@ package placefile
 
 import (
 	"encoding/binary"
-
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
-// AppendKinds adds what a feature is: how many ways there are to say so, and for each the key and the value.
-func AppendKinds(data []byte, kinds []tagging.Kind, intern Intern) (_ []byte, err error) {
+// AppendKindSet adds what a feature is: how many ways there are to say so, and for each the key and the value.
+func AppendKindSet(data []byte, kinds []Kind, intern Intern) (_ []byte, err error) {
 	data = binary.AppendUvarint(data, uint64(len(kinds)))
 	for _, k := range kinds {
 		for _, s := range [...]string{k.Key, k.Value} {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testpace"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // Variable names the environment variable with the connection string of a PostgreSQL in which tests may make schemas
@@ -32,7 +32,7 @@ var shared struct {
 
 // Main runs the tests of a package that uses a server, for its TestMain, and ends the server if it started one.
 func Main(m *testing.M) int {
-	testpace.Waiting()
+	testkit.Waiting()
 	defer Stop()
 	return m.Run()
 }

@@ -20,7 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // directories are where systems install PostgreSQL beside the path.
@@ -108,7 +108,7 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 	if err != nil {
 		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	host, release, err := testport.Reserve()
+	host, release, err := testkit.ReservePort()
 	if err != nil {
 		return "", nil, err
 	}

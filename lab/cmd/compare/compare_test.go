@@ -12,18 +12,18 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/pmtiles/pmtilestest"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
-	"github.com/mapsedge/caddy-maps/internal/tileexport"
-	"github.com/mapsedge/caddy-maps/testdata"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
+	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 )
 
 // village compiles the drawn village, changed by replacing one text with another.
 func village(t *testing.T, from, to string) *region.File {
 	t.Helper()
-	text := string(testdata.Read("village.osm"))
+	text := string(testkit.Data("village.osm"))
 	if from != "" && !strings.Contains(text, from) {
 		t.Fatalf("the village has no %s", from)
 	}
@@ -44,14 +44,14 @@ func village(t *testing.T, from, to string) *region.File {
 }
 
 // tilesOf are the tiles of a region up to zoom 15.
-func tilesOf(t *testing.T, file *region.File) map[pmtilestest.Tile][]byte {
+func tilesOf(t *testing.T, file *region.File) map[tilestest.Tile][]byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "village.pmtiles")
-	options := tileexport.Options{Output: path, Name: "village", MaxZoom: 15}
-	if _, err := tileexport.Write(t.Context(), file, options); err != nil {
+	options := pmtiles.ExportOptions{Output: path, Name: "village", MaxZoom: 15}
+	if _, err := pmtiles.Export(t.Context(), file, options); err != nil {
 		t.Fatal(err)
 	}
-	return pmtilestest.Read(t, path).Tiles
+	return tilestest.ReadPMTiles(t, path).Tiles
 }
 
 func TestCompareTiles(t *testing.T) {
@@ -79,8 +79,8 @@ func TestCompareTiles(t *testing.T) {
 	}
 
 	// A tile that is missing differs by all of its features, on either side.
-	at := slices.MaxFunc(slices.Collect(maps.Keys(before)), func(a, b pmtilestest.Tile) int { return int(a.Z) - int(b.Z) })
-	few := map[pmtilestest.Tile][]byte{}
+	at := slices.MaxFunc(slices.Collect(maps.Keys(before)), func(a, b tilestest.Tile) int { return int(a.Z) - int(b.Z) })
+	few := map[tilestest.Tile][]byte{}
 	for place, tile := range before {
 		if place != at {
 			few[place] = tile
@@ -96,7 +96,7 @@ func TestCompareTiles(t *testing.T) {
 			t.Errorf("a tile in %s alone: %+v, %v", name, got, err)
 		}
 	}
-	if _, err := compareTiles(t.Context(), before, map[pmtilestest.Tile][]byte{at: []byte("no tile")}); err == nil {
+	if _, err := compareTiles(t.Context(), before, map[tilestest.Tile][]byte{at: []byte("no tile")}); err == nil {
 		t.Error("what is no tile is no error")
 	}
 }
@@ -200,7 +200,7 @@ func TestPoints(t *testing.T) {
 				length := float64(g.Segment(segment).Length) / 1000
 				metres, _ := g.NearestOn(segment, 0, length, p)
 				on := g.At(segment, metres)
-				nearest = min(nearest, sphere.Distance(p.Lat(), p.Lon(), on.Lat(), on.Lon()))
+				nearest = min(nearest, geo.Distance(p.Lat(), p.Lon(), on.Lat(), on.Lon()))
 			}
 		}
 		if nearest > roadside+0.2 { // positions have six decimals

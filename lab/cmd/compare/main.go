@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/maptile"
+	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
 // settings are the command's flags and arguments.
@@ -101,8 +101,8 @@ func (s *settings) take(arguments []string) error {
 	switch {
 	case s.points < 0 || s.simulate < 0 || s.show < 0:
 		return errors.New("-points, -simulate and -show are at least 0")
-	case s.zoom < 0 || s.zoom > maptile.MaxZoom:
-		return fmt.Errorf("-zoom is from 0 to %d", maptile.MaxZoom)
+	case s.zoom < 0 || s.zoom > tiles.MaxZoom:
+		return fmt.Errorf("-zoom is from 0 to %d", tiles.MaxZoom)
 	}
 	// A program that is compared with itself need not be of this source.
 	s.newRules = s.newRules || os.SameFile(files[0], files[1])

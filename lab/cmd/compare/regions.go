@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 )
 
@@ -32,7 +32,7 @@ func compile(ctx context.Context, out io.Writer, s *settings, extract, scratch s
 	r := &regions{old: side{name: "OLD", binary: s.old}, new: side{name: "NEW", binary: s.new}}
 	for _, by := range []*side{&r.old, &r.new} {
 		by.region = filepath.Join(scratch, by.name+".region")
-		b, err := testbuild.Command(by.binary)(ctx, extract, by.region)
+		b, err := testregion.Command(by.binary)(ctx, extract, by.region)
 		if err != nil {
 			return nil, err
 		}
@@ -41,12 +41,12 @@ func compile(ctx context.Context, out io.Writer, s *settings, extract, scratch s
 			float64(b.Region)/1e6)
 	}
 	fmt.Fprintln(out)
-	build := func(ctx context.Context, extract, output string) (testbuild.Build, error) {
+	build := func(ctx context.Context, extract, output string) (testregion.Build, error) {
 		if !s.newRules {
 			defer profile.WithoutNewRules()()
 		}
 		r.path = output
-		return testbuild.InProcess(ctx, extract, output)
+		return testregion.InProcess(ctx, extract, output)
 	}
 	var err error
 	if r.network, err = dataset.Compile(ctx, build, extract, scratch); err != nil {

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testport"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // server is a running Caddy that answers from the regions of a side.
@@ -65,7 +65,7 @@ const (
 
 // start starts a server on loopback, which ends with ctx. All its files are in scratch.
 func start(ctx context.Context, s side, scratch string) (*server, error) {
-	address, free, err := testport.Reserve()
+	address, free, err := testkit.ReservePort()
 	if err != nil {
 		return nil, err
 	}

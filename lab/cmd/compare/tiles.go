@@ -16,12 +16,12 @@ import (
 	"github.com/paulmach/orb/encoding/mvt"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mapsedge/caddy-maps/internal/pmtiles/pmtilestest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
 // compareMaps compares the tiles of both regions, from archives that the builds write.
 func compareMaps(ctx context.Context, s *settings, r *regions, scratch string) (comparison, error) {
-	var archives [2]*pmtilestest.Archive
+	var archives [2]*tilestest.PMTiles
 	for i, by := range []side{r.old, r.new} {
 		path := filepath.Join(scratch, by.name+".pmtiles")
 		cmd := exec.CommandContext(ctx, by.binary, "maps", "tiles", by.region, "--output", path,
@@ -30,7 +30,7 @@ func compareMaps(ctx context.Context, s *settings, r *regions, scratch string) (
 		if err != nil {
 			return comparison{}, fmt.Errorf("%s: %w: %s", cmd, err, out)
 		}
-		if archives[i], err = pmtilestest.ReadFile(path); err != nil {
+		if archives[i], err = tilestest.ReadPMTilesFile(path); err != nil {
 			return comparison{}, fmt.Errorf("the archive of %s: %w", by.name, err)
 		}
 	}
@@ -39,14 +39,14 @@ func compareMaps(ctx context.Context, s *settings, r *regions, scratch string) (
 
 // compareTiles compares all tiles feature by feature. A tile that is in one archive alone is compared with an empty
 // one.
-func compareTiles(ctx context.Context, before, now map[pmtilestest.Tile][]byte) (comparison, error) {
+func compareTiles(ctx context.Context, before, now map[tilestest.Tile][]byte) (comparison, error) {
 	places := slices.Collect(maps.Keys(before))
 	for at := range now {
 		if _, seen := before[at]; !seen {
 			places = append(places, at)
 		}
 	}
-	slices.SortFunc(places, func(a, b pmtilestest.Tile) int {
+	slices.SortFunc(places, func(a, b tilestest.Tile) int {
 		return cmp.Or(cmp.Compare(a.Z, b.Z), cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y))
 	})
 	type difference struct {

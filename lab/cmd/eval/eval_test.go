@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/accuracy"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
@@ -22,7 +22,7 @@ import (
 )
 
 func TestDelawareInSmall(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	var out bytes.Buffer
 	ctx := context.Background()
 	s := settings{drives: 1, seed: 1, rounds: 1, plots: t.TempDir(), pictures: t.TempDir()}
@@ -137,7 +137,7 @@ func TestCheckNamesMissedBars(t *testing.T) {
 
 func TestCostTablesMarkMissedBars(t *testing.T) {
 	slow := speed.Result{Trips: 2, Points: 10, Failed: 1, PointsPerSecond: 99_999, Fastest: 99_999, P50: time.Millisecond, P99: 6 * time.Millisecond}
-	large := &dataset.Network{Roads: 171e6, Build: testbuild.Build{Took: time.Second}}
+	large := &dataset.Network{Roads: 171e6, Build: testregion.Build{Took: time.Second}}
 	r := &report{out: &bytes.Buffer{}}
 	r.costTable(slow, large, true)
 	if len(r.missed) != 4 {
@@ -150,10 +150,10 @@ func TestCostTablesMarkMissedBars(t *testing.T) {
 	if len(r.missed) != 0 {
 		t.Errorf("missed are %q, want none", r.missed)
 	}
-	one := speed.Scaled{Copies: 1, Build: testbuild.Build{Extract: 1e6, Region: 6e6, Scratch: 5e6}, Result: fast}
+	one := speed.Scaled{Copies: 1, Build: testregion.Build{Extract: 1e6, Region: 6e6, Scratch: 5e6}, Result: fast}
 	country := one
 	country.Copies, country.PointsPerSecond = 64, 79_000
-	country.Build = testbuild.Build{Extract: 64e6, Region: 450e6, Scratch: 400e6, Processor: time.Minute}
+	country.Build = testregion.Build{Extract: 64e6, Region: 450e6, Scratch: 400e6, Processor: time.Minute}
 	r.scaleTable(one, country, true)
 	if len(r.missed) != 4 {
 		t.Errorf("missed are %q, want 4", r.missed)

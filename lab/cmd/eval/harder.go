@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/accuracy"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
@@ -45,7 +45,7 @@ func (p *place) harder(ctx context.Context) ([]accuracy.Outcome, error) {
 	if err := dataset.Rewrite(ctx, p.extract, path, dataset.Thin(missingRoads)); err != nil {
 		return nil, err
 	}
-	thin, err := dataset.Compile(ctx, testbuild.InProcess, path, p.scratch)
+	thin, err := dataset.Compile(ctx, testregion.InProcess, path, p.scratch)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/accuracy"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
@@ -66,7 +66,7 @@ func (s *settings) parts(byCar func(*place, context.Context) error) func(*place,
 // on compiles a map, and evaluates on it.
 func on(ctx context.Context, p place, path string, evaluate func(*place, context.Context) error) (err error) {
 	p.extract = path
-	if p.network, err = dataset.Compile(ctx, testbuild.InProcess, path, p.scratch); err != nil {
+	if p.network, err = dataset.Compile(ctx, testregion.InProcess, path, p.scratch); err != nil {
 		return err
 	}
 	defer p.network.Close()
@@ -217,7 +217,7 @@ func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, m
 	}
 	p.heading("Speed and memory in %s", p.name)
 	p.say("On %s, the engine alone on one core, median of %d rounds; "+
-		"the peers' figures are for recorded trips in Porto, see docs/benchmarks.md.\n", what, p.rounds)
+		"the peers' figures are for recorded trips in Porto, see docs/internals/benchmarks.md.\n", what, p.rounds)
 	p.costTable(result, p.network, marks)
 	if p.scale < 1 {
 		return nil
@@ -226,7 +226,7 @@ func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, m
 	if err != nil {
 		return err
 	}
-	build := testbuild.Command(binary, "--memory", p.memory)
+	build := testregion.Command(binary, "--memory", p.memory)
 	one, country, err := speed.Scale(ctx, build, p.extract, p.scale, trips, p.rounds, p.scratch)
 	if err != nil {
 		return err

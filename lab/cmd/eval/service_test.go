@@ -16,8 +16,8 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/testkit/testsize"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 	"github.com/mapsedge/caddy-maps/lab/accuracy"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
@@ -43,7 +43,7 @@ func (c *counted) Match(ctx context.Context, req *matching.Request) (*matching.R
 
 // A server with Delaware, and Delaware in the place of Porto: the table is that of the engine behind the server.
 func TestService(t *testing.T) {
-	testsize.Whole(t)
+	testkit.Whole(t)
 	ctx := context.Background()
 	graph := roadgraphtest.Delaware(t)
 	engine := &counted{Matcher: matching.New(graph, matching.Options{})}

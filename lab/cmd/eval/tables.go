@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/accuracy"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
@@ -114,9 +114,9 @@ func (r *report) scaleTable(one, country speed.Scaled, marks bool) {
 	if marks {
 		speeds = r.marked("points/s of those of one copy", speeds, ratio >= scaleBar)
 	}
-	size := func(b *testbuild.Build) float64 { return float64(b.Extract) / 1e6 }
-	slope := func(b *testbuild.Build) string { return fmt.Sprintf("%.2f s/MB", b.Processor.Seconds()/size(b)) }
-	times := func(n int64, b *testbuild.Build) string {
+	size := func(b *testregion.Build) float64 { return float64(b.Extract) / 1e6 }
+	slope := func(b *testregion.Build) string { return fmt.Sprintf("%.2f s/MB", b.Processor.Seconds()/size(b)) }
+	times := func(n int64, b *testregion.Build) string {
 		return fmt.Sprintf("%.1f times", float64(n)/float64(b.Extract))
 	}
 	a, b := &one.Build, &country.Build

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -14,6 +16,7 @@ import (
 // command is what the reference says of a command.
 type command struct {
 	path    string // "caddy maps build"
+	group   string // the title of the group that the help of its parent lists it in; "" for none
 	usage   string
 	short   string
 	long    string
@@ -45,6 +48,11 @@ func describeCommands(cmd *cobra.Command) (all []command, err error) {
 	c := command{
 		path: cmd.CommandPath(), usage: strings.TrimSpace(cmd.Parent().CommandPath() + " " + cmd.Use),
 		short: cmd.Short, long: strings.TrimSpace(cmd.Long), example: unindented(cmd.Example),
+	}
+	for _, g := range cmd.Parent().Groups() {
+		if g.ID == cmd.GroupID {
+			c.group = strings.TrimSuffix(g.Title, ":")
+		}
 	}
 	var problems []error
 	missing := func(format string, args ...any) {
@@ -116,20 +124,57 @@ func unindented(text string) string {
 
 // renderCommands writes the part on commands as Markdown: the first, which holds the others, and then each of those.
 func renderCommands(b *bytes.Buffer, all []command) {
-	b.WriteString("\n## Commands\n\n" + plain(all[0].long) + "\n\n| Command | |\n|---|---|\n")
-	for _, c := range all[1:] {
-		fmt.Fprintf(b, "| [`%s`](#%s) | %s |\n", c.path, anchor(c.path), cell(c.short)+".")
-	}
-	for _, c := range all[1:] {
-		fmt.Fprintf(b, "\n### %s\n\n%s\n\nUsage:\n\n```\n%s\n```\n\nExample:\n\n```sh\n%s\n```\n", c.path, plain(c.long),
-			c.usage, c.example)
-		if len(c.flags) > 0 {
-			b.WriteString("\n| Flag | Default | |\n|---|---|---|\n")
+	b.WriteString("\n## Commands\n\n" + plain(all[0].long) + "\n")
+	all = slices.Clone(all[1:])
+	slices.SortStableFunc(all, func(a, b command) int { return strings.Compare(a.group, b.group) })
+	for i, c := range all {
+		if i == 0 || c.group != all[i-1].group {
+			fmt.Fprintf(b, "\n%s:\n\n", cmp.Or(c.group, "Commands"))
 		}
+		fmt.Fprintf(b, "- [`%s`](#%s): %s\n", c.path, anchor(c.path), plain(c.short))
+	}
+	count := make(map[commandFlag]int)
+	for _, c := range all {
 		for _, f := range c.flags {
-			fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.form, cell(f.fallback), plain(cell(f.about)))
+			count[f]++
 		}
 	}
+	var common []commandFlag
+	for _, c := range all {
+		fmt.Fprintf(b, "\n### %s\n\n```\n%s\n```\n\n%s\n\nExample:\n\n```sh\n%s\n```\n", c.path, c.usage,
+			plain(c.long), c.example)
+		if len(c.flags) > 0 {
+			b.WriteString("\n")
+		}
+		var named []string
+		for _, f := range c.flags {
+			if count[f] < commonFrom {
+				f.render(b)
+				continue
+			}
+			named = append(named, "`"+f.form+"`")
+			if !slices.Contains(common, f) {
+				common = append(common, f)
+			}
+		}
+		if len(named) > 0 {
+			fmt.Fprintf(b, "- %s: [common flags](#common-flags)\n", strings.Join(named, ", "))
+		}
+	}
+	if len(common) > 0 {
+		b.WriteString("\n### Common flags\n\n")
+		for _, f := range common {
+			f.render(b)
+		}
+	}
+}
+
+func (f *commandFlag) render(b *bytes.Buffer) {
+	fallback := ""
+	if f.fallback != "" {
+		fallback = " (" + f.fallback + ")"
+	}
+	fmt.Fprintf(b, "- `%s`%s: %s\n", f.form, fallback, plain(f.about))
 }
 
 // plain keeps Markdown from taking characters of a text that is for terminals for its own.

@@ -23,6 +23,8 @@ func sampleCommand() *cobra.Command {
 	_ = one.Flags().MarkHidden("secret") // fails only for a flag that is not there
 	one.InitDefaultHelpFlag()
 	hidden := &cobra.Command{Use: "two", Hidden: true, Run: func(*cobra.Command, []string) {}}
+	sample.AddGroup(&cobra.Group{ID: "first", Title: "The first:"})
+	one.GroupID = "first"
 	sample.AddCommand(hidden, one)
 	(&cobra.Command{Use: "root"}).AddCommand(sample)
 	return sample
@@ -42,7 +44,7 @@ func TestDescribeCommands(t *testing.T) {
 	want := []command{
 		{path: "root sample", usage: "root sample", short: "Does nothing", long: "Does *nothing* at <all>.\n- Really."},
 		{
-			path: "root sample one", usage: "root sample one <file> [--size 1]", short: "Does | one thing", long: "One.",
+			path: "root sample one", group: "The first", usage: "root sample one <file> [--size 1]", short: "Does | one thing", long: "One.",
 			example: "root sample one a.txt\nroot sample one b.txt --size 2",
 			flags: []commandFlag{
 				{"--all", "off", "Do all"}, {"-o, --output <text>", "required", "The file"},
@@ -56,14 +58,31 @@ func TestDescribeCommands(t *testing.T) {
 
 	var b bytes.Buffer
 	renderCommands(&b, all)
-	const rendered = "\n## Commands\n\nDoes \\*nothing\\* at \\<all>.\n\\- Really.\n\n| Command | |\n|---|---|\n" +
-		"| [`root sample one`](#root-sample-one) | Does \\| one thing. |\n" +
-		"\n### root sample one\n\nOne.\n\nUsage:\n\n```\nroot sample one <file> [--size 1]\n```\n\n" +
+	const rendered = "\n## Commands\n\nDoes \\*nothing\\* at \\<all>.\n\\- Really.\n\nThe first:\n\n" +
+		"- [`root sample one`](#root-sample-one): Does | one thing\n" +
+		"\n### root sample one\n\n```\nroot sample one <file> [--size 1]\n```\n\nOne.\n\n" +
 		"Example:\n\n```sh\nroot sample one a.txt\nroot sample one b.txt --size 2\n```\n\n" +
-		"| Flag | Default | |\n|---|---|---|\n| `--all` | off | Do all |\n| `-o, --output <text>` | required | The file |\n" +
-		"| `--size <number>` | `1` | How large, \\<n> |\n"
+		"- `--all` (off): Do all\n- `-o, --output <text>` (required): The file\n" +
+		"- `--size <number>` (`1`): How large, \\<n>\n"
 	if diff := cmp.Diff(rendered, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A flag of several commands is described once.
+func TestCommonFlags(t *testing.T) {
+	address := commandFlag{"--address <text>", "", "Where"}
+	all := []command{{path: "a"}, {path: "a b"}, {path: "a c"}, {path: "a d"}}
+	for i := range all[1:] {
+		all[1+i].flags = []commandFlag{address, {"--own", "off", "For " + all[1+i].path}}
+	}
+	var b bytes.Buffer
+	renderCommands(&b, all)
+	text := b.String()
+	if !strings.HasSuffix(text, "\n### Common flags\n\n- `--address <text>`: Where\n") ||
+		strings.Count(text, "- `--own` (off): For a") != 3 ||
+		strings.Count(text, "- `--address <text>`: [common flags](#common-flags)\n") != 3 {
+		t.Error(text)
 	}
 }
 

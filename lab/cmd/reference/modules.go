@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -160,14 +159,3 @@ func cutExample(all []block) (rest []block, example string) {
 	}
 	return all, ""
 }
-
-// summary is the first sentence of what a module does.
-func (m *module) summary() string {
-	text := strings.Join(strings.Fields(m.about[0].text), " ")
-	if at := sentenceEnd.FindStringIndex(text); at != nil {
-		return text[:at[0]+1]
-	}
-	return strings.TrimSuffix(text, ":") + "."
-}
-
-var sentenceEnd = regexp.MustCompile("\\. [A-Z`]|\\.$")

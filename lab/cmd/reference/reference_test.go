@@ -82,19 +82,39 @@ func TestDescribe(t *testing.T) {
 
 	const rendered = "\n### some.where.sample\n\n`sample` does nothing. It has every kind of field.\n\n" +
 		"It has a second paragraph.\n\n" +
-		"Syntax:\n\n```\nsample <text> {\n\twait <duration>\n\n\tpart <name>\n}\n```\n\nParts may be many.\n\n" +
-		"Example:\n\n```caddyfile\nsample a {\n\twait 5s\n}\n```\n\n| JSON field | Type | Default | |\n|---|---|---|---|\n" +
-		"| `wait` | duration | 10s | How long. |\n"
+		"```\nsample <text> {\n\twait <duration>\n\n\tpart <name>\n}\n```\n\nParts may be many.\n\n" +
+		"Example:\n\n```caddyfile\nsample a {\n\twait 5s\n}\n```\n\nJSON fields:\n\n" +
+		"- `wait` (duration, default: 10s): How long.\n"
 	got := string(render([]module{m}, testCommands(t)))
 	if at := strings.Index(got, "\n### "); at < 0 || !strings.HasPrefix(got[at:], rendered) {
 		t.Errorf("%s\nwant in it\n%s", got, rendered)
 	}
 	for _, part := range []string{
-		"| [`some.where.sample`](#somewheresample) | `sample` does nothing. |\n", "\n## `some.where`\n",
-		"| `parts` | map of objects by name | required | Objects. |", `| Modules \| of an app. |`,
+		"- `some.where`:\n  [`some.where.sample`](#somewheresample)\n", "\n## `some.where`\n",
+		"- `parts` (map of objects by name, required): Objects.\n", "): Modules | of an app.\n",
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s\nlacks %s", got, part)
+		}
+	}
+}
+
+// A field of several modules is described once.
+func TestCommonFields(t *testing.T) {
+	wait := field{"wait", "duration", "10s", "How long."}
+	var modules []module
+	for _, id := range []string{"a", "b", "c"} {
+		modules = append(modules, module{id: id, about: []block{{"See docs/run/limits.md#quotas.", false}},
+			fields: []field{wait, {"own", "string", "", id}}})
+	}
+	text := string(render(modules, testCommands(t)))
+	for part, times := range map[string]int{
+		"- `wait`: [common fields](#common-fields)\n": 3, "- `own` (string, required): ": 3,
+		"See [docs/run/limits.md](run/limits.md#quotas).":                                                     3,
+		"\n## Common fields\n\nSeveral modules have these.\n\n- `wait` (duration, default: 10s): How long.\n": 1,
+	} {
+		if strings.Count(text, part) != times {
+			t.Errorf("%s\ndoes not have %d times %s", text, times, part)
 		}
 	}
 }

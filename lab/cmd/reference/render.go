@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -41,43 +42,67 @@ const preface = `<!-- Made by "make docs" from the comments and commands in the 
 
 # Reference
 
-Every module of caddy-maps, with its fields in Caddy's JSON and its syntax in a Caddyfile, and at the end
-[every command](#commands).
+Every module of caddy-maps with its Caddyfile syntax and its JSON fields, and [every command](#commands).
 ` + "[`Caddyfile.example`](../Caddyfile.example)" + ` shows all directives in place,
-[configuration.md](configuration.md) how they work together.
+[configuration.md](run/configuration.md) how they work together.
 
-Durations are written as in Caddy: ` + "`90s`, `15m`, `30d`" + `, in JSON also as a number of nanoseconds. Sizes
-in a Caddyfile are written as ` + "`8MiB`" + `, in JSON as a number of bytes. Relative paths begin at the working
-directory. Every directive has its place in Caddy's order, so no ` + "`order`" + ` line is needed.
-
-| Module | |
-|---|---|
+- Durations: ` + "`90s`, `15m`, `30d`" + `; in JSON also a number of nanoseconds.
+- Sizes: ` + "`8MiB`" + ` in a Caddyfile, a number of bytes in JSON.
+- Relative paths start at the working directory.
+- Directives need no ` + "`order`" + ` line.
 `
+
+// commonFrom is in how many modules or commands the same field or flag occurs that is described once for all of them.
+const commonFrom = 3
+
+// mention is how comments and commands refer to other documents.
+var mention = regexp.MustCompile(`\bdocs/([a-z/-]+\.(?:md|yaml))(#[a-z-]+)?`)
 
 // render writes the reference, modules in their order and then commands, as Markdown.
 func render(modules []module, commands []command) []byte {
 	var b bytes.Buffer
 	b.WriteString(preface)
-	for _, m := range modules {
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", m.id, anchor(m.id), cell(m.summary()))
-	}
-	group := ""
 	for i, m := range modules {
-		if title := titleOf(m.namespace()); i == 0 || title != group {
-			group = title
+		if title := titleOf(m.namespace()); i == 0 || title != titleOf(modules[i-1].namespace()) {
+			fmt.Fprintf(&b, "\n- %s:", title)
+		}
+		fmt.Fprintf(&b, "\n  [`%s`](#%s)", m.id, anchor(m.id))
+	}
+	b.WriteString("\n")
+	count := make(map[field]int)
+	for _, m := range modules {
+		for _, f := range m.fields {
+			count[f]++
+		}
+	}
+	var common []field
+	for i, m := range modules {
+		if title := titleOf(m.namespace()); i == 0 || title != titleOf(modules[i-1].namespace()) {
 			fmt.Fprintf(&b, "\n## %s\n", title)
 		}
-		m.render(&b)
+		m.render(&b, func(f field) bool { return count[f] >= commonFrom })
+		for _, f := range m.fields {
+			if count[f] >= commonFrom && !slices.Contains(common, f) {
+				common = append(common, f)
+			}
+		}
+	}
+	if len(common) > 0 {
+		b.WriteString("\n## Common fields\n\nSeveral modules have these.\n\n")
+		for _, f := range common {
+			f.render(&b)
+		}
 	}
 	renderCommands(&b, commands)
-	return b.Bytes()
+	return mention.ReplaceAll(b.Bytes(), []byte("[docs/$1]($1$2)"))
 }
 
-func (m *module) render(b *bytes.Buffer) {
+// render writes the section of a module. Fields that are common are only named.
+func (m *module) render(b *bytes.Buffer, isCommon func(field) bool) {
 	fmt.Fprintf(b, "\n### %s\n\n", m.id)
 	writeBlocks(b, m.about)
 	if m.syntax != "" {
-		fmt.Fprintf(b, "Syntax:\n\n```\n%s\n```\n\n", tabs(m.syntax))
+		fmt.Fprintf(b, "```\n%s\n```\n\n", tabs(m.syntax))
 	}
 	writeBlocks(b, m.notes)
 	language := "caddyfile"
@@ -85,21 +110,30 @@ func (m *module) render(b *bytes.Buffer) {
 		language = "sh"
 	}
 	fmt.Fprintf(b, "Example:\n\n```%s\n%s\n```\n", language, strings.TrimRight(m.example, "\n"))
-	switch {
-	case m.kind != "":
+	if m.kind != "" {
 		fmt.Fprintf(b, "\nJSON: %s.\n", m.kind)
-	case len(m.fields) == 0:
-		b.WriteString("\nJSON: an object without fields.\n")
-	default:
-		b.WriteString("\n| JSON field | Type | Default | |\n|---|---|---|---|\n")
+	} else if len(m.fields) > 0 {
+		b.WriteString("\nJSON fields:\n\n")
 	}
+	var common []string
 	for _, f := range m.fields {
-		fallback := f.fallback
-		if fallback == "" {
-			fallback = "required"
+		if isCommon(f) {
+			common = append(common, "`"+f.path+"`")
+		} else {
+			f.render(b)
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.path, cell(f.kind), cell(fallback), cell(f.about))
 	}
+	if len(common) > 0 {
+		fmt.Fprintf(b, "- %s: [common fields](#common-fields)\n", strings.Join(common, ", "))
+	}
+}
+
+func (f *field) render(b *bytes.Buffer) {
+	fallback := "required"
+	if f.fallback != "" {
+		fallback = "default: " + f.fallback
+	}
+	fmt.Fprintf(b, "- `%s` (%s, %s): %s\n", f.path, f.kind, fallback, f.about)
 }
 
 func writeBlocks(b *bytes.Buffer, all []block) {
@@ -111,9 +145,6 @@ func writeBlocks(b *bytes.Buffer, all []block) {
 		}
 	}
 }
-
-// cell makes text fit for a cell of a table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // anchor is the fragment of a URL that GitHub gives to a heading.
 func anchor(heading string) string {

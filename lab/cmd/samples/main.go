@@ -14,7 +14,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testbuild"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
 )
@@ -66,7 +66,7 @@ func run(ctx context.Context, directory string) error {
 	if err != nil {
 		return err
 	}
-	network, err := dataset.Compile(ctx, testbuild.InProcess, extract, scratch)
+	network, err := dataset.Compile(ctx, testregion.InProcess, extract, scratch)
 	if err != nil {
 		return err
 	}

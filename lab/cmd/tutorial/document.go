@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/testdoc"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // block is a fenced block of a document that somebody who follows it types, with what they see then.
@@ -19,7 +19,7 @@ type block struct {
 // parse finds the commands of a document: every block ```sh with the names of the machines that it is for behind it,
 // and as what it prints the block ```text that follows. It takes no block of another kind, so that none is left out.
 func parse(document string, machines []string) ([]block, error) {
-	found, err := testdoc.Blocks(document)
+	found, err := testkit.FencedBlocks(document)
 	if err != nil {
 		return nil, err
 	}

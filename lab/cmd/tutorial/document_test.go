@@ -16,7 +16,7 @@ const root = "../../.."
 
 func readTutorial(t *testing.T) (string, []block) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "tutorial.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "start", "tutorial.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

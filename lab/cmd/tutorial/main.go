@@ -19,7 +19,7 @@ import (
 var machines = []string{"first", "second"}
 
 func main() {
-	document := flag.String("document", "docs/tutorial.md", "the document to follow")
+	document := flag.String("document", "docs/start/tutorial.md", "the document to follow")
 	limit := flag.Duration("limit", 15*time.Minute, "how long all of it may take")
 	commands := make(map[string]*string)
 	for _, machine := range machines {

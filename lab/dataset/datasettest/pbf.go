@@ -11,7 +11,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/testkit/pbfwrite"
+	"github.com/mapsedge/caddy-maps/lab/pbfwrite"
 )
 
 // PBF writes an extract of residential streets, named "1", "2" and so on, that meet where they have a position in

@@ -7,10 +7,10 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/response"
 	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
 // Start returns the URL of an endpoint at which a matcher answers, until the end of the test.
@@ -18,10 +18,10 @@ func Start(t testing.TB, m matching.Matcher) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result, details, err := match(m, r)
 		if err != nil {
-			response.WriteFailure(w, apierror.Routing, err)
+			answer.WriteFailure(w, apierror.Routing, err)
 			return
 		}
-		response.Write(w, response.JSON, response.AppendMatch(nil, result, details))
+		answer.Write(w, answer.JSON, answer.AppendMatch(nil, result, details))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

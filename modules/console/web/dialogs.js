@@ -42,9 +42,9 @@ export function showTokens(client, server) {
   ];
   open("Tokens of the new account", [
     el("p", { class: "once" }, "Copy both tokens now; they are not shown again."),
-    ...shown("Client token", client, "Goes into the application. By itself it is good for nothing."),
+    ...shown("Client token", client, "Keep it in your backend too. By itself it is good for nothing."),
     ...shown("Server token", server,
-      "Stays on your backend, with its other secrets: never in an application or a page."),
+      "Keep it in your backend, with its other secrets: never in an application or a page."),
     ...exchangeHelp(() => [client, server]),
   ], {
     label: "Try the exchange", close: "Done, I have stored both", keep: true,

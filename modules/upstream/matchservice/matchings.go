@@ -8,8 +8,8 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
@@ -211,4 +211,4 @@ func (a *Matchings) Result(req *matching.Request) (*matching.Result, error) {
 	return result, nil
 }
 
-func distance(a, b orb.Point) float64 { return sphere.Distance(a[1], a[0], b[1], b[0]) }
+func distance(a, b orb.Point) float64 { return geo.Distance(a[1], a[0], b[1], b[0]) }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -65,10 +65,10 @@ func (d *Document) near(req *matching.Request, used []int) error {
 
 // passes reports whether an edge is near a place. The edge is straight in longitude and latitude, the short way round.
 func passes(a, b, place orb.Point) bool {
-	const metres = sphere.Radius * math.Pi / 180 // of a degree
+	const metres = geo.EarthRadius * math.Pi / 180 // of a degree
 	across := metres * math.Cos(place[1]*math.Pi/180)
-	x, y := across*sphere.LongitudeDegrees(a[0]-place[0]), metres*(a[1]-place[1])
-	dx, dy := across*sphere.LongitudeDegrees(b[0]-a[0]), metres*(b[1]-a[1])
+	x, y := across*geo.LongitudeDegrees(a[0]-place[0]), metres*(a[1]-place[1])
+	dx, dy := across*geo.LongitudeDegrees(b[0]-a[0]), metres*(b[1]-a[1])
 	share := 0.0
 	if square := dx*dx + dy*dy; square > 0 {
 		share = min(max(-(x*dx+y*dy)/square, 0), 1)

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geojson"
-	"github.com/mapsedge/caddy-maps/internal/polyline"
 	"github.com/mapsedge/caddy-maps/modules/upstream"
 )
 
@@ -52,7 +52,7 @@ type geometry orb.LineString
 func (g *geometry) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == jsontext.KindString {
 		token, err := dec.ReadToken()
-		points, _ := polyline.Decode([]byte(token.String()), polyline.Precision6)
+		points, _ := geo.DecodePolyline([]byte(token.String()), geo.Polyline6)
 		*g = geometry(points)
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
-const degreesPerMetre = 180 / math.Pi / sphere.Radius
+const degreesPerMetre = 180 / math.Pi / geo.EarthRadius
 
 // answerOf makes a response of the part of each point, as describe tells them, that lies off metres beside the points.
 func answerOf(t *testing.T, parts string, used []int, off float64) *Matchings {

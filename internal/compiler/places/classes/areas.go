@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mapsedge/caddy-maps/internal/country"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // Ranks of an area among those of one role that contain a point. Administrative areas come first, in the order of the
@@ -37,7 +37,7 @@ func (l *Reader) readArea() AreaTags {
 	switch boundary {
 	case "administrative":
 		a.Admin = true
-		if n, err := strconv.Atoi(string(l.value(keyLevel))); err == nil && n >= tagging.MinLevel && n <= tagging.MaxLevel {
+		if n, err := strconv.Atoi(string(l.value(keyLevel))); err == nil && n >= placefile.MinLevel && n <= placefile.MaxLevel {
 			a.Level = n
 		}
 		a.census = a.Level == 0 && a.Place == "locality"
@@ -78,7 +78,7 @@ func (a *AreaTags) serves(named bool) bool {
 // Ranks returns the ranks of an area in a country for each role.
 func (a *AreaTags) Ranks(alpha2 string) (state, county, city, suburb uint8) {
 	if a.Level > 0 {
-		l := tagging.LevelsOf(alpha2)
+		l := placefile.LevelsOf(alpha2)
 		state, city, suburb = rank(l.State, a.Level), rank(l.City, a.Level), rank(l.Suburb, a.Level)
 		if alpha2 != "" { // else it may be anything
 			county = rank(l.County, a.Level)
@@ -87,10 +87,10 @@ func (a *AreaTags) Ranks(alpha2 string) (state, county, city, suburb uint8) {
 	if a.Place == "county" && county == 0 {
 		county = rankSettlement
 	}
-	if i := slices.Index(tagging.CityPlaces, a.Place); i >= 0 && city == 0 {
+	if i := slices.Index(placefile.CityPlaces, a.Place); i >= 0 && city == 0 {
 		city = uint8(rankSettlement + i)
 	}
-	if i := slices.Index(tagging.SuburbPlaces, a.Place); i >= 0 && suburb == 0 && city == 0 {
+	if i := slices.Index(placefile.SuburbPlaces, a.Place); i >= 0 && suburb == 0 && city == 0 {
 		suburb = uint8(rankSettlement + i)
 	}
 	if a.census && city == 0 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // Class is what an object's tags make of it.
@@ -17,8 +17,8 @@ type Class struct {
 	Area     AreaTags
 	Serves   bool // as an area for addresses or the fallback
 	Place    PlaceKind
-	Road     tagging.RoadKind // that it is itself
-	Postcode uint32           // of a road
+	Road     placefile.RoadKind // that it is itself
+	Postcode uint32             // of a road
 }
 
 // OwnTags is what an object says of its own address, or what was found out for it, by the numbers of texts.
@@ -38,12 +38,12 @@ func (l *Reader) Classify(r *objects.Feature) (c Class) {
 	isHouse := c.Address.HouseNumber != 0 || c.Address.HouseName != 0
 	if c.Name != 0 || isHouse {
 		c.General = true
-		l.addKinds(0, len(tagging.MainKeys))
+		l.addKinds(0, len(placefile.MainKeys))
 		switch {
 		case len(l.Kinds) == 0 && isHouse:
 			l.Kinds = append(l.Kinds, Pair{l.numbers[keyPlace], l.texts.Number("house")})
 		case len(l.Kinds) == 0:
-			l.addKinds(len(tagging.MainKeys), len(tagging.MainKeys)+len(otherKeys))
+			l.addKinds(len(placefile.MainKeys), len(placefile.MainKeys)+len(otherKeys))
 			c.General = false
 		}
 		c.Unnamed = len(l.Kinds) > 0 && c.Name == 0
@@ -61,7 +61,7 @@ func (l *Reader) Classify(r *objects.Feature) (c Class) {
 			c.Road = l.roadKind()
 		}
 	}
-	if c.Road != tagging.NoStreet {
+	if c.Road != placefile.NoStreet {
 		c.Postcode = l.OnePostcode(c.Address.Postcode)
 	}
 	return c
@@ -104,10 +104,10 @@ func (l *Reader) houseNumber() uint32 {
 
 // roadKind tells whether the object is a street or a square, and of what kind. Its name is then the street of
 // its address.
-func (l *Reader) roadKind() tagging.RoadKind {
-	kind := tagging.RoadKindOf(string(l.value(keyHighway)))
-	if kind == tagging.NoStreet && string(l.value(keyPlace)) == "square" {
-		return tagging.MainStreet
+func (l *Reader) roadKind() placefile.RoadKind {
+	kind := placefile.RoadKindOf(string(l.value(keyHighway)))
+	if kind == placefile.NoStreet && string(l.value(keyPlace)) == "square" {
+		return placefile.MainStreet
 	}
 	return kind
 }
@@ -138,7 +138,7 @@ func placeKindOf(place string) PlaceKind {
 	case "municipality":
 		return PlaceSettlement | PlaceMunicipality
 	}
-	if slices.Contains(tagging.SuburbPlaces, place) {
+	if slices.Contains(placefile.SuburbPlaces, place) {
 		return PlaceSettlement | PlaceSuburb
 	}
 	return PlaceSettlement

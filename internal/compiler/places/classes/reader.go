@@ -13,7 +13,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // otherKeys are looked at where a named object has none of the main keys and no house number: a river, a bridge. Such
@@ -24,9 +24,9 @@ var otherKeys = []string{
 	"junction", "bridge", "tunnel", "ruins", "building:part",
 }
 
-// knownKeys are those that are asked for: tagging.MainKeys, otherKeys, and those that say the rest that matters of an
+// knownKeys are those that are asked for: placefile.MainKeys, otherKeys, and those that say the rest that matters of an
 // object, beside its names in other languages.
-var knownKeys = slices.Concat(tagging.MainKeys, otherKeys)
+var knownKeys = slices.Concat(placefile.MainKeys, otherKeys)
 
 // maxKnownKeys is how many there may be.
 const maxKnownKeys = 64
@@ -172,7 +172,7 @@ func (l *Reader) addKinds(from, to int) {
 }
 
 func (l *Reader) addKind(key, value uint32) {
-	if k := (Pair{key, value}); value != 0 && len(l.Kinds) < tagging.MaxKinds && !slices.Contains(l.Kinds, k) {
+	if k := (Pair{key, value}); value != 0 && len(l.Kinds) < placefile.MaxKinds && !slices.Contains(l.Kinds, k) {
 		l.Kinds = append(l.Kinds, k)
 	}
 }
@@ -181,7 +181,7 @@ func (l *Reader) addKind(key, value uint32) {
 func (l *Reader) Word(n uint32) uint32 {
 	w, known := l.words[n]
 	if !known {
-		w = l.texts.Number(tagging.Normalize(l.texts.Text(n)))
+		w = l.texts.Number(placefile.Normalize(l.texts.Text(n)))
 		l.words[n] = w
 	}
 	return w

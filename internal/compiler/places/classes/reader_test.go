@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 func TestLanguages(t *testing.T) {

@@ -6,10 +6,9 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -25,7 +24,7 @@ type Writer struct {
 	placeNumbers map[placefile.Place]uint32
 
 	// The features of the block that is being filled, as placefile.AppendRecord makes them:
-	boxes   [placefile.Fanout]boxtree.Box
+	boxes   [placefile.Fanout]geo.Box
 	filling [placefile.Fanout][]byte
 	corners [placefile.Fanout]int
 
@@ -35,7 +34,7 @@ type Writer struct {
 	items   *scratch.Array[byte]
 	settled *scratch.Array[placefile.Settlement]
 	treeEnd int // of the settlements of complete trees
-	levels  *scratch.Array[boxtree.Box]
+	levels  *scratch.Array[geo.Box]
 
 	contexts *table
 	runs     *scratch.Array[placefile.Run]
@@ -49,7 +48,7 @@ func New(dir *scratch.Dir) (*Writer, error) {
 		blocks: scratch.NewArray[placefile.Block](dir, "blocks"), records: scratch.NewArray[byte](dir, "records"),
 		leaves: scratch.NewArray[placefile.Leaf](dir, "leaves"), items: scratch.NewArray[byte](dir, "items"),
 		placeNumbers: map[placefile.Place]uint32{},
-		levels:       scratch.NewArray[boxtree.Box](dir, "levels"), runs: scratch.NewArray[placefile.Run](dir, "runs"),
+		levels:       scratch.NewArray[geo.Box](dir, "levels"), runs: scratch.NewArray[placefile.Run](dir, "runs"),
 		settled: scratch.NewArray[placefile.Settlement](dir, "settled"),
 		nearby:  scratch.NewArray[placefile.Run](dir, "nearby"),
 	}
@@ -68,8 +67,8 @@ func (w *Writer) Text(s string) (uint64, error) { return w.text.string(s) }
 
 // Add adds the next feature: its record, of which Add fills in where kinds and address are, what it is, and its own
 // address. Features have the numbers in whose order they are added, from 0.
-func (w *Writer) Add(r *placefile.Record, kinds []tagging.Kind, a *placefile.Address) error {
-	data, err := placefile.AppendKinds(nil, kinds, w.Text)
+func (w *Writer) Add(r *placefile.Record, kinds []placefile.Kind, a *placefile.Address) error {
+	data, err := placefile.AppendKindSet(nil, kinds, w.Text)
 	if err != nil {
 		return err
 	}

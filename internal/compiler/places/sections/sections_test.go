@@ -11,7 +11,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
 )
 
 func newWriter(t *testing.T) *Writer {
@@ -31,14 +30,14 @@ func newWriter(t *testing.T) *Writer {
 // feature is what a Writer is given.
 type feature struct {
 	placefile.Record
-	kinds   []tagging.Kind
+	kinds   []placefile.Kind
 	address placefile.Address
 }
 
 // point is a feature at a position in degrees.
 func point(lon, lat float64) *feature {
 	g, _ := geometry.New(orb.Point{lon, lat})
-	return &feature{Record: placefile.Record{Geometry: &g}, kinds: []tagging.Kind{{Key: "amenity", Value: "cafe"}}}
+	return &feature{Record: placefile.Record{Geometry: &g}, kinds: []placefile.Kind{{Key: "amenity", Value: "cafe"}}}
 }
 
 // TestSize: what many features have in common is there once, and what they do not need to say is not there.
@@ -52,8 +51,8 @@ func TestSize(t *testing.T) {
 		"short names":       {func(f *feature, _ int) { f.Name = "Bean" }, 3 + 5},
 		"long names":        {func(f *feature, _ int) { f.Name = long }, 3 + 1},
 		"long numbers":      {func(f *feature, _ int) { f.HouseNumber = long }, 3 + 2},
-		"long names abroad": {func(f *feature, _ int) { f.Names = []tagging.Kind{{Key: "de", Value: long}} }, 3 + 5},
-		"long kinds":        {func(f *feature, _ int) { f.kinds = []tagging.Kind{{Key: "amenity", Value: long}} }, 3},
+		"long names abroad": {func(f *feature, _ int) { f.Names = []placefile.Kind{{Key: "de", Value: long}} }, 3 + 5},
+		"long kinds":        {func(f *feature, _ int) { f.kinds = []placefile.Kind{{Key: "amenity", Value: long}} }, 3},
 		"one address": {func(f *feature, _ int) {
 			f.HouseNumber, f.address = "12", placefile.Address{Street: "Elm Street", City: "Salina"}
 		}, 3 + 4},

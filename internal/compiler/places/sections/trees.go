@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
@@ -35,15 +35,15 @@ func (w *Writer) addTree(t placefile.Tree) error {
 	if len(leaves) <= placefile.Fanout {
 		return nil
 	}
-	var over []boxtree.Box // each Fanout leaves
+	var over []geo.Box // each Fanout leaves
 	for group := range slices.Chunk(leaves, placefile.Fanout) {
-		b := boxtree.Empty
+		b := geo.EmptyBox
 		for i := range group {
 			b.Extend(group[i].Box)
 		}
 		over = append(over, b)
 	}
-	return w.levels.Append(boxtree.AppendLevels(over, over)...)
+	return w.levels.Append(geo.AppendTreeLevels(over, over)...)
 }
 
 // Settle adds the next settlement of the tree that Settlements adds, in the order of their features.
@@ -56,7 +56,7 @@ func (w *Writer) Settlements() (err error) {
 	t := placefile.Tree{Items: uint64(w.treeEnd), Leaves: uint32(w.leaves.Len()), Count: uint32(len(all))}
 	w.treeEnd += len(all)
 	for leaf := range slices.Chunk(all, placefile.Fanout) {
-		b := boxtree.Empty
+		b := geo.EmptyBox
 		for i := range leaf {
 			b.Extend(leaf[i].Box)
 		}
@@ -79,7 +79,7 @@ func (w *Writer) Term(word string, items []uint32) error {
 		if at > math.MaxUint32 || w.leaves.Len() == math.MaxUint32 {
 			return fmt.Errorf("%q has too many places", word)
 		}
-		b := boxtree.Empty
+		b := geo.EmptyBox
 		for _, n := range leaf {
 			b.Extend(w.box(n))
 		}
@@ -93,6 +93,6 @@ func (w *Writer) Term(word string, items []uint32) error {
 }
 
 // box is at least the box of a feature.
-func (w *Writer) box(n uint32) boxtree.Box {
+func (w *Writer) box(n uint32) geo.Box {
 	return w.blocks.Slice()[n/placefile.Fanout].Box(int(n % placefile.Fanout))
 }

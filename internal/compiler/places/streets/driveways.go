@@ -5,12 +5,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
-	"github.com/mapsedge/caddy-maps/internal/minheap"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 const (
@@ -119,7 +119,7 @@ func (n *Network) link(from, to uint32) {
 }
 
 // Within looks from all streets along the roads without a name to what is in a box.
-func (w *Driveways) Within(box boxtree.Box) *Network {
+func (w *Driveways) Within(box geo.Box) *Network {
 	box = Around(box, maxApproach+maxDriveway)
 	var roads []*part
 	edges := 0
@@ -143,9 +143,9 @@ func (w *Driveways) Within(box boxtree.Box) *Network {
 			from = to
 		}
 	}
-	var queue minheap.Heap[uint32]
+	var queue heap.Heap[uint32]
 	w.streets.parts.Each(&box, func(p *part) {
-		if w.streets.At(p.line).Kind == tagging.PathStreet {
+		if w.streets.At(p.line).Kind == placefile.PathStreet {
 			return
 		}
 		for _, c := range w.streets.of(p) {

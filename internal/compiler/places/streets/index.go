@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
@@ -13,18 +13,18 @@ import (
 // one in which neighbours follow each other. It keeps no more than the boxes of each sixteen.
 type Index[T any] struct {
 	items  *scratch.Array[T]
-	boxes  *scratch.Array[boxtree.Box] // of groups of items, and then those of the levels over them
-	layout boxtree.Tree                // of groups
+	boxes  *scratch.Array[geo.Box] // of groups of items, and then those of the levels over them
+	layout geo.Tree                // of groups
 }
 
 // NewIndex makes an empty index.
 func NewIndex[T any](dir *scratch.Dir, name string) *Index[T] {
-	return &Index[T]{items: scratch.NewArray[T](dir, name), boxes: scratch.NewArray[boxtree.Box](dir, name+"-boxes")}
+	return &Index[T]{items: scratch.NewArray[T](dir, name), boxes: scratch.NewArray[geo.Box](dir, name+"-boxes")}
 }
 
 // Add adds the next item.
-func (x *Index[T]) Add(item T, b boxtree.Box) error {
-	if x.items.Len()%boxtree.Fanout == 0 {
+func (x *Index[T]) Add(item T, b geo.Box) error {
+	if x.items.Len()%geo.TreeFanout == 0 {
 		if err := x.boxes.Append(b); err != nil {
 			return err
 		}
@@ -36,20 +36,20 @@ func (x *Index[T]) Add(item T, b boxtree.Box) error {
 // Seal ends the adding.
 func (x *Index[T]) Seal() error {
 	n := x.boxes.Len()
-	x.layout = boxtree.New(uint32(n))
+	x.layout = geo.NewTree(uint32(n))
 	levels, err := x.boxes.Extend(x.layout.Boxes())
 	if err == nil {
-		boxtree.AppendLevels(levels[:0], x.boxes.Slice()[:n])
+		geo.AppendTreeLevels(levels[:0], x.boxes.Slice()[:n])
 	}
 	return err
 }
 
 // Each yields the items that may touch a box. Several goroutines may call it at a time.
-func (x *Index[T]) Each(b *boxtree.Box, yield func(item *T)) {
+func (x *Index[T]) Each(b *geo.Box, yield func(item *T)) {
 	x.descend(b, x.layout.Height, 0, x.layout.Count[x.layout.Height], yield)
 }
 
-func (x *Index[T]) descend(b *boxtree.Box, level int, from, to uint32, yield func(item *T)) {
+func (x *Index[T]) descend(b *geo.Box, level int, from, to uint32, yield func(item *T)) {
 	boxes, items := x.boxes.Slice(), x.items.Slice()
 	if level > 0 {
 		boxes = boxes[x.layout.Count[0]+x.layout.First[level]:]
@@ -58,7 +58,7 @@ func (x *Index[T]) descend(b *boxtree.Box, level int, from, to uint32, yield fun
 		switch {
 		case !boxes[i].Overlaps(b):
 		case level == 0:
-			for k := int(i) * boxtree.Fanout; k < min((int(i)+1)*boxtree.Fanout, len(items)); k++ {
+			for k := int(i) * geo.TreeFanout; k < min((int(i)+1)*geo.TreeFanout, len(items)); k++ {
 				yield(&items[k])
 			}
 		default:
@@ -73,13 +73,13 @@ func (x *Index[T]) Free() error { return cmp.Or(x.items.Free(), x.boxes.Free()) 
 
 // Around is a box with all around it that is within some metres, and a little more, up to the antimeridian and the
 // poles.
-func Around(b boxtree.Box, metres float64) boxtree.Box {
+func Around(b geo.Box, metres float64) geo.Box {
 	const more = 2 // what rounding takes away
 	north := metres/(geometry.EarthRadius*geometry.RadiansPerUnit)*1.001 + more
 	farthest := max(math.Abs(float64(b.MinY)), math.Abs(float64(b.MaxY))) + north
 	east := north / max(math.Cos(farthest*geometry.RadiansPerUnit), 0.01) * 1.01
 	clamp := func(v, limit float64) int32 { return int32(min(max(v, -limit), limit)) }
-	return boxtree.Box{MinX: clamp(float64(b.MinX)-east, geometry.HalfTurn),
+	return geo.Box{MinX: clamp(float64(b.MinX)-east, geometry.HalfTurn),
 		MinY: clamp(float64(b.MinY)-north, geometry.HalfTurn/2),
 		MaxX: clamp(float64(b.MaxX)+east, geometry.HalfTurn),
 		MaxY: clamp(float64(b.MaxY)+north, geometry.HalfTurn/2)}

@@ -5,28 +5,28 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/compiler/places/placestest"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
 
 // TestBoxIndex compares what is near boxes with all boxes that overlap them.
 func TestBoxIndex(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 17, 300, 5000} {
 		rng := rand.New(rand.NewPCG(8, 1))
-		random := func(size int32) boxtree.Box {
+		random := func(size int32) geo.Box {
 			x, y := rng.Int32N(2_000_000)-1_000_000, rng.Int32N(2_000_000)-1_000_000
-			return boxtree.Box{MinX: x, MinY: y, MaxX: x + rng.Int32N(size), MaxY: y + rng.Int32N(size)}
+			return geo.Box{MinX: x, MinY: y, MaxX: x + rng.Int32N(size), MaxY: y + rng.Int32N(size)}
 		}
-		boxes := make([]boxtree.Box, n)
+		boxes := make([]geo.Box, n)
 		for i := range boxes {
 			boxes[i] = random(1 << (1 + rng.IntN(20)))
 		}
 		if n > 1 {
-			boxes[0] = boxtree.Box{MinX: -geometry.HalfTurn, MinY: -geometry.HalfTurn / 2, MaxX: geometry.HalfTurn,
+			boxes[0] = geo.Box{MinX: -geometry.HalfTurn, MinY: -geometry.HalfTurn / 2, MaxX: geometry.HalfTurn,
 				MaxY: geometry.HalfTurn / 2}
 		}
-		slices.SortFunc(boxes, func(a, b boxtree.Box) int { return int(a.Order()>>40) - int(b.Order()>>40) })
+		slices.SortFunc(boxes, func(a, b geo.Box) int { return int(a.Order()>>40) - int(b.Order()>>40) })
 		x := NewIndex[int64](placestest.Scratch(t), "test")
 		for i := range boxes {
 			if err := x.Add(int64(i), boxes[i]); err != nil {

@@ -3,8 +3,8 @@ package streets
 import (
 	"cmp"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
@@ -59,7 +59,7 @@ func (l *lines) of(p *part) []geometry.Coord {
 }
 
 // edges yields the edges of a part that may touch a box.
-func (l *lines) edges(p *part, b *boxtree.Box, yield func(from, to geometry.Coord)) {
+func (l *lines) edges(p *part, b *geo.Box, yield func(from, to geometry.Coord)) {
 	line := l.of(p)
 	for k := 1; k < len(line); k++ {
 		if edge := geometry.BoxOf(line[k-1 : k+1]); edge.Overlaps(b) {

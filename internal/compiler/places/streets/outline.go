@@ -6,7 +6,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
@@ -14,7 +14,7 @@ import (
 // hundredth of a percent, which is enough to compare streets.
 type plane struct{ x, y, east, north float64 }
 
-func newPlane(b boxtree.Box) plane {
+func newPlane(b geo.Box) plane {
 	north := geometry.EarthRadius * geometry.RadiansPerUnit
 	x, y := (float64(b.MinX)+float64(b.MaxX))/2, (float64(b.MinY)+float64(b.MaxY))/2
 	return plane{x, y, north * max(math.Cos(y*geometry.RadiansPerUnit), 0.01), north} // not 0 at a pole
@@ -43,7 +43,7 @@ func between(a, b, c, d orb.Point) float64 {
 
 // Outline is what of a feature a street is measured from: its entrances, or all of its geometry.
 type Outline struct {
-	box   boxtree.Box
+	box   geo.Box
 	plane plane
 	lines []orb.LineString // a position is a line of one
 }

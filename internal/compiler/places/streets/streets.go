@@ -9,11 +9,12 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
-	"github.com/mapsedge/caddy-maps/internal/geocoding/tagging"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
 // How a street is chosen for what has none of its own: the one with the least cost, which is how far it is, in metres,
-// and what speaks against it. docs/geocoding.md has the reasons, and docs/benchmarks.md how often the choice is right.
+// and what speaks against it. docs/internals/algorithms.md has the reasons, docs/internals/benchmarks.md how often the
+// choice is right.
 const (
 	// maxPath is how far a path may be, in metres, that is to stand for a street.
 	maxPath = 50
@@ -28,7 +29,7 @@ type Street struct {
 	Name     uint32 // text
 	Number   uint32 // of its name, the same in different spellings
 	Postcode uint32 // text
-	Kind     tagging.RoadKind
+	Kind     placefile.RoadKind
 	_        [3]uint8
 }
 
@@ -81,9 +82,9 @@ func (m *Map) Near(list []Candidate, o *Outline, reach float64) []Candidate {
 		c := Candidate{s.Number, p.line, nearest, nearest}
 		limit := reach
 		switch s.Kind {
-		case tagging.PathStreet:
+		case placefile.PathStreet:
 			c.Cost, limit = nearest*pathFactor+pathCost, min(reach, maxPath)
-		case tagging.ServiceStreet:
+		case placefile.ServiceStreet:
 			c.Cost = nearest*serviceFactor + serviceCost
 		}
 		if nearest <= limit {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math/bits"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -39,7 +39,7 @@ func (b *builder) beyond(c cursor) cursor {
 
 // edge goes along a road up to where an edge ends: at a junction for any of its modes, at its way's end, or after as
 // many pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there.
-func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on mapdata.Modes) {
+func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on region.Modes) {
 	nodes, m, flags := b.data.NodesOf(c.road), b.modes(c.road), b.flags
 	line = append(line, nodes[c.at])
 	for {
@@ -134,9 +134,9 @@ func (b *builder) cutRing(start cursor) cursor {
 // divide adds the chains of roads that continue one another. It cuts segments that would have too many points.
 func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 	var points [len(modes)]int // of the segment of each mode so far
-	first, box := start, boxtree.Empty
+	first, box := start, geo.EmptyBox
 	for c := start; ; {
-		var on mapdata.Modes
+		var on region.Modes
 		b.line, c, on = b.edge(c, b.line[:0])
 		b.edgeCount++
 		for _, n := range b.line {
@@ -162,6 +162,6 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 		if c == start || c.step == 0 {
 			return nil
 		}
-		first, box = c, boxtree.Empty
+		first, box = c, geo.EmptyBox
 	}
 }

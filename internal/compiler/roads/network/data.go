@@ -8,7 +8,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
@@ -31,7 +31,7 @@ type Node struct{ Lat, Lon int32 }
 // Special is what a node has that matters to who passes it.
 type Special struct {
 	Node    uint32
-	Stops   mapdata.Modes // those who cannot pass
+	Stops   region.Modes // those who cannot pass
 	Control roadgraph.ControlFlags
 	_       [2]uint8
 }
@@ -50,8 +50,8 @@ type Restriction struct {
 	From, To int64  // ids of ways, as ViaWays; all of them are in Data.Roads
 	ViaNode  uint32 // an index into Data.Nodes, or NoNode when ViaWays is set
 	ViaWays  []int64
-	Only     bool          // only_…: the turn that must be made; otherwise the one that must not
-	Modes    mapdata.Modes // to whom it applies
+	Only     bool         // only_…: the turn that must be made; otherwise the one that must not
+	Modes    region.Modes // to whom it applies
 }
 
 // NoNode stands for no node: Data has one less than would be numbered so.

@@ -7,9 +7,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -19,9 +18,9 @@ import (
 // numbers; after the last one comes the first.
 type edgeEnd struct {
 	Next    uint32
-	Bearing uint32        // at which the edge leaves the node
-	Two     mapdata.Modes // those of which exactly two pieces of road meet there
-	Blocked mapdata.Modes // those that cannot pass the node
+	Bearing uint32       // at which the edge leaves the node
+	Two     region.Modes // those of which exactly two pieces of road meet there
+	Blocked region.Modes // those that cannot pass the node
 	// Restricted says that restrictions are over the node.
 	Restricted bool
 	_          uint8
@@ -60,7 +59,7 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 	}
 	b.bar.Start("edges", int64(b.edgeCount))
 	var failed error
-	err := inorder.Run(ctx, func(give func([]chain) bool) {
+	err := pipeline.Run(ctx, func(give func([]chain) bool) {
 		var some []chain
 		failed = chains.Each(func(c *chain) error {
 			if some = append(some, *c); len(some) == someChains {

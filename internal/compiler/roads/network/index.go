@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -17,19 +17,19 @@ type leafWriter struct {
 	names  *roadgraph.Index
 	leaves *region.SectionWriter
 	groups *region.SectionWriter
-	boxes  *scratch.Array[boxtree.Box] // of the groups
+	boxes  *scratch.Array[geo.Box] // of the groups
 	group  []leaf
 }
 
 func newLeafWriter(w *region.Writer, dir *scratch.Dir, names *roadgraph.Index) *leafWriter {
 	return &leafWriter{w: w, names: names, leaves: w.Spool(names.Leaves, sizeOf[roadgraph.Leaf]()),
-		groups: w.Spool(names.Groups, sizeOf[uint32]()), boxes: scratch.NewArray[boxtree.Box](dir, "road-boxes")}
+		groups: w.Spool(names.Groups, sizeOf[uint32]()), boxes: scratch.NewArray[geo.Box](dir, "road-boxes")}
 }
 
 // add adds a leaf to the group.
 func (l *leafWriter) add(one leaf) error {
-	if n := len(l.group); n == boxtree.Fanout || n > 0 && one.edge-l.group[0].edge > math.MaxUint16 {
-		if err := l.flush(boxtree.Fanout); err != nil {
+	if n := len(l.group); n == geo.TreeFanout || n > 0 && one.edge-l.group[0].edge > math.MaxUint16 {
+		if err := l.flush(geo.TreeFanout); err != nil {
 			return err
 		}
 	}
@@ -39,11 +39,11 @@ func (l *leafWriter) add(one leaf) error {
 
 // flush writes the group as so many leaves.
 func (l *leafWriter) flush(leaves int) error {
-	whole := boxtree.Empty
+	whole := geo.EmptyBox
 	for i := range l.group {
 		whole.Extend(l.group[i].box)
 	}
-	var group [boxtree.Fanout]roadgraph.Leaf
+	var group [geo.TreeFanout]roadgraph.Leaf
 	first := l.group[0].edge
 	for i, one := range l.group {
 		leaf, box := &group[i], &one.box
@@ -75,7 +75,7 @@ func (l *leafWriter) finish() error {
 		}
 	}
 	// A sixteenth of the groups' boxes, and so on: little enough to be made in memory.
-	if err := l.boxes.Append(boxtree.AppendLevels(nil, l.boxes.Slice())...); err != nil {
+	if err := l.boxes.Append(geo.AppendTreeLevels(nil, l.boxes.Slice())...); err != nil {
 		return err
 	}
 	return cmp.Or(direct(l.w, l.names.Boxes, l.boxes.Slice()), l.boxes.Free())

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -27,7 +26,7 @@ func TestLeavesFarApart(t *testing.T) {
 	l := newLeafWriter(w, dir, &roadgraph.Indexes[0])
 	edges := []uint32{7, 7 + math.MaxUint16, 8 + math.MaxUint16, 1 << 30}
 	for _, edge := range edges {
-		if err := l.add(leaf{edge: edge, pieces: 1, modes: mapdata.Car, box: boxtree.Box{}}); err != nil {
+		if err := l.add(leaf{edge: edge, pieces: 1, modes: region.Car, box: geo.Box{}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,10 +53,10 @@ func TestLeavesFarApart(t *testing.T) {
 	var got []uint32
 	for i, one := range leaves.All() {
 		if one != (roadgraph.Leaf{}) {
-			got = append(got, *groups.At(i / boxtree.Fanout)+uint32(one.Edge))
+			got = append(got, *groups.At(i / geo.TreeFanout)+uint32(one.Edge))
 		}
 	}
-	if leaves.Len() != 2*boxtree.Fanout+1 || groups.Len() != 3 || !slices.Equal(got, edges) {
+	if leaves.Len() != 2*geo.TreeFanout+1 || groups.Len() != 3 || !slices.Equal(got, edges) {
 		t.Errorf("%d leaves in %d groups of edges %v, want %v", leaves.Len(), groups.Len(), got, edges)
 	}
 }

@@ -1,6 +1,6 @@
 package network
 
-import "github.com/mapsedge/caddy-maps/internal/mapdata"
+import "github.com/mapsedge/caddy-maps/internal/region"
 
 // nodeFlags say of a node for whom it is a junction, where exactly two pieces of road of a mode meet, whether it is
 // special, and whether restrictions are over it.
@@ -14,16 +14,16 @@ const (
 
 // junction are the modes for which segments end at a node: where not exactly two pieces of road meet, where the mode
 // cannot pass, where the two differ in anything that a segment has one value of, and where a turn restriction acts.
-func (f nodeFlags) junction() mapdata.Modes { return mapdata.Modes(f) & allModes }
+func (f nodeFlags) junction() region.Modes { return region.Modes(f) & allModes }
 
 // two are the modes of which exactly two pieces of road meet at a node.
-func (f nodeFlags) two() mapdata.Modes { return mapdata.Modes(f>>twoBits) & allModes }
+func (f nodeFlags) two() region.Modes { return region.Modes(f>>twoBits) & allModes }
 
 // mark makes a node a junction for those of some modes that come there.
-func (f *nodeFlags) mark(m mapdata.Modes) { *f |= nodeFlags(m & (f.two() | f.junction())) }
+func (f *nodeFlags) mark(m region.Modes) { *f |= nodeFlags(m & (f.two() | f.junction())) }
 
 // count adds a piece of road of some modes. Until all are counted, the bits of each mode are how many, up to three.
-func (f *nodeFlags) count(m mapdata.Modes) {
+func (f *nodeFlags) count(m region.Modes) {
 	m &^= f.junction() & f.two()
 	*f ^= nodeFlags(m&f.junction())<<twoBits ^ nodeFlags(m)
 }
@@ -98,7 +98,7 @@ func (b *builder) linkRoads() {
 }
 
 // link has two ends of roads that meet for a mode continue one another, and reports whether they do.
-func (b *builder) link(x, y uint32, mode mapdata.Modes) bool {
+func (b *builder) link(x, y uint32, mode region.Modes) bool {
 	// One travels x's road along where that ends here, and y's where it begins here.
 	if x>>1 != y>>1 && b.inSegment(x>>1, mode, x&1 == 0) != b.inSegment(y>>1, mode, y&1 == 1) {
 		return false
@@ -111,23 +111,23 @@ func (b *builder) link(x, y uint32, mode mapdata.Modes) bool {
 }
 
 // inSegment is a road with no more than what is the same all along a segment of a mode.
-func (b *builder) inSegment(road uint32, mode mapdata.Modes, against bool) Road {
+func (b *builder) inSegment(road uint32, mode region.Modes, against bool) Road {
 	r := b.roads[road]
 	r.Way, r.FirstNode, r.Details = 0, 0, 0
 	if against {
 		r.Attributes = reversed(r.Attributes)
 	}
-	for _, of := range [...]*mapdata.Modes{&r.Forward, &r.Backward, &r.DestinationForward, &r.DestinationBackward,
+	for _, of := range [...]*region.Modes{&r.Forward, &r.Backward, &r.DestinationForward, &r.DestinationBackward,
 		&r.PrivateForward, &r.PrivateBackward} {
 		*of &= mode
 	}
-	if mode != mapdata.Car {
+	if mode != region.Car {
 		r.SpeedForward, r.SpeedBackward = 0, 0
 	}
-	if mode != mapdata.Bicycle {
+	if mode != region.Bicycle {
 		r.BicycleSpeed = 0
 	}
-	if mode != mapdata.Foot {
+	if mode != region.Foot {
 		r.FootSpeed = 0
 	}
 	return r

@@ -12,18 +12,17 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
-	"github.com/mapsedge/caddy-maps/internal/compiler/progress"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 // modes are all of them, in the order in which they have their say where they differ.
-var modes = [...]mapdata.Modes{mapdata.Car, mapdata.Bicycle, mapdata.Foot}
+var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
 
-const allModes = mapdata.Car | mapdata.Bicycle | mapdata.Foot
+const allModes = region.Car | region.Bicycle | region.Foot
 
 // builder compiles a network.
 type builder struct {
@@ -33,7 +32,7 @@ type builder struct {
 	special []Special
 
 	dir *scratch.Dir
-	bar *progress.Bar
+	bar *pipeline.Bar
 	w   *region.Writer
 
 	// What follows grows with the extract, and is in temporary files; see zeros.
@@ -58,7 +57,7 @@ type builder struct {
 
 // Write compiles roads and adds them to a region file. The same input gives the same bytes. The positions of nodes are
 // freed when they are not needed any more.
-func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *progress.Bar) error {
+func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *pipeline.Bar) error {
 	if d.Roads.Len() == 0 {
 		return nil
 	}
@@ -126,7 +125,7 @@ func sizeOf[T any]() int {
 }
 
 // modes are those that may travel a road at all.
-func (b *builder) modes(road uint32) mapdata.Modes {
+func (b *builder) modes(road uint32) region.Modes {
 	return b.roads[road].Forward | b.roads[road].Backward
 }
 

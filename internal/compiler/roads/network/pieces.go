@@ -3,10 +3,9 @@ package network
 import (
 	"math"
 
-	"github.com/mapsedge/caddy-maps/internal/boxtree"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/sphere"
 )
 
 // pieces are the edges of some chains in a row, with all that can be made of them without those before. The numbers of
@@ -34,8 +33,8 @@ func (p *pieces) reset() {
 type leaf struct {
 	edge         uint32
 	skip, pieces int
-	modes        mapdata.Modes
-	box          boxtree.Box
+	modes        region.Modes
+	box          geo.Box
 }
 
 // meeting is an end of an edge: its node, or NoNode where it is no junction for those on the edge.
@@ -47,7 +46,7 @@ type meeting struct {
 // chain adds the edges of a chain.
 func (p *pieces) chain(b *builder, of *chain) {
 	metres, length := 0.0, uint64(0) // of the chain so far, and the same in whole millimetres
-	next, on := of.start(), mapdata.Modes(0)
+	next, on := of.start(), region.Modes(0)
 	for {
 		c, begins := next, allModes&^on
 		p.nodes, next, on = b.edge(c, p.nodes[:0])
@@ -81,7 +80,7 @@ func (p *pieces) chain(b *builder, of *chain) {
 }
 
 // meet adds the ends of an edge.
-func (p *pieces) meet(b *builder, m mapdata.Modes) {
+func (p *pieces) meet(b *builder, m region.Modes) {
 	last := len(p.nodes) - 1
 	for end, at := range [2]int{0, last} {
 		n := p.nodes[at]
@@ -117,26 +116,26 @@ func (p *pieces) control(b *builder, edge uint32, against bool) {
 }
 
 // addShape adds the shape of an edge and its leaves. A piece that crosses the antimeridian has a leaf at either side.
-func (p *pieces) addShape(edge uint32, m mapdata.Modes) {
+func (p *pieces) addShape(edge uint32, m region.Modes) {
 	leaves := &p.leaves[0]
-	if m&mapdata.Car == 0 {
+	if m&region.Car == 0 {
 		leaves = &p.leaves[1]
 	}
 	first := len(p.shape)
-	none := leaf{edge: edge, modes: m, box: boxtree.Empty}
+	none := leaf{edge: edge, modes: m, box: geo.EmptyBox}
 	one := none
 	for i, to := range p.line[1:] {
 		from, skip := p.line[i], len(p.shape)-first
 		p.shape = roadgraph.AppendShape(p.shape, from.Lat, from.Lon, to.Lat, to.Lon)
-		across := int64(from.Lon)-int64(to.Lon) != -int64(sphere.Eastward(from.Lon, to.Lon))
+		across := int64(from.Lon)-int64(to.Lon) != -int64(geo.Eastward(from.Lon, to.Lon))
 		if one.pieces > 0 && (across || one.pieces == roadgraph.LeafShape) {
 			*leaves = append(*leaves, one)
 			one = none
 		}
 		if across {
 			low, high := min(from.Lat, to.Lat), max(from.Lat, to.Lat)
-			west := boxtree.Box{MinX: -halfTurn, MinY: low, MaxX: min(from.Lon, to.Lon), MaxY: high}
-			east := boxtree.Box{MinX: max(from.Lon, to.Lon), MinY: low, MaxX: halfTurn, MaxY: high}
+			west := geo.Box{MinX: -halfTurn, MinY: low, MaxX: min(from.Lon, to.Lon), MaxY: high}
+			east := geo.Box{MinX: max(from.Lon, to.Lon), MinY: low, MaxX: halfTurn, MaxY: high}
 			*leaves = append(*leaves, leaf{edge, skip, 1, m, west}, leaf{edge, skip, 1, m, east})
 			continue
 		}
@@ -170,7 +169,7 @@ func edgeFlags(r *Road, against bool) (flags roadgraph.EdgeFlags) {
 
 // endOf is where an edge ends as roadgraph.Edge has it.
 func endOf(first, last Node) (north, east int16) {
-	dLat, dLon := int64(last.Lat)-int64(first.Lat), sphere.Eastward(first.Lon, last.Lon)
+	dLat, dLon := int64(last.Lat)-int64(first.Lat), geo.Eastward(first.Lon, last.Lon)
 	if dLat != int64(int16(dLat)) || dLon != int32(int16(dLon)) || dLat == roadgraph.FarEnd {
 		return roadgraph.FarEnd, 0
 	}
@@ -179,7 +178,7 @@ func endOf(first, last Node) (north, east int16) {
 
 // distance is the great-circle distance in metres between two nodes.
 func distance(a, b Node) float64 {
-	return sphere.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
+	return geo.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
 }
 
 const bearingBits = 24
@@ -189,7 +188,7 @@ const bearingBits = 24
 func bearing(a, b Node) uint32 {
 	const unit = math.Pi / 180 * 1e-7
 	sinA, cosA := math.Sincos(float64(a.Lat) * unit)
-	sinLon, cosLon := math.Sincos(float64(sphere.Eastward(a.Lon, b.Lon)) * unit)
+	sinLon, cosLon := math.Sincos(float64(geo.Eastward(a.Lon, b.Lon)) * unit)
 	sinB, cosB := math.Sincos(float64(b.Lat) * unit)
 	turn := math.Atan2(sinLon*cosB, cosA*sinB-sinA*cosB*cosLon) / (2 * math.Pi)
 	return uint32(int32(math.Round(turn * (1 << bearingBits))))

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
@@ -18,7 +18,7 @@ type automaton struct {
 }
 
 type state struct {
-	mode    mapdata.Modes
+	mode    region.Modes
 	arc     uint32 // the last one
 	number  uint32 // of the arc or of the copy
 	length  int
@@ -179,7 +179,7 @@ func (b *builder) endsOf(way int64, node uint32) []uint32 {
 
 // along are the arcs that follow ways, each from one end to the other, beginning at a node, and the node to which they
 // lead; false where the ways do not connect or the mode may not travel them.
-func (b *builder) along(ways []int64, node uint32, mode mapdata.Modes) (arcs []uint32, end uint32, ok bool) {
+func (b *builder) along(ways []int64, node uint32, mode region.Modes) (arcs []uint32, end uint32, ok bool) {
 	for _, way := range ways {
 		road := b.data.FirstOf(way)
 		nodes := b.data.NodesOf(road)

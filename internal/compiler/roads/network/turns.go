@@ -8,8 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/inorder"
-	"github.com/mapsedge/caddy-maps/internal/mapdata"
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -29,12 +28,12 @@ func (b *builder) meeting(to []uint32, end uint32) []uint32 {
 }
 
 // modesOf is a set of modes of an edge for who travels it as an arc: that of OpenForward is OpenBackward against it.
-func (b *builder) modesOf(set int, arc uint32) mapdata.Modes {
+func (b *builder) modesOf(set int, arc uint32) region.Modes {
 	return b.edgeFlags[arc>>1].Modes(set + int(arc&1)*(roadgraph.OpenBackward-roadgraph.OpenForward))
 }
 
 // bounds are the modes whose segments begin or end at an end of an edge.
-func (b *builder) bounds(end uint32) mapdata.Modes {
+func (b *builder) bounds(end uint32) region.Modes {
 	flags := b.edgeFlags[end>>1+end&1]
 	if end&1 == 0 {
 		return flags.Modes(roadgraph.Begins)
@@ -43,18 +42,18 @@ func (b *builder) bounds(end uint32) mapdata.Modes {
 }
 
 // leaving are the modes that may leave a node by an end of an edge, where their segments begin.
-func (b *builder) leaving(end uint32) mapdata.Modes {
+func (b *builder) leaving(end uint32) region.Modes {
 	return b.bounds(end) & b.modesOf(roadgraph.OpenForward, end)
 }
 
 // arriving are those that may come to the node there.
-func (b *builder) arriving(end uint32) mapdata.Modes {
+func (b *builder) arriving(end uint32) region.Modes {
 	return b.bounds(end) & b.modesOf(roadgraph.OpenForward, end^1)
 }
 
 // arc is the arc of the segment by which a mode leaves a node; the one by which it arrives is the same with another
 // lowest bit.
-func (b *builder) arc(end uint32, mode mapdata.Modes) uint32 {
+func (b *builder) arc(end uint32, mode region.Modes) uint32 {
 	if end&1 != 0 {
 		for b.edgeFlags[end>>1].Modes(roadgraph.Begins)&mode == 0 {
 			end -= 2
@@ -74,7 +73,7 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
 	words := func() uint32 { return uint32(out.Len() / 4) }
 	b.bar.Start("turns", int64(count))
-	err := inorder.Ranges(ctx, count, someEdges, func(from, to int) (*turnWriter, error) {
+	err := pipeline.Ranges(ctx, count, someEdges, func(from, to int) (*turnWriter, error) {
 		w := &turnWriter{builder: b, automaton: m, edges: edges[from:to], words: make([]uint32, 0, 8*someEdges)}
 		for i := range w.edges {
 			if err := w.edge(uint32(from+i), &w.edges[i]); err != nil {
@@ -153,7 +152,7 @@ const nothing = -1
 
 // turns writes the turns at an end of an edge for some modes: those of a copy, if a state is given. It reports whether
 // the last one is the usual turn back, which has no word; that of a copy always has one.
-func (w *turnWriter) turns(end uint32, m mapdata.Modes, of int32) (back bool) {
+func (w *turnWriter) turns(end uint32, m region.Modes, of int32) (back bool) {
 	from := arrival{end: end, edgeEnd: w.ends[end], modes: w.arriving(end) & m, copied: of != nothing}
 	if from.modes == 0 {
 		return false
@@ -179,7 +178,7 @@ func (w *turnWriter) turns(end uint32, m mapdata.Modes, of int32) (back bool) {
 type arrival struct {
 	end uint32
 	edgeEnd
-	modes, through mapdata.Modes     // through are those for whom the edge is no more than any other
+	modes, through region.Modes      // through are those for whom the edge is no more than any other
 	states         [len(modes)]int32 // of the automaton, where restrictions are over the node
 	copied         bool
 }
@@ -199,7 +198,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 	}
 	enters := from.through & w.modesOf(roadgraph.LocalForward, to)
 	var turns [len(modes)]roadgraph.Turn
-	var of [len(modes)]mapdata.Modes
+	var of [len(modes)]region.Modes
 	n := 0
 	for i, mode := range modes {
 		if able&mode == 0 {

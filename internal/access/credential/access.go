@@ -1,0 +1,274 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
+)
+
+// How a token is checked:
+//
+//   - The first time, its form, key, signature and claims are checked, then its grant, its accounts and the quotas of
+//     its organization are read from the store. What follows from them (an Identity or a refusal) is cached with the
+//     revisions of the organization and of the signing keys, which were read before the store was.
+//   - The next time, equal revisions mean that nothing of the organization and no key has changed: the cached answer
+//     holds, and the store is not asked.
+//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call
+//     returns, so a suspended account is refused with the next request on this server, and within a second on others.
+
+// accessClaims are the claims of an access token.
+type accessClaims struct {
+	jwt.RegisteredClaims `json:"-"` // for the interface jwt.Claims only: checkClaims reads the fields below
+
+	Issuer     string    `json:"iss"`
+	Audience   string    `json:"aud"` // one, never a list
+	Subject    string    `json:"sub"`
+	ClientID   string    `json:"client_id"`
+	Server     string    `json:"srv,omitempty"`
+	Generation [2]uint64 `json:"gen"`             // of the client's and of the server's account
+	Grant      string    `json:"grant,omitempty"` // empty for guests
+	Org        string    `json:"org"`
+	Scope      string    `json:"scope"`
+	Guest      bool      `json:"guest,omitempty"` // was given to an anonymous visitor; never an administrator's
+	IssuedAt   int64     `json:"iat"`
+	NotBefore  int64     `json:"nbf,omitempty"`
+	Expires    int64     `json:"exp"`
+	ID         string    `json:"jti"`
+}
+
+// newAccess makes an access token of a grant, or of a guest, who has a grant without an id that is in no store. It
+// lives for whole seconds and expires with the grant at the latest.
+func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
+	now time.Time) (token string, ttl time.Duration, err error) {
+	issued, expires := now.Unix(), min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
+	if expires <= issued {
+		return "", 0, refusedExpired
+	}
+	key, err := a.signer(ctx, account.KeyAccess)
+	if err != nil {
+		return "", 0, err
+	}
+	claims := accessClaims{Issuer: a.cfg.Issuer, Audience: a.cfg.Audience, Subject: g.ClientAccount,
+		ClientID: g.ClientAccount, Generation: [2]uint64{g.ClientGeneration, g.ServerGeneration}, Grant: g.ID,
+		Org: g.Organization, Scope: scopes.String(), Guest: g.ID == "", IssuedAt: issued, Expires: expires, ID: newTokenID()}
+	if g.ServerAccount != g.ClientAccount {
+		claims.Server = g.ServerAccount
+	}
+	token, err = key.sign(&claims)
+	return token, time.Duration(expires-issued) * time.Second, err
+}
+
+// knownToken is an access token whose signature was checked. It never changes; another one takes its place.
+type knownToken struct {
+	token   string
+	key     string        // kid
+	expires int64         // Unix seconds
+	grant   account.Grant // as the token says, without its times; guests have none with an id
+
+	// What follows from the store, as of these revisions: who stands behind the token, or why it is refused.
+	revision     *atomic.Uint64 // of the organization
+	number, keys uint64
+	identity     Identity
+	refused      error
+}
+
+// VerifyAccess checks an access token. A token in the cache costs no I/O and no lock.
+func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, error) {
+	known, ok := a.cache.get(token)
+	if !ok {
+		var err error
+		if known, err = a.verifySigned(ctx, token); err != nil {
+			return Identity{}, err
+		}
+	}
+	if !ok || known.revision.Load() != known.number || a.store.KeysRevision().Load() != known.keys {
+		assessed, err := a.assess(ctx, *known)
+		if err != nil {
+			return Identity{}, err
+		}
+		a.cache.add(assessed, time.Duration(assessed.expires-a.cfg.Now().Unix())*time.Second)
+		known = assessed
+	}
+	now := a.cfg.Now().Unix()
+	switch {
+	case now >= known.expires:
+		return Identity{}, refusedExpired
+	case known.refused != nil:
+		return Identity{}, known.refused
+	}
+	id := known.identity
+	id.Unix = now
+	return id, nil
+}
+
+// verifySigned checks everything about a token that does not need the store, but its key.
+func (a *Authority) verifySigned(ctx context.Context, token string) (*knownToken, error) {
+	var claims accessClaims
+	var key *signingKey
+	err := parseSigned(token, &claims, func(t *jwt.Token) (_ any, err error) {
+		if headerText(t, "typ") != accessType {
+			return nil, refusedType
+		}
+		if claims.Issuer != a.cfg.Issuer {
+			return nil, refusedIssuer
+		}
+		if key, err = a.ownKey(ctx, account.KeyAccess, t); err != nil {
+			return nil, err
+		}
+		return key.public, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	known, err := a.checkClaims(&claims)
+	if err != nil {
+		return nil, err
+	}
+	known.token = strings.Clone(token) // the caller's may be a small part of a large string, such as a URL
+	known.key = key.id
+	known.revision = a.store.Revision(known.grant.Organization)
+	return known, nil
+}
+
+// ownKey returns the key of this service that a token names, if the token is of that key's algorithm.
+func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token) (*signingKey, error) {
+	key, err := a.findKey(ctx, use, headerText(t, "kid"))
+	if err != nil {
+		return nil, err
+	}
+	if t.Method.Alg() != key.method.Alg() {
+		return nil, refusedAlgorithm
+	}
+	return key, nil
+}
+
+// checkClaims checks the claims of a token whose signature is good.
+func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
+	if c.Audience != a.cfg.Audience {
+		return nil, refusedAudience
+	}
+	switch now := a.cfg.Now().Unix(); {
+	case now >= c.Expires:
+		return nil, refusedExpired
+	case c.Expires > c.IssuedAt+seconds(MaxAccessTTL):
+		return nil, refusedLife
+	case now < c.NotBefore, now < c.IssuedAt-seconds(maxSkew):
+		return nil, refusedNotYet
+	}
+	scopes, err := account.ParseScopeSet(c.Scope)
+	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Org == "" || c.Server == c.Subject ||
+		(c.Grant == "") != c.Guest || c.Guest && c.Server != "" {
+		return nil, refusedClaims
+	}
+	return &knownToken{expires: c.Expires, grant: account.Grant{ID: c.Grant, Organization: c.Org,
+		ClientAccount: c.Subject, ServerAccount: cmp.Or(c.Server, c.Subject), ClientGeneration: c.Generation[0],
+		ServerGeneration: c.Generation[1], Scopes: scopes}}, nil
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// assess reads what a token depends on. The error is that of a store that does not answer.
+func (a *Authority) assess(ctx context.Context, t knownToken) (*knownToken, error) {
+	t.number, t.keys = t.revision.Load(), a.store.KeysRevision().Load() // before the store is read
+	t.identity, t.refused = Identity{}, nil
+	id, err := a.identify(ctx, &t)
+	switch {
+	case err == nil:
+		t.identity = id
+		return &t, nil
+	case errors.Is(err, ErrInvalid):
+		t.refused = err
+		return &t, nil
+	}
+	return nil, err
+}
+
+// identify finds out who stands behind a token now.
+func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, error) {
+	if _, err := a.findKey(ctx, account.KeyAccess, t.key); err != nil {
+		return Identity{}, err
+	}
+	g := &t.grant
+	guest := g.ID == ""
+	if !guest {
+		if err := a.checkGrant(ctx, t); err != nil {
+			return Identity{}, err
+		}
+	}
+	client, server, err := a.accounts(ctx, g)
+	if err != nil {
+		return Identity{}, err
+	}
+	quotas, err := a.store.OrganizationQuotas(ctx, g.Organization)
+	if err != nil {
+		return Identity{}, unavailable(err)
+	}
+	// What cannot be understood, as in a store that a newer version changed, may not allow more than was meant.
+	bounds, err := account.NewBounds(client.Restrictions)
+	if err != nil || account.CheckQuotas(client.Quotas) != nil || account.CheckQuotas(quotas) != nil {
+		return Identity{}, unavailable(errors.New("an account or its organization has settings that this version does not " +
+			"know"))
+	}
+	id := Identity{
+		Client:       client.ID,
+		Server:       server.ID,
+		Organization: g.Organization,
+		Scopes:       g.Scopes & client.Scopes.Set() & server.Scopes.Set(),
+		Admin:        client.IsAdmin && server.IsAdmin && !guest,
+		Bounds:       bounds,
+		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
+	}
+	if a.meter != nil {
+		id.Counter = a.meter.Counter(g.Organization, client.ID)
+	}
+	return id, nil
+}
+
+// checkGrant makes sure that the exchange behind a token has not been ended, and that the token ends with it.
+func (a *Authority) checkGrant(ctx context.Context, t *knownToken) error {
+	g, err := a.store.Grant(ctx, t.grant.ID)
+	switch {
+	case err != nil:
+		return found(err, refusedGrant)
+	case t.expires > g.ExpiresAt.Unix():
+		return refusedLife
+	case g.ClientAccount != t.grant.ClientAccount || g.ServerAccount != t.grant.ServerAccount ||
+		g.Organization != t.grant.Organization:
+		return refusedClaims
+	}
+	return nil
+}
+
+// accounts returns the two accounts of a grant, if both are ACTIVE and have been since the exchange.
+func (a *Authority) accounts(ctx context.Context, g *account.Grant) (client, server account.Account, err error) {
+	client, err = a.active(ctx, g.ClientAccount, g.Organization, g.ClientGeneration)
+	if err != nil || g.ServerAccount == g.ClientAccount {
+		return client, client, err
+	}
+	server, err = a.active(ctx, g.ServerAccount, g.Organization, g.ServerGeneration)
+	return client, server, err
+}
+
+// active returns an account if it is ACTIVE and has been since its generation was raised to the given one.
+func (a *Authority) active(ctx context.Context, id, organization string, generation uint64) (account.Account, error) {
+	acc, err := a.store.Account(ctx, id)
+	switch {
+	case err != nil:
+		return acc, found(err, refusedRevoked)
+	case acc.OrganizationID != organization:
+		return acc, refusedOrganization
+	case acc.Status != account.StatusActive:
+		return acc, inactive(acc.Status)
+	case acc.Generation != generation:
+		return acc, refusedGeneration
+	}
+	return acc, nil
+}

@@ -1,0 +1,232 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+)
+
+// flush hands what was counted to the store: of all organizations, or only of those in which a quota is nearly used up.
+func (m *Meter) flush(ctx context.Context, all bool) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	defer m.end()
+	m.mu.Lock()
+	var chosen []*organization
+	for name, o := range m.organizations {
+		if all {
+			o.forgetIdle(m.now().Unix())
+		}
+		switch {
+		case all && len(o.counters) == 0:
+			delete(m.organizations, name)
+		case all || o.isClose():
+			chosen = append(chosen, o)
+		}
+	}
+	m.mu.Unlock()
+	return m.handOver(chosen)
+}
+
+// load finds out how much of its quotas a subject has used, after everything that was counted is in the store.
+func (m *Meter) load(ctx context.Context, s Subject, limits Limits) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	defer m.end()
+	m.mu.Lock()
+	o := m.organizations[s.Organization]
+	m.mu.Unlock()
+	if o == nil {
+		return nil // forgotten just now; the next attempt finds another one
+	}
+	return m.handOver([]*organization{o})
+}
+
+func (m *Meter) begin(ctx context.Context) error {
+	select {
+	case m.flushing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (m *Meter) end() { <-m.flushing }
+
+// handOver sends what organizations have counted. What a flush that failed held goes first.
+func (m *Meter) handOver(organizations []*organization) error {
+	err := m.settle()
+	for len(organizations) > 0 && err == nil {
+		var flush Flush
+		n := 0
+		for ; n < len(organizations) && len(flush.Counts) < flushSize; n++ {
+			flush.Counts = append(flush.Counts, organizations[n].drain(m.members(organizations[n]))...)
+		}
+		if len(flush.Counts) > 0 {
+			m.number++
+			flush.Node, flush.Number = m.node, m.number
+			m.pending = &flush
+			err = m.settle()
+		}
+		for _, o := range organizations[:n] {
+			if err == nil {
+				err = m.refresh(o)
+			}
+		}
+		organizations = organizations[n:]
+	}
+	if err != nil {
+		m.failing.CompareAndSwap(0, time.Now().UnixNano())
+		return err
+	}
+	m.failing.Store(0)
+	return nil
+}
+
+// settle sends the pending flush, if there is one. After an error it is sent again, since it may have arrived.
+func (m *Meter) settle() error {
+	if m.pending == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if err := m.store.AddUsage(ctx, *m.pending); err != nil {
+		return err
+	}
+	m.pending = nil
+	return nil
+}
+
+// members returns the Counters of an organization.
+func (m *Meter) members(o *organization) []*Counter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]*Counter, 0, len(o.counters))
+	for _, c := range o.counters {
+		list = append(list, c)
+	}
+	return list
+}
+
+// drain takes what was counted so far. Requests that saw the turn before it changes have counted for their
+// organization, too, when their Counter can be locked.
+func (o *organization) drain(counters []*Counter) (counts []Count) {
+	turn := (o.turn.Add(1) - 1) & 1
+	for _, c := range counters {
+		c.mu.Lock()
+		for _, n := range c.counts[turn] {
+			if n.Usage != (account.Usage{}) {
+				counts = append(counts, Count{c.Subject, account.AllScopes[n.scope], n.start, n.minute, n.Usage})
+			}
+		}
+		c.counts[turn] = c.counts[turn][:0]
+		c.mu.Unlock()
+	}
+	o.mu.Lock()
+	o.counts[turn] = o.counts[turn][:0]
+	o.mu.Unlock()
+	return counts
+}
+
+// refresh reads how much of their quotas an organization and its accounts have used, and reports the levels that were
+// reached.
+func (m *Meter) refresh(o *organization) error {
+	tallies := []*tally{&o.tally}
+	for _, c := range m.members(o) {
+		tallies = append(tallies, &c.tally)
+	}
+	var limited []*tally
+	var ids []string
+	now := m.now()
+	for _, t := range tallies {
+		t.mu.Lock()
+		if t.limits != nil {
+			limited, ids = append(limited, t), append(ids, t.Account)
+		}
+		t.mu.Unlock()
+	}
+	if len(limited) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	totals, err := m.store.Totals(ctx, o.Organization, ids, now)
+	if err != nil {
+		return err
+	}
+	of := make(map[string][]Total, len(ids))
+	for _, total := range totals {
+		of[total.Account] = append(of[total.Account], total)
+	}
+	var reached []Reached
+	for _, t := range limited {
+		t.mu.Lock()
+		if t.holds(now.Unix()) {
+			t.use(of[t.Account])
+			reached = append(reached, t.reached()...)
+		}
+		t.mu.Unlock()
+	}
+	return m.report(reached)
+}
+
+// holds reports whether a moment lies in all present windows, so that totals of it are those of the windows.
+func (t *tally) holds(unix int64) bool {
+	for i := range t.windows {
+		if !t.windows[i].has(unix) {
+			return false
+		}
+	}
+	return true
+}
+
+// report writes down that levels were reached, and tells of those of which no process has told.
+func (m *Meter) report(reached []Reached) (err error) {
+	for _, r := range reached {
+		if m.hear == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		first, failed := m.store.MarkQuota(ctx, r.Mark)
+		cancel()
+		if failed != nil {
+			err = errors.Join(err, failed)
+		} else if first {
+			m.hear(r)
+		}
+	}
+	return err
+}
+
+// isClose reports whether a quota of the organization or of one of its accounts is nearly used up. Meter.mu is held.
+func (o *organization) isClose() bool {
+	tallies := []*tally{&o.tally}
+	for _, c := range o.counters {
+		tallies = append(tallies, &c.tally)
+	}
+	for _, t := range tallies {
+		t.mu.Lock()
+		near := t.isClose()
+		t.mu.Unlock()
+		if near {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetIdle gives up Counters that were not used for a while and have nothing to flush. Meter.mu is held.
+func (o *organization) forgetIdle(now int64) {
+	for id, c := range o.counters {
+		c.mu.Lock()
+		if len(c.counts[0])+len(c.counts[1]) == 0 && now-c.used > idleAfter {
+			c.gone = true
+			delete(o.counters, id)
+		}
+		c.mu.Unlock()
+	}
+}

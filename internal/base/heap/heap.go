@@ -1,0 +1,58 @@
+// Package minheap is the queue of a best-first search: what has the smallest key comes out first.
+package heap
+
+// Item is a value with the key that it is ordered by.
+type Item[V any] struct {
+	Key   float64
+	Value V
+}
+
+// Heap is a heap whose nodes have four children: there are fewer levels than with two, and the children of one node
+// lie in one cache line. The zero value is empty. Its memory is kept when items are taken out.
+type Heap[V any] []Item[V]
+
+// Push adds a value.
+func (h *Heap[V]) Push(key float64, value V) {
+	*h = append(*h, Item[V]{})
+	items := *h
+	i := len(items) - 1
+	for i > 0 {
+		up := (i - 1) / 4
+		if items[up].Key <= key {
+			break
+		}
+		items[i] = items[up]
+		i = up
+	}
+	items[i] = Item[V]{key, value}
+}
+
+// Pop takes out the item with the smallest key. The heap must not be empty.
+func (h *Heap[V]) Pop() Item[V] {
+	items := *h
+	top := items[0]
+	last := len(items) - 1
+	moved := items[last]
+	items = items[:last]
+	*h = items
+	for i := 0; ; {
+		child := 4*i + 1
+		if child >= last {
+			if last > 0 {
+				items[i] = moved
+			}
+			return top
+		}
+		for k := child + 1; k < min(child+4, last); k++ {
+			if items[k].Key < items[child].Key {
+				child = k
+			}
+		}
+		if items[child].Key >= moved.Key {
+			items[i] = moved
+			return top
+		}
+		items[i] = items[child]
+		i = child
+	}
+}

@@ -1,7 +1,0 @@
-//go:build !unix
-
-// Package directory looks at who may write to directories.
-package directory
-
-// OthersMayReplace is false here: who may write to a directory is not in its mode.
-func OthersMayReplace(string) bool { return false }

@@ -1,0 +1,121 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// How long to wait after an attempt: never at the same moment as others, longer with each failure, and as long as the
+// server wants.
+func TestNext(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err      error
+		failures int
+		from, to time.Duration
+	}{
+		"success":                   {nil, 0, 54 * time.Minute, time.Hour},
+		"refused":                   {refused(errStalled), 1, time.Second, 2 * time.Second},
+		"first failure":             {errStalled, 1, time.Second, 2 * time.Second},
+		"fourth failure":            {errStalled, 4, 8 * time.Second, 16 * time.Second},
+		"hundredth failure":         {errStalled, 100, maxRetry / 2, maxRetry},
+		"failure with Retry-After":  {&laterError{errStalled, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
+		"failure, wrapped in words": {errors.Join(&laterError{errStalled, time.Hour}), 3, time.Hour, time.Hour},
+	} {
+		m := New(Options{URL: new(url.URL), Refresh: time.Hour})
+		m.failures = tc.failures
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			got := m.next(tc.err)
+			if seen[got] = true; got < tc.from || got > tc.to {
+				t.Errorf("%s: %v is not between %v and %v", name, got, tc.from, tc.to)
+			}
+		}
+		if tc.from < tc.to && len(seen) < 10 {
+			t.Errorf("%s: the same few times: %v", name, seen)
+		}
+	}
+	for value, want := range map[string]time.Duration{
+		"": 0, "soon": 0, "-1": 0, "120": 2 * time.Minute, "999999999": maxRetryAfter, "99999999999999999999": 0,
+		"Wed, 21 Oct 2015 07:28:00 GMT":                                          0,
+		time.Now().Add(time.Hour + 30*time.Second).UTC().Format(http.TimeFormat): time.Hour,
+	} {
+		if got := retryAfter(http.Header{"Retry-After": {value}}); got < want || got > want+time.Minute {
+			t.Errorf("Retry-After: %s is %v, want %v", value, got, want)
+		}
+	}
+}
+
+// Without a copy, or with a damaged one, the first request is sent at once; otherwise after a moment, by chance.
+func TestFirstDelay(t *testing.T) {
+	s := newServer(t, file(content(t, 1, 4096), `"a"`, time.Time{}))
+	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+	if got := f.firstDelay(); got != 0 {
+		t.Errorf("without a copy: %v", got)
+	}
+	f.asks(t, "")
+	if one, other := f.firstDelay(), f.firstDelay(); one == other || max(one, other) > maxFirstDelay {
+		t.Errorf("with a copy: %v, %v", one, other)
+	}
+	f = newFixture(t, s, f.Path)
+	f.damage(t)
+	if got := f.firstDelay(); got != 0 {
+		t.Errorf("with a damaged copy: %v", got)
+	}
+}
+
+// A mirror fetches by itself what is new; who asks is answered at once, whatever it was to wait for.
+func TestKeeps(t *testing.T) {
+	first, second, third := content(t, 1, size), content(t, 2, size), content(t, 3, size)
+	s := newServer(t, status(500))
+	f := newFixture(t, s, filepath.Join(t.TempDir(), "x.region"))
+	f.Refresh = 50 * time.Millisecond
+	f.Start()
+	defer f.Destruct()
+	eventually(t, "the first failure", func() bool { return strings.Contains(f.Status().Problem, "answers 500") })
+	s.become(file(first, `"a"`, time.Time{}))
+	long, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	eventually(t, "the first file", func() bool { return f.Status().ETag == `"a"` })
+	f.has(t, first)
+	s.become(file(second, `"b"`, time.Time{}))
+	eventually(t, "the second file", func() bool { return f.Status().ETag == `"b"` })
+	f.has(t, second)
+	if err := f.Destruct(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Ask(long); !errors.Is(err, context.Canceled) {
+		t.Errorf("asked after the end: %v", err)
+	}
+
+	// One that asks once an hour, or is told to wait for an hour, asks at once when it is told to.
+	s.become(status(503, "Retry-After", "3600"))
+	f = newFixture(t, s, f.Path)
+	f.Start()
+	defer f.Destruct()
+	if err := f.Ask(long); err == nil || !strings.Contains(err.Error(), "answers 503") {
+		t.Errorf("asked with %v", err)
+	}
+	if wait := time.Until(f.Status().Next); wait < 59*time.Minute {
+		t.Errorf("the server wants an hour, and is asked again in %v", wait)
+	}
+	s.become(file(third, `"c"`, time.Time{}))
+	if err := f.Ask(long); err != nil {
+		t.Fatal(err)
+	}
+	f.has(t, third)
+}
+
+func eventually(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not seen", what)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
+)
+
+// secrets are in the URL and the header of every request of these tests, and nowhere else.
+var secrets = []string{"hunter2", "s1gnature", "t0ken"}
+
+// server is the origin of a region file, which may do whatever one does.
+type server struct {
+	*httptest.Server
+	mu    sync.Mutex
+	serve http.HandlerFunc
+	asked []*http.Request
+	sent  *int // bytes of bodies, since become
+
+	serving sync.WaitGroup
+}
+
+func newServer(t testing.TB, serve http.HandlerFunc) *server {
+	s := &server{serve: serve, sent: new(int)}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		serve, sent := s.serve, s.sent
+		s.asked = append(s.asked, r.Clone(r.Context()))
+		s.serving.Add(1)
+		s.mu.Unlock()
+		defer s.serving.Done()
+		serve(&countingWriter{w, s, sent}, r)
+	}))
+	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // what lies in it counts as sent
+		}
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// countingWriter flushes what it is given, so that the client has it when a connection is cut.
+type countingWriter struct {
+	http.ResponseWriter
+	s    *server
+	sent *int
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.ResponseWriter.(http.Flusher).Flush()
+	w.s.mu.Lock()
+	*w.sent += n
+	w.s.mu.Unlock()
+	return n, err
+}
+
+// become lets the server do something else from now on.
+func (s *server) become(serve http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serve, s.asked, s.sent = serve, nil, new(int)
+}
+
+// last returns the header of the last request, and how many there were and how much was sent since become. It waits for
+// what is being served: a client has the last bytes before they are counted.
+func (s *server) last(t *testing.T) (header http.Header, requests, sent int) {
+	t.Helper()
+	s.serving.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.asked) == 0 {
+		t.Fatal("the server was not asked")
+	}
+	return s.asked[len(s.asked)-1].Header, len(s.asked), *s.sent
+}
+
+// file serves a file as Go's own file server does, with conditions and ranges. Either validator may be empty.
+func file(content []byte, etag string, modified time.Time) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if etag != "" {
+			w.Header().Set("ETag", etag)
+		}
+		http.ServeContent(w, r, "x.region", modified, bytes.NewReader(content))
+	}
+}
+
+// cut serves the same, and closes the connection when so many bytes of the body are sent.
+func cut(serve http.HandlerFunc, after int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { serve(&cuttingWriter{w, after}, r) }
+}
+
+type cuttingWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (w *cuttingWriter) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p[:min(len(p), w.left)])
+	if w.left -= n; w.left == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}
+
+// status answers a status and a page.
+func status(code int, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte("<html>" + r.URL.String() + strings.Repeat(" ", 10_000)))
+	}
+}
+
+// endless sends the beginning, and then more for as long as somebody reads.
+func endless(beginning []byte, length int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if length > 0 {
+			w.Header().Set("Content-Length", strconv.Itoa(length))
+		}
+		for more := beginning; ; more = make([]byte, 64<<10) {
+			if _, err := w.Write(more); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// fixture is a mirror of what a server has, that asks only when it is told to.
+type fixture struct {
+	*Mirror
+	server *server
+	logs   *observer.ObservedLogs
+}
+
+func newFixture(t *testing.T, s *server, path string) *fixture {
+	t.Helper()
+	u, err := url.Parse(strings.Replace(s.URL, "://", "://ann:hunter2@", 1) + "/maps/x.region?X-Amz-Signature=s1gnature")
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, logs := observer.New(zapcore.InfoLevel)
+	f := &fixture{server: s, logs: logs}
+	w := regions.NewWatched(regions.Options{Path: path, Awaited: true, Logger: zap.NewNop()})
+	t.Cleanup(func() { _ = w.Destruct() })
+	f.Mirror = New(Options{
+		URL: u, Path: path, Header: http.Header{"X-Api-Key": {"t0ken"}}, Refresh: time.Hour, Timeout: 20 * time.Second,
+		Watched: w, Logger: zap.New(core),
+	})
+	t.Cleanup(func() { f.keepsSecrets(t) })
+	return f
+}
+
+// keepsSecrets looks for them wherever somebody could read them.
+func (f *fixture) keepsSecrets(t *testing.T) {
+	t.Helper()
+	var texts []string
+	for _, entry := range f.logs.All() {
+		text, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text.String())
+	}
+	s := f.Status()
+	texts = append(texts, s.URL, s.Problem)
+	files, _ := filepath.Glob(f.Path + "*")
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, name, string(content))
+	}
+	for _, text := range texts {
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is shown in %.500s", secret, text)
+			}
+		}
+	}
+}
+
+// asks makes an attempt, whose error must contain want, or be none where want is empty.
+func (f *fixture) asks(t *testing.T, want string) {
+	t.Helper()
+	err := f.attempt(context.Background())
+	switch {
+	case want == "" && err != nil:
+		t.Fatal(err)
+	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+		t.Fatalf("got %v, want an error with %q", err, want)
+	}
+}
+
+// has compares the copy with what it should be; nil means that there should be none.
+func (f *fixture) has(t *testing.T, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(f.Path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the copy has %d bytes, and they are not the %d that it should have", len(got), len(want))
+	}
+}
+
+// leaves fails where anything is kept beside the copy but what belongs there.
+func (f *fixture) leaves(t *testing.T, want ...string) {
+	t.Helper()
+	files, _ := filepath.Glob(f.Path + "?*")
+	var got []string
+	for _, name := range files {
+		got = append(got, strings.TrimPrefix(name, f.Path))
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("beside the copy is %q, want %q", got, want)
+	}
+}
+
+// damage flips a bit of the copy, and has it found.
+func (f *fixture) damage(t *testing.T) {
+	t.Helper()
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	write(t, f.Path, content)
+	if err := f.Watched.Look(t.Context(), true); err == nil || !f.Watched.Damaged() {
+		t.Fatalf("the damage was not found: %v", err)
+	}
+}
+
+// content makes a region file of so many bytes of coverage, which differs with the number.
+func content(t testing.TB, number, size int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.region")
+	testregion.Write(t, path, day(number), size/4, testregion.Dover())
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func day(number int) time.Time { return time.Date(2025, 1, number, 0, 0, 0, 0, time.UTC) }

@@ -1,0 +1,171 @@
+// Package placestest has map data to test the places with: made by hand, and of the osm module.
+package placestest
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// World is map data. What is made by hand is near the middle of Kansas, where one thousandth of a degree is 111 m of
+// latitude and 87 m of longitude.
+type World struct {
+	Features       []Feature
+	Interpolations []Interpolation
+	Drives         []orb.LineString // roads without a name
+	Tiles          []uint32
+	Bounds         orb.Bound
+
+	data *objects.Data // what it was read from
+}
+
+// IsExtract is whether Read read the world, which all tests of a package share then.
+func (w *World) IsExtract() bool { return w.data != nil }
+
+// AllFeatures yields the features.
+func (w *World) AllFeatures(yield func(*Feature) bool) {
+	for i := range w.Features {
+		if !yield(&w.Features[i]) {
+			return
+		}
+	}
+}
+
+// AllInterpolations yields the interpolations.
+func (w *World) AllInterpolations(yield func(*Interpolation) bool) {
+	for i := range w.Interpolations {
+		if !yield(&w.Interpolations[i]) {
+			return
+		}
+	}
+}
+
+// Data is the world as it is collected. Objects are sorted by kind and id.
+func (w *World) Data(t testing.TB) *objects.Data {
+	t.Helper()
+	if w.data != nil {
+		return w.data
+	}
+	dir := Scratch(t)
+	d, err := objects.NewData(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := slices.Clone(w.Features)
+	slices.SortStableFunc(features, func(a, b Feature) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	for i := range features {
+		err = errors.Join(err, Add(d, &features[i]))
+	}
+	for line := range w.AllInterpolations {
+		complete := *line
+		complete.Nodes = append(slices.Clone(line.Nodes), make([]int64, len(line.Line)-len(line.Nodes))...)
+		for len(complete.Numbers) < len(line.Line) {
+			complete.Numbers = append(slices.Clone(complete.Numbers), objects.NoNumber)
+		}
+		err = errors.Join(err, AddInterpolation(d, complete))
+	}
+	for _, drive := range w.Drives {
+		g, _ := geometry.New(drive)
+		err = errors.Join(err, d.Drives.Add(&objects.Feature{Kind: region.KindWay, Geometry: g}))
+	}
+	for _, tile := range w.Tiles {
+		d.Tiles.Add(tile)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Scratch is a directory for temporary files.
+func Scratch(t testing.TB) *scratch.Dir {
+	t.Helper()
+	dir, err := scratch.Open(t.TempDir(), "test", 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
+
+// Kansas is the middle of worlds made by hand.
+var Kansas = orb.Point{-98.5, 38.5}
+
+// At is a position some thousandths of a degree east and north of the middle.
+func At(east, north float64) orb.Point {
+	return orb.Point{Kansas[0] + east/1000, Kansas[1] + north/1000}
+}
+
+// Line is a line of positions as At has them.
+func Line(xy ...float64) orb.LineString {
+	var l orb.LineString
+	for i := 0; i+1 < len(xy); i += 2 {
+		l = append(l, At(xy[i], xy[i+1]))
+	}
+	return l
+}
+
+// Square is a ring around a middle, counter-clockwise.
+func Square(east, north, half float64) orb.Ring {
+	return orb.Ring(Line(east-half, north-half, east+half, north-half, east+half, north+half, east-half, north+half,
+		east-half, north-half))
+}
+
+// Reversed is a ring the other way round.
+func Reversed(r orb.Ring) orb.Ring {
+	c := r.Clone()
+	c.Reverse()
+	return c
+}
+
+// Tags reads "key=value, key=value"; a | in a value means a comma.
+func Tags(text string) FeatureTags { return TagsOf(text) }
+
+// Add adds a feature with tags as Tags reads them.
+func (w *World) Add(kind region.Kind, id int64, g orb.Geometry, text string) {
+	w.Features = append(w.Features, Feature{Kind: kind, ID: id, Tags: Tags(text), Geometry: g})
+}
+
+// Node adds a node.
+func (w *World) Node(id int64, p orb.Point, tags string) { w.Add(region.KindNode, id, p, tags) }
+
+// Way adds a way that is no area.
+func (w *World) Way(id int64, l orb.LineString, tags string) { w.Add(region.KindWay, id, l, tags) }
+
+// Area adds a closed way, with holes.
+func (w *World) Area(id int64, tags string, rings ...orb.Ring) {
+	w.Add(region.KindWay, id, orb.Polygon(rings), tags)
+}
+
+// Multi adds a multipolygon.
+func (w *World) Multi(id int64, tags string, m ...orb.Polygon) {
+	w.Add(region.KindRelation, id, orb.MultiPolygon(m), tags)
+}
+
+// Cover makes the world cover, beside its Tiles, those that any of its features' boxes have a corner or the centre in,
+// and that of the middle.
+func (w *World) Cover() *World {
+	w.Tiles = append(w.Tiles, region.CoverageTile(Kansas))
+	for _, f := range w.Features {
+		b := f.Geometry.Bound()
+		for _, p := range []orb.Point{b.Min, b.Max, b.LeftTop(), b.RightBottom(), b.Center()} {
+			w.Tiles = append(w.Tiles, region.CoverageTile(p))
+		}
+	}
+	return w
+}
+
+// Approximate forgives the rounding of coordinates to 1e-7 degrees.
+var Approximate = cmpopts.EquateApprox(0, 1e-6)

@@ -1,6 +1,0 @@
-//go:build !race
-
-package testpace
-
-// RaceDetector is whether the test runs with the race detector, which makes work longer and takes memory.
-const RaceDetector = false

@@ -1,0 +1,81 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/trace"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+)
+
+// Media types of responses.
+const (
+	JSON    = "application/json"
+	GeoJSON = "application/geo+json"
+)
+
+// StatusClientClosedRequest stands in the access log for a request whose client went away before there was a
+// response; nobody receives it.
+const StatusClientClosedRequest = 499
+
+// Write answers 200 with a body.
+func Write(w http.ResponseWriter, mediaType string, body []byte) {
+	values := &[...]string{mediaType, strconv.Itoa(len(body))} // each a slice of its own, in one allocation
+	h := w.Header()
+	h["Content-Type"] = values[0:1:1]
+	h["Content-Length"] = values[1:2:2]
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // a client that has gone is nobody to tell
+}
+
+// Failure is the response to an error of an engine. expected is false where the error is the service's own fault, so
+// that it belongs in the log; a damaged region file has been logged by whoever read it.
+func Failure(err error) (e apierror.Error, expected bool) {
+	var (
+		ready  apierror.Error
+		input  *trace.InputError
+		lost   *matching.NoRouteError
+		damage *region.DamageError
+		busy   *admission.OverloadError
+	)
+	switch {
+	case errors.As(err, &ready):
+		return ready, true
+	case errors.As(err, &input):
+		return apierror.InvalidInput(input.Error()), true
+	case errors.As(err, &lost):
+		return apierror.NoRoute(lost.Error()), true
+	case errors.Is(err, matching.ErrNoRoute):
+		return apierror.NoRoute(matching.ErrNoRoute.Error()), true
+	case errors.As(err, &busy):
+		return apierror.Busy(busy.RetryAfter), true
+	case errors.Is(err, matching.ErrWork):
+		return apierror.InvalidInput("path: " + matching.ErrWork.Error()), true
+	case errors.Is(err, geocoding.ErrWork):
+		return apierror.FailedValidation("lat, lon: " + geocoding.ErrWork.Error()), true
+	case errors.As(err, &damage):
+		return apierror.Unavailable(), true
+	case errors.Is(err, context.DeadlineExceeded):
+		return apierror.Timeout(), true
+	case errors.Is(err, context.Canceled):
+		return apierror.Error{Status: StatusClientClosedRequest}, true
+	}
+	return apierror.Internal(), false
+}
+
+// WriteFailure answers an error of an engine in a style, and reports whether the error belongs in the log.
+func WriteFailure(w http.ResponseWriter, style apierror.Style, err error) (unexpected bool) {
+	e, expected := Failure(err)
+	if e.Status == StatusClientClosedRequest {
+		w.WriteHeader(StatusClientClosedRequest)
+	} else {
+		style.Write(w, e)
+	}
+	return !expected
+}
