@@ -13,7 +13,7 @@ DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
 SOAK_TIME ?= 15m
 
-.PHONY: all build demo test test-quick test-pure bench eval soak fuzz lint fmt docs countries xcaddy checks clients release release-snapshot \
+.PHONY: all build demo test test-quick test-pure bench eval soak fuzz lint fmt docs diagram countries xcaddy checks clients release release-snapshot \
 	image-context clean
 
 all: build
@@ -94,6 +94,10 @@ fmt:
 # Writes docs/reference.md anew from the comments in the source.
 docs:
 	$(LAB) generate ./cmd/reference
+
+# Draws the diagram of docs/internals/architecture.md from its text.
+diagram:
+	$(GO) -C tools/graphviz run . $(abspath docs/images/architecture.dot) $(abspath docs/images/architecture.svg)
 
 # Compiles the embedded country polygons anew from Natural Earth.
 countries:

@@ -115,13 +115,13 @@ func chainPlaces(random *rand.Rand, n int, roads ...*roadgraph.Graph) []chainPla
 		if kind := i % 7; kind < 2*len(roads) {
 			g := roads[kind%len(roads)]
 			for {
-				segment := uint32(random.IntN(g.Edges()))
-				if !g.Begins(segment) {
+				segment := uint32(random.IntN(g.NumBaseEdges()))
+				if !g.BeginsEdge(segment) {
 					continue
 				}
-				if length := float64(g.Segment(segment).Length) / 1000; length > 25 {
+				if length := float64(g.Edge(segment).Length) / 1000; length > 25 {
 					p.here, p.there, p.onRoad = g.At(segment, 1), g.At(segment, min(length-1, 80)), true
-					if !g.Segment(segment).Flags.Has(roadgraph.Forward) { // nobody drives it in that direction
+					if !g.Edge(segment).Flags.Has(roadgraph.Forward) { // nobody drives it in that direction
 						p.here, p.there = p.there, p.here
 					}
 					break

@@ -49,14 +49,14 @@ func newProfileTraces(t *testing.T, n int) *profileTraces {
 		t.Fatal(err)
 	}
 	car, foot := p.networks[matching.Car], p.networks[matching.Foot]
-	p.collect(car, n, func(s *roadgraph.Segment, line []orb.Point) *profileTrace {
+	p.collect(car, n, func(s *roadgraph.Edge, line []orb.Point) *profileTrace {
 		oneWay := s.Flags.Has(roadgraph.Forward) && !s.Flags.Has(roadgraph.Backward) && !s.Flags.Has(roadgraph.Roundabout)
 		if !oneWay || s.Class > regionfile.Service || !p.along(foot, line) {
 			return nil
 		}
 		return &profileTrace{kind: "against a one-way", fits: map[matching.Profile]bool{matching.Foot: true}}
 	})
-	p.collect(foot, n, func(s *roadgraph.Segment, line []orb.Point) *profileTrace {
+	p.collect(foot, n, func(s *roadgraph.Edge, line []orb.Point) *profileTrace {
 		if speed := float64(s.Length) / float64(s.Arcs[0].Duration) * 3.6; speed < 4.9 { // sand
 			return nil
 		}
@@ -85,12 +85,12 @@ func (p *profileTraces) along(g *roadgraph.Graph, line []orb.Point) bool {
 }
 
 // collect makes up to n traces of segments that wanted likes, each from the end of the segment to its beginning.
-func (p *profileTraces) collect(g *roadgraph.Graph, n int, wanted func(*roadgraph.Segment, []orb.Point) *profileTrace) {
-	for i := range g.Segments() {
+func (p *profileTraces) collect(g *roadgraph.Graph, n int, wanted func(*roadgraph.Edge, []orb.Point) *profileTrace) {
+	for i := range g.Edges() {
 		if n == 0 {
 			return
 		}
-		s := g.Segment(i)
+		s := g.Edge(i)
 		length := float64(s.Length) / 1000
 		if length < shortTrace || length > longTrace {
 			continue
