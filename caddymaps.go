@@ -2,33 +2,21 @@
 package caddymaps
 
 import (
-	// The app, and what it is asked through.
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	// The app with its admin API and health checks, who may do what, the stores, and the commands.
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/command"
-	_ "github.com/mapsedge/caddy-maps/modules/mapsapp"
+	_ "github.com/mapsedge/caddy-maps/modules/stores"
 
-	// Stores of accounts.
-	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
-	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
-
-	// Geocoders and matchers.
+	// Handlers and request matchers, with the geocoders and matchers that answer from region files.
 	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
 	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	_ "github.com/mapsedge/caddy-maps/modules/pages"
+	_ "github.com/mapsedge/caddy-maps/modules/tiles"
+
+	// Geocoders and matchers that ask other servers.
 	_ "github.com/mapsedge/caddy-maps/modules/remote/nominatim"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/photon"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
-
-	// HTTP handlers.
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/health"
-	_ "github.com/mapsedge/caddy-maps/modules/pages"
-	_ "github.com/mapsedge/caddy-maps/modules/tiles"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
-
-	// HTTP request matchers.
-
-	// Log filters.
-	_ "github.com/mapsedge/caddy-maps/modules/redact"
 )

@@ -11,10 +11,8 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // BenchmarkBesideRespond measures what a whole request costs beside the web server: requests per second of `respond`
@@ -27,7 +25,7 @@ func BenchmarkBesideRespond(b *testing.B) {
 		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
-	config := mapstest.Config{
+	config := modulestest.Config{
 		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
 		Site: `
 			handle /v2/search/* {
@@ -43,7 +41,7 @@ func BenchmarkBesideRespond(b *testing.B) {
 				maps_accounts
 			}`,
 	}
-	s := mapstest.Start(b, config)
+	s := modulestest.Start(b, config)
 	_, token := s.Token("acme", "REVERSEGEOCODING")
 	site := config.Site
 	for _, size := range []int{1, 5} {
@@ -56,7 +54,7 @@ func BenchmarkBesideRespond(b *testing.B) {
 			}
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			const plain, round = "/plain/search/reverse-geocoding", 1000
-			clients := []*mapstest.Client{s.Dial(plain+query, ""), s.Dial(plain+query, token), s.Dial(endpoint+query, token)}
+			clients := []*modulestest.Client{s.Dial(plain+query, ""), s.Dial(plain+query, token), s.Dial(endpoint+query, token)}
 			for _, c := range clients {
 				c.Run(round)
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/google/go-cmp/cmp"
 
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/geocoding"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 func buildRegion(t testing.TB, osm string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "map.region")
-	mapstest.BuildRegion(t, path, osm)
+	modulestest.BuildRegion(t, path, osm)
 	return path
 }
 
@@ -39,14 +39,14 @@ func far(lat, lon, timestamp string) string {
 }
 
 // start runs a server whose one handler is the reverse geocoder, on a region of its own.
-func start(t *testing.T) (s *mapstest.Server, region string) {
+func start(t *testing.T) (s *modulestest.Server, region string) {
 	t.Helper()
-	region = buildRegion(t, mapstest.Village)
-	return mapstest.Start(t, config(region)), region
+	region = buildRegion(t, modulestest.Village)
+	return modulestest.Start(t, config(region)), region
 }
 
-func config(region string) mapstest.Config {
-	return mapstest.Config{Maps: "region village " + region,
+func config(region string) modulestest.Config {
+	return modulestest.Config{Maps: "region village " + region,
 		Site: "maps_reverse_geocode {\npublic\ngeocoder local village\n}\nrespond \"not for the next handler\" 418"}
 }
 
@@ -62,7 +62,7 @@ type place struct {
 }
 
 // parse reads a response into what its data must be.
-func parse(t *testing.T, a mapstest.Response, data any) {
+func parse(t *testing.T, a modulestest.Response, data any) {
 	t.Helper()
 	body := struct {
 		Data any `json:"data"`
@@ -75,7 +75,7 @@ func parse(t *testing.T, a mapstest.Response, data any) {
 }
 
 // results asks for places. query is what the response says was asked.
-func results(t *testing.T, s *mapstest.Server, target string, header ...string) (query string, places []place) {
+func results(t *testing.T, s *modulestest.Server, target string, header ...string) (query string, places []place) {
 	t.Helper()
 	var data struct {
 		Query   string  `json:"query"`
@@ -88,7 +88,7 @@ func results(t *testing.T, s *mapstest.Server, target string, header ...string) 
 	return data.Query, data.Results
 }
 
-func reload(t *testing.T, s *mapstest.Server) {
+func reload(t *testing.T, s *modulestest.Server) {
 	t.Helper()
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
@@ -234,7 +234,7 @@ func TestGeometry(t *testing.T) {
 
 // Names are given in the languages of the parameter, else in those of the header.
 func TestLanguage(t *testing.T) {
-	s := mapstest.Start(t, config(buildRegion(t, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
+	s := modulestest.Start(t, config(buildRegion(t, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
 		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/><tag k="place" v="city"/></node></osm>`)))
 	for _, tc := range []struct{ parameter, header, name, vary string }{
 		{"", "", "Bern", ""},
@@ -272,7 +272,7 @@ func TestRegionFile(t *testing.T) {
 		}
 	}
 	town("Testville")
-	mapstest.BuildRegion(t, region, mapstest.Renamed("Newtown"))
+	modulestest.BuildRegion(t, region, modulestest.Renamed("Newtown"))
 	reload(t, s)
 	town("Newtown")
 
@@ -308,7 +308,7 @@ func TestRegionFile(t *testing.T) {
 	if n := strings.Count(s.Log(), "a region file is damaged"); n != 1 {
 		t.Errorf("%d lines about the damage", n)
 	}
-	mapstest.BuildRegion(t, region, mapstest.Renamed("Oldtown"))
+	modulestest.BuildRegion(t, region, modulestest.Renamed("Oldtown"))
 	reload(t, s)
 	town("Oldtown")
 }
@@ -320,8 +320,8 @@ const coverage = "/v2/search/coverage"
 func TestChainAndCoverage(t *testing.T) {
 	const date = "2026-05-01T12:00:00Z"
 	farFile := buildRegion(t, far("10", "20", date))
-	s := mapstest.Start(t, mapstest.Config{
-		Maps: "region village " + buildRegion(t, mapstest.Village) + "\nregion far " + farFile,
+	s := modulestest.Start(t, modulestest.Config{
+		Maps: "region village " + buildRegion(t, modulestest.Village) + "\nregion far " + farFile,
 		Site: `
 			@two header Two *
 			maps_reverse_geocode @two {
@@ -371,7 +371,7 @@ func TestChainAndCoverage(t *testing.T) {
 		}
 	}
 	// What a file says of itself goes with the file.
-	mapstest.BuildRegion(t, farFile, far("11", "21", ""))
+	modulestest.BuildRegion(t, farFile, far("11", "21", ""))
 	reload(t, s)
 	want[0].Bounds, want[0].Date = bounds{"minLat": 11, "minLon": 21, "maxLat": 11, "maxLon": 21}, nil
 	if diff := cmp.Diff(want, list(coverage)); diff != "" {

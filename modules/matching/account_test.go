@@ -14,10 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const guarded = `
@@ -39,7 +37,7 @@ const guarded = `
 
 // A request counts for the points of its trace, before it is matched.
 func TestCharge(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildRegion(t, mapstest.Village), Site: guarded})
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: guarded})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "DIRECTION",
 		`"quotas":[{"scope":"*","unit":"units","window":"month","limit":13}]`)
@@ -68,8 +66,8 @@ func TestCharge(t *testing.T) {
 
 // An account that has all the memory it may have waits for more without a processor: others go on.
 func TestWaitForMemoryTakesNoProcessor(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{
-		Maps:   "region village " + buildRegion(t, mapstest.Village) + "\nmax_bodies_in_flight 1MiB\nmax_wait 20s",
+	s := modulestest.Start(t, modulestest.Config{
+		Maps:   "region village " + buildRegion(t, modulestest.Village) + "\nmax_bodies_in_flight 1MiB\nmax_wait 20s",
 		Global: "metrics", Site: guarded,
 	})
 	_, hostile := s.Token("hostile", "DIRECTION")

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const (
@@ -57,14 +57,14 @@ var (
 func buildRegion(t testing.TB, osm string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "map.region")
-	mapstest.BuildRegion(t, path, osm)
+	modulestest.BuildRegion(t, path, osm)
 	return path
 }
 
-func start(t *testing.T, options string) (s *mapstest.Server, region string) {
+func start(t *testing.T, options string) (s *modulestest.Server, region string) {
 	t.Helper()
-	region = buildRegion(t, mapstest.Village)
-	return mapstest.Start(t, mapstest.Config{
+	region = buildRegion(t, modulestest.Village)
+	return modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + region,
 		Site: "maps_match {\npublic\nmatcher local village\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}), region
@@ -90,7 +90,7 @@ type result struct {
 	} `json:"ways"`
 }
 
-func parse(t *testing.T, a mapstest.Response) result {
+func parse(t *testing.T, a modulestest.Response) result {
 	t.Helper()
 	var r result
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -102,7 +102,7 @@ func parse(t *testing.T, a mapstest.Response) result {
 }
 
 // checkError checks for an error in the routing style.
-func checkError(t *testing.T, a mapstest.Response, status int, code, says string) {
+func checkError(t *testing.T, a modulestest.Response, status int, code, says string) {
 	t.Helper()
 	var e struct {
 		Error struct {
@@ -172,7 +172,7 @@ func TestTraceForms(t *testing.T) {
 // Details and the formats of an answer.
 func TestAnswers(t *testing.T) {
 	s, _ := start(t, "")
-	get := func(query string) mapstest.Response { return s.Do(http.MethodGet, endpoint+"?path="+query, "", "") }
+	get := func(query string) modulestest.Response { return s.Do(http.MethodGet, endpoint+"?path="+query, "", "") }
 
 	r := parse(t, get(strings.Replace(pairs, "{39.16003,-75.5204}", "{39.19,-75.58}", 1)+"&details=true"))
 	if r.Confidence == nil || *r.Confidence < 0 || *r.Confidence > 1 || r.Duration == nil || *r.Duration <= 0 ||
@@ -400,7 +400,7 @@ func TestDamagedRegion(t *testing.T) {
 	if n := strings.Count(s.Log(), "a region file is damaged"); n != 1 {
 		t.Errorf("%d lines about the damage", n)
 	}
-	mapstest.BuildRegion(t, region, mapstest.Village)
+	modulestest.BuildRegion(t, region, modulestest.Village)
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -409,8 +409,8 @@ func TestDamagedRegion(t *testing.T) {
 
 // Of several matchers the first that covers the whole trace answers, or else the one that covers most of it.
 func TestChain(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{
-		Maps: "region village " + buildRegion(t, mapstest.Village) + "\nregion far " + buildRegion(t, `<osm version="0.6">
+	s := modulestest.Start(t, modulestest.Config{
+		Maps: "region village " + buildRegion(t, modulestest.Village) + "\nregion far " + buildRegion(t, `<osm version="0.6">
 			<node id="1" version="1" lat="10" lon="20"/><node id="2" version="1" lat="10" lon="20.01"/>
 			<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/></way></osm>`),
 		Site: `

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mapsedge/caddy-maps/modules/health"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A region file is damaged in ways that it must not be while requests read it, MAPS_TEST_FLIPS times: bits are flipped,
@@ -43,13 +43,13 @@ func TestOverwrittenUnderLoad(t *testing.T) {
 	var contents [2][]byte
 	for i, town := range towns {
 		path := filepath.Join(dir, town)
-		mapstest.BuildRegion(t, path, mapstest.Renamed(town))
+		modulestest.BuildRegion(t, path, modulestest.Renamed(town))
 		var err error
 		contents[i], err = os.ReadFile(path)
 		must(err)
 	}
 	must(os.WriteFile(live, contents[0], 0o600))
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region live " + live,
 		Site: "handle /v2/* {\nmaps_reverse_geocode {\npublic\ngeocoder local live\n}\n}\nhandle /healthz {\nmaps_health\n}\n" +
 			"handle {\nmaps_match {\npublic\nmatcher local live\n}\n}",

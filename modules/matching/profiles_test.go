@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 )
@@ -42,7 +42,7 @@ func at(path, options string) string {
 
 // Each profile is matched on its own network, at its own speed.
 func TestProfiles(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region quarter " + buildRegion(t, quarter), Site: at("/m", "profile car bicycle foot"),
 	})
 	for _, tc := range []struct {
@@ -120,7 +120,7 @@ func TestProfileParameter(t *testing.T) {
 	for i, tc := range cases {
 		site += at(fmt.Sprint("/", i), "profile "+tc.offered)
 	}
-	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + buildRegion(t, quarter), Site: site})
+	s := modulestest.Start(t, modulestest.Config{Maps: "region quarter " + buildRegion(t, quarter), Site: site})
 	for i, tc := range cases {
 		method, query := http.MethodPost, "?"+tc.query
 		if tc.body == "" {
@@ -139,7 +139,7 @@ func TestProfileParameter(t *testing.T) {
 // nothing about where a trace lies.
 func TestProfilesAndMatchers(t *testing.T) {
 	const bicycle, foot = "matcher osrm http://127.0.0.1:1 {\nprofile bicycle\n}", "matcher osrm http://127.0.0.1:1 {\nprofile foot\n}"
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region quarter " + buildRegion(t, quarter),
 		Site: strings.Replace(at("/before", "profile foot bicycle"), "matcher local", bicycle+"\nmatcher local", 1) +
 			at("/behind", foot+"\nprofile car foot"),
@@ -157,7 +157,7 @@ func TestProfilesAndMatchers(t *testing.T) {
 		"matcher osrm http://a:1\nmatcher valhalla http://a\nprofile car bicycle": "",
 		"matcher osrm http://a:1 {\nprofile velo bicycle\n}\nprofile bicycle":     "",
 	} {
-		_, err := mapstest.Adapt(":0 {\nmaps_match {\n" + block + "\n}\n}")
+		_, err := modulestest.Adapt(":0 {\nmaps_match {\n" + block + "\n}\n}")
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", block, err, says)
 		}
@@ -204,8 +204,8 @@ func TestNoRouteOfService(t *testing.T) {
 		site += fmt.Sprintf("handle /%[1]d {\nmaps_match {\npublic\nprefix /%[1]d\n%[2]s\nmatcher osrm %[3]s\n%[4]s\n}\n}\n",
 			i, tc.before, osrm.URL, tc.behind)
 	}
-	s := mapstest.Start(t, mapstest.Config{
-		Maps: "region village " + buildRegion(t, mapstest.Village) + "\nregion isle " + buildRegion(t, isle), Site: site,
+	s := modulestest.Start(t, modulestest.Config{
+		Maps: "region village " + buildRegion(t, modulestest.Village) + "\nregion isle " + buildRegion(t, isle), Site: site,
 	})
 	for i, tc := range cases {
 		a := s.Do(http.MethodGet, fmt.Sprintf("/%d?path=[%s]", i, tc.path), "", "")

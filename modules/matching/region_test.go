@@ -19,10 +19,10 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"pgregory.net/rapid"
 
+	"github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 	"github.com/mapsedge/caddy-maps/modules/matching"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const (
@@ -353,7 +353,7 @@ func TestSharding(t *testing.T) {
 		site += fmt.Sprintf("handle_path /%d/* {\n@village %s\n@andorra %s\nreverse_proxy @village %s\n"+
 			"reverse_proxy @andorra %s\nreverse_proxy %s\n}\n", i, form[0], form[1], village, andorra, rest)
 	}
-	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildRegion(t, mapstest.Village), Site: site})
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: site})
 	large := `{"path":[` + strings.Repeat(" ", 9<<20) + inside[len(`{"path":[`):]
 	for i := range 4 {
 		for _, test := range []struct{ target, body, want string }{
@@ -383,7 +383,7 @@ func TestSharding(t *testing.T) {
 
 // What the matcher understands, the handlers behind it understand too, and what not, they refuse.
 func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildRegion(t, mapstest.Village), Site: `
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: `
 		@understood maps_region -90,-180,90,180 {
 			max_body 1KiB
 			max_points 10
@@ -462,12 +462,12 @@ func TestBodiesInFlight(t *testing.T) {
 		fmt.Fprint(w, "answered")
 	}))
 	defer upstream.Close()
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "max_bodies_in_flight 1MiB\nmax_wait 200ms",
 		Site: "@here maps_region 39,-76,40,-75\nhandle @here {\nreverse_proxy " + upstream.URL + "\n}\nrespond \"not here\"",
 	})
 	large := inside[:len(inside)-1] + `,"padding":"` + strings.Repeat("x", 200<<10) + `"}`
-	answers := make(chan mapstest.Response, 2)
+	answers := make(chan modulestest.Response, 2)
 	send := func(body string) {
 		go func() { answers <- s.Do(http.MethodPost, endpoint, "", body) }()
 		select {
@@ -496,9 +496,9 @@ func TestBodiesInFlight(t *testing.T) {
 
 // A region whose file is damaged covers nothing, so that another server may answer. One that there is not is refused.
 func TestRegionsOfTheMatcher(t *testing.T) {
-	path := buildRegion(t, mapstest.Village)
+	path := buildRegion(t, modulestest.Village)
 	maps := "region village " + path
-	s := mapstest.Start(t, mapstest.Config{Maps: maps, Site: "@village maps_region village\nrespond @village village\nrespond elsewhere"})
+	s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: "@village maps_region village\nrespond @village village\nrespond elsewhere"})
 	ask := func(want string) {
 		t.Helper()
 		if a := s.Do(http.MethodGet, reverse+"?lat=39.16&lon=-75.52", "", ""); a.Body != want {
@@ -511,7 +511,7 @@ func TestRegionsOfTheMatcher(t *testing.T) {
 		"expression maps_region('delaware')": `there is no region "delaware"`,
 		"expression maps_region('1,2,3')":    "south,west,north,east",
 	} {
-		err := s.Load(mapstest.Config{Maps: maps, Site: "@m " + matcher + "\nrespond @m yes"})
+		err := s.Load(modulestest.Config{Maps: maps, Site: "@m " + matcher + "\nrespond @m yes"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", matcher, err)
 		}
@@ -526,16 +526,16 @@ func TestRegionsOfTheMatcher(t *testing.T) {
 
 // A configuration without the app that names maps_region, or was refused for it, is not one that is still being started.
 func TestNoAppIsStarting(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildRegion(t, mapstest.Village), Site: "respond ok"})
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: "respond ok"})
 	running := func(what string) {
 		t.Helper()
 		began := time.Now()
-		if _, err := mapsapp.Running(t.Context()); !errors.Is(err, mapsapp.ErrNoApp) || time.Since(began) > 5*time.Second {
+		if _, err := app.Running(t.Context()); !errors.Is(err, app.ErrNoApp) || time.Since(began) > 5*time.Second {
 			t.Errorf("%s: %v after %v", what, err, time.Since(began))
 		}
 	}
 	load := func(text string) error {
-		adapted, err := mapstest.Adapt("{\nadmin " + s.Admin + "\nauto_https off\n}\n" + s.URL + " {\nbind 127.0.0.1\n" + text + "\n}\n")
+		adapted, err := modulestest.Adapt("{\nadmin " + s.Admin + "\nauto_https off\n}\n" + s.URL + " {\nbind 127.0.0.1\n" + text + "\n}\n")
 		if err != nil {
 			return err
 		}

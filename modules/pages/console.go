@@ -12,7 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -46,7 +46,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	app, err := mapsapp.Get(ctx)
+	app, err := app.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func parseConsole(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    maps_console
 //	}
 func (c *Console) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return mapsapp.PrefixAlone(d, &c.Prefix)
+	return app.UnmarshalPrefix(d, &c.Prefix)
 }
 
 // Interface guards

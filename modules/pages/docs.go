@@ -15,7 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/docs"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -94,7 +94,7 @@ func parseDocs(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    maps_docs
 //	}
 func (d *Docs) UnmarshalCaddyfile(disp *caddyfile.Dispenser) error {
-	return mapsapp.PrefixAlone(disp, &d.Prefix)
+	return app.UnmarshalPrefix(disp, &d.Prefix)
 }
 
 // Interface guards

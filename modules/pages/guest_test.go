@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const tokenPath = "/playground/token"
@@ -36,12 +36,12 @@ func playgroundSite(options string) string {
 }
 
 // startPlayground runs a server with the page for the anonymous visitors of an account with scopes.
-func startPlayground(t *testing.T, scopes, options string) (*mapstest.Server, mapstest.Config, mapstest.Account) {
+func startPlayground(t *testing.T, scopes, options string) (*modulestest.Server, modulestest.Config, modulestest.Account) {
 	t.Helper()
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	cfg := mapstest.Config{Maps: "region village " + region, Site: playgroundSite("")}
-	s := mapstest.Start(t, cfg)
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	cfg := modulestest.Config{Maps: "region village " + region, Site: playgroundSite("")}
+	s := modulestest.Start(t, cfg)
 	acc := s.CreateAccount(s.UserToken("org"), scopes, "")
 	cfg.Site = playgroundSite("guest " + acc.ID + "\n" + options)
 	if err := s.Load(cfg); err != nil {
@@ -51,7 +51,7 @@ func startPlayground(t *testing.T, scopes, options string) (*mapstest.Server, ma
 }
 
 // guest asks for a token as the page does, but for headers that are given here.
-func guest(s *mapstest.Server, headers ...string) mapstest.Response {
+func guest(s *modulestest.Server, headers ...string) modulestest.Response {
 	all := map[string]string{"Host": strings.TrimPrefix(s.URL, "http://"), "Origin": s.URL, "Content-Length": "0"}
 	for i := 0; i < len(headers); i += 2 {
 		all[headers[i]] = headers[i+1]
@@ -74,12 +74,12 @@ func TestGuest(t *testing.T) {
 	if a.Data(t, &data); a.Status != http.StatusOK || data.ExpiresIn != 15*60 || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v %s", a.Status, a.Header, a.Body)
 	}
-	for path, want := range map[string]int{"/tile": 200, "/matrix": 403, mapstest.AccountsPath: 403} {
+	for path, want := range map[string]int{"/tile": 200, "/matrix": 403, modulestest.AccountsPath: 403} {
 		if a := s.Do(http.MethodGet, path, data.AccessToken, ""); a.Status != want {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	a = s.Do(http.MethodPatch, mapstest.AccountsPath+"/"+acc.ID, s.UserToken("org"), `{"status":"SUSPENDED"}`)
+	a = s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, s.UserToken("org"), `{"status":"SUSPENDED"}`)
 	if a.Status != 200 {
 		t.Fatalf("suspending: %d %s", a.Status, a.Body)
 	}

@@ -11,12 +11,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/docs"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/pages"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 )
 
 const loginConfig = `user_tokens {
@@ -131,7 +129,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Load(mapstest.Config{Site: consoleSite}); err != nil {
+	if err := s.Load(modulestest.Config{Site: consoleSite}); err != nil {
 		t.Fatal(err)
 	}
 	a := s.Do("GET", "/console/sign-in.json", "", "")
@@ -158,7 +156,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_playground a {\nguest a b\n}":                    "wrong argument count",
 		"maps_playground a {\nguest 01yPJmVVXZMTq8bL3KdWx5\n}": "is not the id of an account",
 	} {
-		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
+		_, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
 			t.Errorf("%q: got %v, want %q", directive, err, want)
 		}
@@ -192,7 +190,7 @@ func TestConsoleSources(t *testing.T) {
 // The reference shows every operation, and a request that is tried goes to this server with the token that was pasted,
 // under the policy, which the browser watches. Nothing of the token is kept.
 func TestDocsBrowser(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: "handle /docs/* {\nmaps_docs\n}\nhandle {\nmaps_accounts\n}"})
+	s := modulestest.Start(t, modulestest.Config{Site: "handle /docs/* {\nmaps_docs\n}\nhandle {\nmaps_accounts\n}"})
 	token := s.UserToken("acme")
 	tab := browsertest.Open(t, 1280, 900)
 	tab.Go(s.URL + "/docs/")

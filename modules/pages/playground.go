@@ -17,7 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -58,7 +58,7 @@ type Playground struct {
 	prefix request.Prefix
 	page   *page
 	guests *window
-	app    *mapsapp.App
+	app    *app.App
 	logger *zap.Logger
 }
 
@@ -88,7 +88,7 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, defaultPlaygroundPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	if p.app, err = mapsapp.Get(ctx); err != nil {
+	if p.app, err = app.Get(ctx); err != nil {
 		return err
 	}
 	if p.Region == "" {

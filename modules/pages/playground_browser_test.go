@@ -11,8 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
@@ -21,8 +21,8 @@ const capitol = "39.1573/-75.5197"
 
 // world is the whole service with a map, and its page for guests.
 type world struct {
-	*mapstest.Server
-	account mapstest.Account
+	*modulestest.Server
+	account modulestest.Account
 }
 
 // startWorld runs the service with the map of an extract. settings are further lines of the maps option; build may
@@ -74,8 +74,8 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 			}
 		}`
 	}
-	cfg := mapstest.Config{Maps: settings + "\nregion map " + region, Site: playgroundSite(""), Level: "INFO"}
-	s := mapstest.Start(t, cfg)
+	cfg := modulestest.Config{Maps: settings + "\nregion map " + region, Site: playgroundSite(""), Level: "INFO"}
+	s := modulestest.Start(t, cfg)
 	acc := s.CreateAccount(s.UserToken("org"), "TILE DIRECTION REVERSEGEOCODING", "")
 	cfg.Site = playgroundSite("guest " + acc.ID)
 	if err := s.Load(cfg); err != nil {
@@ -155,7 +155,7 @@ func TestPlaygroundBrowser(t *testing.T) {
 func village(t *testing.T, replacements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "village.osm")
-	text := strings.NewReplacer(replacements...).Replace(mapstest.Village)
+	text := strings.NewReplacer(replacements...).Replace(modulestest.Village)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

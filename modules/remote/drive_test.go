@@ -9,7 +9,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // metresOfDegree is the length of a degree of latitude.
@@ -87,7 +87,7 @@ type drive struct {
 }
 
 // readDrive reads a response that must be a drive.
-func readDrive(t testing.TB, a mapstest.Response) *drive {
+func readDrive(t testing.TB, a modulestest.Response) *drive {
 	t.Helper()
 	d := new(drive)
 	if err := json.Unmarshal([]byte(a.Body), d); err != nil || a.Status != 200 {

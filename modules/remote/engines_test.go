@@ -13,18 +13,15 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
 	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/nominatim"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/photon"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
 // engine is one of the four upstream engines, with one request of our API and its answer by the engine.
@@ -48,13 +45,13 @@ func engines(t testing.TB) []engine {
 	}
 }
 
-func recorded(t testing.TB, name string) upstreamtest.Recorded {
+func recorded(t testing.TB, name string) modulestest.Recorded {
 	t.Helper()
-	return upstreamtest.Read(t, "../../internal/testkit/testdata/"+name+".json")
+	return modulestest.ReadRecorded(t, "../../internal/testkit/testdata/"+name+".json")
 }
 
 // requestOf is the URL of a recorded GET.
-func requestOf(t testing.TB, r upstreamtest.Recorded) string {
+func requestOf(t testing.TB, r modulestest.Recorded) string {
 	t.Helper()
 	var line string
 	if err := json.Unmarshal(r.Request, &line); err != nil {
@@ -64,7 +61,7 @@ func requestOf(t testing.TB, r upstreamtest.Recorded) string {
 }
 
 // positionOf is the query of our API for the position of a recorded reverse geocoding.
-func positionOf(t testing.TB, r upstreamtest.Recorded) string {
+func positionOf(t testing.TB, r modulestest.Recorded) string {
 	t.Helper()
 	u, err := url.Parse(requestOf(t, r))
 	if err != nil {
@@ -88,7 +85,7 @@ func (e *engine) site(at, upstreams, options string) string {
 }
 
 // check checks that a response is an error in the style of its API, and tells nothing of the upstream.
-func (e *engine) check(t *testing.T, a mapstest.Response, status int) {
+func (e *engine) check(t *testing.T, a modulestest.Response, status int) {
 	t.Helper()
 	codes := map[int][2]string{502: {"BadGateway", "bad gateway"}, 503: {"Unavailable", "service unavailable"},
 		504: {"Timeout", "timeout"}, 404: {"NoRoute", ""}, 422: {"InvalidInput", ""}}
@@ -215,12 +212,12 @@ func TestTroubles(t *testing.T) {
 	}
 
 	all, sites := engines(t), ""
-	upstreams := make([]*upstreamtest.Upstream, len(all))
+	upstreams := make([]*modulestest.Upstream, len(all))
 	for i := range all {
-		upstreams[i] = upstreamtest.New(t)
+		upstreams[i] = modulestest.NewUpstream(t)
 		sites += all[i].site("/"+all[i].name, upstreams[i].URL, "max_response 1MiB\ntimeout 1500ms")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for i, e := range all {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
@@ -252,7 +249,7 @@ func TestTroubles(t *testing.T) {
 func TestUnreachableAndGone(t *testing.T) {
 	all, sites := engines(t), ""
 	asked, left := make(chan struct{}, 16), make(chan struct{}, 16)
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	u.Answer(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then does a server notice that its client has gone
 		asked <- struct{}{}
@@ -260,9 +257,9 @@ func TestUnreachableAndGone(t *testing.T) {
 		left <- struct{}{}
 	})
 	for _, e := range all {
-		sites += e.site("/none/"+e.name, upstreamtest.Unreachable(t), "") + e.site("/slow/"+e.name, u.URL, "timeout 10m")
+		sites += e.site("/none/"+e.name, modulestest.Unreachable(t), "") + e.site("/slow/"+e.name, u.URL, "timeout 10m")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for _, e := range all {
 		e.check(t, s.Do(http.MethodGet, "/none/"+e.name+e.query, "", ""), 503)
 
@@ -291,17 +288,17 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	all, sites := engines(t), ""
-	pairs := make([][2]*upstreamtest.Upstream, len(all))
+	pairs := make([][2]*modulestest.Upstream, len(all))
 	for i, e := range all {
 		urls := ""
 		for k := range pairs[i] {
-			pairs[i][k] = upstreamtest.New(t)
+			pairs[i][k] = modulestest.NewUpstream(t)
 			pairs[i][k].Send(200, e.good)
 			urls += pairs[i][k].URL + " "
 		}
 		sites += e.site("/"+e.name, urls, "timeout 20s\nlb_retries 1\nfail_duration 10s")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites, Level: "INFO", NoAccessLog: true})
+	s := modulestest.Start(t, modulestest.Config{Site: sites, Level: "INFO", NoAccessLog: true})
 	for i, e := range all {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
@@ -343,7 +340,7 @@ func TestUpstreamKilled(t *testing.T) {
 // that the site adds.
 func TestPrivacy(t *testing.T) {
 	var received atomic.Pointer[http.Request]
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		received.Store(r)
@@ -355,7 +352,7 @@ func TestPrivacy(t *testing.T) {
 		sites += "handle /" + e.name + " {\nmaps_auth " + scope + " {\napi_key_query apiKey\nforward_token\n}\n" +
 			e.handler("/"+e.name, u.URL, "rewrite /proxied{uri}\nheader_up X-Account {http.auth.user.id}", "") + "}\n"
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	account, token := s.Token("org", matchScope+" "+reverseScope)
 	for _, e := range engines(t) {
 		received.Store(nil)
@@ -384,7 +381,7 @@ func TestCaddyfileErrors(t *testing.T) {
 	type blocks map[string]string // by the error
 	refused := func(e engine, inside, want string) {
 		t.Helper()
-		_, err := mapstest.Adapt(":0 {\n" + e.handler("/x", "http://a:1", inside, "") + "}")
+		_, err := modulestest.Adapt(":0 {\n" + e.handler("/x", "http://a:1", inside, "") + "}")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s { %s }: %v, want %q", e.name, inside, err, want)
 		}
@@ -420,7 +417,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		for upstreams, want := range map[string]string{
 			"": "at least one upstream", "ftp://a": "unsupported URL scheme", "http://a:1/path": "path",
 		} {
-			_, err := mapstest.Adapt(":0 {\n" + e.handler("/x", upstreams, "", "") + "}")
+			_, err := modulestest.Adapt(":0 {\n" + e.handler("/x", upstreams, "", "") + "}")
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %s: %v, want %q", e.name, upstreams, err, want)
 			}

@@ -16,8 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // memory is a transport that answers itself, without a network.
@@ -32,7 +31,7 @@ func (memory) CaddyModule() caddy.ModuleInfo {
 func (*memory) UnmarshalCaddyfile(*caddyfile.Dispenser) error { return nil }
 
 // inMemory is what transports in memory answer, in turn; the last one goes on.
-var inMemory atomic.Pointer[[]upstreamtest.Recorded]
+var inMemory atomic.Pointer[[]modulestest.Recorded]
 
 func (*memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	answers := *inMemory.Load()
@@ -61,7 +60,7 @@ func FuzzEngines(f *testing.F) {
 		}
 		f.Add(uint8(i), 200, []byte(e.good), []byte(nil), "", uint8(4))
 		for _, file := range files {
-			r := upstreamtest.Read(f, file)
+			r := modulestest.ReadRecorded(f, file)
 			f.Add(uint8(i), r.Status, []byte(r.Body), []byte(r.Body), "amenity", uint8(20))
 		}
 	}
@@ -78,7 +77,7 @@ func FuzzEngines(f *testing.F) {
 	for _, e := range all {
 		sites += e.site("/"+e.name, "http://127.0.0.1:1", "transport memory")
 	}
-	s := mapstest.Start(f, mapstest.Config{Site: sites, Level: "ERROR", NoAccessLog: true})
+	s := modulestest.Start(f, modulestest.Config{Site: sites, Level: "ERROR", NoAccessLog: true})
 	f.Fuzz(func(t *testing.T, engine uint8, status int, body, next []byte, category string, n uint8) {
 		if status < 200 || status > 599 {
 			return
@@ -89,7 +88,7 @@ func FuzzEngines(f *testing.F) {
 		if e.match {
 			query = "?details=true&path=" + path(row(points, 0))
 		}
-		inMemory.Store(&[]upstreamtest.Recorded{{Status: status, Body: body}, {Status: status, Body: next}})
+		inMemory.Store(&[]modulestest.Recorded{{Status: status, Body: body}, {Status: status, Body: next}})
 		a := s.With(t).Do(http.MethodGet, "/"+e.name+query, "", "")
 		switch a.Status {
 		case 404, 422, 502, 503, 504:
@@ -143,7 +142,7 @@ func checkDrive(t *testing.T, d *drive, points int, name string) {
 	}
 }
 
-func checkPlaces(t *testing.T, a mapstest.Response) {
+func checkPlaces(t *testing.T, a modulestest.Response) {
 	t.Helper()
 	var places []struct {
 		ID, Name, Category, Type string

@@ -14,22 +14,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 var nominatim, photon = engine{name: "nominatim"}, engine{name: "photon"}
 
 // startGeocoder runs a server whose geocoder is an engine with options; max_distance at /near is another one.
-func startGeocoder(t *testing.T, e engine, options string, near float64) (*mapstest.Server, *upstreamtest.Upstream) {
-	u := upstreamtest.New(t)
-	return mapstest.Start(t, mapstest.Config{Site: e.site("/reverse", u.URL, options) +
+func startGeocoder(t *testing.T, e engine, options string, near float64) (*modulestest.Server, *modulestest.Upstream) {
+	u := modulestest.NewUpstream(t)
+	return modulestest.Start(t, modulestest.Config{Site: e.site("/reverse", u.URL, options) +
 		"handle /near {\n" + e.handler("/near", u.URL, options, fmt.Sprint("public\nmax_distance ", near)) + "}\n"}), u
 }
 
 // replayed collects the URLs that an upstream is asked for, each answered in turn; the last answer also stands for
 // those that follow.
-func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) (list func() []string) {
+func replay(u *modulestest.Upstream, answers ...modulestest.Recorded) (list func() []string) {
 	var mu sync.Mutex
 	var uris []string
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +47,7 @@ func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) (list fu
 }
 
 // results is the list in a response.
-func results(t *testing.T, a mapstest.Response) string {
+func results(t *testing.T, a modulestest.Response) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(a.Body, `"results":`)
 	if a.Status != http.StatusOK || !ok {
@@ -58,7 +57,7 @@ func results(t *testing.T, a mapstest.Response) string {
 }
 
 // short is what a response says of each place: its id, category, type and distance.
-func short(t *testing.T, a mapstest.Response) (list []string) {
+func short(t *testing.T, a modulestest.Response) (list []string) {
 	t.Helper()
 	var places []struct {
 		ID, Category, Type string
@@ -104,7 +103,7 @@ const (
 		`"postcode":"9497","country":"Liechtenstein","country_code":"LIE"}}]`
 )
 
-func nominatimRecorded(t testing.TB, name string) upstreamtest.Recorded {
+func nominatimRecorded(t testing.TB, name string) modulestest.Recorded {
 	return recorded(t, "nominatim/reverse_"+name)
 }
 
@@ -154,7 +153,7 @@ func TestNominatimAnswers(t *testing.T) {
 		{"unable", "&category=village,landuse", "[]", "|" + settlement + "|" + manmade},
 		{"poi", "&category=,%20,", restaurant, "|"},
 	} {
-		var answers []upstreamtest.Recorded
+		var answers []modulestest.Recorded
 		for name := range strings.FieldsSeq(tc.answers) {
 			answers = append(answers, nominatimRecorded(t, name))
 		}
@@ -189,8 +188,8 @@ const noObject = `{"type":"Feature","properties":{},"geometry":{"type":"Point","
 // What is no object of OpenStreetMap, or is said not to be there, is no place.
 func TestNoPlace(t *testing.T) {
 	poi := string(nominatimRecorded(t, "poi").Body)
-	var s *mapstest.Server
-	var u *upstreamtest.Upstream
+	var s *modulestest.Server
+	var u *modulestest.Upstream
 	empty := func(e engine, status int, body string) {
 		t.Helper()
 		u.Send(status, body)
@@ -329,9 +328,9 @@ func TestGeocoderGeometry(t *testing.T) {
 // What a region covers is answered from it, all else by the engine behind it.
 func TestGeocoderBehindRegion(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + region,
 		Site: nominatim.handler("/reverse", u.URL, "", "public\ngeocoder local village"),
 	})
@@ -395,14 +394,14 @@ func TestPhotonAnswers(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		target  string
-		answers []upstreamtest.Recorded
+		answers []modulestest.Recorded
 		want    []string
 		asked   int
 	}{
-		"nothing at all":  {"/reverse" + target, []upstreamtest.Recorded{nothing}, nil, 2},
-		"with a category": {"/reverse" + target + "&category=bar", []upstreamtest.Recorded{nothing, settlements}, nil, 1},
-		"at sea":          {"/reverse" + positionOf(t, nothing), []upstreamtest.Recorded{nothing, settlements}, nil, 1},
-		"all too far": {"/near" + target, []upstreamtest.Recorded{near, settlements},
+		"nothing at all":  {"/reverse" + target, []modulestest.Recorded{nothing}, nil, 2},
+		"with a category": {"/reverse" + target + "&category=bar", []modulestest.Recorded{nothing, settlements}, nil, 1},
+		"at sea":          {"/reverse" + positionOf(t, nothing), []modulestest.Recorded{nothing, settlements}, nil, 1},
+		"all too far": {"/near" + target, []modulestest.Recorded{near, settlements},
 			[]string{"node:240109190 place/hamlet 2691.69"}, 2},
 	} {
 		list := replay(u, tc.answers...)

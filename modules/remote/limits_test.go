@@ -10,12 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // counted counts the requests that an upstream gets.
-func counted(u *upstreamtest.Upstream, answer http.HandlerFunc) *atomic.Int64 {
+func counted(u *modulestest.Upstream, answer http.HandlerFunc) *atomic.Int64 {
 	n := new(atomic.Int64)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		n.Add(1)
@@ -49,13 +48,13 @@ func TestMaxCalls(t *testing.T) {
 		"": 4, "lb_retries 9": 4, "lb_try_duration 500ms": 4, "max_calls 1": 1, "max_calls 7\nlb_retries 20": 7,
 		"max_calls 2\nlb_try_duration 500ms": 2, "max_calls 3\ntransport http {\n}\n": 3,
 	}
-	u, sites := upstreamtest.New(t), ""
+	u, sites := modulestest.NewUpstream(t), ""
 	for _, e := range all {
 		for o, most := range options {
 			sites += e.site(fmt.Sprintf("/%s/%d/%d", e.name, most, len(o)), u.URL, o)
 		}
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for _, e := range all {
 		e.kinds(answers[e.name], func(name string, answer http.HandlerFunc) {
 			for o, most := range options {
@@ -84,13 +83,13 @@ func (e *engine) kinds(answers map[string]http.HandlerFunc, f func(string, http.
 
 // What a response can do without is not asked for beyond max_calls, without a warning. What is needed is 502.
 func TestCallsSpared(t *testing.T) {
-	all, u, sites := engines(t), upstreamtest.New(t), ""
+	all, u, sites := engines(t), modulestest.NewUpstream(t), ""
 	bench, settlements := recorded(t, "nominatim/reverse_bench"), recorded(t, "photon/reverse_settlements")
 	all[2].query, all[3].query = positionOf(t, bench), positionOf(t, settlements)
 	for _, e := range all {
 		sites += e.site("/"+e.name, u.URL, "max_calls 1") + e.site("/two/"+e.name, u.URL, "max_calls 2")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for i, e := range all[:2] {
 		u.Send(400, `{"code":"NoSegment"}`)
 		all[i].check(t, s.Do(http.MethodGet, "/"+e.name+e.query, "", ""), 404)
@@ -119,9 +118,9 @@ func TestCallsSpared(t *testing.T) {
 // http.Transport asks again by itself where a connection that was kept alive ends without a response. These calls count.
 func TestCallsOnKeptConnections(t *testing.T) {
 	const kept, most = 8, 3
-	e, u := engines(t)[0], upstreamtest.New(t)
+	e, u := engines(t)[0], modulestest.NewUpstream(t)
 	options := fmt.Sprintf("max_calls %d\ntransport http {\nkeepalive 1m\n}", most)
-	s := mapstest.Start(t, mapstest.Config{Site: e.site("/osrm", u.URL, options)})
+	s := modulestest.Start(t, modulestest.Config{Site: e.site("/osrm", u.URL, options)})
 	for range 10 {
 		var arrived atomic.Int64
 		all := make(chan struct{})
@@ -149,19 +148,19 @@ func TestCallsOnKeptConnections(t *testing.T) {
 // again, whole, where an upstream hangs up.
 func TestRetries(t *testing.T) {
 	all, sites := engines(t), ""
-	dead := strings.Repeat(upstreamtest.Unreachable(t)+" ", 1)
+	dead := strings.Repeat(modulestest.Unreachable(t)+" ", 1)
 	for range 7 {
-		dead += upstreamtest.Unreachable(t) + " "
+		dead += modulestest.Unreachable(t) + " "
 	}
-	bad := upstreamtest.New(t)
+	bad := modulestest.NewUpstream(t)
 	bad.Answer(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for _, e := range all {
-		good := upstreamtest.New(t)
+		good := modulestest.NewUpstream(t)
 		good.Send(200, e.good)
 		sites += e.site("/dead/"+e.name, dead+good.URL, "lb_policy first\nlb_retries 20\nfail_duration 10s\nmax_calls 1")
 		sites += e.site("/bad/"+e.name, bad.URL+" "+good.URL, "lb_policy first\nlb_retries 3\nfail_duration 10s")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for _, e := range all {
 		for _, upstreams := range []string{"/dead/", "/bad/"} {
 			if a := s.Do(http.MethodGet, upstreams+e.name+e.query, "", ""); a.Status != http.StatusOK {
@@ -209,7 +208,7 @@ func TestConnections(t *testing.T) {
 	for i, tr := range transports {
 		sites += tr.engine.site(fmt.Sprint("/", i), server.URL, tr.options)
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for i, tr := range transports {
 		answer.Store(&tr.engine.good)
 		made.Store(0)
@@ -226,8 +225,8 @@ func TestConnections(t *testing.T) {
 
 // A response for which there is no memory is refused, and not asked for again.
 func TestNoMemoryForResponse(t *testing.T) {
-	e, u := engines(t)[0], upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{
+	e, u := engines(t)[0], modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "max_bodies_in_flight 1MiB", Site: e.site("/osrm", u.URL, "lb_retries 3"),
 	})
 	asked := counted(u, respond(200, `{"code":"Ok","padding":"`+strings.Repeat("x", 2<<20)+`"}`))
@@ -240,8 +239,8 @@ func TestNoMemoryForResponse(t *testing.T) {
 
 // An account that waits for an upstream with all the requests that it can send leaves room for others.
 func TestInFlight(t *testing.T) {
-	e, u := engines(t)[0], upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Maps: "max_wait 300ms", Site: "handle /osrm {\nmaps_auth DIRECTION\n" +
+	e, u := engines(t)[0], modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Maps: "max_wait 300ms", Site: "handle /osrm {\nmaps_auth DIRECTION\n" +
 		e.handler("/osrm", u.URL, "max_in_flight 8\ntimeout 10m", "") +
 		"}\nhandle /api/v1/external/* {\nmaps_tokens\n}\nhandle /api/v1/service-accounts {\nmaps_accounts\n}"})
 	_, hostile := s.Token("one", matchScope)

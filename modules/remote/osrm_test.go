@@ -12,14 +12,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 var osrm = engine{name: "osrm", match: true}
 
 // pointsOf is the points of a recorded request to OSRM, as a parameter of our API.
-func pointsOf(t testing.TB, r upstreamtest.Recorded) (query string, points int) {
+func pointsOf(t testing.TB, r modulestest.Recorded) (query string, points int) {
 	line := strings.TrimPrefix(requestOf(t, r), "/match/v1/driving/")
 	line, _, _ = strings.Cut(line, "?")
 	var pairs []string
@@ -32,8 +31,8 @@ func pointsOf(t testing.TB, r upstreamtest.Recorded) (query string, points int) 
 
 // The recorded drives of OSRM 6.0.0 are asked for and answered as they are.
 func TestOSRMDrives(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: osrm.site("/osrm", u.URL, "")})
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Site: osrm.site("/osrm", u.URL, "")})
 	for _, name := range []string{"ok_1", "ok_2", "ok_3", "gap_split"} {
 		r := recorded(t, "osrm/match_"+name)
 		var sent atomic.Pointer[http.Request]
@@ -84,8 +83,8 @@ func TestOSRMDrives(t *testing.T) {
 }
 
 func TestOSRMErrors(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: osrm.site("/osrm", u.URL, "")})
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Site: osrm.site("/osrm", u.URL, "")})
 	query := "?path=" + path(row(12, 0))
 	for name, want := range map[string]int{
 		"nomatch": 404, "nosegment": 404, "toobig": 422, "invalidquery": 502, "invalidoptions": 502,
@@ -101,7 +100,7 @@ func TestOSRMErrors(t *testing.T) {
 
 // A profile's name is in the path of OSRM, and tells whose requests the matcher answers.
 func TestOSRMProfiles(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	var asked atomic.Value
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		asked.Store(strings.Split(r.URL.Path, "/")[3])
@@ -123,13 +122,13 @@ func TestOSRMProfiles(t *testing.T) {
 		sites += handle(i, tc.offered)
 		for _, other := range []string{"car", "bicycle", "foot"} {
 			want := "none of the matchers answers for " + other
-			if _, err := mapstest.Adapt(":0 {\n" + handle(i, other) + "}"); (err == nil) != (other == tc.offered) ||
+			if _, err := modulestest.Adapt(":0 {\n" + handle(i, other) + "}"); (err == nil) != (other == tc.offered) ||
 				err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%q for %s: %v", tc.option, other, err)
 			}
 		}
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for i, tc := range cases {
 		s.Do(http.MethodGet, fmt.Sprint("/", i, "?path=[{41,-8},{41.1,-8.1}]"), "", "")
 		if got := asked.Load(); got != tc.asked {
@@ -172,7 +171,7 @@ func (q *queries) take() []string {
 // refuses is the client's mistake only if the client named it. Otherwise the drive is found with less, and that is
 // remembered.
 func TestOSRMRadius(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	type sent struct {
 		more   string // what the request says beside the points
 		points string // what each point says beside its position; only the second where it begins with "-"
@@ -212,7 +211,7 @@ func TestOSRMRadius(t *testing.T) {
 	for i := range cases {
 		sites += osrm.site(fmt.Sprint("/", i), u.URL, "")
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	const tooLarge = `{"code":"TooBig","message":"Radius search size is too large for map matching."}`
 	for i, tc := range cases {
 		var asked queries
@@ -270,11 +269,11 @@ func TestOSRMRadius(t *testing.T) {
 // OSRM takes whole seconds, and finds no way between points of the same one, so times go along where each is in a later
 // second. A drive that is cut at a pause, as `gaps split` says, is not asked for again; one with a gap elsewhere is.
 func TestOSRMTimes(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{
 		Site: osrm.site("/osrm", u.URL, "") + osrm.site("/split", u.URL, "gaps split"),
 	})
-	send := func(at string, times []float64) mapstest.Response {
+	send := func(at string, times []float64) modulestest.Response {
 		var points []string
 		for i, p := range row(len(times), 0) {
 			points = append(points, fmt.Sprintf(`{"lat":%v,"lng":%v,"time":%v}`, p.Lat(), p.Lon(), times[i]))

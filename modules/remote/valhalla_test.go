@@ -15,8 +15,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 var valhalla = engine{name: "valhalla", match: true}
@@ -122,7 +121,7 @@ type sentTrace struct {
 
 // fakeValhalla answers traces that it knows by their positions, and the walk along the recorded drive.
 type fakeValhalla struct {
-	*upstreamtest.Upstream
+	*modulestest.Upstream
 	mu     sync.Mutex
 	traces []exchange
 	refuse func(*sentTrace) (status int, body string) // nil or 0 for what is answered
@@ -131,7 +130,7 @@ type fakeValhalla struct {
 }
 
 func newValhalla(t testing.TB, traces ...exchange) *fakeValhalla {
-	f := &fakeValhalla{Upstream: upstreamtest.New(t), traces: traces}
+	f := &fakeValhalla{Upstream: modulestest.NewUpstream(t), traces: traces}
 	walk := recorded(t, "valhalla/ok_route_ways")
 	f.Answer(func(w http.ResponseWriter, r *http.Request) {
 		q := sentTrace{path: r.URL.Path}
@@ -206,7 +205,7 @@ func osrmError(code string) string { return fmt.Sprintf(`{"code":%q,"message":"s
 func TestValhallaDrive(t *testing.T) {
 	r, walk := recordedTrace(t, "ok_route_osrm"), recorded(t, "valhalla/ok_route_ways")
 	f := newValhalla(t, r)
-	s := mapstest.Start(t, mapstest.Config{Site: valhalla.site("/valhalla", f.URL, "")})
+	s := modulestest.Start(t, modulestest.Config{Site: valhalla.site("/valhalla", f.URL, "")})
 	a := s.Do(http.MethodPost, "/valhalla", "", r.body(""))
 	got := readDrive(t, a)
 	if math.Abs(got.Distance-3479.702) > 10 || math.Abs(got.Duration-260.137) > 0.051 || got.Confidence != nil ||
@@ -280,7 +279,7 @@ func TestValhallaDrive(t *testing.T) {
 func TestValhallaWithoutWays(t *testing.T) {
 	r := recordedTrace(t, "ok_route_osrm")
 	f := newValhalla(t, r)
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Site: valhalla.site("/valhalla", f.URL, "timeout 1500ms") + valhalla.site("/off", f.URL, "ways off"),
 	})
 	good := string(recorded(t, "valhalla/ok_route_ways").Body)
@@ -325,8 +324,8 @@ func TestValhallaWithoutWays(t *testing.T) {
 }
 
 func TestValhallaErrors(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: valhalla.site("/valhalla", u.URL, "")})
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Site: valhalla.site("/valhalla", u.URL, "")})
 	for status, bodies := range map[int]map[string]int{
 		404: {osrmError("NoSegment"): 400, osrmError("NoRoute"): 400, osrmError("BreakageDistanceExceeded"): 400,
 			ownError(171): 400, ownError(442): 400, ownError(444): 400},
@@ -358,7 +357,7 @@ func TestValhallaGaps(t *testing.T) {
 		equal.shape[i].Time = new(float64)
 	}
 	f := newValhalla(t)
-	s := mapstest.Start(t, mapstest.Config{Site: valhalla.site("/valhalla", f.URL, "ways off")})
+	s := modulestest.Start(t, modulestest.Config{Site: valhalla.site("/valhalla", f.URL, "ways off")})
 	allButTenth := strings.Repeat("1", 9) + "0" + strings.Repeat("1", 10)
 	for _, tt := range []struct {
 		name    string
@@ -408,7 +407,7 @@ func TestValhallaOptions(t *testing.T) {
 		at := fmt.Sprint("/", most)
 		sites += "handle " + at + " {\n" + valhalla.handler(at, f.URL, "", fmt.Sprint("public\nmax_radius ", most)) + "}\n"
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	type options struct{ SearchRadius, TurnPenalty, Interpolation float64 }
 	for name, tt := range map[string]struct {
 		max        int
@@ -467,7 +466,7 @@ func TestValhallaOptions(t *testing.T) {
 // Points that turn out to be less exact are asked for again, and so are dense ones whose drive has a gap.
 func TestValhallaSigma(t *testing.T) {
 	f := newValhalla(t)
-	s := mapstest.Start(t, mapstest.Config{Site: valhalla.site("/valhalla", f.URL, "ways off")})
+	s := modulestest.Start(t, modulestest.Config{Site: valhalla.site("/valhalla", f.URL, "ways off")})
 	dense := orb.LineString{}
 	for i := range 6 {
 		dense = append(dense, orb.Point{-8, 41 + math.Round(float64(i)*12/metresOfDegree*1e6)/1e6})
@@ -512,7 +511,7 @@ func TestValhallaLimits(t *testing.T) {
 		at := fmt.Sprint("/", i)
 		sites += "handle " + at + " {\n" + valhalla.handler(at, fakes[i].URL, "", "public\nmax_radius 300") + "}\n"
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	tooFar := string(recorded(t, "valhalla/error_158_radius").Body)
 	for i, tt := range cases {
 		fakes[i].refuse = func(q *sentTrace) (int, string) {
@@ -564,7 +563,7 @@ func TestValhallaCallsAndCosting(t *testing.T) {
 	for at, option := range map[string]string{"/auto": "", "/taxi": "costing taxi"} {
 		sites += "handle " + at + " {\n" + valhalla.handler(at, f.URL, option, "public\nprofile car bicycle foot") + "}\n"
 	}
-	s := mapstest.Start(t, mapstest.Config{Site: sites})
+	s := modulestest.Start(t, modulestest.Config{Site: sites})
 	for calls := 1; calls <= 5; calls++ {
 		for _, tt := range []struct {
 			trace  exchange

@@ -21,21 +21,19 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // serveDelaware runs a server with tiles of Delaware behind maps_auth, and returns the region's path.
-func serveDelaware(b *testing.B) (s *mapstest.Server, cfg mapstest.Config, token, path string) {
+func serveDelaware(b *testing.B) (s *modulestest.Server, cfg modulestest.Config, token, path string) {
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compiler.Build(b.Context(),
 		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
 		b.Fatal(err)
 	}
-	cfg = mapstest.Config{
+	cfg = modulestest.Config{
 		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
 		Site: `
 			handle /tiles/* {
@@ -49,14 +47,14 @@ func serveDelaware(b *testing.B) (s *mapstest.Server, cfg mapstest.Config, token
 				maps_accounts
 			}`,
 	}
-	s = mapstest.Start(b, cfg)
+	s = modulestest.Start(b, cfg)
 	_, token = s.Token("acme", "TILE")
 	return s, cfg, token, path
 }
 
 // dial connects a client that asks a server for paths, in turn.
-func dial(b *testing.B, address, token string, paths ...string) *mapstest.Client {
-	c := mapstest.DialTo(b, address)
+func dial(b *testing.B, address, token string, paths ...string) *modulestest.Client {
+	c := modulestest.DialTo(b, address)
 	for _, path := range paths {
 		c.Add(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nAuthorization: Bearer %s\r\n\r\n", path, token))
 	}
@@ -115,13 +113,13 @@ func BenchmarkBesidePMTiles(b *testing.B) {
 	}
 	s, _, token, path := serveDelaware(b)
 	other := servePMTiles(b, program, path)
-	var ours, theirs []*mapstest.Client
+	var ours, theirs []*modulestest.Client
 	for range 8 {
 		ours = append(ours, dial(b, strings.TrimPrefix(s.URL, "http://"), token, view("/tiles")...))
 		theirs = append(theirs, dial(b, other, token, view("")...))
 	}
 	const round = 2000
-	rate := func(clients []*mapstest.Client) float64 {
+	rate := func(clients []*modulestest.Client) float64 {
 		start := time.Now()
 		var group sync.WaitGroup
 		for _, c := range clients {

@@ -21,25 +21,24 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	"github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
 // start runs a server with tiles of a village, and of a region that has neither a map nor roads.
-func start(t *testing.T, options string) (s *mapstest.Server, cfg mapstest.Config, village string) {
+func start(t *testing.T, options string) (s *modulestest.Server, cfg modulestest.Config, village string) {
 	t.Helper()
 	dir := t.TempDir()
 	village, bare := filepath.Join(dir, "village.region"), filepath.Join(dir, "bare.region")
-	mapstest.BuildRegion(t, village, mapstest.Village)
+	modulestest.BuildRegion(t, village, modulestest.Village)
 	testregion.Write(t, bare, time.Time{}, 1, testregion.Dover())
-	cfg = mapstest.Config{
+	cfg = modulestest.Config{
 		Maps:   "region village " + village + "\nregion bare " + bare + "\nregion spare " + bare,
 		Global: "metrics",
 		Site:   "maps_tiles village bare {\npublic\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}
-	return mapstest.Start(t, cfg), cfg, village
+	return modulestest.Start(t, cfg), cfg, village
 }
 
 // pathOf is the tile of the crossing at a zoom.
@@ -133,7 +132,7 @@ func TestNegotiation(t *testing.T) {
 		if unzipped, err := io.ReadAll(r); err != nil || string(unzipped) != plain.Body {
 			t.Errorf("%s: %d bytes, %v, and as it is %d", path, len(unzipped), err, len(plain.Body))
 		}
-		for encoding, a := range map[string]mapstest.Response{"": plain, "gzip": zipped} {
+		for encoding, a := range map[string]modulestest.Response{"": plain, "gzip": zipped} {
 			tag, accept := a.Header.Get("Etag"), "identity"
 			if encoding != "" {
 				accept = encoding
@@ -168,7 +167,7 @@ func TestNegotiation(t *testing.T) {
 }
 
 // waitForCache asks for a tile until the cache has it, which takes what it is given a little later.
-func waitForCache(t *testing.T, s *mapstest.Server, path string) mapstest.Response {
+func waitForCache(t *testing.T, s *modulestest.Server, path string) modulestest.Response {
 	t.Helper()
 	hits := func() string {
 		_, text, _ := strings.Cut(s.AdminDo("GET", "/metrics", "").Body, "\ncaddy_maps_tile_cache_hits_total ")
@@ -197,7 +196,7 @@ func TestCache(t *testing.T) {
 	if err := s.Load(cfg); err != nil {
 		t.Fatal(err)
 	}
-	shared, release := mapsapp.AcquireAdmission()
+	shared, release := app.AcquireAdmission()
 	defer release()
 	work := make([]admission.Work, max(1, runtime.GOMAXPROCS(0)-1))
 	for i := range work {
@@ -218,7 +217,7 @@ func TestCache(t *testing.T) {
 	if a := s.Do("GET", other, "", ""); a.Status != 200 {
 		t.Errorf("with processors: %d %s", a.Status, a.Body)
 	}
-	mapstest.BuildRegion(t, village, mapstest.Renamed("Elsewhere"))
+	modulestest.BuildRegion(t, village, modulestest.Renamed("Elsewhere"))
 	if err := s.AdminDo("POST", "/maps/regions/reload", ""); err.Status >= 300 {
 		t.Fatalf("%d %s", err.Status, err.Body)
 	}
@@ -242,7 +241,7 @@ type vectorLayer struct {
 	MinZoom, MaxZoom int
 }
 
-func describe(t *testing.T, s *mapstest.Server, path string, header ...string) (d tileJSON) {
+func describe(t *testing.T, s *modulestest.Server, path string, header ...string) (d tileJSON) {
 	t.Helper()
 	a := s.Do("GET", path, "", "", header...)
 	if err := json.Unmarshal([]byte(a.Body), &d); err != nil || a.Status != 200 {

@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 var cachePool = caddy.NewUsagePool() // bytes → *pooledCache
@@ -59,7 +59,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*cach
 	}
 	return h.cache.getOrCut(r.Context(), key, func() (*cachedTile, error) {
 		var work admission.Work
-		if err := work.Begin(r.Context(), h.app.Processors(), mapsapp.Caller(r.Context())); err != nil {
+		if err := work.Begin(r.Context(), h.app.Processors(), app.Caller(r.Context())); err != nil {
 			return nil, err
 		}
 		defer work.End()
