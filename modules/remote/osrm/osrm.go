@@ -1,5 +1,7 @@
-// Package osrm is the Caddy module `maps.matchers.osrm`: map matching by OSRM servers. It writes OSRM's requests and reads its
-// responses; package remote sends them. Start with Matcher.Match, then request.go.
+// Package osrm is the Caddy module `maps.matchers.osrm`: map matching by OSRM servers. It writes
+// the requests of OSRM and reads its responses. Package remote sends them.
+//
+// Start with Matcher.Match, then request.go.
 package osrm
 
 import (
@@ -16,31 +18,29 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so in a chain it
-// belongs behind local matchers.
+// Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so put it after
+// local matchers.
 //
-// An OSRM server answers for the one profile that its data was prepared for, so a chain that offers several has a
-// matcher for each. It takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are
-// InvalidInput.
+// An OSRM server has data for one profile, so several profiles need a matcher each. It accepts traces of up to 100
+// points unless it is started with `--max-matching-size`; longer ones are InvalidInput.
 //
-// Each request to OSRM has a connection of its own: on one that is kept alive, OSRM's sockets wait 40 ms for the
-// acknowledgement that Linux delays. `transport http { keepalive 2m }` keeps connections all the same, for a proxy in
-// front of OSRM whose sockets do not wait.
+// Each request to OSRM uses a new connection: on a connection that is kept alive, OSRM's responses wait 40 ms for a
+// delayed acknowledgement of Linux. For a proxy in front of OSRM, `transport http { keepalive 2m }` turns keep-alive
+// on.
 type Matcher struct {
 	remote.Service
 
-	// The profile that OSRM was prepared for, as it stands in the path of its service. The usual names tell which
-	// requests it answers: `driving` and `car` those of cars, `cycling`, `bicycle` and `bike` those of bicycles, `walking`
-	// and `foot` those of people on foot. Default: `driving`.
+	// The profile in the path of OSRM's service. The usual names tell whose requests it answers: `driving` and `car` mean
+	// `car`; `cycling`, `bicycle` and `bike` mean `bicycle`; `walking` and `foot` mean `foot`. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
 
-	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name.
-	// Default: what `profile` says.
+	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, if `profile` is another name.
+	// Default: by `profile`.
 	AnswersFor string `json:"answers_for,omitempty"`
 
-	// What OSRM does at a pause in a trace with times, which is ten times as long as the usual time from one point to the
-	// next: `ignore` looks for a route across it as anywhere else, `split` makes two parts of it, of which the one with
-	// fewer points is left out. Default: `ignore`.
+	// What OSRM does at a pause in a trace, which is ten times as long as the median time between points: `ignore` looks
+	// for a route across it, `split` splits the drive there, and the part with fewer points is left out. Default:
+	// `ignore`.
 	Gaps string `json:"gaps,omitempty"`
 
 	answersFor matching.Profile
@@ -76,19 +76,18 @@ func (m *Matcher) Validate() error {
 	return options.Of("gaps", options.OneOf(m.Gaps, gapsIgnore, gapsSplit))
 }
 
-// Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows, and
-// where OSRM finds no route between parts of the trace, they get the chance to be joined without the points between
-// them.
+// Match implements matching.Matcher. If there is no road near the points, it searches again as far as the request
+// allows. If the drive has a gap, it tries without the points around it.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
 	sigma, _ := remote.Sigma(req, leastSigma, leastSigma)
 	near := min(sigma, farthest(req))
-	i := inquiry{Matcher: m, req: req, first: remote.Terms{Sigma: near}}
+	i := exchange{Matcher: m, req: req, first: remote.SearchOptions{Sigma: near}}
 	search := remote.Search{
 		Request: req, Sigma: near, CanWiden: true,
 		Pause: m.pause(req), MayAsk: func() bool { return m.MayAsk(ctx) },
-		Ask: func(used []int, terms remote.Terms) (*remote.Matchings, error) {
-			return i.ask(ctx, used, terms)
+		Ask: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+			return i.ask(ctx, used, opts)
 		},
 	}
 	a, err := search.Run(ctx)
@@ -114,7 +113,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
 //
 //	maps_match {
 //	    matcher local delaware
@@ -134,8 +133,8 @@ func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err != nil {
 		return err
 	}
-	// maps_match asks for whom this matcher answers, to tell the line of a profile that it lacks. What is written into
-	// JSON stays as it was written here.
+	// maps_match calls Answers while it reads the Caddyfile, to report a profile without a matcher with its line. The
+	// fields stay as they were written.
 	known := Matcher{Profile: m.Profile, AnswersFor: m.AnswersFor}
 	err = known.setProfile()
 	m.answersFor = known.answersFor

@@ -1,5 +1,7 @@
-// Package photon is the Caddy module `maps.geocoders.photon`: reverse geocoding by Photon servers. It writes Photon's requests and reads its
-// responses; package remote sends them. Start with Geocoder.Reverse, then request.go.
+// Package photon is the Caddy module `maps.geocoders.photon`: reverse geocoding by Photon servers. It writes
+// the requests of Photon and reads its responses. Package remote sends them.
+//
+// Start with Geocoder.Reverse, then request.go.
 package photon
 
 import (
@@ -17,17 +19,17 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocodings by the `reverse` call of Photon servers. It covers every place, so in a chain it
-// belongs behind local geocoders. It needs Photon 0.4.3 or newer.
+// Geocoder answers reverse geocoding requests by the `reverse` call of Photon servers. It covers every place, so put it
+// after local geocoders. It needs Photon 0.4.3 or newer.
 //
-// Photon looks for objects by their middle, so a large one whose middle is farther than `max_distance` is not found.
-// Names are in the first of a request's languages that Photon was imported with, else in the local one.
+// Photon searches by the centres of objects, and does not find a large object whose centre is farther than
+// `max_distance`. Names are in the first of a request's languages that Photon was imported with, else in the local one.
 type Geocoder struct {
 	remote.Service
 
-	// Whether Photon is asked for the whole geometry of what it finds, so that distances are to the object's own outline.
-	// Otherwise they are to its middle. Photon has geometries from 0.7 on, and only if its data was imported with
-	// `-full-geometries`; it refuses the request otherwise. Default: `false`.
+	// Whether to request whole geometries, so that distances are to the outline of an object instead of its centre. This
+	// needs Photon 0.7 with data that was imported with `-full-geometries`; other servers refuse the request. Default:
+	// `false`.
 	Geometry *bool `json:"geometry,omitempty"`
 }
 
@@ -38,14 +40,14 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
-	// Connections are kept alive: Photon's server, Jetty, sends at once (TCP_NODELAY; ServerConnector.java of Jetty).
+	// Connections are kept alive: Photon's server, Jetty, uses TCP_NODELAY (ServerConnector.java of Jetty).
 	if err := g.Open(ctx, remote.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder photon: %w", err)
 	}
 	return nil
 }
 
-// Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest
+// Reverse implements geocoding.Geocoder. If nothing is near and there is no category, it requests the nearest
 // settlement.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
 	ctx = g.WithCalls(ctx)
@@ -64,11 +66,11 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if found, err = g.ask(ctx, req, g.settlementQuery(req)); err != nil {
 		return nil, err
 	}
-	return req.Fallback(of(here, found)), nil
+	return req.Fallback(inCountry(here, found)), nil
 }
 
-// of returns what was found in a country. Photon tells distances only, and another country may begin anywhere.
-func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
+// inCountry returns the objects in a country. Photon searches by distance only, across borders.
+func inCountry(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
 	for _, f := range found {
 		if f.Address.CountryCode == "" || f.Address.CountryCode == here.Alpha2 || here.IsTerritoryOf(f.Address.CountryCode) {
 			in = append(in, f)
@@ -77,12 +79,12 @@ func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
 	return in
 }
 
-// ask sends one question to Photon. Its parameter `lang` takes one language, and Photon refuses one that it does not
-// have; of those in the header Accept-Language it takes the first that it has (query/RequestFactoryBase.java).
+// ask sends a request to Photon. Languages are in the header, from which Photon takes the first that it has. Its
+// parameter `lang` takes one language, and Photon refuses unknown ones (query/RequestFactoryBase.java).
 func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (
 	found []geocoding.Found, err error) {
-	question := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
-	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
+	request := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
+	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
 		if found, err = parse(status, body); err != nil {
 			return err
 		}
@@ -107,7 +109,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder photon http://photon-1:2322 http://photon-2:2322 {

@@ -1,5 +1,7 @@
-// Package valhalla is the Caddy module `maps.matchers.valhalla`: map matching by Valhalla servers. It writes Valhalla's requests and reads its
-// responses; package remote sends them. Start with Matcher.Match, then request.go.
+// Package valhalla is the Caddy module `maps.matchers.valhalla`: map matching by Valhalla servers. It writes
+// the requests of Valhalla and reads its responses. Package remote sends them.
+//
+// Start with Matcher.Match, then request.go.
 package valhalla
 
 import (
@@ -19,19 +21,19 @@ import (
 func init() { caddy.RegisterModule(new(Matcher)) }
 
 // Matcher matches traces by the `trace_route` action of Valhalla servers, and finds the ways of a drive by
-// `trace_attributes`. It covers every place, so in a chain it belongs behind local matchers.
+// `trace_attributes`. It covers every place, so put it after local matchers.
 //
-// A Valhalla server limits the points and the length of a trace (`service_limits.trace`); what is beyond is
-// InvalidInput.
+// A Valhalla server limits the number of points and the length of a trace (`service_limits.trace`). Traces beyond that
+// are InvalidInput.
 type Matcher struct {
 	remote.Service
 
-	// Valhalla's costing model for requests of the profile `car`. For `bicycle` and `foot` it is `bicycle` and
-	// `pedestrian`. Default: `auto`.
+	// Valhalla's costing model for the profile `car`. Those for `bicycle` and `foot` are `bicycle` and `pedestrian`.
+	// Default: `auto`.
 	Costing string `json:"costing,omitempty"`
 
-	// Whether responses with details have the OpenStreetMap ways of the drive. For them Valhalla is asked once more, to
-	// walk along the drive that it has found, which costs it about half as much again. Default: `true`.
+	// Whether responses with details have the OpenStreetMap ways of the drive. They take another request to Valhalla,
+	// which costs it about half as much as the first. Default: `true`.
 	Ways *bool `json:"ways,omitempty"`
 
 	limit limit
@@ -39,7 +41,7 @@ type Matcher struct {
 
 const defaultCosting = "auto"
 
-// costing is Valhalla's costing model for a profile.
+// costing returns Valhalla's costing model for a profile.
 func (m *Matcher) costing(p matching.Profile) string {
 	switch p {
 	case matching.Bicycle:
@@ -66,18 +68,17 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// Match implements matching.Matcher. Where no road is found near the points, and where the drive has a gap, it looks as
-// far as the request allows. Where Valhalla finds no route between parts of the trace, they get the chance to be joined
-// without the points between them.
+// Match implements matching.Matcher. If there is no road near the points, or the drive has a gap, it searches again as
+// far as the request allows. If the gap remains, it tries without the points around it.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
-	q, sigma := newQuestion(req)
+	q, sigma := newMatchRequest(req)
 	search := remote.Search{
 		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
 		MayAsk:   func() bool { return m.MayAsk(ctx) },
 		GapSigma: q.gapSigma(sigma),
-		Ask: func(used []int, terms remote.Terms) (*remote.Matchings, error) {
-			return m.ask(ctx, q, used, terms)
+		Ask: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+			return m.ask(ctx, q, used, opts)
 		},
 	}
 	a, err := search.Run(ctx)
@@ -98,29 +99,29 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	return result, nil
 }
 
-// ask asks for the points in use, with less where that is beyond the service's limits.
-func (m *Matcher) ask(ctx context.Context, q *question, used []int, terms remote.Terms) (
+// ask sends a request for the points in use, and tries smaller radiuses if it exceeds a limit of the service.
+func (m *Matcher) ask(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions) (
 	*remote.Matchings, error) {
 	limit := m.limit.get()
-	a, asked, err := m.send(ctx, q, used, terms, limit)
+	a, asked, err := m.send(ctx, q, used, opts, limit)
 	for errors.Is(err, errOption) {
 		lower, ok := lowerLimit(asked)
 		if !ok {
 			return nil, remote.TooManyPoints // it is not the radius
 		}
-		a, asked, err = m.send(ctx, q, used, terms, lower)
+		a, asked, err = m.send(ctx, q, used, opts, lower)
 		if (err == nil || errors.Is(err, matching.ErrNoRoute)) && m.limit.lower(lower) {
-			m.Logger().Warn("Valhalla does not look for roads as far as requests may ask for "+
-				"(service_limits.trace.max_search_radius); it is asked for less from now on", zap.Float64("radius", lower))
+			m.Logger().Warn("Valhalla refuses search radiuses that requests may ask for "+
+				"(service_limits.trace.max_search_radius); it gets a smaller one from now on", zap.Float64("radius", lower))
 		}
 	}
 	return a, err
 }
 
-// send sends a request of trace_route for the points in use. asked is how far it asks for roads, in metres.
-func (m *Matcher) send(ctx context.Context, q *question, used []int, terms remote.Terms, limit float64) (
+// send sends a trace_route request for the points in use. asked is its largest search radius, in metres.
+func (m *Matcher) send(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions, limit float64) (
 	a *remote.Matchings, asked float64, err error) {
-	body, asked := q.body(m.costing(q.Profile), used, terms, limit)
+	body, asked := q.body(m.costing(q.Profile), used, opts, limit)
 	err = m.Ask(ctx, &remote.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
 		a, err = parse(status, body, q.Request, used)
 		return err
@@ -140,7 +141,7 @@ func (m *Matcher) send(ctx context.Context, q *question, used []int, terms remot
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
 //
 //	maps_match {
 //	    matcher valhalla http://valhalla-1:8002 http://valhalla-2:8002 {
