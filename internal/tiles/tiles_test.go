@@ -30,7 +30,7 @@ func TestTiles(t *testing.T) {
 	}
 	for name, tile := range map[string]mapfile.Tile{
 		"elsewhere":                    {Z: 11, X: 3, Y: 3},
-		"elsewhere, cut when asked":    {Z: 14, X: 3, Y: 3},
+		"elsewhere, rendered when asked":    {Z: 14, X: 3, Y: 3},
 		"beyond the last zoom":         {Z: 17},
 		"far beyond it":                {Z: 200},
 		"a column that is not there":   {Z: 12, X: 1 << 12},

@@ -63,7 +63,7 @@ func AppendBody(data []byte, class uint64, names []Name) []byte {
 func NextRecord(records []byte) (h Head, body, rest []byte) {
 	length, n := binary.Uvarint(records)
 	if n <= 0 || length < headBytes || length > uint64(len(records)-n) {
-		foreign("a record has no end")
+		corrupt("a record has no end")
 	}
 	rest = records[n+int(length):]
 	body = records[n : n+int(length) : n+int(length)]
@@ -73,7 +73,7 @@ func NextRecord(records []byte) (h Head, body, rest []byte) {
 }
 
 // foreign ends the reading of a file that does not hold what it should.
-func foreign(problem string) { panic(&region.DamageError{Problem: problem}) }
+func corrupt(problem string) { panic(&region.DamageError{Problem: problem}) }
 
 // Reader reads the body of a record.
 type Reader struct {
@@ -98,7 +98,7 @@ func (r *Reader) Uint() uint64 {
 	}
 	v, n := binary.Uvarint(r.Data)
 	if n <= 0 {
-		foreign("a number has no end")
+		corrupt("a number has no end")
 	}
 	r.Data = r.Data[n:]
 	return v
@@ -126,7 +126,7 @@ func EachName(names []byte, yield func(Name)) {
 func (r *Reader) count(each int) int {
 	n := r.Uint()
 	if n > uint64(len(r.Data)/each) {
-		foreign("a record has more parts than it has room for")
+		corrupt("a record has more parts than it has room for")
 	}
 	return int(n)
 }
@@ -150,7 +150,7 @@ func (r *Reader) step(from int32) int32 {
 	v := r.Uint()
 	to := int64(from) + (int64(v>>1) ^ -int64(v&1))
 	if to < int64(r.least) || to > int64(r.most) {
-		foreign("a position lies outside of its tile")
+		corrupt("a position lies outside of its tile")
 	}
 	return int32(to)
 }
