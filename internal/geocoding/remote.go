@@ -58,7 +58,7 @@ func Nameless(found []Found) bool {
 	return !slices.ContainsFunc(found, func(f Found) bool { return f.title() != "" })
 }
 
-// Astray reports whether the bounds of an object that another geocoder found lie so much farther away than the metres
+// Implausible reports whether the bounds of an object that another geocoder found lie so much farther away than the metres
 // that it was asked for that it must have answered another question.
 func (req *Request) Implausible(bound orb.Bound, asked float64) bool {
 	const beyond = 1000e3 // metres; places are found far out at sea
