@@ -16,10 +16,10 @@ import (
 
 func init() { caddy.RegisterModule(new(Local)) }
 
-// Local matches traces on the roads of regions of the maps app.
+// Local matches traces on the roads of regions of the app `maps`.
 type Local struct {
-	// The names of the regions, as the maps app has them. The first that covers the trace answers, or else the one that
-	// covers most of it. Required.
+	// The names of regions of the app `maps`. The first that covers the whole trace answers, or else the one that covers
+	// most of it. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region
@@ -78,7 +78,7 @@ func (m *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return options.Block(d, "matcher local", nil)
 }
 
-// RegionNames returns the names of the regions as they are configured.
+// RegionNames returns the configured names of the regions.
 func (m *Local) RegionNames() []string { return m.Regions }
 
 // Interface guards
