@@ -123,6 +123,6 @@ const (
 	longString = 80
 	// MaxNames limits the names in other languages: extracts keep no more tags of an object.
 	MaxNames = 1000
-	// NameBytes is the least size of a name with its language.
+	// NameBytes is the most that a name with its language takes.
 	NameBytes = 2 * (longString + 2)
 )

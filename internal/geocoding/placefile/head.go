@@ -54,7 +54,7 @@ type Details struct {
 	Names       int    // where those in other languages begin in the bytes that were read, 0 for none
 }
 
-// DetailBytes is more than the details of most features take, without names in other languages.
+// DetailBytes is the most that the details of a feature take before its names in other languages.
 const DetailBytes = 8 + 5*binary.MaxVarintLen64 + 3 + 2*longString
 
 // ReadRef reads the reference of a feature from the beginning of its details.
