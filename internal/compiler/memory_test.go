@@ -18,7 +18,7 @@ func TestParseMemory(t *testing.T) {
 		t.Errorf("by default %d bytes", n)
 	}
 	for text, want := range map[string]string{
-		"much": "no size", "-1": "no size", "1QB": "no size", "1MiB": "256 MiB", "0": "256 MiB", "99999999TB": "size",
+		"much": "not a size", "-1": "not a size", "1QB": "not a size", "1MiB": "256 MiB", "0": "256 MiB", "99999999TB": "size",
 	} {
 		if got, err := ParseMemory(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d, %v, want an error with %q", text, got, err, want)
