@@ -18,8 +18,8 @@ const (
 	usual = 512 << 20
 )
 
-// DefaultMemory returns a quarter of the memory of the machine, or of the process's control group, in bytes. It is at least
-// 512 MiB.
+// DefaultMemory returns a quarter of the memory of the machine, or of the process's control group, in bytes. It is at
+// least 512 MiB.
 func DefaultMemory() int64 {
 	total, err := memlimit.FromSystem()
 	if n, failed := memlimit.FromCgroup(); failed == nil && (err != nil || n < total) {
@@ -28,8 +28,8 @@ func DefaultMemory() int64 {
 	return max(int64(min(total, 1<<62)/4), usual)
 }
 
-// ParseMemory reads a size in bytes as operators write it, such as 1GiB, 800MB or a plain number. An empty text is DefaultMemory.
-// It returns an error for what is no size, or less than LeastMemory.
+// ParseMemory reads a size in bytes as operators write it, such as 1GiB, 800MB or a plain number. An empty text is
+// DefaultMemory. It returns an error for what is no size, or less than LeastMemory.
 func ParseMemory(text string) (int64, error) {
 	if text == "" {
 		return DefaultMemory(), nil
@@ -44,16 +44,17 @@ func ParseMemory(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// LimitMemory makes the garbage collector keep the heap small enough for a build that may take so many bytes, and returns a
-// function that undoes this. It leaves a sixteenth for memory that the runtime does not count, such as thread stacks.
+// LimitMemory makes the garbage collector keep the heap small enough for a build that may take so many bytes, and
+// returns a function that undoes this. It leaves a sixteenth for memory that the runtime does not count, such as thread
+// stacks.
 func LimitMemory(bytes int64) (undo func()) {
 	before := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(before, bytes-bytes/16))
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// UsedMemory returns the anonymous memory of this process in bytes: memory that is not backed by a file. On systems without
-// /proc it returns the memory of the Go runtime.
+// UsedMemory returns the anonymous memory of this process in bytes: memory that is not backed by a file. On systems
+// without /proc it returns the memory of the Go runtime.
 func UsedMemory() int64 {
 	if n := UsedMemoryOf(os.Getpid()); n > 0 {
 		return n

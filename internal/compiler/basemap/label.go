@@ -19,7 +19,7 @@ func labelPoint(rings []clip.Ring) geo.Projected {
 	var crossings []int32
 	for i := range int64(labelRows) {
 		row := (labelRows/2 + (i+1)/2*(1-i%2*2) + labelRows) % labelRows // from the middle outwards
-		// Half a unit below a position, so that none is on it.
+		// Half a unit off, so that no vertex is on the row.
 		y := float64(box.Min.Y) + float64(int64(box.Max.Y-box.Min.Y)*(2*row+1)/(2*labelRows)) + 0.5
 		crossings = crossings[:0]
 		for _, ring := range rings {

@@ -13,7 +13,7 @@ type splitter struct {
 	most  int   // pieces in the batch
 }
 
-// maxPieces is how many pieces are made of one shape: enough for half a million cells; Greenland is in a third of that.
+// maxPieces limits the pieces of one shape to half a million. Greenland needs a third of them.
 const maxPieces = 1 << 19
 
 // detail is the tolerance of simplification at zooms below the cells', in steps of a tile: a quarter of a pixel on most
@@ -95,7 +95,7 @@ func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) {
 	b.pieces = append(b.pieces, piece{t.ID()<<8 | uint64(s.zoom), t, s.zoom, bounds, span{from, len(b.shapes)}})
 }
 
-// clipTo returns what of a shape is in a rectangle that does not cover it.
+// clipTo returns the part of a shape in a rectangle that does not cover it.
 func clipTo(s mapfile.Shape, r clip.Rect) (in mapfile.Shape) {
 	for _, p := range s.Points {
 		if r.Contains(p) {

@@ -122,7 +122,7 @@ func (c *Consumer) tile(cell uint32) *tile {
 	for i, _ := c.pieces.Find(uint64(cell)); i < c.pieces.Len() && c.pieces.Key(i) == uint64(cell); i++ {
 		r := mapfile.NewReader(at, c.pieces.Read(i).Rest)
 		p := r.Points(nil)
-		if !slices.ContainsFunc(pieces, func(o clip.Line) bool { return slices.Equal(o, p) }) { // some coasts are mapped twice
+		if !slices.ContainsFunc(pieces, func(o clip.Line) bool { return slices.Equal(o, p) }) { // some are mapped twice
 			pieces = append(pieces, p)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 //
 //  1. Pieces are joined where one begins at the end of another.
 //  2. Loose ends are joined across small gaps, or continued straight to the border.
-//  3. Along the border, land and ocean must alternate. Where coasts cross or have the wrong direction, and they would not,
-//     two lines are joined along the border.
+//  3. Along the border, land and ocean must alternate. Where coasts cross or have the wrong direction, two lines are
+//     joined along the border.
 func settle(r clip.Rect, pieces []clip.Line) *tile {
 	t := &tile{Rect: r}
 	t.Lines = t.join(pieces)

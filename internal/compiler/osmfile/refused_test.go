@@ -79,9 +79,9 @@ func TestRefused(t *testing.T) {
 	spaces := osmtest.Block("OSMData", osmtest.Primitive(osmtest.StringTable(""), message(nil).Bytes(100, make([]byte, 20<<20))), true)
 	data := func(m message) []byte { return after(osmtest.Frame("OSMData", m)) }
 	tests = append(tests, []test{
-		{"data beyond its claim", data(message(nil).Number(2, 100).Bytes(3, deflate(make([]byte, 1<<20)))), "does not unpack to the 100 bytes that it says"},
+		{"data beyond its claim", data(message(nil).Number(2, 100).Bytes(3, deflate(make([]byte, 1<<20)))), "does not unpack to the 100 bytes that it claims"},
 		{"a huge claim", data(message(nil).Number(2, 1<<31).Bytes(3, deflate([]byte{1}))), "more than the format allows"},
-		{"a claim without data", data(message(nil).Number(2, 30<<20).Bytes(3, deflate([]byte{1}))), "does not unpack to the 31457280 bytes that it says"},
+		{"a claim without data", data(message(nil).Number(2, 30<<20).Bytes(3, deflate([]byte{1}))), "does not unpack to the 31457280 bytes that it claims"},
 		{"no data", data(message(nil).Number(2, 5)), "no data that is"},
 		{"lzma", data(message(nil).Number(2, 5).Bytes(4, []byte("lzma"))), "no data that is"},
 		{"bad lz4", data(message(nil).Number(2, 5).Bytes(6, []byte("no lz4"))), "lz4"},
