@@ -11,8 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-// TestPedestrianAreas: who may travel along the outlines of an area between nodes 0, 2, 22 and 20, with an island in it,
-// as a closed way and as a multipolygon.
+// TestPedestrianAreas: who may travel along the outlines of an area between nodes 0, 2, 22 and 20, with an island in
+// it, as a closed way and as a multipolygon.
 func TestPedestrianAreas(t *testing.T) {
 	t.Parallel()
 	const relation = "r1 w1:outer w2:outer w3:inner type=multipolygon "
