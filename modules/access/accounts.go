@@ -23,17 +23,15 @@ import (
 
 func init() { caddy.RegisterModule(new(Accounts)) }
 
-// Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and
-// deletes the service accounts of their organization, with their quotas and restrictions, and sees at
-// `/api/v1/service-accounts/usage` what these used.
+// Accounts serves `/api/v1/service-accounts`, where holders of user tokens manage the service accounts of their
+// organization and see their usage.
 type Accounts struct {
-	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. All other
-	// paths but those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
+	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. Other
+	// paths are 404. Default: `/api/v1/service-accounts`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// Whether access tokens of accounts with `isAdmin` may manage the accounts of their organization too, within limits:
-	// they cannot make administrators, change them, grant scopes that they do not have, or undo what a user did (make an
-	// account ACTIVE that a user suspended, give back a scope that a user took away). Default: true.
+	// Whether access tokens of accounts with `isAdmin` may manage their organization's accounts too. They cannot make
+	// or change administrators, grant scopes that they lack, or undo what a user did. Default: true.
 	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
 
 	app    *app.App
