@@ -14,7 +14,7 @@ import (
 // What is counted while the database is away arrives later, and the log says once that it waits. A server that is
 // stopped meanwhile does not try for long, and says how much is lost.
 func TestUsageWhileDatabaseIsAway(t *testing.T) {
-	leaveOut(t, "it waits while the database is away")
+	leaveOut(t, "waits while the database is away")
 	t.Parallel()
 	for _, test := range []struct {
 		name     string
