@@ -1,4 +1,7 @@
-// Package tiles is the Caddy handler `maps_tiles`: vector tiles of maps and of road networks, cut from region files.
+// Package tiles has the Caddy handler `maps_tiles`: vector tiles of maps and road networks, with TileJSON and a style.
+// It finds the region, caches rendered tiles and answers conditional requests. Rendering is in internal/tiles.
+//
+// Start with Handler.ServeHTTP, then Handler.tile.
 package tiles
 
 import (
@@ -15,7 +18,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/tilecache"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
@@ -56,7 +58,7 @@ type Handler struct {
 	prefix  request.Prefix
 	regions map[string]*regions.Region
 	maxZoom uint8
-	cache   *tilecache.Cache
+	cache   *tileCache
 	app     *app.App
 	logger  *zap.Logger
 }
