@@ -31,30 +31,23 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: the places at and around a position, nearest first,
-// each with its address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to
-// features whose OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header
-// Accept-Language, gives names in the first of its languages that they are known in.
-//
-// `GET /v2/search/coverage` tells from which regions that is answered, each with its bounds, how new its data is, and
-// the attribution that whoever shows its places has to give.
+// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: places at and around a position, nearest first, with
+// addresses; and `GET /v2/search/coverage`: the regions that it knows. How to call it: docs/build/geocoding.md.
 type Handler struct {
-	// The path of the endpoint, as this handler sees it. All others but that of `coverage` are answered 404. Default:
-	// `/v2/search/reverse-geocoding`.
+	// The path, as this handler sees it. Others but `coverage` are 404. Default: `/v2/search/reverse-geocoding`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The path at which the regions are listed, as this handler sees it. Default: `/v2/search/coverage`.
+	// The path of the regions' list. Default: `/v2/search/coverage`.
 	Coverage string `json:"coverage,omitempty"`
 
-	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is
-	// taken to cover everything. Required.
+	// The geocoders. The first that covers the position answers. One without known coverage covers everything.
+	// Required.
 	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
 
-	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
+	// The largest distance of a feature in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
-	// Whether requests are served that no maps_auth let through with the scope REVERSEGEOCODING. Without it they are
-	// answered 500. Default: false.
+	// Whether requests without maps_auth and REVERSEGEOCODING are served. Otherwise they are 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate      *app.Gate

@@ -16,9 +16,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Local)) }
 
-// Local answers reverse geocodings from regions of the maps app.
+// Local answers from regions of the maps app.
 type Local struct {
-	// The names of the regions, as the maps app has them. The first that covers the position answers. Required.
+	// The regions. The first that covers the position answers. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region

@@ -16,8 +16,8 @@ import (
 //	    max_points <number>
 //	}
 //
-// An argument with a comma is bounds, any other the name of a region. In expressions it is
-// `maps_region('andorra', '39.4,-75.8,39.9,-75.4')`. Example:
+// An argument with a comma is bounds, any other a region. In expressions: `maps_region('andorra',
+// '39.4,-75.8,39.9,-75.4')`. Example:
 //
 //	@andorra maps_region andorra
 //	@north maps_region 39.4,-75.8,39.9,-75.4 {
