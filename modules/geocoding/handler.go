@@ -47,7 +47,7 @@ type Handler struct {
 	// The largest distance of a feature in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
-	// Whether requests without maps_auth and REVERSEGEOCODING are served. Otherwise they are 500. Default: false.
+	// Whether requests without maps_auth and REVERSEGEOCODING are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate      *app.Gate

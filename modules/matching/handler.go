@@ -55,7 +55,7 @@ type Handler struct {
 	// matcher. Default: `car`.
 	Profile Profiles `json:"profile,omitempty"`
 
-	// Whether requests without maps_auth and DIRECTION are served. Otherwise they are 500. Default: false.
+	// Whether requests without maps_auth and DIRECTION are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate     *app.Gate

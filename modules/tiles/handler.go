@@ -43,7 +43,7 @@ type Handler struct {
 	// Default: 64 MiB.
 	Cache int64 `json:"cache,omitempty"`
 
-	// Whether requests without maps_auth and TILE are served. Otherwise they are 500. Default: false.
+	// Whether requests without maps_auth and TILE are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate    *app.Gate
