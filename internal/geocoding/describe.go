@@ -168,7 +168,7 @@ func (x *Index) presented(kinds uint64, categories []string) (key, value []byte)
 	return key, value
 }
 
-// isWord tells whether a key or value is a term in its normal form.
+// isWord reports whether a key or value is a term in its normal form.
 func isWord(s []byte, term string) bool {
 	return string(s) == term || placefile.Normalize(string(s)) == term
 }

@@ -64,7 +64,7 @@ func open[T any](f *region.File, v *region.View[T], section string) (err error) 
 	return err
 }
 
-// empty tells that the region has no places.
+// empty reports whether the region has no places.
 func (x *Index) empty() bool { return x.trees.Len() == 0 }
 
 // feature is a feature of the file as far as every visit needs it.

@@ -60,7 +60,7 @@ func ParseLanguages(text string) (languages []string, err error) {
 	return languages, nil
 }
 
-// isLanguageTag tells whether a text has the form of a BCP 47 tag: letters, then subtags of letters and digits.
+// isLanguageTag reports whether a text has the form of a BCP 47 tag: letters, then subtags of letters and digits.
 func isLanguageTag(tag string) bool {
 	for i, part := range strings.Split(tag, "-") {
 		if len(part) < 1 || len(part) > 8 || i == 0 && len(part) < 2 {
@@ -98,7 +98,7 @@ func (x *Index) translated(f *feature, d *placefile.Details, languages []string)
 	r.At = d.Names
 	length := r.Uint()
 	if length > placefile.MaxNames*placefile.NameBytes {
-		geometry.Foreign("a feature has too many names")
+		geometry.Corrupt("a feature has too many names")
 	}
 	from, end := r.At, r.At+int(length)
 	r = x.details(f, end)

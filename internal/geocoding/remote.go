@@ -53,14 +53,14 @@ func (req *Request) Fallback(found []Found) *Result {
 	})
 }
 
-// Nameless tells whether all that was found has neither a name nor a house number, so that none of it can be an answer.
+// Nameless reports whether all that was found has neither a name nor a house number, so that none of it can be an answer.
 func Nameless(found []Found) bool {
 	return !slices.ContainsFunc(found, func(f Found) bool { return f.title() != "" })
 }
 
-// Astray tells whether the bounds of an object that another geocoder found lie so much farther away than the metres
+// Astray reports whether the bounds of an object that another geocoder found lie so much farther away than the metres
 // that it was asked for that it must have answered another question.
-func (req *Request) Astray(bound orb.Bound, asked float64) bool {
+func (req *Request) Implausible(bound orb.Bound, asked float64) bool {
 	const beyond = 1000e3 // metres; places are found far out at sea
 	if bound.IsEmpty() {
 		return false
@@ -135,7 +135,7 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 
 func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
 
-// matches tells whether a filter asks for an object, and presents it as the first of what it is that the filter asks
+// matches reports whether a filter asks for an object, and presents it as the first of what it is that the filter asks
 // for.
 func (f *remote) matches(categories []string) bool {
 	for _, k := range f.kinds {
@@ -149,7 +149,7 @@ func (f *remote) matches(categories []string) bool {
 	return false
 }
 
-// general tells whether an object is found without a category. Areas tagged boundary or place are not, unless a house
+// general reports whether an object is found without a category. Areas tagged boundary or place are not, unless a house
 // number is all that they have.
 func (f *remote) general() bool {
 	if f.Name == "" || !f.isArea() {
@@ -161,7 +161,7 @@ func (f *remote) general() bool {
 	})
 }
 
-// isArea tells whether an object is an area. What is no node, and of which only a point is known, is taken for one.
+// isArea reports whether an object is an area. What is no node, and of which only a point is known, is taken for one.
 func (f *remote) isArea() bool {
 	switch f.Geometry.(type) {
 	case orb.LineString, orb.MultiLineString:

@@ -55,7 +55,7 @@ func (s *search) among(items []*placefile.Settlement) {
 	}
 }
 
-// allows tells whether a settlement is where it may be.
+// allows reports whether a settlement is where it may be.
 func (s *search) allows(item *placefile.Settlement) bool {
 	return item.Place != 0 && s.nearest.in.Allows(s.x.places.At(int(item.Place-1)), s.nearest.sameCity)
 }

@@ -35,7 +35,7 @@ func (t *textBuffer) replace(p *span, s []byte) bool {
 	return true
 }
 
-// same tells whether two parts are the same, ignoring case.
+// same reports whether two parts are the same, ignoring case.
 func (t *textBuffer) same(a, b span) bool {
 	return a.to-a.from == b.to-b.from && bytes.EqualFold(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
 }
@@ -86,7 +86,7 @@ func (t *textBuffer) join(parts ...span) span {
 	return t.since(from)
 }
 
-// repeats tells whether a part stands between commas in the text that begins somewhere, ignoring case.
+// repeats reports whether a part stands between commas in the text that begins somewhere, ignoring case.
 func (t *textBuffer) repeats(from int, p span) bool {
 	part := t.bytes[p.from:p.to]
 	for rest := t.bytes[from:]; len(rest) >= len(part); {

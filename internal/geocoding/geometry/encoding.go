@@ -101,7 +101,7 @@ func uvarint(data []byte, at int) (uint64, int) {
 	}
 	v, n := binary.Uvarint(data[at:])
 	if n <= 0 {
-		Foreign("a number has no end")
+		Corrupt("a number has no end")
 	}
 	return v, at + n
 }
@@ -218,4 +218,4 @@ func Restore(shape Shape, box geo.Box, data []byte) Geometry {
 }
 
 // Foreign ends the reading of a file that no build has made, whatever its checksums say.
-func Foreign(problem string) { panic(&region.DamageError{Problem: problem}) }
+func Corrupt(problem string) { panic(&region.DamageError{Problem: problem}) }

@@ -39,7 +39,7 @@ func (g *Geometry) Steps() int64 {
 	return 1 + MaxSegments
 }
 
-// Contains tells whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
+// Contains reports whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
 // belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
 //
 // What is on the antimeridian is tested where the ray meets what lies east of it, and what is at the North Pole just
@@ -75,7 +75,7 @@ func (g *Geometry) contains(o *Origin) bool {
 	return crossings(readRun(data, g.corner(), &buffer), o)
 }
 
-// crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
+// crossings reports whether a ray from the origin to the east crosses a line an odd number of times.
 func crossings(line []Coord, o *Origin) bool {
 	o.Spend(len(line))
 	odd := false
@@ -96,7 +96,7 @@ func crossings(line []Coord, o *Origin) bool {
 	return odd
 }
 
-// misses tells that a ray from the origin to the east crosses nothing in a box.
+// misses reports whether a ray from the origin to the east crosses nothing in a box.
 func misses(b *geo.Box, o *Origin) bool {
 	return float64(b.MinY) > o.Y || float64(b.MaxY) <= o.Y || float64(b.MaxX) < o.X
 }
@@ -217,7 +217,7 @@ func (n *pointSearch) line(line []Coord) {
 	}
 }
 
-// beyond tells that all of an edge is farther than a haversine, by the plane that within prepared, on which nothing is
+// beyond reports whether all of an edge is farther than a haversine, by the plane that within prepared, on which nothing is
 // farther than on the sphere. It needs no division.
 func (o *Origin) beyond(x0, y0, ex, ey, limit float64) bool {
 	start := x0*x0*o.scaleX + y0*y0*o.scaleY

@@ -33,7 +33,7 @@ func ReadHead(data []byte, shift uint8) (h Head) {
 	length := r.Uint()
 	h.Details = r.At
 	if h.Geometry = r.At + int(length); h.Geometry < r.At {
-		geometry.Foreign("a feature has no end")
+		geometry.Corrupt("a feature has no end")
 	}
 	return h
 }

@@ -15,7 +15,7 @@ type Jurisdiction struct {
 	State, City uint32 // as in place
 }
 
-// Allows tells whether a settlement is one of these.
+// Allows reports whether a settlement is one of these.
 func (j *Jurisdiction) Allows(p *Place, sameCity bool) bool {
 	return p.State == j.State && (!sameCity || p.City == j.City) && p.Country == j.Country
 }

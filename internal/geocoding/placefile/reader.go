@@ -39,7 +39,7 @@ func (r *Reader) long() uint64 {
 	}
 	v, n := binary.Uvarint(r.Data[r.At:])
 	if n <= 0 {
-		geometry.Foreign("a number has no end")
+		geometry.Corrupt("a number has no end")
 	}
 	r.At += n
 	return v
@@ -55,7 +55,7 @@ func (r *Reader) Byte() byte {
 func (r *Reader) Bytes(n uint64) []byte {
 	from := r.At
 	if n > uint64(len(r.Data)-from) {
-		geometry.Foreign("a string has no end")
+		geometry.Corrupt("a string has no end")
 	}
 	r.At += int(n)
 	return r.Data[from:r.At:r.At]
@@ -89,7 +89,7 @@ func (t *Text) String(at uint64) []byte {
 	if from++; length >= 0x80 {
 		long, n := binary.Uvarint(t.Range(from-1, min(from-1+binary.MaxVarintLen32, t.Len())))
 		if n <= 0 || long > MaxString {
-			geometry.Foreign("a string has no end")
+			geometry.Corrupt("a string has no end")
 		}
 		from, length = from-1+n, int(long)
 	}

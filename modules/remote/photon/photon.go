@@ -85,7 +85,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 			return err
 		}
 		for i := range found {
-			if req.Astray(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
+			if req.Implausible(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
 				return remote.InvalidResponse("object %d lies far from what was asked for", i)
 			}
 		}
