@@ -26,7 +26,7 @@ const maxRecords = 16 << 20
 // maker makes tiles from their records, and from land and ocean.
 type maker struct {
 	sea         *coast.Map
-	cutters     *tiles.Cutters
+	cutters     *tiles.Renderers
 	land, ocean uint64 // the offsets of their classes in the string table
 }
 
