@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
@@ -33,8 +32,7 @@ func TestAwaited(t *testing.T) {
 		}
 		defer s.Destruct()
 		for range 3 {
-			var answer apierror.Error
-			if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
+			if _, err := s.pin(); !errors.Is(err, ErrUnavailable) {
 				t.Errorf("%s: a request: %v", name, err)
 			}
 			if err := s.Look(t.Context(), false); err == nil {

@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/mapsedge/caddy-maps/internal/apierror"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
@@ -60,8 +59,7 @@ func TestHangingFileSystem(t *testing.T) {
 					if err := s.Look(t.Context(), true); !errors.Is(err, errHangs) {
 						t.Errorf("another look: %v", err)
 					}
-					var answer apierror.Error
-					if _, err := s.pin(); !errors.As(err, &answer) || answer.Status != 503 {
+					if _, err := s.pin(); !errors.Is(err, ErrUnavailable) {
 						t.Errorf("a request: %v", err)
 					}
 					status := s.status()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/coverage"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/response"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -30,7 +30,7 @@ func (r *Region) Path() string { return r.watched.Path }
 
 // Pin returns the region as it is now, for one request, which must Release it. It neither allocates nor locks, except
 // for a request that comes before the file has been opened or after its configuration has been replaced. The error is a
-// *region.DamageError, or an apierror.Error where the file cannot be opened; both have been logged.
+// *region.DamageError, or ErrUnavailable where the file cannot be opened; both have been logged.
 func (r *Region) Pin() (*Pinned, error) { return r.watched.pin() }
 
 // Covers reports whether a position lies in the region as it is now; false where the region cannot be read.
@@ -48,10 +48,18 @@ func (r *Region) AddTo(c *matching.Coverage) error {
 	return err
 }
 
-// Describe tells what clients may know of the region as it is now. The error is that of Pin.
-func (r *Region) Describe() (response.Region, error) {
-	return Ask(r.Pin, func(p *Pinned) (response.Region, error) {
-		return response.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
+// Description is what clients may know of a region.
+type Description struct {
+	Name        string
+	Bounds      region.Bounds
+	Date        time.Time // how new the map data is; zero where that is not known
+	Attribution string
+}
+
+// Describe describes the region as it is now. The error is that of Pin.
+func (r *Region) Describe() (Description, error) {
+	return Ask(r.Pin, func(p *Pinned) (Description, error) {
+		return Description{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
 			nil
 	})
 }
