@@ -52,7 +52,7 @@ func TestHolds(t *testing.T) {
 				}
 				after.Holds = before.Holds.ByAutomation(&before, &after)
 			} else {
-				after.Holds = before.Holds.ByPerson(&before, &after, named, listed)
+				after.Holds = before.Holds.ByUser(&before, &after, named, listed)
 				if named {
 					last = after.Status
 				}
