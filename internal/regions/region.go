@@ -8,8 +8,8 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
 // Region is one region of a configuration: a name for a region file that may change while requests are served.
@@ -29,7 +29,7 @@ func (r *Region) Path() string { return r.watched.Path }
 
 // Pin returns the region as it is now, for one request, which must Release it. It neither allocates nor locks, except
 // for a request that comes before the file has been opened or after its configuration has been replaced. The error is a
-// *region.DamageError, or an apierror.Error where the file cannot be opened; both have been logged.
+// *region.DamageError, or ErrUnavailable where the file cannot be opened; both have been logged.
 func (r *Region) Pin() (*Pinned, error) { return r.watched.pin() }
 
 // Covers reports whether a position lies in the region as it is now; false where the region cannot be read.
@@ -47,10 +47,18 @@ func (r *Region) AddTo(c *matching.Coverage) error {
 	return err
 }
 
-// Describe tells what clients may know of the region as it is now. The error is that of Pin.
-func (r *Region) Describe() (answer.Region, error) {
-	return Ask(r.Pin, func(p *Pinned) (answer.Region, error) {
-		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
+// Description is what clients may know of a region.
+type Description struct {
+	Name        string
+	Bounds      region.Bounds
+	Date        time.Time // how new the map data is; zero where that is not known
+	Attribution string
+}
+
+// Describe describes the region as it is now. The error is that of Pin.
+func (r *Region) Describe() (Description, error) {
+	return Ask(r.Pin, func(p *Pinned) (Description, error) {
+		return Description{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
 			nil
 	})
 }

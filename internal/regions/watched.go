@@ -16,7 +16,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
 const (
@@ -25,6 +24,9 @@ const (
 	// hangAfter is how long a file system may take for one operation before requests that need the file get 503.
 	hangAfter = 10 * time.Second
 )
+
+// ErrUnavailable is the error of requests for a region of which there is no file, or one that cannot be read.
+var ErrUnavailable = errors.New("the region is unavailable")
 
 // ErrUnderWay is what Look returns if its context ends first. The look goes on.
 var ErrUnderWay = errors.New("the region file is still being fetched or verified")
@@ -155,7 +157,7 @@ func (w *Watched) pin() (*Pinned, error) {
 	for {
 		if w.hangs.Load() {
 			// A request that reads a file that hangs may wait forever, and a thread of the system with it.
-			return nil, apierror.Unavailable()
+			return nil, ErrUnavailable
 		}
 		p := w.current.Load()
 		switch {
@@ -184,7 +186,7 @@ func (w *Watched) pinUnopened() (p *Pinned, err error) {
 	w.mu.Unlock()
 	switch {
 	case absent:
-		return nil, apierror.Unavailable()
+		return nil, ErrUnavailable
 	case w.ctx.Err() != nil:
 		p, err = w.open(w.Path)
 	default:
@@ -192,7 +194,7 @@ func (w *Watched) pinUnopened() (p *Pinned, err error) {
 	}
 	if err != nil {
 		w.Logger.Error("a region file cannot be opened; the request gets 503", zap.String("path", w.Path), zap.Error(err))
-		return nil, apierror.Unavailable() // its client may not know more
+		return nil, ErrUnavailable
 	}
 	return p, nil
 }

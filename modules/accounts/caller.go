@@ -83,7 +83,7 @@ func (a *Accounts) authenticateAccount(r *http.Request, session *mapsapp.Session
 	if !id.Admin {
 		return caller{}, refused{apierror.InsufficientScope(""), reasonNoAdmin}
 	}
-	if reason, out := mapsapp.OutOfBounds(id.Bounds, r); out {
+	if reason, out := mapsapp.OutOfBounds(id.Restrictions, r); out {
 		return caller{}, refused{apierror.Restricted(), reason}
 	}
 	return caller{
@@ -132,7 +132,7 @@ func (c *caller) mayUndo(before, after *account.Account) error {
 // what is suspended already wants it suspended.
 func (c *caller) hold(before, after *account.Account, status, scopes bool) {
 	if c.user {
-		after.Holds = before.Holds.ByPerson(before, after, status, scopes)
+		after.Holds = before.Holds.ByUser(before, after, status, scopes)
 	} else {
 		after.Holds = before.Holds.ByAutomation(before, after)
 	}

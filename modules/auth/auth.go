@@ -227,7 +227,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
 			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, mapsapp.ReasonNoScope}
 	}
-	if reason, out := mapsapp.OutOfBounds(who.Bounds, r); out {
+	if reason, out := mapsapp.OutOfBounds(who.Restrictions, r); out {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
 	return a.admit(r, out)

@@ -8,11 +8,11 @@ import (
 )
 
 // outsideRepeated is why a request is refused that says twice where it comes from.
-const outsideRepeated account.Outside = "repeated Origin or Referer"
+const outsideRepeated account.Violation = "repeated Origin or Referer"
 
 // OutOfBounds compares where a request comes from with where an account's tokens may be used; nil is anywhere. out is
 // whether the request has to be refused, for a reason that is only for the operator.
-func OutOfBounds(bounds *account.Bounds, r *http.Request) (reason Reason, out bool) {
+func OutOfBounds(bounds *account.CompiledRestrictions, r *http.Request) (reason Reason, out bool) {
 	if bounds == nil {
 		return Reason{}, false
 	}
@@ -21,7 +21,7 @@ func OutOfBounds(bounds *account.Bounds, r *http.Request) (reason Reason, out bo
 		return Reason{string(outsideRepeated)}, true
 	}
 	client, _ := netip.ParseAddr(RemoteIP(r)) // none, as of a Unix socket, is in no network
-	why := bounds.Allow(first(origins), first(referers), client)
+	why := bounds.Check(first(origins), first(referers), client)
 	return Reason{string(why)}, why != ""
 }
 

@@ -51,8 +51,8 @@ func init() {
 	for _, reason := range credential.Reasons() {
 		NewReason(reason, AuthHandler, TokensHandler, AccountsHandler, PlaygroundHandler)
 	}
-	for _, outside := range []account.Outside{
-		account.OutsideNoOrigin, account.OutsideOrigin, account.OutsideNetwork, outsideRepeated,
+	for _, outside := range []account.Violation{
+		account.ViolationNoOrigin, account.ViolationOrigin, account.ViolationNetwork, outsideRepeated,
 	} {
 		NewReason(string(outside), AuthHandler, AccountsHandler)
 	}

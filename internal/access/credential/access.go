@@ -212,7 +212,7 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 		return Identity{}, unavailable(err)
 	}
 	// What cannot be understood, as in a store that a newer version changed, may not allow more than was meant.
-	bounds, err := account.NewBounds(client.Restrictions)
+	restrictions, err := client.Restrictions.Compile()
 	if err != nil || account.CheckQuotas(client.Quotas) != nil || account.CheckQuotas(quotas) != nil {
 		return Identity{}, unavailable(errors.New("an account or its organization has settings that this version does not " +
 			"know"))
@@ -223,7 +223,7 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 		Organization: g.Organization,
 		Scopes:       g.Scopes & client.Scopes.Set() & server.Scopes.Set(),
 		Admin:        client.IsAdmin && server.IsAdmin && !guest,
-		Bounds:       bounds,
+		Restrictions: restrictions,
 		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
 	}
 	if a.meter != nil {

@@ -45,8 +45,8 @@ type Identity struct {
 
 	// Bounds are from where the token may be used; nil for anywhere. It is the client token's account that says so, whose
 	// quotas Limits are as well, with those of its organization.
-	Bounds *account.Bounds
-	Limits usage.Limits
+	Restrictions *account.CompiledRestrictions
+	Limits       usage.Limits
 	// Counter counts for the client token's account; nil where nothing is counted.
 	Counter *usage.Counter
 	// Unix is the time of the check, in seconds, by the store's clock.

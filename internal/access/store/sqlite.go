@@ -331,9 +331,9 @@ func checkFile(t *tx, pragma string) error {
 
 // connect opens n connections to the file. It opens all of them now, because the path may later lead to another file.
 func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
-	// modeof gives files that SQLite makes beside this one the same mode.
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),
-		RawQuery: url.Values{"modeof": {path}}.Encode()}
+	// modeof gives files that SQLite makes beside this one the same mode. SQLite takes a + in a URI for a +.
+	query := strings.ReplaceAll(url.Values{"modeof": {path}}.Encode(), "+", "%20")
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query}
 	pragmas = append([]string{fmt.Sprintf("busy_timeout=%d", busyTimeout.Milliseconds()), "foreign_keys=on"}, pragmas...)
 	pragmas = append(pragmas, "schema_version") // reads the file, which opens the write-ahead log too
 	db, err := driver.Open(dsn.String(), func(c *sqlite3.Conn) error {

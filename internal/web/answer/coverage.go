@@ -4,30 +4,22 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/base/text"
-	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
-// Region is what clients may know of a region that they can ask about.
-type Region struct {
-	Name        string
-	Bounds      region.Bounds
-	Date        time.Time // how new the map data is; zero where that is not known
-	Attribution string
-}
-
 // AppendCoverage appends the regions of an endpoint as the API answers them.
-func AppendCoverage(dst []byte, regions []Region) []byte {
+func AppendCoverage(dst []byte, list []regions.Description) []byte {
 	dst = append(dst, `{"data":{"regions":[`...)
-	for i := range regions {
+	for i := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendRegion(dst, &regions[i])
+		dst = appendRegion(dst, &list[i])
 	}
 	return append(dst, `]}}`...)
 }
 
-func appendRegion(dst []byte, r *Region) []byte {
+func appendRegion(dst []byte, r *regions.Description) []byte {
 	dst = append(dst, `{"name":`...)
 	dst = appendString(dst, r.Name)
 	dst = append(dst, `,"bounds":{"minLat":`...)

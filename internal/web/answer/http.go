@@ -9,6 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -35,7 +36,7 @@ func Write(w http.ResponseWriter, mediaType string, body []byte) {
 }
 
 // Failure is the response to an error of an engine. expected is false where the error is the service's own fault, so
-// that it belongs in the log; a damaged region file has been logged by whoever read it.
+// that it belongs in the log. A region that cannot be read has been logged already.
 func Failure(err error) (e apierror.Error, expected bool) {
 	var (
 		ready  apierror.Error
@@ -59,7 +60,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return apierror.InvalidInput("path: " + matching.ErrWork.Error()), true
 	case errors.Is(err, geocoding.ErrWork):
 		return apierror.FailedValidation("lat, lon: " + geocoding.ErrWork.Error()), true
-	case errors.As(err, &damage):
+	case errors.As(err, &damage), errors.Is(err, regions.ErrUnavailable):
 		return apierror.Unavailable(), true
 	case errors.Is(err, context.DeadlineExceeded):
 		return apierror.Timeout(), true

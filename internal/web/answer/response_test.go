@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -131,7 +132,7 @@ func TestCoverage(t *testing.T) {
 	if got, want := string(AppendCoverage(nil, nil)), `{"data":{"regions":[]}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	got := string(AppendCoverage(nil, []Region{
+	got := string(AppendCoverage(nil, []regions.Description{
 		{Name: `a "b"`, Bounds: region.Bounds{MinLat: 38.4, MinLon: -75.8, MaxLat: 39.85, MaxLon: -74.9800001},
 			Attribution: "© x", Date: time.Date(2026, 5, 1, 2, 0, 0, 5, time.FixedZone("", 7200))},
 		{Name: "c"},
@@ -165,6 +166,8 @@ func TestWriteFailure(t *testing.T) {
 		{&admission.OverloadError{RetryAfter: 1}, 503,
 			`{"error":{"code":"Unavailable","message":"too many requests are under way","status":503}}`, false},
 		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503,
+			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
+		{fmt.Errorf("x: %w", regions.ErrUnavailable), 503,
 			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
 		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},
 		{apierror.BadGateway(), 502, `{"error":{"code":"BadGateway","message":"bad gateway","status":502}}`, false},
