@@ -1,8 +1,8 @@
 // Package account defines service accounts, their grants, quotas and restrictions, signing keys, the rules for changing
 // an account, and the interface Store, which keeps all of these.
 //
-// It stores and checks nothing itself: package store implements Store, package credential makes and verifies tokens, and
-// package usage counts requests against quotas. Start with Account, and with store.go for the interface.
+// It stores and checks nothing itself: package store implements Store, package credential makes and verifies tokens,
+// and package usage counts requests against quotas. Start with Account, and with store.go for the interface.
 package account
 
 import (

@@ -1,7 +1,7 @@
 package account
 
-// Holds record what users took from an account. Users, who have user tokens, can undo every change. Automation, which has
-// the access token of an administrator account, can only undo changes of automation.
+// Holds record what users took from an account. Users, who have user tokens, can undo every change. Automation, which
+// has the access token of an administrator account, can only undo changes of automation.
 type Holds struct {
 	// Suspended is whether a user suspended the account.
 	Suspended bool
@@ -11,8 +11,8 @@ type Holds struct {
 	Dropped ScopeSet
 }
 
-// ByUser returns the holds after a change that a user made. status and scopes are whether the user set them, even to the
-// same value.
+// ByUser returns the holds after a change that a user made. status and scopes are whether the user set them, even to
+// the same value.
 func (h Holds) ByUser(before, after *Account, status, scopes bool) Holds {
 	if status {
 		h.Suspended = after.Status == StatusSuspended
@@ -29,8 +29,8 @@ func (h Holds) ByAutomation(before, after *Account) Holds {
 	return h
 }
 
-// Allow reports whether automation may change the status and the scopes from before to after. It must neither activate an
-// account that a user suspended nor return a scope that a user took away.
+// Allow reports whether automation may change the status and the scopes from before to after. It must neither activate
+// an account that a user suspended nor return a scope that a user took away.
 func (h Holds) Allow(before, after *Account) (status, scopes bool) {
 	status = !h.Suspended || before.Status != StatusSuspended || after.Status != StatusActive
 	scopes = h.Scopes&after.Scopes.Set()&^before.Scopes.Set() == 0

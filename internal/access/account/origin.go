@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// originPattern is an origin in the form of canonicalOrigin. If below is set, it matches origins with one or more labels
-// of a host name between before and after.
+// originPattern is an origin in the form of canonicalOrigin. If below is set, it matches origins with one or more
+// labels of a host name between before and after.
 type originPattern struct {
 	before, after string
 	below         bool
@@ -50,8 +50,8 @@ var (
 	errOriginPort   = errors.New("has a port that is not a number from 1 to 65535")
 )
 
-// canonicalOrigin returns an origin (RFC 6454) as browsers write it: in lower case, without the default port of the scheme.
-// If page is set, the text is the URL of a page, of which the path and the query are ignored.
+// canonicalOrigin returns an origin (RFC 6454) as browsers write it: in lower case, without the default port of the
+// scheme. If page is set, the text is the URL of a page, of which the path and the query are ignored.
 func canonicalOrigin(text string, page bool) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Hostname() == "" {

@@ -71,7 +71,8 @@ type Quota struct {
 	Limit  int64  `json:"limit"` // 0 to MaxQuotaLimit
 }
 
-// UnmarshalJSONFrom reads a quota. Missing fields and a limit that is not a whole number become values that Check refuses.
+// UnmarshalJSONFrom reads a quota. Missing fields and a limit that is not a whole number become values that Check
+// refuses.
 func (q *Quota) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	read := struct {
 		Scope  string  `json:"scope"`
@@ -126,7 +127,8 @@ func CheckQuotas(list []Quota) error {
 	return nil
 }
 
-// Limits are the quotas of an account or an organization, prepared for comparing requests with them. They are immutable.
+// Limits are the quotas of an account or an organization, prepared for comparing requests with them. They are
+// immutable.
 type Limits struct {
 	Quotas  []Quota
 	Scopes  []ScopeSet // of each quota, in the same order

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Restrictions limit where an account's access tokens can be used from. They are no protection against an attacker, since
-// any program can send any Origin header; they keep a token that others copied from working on their pages.
+// Restrictions limit where an account's access tokens can be used from. They are no protection against an attacker,
+// since any program can send any Origin header; they keep a token that others copied from working on their pages.
 type Restrictions struct {
 	// Origins are origins of web pages, such as https://app.example.com, or https://*.example.com for all subdomains of
 	// example.com. If empty, requests from all origins, and without one, are allowed.
@@ -83,8 +83,8 @@ const (
 )
 
 // Check compares a request's Origin header, or else the origin of its Referer, and its client's address with the
-// restrictions. A header that is absent is empty. Nil restrictions allow everything. It does not allocate if the origin is
-// written as browsers do and as in the restrictions.
+// restrictions. A header that is absent is empty. Nil restrictions allow everything. It does not allocate if the origin
+// is written as browsers do and as in the restrictions.
 func (c *CompiledRestrictions) Check(origin, referer string, client netip.Addr) Violation {
 	if c == nil {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Store keeps accounts, grants and signing keys. A change whose method has returned nil is durable: it survives a kill of
-// the process. All methods are safe for concurrent use. Times have a resolution of microseconds.
+// Store keeps accounts, grants and signing keys. A change whose method has returned nil is durable: it survives a kill
+// of the process. All methods are safe for concurrent use. Times have a resolution of microseconds.
 type Store interface {
 	// CreateAccount adds an account. ErrExists if its id or a token hash is taken; ErrLimit if its organization already
 	// has limit accounts that are not REVOKED.
@@ -23,8 +23,8 @@ type Store interface {
 	// called several times, each time with a fresh copy. ErrNotFound if there is no such account.
 	UpdateAccount(ctx context.Context, id string, change func(*Account) (changed bool, err error)) (
 		before, after Account, err error)
-	// DeleteAccount removes an account with its token hashes, and returns the account. If check, which may be nil, returns
-	// an error, nothing is removed.
+	// DeleteAccount removes an account with its token hashes, and returns the account. If check, which may be nil,
+	// returns an error, nothing is removed.
 	DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error)
 
 	// OrganizationQuotas returns the quotas on the sum over all accounts of an organization.
@@ -36,8 +36,8 @@ type Store interface {
 	AddGrant(ctx context.Context, g Grant, refresh Hash, limit int) (ended int, err error)
 	// Grant returns a grant by id, or ErrNotFound.
 	Grant(ctx context.Context, id string) (Grant, error)
-	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. If RotateGrant replaced the token longer ago than
-	// RetryWindow, it returns the grant and ErrReused.
+	// GrantByRefresh returns the grant of a refresh token, or ErrNotFound. If RotateGrant replaced the token longer ago
+	// than RetryWindow, it returns the grant and ErrReused.
 	GrantByRefresh(ctx context.Context, refresh Hash) (Grant, error)
 	// RotateGrant adds a refresh token to a grant and marks the old one as used. The old one can be used again within
 	// RetryWindow after its first use; later the error is ErrReused. ErrNotFound if the grant has no such token.
@@ -49,27 +49,28 @@ type Store interface {
 
 	// Keys returns all signing keys, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
-	// UpdateKeys replaces the signing keys, oldest first, with the result of change, in one transaction, and returns them.
-	// Concurrent calls, also of other servers, are serialized. change may be called several times.
+	// UpdateKeys replaces the signing keys, oldest first, with the result of change, in one transaction, and returns
+	// them. Concurrent calls, also of other servers, are serialized. change may be called several times.
 	UpdateKeys(ctx context.Context, change func([]Key) ([]Key, error)) ([]Key, error)
 
 	// Now returns the time by the clock of the store, which is the same for all servers that share it.
 	Now() time.Time
 	// Revision returns a counter that increases whenever an account, a grant or the quotas of the organization may have
-	// changed: before the call that made the change returns, and within a second on other servers. Data that was read from
-	// the store is current as long as the revision is the same as before the read.
+	// changed: before the call that made the change returns, and within a second on other servers. Data that was read
+	// from the store is current as long as the revision is the same as before the read.
 	Revision(organization string) *atomic.Uint64
 	// KeysRevision is the revision of the signing keys.
 	KeysRevision() *atomic.Uint64
 }
 
-// RetryWindow is how long a client can use a rotated refresh token again, in case it did not receive the response to its
-// first use.
+// RetryWindow is how long a client can use a rotated refresh token again, in case it did not receive the response to
+// its first use.
 const RetryWindow = 10 * time.Second
 
 // Page selects a part of a list.
 type Page struct {
-	// After is the id of the last account of the previous page; empty for the first page. That account may have been deleted.
+	// After is the id of the last account of the previous page; empty for the first page. That account may have been
+	// deleted.
 	After string
 	// Status selects accounts with this status if it is not empty.
 	Status Status

@@ -70,8 +70,8 @@ func ParseDSN(dsn, password string) (*pgxpool.Config, error) {
 // postgres is a database that several servers share.
 type postgres struct {
 	pool *pgxpool.Pool
-	// reach is canceled when the watch cannot reach the database any more: calls that wait for it fail, and so do new ones
-	// until there is another.
+	// reach is canceled when the watch cannot reach the database any more: calls that wait for it fail, and so do new
+	// ones until there is another.
 	reach atomic.Pointer[reach]
 	clock atomic.Pointer[reading]
 	feed  feed

@@ -40,8 +40,8 @@ const (
 	maxReaders = 8
 	// checkEvery is how often the file is looked at and asked.
 	checkEvery = 500 * time.Millisecond
-	// checkTimeout is how long a start waits until the whole file is checked. For a large file the check goes on while the
-	// server runs.
+	// checkTimeout is how long a start waits until the whole file is checked. For a large file the check goes on while
+	// the server runs.
 	checkTimeout = 3 * time.Second
 	quickCheck   = "PRAGMA quick_check(1)"
 )
