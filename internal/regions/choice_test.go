@@ -62,7 +62,7 @@ func TestPinCovering(t *testing.T) {
 	if err := os.Truncate(named["a"].Path(), 100); err != nil {
 		t.Fatal(err)
 	}
-	_ = named["a"].watched.Look(t.Context(), true)
+	_ = named["a"].watched.Poll(t.Context(), true)
 	regions := []*Region{named["a"], named["c"]}
 	if p, err := PinCovering(regions, newcomer); err != nil {
 		t.Errorf("another region covers it: %v", err)

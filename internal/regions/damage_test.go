@@ -59,10 +59,10 @@ func TestBadReplacement(t *testing.T) {
 	} {
 		before := f.errors()
 		replace()
-		for look := range 4 {
+		for poll := range 4 {
 			err := f.is(t, false, Stale, firstData)
-			if n := f.errors() - before; n != min(look, 1) || errors.Is(err, fs.ErrNotExist) != (name == "removed") {
-				t.Errorf("%s: %d lines after look %d, %v", name, n, look, err)
+			if n := f.errors() - before; n != min(poll, 1) || errors.Is(err, fs.ErrNotExist) != (name == "removed") {
+				t.Errorf("%s: %d lines after poll %d, %v", name, n, poll, err)
 			}
 		}
 		f.serves(t)
@@ -83,8 +83,8 @@ func TestVerificationInTheBackground(t *testing.T) {
 	}
 	put(t, f.path, written(t, 1))
 	ctx, cancel := context.WithCancel(t.Context())
-	looked := make(chan error, 1)
-	go func() { looked <- f.Look(ctx, false) }()
+	polled := make(chan error, 1)
+	go func() { polled <- f.Poll(ctx, false) }()
 	<-reached
 	atOnce(t, "a request and the status", func() {
 		if f.serves(t); f.status().Status != OK || !f.status().Timestamp.Equal(firstData) {
@@ -92,8 +92,8 @@ func TestVerificationInTheBackground(t *testing.T) {
 		}
 	})
 	cancel()
-	if err := <-looked; !errors.Is(err, ErrUnderWay) {
-		t.Errorf("look: %v", err)
+	if err := <-polled; !errors.Is(err, ErrUnderWay) {
+		t.Errorf("poll: %v", err)
 	}
 	atOnce(t, "the end", func() { _ = f.Destruct() })
 	f.unmapped(t)
@@ -126,7 +126,7 @@ func TestCheckedFileIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// TestVerifyTheFileInUse: the first file serves without being read whole. A look that verifies it finds the damage, once
+// TestVerifyTheFileInUse: the first file serves without being read whole. A poll that verifies it finds the damage, once
 // for the log.
 func TestVerifyTheFileInUse(t *testing.T) {
 	f := newFixture(t)
@@ -137,7 +137,7 @@ func TestVerifyTheFileInUse(t *testing.T) {
 	f = watch(t, Options{Path: f.path})
 	f.serves(t)
 	for range 3 {
-		isDamage(t, "a look", f.is(t, true, Damaged, secondData))
+		isDamage(t, "a poll", f.is(t, true, Damaged, secondData))
 		f.serves(t) // the part that is not damaged
 	}
 	if n := f.logs.FilterMessageSnippet("a region file is damaged").Len(); n != 3 || !f.Damaged() {

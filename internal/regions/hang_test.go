@@ -31,7 +31,7 @@ func TestHangingFileSystem(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.patience = 100 * time.Millisecond
+			f.timeout = 100 * time.Millisecond
 			released := make(chan struct{})
 			goOn := sync.OnceFunc(func() { close(released) })
 			defer goOn()
@@ -49,7 +49,7 @@ func TestHangingFileSystem(t *testing.T) {
 			put(t, f.path, written(t, 1))
 			for range 50 {
 				if err := f.is(t, false, Unavailable, firstData); !errors.Is(err, errHangs) || !f.status().Unusable {
-					t.Fatalf("look: %v", err)
+					t.Fatalf("poll: %v", err)
 				}
 				atOnce(t, "a request", func() {
 					if _, err := f.pin(); !errors.Is(err, ErrUnavailable) {
@@ -71,7 +71,7 @@ func TestHangingFileSystem(t *testing.T) {
 func TestSlowVerification(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.patience = 200 * time.Millisecond
+	f.timeout = 200 * time.Millisecond
 	f.verify = func(file *region.File, ctx context.Context) error {
 		coverage, err := region.Section[uint32](file, "coverage")
 		if err != nil {
@@ -94,7 +94,7 @@ func TestStartAndEndWhileHanging(t *testing.T) {
 	f := newFixture(t)
 	_ = f.Destruct()
 	f.Watched = NewWatched(Options{Path: f.path, Awaited: true, Logger: zap.NewNop()})
-	f.patience = 100 * time.Millisecond
+	f.timeout = 100 * time.Millisecond
 	released := make(chan struct{})
 	f.stat = func(path string) (fs.FileInfo, error) {
 		<-released
@@ -107,8 +107,8 @@ func TestStartAndEndWhileHanging(t *testing.T) {
 	}
 	atOnce(t, "the end", func() { _ = f.Destruct() })
 	close(released)
-	if err := f.look(false); err != nil || f.current.Load() != nil {
-		t.Errorf("a look that ends after all: %v", err)
+	if err := f.poll(false); err != nil || f.current.Load() != nil {
+		t.Errorf("a poll that ends after all: %v", err)
 	}
 	f.unmapped(t)
 }

@@ -27,9 +27,9 @@ func TestPipeAtThePath(t *testing.T) {
 		started := NewWatched(Options{Path: f.path, Logger: zap.NewNop()})
 		defer started.Destruct()
 		for what, try := range map[string]func() error{
-			"a look":        func() error { return f.is(t, false, Stale, firstData) },
-			"a verify look": func() error { return f.is(t, true, Stale, firstData) },
-			"a start":       started.Start,
+			"a poll":           func() error { return f.is(t, false, Stale, firstData) },
+			"a verifying poll": func() error { return f.is(t, true, Stale, firstData) },
+			"a start":          started.Start,
 		} {
 			atOnce(t, what, func() {
 				if err := try(); !errors.Is(err, files.ErrNotRegular) {

@@ -25,7 +25,7 @@ var (
 	secondData = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// fixture is a watched path, which is looked at when the test does.
+// fixture is a watched path, which is polled at when the test does.
 type fixture struct {
 	*Watched
 	path string
@@ -77,10 +77,10 @@ func covers(t testing.TB, p *Pinned) {
 	}
 }
 
-// is looks at the path, and checks the status afterwards. The error has to be nil where a problem is not expected.
+// is polls the path, and checks the status afterwards. The error has to be nil where a problem is not expected.
 func (f *fixture) is(t testing.TB, verify bool, status string, data time.Time) error {
 	t.Helper()
-	err := f.Look(t.Context(), verify)
+	err := f.Poll(t.Context(), verify)
 	got := f.status()
 	if got.Status != status || !got.Timestamp.Equal(data) || (err == nil) != (status == OK) || (got.Problem == nil) != (status == OK) {
 		t.Errorf("error %v, status %+v; want %s of %v", err, got, status, data)
@@ -139,7 +139,7 @@ func eventually(t testing.TB, what string, reached func() bool) {
 	}
 }
 
-// unmapped waits until no file of the directory is mapped: what a look has opened is closed a moment after the end.
+// unmapped waits until no file of the directory is mapped: what a poll has opened is closed a moment after the end.
 func (f *fixture) unmapped(t testing.TB) {
 	t.Helper()
 	eventually(t, "unmapped files", func() bool { return mappings(filepath.Dir(f.path)) == 0 })
@@ -212,8 +212,8 @@ func TestPinAfterTheEnd(t *testing.T) {
 	f := newFixture(t)
 	during := f.pinned(t)
 	_ = f.Destruct()
-	if err := f.Look(t.Context(), true); err != nil {
-		t.Errorf("a look after the end: %v", err)
+	if err := f.Poll(t.Context(), true); err != nil {
+		t.Errorf("a poll after the end: %v", err)
 	}
 	for _, p := range []*Pinned{during, f.pinned(t)} {
 		covers(t, p)
@@ -250,7 +250,7 @@ func BenchmarkAsk(b *testing.B) {
 }
 
 // TestAwaited: a file that is awaited is served when it comes. Until then requests get ErrUnavailable, which costs neither
-// a look at the disk nor a line in the log.
+// an access to the disk nor a line in the log.
 func TestAwaited(t *testing.T) {
 	for _, before := range []string{"", "no region file"} {
 		path := filepath.Join(t.TempDir(), "x.region")

@@ -63,14 +63,14 @@ func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 
 // reload has the file verified and the server asked for a new one. What is found to be damaged is downloaded again.
 func (r *configuredRegion) reload(ctx context.Context) error {
-	err := r.watched.Look(ctx, true)
+	err := r.watched.Poll(ctx, true)
 	if r.mirror == nil || errors.Is(err, regions.ErrUnderWay) {
 		return err
 	}
-	if err := r.mirror.Ask(ctx); err != nil {
+	if err := r.mirror.Poll(ctx); err != nil {
 		return err
 	}
-	return r.watched.Look(ctx, true)
+	return r.watched.Poll(ctx, true)
 }
 
 // status describes the region. A file is stale too if its server has a new one that could not be downloaded.

@@ -37,10 +37,10 @@ func TestSharedCopy(t *testing.T) {
 	defer other.Destruct()
 	short, cancel := context.WithTimeout(t.Context(), 3*lockRetry)
 	defer cancel()
-	if err := other.Ask(short); !errors.Is(err, regions.ErrUnderWay) || other.Status().Problem != "" || other.logs.Len() > 0 {
+	if err := other.Poll(short); !errors.Is(err, regions.ErrUnderWay) || other.Status().Problem != "" || other.logs.Len() > 0 {
 		t.Errorf("while another process fetches: %v, %+v", err, other.Status())
 	}
-	go func() { done <- other.Ask(t.Context()) }()
+	go func() { done <- other.Poll(t.Context()) }()
 	close(goOn)
 	if err := errors.Join(<-done, <-done); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,8 @@ func TestNext(t *testing.T) {
 		"first failure":             {errStalled, 1, time.Second, 2 * time.Second},
 		"fourth failure":            {errStalled, 4, 8 * time.Second, 16 * time.Second},
 		"hundredth failure":         {errStalled, 100, maxRetry / 2, maxRetry},
-		"failure with Retry-After":  {&laterError{errStalled, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
-		"failure, wrapped in words": {errors.Join(&laterError{errStalled, time.Hour}), 3, time.Hour, time.Hour},
+		"failure with Retry-After":  {&retryError{errStalled, 2 * time.Hour}, 1, 2 * time.Hour, 2 * time.Hour},
+		"failure, wrapped in words": {errors.Join(&retryError{errStalled, time.Hour}), 3, time.Hour, time.Hour},
 	} {
 		m := New(Options{URL: new(url.URL), Refresh: time.Hour})
 		m.failures = tc.failures
@@ -85,7 +85,7 @@ func TestKeeps(t *testing.T) {
 		f.has(t, next, ".json .lock")
 	}
 	_ = f.Destruct()
-	if err := f.Ask(t.Context()); !errors.Is(err, context.Canceled) {
+	if err := f.Poll(t.Context()); !errors.Is(err, context.Canceled) {
 		t.Errorf("asked after the end: %v", err)
 	}
 
@@ -94,13 +94,13 @@ func TestKeeps(t *testing.T) {
 	f = sharing(t, s, f.Path)
 	f.Start()
 	defer f.Destruct()
-	err := f.Ask(t.Context())
+	err := f.Poll(t.Context())
 	if wait := time.Until(f.Status().Next); err == nil || !strings.Contains(err.Error(), "answers 503") || wait < 59*time.Minute {
 		t.Errorf("asked with %v, and the next request is due in %v", err, wait)
 	}
 	third := content(t, 3, size)
 	s.become(etag(third, "c"))
-	if err := f.Ask(t.Context()); err != nil {
+	if err := f.Poll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.has(t, third, ".json .lock")

@@ -227,7 +227,7 @@ func (f *fixture) damage(t *testing.T) {
 	content := must(os.ReadFile(f.Path))
 	content[len(content)/2] ^= 1
 	write(t, f.Path, content)
-	if err := f.Watched.Look(t.Context(), true); err == nil || !f.Watched.Damaged() {
+	if err := f.Watched.Poll(t.Context(), true); err == nil || !f.Watched.Damaged() {
 		t.Fatalf("the damage was not found: %v", err)
 	}
 }
