@@ -1,4 +1,7 @@
-// Package tiles is the Caddy handler `maps_tiles`: vector tiles of maps and of road networks, cut from region files.
+// Package tiles has the Caddy handler `maps_tiles`: vector tiles of maps and road networks, with TileJSON and a style.
+// It finds the region, caches rendered tiles and answers conditional requests. Rendering is in internal/tiles.
+//
+// Start with Handler.ServeHTTP, then Handler.tile.
 package tiles
 
 import (
@@ -15,11 +18,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/tilecache"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -52,12 +54,12 @@ type Handler struct {
 	// Default: false.
 	Public bool `json:"public,omitempty"`
 
-	gate    *mapsapp.Gate
+	gate    *app.Gate
 	prefix  request.Prefix
 	regions map[string]*regions.Region
 	maxZoom uint8
-	cache   *tilecache.Cache
-	app     *mapsapp.App
+	cache   *tileCache
+	app     *app.App
 	logger  *zap.Logger
 }
 
@@ -83,10 +85,10 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if h.app, err = mapsapp.Get(ctx); err != nil {
+	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	found, err := mapsapp.LookupRegions(ctx, h.Regions)
+	found, err := app.LookupRegions(ctx, h.Regions)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		h.regions[r.Name()] = r
 		h.app.NeedMap(r)
 	}
-	h.gate = mapsapp.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
+	h.gate = app.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
 	h.cache, err = acquireCache(h.Cache)
 	return err
 }

@@ -14,59 +14,58 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/tilecache"
 	"github.com/mapsedge/caddy-maps/internal/tiles/network"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 var cachePool = caddy.NewUsagePool() // bytes → *pooledCache
 
-type pooledCache struct{ *tilecache.Cache }
+type pooledCache struct{ *tileCache }
 
 // Destruct ends the cache's goroutines.
 func (c pooledCache) Destruct() error {
-	c.Close()
+	c.close()
 	return nil
 }
 
-func acquireCache(bytes int64) (*tilecache.Cache, error) {
+func acquireCache(bytes int64) (*tileCache, error) {
 	value, _, err := cachePool.LoadOrNew(bytes, func() (caddy.Destructor, error) {
-		c, err := tilecache.NewCache(bytes)
+		c, err := newTileCache(bytes)
 		return pooledCache{c}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return value.(pooledCache).Cache, nil
+	return value.(pooledCache).tileCache, nil
 }
 
 func releaseCache(bytes int64) { _, _ = cachePool.Delete(bytes) } // Destruct has no error
 
 // tile finds a tile in the cache, or cuts it.
-func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tilecache.Tile, error) {
+func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*cachedTile, error) {
 	p, err := from.Pin()
 	if err != nil {
 		return nil, err
 	}
-	key := tilecache.Key{File: p.Checksum, Kind: a.kind, Z: a.z, X: a.x, Y: a.y}
+	key := cacheKey{File: p.Checksum, Kind: a.kind, Z: a.z, X: a.x, Y: a.y}
 	p.Release()
-	if tile, ok := h.cache.Get(key); ok {
+	if tile, ok := h.cache.get(key); ok {
 		h.app.Metrics().CachedTiles.Inc()
 		return tile, nil
 	}
-	return h.cache.Cut(r.Context(), key, func() (*tilecache.Tile, error) {
+	return h.cache.getOrCut(r.Context(), key, func() (*cachedTile, error) {
 		var work admission.Work
-		if err := work.Begin(r.Context(), h.app.Processors(), mapsapp.Caller(r.Context())); err != nil {
+		if err := work.Begin(r.Context(), h.app.Processors(), app.Caller(r.Context())); err != nil {
 			return nil, err
 		}
 		defer work.End()
 		start := time.Now()
 		defer func() { h.app.Metrics().Tiles.Observe(time.Since(start).Seconds()) }()
-		return regions.Ask(from.Pin, func(p *regions.Pinned) (*tilecache.Tile, error) {
+		return regions.Ask(from.Pin, func(p *regions.Pinned) (*cachedTile, error) {
 			key.File = p.Checksum
 			return cut(p, a, key, &work)
 		})
@@ -74,7 +73,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 }
 
 // cut cuts a tile from a region file.
-func cut(p *regions.Pinned, a *address, key tilecache.Key, meter roadgraph.Meter) (tile *tilecache.Tile, err error) {
+func cut(p *regions.Pinned, a *address, key cacheKey, meter roadgraph.Meter) (tile *cachedTile, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	buf := answer.GetBuffer()
 	defer buf.Free()
@@ -89,7 +88,7 @@ func cut(p *regions.Pinned, a *address, key tilecache.Key, meter roadgraph.Meter
 	if err != nil {
 		return nil, err
 	}
-	return tilecache.New(key, buf.Bytes), nil
+	return newCachedTile(key, buf.Bytes), nil
 }
 
 var (
@@ -106,7 +105,7 @@ const (
 )
 
 // writeTile answers with a tile, compressed where the client takes that.
-func writeTile(w http.ResponseWriter, r *http.Request, tile *tilecache.Tile) error {
+func writeTile(w http.ResponseWriter, r *http.Request, tile *cachedTile) error {
 	if len(tile.Data) == 0 {
 		w.Header().Set("Cache-Control", cacheControl)
 		w.WriteHeader(http.StatusNoContent)

@@ -1,0 +1,42 @@
+package geocoding
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
+)
+
+// regional is what a geocoder implements that answers from regions of this server.
+type regional interface {
+	// Sources are its regions, in the order in which they are asked.
+	Sources() []*regions.Region
+}
+
+// serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is
+// no answer: a list without it would say that nothing is known there.
+func (h *Handler) serveCoverage(w http.ResponseWriter) {
+	var list []regions.Description
+	for _, g := range h.geocoders {
+		local, ok := g.(regional)
+		if !ok {
+			continue
+		}
+		for _, source := range local.Sources() {
+			if slices.ContainsFunc(list, func(r regions.Description) bool { return r.Name == source.Name() }) {
+				continue
+			}
+			described, err := source.Describe()
+			if err != nil {
+				h.fail(w, err)
+				return
+			}
+			list = append(list, described)
+		}
+	}
+	buf := answer.GetBuffer()
+	defer buf.Free()
+	buf.Bytes = answer.AppendCoverage(buf.Bytes, list)
+	answer.Write(w, answer.JSON, buf.Bytes)
+}
