@@ -29,7 +29,14 @@ const (
 )
 
 // ErrUnavailable means that a region has no file, or one that cannot be opened. It has been logged.
-var ErrUnavailable = errors.New("the region is unavailable")
+var ErrUnavailable error = unavailable{}
+
+type unavailable struct{}
+
+func (unavailable) Error() string { return "the region is unavailable" }
+
+// Unavailable makes package answer respond with 503.
+func (unavailable) Unavailable() bool { return true }
 
 // ErrUnderWay means that a poll has not ended before the context of the caller. The poll goes on.
 var ErrUnderWay = errors.New("the region file is still being fetched or verified")

@@ -17,14 +17,14 @@ type regional interface {
 // serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is
 // no answer: a list without it would say that nothing is known there.
 func (h *Handler) serveCoverage(w http.ResponseWriter) {
-	var list []regions.Description
+	var list []answer.Region
 	for _, g := range h.geocoders {
 		local, ok := g.(regional)
 		if !ok {
 			continue
 		}
 		for _, source := range local.Sources() {
-			if slices.ContainsFunc(list, func(r regions.Description) bool { return r.Name == source.Name() }) {
+			if slices.ContainsFunc(list, func(r answer.Region) bool { return r.Name == source.Name() }) {
 				continue
 			}
 			described, err := source.Describe()
@@ -32,7 +32,7 @@ func (h *Handler) serveCoverage(w http.ResponseWriter) {
 				h.fail(w, err)
 				return
 			}
-			list = append(list, described)
+			list = append(list, answer.Region(described))
 		}
 	}
 	buf := answer.GetBuffer()

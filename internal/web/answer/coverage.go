@@ -4,11 +4,19 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/base/text"
-	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
+// Region describes a region to clients.
+type Region struct {
+	Name        string
+	Bounds      region.Bounds
+	Date        time.Time // of the map data; zero if unknown
+	Attribution string
+}
+
 // AppendCoverage appends the regions of an endpoint as the API answers them.
-func AppendCoverage(dst []byte, list []regions.Description) []byte {
+func AppendCoverage(dst []byte, list []Region) []byte {
 	dst = append(dst, `{"data":{"regions":[`...)
 	for i := range list {
 		if i > 0 {
@@ -19,7 +27,7 @@ func AppendCoverage(dst []byte, list []regions.Description) []byte {
 	return append(dst, `]}}`...)
 }
 
-func appendRegion(dst []byte, r *regions.Description) []byte {
+func appendRegion(dst []byte, r *Region) []byte {
 	dst = append(dst, `{"name":`...)
 	dst = appendString(dst, r.Name)
 	dst = append(dst, `,"bounds":{"minLat":`...)

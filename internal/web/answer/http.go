@@ -9,7 +9,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -44,6 +43,8 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		lost   *matching.NoRouteError
 		damage *region.DamageError
 		busy   *admission.OverloadError
+		// of a region without a file, or of anything else that is known to be unavailable
+		unavailable interface{ Unavailable() bool }
 	)
 	switch {
 	case errors.As(err, &ready):
@@ -60,7 +61,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return apierror.InvalidInput("path: " + matching.ErrWork.Error()), true
 	case errors.Is(err, geocoding.ErrWork):
 		return apierror.FailedValidation("lat, lon: " + geocoding.ErrWork.Error()), true
-	case errors.As(err, &damage), errors.Is(err, regions.ErrUnavailable):
+	case errors.As(err, &damage), errors.As(err, &unavailable) && unavailable.Unavailable():
 		return apierror.Unavailable(), true
 	case errors.Is(err, context.DeadlineExceeded):
 		return apierror.Timeout(), true

@@ -132,7 +132,7 @@ func TestCoverage(t *testing.T) {
 	if got, want := string(AppendCoverage(nil, nil)), `{"data":{"regions":[]}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	got := string(AppendCoverage(nil, []regions.Description{
+	got := string(AppendCoverage(nil, []Region{
 		{Name: `a "b"`, Bounds: region.Bounds{MinLat: 38.4, MinLon: -75.8, MaxLat: 39.85, MaxLon: -74.9800001},
 			Attribution: "© x", Date: time.Date(2026, 5, 1, 2, 0, 0, 5, time.FixedZone("", 7200))},
 		{Name: "c"},
