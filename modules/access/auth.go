@@ -225,7 +225,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
 			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
 	}
-	if reason, violated := app.CheckRestrictions(who.Bounds, r); violated {
+	if reason, violated := app.CheckRestrictions(who.Restrictions, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
 	return a.admit(r, out)
