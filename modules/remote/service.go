@@ -46,24 +46,22 @@ const (
 
 // Service is an HTTP service on any number of upstreams. Modules embed it, so that its fields are theirs.
 type Service struct {
-	// The options of Caddy's `reverse_proxy` handler, such as `upstreams`, `load_balancing`, `health_checks` and
-	// `transport`. `handle_response` is refused. Required.
+	// The upstreams and options of Caddy's `reverse_proxy`, such as `load_balancing`, `health_checks` and `transport`;
+	// not `handle_response`. Required.
 	ProxyRaw json.RawMessage `json:"reverse_proxy,omitempty"`
 
-	// The timeout of an exchange, retries included. To try another upstream earlier than that, give the transport a
-	// `response_header_timeout`. Default: 10s.
+	// The timeout of an exchange, retries included. For a retry after a hanging upstream, set a shorter
+	// `response_header_timeout` in the transport. Default: 10s.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
-	// The largest response that is read, in bytes. Default: 16 MiB.
+	// The largest response, in bytes. Default: 16 MiB.
 	MaxResponse int64 `json:"max_response,omitempty"`
 
-	// The largest number of concurrent exchanges. An account gets at most as many as it leaves free: half of them if no
-	// other account has any, a third if another account has as many. An organization gets at most twice as many as it
-	// leaves free. Further requests wait up to the app's `max_wait`. Default: 64.
+	// The most concurrent exchanges. An account gets at most as many as it leaves free, an organization twice that;
+	// give at least 3 for two accounts. Others wait up to `max_wait`. Default: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 
-	// The largest number of requests to upstreams for one request of a client, retries included. A connection that cannot
-	// be made does not count. Default: 4.
+	// The most calls to upstreams for one request, retries included. Failed connections do not count. Default: 4.
 	MaxCalls int `json:"max_calls,omitempty"`
 
 	proxy         caddyhttp.MiddlewareHandler

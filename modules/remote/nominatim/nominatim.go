@@ -18,18 +18,16 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocoding requests by the `reverse` call of Nominatim servers. It covers every place, so put
-// it after local geocoders. It needs Nominatim's Python frontend; the PHP frontend, which ended with Nominatim 4.5,
-// does not support layers.
+// Geocoder asks Nominatim's `reverse`. It covers every place, so put it behind local geocoders. It needs Nominatim's
+// Python frontend; that in PHP, up to 4.5, knows no layers.
 //
-// Nominatim finds one object per request, whatever `size` is, and searches 0.006 degrees (about 600 m) around the
-// position for streets, addresses and points of interest. A `category` selects the layers of up to three requests, and
-// filters their objects.
+// Nominatim finds one object, whatever `size` is, and looks for streets, addresses and points of interest within 0.006
+// degrees (some 600 m). A `category` says where it looks, in up to three calls.
 type Geocoder struct {
 	remote.Service
 
-	// Whether to request whole geometries, so that distances are to the outline of an object. Otherwise responses are
-	// smaller, and distances are to the object's centre, or to the nearest point of a line. Default: `true`.
+	// Whether Nominatim sends geometries, so that distances are to outlines. Otherwise they are to centres, or the
+	// nearest point of a line. Default: `true`.
 	Geometry *bool `json:"geometry,omitempty"`
 }
 
@@ -115,7 +113,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, l lookup) (f
 //	    <options of reverse_proxy>
 //	}
 //
-// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder local delaware

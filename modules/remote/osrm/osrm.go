@@ -18,29 +18,25 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so put it after
-// local matchers.
+// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it behind local matchers.
 //
-// An OSRM server has data for one profile, so several profiles need a matcher each. It accepts traces of up to 100
-// points unless it is started with `--max-matching-size`; longer ones are InvalidInput.
+// An OSRM server has one profile, so several need a matcher each. It takes 100 points unless started with
+// `--max-matching-size`; more are InvalidInput.
 //
-// Each request to OSRM uses a new connection: on a connection that is kept alive, OSRM's responses wait 40 ms for a
-// delayed acknowledgement of Linux. For a proxy in front of OSRM, `transport http { keepalive 2m }` turns keep-alive
-// on.
+// Each request has its own connection: on kept-alive ones, OSRM waits 40 ms for a delayed acknowledgement. `transport
+// http { keepalive 2m }` keeps connections, for a proxy in front of OSRM.
 type Matcher struct {
 	remote.Service
 
-	// The profile in the path of OSRM's service. The usual names tell whose requests it answers: `driving` and `car` mean
-	// `car`; `cycling`, `bicycle` and `bike` mean `bicycle`; `walking` and `foot` mean `foot`. Default: `driving`.
+	// The profile in OSRM's path. `driving` and `car` answer for cars, `cycling`, `bicycle` and `bike` for bicycles,
+	// `walking` and `foot` for people on foot. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
 
-	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, if `profile` is another name.
-	// Default: by `profile`.
+	// The requests' profile that it answers: `car`, `bicycle` or `foot`. Default: what `profile` says.
 	AnswersFor string `json:"answers_for,omitempty"`
 
-	// What OSRM does at a pause in a trace, which is ten times as long as the median time between points: `ignore` looks
-	// for a route across it, `split` splits the drive there, and the part with fewer points is left out. Default:
-	// `ignore`.
+	// What OSRM does at a pause in a trace with times, ten times the usual interval: `ignore` finds a route across,
+	// `split` makes two parts and leaves out the shorter. Default: `ignore`.
 	Gaps string `json:"gaps,omitempty"`
 
 	answersFor matching.Profile
@@ -113,7 +109,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 //	    <options of reverse_proxy>
 //	}
 //
-// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_match {
 //	    matcher local delaware

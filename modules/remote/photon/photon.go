@@ -19,17 +19,15 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocoding requests by the `reverse` call of Photon servers. It covers every place, so put it
-// after local geocoders. It needs Photon 0.4.3 or newer.
+// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it behind local geocoders.
 //
-// Photon searches by the centres of objects, and does not find a large object whose centre is farther than
-// `max_distance`. Names are in the first of a request's languages that Photon was imported with, else in the local one.
+// Photon finds objects by their centre, so a large one with its centre beyond `max_distance` is not found. Names are in
+// the first requested language that was imported.
 type Geocoder struct {
 	remote.Service
 
-	// Whether to request whole geometries, so that distances are to the outline of an object instead of its centre. This
-	// needs Photon 0.7 with data that was imported with `-full-geometries`; other servers refuse the request. Default:
-	// `false`.
+	// Whether Photon sends geometries, so that distances are to outlines, not to centres. It needs Photon 0.7 and data
+	// imported with `-full-geometries`, or it refuses requests. Default: `false`.
 	Geometry *bool `json:"geometry,omitempty"`
 }
 
@@ -89,7 +87,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 			return err
 		}
 		for i := range found {
-			if req.Astray(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
+			if req.Implausible(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
 				return remote.InvalidResponse("object %d lies far from what was asked for", i)
 			}
 		}
@@ -109,7 +107,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	    <options of reverse_proxy>
 //	}
 //
-// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder photon http://photon-1:2322 http://photon-2:2322 {

@@ -20,20 +20,18 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `trace_route` action of Valhalla servers, and finds the ways of a drive by
-// `trace_attributes`. It covers every place, so put it after local matchers.
+// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it behind local
+// matchers.
 //
-// A Valhalla server limits the number of points and the length of a trace (`service_limits.trace`). Traces beyond that
-// are InvalidInput.
+// Valhalla limits points and length of a trace (`service_limits.trace`); more is InvalidInput.
 type Matcher struct {
 	remote.Service
 
-	// Valhalla's costing model for the profile `car`. Those for `bicycle` and `foot` are `bicycle` and `pedestrian`.
-	// Default: `auto`.
+	// The costing for `car`; `bicycle` and `foot` use `bicycle` and `pedestrian`. Default: `auto`.
 	Costing string `json:"costing,omitempty"`
 
-	// Whether responses with details have the OpenStreetMap ways of the drive. They take another request to Valhalla,
-	// which costs it about half as much as the first. Default: `true`.
+	// Whether responses with details have OpenStreetMap ways. It costs Valhalla another call, about half as much again.
+	// Default: `true`.
 	Ways *bool `json:"ways,omitempty"`
 
 	limit limit
@@ -141,7 +139,7 @@ func (m *Matcher) send(ctx context.Context, q *matchRequest, used []int, opts re
 //	    <options of reverse_proxy>
 //	}
 //
-// All options of reverse_proxy can be used except `handle_response` and `replace_status`. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_match {
 //	    matcher valhalla http://valhalla-1:8002 http://valhalla-2:8002 {
