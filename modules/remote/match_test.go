@@ -299,22 +299,22 @@ func TestSearch(t *testing.T) {
 			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "aaaa", 0, nil, false}}, "110011"},
 		"cut at a pause, and a gap": {remote.Search{Pause: 0.5},
 			[]step{{all, near, "aabccc", 0, nil, false}, {"01345", near, "aabbb", 0, nil, false}}, "000111"},
-		"fewer points, as often as is allowed": {remote.Search{MayAsk: atMost(2)},
+		"fewer points, as often as is allowed": {remote.Search{MaySend: atMost(2)},
 			[]step{{all, near, "aaabcc", 0, nil, false}, {"01245", near, "aa-bb", 0, nil, false}}, "111000"},
-		"no road near, and no more is allowed": {remote.Search{CanWiden: true, MayAsk: atMost(1)},
+		"no road near, and no more is allowed": {remote.Search{CanWiden: true, MaySend: atMost(1)},
 			[]step{{all, near, "", 0, nil, false}}, noRoute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s := tt.search
-			if s.MayAsk == nil {
-				s.MayAsk = func() bool { return true }
+			if s.MaySend == nil {
+				s.MaySend = func() bool { return true }
 			}
 			req := request(row(len(all), 0))
 			s.Request, s.Sigma = req, near.Sigma
 			asked := 0
-			s.Ask = func(used []int, options remote.SearchOptions) (*remote.Matchings, error) {
+			s.Send = func(used []int, options remote.SearchOptions) (*remote.Matchings, error) {
 				if asked == len(tt.steps) {
 					t.Fatalf("asked once more, for %v, %+v", used, options)
 				}
