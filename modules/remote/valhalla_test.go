@@ -549,7 +549,7 @@ func TestValhallaLimits(t *testing.T) {
 	}
 }
 
-// Whatever is wanted, the service is asked no more often than it may be, and what was found till then is answered. Each
+// The service gets no more than max_calls requests, and the client gets what was found by then. Each
 // profile has its costing model; that for cars can be another one.
 func TestValhallaCallsAndCosting(t *testing.T) {
 	sea, ok := recordedTrace(t, "sea_point_route_osrm"), recordedTrace(t, "ok_route_osrm")
