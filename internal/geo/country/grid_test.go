@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestGrid reads the whole embedded file: every node, every leaf, no byte unused, and every country of the table somewhere.
+// TestGrid reads the whole embedded file: every node, every leaf, no byte unused, and every country of the table
+// somewhere.
 func TestGrid(t *testing.T) {
 	if string(grid[:len(magic)]) != magic {
 		t.Fatalf("magic is %q", grid[:len(magic)])

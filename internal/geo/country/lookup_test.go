@@ -155,8 +155,8 @@ func TestLookupEverywhereInAntarctica(t *testing.T) {
 	}
 }
 
-// TestNoGapsOnLand walks lines that cross many land borders and never the sea: rounding may move a border but must not open a gap
-// between neighbours.
+// TestNoGapsOnLand walks lines that cross many land borders and never the sea: rounding may move a border but must not
+// open a gap between neighbours.
 func TestNoGapsOnLand(t *testing.T) {
 	for _, line := range []struct {
 		from, to  orb.Point
