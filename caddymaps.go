@@ -2,38 +2,21 @@
 package caddymaps
 
 import (
-	// The app, and what it is asked through.
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	// The app with its admin API and health checks, who may do what, the stores, and the commands.
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/command"
-	_ "github.com/mapsedge/caddy-maps/modules/mapsapp"
+	_ "github.com/mapsedge/caddy-maps/modules/stores"
 
-	// Stores of accounts.
-	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
-	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
-
-	// Geocoders and matchers.
-	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
-
-	// HTTP handlers.
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	_ "github.com/mapsedge/caddy-maps/modules/console"
-	_ "github.com/mapsedge/caddy-maps/modules/docs"
-	_ "github.com/mapsedge/caddy-maps/modules/health"
-	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	_ "github.com/mapsedge/caddy-maps/modules/playground"
-	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+	// Handlers and request matchers, with the geocoders and matchers that answer from region files.
+	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
+	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	_ "github.com/mapsedge/caddy-maps/modules/pages"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 
-	// HTTP request matchers.
-	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
-
-	// Log filters.
-	_ "github.com/mapsedge/caddy-maps/modules/redact"
+	// Geocoders and matchers that ask other servers.
+	_ "github.com/mapsedge/caddy-maps/modules/remote/nominatim"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/photon"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 )
