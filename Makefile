@@ -101,7 +101,7 @@ diagram:
 
 # Compiles the embedded country polygons anew from Natural Earth.
 countries:
-	$(GO) generate ./internal/country
+	$(GO) generate ./internal/geo/country
 
 # A custom Caddy as xcaddy.json describes it, built by the real xcaddy.
 xcaddy: $(BIN)/xcaddy
