@@ -12,8 +12,8 @@ import (
 
 // Usage configures how usage statistics are written and how long they are kept. Months are kept for ever.
 type Usage struct {
-	// How often counts are written to the store, from 1 second to 1 minute. A kill or a power failure loses what was counted
-	// since. Organizations with a quota that is at least 80% used are written every second. Default: 10 seconds.
+	// How often counts are written to the store, from 1 second to 1 minute. A kill or a power failure loses what was
+	// counted since. Organizations with a quota that is at least 80% used are written every second. Default: 10 seconds.
 	Flush caddy.Duration `json:"flush,omitempty"`
 
 	// How long hours are kept after they are over, at least 25 hours. Default: 35 days.
