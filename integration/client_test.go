@@ -278,7 +278,6 @@ const (
 	route    = "/api/v1/route"
 	coverage = "/v2/search/coverage"
 	jsonType = "application/json"
-	badKey   = "invalid or missing api key"
 )
 
 // dover is a drive of half a kilometre along Loockerman Street in Dover, with some metres of error.

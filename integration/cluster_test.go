@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -350,39 +349,4 @@ func TestClusterFrozenServer(t *testing.T) {
 		}
 	}
 	frozen.until(t, token, 401, 2*time.Second)
-}
-
-// What Caddy shows of its configuration holds no password, and a configuration with one is refused.
-func TestClusterConfiguration(t *testing.T) {
-	leaveOut(t, "starts a cluster")
-	t.Parallel()
-	dsn := pgtest.DSN(t)
-	c := startCluster(t, dsn)
-	u, err := url.Parse(c.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	password, _ := u.User.Password()
-	shown := c.nodes[0].sendAdmin(t, call{path: "/config/"}).want(200)
-	if strings.Contains(string(shown.body), password) ||
-		!strings.Contains(string(shown.body), "{env.MAPS_TEST_DATABASE}") {
-		t.Error("the configuration that Caddy shows has no placeholder, or a password")
-	}
-	example, err := os.ReadFile(c.nodes[0].config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	literal := strings.Replace(string(example), "{env.MAPS_TEST_DATABASE}",
-		`"postgres://maps:hunter2@127.0.0.1:1/maps"`, 1)
-	status, text := c.nodes[0].reload(t, literal)
-	if status != 400 || !strings.Contains(text, "a password written into the configuration is refused") ||
-		strings.Contains(text, "hunter2") {
-		t.Errorf("a password in the configuration: %d %s", status, text)
-	}
-	// A reload keeps the connections.
-	if status, text := c.nodes[0].reload(t,
-		strings.Replace(string(example), "max_stale 60s", "max_stale 30s", 1)); status != 200 {
-		t.Errorf("reload: %d %s", status, text)
-	}
-	c.nodes[0].userToken(t, "after-reload")
 }
