@@ -31,7 +31,7 @@ demo:
 # lab/ has the developers' programs. It is a separate Go module, which ./... does not include.
 LAB := $(GO) -C lab
 
-# What to run after each change. It needs Go and nothing else: -short leaves out whatever needs more, or takes long.
+# What to run after each change. It needs only Go: -short leaves out tests that need more, or take long.
 # Results of unchanged packages are cached, but not those of the integration tests: the cache does not know the server
 # that they build and start. `make lint` runs vet.
 test:

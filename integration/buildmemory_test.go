@@ -14,7 +14,7 @@ import (
 )
 
 // TestBuildMemory: a build stays under the memory that it is given and under eight times its extract of temporary
-// files, and makes the same bytes with little memory as with what it takes where nobody says how much.
+// files, and makes the same bytes with little memory as by default.
 func TestBuildMemory(t *testing.T) {
 	leaveOut(t, "compiles a large map")
 	t.Parallel()

@@ -266,7 +266,7 @@ func TestClusterWithoutDatabase(t *testing.T) {
 				t.Errorf("management took %v to fail", took)
 			}
 			time.Sleep(test.known - time.Since(left))
-			// The account was known to be active, and nobody could say otherwise.
+			// The account was active when the database was last asked.
 			other.send(t, call{path: reverse + place, bearer: token}).want(200)
 			var all sync.WaitGroup
 			for _, s := range c.nodes[1:] {

@@ -67,7 +67,7 @@ func (a *asking) end() int64 {
 	return a.passed.Load()
 }
 
-// What passes is counted once, whatever happens to the servers meanwhile: reloads, a stop, and a kill, which may lose
+// Each request is counted once, also across reloads, a stop, and a kill, which may lose
 // what was not handed over in the last second.
 func TestUsageIsExact(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Package service evaluates a matcher through the API of a running server, whatever engine stands behind it.
+// Package service evaluates a matcher through the API of a running server, with any engine.
 package service
 
 import (
