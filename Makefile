@@ -13,7 +13,7 @@ DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
 SOAK_TIME ?= 15m
 
-.PHONY: all build demo test test-all bench eval soak fuzz lint fmt docs countries xcaddy checks clients release release-snapshot \
+.PHONY: all build demo test test-all bench eval soak fuzz lint fmt docs diagram countries xcaddy checks clients release release-snapshot \
 	image-context clean
 
 all: build
@@ -95,9 +95,13 @@ fmt:
 docs:
 	$(LAB) generate ./cmd/reference
 
+# Draws the diagram of docs/internals/architecture.md from its text.
+diagram:
+	$(GO) -C tools/graphviz run . $(abspath docs/images/architecture.dot) $(abspath docs/images/architecture.svg)
+
 # Generates the embedded country polygons from Natural Earth.
 countries:
-	$(GO) generate ./internal/country
+	$(GO) generate ./internal/geo/country
 
 # Builds the Caddy that xcaddy.json describes, with xcaddy.
 xcaddy: $(BIN)/xcaddy

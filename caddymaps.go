@@ -2,14 +2,11 @@
 package caddymaps
 
 import (
-	// The app, and what it is asked through.
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	// The app with its admin API and health checks, who may do what, the stores, and the commands.
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/command"
-	_ "github.com/mapsedge/caddy-maps/modules/mapsapp"
-
-	// Stores of accounts.
-	_ "github.com/mapsedge/caddy-maps/modules/pgstore"
-	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
+	_ "github.com/mapsedge/caddy-maps/modules/stores"
 
 	// Geocoders and matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
@@ -20,20 +17,13 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 
 	// HTTP handlers.
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
 	_ "github.com/mapsedge/caddy-maps/modules/console"
 	_ "github.com/mapsedge/caddy-maps/modules/docs"
-	_ "github.com/mapsedge/caddy-maps/modules/health"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
 	_ "github.com/mapsedge/caddy-maps/modules/playground"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 
 	// HTTP request matchers.
 	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
-
-	// Log filters.
-	_ "github.com/mapsedge/caddy-maps/modules/redact"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/pb33f/libopenapi/orderedmap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
-	"github.com/mapsedge/caddy-maps/modules/adminapi"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // The documents are valid OpenAPI 3.1, have every endpoint of the service, and can be made clients from: every
@@ -48,7 +48,7 @@ func TestOpenAPIDocuments(t *testing.T) {
 		t.Errorf("the service (-want +got)\n%s", diff)
 	}
 	want = nil
-	for _, route := range new(adminapi.AdminAPI).Routes() {
+	for _, route := range new(app.AdminAPI).Routes() {
 		if route.Pattern != "/maps" && route.Pattern != "/maps/" { // those of nothing, which answer 404
 			want = append(want, route.Pattern)
 		}

@@ -59,7 +59,7 @@ serve() {
 	await "http://127.0.0.1:$engine_port$path" $! "$work/engine.log"
 }
 
-# Waits until something answers at a URL, whatever its status; no longer than its process lives, or a minute.
+# Waits until a URL answers with any status, its process ends, or a minute has passed.
 await() {
 	local tries
 	for ((tries = 0; tries < 300; tries++)); do

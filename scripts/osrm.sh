@@ -27,6 +27,6 @@ engine osrm-extract -p "$profile" map.osm.pbf >&2
 engine osrm-partition map.osrm >&2
 engine osrm-customize map.osrm >&2
 ip=127.0.0.1
-if [[ -n ${in_docker:-} ]]; then ip=0.0.0.0; fi # the container's own; docker publishes it on loopback alone
+if [[ -n ${in_docker:-} ]]; then ip=0.0.0.0; fi # the container's own; docker publishes it only on loopback
 serve / osrm-routed --algorithm mld --ip "$ip" --port "$engine_port" --max-matching-size 10000 map.osrm
 compare osrm "${@:2}"

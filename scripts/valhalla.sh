@@ -15,7 +15,7 @@ source "$(dirname "$0")/engine.sh"
 find_engine valhalla_build_config valhalla_build_tiles valhalla_service
 take_extract "${1:-}"
 ip=127.0.0.1 directory=$work
-if [[ -n ${in_docker:-} ]]; then ip=0.0.0.0 directory=/data; fi # docker publishes the port on loopback alone
+if [[ -n ${in_docker:-} ]]; then ip=0.0.0.0 directory=/data; fi # docker publishes the port only on loopback
 mkdir "$work/tiles"
 engine valhalla_build_config --mjolnir-tile-dir "$directory/tiles" --httpd-service-listen "tcp://$ip:$engine_port" \
 	>"$work/valhalla.json"

@@ -2,7 +2,6 @@ package geocoding_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -115,48 +114,6 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestDamagedBlock changes one byte of each section: the answer is an error, or the same as before where the byte was
-// not needed.
-func TestDamagedBlock(t *testing.T) {
-	w := county()
-	dir := t.TempDir()
-	good := filepath.Join(dir, "good")
-	w.Tiles = []uint32{region.CoverageTile(placestest.At(-12, 0))}
-	geocodingtest.Write(t, good, w)
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	damaged := 0
-	for i := 4096; i < len(content); i += 97 {
-		bad := bytes.Clone(content)
-		bad[i] ^= 0x10
-		path := filepath.Join(dir, "bad")
-		if err := os.WriteFile(path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := region.Open(path)
-		if err != nil {
-			continue
-		}
-		x, err := geocoding.Open(f)
-		if err == nil {
-			_, err = x.Reverse(t.Context(), &geocoding.Request{Point: placestest.At(-12, 0), Size: 5})
-		}
-		var damage *region.DamageError
-		if errors.As(err, &damage) {
-			damaged++
-		} else if err != nil {
-			t.Errorf("byte %d: %v", i, err)
-		}
-		f.Release()
-		os.Remove(path)
-	}
-	if damaged == 0 {
-		t.Error("no damage was found")
-	}
 }
 
 func TestForeignSections(t *testing.T) {

@@ -43,17 +43,8 @@ func FuzzParseLanguages(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		languages, err := geocoding.ParseLanguages(text)
-		if err != nil && languages != nil || len(languages) > geocoding.MaxLanguages {
+		if languages, err := geocoding.ParseLanguages(text); err != nil && languages != nil || len(languages) > 16 {
 			t.Errorf("%q, %v", languages, err)
-		}
-		for _, tag := range languages {
-			for n := 0; tag != ""; n++ {
-				if n > 300 {
-					t.Fatalf("%q does not end", tag)
-				}
-				tag = geocoding.Shorter(tag)
-			}
 		}
 	})
 }

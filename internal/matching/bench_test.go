@@ -38,19 +38,3 @@ func BenchmarkMatchDelaware(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkMatchParallel is the same on all cores at once.
-func BenchmarkMatchParallel(b *testing.B) {
-	g := roadgraphtest.Delaware(b)
-	req := &matching.Request{Points: newNoise(7, 5).record(g, routes(b, g, 1, 1)[0], 5)}
-	m := matching.New(g, matching.Options{})
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := m.Match(context.Background(), req); err != nil {
-				b.Error(err)
-			}
-		}
-	})
-	b.ReportMetric(float64(b.N*len(req.Points))/b.Elapsed().Seconds(), "points/s")
-}

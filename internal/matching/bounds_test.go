@@ -24,7 +24,7 @@ const cell = 0.01 // degrees
 func densest(g *roadgraph.Graph) orb.Point {
 	counts := map[[2]int]int{}
 	var best [2]int
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		for _, p := range g.Shape(i, nil) {
 			l := p.Location()
 			at := [2]int{int(math.Floor(l.Lon() / cell)), int(math.Floor(l.Lat() / cell))}
@@ -48,22 +48,8 @@ func worst(tb testing.TB, n int, far float64) (*roadgraph.Graph, *matching.Reque
 	return g, req
 }
 
-// TestCancelledBefore: a context that has ended is all that matters.
-func TestCancelledBefore(t *testing.T) {
-	g, req := worst(t, 1000, cell)
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
-	late, stop := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
-	defer stop()
-	for want, ctx := range map[error]context.Context{context.Canceled: cancelled, context.DeadlineExceeded: late} {
-		if r, err := matching.New(g, matching.Options{}).Match(ctx, req); r != nil || !errors.Is(err, want) {
-			t.Errorf("the answer is %v, error %v; want %v", r, err, want)
-		}
-	}
-}
-
-// TestCancelledDuring: whoever has gone away keeps nothing busy.
-func TestCancelledDuring(t *testing.T) {
+// TestCancelled: a request ends soon after its context.
+func TestCancelled(t *testing.T) {
 	soon := 50 * time.Millisecond
 	if testkit.RaceDetector {
 		soon *= 10
@@ -71,7 +57,7 @@ func TestCancelledDuring(t *testing.T) {
 	g, req := worst(t, 10000, cell)
 	m := matching.New(g, matching.Options{MaxWork: math.MaxInt64})
 	pace := testkit.Watch(t)
-	for _, after := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond} {
+	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond} {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {
@@ -155,24 +141,25 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestLong: a drive of the largest number of points that a request has by default.
-func TestLong(t *testing.T) {
+// TestTenThousandPointsInADenseTown: the most points that a request has by default, with the noise of a city, among
+// streets 40 m apart, are within the limits of a request.
+func TestTenThousandPointsInADenseTown(t *testing.T) {
 	testkit.Whole(t)
-	g := roadgraphtest.Delaware(t)
-	n := newNoise(2, 5)
-	var list []trace.Point
-	for _, arcs := range routes(t, g, 4, 1) {
-		for len(list) < matching.DefaultMaxPoints { // the same drive again and again, each time from its beginning
-			list = append(list, n.record(g, arcs, 1)...)
+	const n, block = 60, 40.0
+	town := &roadgraphtest.Town{}
+	crossed(town, n, block)
+	var xy []float64
+	for row := range n {
+		x, y := (n-1)*block/2, (float64(row)-(n-1)/2.0)*block
+		if row%2 == 0 {
+			x = -x
 		}
+		xy = append(xy, x, y, -x, y)
 	}
-	req := &matching.Request{Points: list[:matching.DefaultMaxPoints], Details: true}
-	r, err := matching.New(g, matching.Options{}).Match(context.Background(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := check(g, req, r); err != nil {
-		t.Error(err)
+	list := newNoise(1, 10).along(14, xy...)[:matching.DefaultMaxPoints]
+	r, _ := matchRequest(t, town.Open(t), &matching.Request{Points: list, Details: true})
+	if want := 14.0 * float64(len(list)); math.Abs(r.Distance-want) > want/50 {
+		t.Errorf("the drive is %.0f m long, want %.0f", r.Distance, want)
 	}
 }
 

@@ -8,39 +8,39 @@ import (
 )
 
 // Confidence is the share of the drive that is expected to be right. Two things can be wrong: a point may belong to
-// another road, and between two points the driver may have taken another route. The constants are those with which the
-// evaluation finds as much right as is promised, on drives with and without outliers and stops.
+// another road, and between two points the driver may have taken another route. The constants are calibrated: the
+// evaluation finds as much right as promised, on drives with and without outliers and stops.
 //
-// How probable the road of a point is, is what the hypotheses of the next few points say: each has a probability, and a
-// best drive that leads to it over some road of that point. Those that lead over the road that was chosen in the end
-// are on its side.
+// The probability of a point's road comes from the candidates of the next few points. Each has a probability, and its
+// best drive leads over one road of the point; the road's probability is the sum over the drives that use it.
 
-// lag is the number of points after a point that are asked. Most wrong roads have become impossible by then.
+// lag is the number of following points considered. Most wrong roads have become impossible by then.
 const lag = 12
 
 const (
-	// unseen is the distance in metres over which a driver's choice of the route shows nowhere: at so many, the route is
-	// as likely another one, beside those that rivals know of.
+	// unseen is the scale in metres of gaps over which the route is a guess, beyond what alternatives tell.
 	unseen = 20_000.0
-	// A way that costs much more than usual is an odd one: from oddCost on, within some oddSpread, a share of oddShare of
-	// such ways is wrong.
+	// oddCost, in nats, is where a way becomes odd, with a logistic transition of oddSpread. Of odd ways oddShare are
+	// wrong.
 	oddCost   = 12.0
 	oddSpread = 2.0
 	oddShare  = 0.1
-	// Of so many points left out in a row it is as likely as not that the drive was elsewhere, within some knownSpread.
+	// knownHalf is how many points left out in a row make it as likely as not that the drive was elsewhere; logistic with
+	// knownSpread.
 	knownHalf   = 4.0
 	knownSpread = 1.0
-	// A point that is so many sigma from its road is as likely as not on another one, within some fitSpread.
+	// fitHalf is the distance in sigma at which a point is as likely as not on another road; logistic with fitSpread.
 	fitHalf   = 5.0
 	fitSpread = 0.5
-	// Of another way that costs the same, a little less than half of the drivers know.
-	rivalBias = 0.2
-	// rivalLimit is how many nats dearer another way is that nobody takes.
-	rivalLimit = 4.0
+	// alternativeBias, in nats: a little less than half of the drivers take an alternative of equal cost.
+	alternativeBias = 0.2
+	// alternativeLimit is the excess cost, in nats, from which on no one takes an alternative.
+	alternativeLimit = 4.0
 )
 
-// vote gives the probabilities of the current hypotheses to those before that they come from.
-func (s *scratch) vote() {
+// updateShares sets the probabilities of the current candidates, and sums them up along their best drives over the
+// steps of the last lag points.
+func (s *scratch) updateShares() {
 	s.bounds = append(s.bounds, int32(len(s.steps)-len(s.before)))
 	total, lowest := 0.0, lowestCost(s.before)
 	for i := range s.before {
@@ -63,8 +63,8 @@ func (s *scratch) vote() {
 	}
 }
 
-// confidence is the mean over the way from each matched point to the next, weighed by its length. What lies between
-// points that were left out counts as a part of the drive that is not known.
+// confidence returns the mean over the ways from each matched point to the next, weighted by length. Ways between
+// points left out count as unknown.
 func (s *scratch) confidence() float64 {
 	total, weights := 0.0, 0.0
 	stretch := func(sure, metres float64) {
@@ -74,9 +74,9 @@ func (s *scratch) confidence() float64 {
 	s.estimateFit()
 	left := s.leftOut()
 	last := int32(-1) // in steps
-	for _, at := range s.chain {
+	for _, at := range s.bestSteps {
 		step := &s.steps[at]
-		if step.move == skip {
+		if step.move == moveOutlier {
 			continue
 		}
 		sure := float64(step.share) * fits(s.misfit(step.point))
@@ -98,15 +98,15 @@ func (s *scratch) confidence() float64 {
 	return total / weights
 }
 
-// leftOut goes through the points that are not matched.
+// leftOut iterates over the points that are not matched.
 type leftOut struct {
 	*scratch
-	next int32 // the first point that was not gone through
+	next int32 // point
 }
 
 func (s *scratch) leftOut() *leftOut { return &leftOut{scratch: s} }
 
-// before counts the points up to another one that are not matched, and how far they lead, in metres.
+// before counts the unmatched points from next to another point, and how far they lead in metres.
 func (l *leftOut) before(point int32) (n int, walked float64) {
 	from := max(l.next-1, 0)
 	for ; l.next < point; l.next++ {
@@ -123,8 +123,7 @@ func (l *leftOut) before(point int32) (n int, walked float64) {
 	return n, walked
 }
 
-// known is how much of a way is known where so many of its points were left out: few of them are outliers, more of them
-// are a part of the drive that is somewhere else.
+// known returns the probability that n points left out in a row are outliers and not a part of the drive elsewhere.
 func known(n int) float64 {
 	if n == 0 {
 		return 1
@@ -132,21 +131,20 @@ func known(n int) float64 {
 	return 1 / (1 + math.Exp((float64(n)-knownHalf)/knownSpread))
 }
 
-// misfit is how far a matched point is from its place, in sigma as the better fitting points of the trace have it: a
-// part of a trace that is far from all roads makes the noise look greater than it is.
+// misfit returns how far a matched point is from its place, in the sigma of the better fitting points: a part of a
+// trace far from all roads makes the noise look greater than it is.
 func (s *scratch) misfit(point int32) float64 { return s.distance(point) / min(s.fit, s.sigma[point]) }
 
-// distance is that of a matched point from its place, in metres.
+// distance returns the distance of a matched point from its place, in metres.
 func (s *scratch) distance(point int32) float64 {
 	p := s.located[point]
-	at := trace.Point{Location: s.at(s.drive[p.piece].base, p.offset)}
+	at := trace.Point{Location: s.at(s.drive[p.piece].arc, p.offset)}
 	return pointDistance(&s.points[point], &at)
 }
 
-// A third of the points are nearer than lowerThird, in sigma, where errors are distributed normally.
 const (
-	lowerThird = 0.43
-	fewPoints  = 8 // say nothing about that
+	lowerThird = 0.43 // sigma: a third of normally distributed errors are smaller
+	fewPoints  = 8    // fewer are no sample
 )
 
 // estimateFit fills fit.
@@ -163,26 +161,25 @@ func (s *scratch) estimateFit() {
 	}
 }
 
-// fits is how probable it is that a point belongs to its road at all.
+// fits returns the probability that a point belongs to its road, by its misfit.
 func fits(x float64) float64 { return 1 / (1 + math.Exp((x-fitHalf)/fitSpread)) }
 
-// onlyWay is how probable it is that the drive took the route it did over a gap, beside other routes that cost hardly
-// more.
+// onlyWay returns the probability of a step's route over a gap in metres, beside alternatives that cost hardly more.
 func (s *scratch) onlyWay(step *step, gap float64) float64 {
 	sure := 1.0
-	if step.move != route {
+	if step.move != moveRoute {
 		return sure
 	}
 	for node := step.route; node != 0; node = s.nodes[node].parent {
-		if r := s.rivals[node]; r.cost < rivalLimit {
-			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(float64(r.cost)+rivalBias))
+		if r := s.alternatives[node]; r.cost < alternativeLimit {
+			sure *= 1 - min(1, float64(r.metres)/(gap+1))/(1+math.Exp(float64(r.cost)+alternativeBias))
 		}
 	}
 	return sure
 }
 
-// unseenWay is how probable it is that a drive took the way that was found over a gap in metres.
+// unseenWay returns the probability of the way that was found over a gap in metres.
 func unseenWay(gap float64) float64 { return math.Exp(-(gap / unseen) * (gap / unseen)) }
 
-// oddWay is the same by what the way and its end cost.
+// oddWay returns the probability of a way by the cost in nats of the way and its end.
 func oddWay(cost float64) float64 { return 1 - oddShare/(1+math.Exp((oddCost-cost)/oddSpread)) }

@@ -18,8 +18,8 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 	tb.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))
 	var s roadgraph.Search
-	segments := roadgraphtest.Segments(g)
-	random := func() uint32 { return 2*segments[r.IntN(len(segments))] + uint32(r.IntN(2)) }
+	edges := roadgraphtest.Edges(g)
+	random := func() uint32 { return 2*edges[r.IntN(len(edges))] + uint32(r.IntN(2)) }
 	for tries := 0; len(all) < n; tries++ {
 		if tries > 1000*n {
 			tb.Fatalf("only %d routes are found", len(all))
@@ -39,7 +39,7 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 		}
 		var arcs []uint32
 		for at := label; at >= 0; at = s.Label(at).Parent {
-			arcs = append(arcs, s.Label(at).Arc)
+			arcs = append(arcs, s.Label(at).State)
 		}
 		slices.Reverse(arcs)
 		all = append(all, arcs)
@@ -48,7 +48,7 @@ func routes(tb testing.TB, g *roadgraph.Graph, seed uint64, n int) (all [][]uint
 }
 
 func isOpen(g *roadgraph.Graph, arc uint32) bool {
-	return g.Segment(arc >> 1).Flags.Has([]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward}[arc&1])
+	return g.Edge(arc >> 1).Flags.Has([]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward}[arc&1])
 }
 
 // TestDelawareDrives matches drives on real roads. The bars are a little above what the matcher achieves: of all metres

@@ -10,9 +10,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// result makes the answer from the best drive.
+// result makes the Result of the best drive.
 func (s *scratch) result(details bool) (*Result, error) {
-	s.travel()
+	s.buildDrive()
 	matched, err := s.locate()
 	if err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func (s *scratch) result(details bool) (*Result, error) {
 	if s.exhausted() {
 		return nil, ErrWork
 	}
-	if s.standsStill(matched) {
-		return nil, errStands
+	if s.isStationary(matched) {
+		return nil, errStationary
 	}
 	if !details {
 		path, err := s.path()
@@ -38,27 +38,27 @@ func (s *scratch) result(details bool) (*Result, error) {
 	for i := range s.located {
 		r.Tracepoints[i] = s.tracepoint(i, &last)
 	}
-	if err := s.course(r); err != nil {
+	if err := s.detailedPath(r); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// place is a place along the drive.
+// place is a position along the drive.
 type place struct {
 	piece  int32   // in scratch.drive, -1 for none
 	offset float64 // metres from the beginning of the piece's arc
 }
 
-// locate finds the place of each point along the drive, and counts those that have one. A point that the model had no
-// use for, but that the drive passes as near as noise explains, is no outlier.
+// locate finds the place of each point along the drive, and counts those that have one. A point that the model left out
+// is no outlier if the drive passes it as near as noise explains.
 func (s *scratch) locate() (matched int, err error) {
 	s.located = s.located[:0]
 	for range s.points {
 		s.located = append(s.located, place{piece: -1})
 	}
-	for i, at := range s.chain {
-		if step := &s.steps[at]; step.move != skip {
+	for i, at := range s.bestSteps {
+		if step := &s.steps[at]; step.move != moveOutlier {
 			s.located[step.point] = s.places[i]
 			matched++
 		}
@@ -83,7 +83,7 @@ func (s *scratch) locate() (matched int, err error) {
 	return matched + behind, err
 }
 
-// locateBetween finds places for points along a stretch of the drive, in order, and counts those near it.
+// locateBetween finds places for points along a stretch of the drive, and counts those near it.
 func (s *scratch) locateBetween(points []int32, from, to place) (matched int, err error) {
 	for _, point := range points {
 		if err := s.spend(1 + int(to.piece-from.piece)/piecesPerWork); err != nil {
@@ -97,13 +97,12 @@ func (s *scratch) locateBetween(points []int32, from, to place) (matched int, er
 	return matched, nil
 }
 
-// mostStill is how far apart, in sigma, the means of the two halves of a trace may be that stands still. Receivers
-// drift.
-const mostStill = 3.0
+// maxDrift is how far apart, in sigma, the means of the two halves of a stationary trace may be. Receivers drift.
+const maxDrift = 3.0
 
-// standsStill reports whether a drive hardly moves although its points do: a trace against the only direction of its
-// road would else be a car that waits.
-func (s *scratch) standsStill(matched int) bool {
+// isStationary reports whether a drive hardly moves although its points do. Else a trace against the only direction of
+// its road would match as a waiting car.
+func (s *scratch) isStationary(matched int) bool {
 	driven := 0.0
 	for i := range s.drive {
 		driven += s.drive[i].to - s.drive[i].from
@@ -112,24 +111,24 @@ func (s *scratch) standsStill(matched int) bool {
 	return s.moves(matched, driven, recorded) && s.moves(matched, driven, s.besideRoad)
 }
 
-// besideRoad is where the nearest road is to a matched point: points that lie across from each other in a yard beside a
-// road do not show that anything moved on it.
+// besideRoad returns the place on a road nearest to a matched point. Points across from each other in a yard beside a
+// road do not show movement along it.
 func (s *scratch) besideRoad(i int) orb.Point {
 	at := s.points[i].Location
 	nearest, place := math.Inf(1), at
 	s.hits = s.search.Near(s.graph, at.Lat(), at.Lon(), s.distance(int32(i))+1, s.hits[:0])
 	for k := range s.hits {
 		if h := &s.hits[k]; h.Distance < nearest {
-			nearest, place = h.Distance, s.graph.At(h.Segment, float64(h.Offset)/1000)
+			nearest, place = h.Distance, s.graph.At(h.Edge, float64(h.Offset)/1000)
 		}
 	}
 	s.search.Work += 1 + int64(len(s.hits)/hitsPerWork)
 	return place
 }
 
-// moves reports whether the matched points say that more was driven than so many metres, as far as their errors allow.
+// moves reports whether the matched points show a movement of more than driven metres, beyond their errors.
 func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) bool {
-	var middle [2]orb.Point // from the first of them, which may lie at the other side of the antimeridian
+	var middle [2]orb.Point // relative to the first point, because of the antimeridian
 	var first orb.Point
 	half, n, sigma := 0, 0, 0.0
 	for i := range s.points {
@@ -152,10 +151,10 @@ func (s *scratch) moves(matched int, driven float64, at func(i int) orb.Point) b
 		sigma = max(sigma, s.sigma[i])
 	}
 	moved := geo.Distance(middle[0].Lat(), middle[0].Lon(), middle[1].Lat(), middle[1].Lon())
-	return moved > driven+mostStill*sigma
+	return moved > driven+maxDrift*sigma
 }
 
-// project returns the place nearest to a point along a stretch of the drive, and its distance in metres.
+// project returns the place on a stretch of the drive nearest to a point, and its distance in metres.
 func (s *scratch) project(point int32, from, to place) (place, float64) {
 	at := s.points[point].Location
 	best, distance := from, math.Inf(1)
@@ -167,13 +166,13 @@ func (s *scratch) project(point int32, from, to place) (place, float64) {
 		if i == to.piece {
 			p.to = max(to.offset, p.from)
 		}
-		length := s.length(p.base)
+		length := s.length(p.arc)
 		a, b := p.from, p.to
-		if p.base&1 == 1 {
+		if p.arc&1 == 1 {
 			a, b = length-p.to, length-p.from
 		}
-		offset, d := s.graph.NearestOn(p.base>>1, a, b, at)
-		if p.base&1 == 1 {
+		offset, d := s.graph.NearestOn(p.arc>>1, a, b, at)
+		if p.arc&1 == 1 {
 			offset = length - offset
 		}
 		if d < distance {
@@ -183,40 +182,40 @@ func (s *scratch) project(point int32, from, to place) (place, float64) {
 	return best, distance
 }
 
-// roadName is the name of a road that was asked for last: mostly the next point is on it, too.
+// roadName caches the last name: most points are on the same road as the one before.
 type roadName struct {
-	segment uint32
-	name    string
-	known   bool
+	edge  uint32
+	name  string
+	known bool
 }
 
-// of returns the name of a segment.
-func (n *roadName) of(g *roadgraph.Graph, segment uint32) string {
-	if !n.known || !g.SameName(segment, n.segment) {
-		*n = roadName{segment, g.Name(segment), true}
+// of returns the name of an edge.
+func (n *roadName) of(g *roadgraph.Graph, edge uint32) string {
+	if !n.known || !g.SameName(edge, n.edge) {
+		*n = roadName{edge, g.Name(edge), true}
 	}
 	return n.name
 }
 
-// tracepoint tells whether a point of the request is matched, and the name of its road. The rest is told by course.
+// tracepoint tells whether a point is matched, and the name of its road. detailedPath fills in the rest.
 func (s *scratch) tracepoint(i int, last *roadName) Tracepoint {
 	p := s.located[i]
 	if p.piece < 0 {
 		return Tracepoint{}
 	}
-	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].base>>1)}
+	return Tracepoint{Matched: true, Name: last.of(s.graph, s.drive[p.piece].arc>>1)}
 }
 
-// pointDistance is the distance between two points in metres.
+// pointDistance returns the distance between two points in metres.
 func pointDistance(a, b *trace.Point) float64 {
 	return geo.Distance(a.Location.Lat(), a.Location.Lon(), b.Location.Lat(), b.Location.Lon())
 }
 
-// duration is the time in seconds that the drive takes at the roads' free speed.
+// duration returns the time in seconds that the drive takes at the roads' free speed.
 func (s *scratch) duration() float64 {
 	seconds := 0.0
 	for _, p := range s.drive {
-		if arc := s.graph.Arc(p.base); arc.Length > 0 {
+		if arc := s.graph.Arc(p.arc); arc.Length > 0 {
 			seconds += float64(arc.Duration) * max(0, p.to-p.from) / float64(arc.Length)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
-	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
 // TestTracepoints: what becomes of each point of a trace, on streets with a name, a reference number, and neither.
@@ -50,48 +49,16 @@ func TestTracepoints(t *testing.T) {
 	}
 }
 
-// TestDuration: at 50 km/h, on a motorway, and over both.
+// TestDuration: at the free speeds of the roads, in the direction of the drive.
 func TestDuration(t *testing.T) {
-	for name, test := range map[string]struct {
-		town   func(*roadgraphtest.Town)
-		points []trace.Point
-		want   float64 // seconds
-	}{
-		"a street":                  {cross, points(-180, 0, -100, 0, 0, 0, 100, 0, 180, 0), 360 / (50 / 3.6)},
-		"a motorway":                {motorway, points(-900, 0, -500, 0, 200, 3, 900, 0), 1800 / (110 / 3.6)},
-		"its ramp":                  {motorway, points(-900, 0, -100, 0, 200, -10, 500, -16, 600, -60, 700, -150), 900/(110/3.6) + 744/(60/3.6)},
-		"slower the other way: up":  {uphill, points(100, 0, 500, 0, 900, 0), 800 / (20 / 3.6)},
-		"slower the other way: off": {uphill, points(900, 0, 500, 0, 100, 0), 800 / (80 / 3.6)},
+	d := roadgraphtest.Sketch{Step: 100, Grid: "a.....b.....c", Ways: "ab maxspeed:forward=30 maxspeed:backward=80\nbc maxspeed=110"}.Draw(t)
+	for trace, want := range map[string]float64{
+		"a b": 600 / (30 / 3.6), "b a": 600 / (80 / 3.6), "a>c/100": 600/(30/3.6) + 600/(110/3.6),
 	} {
-		t.Run(name, func(t *testing.T) {
-			var town roadgraphtest.Town
-			test.town(&town)
-			if r, _ := match(t, town.Open(t), test.points); math.Abs(r.Duration-test.want) > 0.02*test.want {
-				t.Errorf("%.0f m take %.1f s, not %.1f", r.Distance, r.Duration, test.want)
-			}
-		})
-	}
-}
-
-func uphill(town *roadgraphtest.Town) {
-	road := town.Street("hill", 0, 0, 1000, 0)
-	road.SpeedForward, road.SpeedBackward = 20, 80
-}
-
-// TestConfidence: a drive that can be no other is surer than one of which two streets are the same probable.
-func TestConfidence(t *testing.T) {
-	confidence := func(gap, y float64) float64 {
-		var town roadgraphtest.Town
-		ladder(&town, gap)
-		r, _ := match(t, town.Open(t), newNoise(1, 2).along(100, 100, y, 900, y))
-		return r.Confidence
-	}
-	clear, between := confidence(400, 0), confidence(40, 20)
-	if clear < 0.9 {
-		t.Errorf("a clear drive has a confidence of %v", clear)
-	}
-	if between > clear-0.2 {
-		t.Errorf("a drive between two streets has a confidence of %v, a clear one %v", between, clear)
+		r, _ := match(t, d.Graph, parseTrace(t, d, trace, clean()))
+		if math.Abs(r.Duration-want) > 0.02*want {
+			t.Errorf("%s: %.0f m take %.1f s, not %.1f", trace, r.Distance, r.Duration, want)
+		}
 	}
 }
 

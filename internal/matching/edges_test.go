@@ -48,7 +48,7 @@ func TestEdgesOfTheWorld(t *testing.T) {
 		if len(want.Ways) != 2 || math.Abs(want.Distance-1080) > 60 {
 			t.Fatalf("the drive elsewhere is %v m over %+v", want.Distance, want.Ways)
 		}
-		for name, edge := range roadgraphtest.Edges() {
+		for name, edge := range roadgraphtest.WorldEdges() {
 			t.Run(name, func(t *testing.T) {
 				got, there := drive(t, edge.Middle, every)
 				if math.Abs(got.Distance-want.Distance) > 2*edge.Rounding || len(got.Ways) != len(want.Ways) ||

@@ -72,21 +72,21 @@ func clean() noise { return newNoise(0, 0) }
 func (n noise) record(g *roadgraph.Graph, arcs []uint32, every float64) (list []trace.Point) {
 	rest := 0.0 // seconds to the next point
 	for _, arc := range arcs {
-		segment, _ := g.SegmentOf(arc)
+		edge, _ := g.EdgeOf(arc)
 		seconds, length := float64(g.Arc(arc).Duration)/1000, lengthOf(g, arc)
 		for ; rest < seconds; rest += every {
-			list = append(list, n.on(g.At(segment, fromFirst(g, arc, rest/seconds*length))))
+			list = append(list, n.on(g.At(edge, fromFirst(g, arc, rest/seconds*length))))
 		}
 		rest -= seconds
 	}
 	last := arcs[len(arcs)-1]
-	segment, _ := g.SegmentOf(last)
-	return append(list, n.on(g.At(segment, fromFirst(g, last, lengthOf(g, last)))))
+	edge, _ := g.EdgeOf(last)
+	return append(list, n.on(g.At(edge, fromFirst(g, last, lengthOf(g, last)))))
 }
 
-// fromFirst is a place on an arc in metres from its segment's first point.
+// fromFirst is a place on an arc in metres from its edge's first point.
 func fromFirst(g *roadgraph.Graph, arc uint32, offset float64) float64 {
-	if _, forward := g.SegmentOf(arc); !forward {
+	if _, forward := g.EdgeOf(arc); !forward {
 		return lengthOf(g, arc) - offset
 	}
 	return offset
@@ -95,7 +95,7 @@ func fromFirst(g *roadgraph.Graph, arc uint32, offset float64) float64 {
 // whole is the drive over arcs from end to end.
 func whole(g *roadgraph.Graph, arcs []uint32) (drive []stretch) {
 	for _, arc := range arcs {
-		drive = append(drive, stretch{g.Base(arc), 0, lengthOf(g, arc)})
+		drive = append(drive, stretch{g.ArcOf(arc), 0, lengthOf(g, arc)})
 	}
 	return drive
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Options tune a Local matcher. The zero value is what is meant to be used.
+// Options tune a Local matcher.
 type Options struct {
-	// MaxWork is the number of arcs that the route searches of one request may settle before it is ErrWork.
+	// MaxWork is the number of arcs that the route searches of one request may settle; beyond it the error is ErrWork.
 	// 0 is the default, 3 million: about a second on one core.
 	MaxWork int64
 }
 
 const defaultMaxWork = 3_000_000
 
-// Local matches traces on the road graphs of a region. It is safe for use by any number of goroutines.
+// Local matches traces on the road graphs of a region. It is safe for concurrent use.
 type Local struct {
 	networks Networks
 	maxWork  int64
@@ -30,10 +30,10 @@ var (
 	_ Answering = (*Local)(nil)
 )
 
-// New returns a matcher on a road graph for cars, which answers for no other profile.
+// New returns a matcher on a road graph for cars. It answers for no other profile.
 func New(g *roadgraph.Graph, options Options) *Local { return NewLocal(Networks{Car: g}, options) }
 
-// NewLocal returns a matcher on road graphs, which answers for the profiles that have one.
+// NewLocal returns a matcher that answers for the profiles that have a road graph.
 func NewLocal(networks Networks, options Options) *Local {
 	m := &Local{networks: networks, maxWork: options.MaxWork}
 	if m.maxWork <= 0 {
@@ -46,7 +46,7 @@ func NewLocal(networks Networks, options Options) *Local {
 // Answers implements Answering.
 func (m *Local) Answers(p Profile) bool { return p < profiles && m.networks[p] != nil }
 
-// Match implements Matcher. Where there is no road graph for the request's profile, there is no route.
+// Match implements Matcher. Without a road graph for the profile the error is ErrNoRoute.
 func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	if err := ctx.Err(); err != nil {
@@ -63,22 +63,22 @@ func (m *Local) Match(ctx context.Context, req *Request) (result *Result, err er
 	}()
 	s.begin(ctx, m, req)
 	s.estimateNoise()
-	s.outlier, s.slips = outlier, true
+	s.outlierCost, s.allowBackward = outlierCost, true
 	result, err = s.solve(req.Details)
 	if errors.Is(err, ErrNoRoute) {
-		// With so few points left there is nothing else that the others could be outliers of.
-		s.outlier = loneOutlier
+		// Too few points are left to call the others outliers.
+		s.outlierCost = loneOutlierCost
 		result, err = s.solve(req.Details)
 	}
-	if errors.Is(err, errStands) {
-		s.slips = false
+	if errors.Is(err, errStationary) {
+		s.allowBackward = false
 		result, err = s.solve(req.Details)
 	}
-	if errors.Is(err, errStands) {
+	if errors.Is(err, errStationary) {
 		return nil, ErrNoRoute
 	}
 	return result, err
 }
 
-// errStands: the drive that was found stands still, but its points do not.
-var errStands = errors.New("the drive stands still")
+// errStationary: the drive that was found does not move, but its points do.
+var errStationary = errors.New("the drive does not move")

@@ -1,5 +1,9 @@
-// Package matching finds the drive that most probably made a trace: the hidden Markov model of Newson and Krumm (2009),
-// over the road graph of a region.
+// Package matching finds the drive that most probably made a trace, with the hidden Markov model of Newson and Krumm
+// (2009) over the road graph of a region. It does not read traces (package trace) and knows no HTTP.
+//
+// Start with Matcher and Local.Match. A candidate is a place on an arc near a point; Viterbi's algorithm (viterbi.go)
+// finds the best sequence of candidates, with the costs of model.go, and routes between them (transitions.go). What it
+// finds becomes a Result in details.go and path.go.
 package matching
 
 import (
@@ -11,15 +15,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// Matcher is what a local engine and a remote service have in common.
+// Matcher is a local engine or a remote service.
 type Matcher interface {
-	// Match returns the drive behind a trace. ErrNoRoute, ErrWork, *trace.InputError, or the error of the context
-	// or the meter.
+	// Match returns the drive behind a trace. Its errors are ErrNoRoute, ErrWork, *trace.InputError, and those of the
+	// context and the meter.
 	Match(ctx context.Context, req *Request) (*Result, error)
 }
 
-// Remote is what a Matcher implements that has another service do the work. It needs no processor while it waits for
-// that.
+// Remote marks a Matcher that has another service do the work. It needs no processor while it waits.
 type Remote interface {
 	Remote()
 }
@@ -27,46 +30,45 @@ type Remote interface {
 // Request is one trace to match.
 type Request struct {
 	Points []trace.Point
-	// Profile is how whoever recorded the trace travelled. The zero value is Car.
+	// Profile is the mode of travel. The zero value is Car.
 	Profile Profile
-	// Radius is where the search for roads starts, in metres: a hint and never a limit. 0 is the default, 1 m.
+	// Radius is where the search for roads starts, in metres: a hint, never a limit. 0 is the default, 1 m.
 	Radius float64
-	// MaxRadius is how far any point may be from its road, in metres. 0 is the default, 100 m.
+	// MaxRadius is the greatest distance of a point from its road, in metres. 0 is the default, 100 m.
 	MaxRadius float64
 	// Details asks for Confidence, Duration, Tracepoints and Ways.
 	Details bool
-	// Meter is told of the work that is done here, and may end it. nil does not.
+	// Meter is told of the work done, and may end it. nil does not.
 	Meter trace.Meter
 }
 
 // Result is a matched drive.
 type Result struct {
 	// Path is the road geometry travelled, from the first snapped point to the last; at least two points. With Details it
-	// has the points of the trace among its own, where they are on the road.
+	// includes the snapped points of the trace.
 	Path orb.LineString
 	// Distance is the length of Path in metres.
 	Distance float64
-	// Confidence is the probability, 0 to 1, that this is the drive; NaN where a remote service does not know it. With
-	// Details only, as all below.
+	// Confidence is the probability, 0 to 1, that this is the drive; NaN if a remote service does not tell. This field and
+	// all below are set only with Details.
 	Confidence float64
 	// Duration is the time in seconds that the drive takes at the roads' free speed.
 	Duration float64
 	// Tracepoints has one entry for each point of the request.
 	Tracepoints []Tracepoint
-	// Ways are the OpenStreetMap ways that Path is on, from its first coordinate to its last; nil where they are not
-	// known.
+	// Ways are the OpenStreetMap ways of Path, from its first coordinate to its last; nil if unknown.
 	Ways []Way
 }
 
-// Way is a run of a path's coordinates that is on one OpenStreetMap way, one after the other and without a gap: each
-// begins at the coordinate where the one before ends. A drive that turns back on a way stays on it.
+// Way is a run of a path's coordinates on one OpenStreetMap way. Each run begins at the coordinate where the one before
+// ends. A drive that turns back on a way stays in one run.
 type Way struct {
 	ID       int64
 	Name     string // or else its reference number; may be empty
-	From, To int    // indexes into Result.Path; To is the last one that is on the way, and more than From
+	From, To int    // indexes into Result.Path, both on the way; To is more than From
 }
 
-// Tracepoint is what became of one point of the trace.
+// Tracepoint is the result for one point of the trace.
 type Tracepoint struct {
 	Matched  bool
 	Location orb.Point // on the road; meaningful when Matched
@@ -75,7 +77,7 @@ type Tracepoint struct {
 	Index    int       // of Location in Result.Path; meaningful when Matched
 }
 
-// Limits of a request where the configuration names no others.
+// Default limits of a request.
 const (
 	DefaultRadius    = 1.0   // metres
 	DefaultMaxRadius = 100.0 // metres
@@ -84,9 +86,9 @@ const (
 
 // Errors of a Matcher.
 var (
-	// ErrNoRoute: fewer than two points, or less than half of them, can be joined into one drive. A *NoRouteError is one.
+	// ErrNoRoute: fewer than two points, or less than half of them, can be joined into one drive. *NoRouteError wraps it.
 	ErrNoRoute = errors.New("no matching route for the given coordinates")
-	// ErrWork: the request needs more work than one request may cost.
+	// ErrWork: the request exceeds the work limit of a request.
 	ErrWork = errors.New("the trace takes too much work to match: " +
 		"send it in parts, with fewer points, or with points that are closer together")
 )

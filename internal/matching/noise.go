@@ -8,26 +8,26 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// How exact the positions are decides everything else, and traces rarely say it. It is estimated from how far the
-// points are from the roads around them and, where points are dense, from how much they jitter.
+// The accuracy of positions matters most, and few traces state it. It is estimated from the distances of points from
+// the roads around them and, if points are dense, from their jitter.
 
 const (
-	// leastSigma: a map is not more exact than this, nor does a lane lie on the road's middle line.
+	// leastSigma: maps are not more exact than this, nor do lanes lie on the road's middle line.
 	leastSigma = 4.0
-	// noiseSamples is the number of points that the estimate looks at.
+	// noiseSamples is the number of points that the estimate uses.
 	noiseSamples = 48
-	// noiseRadius is how far around each, in metres.
+	// noiseRadius is how far around each point it looks for roads, in metres.
 	noiseRadius = 80.0
-	// noiseSteps and noiseStep are the values that are tried: from leastSigma up to about 57 m.
+	// noiseSteps and noiseStep are the values it tries: from leastSigma up to about 57 m.
 	noiseSteps = 20
 	noiseStep  = 1.15
-	// usualSigma and usualSpread are what is assumed beforehand: most receivers are right to within 3 to 12 m.
+	// usualSigma and usualSpread are the log-normal prior: most receivers are right to within 3 to 12 m.
 	usualSigma  = 6.0
 	usualSpread = 0.9
-	// elsewhere is the density of points that are near no road at all, as densities has it.
-	elsewhere = 1e-4
-	// leastWeight is that of a point in a trace without any jitter; up to a jitter of half the noise, the distance between
-	// points counts less, as the square of it.
+	// offRoadDensity is the density of points near no road at all, in the unit of densities.
+	offRoadDensity = 1e-4
+	// leastWeight is the weight of a point in a trace without jitter. Up to a jitter of half the noise, distances between
+	// points count less, by smooth times the square of jitter over noise.
 	leastWeight = 0.15
 	smooth      = 4.0
 )
@@ -49,7 +49,7 @@ func (s *scratch) estimateNoise() {
 	s.weigh()
 }
 
-// noise is the sigma of the whole trace: what its distances from roads tell, or its jitter, if that is more.
+// noise returns the sigma of the whole trace: from its distances from roads or, if that is more, its jitter.
 func (s *scratch) noise() float64 {
 	sigma := s.offRoad()
 	if jitter, step := s.jitter(); step < 3*jitter {
@@ -58,12 +58,11 @@ func (s *scratch) noise() float64 {
 	return sigma
 }
 
-// endOfPoint stands in numbers after the distances of one point.
+// endOfPoint separates the distances of points in numbers.
 const endOfPoint = -1
 
-// offRoad is the sigma under which the distances of the points from the roads around them are the most probable. One of
-// those roads is the right one, at a distance that is distributed normally; the others are wherever streets are, more
-// of them the farther away.
+// offRoad returns the sigma under which the distances of points from the roads around them are the most probable. One
+// of those roads is the right one, at a normally distributed distance; the number of others grows with the distance.
 func (s *scratch) offRoad() float64 {
 	step := (len(s.points) + noiseSamples - 1) / noiseSamples
 	radius := min(noiseRadius, s.maxRadius)
@@ -71,7 +70,7 @@ func (s *scratch) offRoad() float64 {
 	inner, outer := 0.0, 0.0
 	for i := 0; i < len(s.points) && !s.exhausted(); i += step {
 		at := s.points[i].Location
-		s.hits = s.search.NearSegments(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
+		s.hits = s.search.NearEdges(s.graph, at.Lat(), at.Lon(), radius, s.hits[:0])
 		for k := range s.hits {
 			s.numbers = append(s.numbers, s.hits[k].Distance)
 			if s.hits[k].Distance < radius/2 {
@@ -93,8 +92,8 @@ func (s *scratch) offRoad() float64 {
 	return s.likeliest(slope)
 }
 
-// likeliest is the sigma that makes the distances in numbers the most probable, where others than the right road are by
-// slope more frequent with each metre.
+// likeliest returns the sigma that makes the distances in numbers the most probable, where roads other than the right
+// one become more frequent by slope with each metre.
 func (s *scratch) likeliest(slope float64) float64 {
 	var sums [noiseSteps]float64 // of the current point, for each sigma
 	var products, totals [noiseSteps]float64
@@ -112,9 +111,9 @@ func (s *scratch) likeliest(slope float64) float64 {
 		}
 		last := i == len(s.numbers)-1
 		for k := range products {
-			products[k] *= sums[k] + elsewhere
+			products[k] *= sums[k] + offRoadDensity
 			sums[k] = 0
-			if last || products[k] < 1e-200 { // a logarithm of many factors costs as much as that of one
+			if last || products[k] < 1e-200 { // one logarithm for many factors
 				totals[k] += math.Log(products[k])
 				products[k] = 1
 			}
@@ -129,12 +128,12 @@ func (s *scratch) likeliest(slope float64) float64 {
 	return sigmaOf(best)
 }
 
-// sigmaOf is one of the values that are tried.
+// sigmaOf returns one of the values to try.
 func sigmaOf(step int) float64 { return leastSigma * math.Pow(noiseStep, float64(step)) }
 
 const densityStep = 0.5 // metres
 
-// densities are those of the normal distribution at a distance, in steps of densityStep, for each sigma that is tried.
+// densities has the normal distribution's density at a distance, in steps of densityStep, for each sigma to try.
 var densities = func() (table [int(noiseRadius/densityStep) + 1][noiseSteps]float64) {
 	for i := range table {
 		d := (float64(i) + 0.5) * densityStep
@@ -146,10 +145,9 @@ var densities = func() (table [int(noiseRadius/densityStep) + 1][noiseSteps]floa
 	return table
 }()
 
-// Jitter is the part of the noise of a trace that is independent from one point to the next, in metres, as the third
-// differences show it, and the usual distance between points. The jitter is true where that distance is small; where it
-// is not, the driving itself makes the differences. Of fewer than 12 points the jitter is 0, which says nothing, and so
-// is the distance of fewer than two.
+// Jitter returns the noise of a trace that is independent from one point to the next, in metres, and the median
+// distance between points. It is measured by third differences, so it means something only if that distance is small;
+// else the driving itself makes the differences. Jitter is 0 for fewer than 12 points, the distance for fewer than 2.
 func Jitter(points []trace.Point) (sigma, step float64) {
 	sigma, step, _ = jitter(points, nil)
 	return sigma, step
@@ -160,7 +158,7 @@ func (s *scratch) jitter() (sigma, step float64) {
 	return sigma, step
 }
 
-// jitter works in a buffer.
+// jitter is Jitter with a buffer.
 func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []float64) {
 	n := len(points)
 	numbers = numbers[:0]
@@ -189,16 +187,15 @@ func jitter(points []trace.Point, numbers []float64) (sigma, step float64, _ []f
 
 const degree = math.Pi / 180 * geo.EarthRadius // metres
 
-// median sorts numbers, of which there is at least one.
+// median sorts numbers. There must be at least one.
 func median(numbers []float64) float64 {
 	slices.Sort(numbers)
 	return numbers[len(numbers)/2]
 }
 
-// weigh says how much each point tells. Receivers smooth their positions: in a dense trace the errors of neighbours are
-// nearly the same error, and ten points say little more than one. So a point that is close to the one before counts
-// less, unless the trace jitters by its full noise, which shows that the errors are independent; and where it hardly
-// jitters at all, points have to be the farther apart.
+// weigh fills weight. Receivers smooth their positions: in a dense trace neighbours share nearly the same error, and
+// ten points say little more than one. So a point close to the one before counts less, unless jitter shows that the
+// errors are independent. The less a trace jitters, the farther apart points have to be.
 func (s *scratch) weigh() {
 	jitter, _ := s.jitter()
 	for i := range s.points {

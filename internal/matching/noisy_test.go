@@ -44,55 +44,43 @@ func straightOn(t *testing.T, g *roadgraph.Graph, list []trace.Point, want float
 	return r
 }
 
-// TestDense: one position a second at city speed, with errors larger than the way between two positions.
-func TestDense(t *testing.T) {
+// TestNoise: one position a second at city speed, with independent errors larger than the way between two positions, or
+// with those of a receiver that filters; without a stop, and with one of two minutes at and beside a junction.
+func TestNoise(t *testing.T) {
 	var town roadgraphtest.Town
 	long(&town)
 	g := town.Open(t)
-	for _, sigma := range []float64{4, 10, 20} {
-		for seed := range uint64(4) {
-			t.Run(fmt.Sprintf("sigma %v seed %d", sigma, seed), func(t *testing.T) {
-				r := straightOn(t, g, newNoise(seed, sigma).along(13, 150, 0, 1850, 0), 1700)
-				if n := len(unmatched(r)); n > 1 {
-					t.Errorf("%d points are not matched", n)
-				}
-			})
-		}
-	}
-}
-
-// TestStop: a car waits for two minutes while its positions wander about, next to a crossing.
-func TestStop(t *testing.T) {
-	var town roadgraphtest.Town
-	long(&town)
-	g := town.Open(t)
-	for _, x := range []float64{1000, 1040} {
-		for kind, kept := range map[string]float64{"jitter": 0, "drift": 0.95} {
-			for seed := range uint64(5) {
-				t.Run(fmt.Sprintf("at %v with %s, seed %d", x, kind, seed), func(t *testing.T) {
-					n := newNoise(seed, 8*math.Sqrt(1-kept*kept)) // in the long run 8 m
-					if kept == 0 {
-						n.sigma = 3
-					}
-					e := drift{noise: n, kept: kept}
+	for _, test := range []struct {
+		sigma, kept float64 // see drift; in the long run the error is sigma/sqrt(1-kept²)
+		stops       []float64
+	}{
+		{4, 0, []float64{0}}, {10, 0, []float64{0}}, {20, 0, []float64{0}}, {3.5, 0.9, []float64{0}},
+		{3, 0, []float64{1000, 1040}}, {2.5, 0.95, []float64{1000, 1040}},
+	} {
+		for _, stop := range test.stops {
+			for seed := range uint64(4) {
+				t.Run(fmt.Sprintf("sigma %v kept %v stop at %v seed %d", test.sigma, test.kept, stop, seed), func(t *testing.T) {
+					t.Parallel()
+					e := drift{noise: newNoise(seed, test.sigma), kept: test.kept}
 					var list []trace.Point
-					for at := 150.0; at < x; at += 20 {
-						list = append(list, e.at(at, 0))
-					}
-					for range 120 {
+					for x := 150.0; x <= 1850; x += 13 {
 						list = append(list, e.at(x, 0))
+						if x < stop && x+13 >= stop {
+							for range 120 {
+								list = append(list, e.at(stop, 0))
+							}
+						}
 					}
-					for at := x; at <= 1850; at += 20 {
-						list = append(list, e.at(at, 0))
+					if r := straightOn(t, g, list, 1700); stop == 0 && len(unmatched(r)) > 1 {
+						t.Errorf("the points %v are not matched", unmatched(r))
 					}
-					straightOn(t, g, list, 1700)
 				})
 			}
 		}
 	}
 }
 
-// drift is noise of which each position keeps a share of the one before, as receivers that filter make it.
+// drift is noise of which each position keeps a share of the one before, like that of receivers that filter.
 type drift struct {
 	noise
 	kept, x, y float64
@@ -101,21 +89,6 @@ type drift struct {
 func (d *drift) at(x, y float64) trace.Point {
 	d.x, d.y = d.kept*d.x+d.NormFloat64()*d.sigma, d.kept*d.y+d.NormFloat64()*d.sigma
 	return at(x+d.x, y+d.y)
-}
-
-// TestDrift: a drive without a stop, under the same errors.
-func TestDrift(t *testing.T) {
-	var town roadgraphtest.Town
-	long(&town)
-	g := town.Open(t)
-	for seed := range uint64(4) {
-		e := drift{noise: newNoise(seed, 3.5), kept: 0.9} // in the long run 8 m
-		var list []trace.Point
-		for x := 150.0; x <= 1850; x += 13 {
-			list = append(list, e.at(x, 0))
-		}
-		straightOn(t, g, list, 1700)
-	}
 }
 
 // TestOutliers: single positions that have nothing to do with the drive make no spikes in it.
@@ -151,93 +124,41 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// TestDuplicates: every position is recorded three times.
-func TestDuplicates(t *testing.T) {
-	var town roadgraphtest.Town
-	long(&town)
-	g := town.Open(t)
-	once := newNoise(1, 5).along(50, 150, 0, 1850, 0)
-	var list []trace.Point
-	for _, p := range once {
-		list = append(list, p, p, p)
-	}
-	r := straightOn(t, g, list, 1700)
-	if list := unmatched(r); list != nil {
-		t.Errorf("the points %v are not matched", list)
-	}
-}
-
 // TestOnePlace: the path of a trace that never moves is the snapped place, twice.
 func TestOnePlace(t *testing.T) {
-	for name, town := range map[string]func(*roadgraphtest.Town){"street": long, "one-way streets": around} {
-		for _, n := range []int{2, 3, 50} {
-			t.Run(fmt.Sprintf("%s, %d points", name, n), func(t *testing.T) {
-				var tn roadgraphtest.Town
-				town(&tn)
-				g := tn.Open(t)
-				var list []trace.Point
-				for range n {
-					list = append(list, points(321, 17)...)
-				}
-				r, _ := match(t, g, list)
-				if len(r.Path) != 2 || r.Path[0] != r.Path[1] || r.Distance != 0 || r.Duration != 0 {
-					t.Errorf("the path is %v, %v m in %v s", r.Path, r.Distance, r.Duration)
-				}
-				if x, y := roadgraphtest.XY(r.Path[0]); math.Abs(x-321) > 0.1 || math.Abs(y) > 0.1 {
-					t.Errorf("the place is %v, %v", x, y)
-				}
-				if list := unmatched(r); list != nil {
-					t.Errorf("the points %v are not matched", list)
-				}
-			})
-		}
-	}
-}
-
-// TestAccuracy: two points that claim to be exact lie on the upper street, all others, that claim to be vague, midway
-// to the lower street. Without what they claim, they are all the same.
-func TestAccuracy(t *testing.T) {
-	tests := map[string]struct {
-		vague, exact float64
-		want         string
-	}{
-		"upper points exact": {40, 4, "upper"},
-		"lower points exact": {4, 40, "lower"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			var town roadgraphtest.Town
-			town.Street("lower", 0, 0, 1000, 0)
-			town.Street("upper", 0, 60, 1000, 60)
-			g := town.Open(t)
-			list := points(100, 10, 200, 10, 300, 52, 400, 10, 500, 10, 600, 52, 700, 10)
-			for i := range list {
-				list[i].Accuracy = test.vague
-				if i == 2 || i == 5 {
-					list[i].Accuracy = test.exact
-				}
-			}
-			_, drive := match(t, g, list)
-			if names := streets(g, drive); !slices.Equal(names, []string{test.want}) {
-				t.Errorf("the drive takes %q, not the %s street", names, test.want)
-			}
-		})
-	}
-}
-
-// TestSenselessAccuracy: what a receiver cannot mean counts as absent.
-func TestSenselessAccuracy(t *testing.T) {
 	var town roadgraphtest.Town
 	long(&town)
 	g := town.Open(t)
-	list := newNoise(1, 5).along(50, 150, 0, 1850, 0)
-	want := straightOn(t, g, list, 1700)
-	for _, accuracy := range []float64{0, -3, math.Inf(1), math.Inf(-1)} {
-		for i := range list {
-			list[i].Accuracy = accuracy
+	for _, n := range []int{2, 50} {
+		r, _ := match(t, g, slices.Repeat(points(321, 17), n))
+		x, y := roadgraphtest.XY(r.Path[0])
+		if len(r.Path) != 2 || r.Path[0] != r.Path[1] || r.Distance != 0 || r.Duration != 0 || unmatched(r) != nil ||
+			math.Abs(x-321) > 0.1 || math.Abs(y) > 0.1 {
+			t.Errorf("%d points: the path is %v, %v m in %v s, without %v", n, r.Path, r.Distance, r.Duration, unmatched(r))
 		}
-		if diff := cmp.Diff(want, straightOn(t, g, list, 1700)); diff != "" {
-			t.Errorf("an accuracy of %v: %s", accuracy, diff)
+	}
+}
+
+// TestAccuracy: points between two streets are nearer to one or the other by what they claim to be exact, and what
+// no receiver means counts as absent.
+func TestAccuracy(t *testing.T) {
+	var town roadgraphtest.Town
+	town.Street("lower", 0, 0, 1000, 0)
+	town.Street("upper", 0, 60, 1000, 60)
+	g := town.Open(t)
+	for _, test := range []struct {
+		most, others float64 // accuracies
+		want         string
+	}{{40, 4, "upper"}, {4, 40, "lower"}, {0, -3, "lower"}, {math.Inf(-1), math.Inf(1), "lower"}} {
+		list := points(100, 10, 200, 10, 300, 52, 400, 10, 500, 10, 600, 52, 700, 10)
+		for i := range list {
+			list[i].Accuracy = test.most
+			if i == 2 || i == 5 {
+				list[i].Accuracy = test.others
+			}
+		}
+		if _, drive := match(t, g, list); !slices.Equal(streets(g, drive), []string{test.want}) {
+			t.Errorf("accuracies %v and %v: the drive takes %q, not the %s street", test.most, test.others, streets(g, drive), test.want)
 		}
 	}
 }

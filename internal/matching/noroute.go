@@ -9,29 +9,29 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// NoRouteError is ErrNoRoute with what may be the reason. Its text is shown to the client.
+// NoRouteError is ErrNoRoute with a probable reason. Clients see its text.
 type NoRouteError struct{ Reason string }
 
-// Error is the text of ErrNoRoute and the reason.
+// Error returns the text of ErrNoRoute and the reason.
 func (e *NoRouteError) Error() string { return ErrNoRoute.Error() + ": " + e.Reason }
 
 // Unwrap returns ErrNoRoute.
 func (e *NoRouteError) Unwrap() error { return ErrNoRoute }
 
-// Coverage is where a trace lies, seen from the regions on which it could be matched.
+// Coverage tells which points of a trace the configured regions cover.
 type Coverage struct {
 	points  []trace.Point
-	covered []bool // for each point, whether any region covers it
+	covered []bool // by any region
 	regions int
-	most    int // points that the one region covers that covers most
+	most    int // points that a single region covers
 }
 
-// CoverageOf returns the coverage of a trace by no region yet.
+// CoverageOf returns the coverage of a trace. Add its regions next.
 func CoverageOf(points []trace.Point) *Coverage {
 	return &Coverage{points: points, covered: make([]bool, len(points))}
 }
 
-// Add adds a region. It asks for one point of those that follow each other in one tile.
+// Add adds a region. It calls covers once for consecutive points in the same tile.
 func (c *Coverage) Add(covers func(orb.Point) bool) {
 	c.regions++
 	count, inside := 0, false
@@ -49,7 +49,7 @@ func (c *Coverage) Add(covers func(orb.Point) bool) {
 	c.most = max(c.most, count)
 }
 
-// NoRoute is why there may be no route, once all regions have been added: a *NoRouteError.
+// NoRoute returns a *NoRouteError that says why there may be no route, once all regions have been added.
 func (c *Coverage) NoRoute() error {
 	reason := c.gap()
 	if reason == "" {
@@ -58,9 +58,8 @@ func (c *Coverage) NoRoute() error {
 	return &NoRouteError{Reason: reason}
 }
 
-// NoRouteOfService is why there may be no route where none of the regions covers the whole trace, so that a service
-// without regions was asked for all of it: a *NoRouteError. It is ErrNoRoute where the regions had no part in that:
-// where no point lies in any of them, or all of them in one.
+// NoRouteOfService is NoRoute where a service without regions was asked because no region covers the whole trace. It
+// returns plain ErrNoRoute where coverage explains nothing: no point lies in any region, or all of them in one.
 func (c *Coverage) NoRouteOfService() error {
 	gap := c.gap()
 	if gap == "" || c.most == 0 {
@@ -69,7 +68,7 @@ func (c *Coverage) NoRouteOfService() error {
 	return &NoRouteError{Reason: gap + "; the service that was asked for the whole trace found no route"}
 }
 
-// gap is how the trace is not inside the coverage of one region; "" where it is.
+// gap describes what one region's coverage lacks of the trace; "" if nothing.
 func (c *Coverage) gap() string {
 	outside := 0
 	for _, covered := range c.covered {

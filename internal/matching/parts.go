@@ -7,11 +7,11 @@ import (
 
 // part is a stretch of the best drive without a gap.
 type part struct {
-	first, last int // in chain; without last
-	points      int // that are matched
+	first, last int // indexes into bestSteps; last is exclusive
+	points      int // matched
 }
 
-// maxRuns is how often a request is gone through again without the parts that do not fit.
+// maxRuns is how often a trace is matched again without the parts that do not fit.
 const maxRuns = 8
 
 // solve finds the best drive.
@@ -26,8 +26,8 @@ func (s *scratch) solve(details bool) (*Result, error) {
 	return s.result(details)
 }
 
-// join finds the best drive in one part. Where it has a gap that no route closes, the part with the fewest points is
-// left out, and those before and after it get the chance to be joined.
+// join finds the best drive without gaps. Where no route closes a gap, it leaves out the part with the fewest points
+// and tries to join those around it.
 func (s *scratch) join() error {
 	for range maxRuns {
 		if err := s.run(); err != nil {
@@ -54,7 +54,7 @@ func (s *scratch) join() error {
 
 // trace follows the best drive back from its end, and divides it into parts.
 func (s *scratch) trace() {
-	s.chain, s.parts = s.chain[:0], s.parts[:0]
+	s.bestSteps, s.parts = s.bestSteps[:0], s.parts[:0]
 	at, lowest := int32(-1), math.Inf(1)
 	for i := range s.before {
 		if s.before[i].cost < lowest {
@@ -62,26 +62,26 @@ func (s *scratch) trace() {
 		}
 	}
 	for ; at >= 0; at = s.steps[at].previous {
-		s.chain = append(s.chain, at)
+		s.bestSteps = append(s.bestSteps, at)
 	}
-	slices.Reverse(s.chain)
-	for i, at := range s.chain {
-		if s.steps[at].move == begin {
+	slices.Reverse(s.bestSteps)
+	for i, at := range s.bestSteps {
+		if s.steps[at].move == moveBegin {
 			s.parts = append(s.parts, part{first: i})
 		}
 		p := &s.parts[len(s.parts)-1]
 		p.last = i + 1
-		if s.steps[at].move != skip {
+		if s.steps[at].move != moveOutlier {
 			p.points++
 		}
 	}
 }
 
-// leaveOut takes the points of a part out of those in use.
+// leaveOut removes the points of a part from used.
 func (s *scratch) leaveOut(p *part) {
-	chain := s.chain[p.first:p.last]
+	steps := s.bestSteps[p.first:p.last]
 	s.used = slices.DeleteFunc(s.used, func(point int32) bool {
-		_, found := slices.BinarySearchFunc(chain, point, func(at, point int32) int {
+		_, found := slices.BinarySearchFunc(steps, point, func(at, point int32) int {
 			return int(s.steps[at].point) - int(point)
 		})
 		return found
@@ -96,6 +96,6 @@ func (s *scratch) keepLargest() {
 			largest = p
 		}
 	}
-	s.chain = s.chain[largest.first:largest.last]
-	s.parts = append(s.parts[:0], part{last: len(s.chain), points: largest.points})
+	s.bestSteps = s.bestSteps[largest.first:largest.last]
+	s.parts = append(s.parts[:0], part{last: len(s.bestSteps), points: largest.points})
 }

@@ -1,7 +1,6 @@
 package matching_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -36,16 +35,12 @@ func TestParts(t *testing.T) {
 		parts [][]trace.Point
 		want  int // the part that remains, -1 for none
 	}{
-		"the first is larger":        {[][]trace.Point{on(0, 7, 100), on(400, 4, 400)}, 0},
-		"the second is larger":       {[][]trace.Point{on(0, 4, 100), on(400, 7, 400)}, 1},
-		"the second of three":        {[][]trace.Point{on(0, 3, 100), on(400, 9, 200), on(800, 3, 700)}, 1},
-		"the third of three":         {[][]trace.Point{on(0, 3, 100), on(400, 4, 200), on(800, 9, 400)}, 2},
-		"a single point":             {[][]trace.Point{on(0, 5, 100), on(400, 1, 300)}, 0},
-		"just half":                  {[][]trace.Point{on(0, 5, 100), on(400, 3, 400), on(800, 2, 400)}, 0},
-		"less than half":             {[][]trace.Point{on(0, 4, 100), on(400, 3, 400), on(800, 3, 400)}, -1},
-		"one point on each":          {[][]trace.Point{on(0, 1, 100), on(400, 1, 100)}, -1},
-		"two points, one far away":   {[][]trace.Point{on(0, 1, 100), on(-500, 1, 100)}, -1},
-		"three points, two far away": {[][]trace.Point{on(-500, 1, 100), on(0, 1, 100), on(-500, 1, 200)}, -1},
+		"the first is larger":      {[][]trace.Point{on(0, 7, 100), on(400, 4, 400)}, 0},
+		"the second is larger":     {[][]trace.Point{on(0, 4, 100), on(400, 7, 400)}, 1},
+		"just half":                {[][]trace.Point{on(0, 5, 100), on(400, 3, 400), on(800, 2, 400)}, 0},
+		"less than half":           {[][]trace.Point{on(0, 4, 100), on(400, 3, 400), on(800, 3, 400)}, -1},
+		"one point on each":        {[][]trace.Point{on(0, 1, 100), on(400, 1, 100)}, -1},
+		"two points, one far away": {[][]trace.Point{on(0, 1, 100), on(-500, 1, 100)}, -1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,25 +83,6 @@ func TestJoinedAgain(t *testing.T) {
 	}
 }
 
-// TestAgainstOneWay: on a one-way street of its own nobody comes back, so that points behind each other in the wrong
-// direction have no route; where there is a way round, the drive takes it.
-func TestAgainstOneWay(t *testing.T) {
-	backwards := points(400, 2, 250, -2)
-	var alone, ring roadgraphtest.Town
-	alone.OneWay("alone", alone.Node(0, 0), alone.Node(500, 0))
-	g := alone.Open(t)
-	refused(t, g, &matching.Request{Points: backwards})
-	if r, _ := match(t, g, points(250, -2, 400, 2)); math.Abs(r.Distance-150) > 1 {
-		t.Errorf("in the right direction the drive is %.1f m long", r.Distance)
-	}
-	a, b := ring.Node(0, 0), ring.Node(200, 0)
-	ring.OneWay("straight", a, b)
-	ring.OneWay("round", b, ring.Node(200, 60), ring.Node(0, 60), a)
-	if r, _ := match(t, ring.Open(t), points(150, 2, 60, -2)); math.Abs(r.Distance-430) > 5 {
-		t.Errorf("the way round is %.1f m long", r.Distance)
-	}
-}
-
 func TestNoRoute(t *testing.T) {
 	var none, town roadgraphtest.Town
 	none.Street("path", 0, 0, 1000, 0).Forward = 0
@@ -121,7 +97,6 @@ func TestNoRoute(t *testing.T) {
 		"one point":           {g, points(50, 0)},
 		"no roads":            {none.Open(t), points(100, 0, 200, 0)},
 		"too far from roads":  {g, points(-300, 250, -400, 250, -500, 250)},
-		"on the other side":   {g, []trace.Point{trace.At(-45, -171), trace.At(-45, -171.001)}},
 		"at the poles":        {g, []trace.Point{trace.At(90, 0), trace.At(-90, 0), trace.At(90, 180)}},
 		"on the antimeridian": {g, []trace.Point{trace.At(0, 180), trace.At(0, -180)}},
 	} {
@@ -174,22 +149,5 @@ func TestFarRoadThatFits(t *testing.T) {
 	}
 	if p := r.Tracepoints[4]; math.Abs(p.Distance-65) > 1 || p.Name != "street" {
 		t.Errorf("the point beside the yard is matched at %+v", p)
-	}
-}
-
-// TestNothingIsChanged: a request is the caller's.
-func TestNothingIsChanged(t *testing.T) {
-	g := islands(t)
-	list := points(100, 2, 200, -2, 300, 2, 380, 398, 420, 401, 500, 3, 600, -1, 700, 2)
-	for i := range list {
-		list[i].Time, list[i].Accuracy = float64(i), 5
-	}
-	req := &matching.Request{Points: slices.Clone(list), Details: true}
-	first := *req
-	if _, err := matching.New(g, matching.Options{}).Match(context.Background(), req); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(&first, req); diff != "" || !slices.Equal(list, req.Points) {
-		t.Errorf("the request has changed: %s", diff)
 	}
 }

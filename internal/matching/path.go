@@ -8,43 +8,43 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
-// piece is a part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
+// piece is the part of an arc that the drive travels, in metres from the arc's beginning; to is at least from.
 type piece struct {
-	base     uint32
+	arc      uint32
 	from, to float64
 }
 
-// travel turns the best drive into pieces, and notes the place of each step of the chain.
-func (s *scratch) travel() {
+// buildDrive turns the best steps into pieces, and records the place of each step.
+func (s *scratch) buildDrive() {
 	s.drive, s.places = s.drive[:0], s.places[:0]
-	for _, at := range s.chain {
+	for _, at := range s.bestSteps {
 		step := &s.steps[at]
-		s.drive = s.append(s.drive, step)
+		s.drive = s.appendStep(s.drive, step)
 		last := len(s.drive) - 1
 		s.places = append(s.places, place{int32(last), s.drive[last].to})
 	}
 }
 
-// append adds the way to a step.
-func (s *scratch) append(drive []piece, step *step) []piece {
-	base, offset := s.graph.Base(step.arc), float64(step.offset)
+// appendStep adds the way to a step.
+func (s *scratch) appendStep(drive []piece, step *step) []piece {
+	base, offset := s.graph.ArcOf(step.state), float64(step.offset)
 	switch step.move {
-	case begin:
+	case moveBegin:
 		return append(drive, piece{base, offset, offset})
-	case forward:
+	case moveForward:
 		drive[len(drive)-1].to = offset
-	case turn:
+	case moveTurnBack:
 		last := &drive[len(drive)-1]
 		length := s.length(base)
-		last.to = max(last.to, length-offset) // where the new place is ahead, the drive turns there
+		last.to = max(last.to, length-offset) // if the new place is ahead, the drive turns there
 		return append(drive, piece{base, length - last.to, offset})
-	case route:
+	case moveRoute:
 		last := &drive[len(drive)-1]
-		last.to = s.length(last.base)
+		last.to = s.length(last.arc)
 		first := len(drive)
 		for node := step.route; node != 0; node = s.nodes[node].parent {
-			arc := s.graph.Base(s.nodes[node].arc)
-			drive = append(drive, piece{base: arc, to: s.length(arc)})
+			arc := s.graph.ArcOf(s.nodes[node].state)
+			drive = append(drive, piece{arc: arc, to: s.length(arc)})
 		}
 		drive[first].to = offset
 		slices.Reverse(drive[first:])
@@ -52,14 +52,13 @@ func (s *scratch) append(drive []piece, step *step) []piece {
 	return drive
 }
 
-// length of an arc in metres.
+// length returns the length of an arc in metres.
 func (s *scratch) length(arc uint32) float64 { return float64(s.graph.Length(arc)) / 1000 }
 
-// maxPath is how many points the geometry of a drive may have: 64 MB of them, of a drive of some ten thousand
-// kilometres.
+// maxPath is the greatest number of coordinates of a drive: 64 MB, or some ten thousand kilometres.
 const maxPath = 4 << 20
 
-// path is the geometry of the drive. It has at least two points: where the drive does not move, the same one twice.
+// path returns the geometry of the drive. A drive that does not move has the same point twice.
 func (s *scratch) path() (orb.LineString, error) {
 	var line orb.LineString
 	for i := range s.drive {
@@ -75,27 +74,27 @@ func (s *scratch) path() (orb.LineString, error) {
 
 // appendShape adds the geometry of a piece.
 func (s *scratch) appendShape(line orb.LineString, p *piece) orb.LineString {
-	line = appendPoint(line, s.at(p.base, p.from))
-	s.shape = s.graph.Shape(p.base>>1, s.shape[:0])
+	line = appendPoint(line, s.at(p.arc, p.from))
+	s.shape = s.graph.Shape(p.arc>>1, s.shape[:0])
 	shape := s.shape
-	if p.base&1 == 0 {
+	if p.arc&1 == 0 {
 		for i := range shape {
 			if at := float64(shape[i].Offset) / 1000; at > p.from && at < p.to {
 				line = appendPoint(line, shape[i].Location())
 			}
 		}
 	} else {
-		length := s.length(p.base)
+		length := s.length(p.arc)
 		for i := range slices.Backward(shape) {
 			if at := length - float64(shape[i].Offset)/1000; at > p.from && at < p.to {
 				line = appendPoint(line, shape[i].Location())
 			}
 		}
 	}
-	return appendPoint(line, s.at(p.base, p.to))
+	return appendPoint(line, s.at(p.arc, p.to))
 }
 
-// appendPoint adds a point that is not the last one again.
+// appendPoint adds a point unless it repeats the last one.
 func appendPoint(line orb.LineString, p orb.Point) orb.LineString {
 	if n := len(line); n > 0 && line[n-1] == p {
 		return line
@@ -103,7 +102,7 @@ func appendPoint(line orb.LineString, p orb.Point) orb.LineString {
 	return append(line, p)
 }
 
-// at is the position of a place on an arc.
+// at returns the position of a place on an arc, offset metres from the arc's beginning.
 func (s *scratch) at(base uint32, offset float64) orb.Point {
 	if base&1 == 1 {
 		offset = s.length(base) - offset
@@ -111,7 +110,7 @@ func (s *scratch) at(base uint32, offset float64) orb.Point {
 	return s.graph.At(base>>1, offset)
 }
 
-// lengthOf is the length of a line in metres.
+// lengthOf returns the length of a line in metres.
 func lengthOf(line orb.LineString) float64 {
 	length := 0.0
 	for i := 1; i < len(line); i++ {

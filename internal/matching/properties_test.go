@@ -72,8 +72,8 @@ func gridTown(rt *rapid.T) *roadgraphtest.Town {
 
 // wander drives over a number of arcs at random, never back on the same road. Where it cannot go on it ends sooner.
 func wander(g *roadgraph.Graph, r *rand.Rand, n int) (arcs []uint32) {
-	segments := roadgraphtest.Segments(g)
-	arc := 2*segments[r.IntN(len(segments))] + uint32(r.IntN(2))
+	edges := roadgraphtest.Edges(g)
+	arc := 2*edges[r.IntN(len(edges))] + uint32(r.IntN(2))
 	for !isOpen(g, arc) {
 		arc ^= 1
 	}

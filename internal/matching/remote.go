@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	// onLine is how far a location may lie from the path that it is on, in metres: both are rounded, by each service in
-	// its own way.
+	// onLine is the greatest distance in metres of a location on the path from it: services round both.
 	onLine = 2.0
-	// sameDegrees is how far apart two positions may be that are the same, in degrees.
+	// sameDegrees is the greatest difference in degrees between equal positions.
 	sameDegrees = 1e-7
-	// placingWork is how many edges of the path are looked at for each of its coordinates and each point, at most: points
-	// that are nowhere on it would have all of it looked at.
+	// placingWork is how many segments of the path are looked at for each of its coordinates and each point, at most:
+	// points that are nowhere on it would have all of it looked at.
 	placingWork = 32
 )
 
-// PlacePoints gives each matched tracepoint its index in the path, for what another service has found. Where its
-// location is on the path, but is no coordinate of it, it becomes one, and the ways go with it. One that is not on the
-// path, as far as it has not been travelled before, gets the index of the coordinate before. Distance stays as it is.
+// PlacePoints gives each matched tracepoint its index in the path, for the answer of a remote service. A location on
+// the path becomes a coordinate of it, and the ways are adjusted. A location that is not on the rest of the path gets
+// the index of the coordinate before. Distance does not change.
 func (r *Result) PlacePoints() {
 	most := len(r.Path) + len(r.Tracepoints)
 	p := placing{path: r.Path, line: make(orb.LineString, 1, most), moved: make([]int, 1, len(r.Path)),
@@ -44,20 +43,20 @@ func (r *Result) PlacePoints() {
 	r.Path = p.line
 }
 
-// placing is a path that points are added to.
+// placing adds points to a path.
 type placing struct {
 	path, line orb.LineString
 	moved      []int // for each coordinate of path that is in line, its index there
 	work       int
 }
 
-// advance goes on to the next coordinate of the path.
+// advance moves to the next coordinate of the path.
 func (p *placing) advance() {
 	p.moved = append(p.moved, len(p.line))
 	p.line = append(p.line, p.path[len(p.moved)-1])
 }
 
-// place goes on to where a position is on the path, and returns the index of its coordinate.
+// place moves to where a position is on the path, and returns the index of its coordinate.
 func (p *placing) place(at orb.Point) int {
 	last := len(p.line) - 1
 	if same(p.line[last], at) {
@@ -70,7 +69,7 @@ func (p *placing) place(at orb.Point) int {
 		if i == len(p.moved)-1 {
 			from = p.line[last]
 		}
-		d := toEdge(at, from, p.path[i+1])
+		d := distanceToSegment(at, from, p.path[i+1])
 		if d < nearest {
 			found, nearest = i, d
 		} else if found >= 0 {
@@ -95,8 +94,8 @@ func same(a, b orb.Point) bool {
 	return math.Abs(geo.LongitudeDegrees(a[0]-b[0])) < sameDegrees && math.Abs(a[1]-b[1]) < sameDegrees
 }
 
-// toEdge is the distance in metres from a position to a line between two others that are not far away.
-func toEdge(at, a, b orb.Point) float64 {
+// distanceToSegment returns the distance in metres from a position to the line between two others nearby.
+func distanceToSegment(at, a, b orb.Point) float64 {
 	const metres = 111195.0 // of a degree
 	shrink := math.Cos(at[1] * math.Pi / 180)
 	ax, ay := geo.LongitudeDegrees(a[0]-at[0])*shrink, a[1]-at[1]

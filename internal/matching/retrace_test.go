@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"testing"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // stretch is a part of an arc that a drive travels, in metres from the arc's beginning.
@@ -36,12 +39,12 @@ func retrace(g *roadgraph.Graph, line orb.LineString) ([]stretch, error) {
 	}
 	var places []place
 	for _, h := range g.Near(line[0].Lat(), line[0].Lon(), exact, nil) {
-		flags, offset := g.Segment(h.Segment).Flags, float64(h.Offset)/1000
+		flags, offset := g.Edge(h.Edge).Flags, float64(h.Offset)/1000
 		if flags.Has(roadgraph.Forward) {
-			places = append(places, place{2 * h.Segment, offset, -1})
+			places = append(places, place{2 * h.Edge, offset, -1})
 		}
 		if flags.Has(roadgraph.Backward) {
-			places = append(places, place{2*h.Segment + 1, lengthOf(g, 2*h.Segment) - offset, -1})
+			places = append(places, place{2*h.Edge + 1, lengthOf(g, 2*h.Edge) - offset, -1})
 		}
 	}
 	if len(places) == 0 {
@@ -74,11 +77,11 @@ func follow(g *roadgraph.Graph, at place, p, q orb.Point) (offset float64, ok bo
 	if from > length {
 		return 0, false
 	}
-	segment, forward := g.SegmentOf(at.arc)
+	edge, forward := g.EdgeOf(at.arc)
 	if !forward {
 		from, to = length-to, length-from
 	}
-	offset, off := g.NearestOn(segment, from, to, q)
+	offset, off := g.NearestOn(edge, from, to, q)
 	if !forward {
 		offset = length - offset
 	}
@@ -95,10 +98,10 @@ func goOn(g *roadgraph.Graph, places []place, first int) []place {
 	}
 	for k := first; k < len(places); k++ {
 		p := places[k]
-		segment, forward := g.SegmentOf(p.arc)
+		edge, forward := g.EdgeOf(p.arc)
 		// Who has just got on to a street may not turn round at once: that would be a way past turn restrictions.
-		if g.Segment(segment).Flags.Has(roadgraph.Forward|roadgraph.Backward) && p.offset >= exact {
-			back := 2 * segment
+		if g.Edge(edge).Flags.Has(roadgraph.Forward|roadgraph.Backward) && p.offset >= exact {
+			back := 2 * edge
 			if forward {
 				back++
 			}
@@ -124,7 +127,7 @@ func collect(g *roadgraph.Graph, places []place, end int) (drive []stretch) {
 		if last := len(drive) - 1; i > 0 && p.arc == chain[i-1].arc && p.offset >= drive[last].to {
 			drive[last].to = p.offset
 		} else {
-			drive = append(drive, stretch{g.Base(p.arc), p.offset, p.offset})
+			drive = append(drive, stretch{g.ArcOf(p.arc), p.offset, p.offset})
 		}
 	}
 	return slices.DeleteFunc(drive, func(s stretch) bool { return s.to-s.from < exact })
@@ -199,4 +202,28 @@ func toLine(p orb.Point, line orb.LineString) float64 {
 		nearest = min(nearest, math.Hypot(ax+share*dx, ay+share*dy))
 	}
 	return nearest
+}
+
+// TestRetrace: the check that other tests rely on tells drives that are allowed from others.
+func TestRetrace(t *testing.T) {
+	d := roadgraphtest.Sketch{Step: 50, Grid: "    n\n   2\nw.1.m.3.e\n 4\n    s",
+		Ways: "wm\nme\nmn oneway=yes\nms\nwm/m/ms restriction=no_right_turn"}.Draw(t)
+	for path, want := range map[string]string{ // "" where it is not allowed
+		"w m e": "wm me", "w 1 m 3 e": "wm me", "1 m n": "wm mn", "1 m 1": "wm", "e m s": "me ms",
+		"w m s": "", "n m": "", "m n m": "", "w 4 1": "", "4 1": "", "1 2 n": "",
+	} {
+		var line orb.LineString
+		length := 0.0
+		for i, place := range strings.Fields(path) {
+			line = append(line, d.At(t, []rune(place)[0]))
+			if i > 0 {
+				length += distance(line[i-1], line[i])
+			}
+		}
+		drive, err := retrace(d.Graph, line)
+		if got := strings.Join(streets(d.Graph, drive), " "); got != want || (err != nil) != (want == "") ||
+			err == nil && math.Abs(metres(drive)-length) > 0.5 {
+			t.Errorf("%s is %q, %.1f of %.1f m, error %v; want %q", path, got, metres(drive), length, err, want)
+		}
+	}
 }

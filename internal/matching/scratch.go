@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// scratch is what one request works with. Later requests use it again.
+// scratch is the working memory of one request. Later requests reuse it.
 type scratch struct {
 	ctx       context.Context
 	graph     *roadgraph.Graph
@@ -17,38 +17,38 @@ type scratch struct {
 	points    []trace.Point
 	radius    float64   // metres: where the search for roads starts
 	maxRadius float64   // metres: how far a point may be from its road
-	sigma     []float64 // metres: one standard deviation of each point's error
-	weight    []float64 // of what each point tells, up to 1
-	fit       float64   // metres: sigma as the points say that fit best; see misfit
-	used      []int32   // the points that are matched: all, until parts of the trace are left out
+	sigma     []float64 // metres: standard deviation of each point's error
+	weight    []float64 // of each point's emission, up to 1
+	fit       float64   // metres: sigma of the points that fit best; see misfit
+	used      []int32   // the points to match: all, until parts of the trace are left out
 
-	outlier float64 // what leaving out a point costs
-	slips   bool    // whether a point that lies behind the one before may be noise
-	skipped float64 // what leaving out all points so far would cost
+	outlierCost   float64 // of leaving out a point
+	allowBackward bool    // whether a point behind the one before may be noise
+	skippedCost   float64 // of leaving out all points so far
 
-	search  roadgraph.Search
-	costs   roadgraph.Costs // of the search
-	routes  []int32         // for each label of the search its route node, 0 where it has none
-	labels  []int32
-	hits    []roadgraph.Hit
-	closest float64 // metres from the current point to the nearest road
-	before  []state // hypotheses at the point before
-	states  []state // hypotheses at the current point
+	search     roadgraph.Search
+	costs      roadgraph.Costs // of the search
+	routes     []int32         // for each label of the search its route node, 0 where it has none
+	labels     []int32
+	hits       []roadgraph.Hit
+	closest    float64     // metres from the current point to the nearest road
+	before     []candidate // of the points before
+	candidates []candidate // of the current point
 
-	votes  bool        // whether confidence is asked for
-	bounds []int32     // where in steps each point begins, if it is
-	steps  []step      // all hypotheses so far; those of before are the last ones
-	nodes  []routeNode // the routes between them; node 0 means none
-	rivals []rival     // of each node, if confidence is asked for
-	chain  []int32     // the steps of the best drive
-	parts  []part
+	withConfidence bool
+	bounds         []int32       // where in steps each point begins, if withConfidence
+	steps          []step        // of all candidates so far; those of before are the last ones
+	nodes          []routeNode   // the routes between them; node 0 means none
+	alternatives   []alternative // of each node, if withConfidence
+	bestSteps      []int32       // the steps of the best drive
+	parts          []part
 
 	drive   []piece
-	places  []place // of the chain's steps
+	places  []place // of bestSteps
 	located []place // of the points
 	order   []int32 // of the points along the drive
 	numbers []float64
-	shape   []roadgraph.Point // of a segment
+	shape   []roadgraph.Point // of an edge
 }
 
 // Limits of one request's memory: about 24 MB and 32 MB.
@@ -57,8 +57,7 @@ const (
 	maxNodes = 1 << 22
 )
 
-// maxKept is the largest memory of a search, in bytes, that is kept for the next request. Those that need more are
-// rare.
+// maxKept is the largest memory of a search, in bytes, that is kept for the next request.
 const maxKept = 4 << 20
 
 // maxHits is the largest number of roads near a point for which memory is kept.
@@ -70,7 +69,7 @@ func (s *scratch) reusable() bool {
 		cap(s.hits) <= maxHits && s.search.Memory() <= maxKept
 }
 
-// begin forgets the request before.
+// begin prepares the scratch for a request.
 func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 	s.ctx, s.points = ctx, req.Points
 	s.graph, s.mode = m.networks[req.Profile], &travelModes[req.Profile]
@@ -82,22 +81,22 @@ func (s *scratch) begin(ctx context.Context, m *Local, req *Request) {
 		s.radius = DefaultRadius
 	}
 	s.radius = math.Min(s.radius, s.maxRadius)
-	s.votes = req.Details
+	s.withConfidence = req.Details
 	s.search.Begin(m.maxWork, req.Meter)
 }
 
-// What things cost beside the arcs that a search settles, which is the unit.
+// Work beside that of searches. The unit is a settled state.
 const (
-	workPerPoint  = 16
-	workPerState  = 1
-	hitsPerWork   = 2 // roads near a point
-	piecesPerWork = 2 // pieces of the drive that a point left out is compared with
+	workPerPoint     = 16
+	workPerCandidate = 1
+	hitsPerWork      = 2 // roads near a point
+	piecesPerWork    = 2 // pieces of the drive that a point left out is compared with
 )
 
 // spend counts work beside that of the search. The error is ErrWork, or that of the context or the meter.
 func (s *scratch) spend(work int) error { return overloaded(s.search.Spend(s.ctx, int64(work))) }
 
-// overloaded has a search's limit be that of the request.
+// overloaded translates the error of a search.
 func overloaded(err error) error {
 	if errors.Is(err, roadgraph.ErrWork) {
 		return ErrWork
@@ -105,9 +104,8 @@ func overloaded(err error) error {
 	return err
 }
 
-// exhausted reports whether more work was done than one request may cost, outside of the searches, which stop by
-// themselves.
+// exhausted reports whether the request exceeds its work outside of searches, which stop by themselves.
 func (s *scratch) exhausted() bool { return s.search.Work > s.search.MaxWork }
 
-// end lets go of what belongs to the request.
+// end releases what belongs to the request.
 func (s *scratch) end() { s.ctx, s.points, s.search.Meter = nil, nil, nil }

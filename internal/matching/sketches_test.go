@@ -136,8 +136,11 @@ func parseTrace(t *testing.T, d *roadgraphtest.Drawn, text string, n noise) (poi
 
 // TestSketches are drives on small maps where one thing at a time matters.
 func TestSketches(t *testing.T) {
-	for _, s := range slices.Concat(fastRoads(), backwards(), sketches) {
-		t.Run(s.name, s.run)
+	for _, s := range slices.Concat(fastRoads(), backwards(), turningBack(), destinationOnly(), streetSketches, sketches) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.run(t)
+		})
 	}
 }
 
@@ -189,6 +192,120 @@ func backwards() (list []sketch) {
 		against("against a one-way, with one in the direction 10 m beside it", beside)
 	}
 	return list
+}
+
+// turningBack are drives that turn back where the trace does, not at a dead end or round a block farther on.
+func turningBack() (list []sketch) {
+	for _, beyond := range []int{9, 16, 30} {
+		for _, spacing := range []int{10, 30} {
+			list = append(list, sketch{name: fmt.Sprintf("back %d m before a dead end, points %d m apart", 10*beyond, spacing),
+				grid: "a..............b" + strings.Repeat(".", beyond-1) + "c", ways: "ac", noise: 3,
+				trace: fmt.Sprintf("a>b/%d b>a/%[1]d", spacing), want: "ac", metres: 300})
+		}
+	}
+	return append(list,
+		sketch{name: "back before a block", noise: 2, ways: "ac\ncd\nce\nef\nfd", trace: "a>b/10 b>a/10", want: "ac", metres: 300,
+			grid: "a..............b...c........d\n\n\n\n                   e........f"},
+		sketch{name: "out and back, three points", step: 20, grid: "a.........b.........c", ways: "ac", trace: "a b a",
+			want: "ac", metres: 400},
+		sketch{name: "out and back, seven points", step: 50, grid: "a.........1.........2.........3.........b", ways: "ab",
+			trace: "a 1 2 3 2 1 a", want: "ab", metres: 3000},
+		sketch{name: "into a side street and back", step: 50, ways: "abc\nbde", trace: "a b d b c", want: "abc bde abc",
+			grid: "a.........b.........c\n\n\n\n\n          d\n\n\n\n          e", metres: 1500},
+		sketch{name: "no_u_turn where the trace turns back", step: 20, grid: "a.......b.......c\n        d\n        e",
+			ways: "ab\nbc\nbde\nab/b/ab restriction=no_u_turn", trace: "a b a", want: "*", metres: 400})
+}
+
+// destinationOnly are drives through and into a short cut of 300 m and a lane off its middle with destination-only
+// access, with a way round that is 200 m longer, and a street for all beside the lane.
+func destinationOnly() (list []sketch) {
+	const grid = `
+         r..........s
+a..1....2b3...m4...5c6...7....8d
+           9 f
+         x 0 g
+           y
+            l  e`
+	for _, test := range []struct{ name, access, trace, want string }{
+		{"nothing recorded on it", "access=destination", "2 6", "ab round cd"},
+		{"and points farther apart", "access=destination", "1 8", "ab round cd"},
+		{"and back again", "access=destination", "8 1", "cd round ab"},
+		{"open to all", "access=yes", "2 6", "ab short cd"},
+		{"open to cars", "bicycle=destination foot=destination", "2 6", "ab short cd"},
+		{"recorded on it", "access=destination", "1 2 3 4 6 8", "ab short cd"},
+		{"a destination there", "access=destination", "1 2 3 f l", "ab short lane"},
+		{"a destination there, points far apart", "access=destination", "1 l", "ab short lane"},
+		{"from there", "access=destination", "l f 4 6 8", "lane short cd"},
+		{"all of it there", "access=destination", "3 f g l", "short lane"},
+		{"nearer to another street", "access=destination", "1 2 3 9 0 y", "ab short lane"},
+	} {
+		list = append(list, sketch{name: "destination-only: " + test.name, grid: grid, step: 25, trace: test.trace, want: test.want,
+			ways: "ab\nbmc name=short " + test.access + "\ncd\nbrsc name=round\nmfgl name=lane " + test.access + "\nxe"})
+	}
+	return list
+}
+
+// streetSketches are drives on streets that are easily taken for others.
+var streetSketches = []sketch{
+	{
+		name: "a forbidden turn, and nothing recorded on the way round", step: 50, trace: "1 2 3 4", want: "ab bc cd de ef", metres: 900,
+		grid: "    f\n    4\n    3\n\n    e...d\n\n\n\na12.b...c", ways: "ab\nbc\ncd\nde\nbe\nef\nab/b/be restriction=no_left_turn",
+	},
+	{
+		name: "one side of a dual carriageway", step: 50, rows: 14, noise: 6, trace: "1>2/30", want: "ab", metres: 800,
+		grid: "d..................c\na.1...............2b", ways: "ab oneway=yes\ncd oneway=yes\nbc\nda",
+	},
+	{
+		name: "a one-way street, nearer to one the other way", step: 20, rows: 12, trace: "1>2/40", want: "cd", metres: 800,
+		grid: "d.................................................c\n\n  2                                       1\na.................................................b",
+		ways: "ab oneway=yes\ncd oneway=yes\nbc\nda",
+	},
+	{
+		name: "backwards on a one-way street is noise", step: 10, trace: "1 3 2 5 4 7 6 8", want: "ab", metres: 150,
+		grid: "a..1.2.3.4.5..6.7.8...........b\n\n\n\n\n\nd.............................c", ways: "ab oneway=yes\nbcda oneway=yes",
+	},
+	{
+		name: "round a one-way block", step: 20, trace: "1 2 b 3 4 a 1", want: "ab bcda ab", metres: 2 * (29 + 3) * 20,
+		grid: "a...1.....2..................b\n\n\nd.....4............3.........c", ways: "ab oneway=yes\nbcda oneway=yes",
+	},
+	{
+		name: "beside another street", step: 25, rows: 20, noise: 5, trace: "1>2/50", want: "ab", metres: 400,
+		grid: "d...................c\n\na.1...............2.b", ways: "ab\ncd\nad\nbc",
+	},
+	{
+		name: "beside another street, with a point nearer to it", step: 50, rows: 4, trace: "1 2 3 4 5", want: "ab", metres: 400,
+		grid: "d...................c\n\n\n\n      3\n\n\n\n\n\na.1.2...4.5.........b", ways: "ab\ncd\nad\nbc",
+	},
+	{
+		name: "past a ramp", step: 50, rows: 4, noise: 4, trace: "1>2/30", want: "abc", metres: 1500,
+		grid: "a.......1.....b.......................2...c\n\n                  r\n\n                        s\n\n\n\n                              t",
+		ways: "abc oneway=yes highway=motorway\nbrst oneway=yes highway=motorway_link",
+	},
+	{
+		name: "up a ramp", step: 50, rows: 4, noise: 4, trace: "1>b/15 b>r/15 r>s/15 s>t/15", want: "abc brst", metres: 1100,
+		grid: "a.......1.....b.......................2...c\n\n                  r\n\n                        s\n\n\n\n\n\n\n                              t",
+		ways: "abc oneway=yes highway=motorway\nbrst oneway=yes highway=motorway_link",
+	},
+	{
+		name: "over a bridge, nearer to the road below", step: 10, trace: "1 2 3 4 5", want: "ab", metres: 280,
+		grid: "              c\n              3\n\na1......2............4.......5b\n\n              d", ways: "ab bridge=yes layer=1\ncd",
+	},
+	{
+		name: "a footpath is nearer", step: 20, rows: 12, trace: "1 2 3", want: "ab", metres: 400,
+		grid: "a..............................b\nc....1.........2.........3.....d", ways: "ab\ncd highway=footway",
+	},
+	{
+		name: "a short cut for bicycles", step: 50, trace: "1 2 3 4 5", want: "as aebc cn", metres: 700,
+		grid: "n\n5\n\nc.4b\n\n   3\n\na2.e\n\n1\ns", ways: "as\naebc\ncn\nac highway=cycleway",
+	},
+	{
+		name: "a point on a crescent", step: 10, trace: "a>e/10 4 f>b/10", want: "aefb ecdf aefb", metres: 440,
+		grid: "              c.4.d\n\n\n\n\n\n\na.............e...f...........b", ways: "aefb\necdf",
+	},
+	{
+		name: "no time for the crescent", step: 10, trace: "a>e/10@1 4@16 f>b/10@1", want: "aefb", metres: 300, leftOut: "*",
+		grid: "              c.4.d\n\n\n\n\n\n\na.............e...f...........b", ways: "aefb\necdf",
+	},
 }
 
 var sketches = []sketch{
@@ -281,4 +398,31 @@ a.b.c.d.e.f.g.h.i.j.k.l
                     d.........e`,
 		ways: "abc\ncde", trace: "a>c/15 d>e/15", want: "abc cde", metres: 320, above: 0.95,
 	},
+}
+
+// TestTimesInMinutes: rounded times do not make a drive impossible.
+func TestTimesInMinutes(t *testing.T) {
+	d := roadgraphtest.Sketch{Step: 100, Grid: "a.............................b", Ways: "ab"}.Draw(t)
+	list := parseTrace(t, d, "a>b/200", clean())
+	for i := range list {
+		list[i].Time = 60 * math.Floor(float64(i)*200/13/60)
+	}
+	r, _ := matchRequest(t, d.Graph, &matching.Request{Points: list, Details: true})
+	if math.Abs(r.Distance-3000) > 1 || len(unmatched(r)) > 0 {
+		t.Errorf("%.0f m without %v, want 3000", r.Distance, unmatched(r))
+	}
+}
+
+// TestBesideARoad: a movement across a road is none along it.
+func TestBesideARoad(t *testing.T) {
+	d := roadgraphtest.Sketch{Step: 10, Grid: "     4\n     3\n\na....1....b\n\n     2", Ways: "ab"}.Draw(t)
+	for _, places := range []string{"1 2", "1 3", "3 2", "1 1 4 4 4"} {
+		list := parseTrace(t, d, places, clean())
+		for i := range list {
+			list[i].Accuracy = 4
+		}
+		if r, _ := matchRequest(t, d.Graph, &matching.Request{Points: list}); r.Distance > 1 {
+			t.Errorf("%s: %v m", places, r.Distance)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
@@ -43,57 +42,18 @@ func forbidTurn(town *roadgraphtest.Town, from, to string) {
 	}
 }
 
-// pair is two one-way streets in opposite directions, a number of metres apart, that are joined at their ends.
-func pair(town *roadgraphtest.Town, spacing float64) {
-	a, b, c, d := town.Node(0, 0), town.Node(1000, 0), town.Node(1000, spacing), town.Node(0, spacing)
-	town.OneWay("eastbound", a, b)
-	town.OneWay("westbound", c, d)
-	town.Road("east end", b, c)
-	town.Road("west end", d, a)
-}
-
-// around is a one-way street with another one that leads from its end back to its beginning.
-func around(town *roadgraphtest.Town) {
-	a, b := town.Node(0, 0), town.Node(500, 0)
-	town.OneWay("straight", a, b)
-	town.OneWay("round", b, town.Node(500, 60), town.Node(0, 60), a)
-}
-
-// ladder is two streets a number of metres apart, joined at both ends and halfway.
-func ladder(town *roadgraphtest.Town, spacing float64) {
-	var lower, upper []uint32
-	for x := 0.0; x <= 1000; x += 500 {
-		lower, upper = append(lower, town.Node(x, 0)), append(upper, town.Node(x, spacing))
+// crossed is a town of n streets and n avenues, a number of metres apart, in the middle of its coordinates.
+func crossed(town *roadgraphtest.Town, n int, block float64) {
+	origin := -float64(n-1) / 2 * block
+	for i := range n * n {
+		town.Node(origin+block*float64(i%n), origin+block*float64(i/n))
 	}
-	town.Road("lower", lower...)
-	town.Road("upper", upper...)
-	for i := range lower {
-		town.Road("rung", lower[i], upper[i])
+	for i := range n {
+		var street, avenue []uint32
+		for k := range n {
+			street, avenue = append(street, uint32(i*n+k)), append(avenue, uint32(k*n+i))
+		}
+		town.Road("Street", street...)
+		town.Road("Avenue", avenue...)
 	}
-}
-
-// roundabout has four streets, 20 m from its middle to each of them. Traffic keeps to the right.
-func roundabout(town *roadgraphtest.Town) {
-	ring := []uint32{town.Node(-20, 0), town.Node(0, -20), town.Node(20, 0), town.Node(0, 20)}
-	town.OneWay("ring", append(slices.Clone(ring), ring[0])...).Flags |= roadgraph.Roundabout
-	far := []uint32{town.Node(-200, 0), town.Node(0, -200), town.Node(200, 0), town.Node(0, 200)}
-	for i, name := range []string{"west", "south", "east", "north"} {
-		town.Road(name, ring[i], far[i])
-	}
-}
-
-// motorway has a ramp that stays within 16 m of it for half a kilometre.
-func motorway(town *roadgraphtest.Town) {
-	fork := town.Node(0, 0)
-	main := town.OneWay("motorway", town.Node(-1000, 0), fork, town.Node(2000, 0))
-	main.Class, main.SpeedForward = region.Motorway, 110
-	ramp := town.OneWay("ramp", fork, town.Node(200, -10), town.Node(500, -16), town.Node(600, -60), town.Node(700, -150))
-	ramp.Class, ramp.Flags, ramp.SpeedForward = region.Motorway, roadgraph.Link, 60
-}
-
-// crossing is a bridge over a road, without a junction.
-func crossing(town *roadgraphtest.Town) {
-	town.Street("below", 0, -500, 0, 500)
-	over := town.Street("bridge", -500, 0, 500, 0)
-	over.Flags, over.Layer = roadgraph.Bridge, 1
 }

@@ -7,23 +7,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// routeNode is an arc of a route, with the node of the arc before it. The arc that a route starts from is not part of
-// it.
+// routeNode is a state on a route, linked to the one before it. The state that a route starts from is not part of it.
 type routeNode struct {
-	arc    uint32
+	state  uint32
 	parent int32 // 0: none
 }
 
-// How far a route may lead where no better end is known: anywhere that a driver may have gone while nothing was
-// recorded.
+// The longest route while no end is known: anywhere that a driver may have gone unrecorded.
 const (
 	longestDetour = 20_000 // metres
 	longestFactor = 5      // times the distance
 )
 
-// connect finds the best way to each new state from the states before.
+// connect finds the best way to each new candidate from the earlier ones.
 func (s *scratch) connect(point int32, spacing float64) error {
-	if len(s.states) == 0 || len(s.before) == 0 {
+	if len(s.candidates) == 0 || len(s.before) == 0 {
 		return nil
 	}
 	c := connection{scratch: s, point: point, sigma: s.sigma[point], mean: s.mode.detour(spacing),
@@ -38,8 +36,8 @@ func (s *scratch) connect(point int32, spacing float64) error {
 	if err := c.byRoutes(spacing); err != nil {
 		return err
 	}
-	for i := range s.states {
-		if to := &s.states[i]; to.step.move == stay && to.step.previous >= 0 {
+	for i := range s.candidates {
+		if to := &s.candidates[i]; to.step.move == moveStationary && to.step.previous >= 0 {
 			to.offset = s.before[to.step.previous-s.place(0)].offset
 		}
 	}
@@ -50,106 +48,106 @@ func (s *scratch) connect(point int32, spacing float64) error {
 type connection struct {
 	*scratch
 	point int32   // the new one
-	sigma float64 // its
+	sigma float64 // of the point
 	mean  float64 // see detour
 
-	turning float64 // see there
-	best    float64 // lowest cost of a new state so far
+	turning float64 // see travelMode.turning
+	best    float64 // lowest cost of a new candidate so far
 }
 
-// relax notes a way to a new state, if it is the cheapest so far, and reports that.
-func (c *connection) relax(to *state, from int, m move, cost float64) bool {
+// relax records a way to a new candidate if it is the cheapest so far, and reports whether it is.
+func (c *connection) relax(to *candidate, from int, m move, cost float64) bool {
 	cost += c.before[from].cost + c.emission(c.point, to.distance)
 	c.best = min(c.best, cost)
 	if cost >= to.cost {
 		return false
 	}
-	to.cost, to.step, to.slip = cost, step{move: m, previous: c.place(from)}, 0
+	to.cost, to.step, to.backward = cost, step{move: m, previous: c.place(from)}, 0
 	return true
 }
 
-// alongRoads connects states of the same road. The new ones are in the order of roads; so are those before, except
-// that those which waited for several points come after the others, once more in that order.
+// alongRoads connects candidates on the same road. The new ones are sorted by road. Earlier ones are sorted by road,
+// too; those carried over an outlier follow, sorted the same way.
 func (c *connection) alongRoads() {
 	first, road := 0, uint32(0)
 	for i := range c.before {
-		if r := c.before[i].base >> 1; r < road {
+		if r := c.before[i].arc >> 1; r < road {
 			first, road = 0, r
 		} else {
 			road = r
 		}
-		for first < len(c.states) && c.states[first].base>>1 < road {
+		for first < len(c.candidates) && c.candidates[first].arc>>1 < road {
 			first++
 		}
-		for k := first; k < len(c.states) && c.states[k].base>>1 == road; k++ {
-			c.along(i, &c.states[k])
+		for k := first; k < len(c.candidates) && c.candidates[k].arc>>1 == road; k++ {
+			c.along(i, &c.candidates[k])
 		}
 	}
 }
 
-// leastAdvance is how many metres a road is driven before turning round on it.
+// leastAdvance is the least distance in metres driven on a road before a U-turn on it.
 const leastAdvance = 1.0
 
-func (c *connection) along(i int, to *state) {
+func (c *connection) along(i int, to *candidate) {
 	from := &c.before[i]
 	ahead := to.offset - from.offset
 	switch {
-	case to.base != from.base:
-		// Who has just come on to a road does not turn round at once: that would be a way past turn restrictions.
-		if to.arc == to.base && max(from.offset, from.length-to.offset) >= leastAdvance {
+	case to.arc != from.arc:
+		// No U-turn right after entering a road: it would bypass turn restrictions.
+		if to.state == to.arc && max(from.offset, from.length-to.offset) >= leastAdvance {
 			metres := math.Abs(from.length - from.offset - to.offset)
 			cost := c.turning + transition(metres*from.perMetre, from.straight, c.mean)
-			c.relax(to, i, turn, cost+c.speedPenalty(from, to, metres*to.pace))
+			c.relax(to, i, moveTurnBack, cost+c.speedPenalty(from, to, metres*to.pace))
 		}
-	case to.arc != from.arc:
+	case to.state != from.state:
 	case ahead >= 0:
-		c.relax(to, i, forward, transition(ahead*from.perMetre, from.straight, c.mean)+
+		c.relax(to, i, moveForward, transition(ahead*from.perMetre, from.straight, c.mean)+
 			c.speedPenalty(from, to, ahead*to.pace))
-	case c.slips && -ahead <= maxSlip*c.sigma && c.withinRadius(from, to):
-		slip := max(-ahead, from.slip)
-		if c.relax(to, i, stay, slipping(slip, c.sigma)-slipping(from.slip, c.sigma)+from.straight/c.mean) {
-			to.slip = slip
+	case c.allowBackward && -ahead <= maxBackward*c.sigma && c.withinRadius(from, to):
+		backward := max(-ahead, from.backward)
+		cost := backwardCost(backward, c.sigma) - backwardCost(from.backward, c.sigma) + from.straight/c.mean
+		if c.relax(to, i, moveStationary, cost) {
+			to.backward = backward
 		}
 	}
 }
 
-// speedPenalty is the cost of a way that takes some seconds at the roads' free speed, where the trace says that there
-// was less time.
-func (c *connection) speedPenalty(from, to *state, seconds float64) float64 {
+// speedPenalty returns the cost of a way that takes some seconds at the roads' free speed, if less time has elapsed.
+func (c *connection) speedPenalty(from, to *candidate, seconds float64) float64 {
 	elapsed := c.points[c.point].Time - c.points[from.point].Time
-	if !(elapsed > 0) { // unknown, not in order, or rounded: to whole seconds, or to minutes
+	if !(elapsed > 0) { // unknown, not in order, or rounded to seconds or minutes
 		return 0
 	}
 	return speedPenalty(seconds, elapsed, c.mode.maxSpeedFactor, to.pace, c.sigma)
 }
 
-// withinRadius reports whether the point of a new state is within maxRadius of the place of one before on the same
-// road, which is where it is matched if it stays there.
-func (c *connection) withinRadius(from, to *state) bool {
+// withinRadius reports whether the point of a new candidate is within maxRadius of the place of an earlier one on the
+// same road, where it is matched if the drive is stationary.
+func (c *connection) withinRadius(from, to *candidate) bool {
 	if to.distance+from.offset-to.offset <= c.scratch.maxRadius { // surely
 		return true
 	}
-	at := trace.Point{Location: c.at(from.base, from.offset)}
+	at := trace.Point{Location: c.at(from.arc, from.offset)}
 	return pointDistance(&c.points[c.point], &at) <= c.scratch.maxRadius
 }
 
-// byRoutes connects all states with one search: it starts from all of those before at once, each with the cost of its
-// drive, so that the first to arrive at an arc is the one that the best drive comes by.
+// byRoutes connects all candidates with one search from all earlier ones at once, each with the cost of its drive. So
+// the best drive is the first to arrive at a target.
 func (c *connection) byRoutes(spacing float64) error {
 	search := &c.search
 	search.Reset(c.graph, c.costs)
 	at := c.points[c.point].Location
-	search.Aim(at.Lat(), at.Lon(), c.farthest())
+	search.SetPotential(at.Lat(), at.Lon(), c.farthest())
 	lowest := math.Inf(1)
 	for i := range c.before {
 		from := &c.before[i]
 		start := from.cost*c.mean - from.straight
 		lowest = min(lowest, start)
 		rest := from.length - from.offset
-		search.AddKnownSource(int32(i), from.arc, from.base, from.head, start+rest*from.perMetre, rest*from.pace)
+		search.AddSourceAt(int32(i), from.state, from.arc, from.head, start+rest*from.perMetre, rest*from.pace)
 	}
-	for i := range c.states {
-		search.AddTarget(int32(i), c.states[i].arc)
+	for i := range c.candidates {
+		search.AddTarget(int32(i), c.candidates[i].state)
 	}
 	longest := lowest + longestFactor*spacing + longestDetour
 	c.routes = c.routes[:0]
@@ -164,42 +162,42 @@ func (c *connection) byRoutes(spacing float64) error {
 	return overloaded(search.Err())
 }
 
-// farthest is the distance in metres from the point to the farthest new state.
+// farthest returns the distance in metres from the point to the farthest new candidate.
 func (c *connection) farthest() (distance float64) {
-	for i := range c.states {
-		distance = max(distance, c.states[i].distance)
+	for i := range c.candidates {
+		distance = max(distance, c.candidates[i].distance)
 	}
 	return distance
 }
 
-// arrive connects the state whose arc the search has reached.
+// arrive connects the candidate that the search has reached.
 func (c *connection) arrive(label int32) {
 	l := *c.search.Label(label)
 	from := &c.before[l.Source]
-	to := &c.states[l.Target]
+	to := &c.candidates[l.Target]
 	travelled := l.Cost - (from.cost*c.mean - from.straight)
 	cost := transition(travelled+to.offset*to.perMetre, from.straight, c.mean) +
 		c.speedPenalty(from, to, l.Time+to.offset*to.pace)
-	if c.relax(to, int(l.Source), route, cost) {
+	if c.relax(to, int(l.Source), moveRoute, cost) {
 		to.step.route = c.node(label)
 	}
 }
 
-// rival is another way to the place of a route node.
-type rival struct {
-	cost   float32 // nats more; +Inf where there is none
-	metres float32 // of the way up to the node, since the two part
+// alternative is the second cheapest way to a route node.
+type alternative struct {
+	cost   float32 // excess in nats; +Inf where there is none
+	metres float32 // length of the best way since the two part
 }
 
-func (c *connection) rivalOf(label int32) rival {
-	excess, metres, ok := c.search.Rival(label, rivalLimit*c.mean)
+func (c *connection) alternativeOf(label int32) alternative {
+	excess, metres, ok := c.search.Alternative(label, alternativeLimit*c.mean)
 	if !ok {
 		excess = math.Inf(1)
 	}
-	return rival{float32(excess / c.mean), float32(metres)}
+	return alternative{float32(excess / c.mean), float32(metres)}
 }
 
-// node is the route node of a label; the route to it is copied out of the search as far as it has not been before.
+// node returns the route node of a label. It copies the route out of the search as far as not done before.
 func (c *connection) node(label int32) int32 {
 	c.labels = c.labels[:0]
 	parent := int32(0)
@@ -216,9 +214,9 @@ func (c *connection) node(label int32) int32 {
 		}
 	}
 	for _, at := range slices.Backward(c.labels) {
-		c.nodes = append(c.nodes, routeNode{arc: c.search.Label(at).Arc, parent: parent})
-		if c.votes {
-			c.rivals = append(c.rivals, c.rivalOf(at))
+		c.nodes = append(c.nodes, routeNode{state: c.search.Label(at).State, parent: parent})
+		if c.withConfidence {
+			c.alternatives = append(c.alternatives, c.alternativeOf(at))
 		}
 		parent = int32(len(c.nodes) - 1)
 		c.routes[at] = parent

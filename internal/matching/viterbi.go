@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// run goes through the points in use with Viterbi's algorithm: for every state of a point, the best drive that ends
-// there.
+// run is Viterbi's algorithm over the points in use: it finds the best drive to every candidate of a point.
 func (s *scratch) run() error {
-	s.steps, s.bounds, s.before, s.skipped = s.steps[:0], s.bounds[:0], s.before[:0], 0
-	s.nodes, s.rivals = append(s.nodes[:0], routeNode{}), append(s.rivals[:0], rival{})
+	s.steps, s.bounds, s.before, s.skippedCost = s.steps[:0], s.bounds[:0], s.before[:0], 0
+	s.nodes, s.alternatives = append(s.nodes[:0], routeNode{}), append(s.alternatives[:0], alternative{})
 	for i, point := range s.used {
 		if err := s.advance(point, i); err != nil {
 			return err
@@ -18,37 +17,39 @@ func (s *scratch) run() error {
 	return nil
 }
 
-// advance takes the next point, the n-th in use. It looks for roads nearby first, and farther away as long as those
-// that it finds do not fit.
+// advance takes the next point, the n-th in use. It looks for roads nearby first, and farther away while none fits.
 func (s *scratch) advance(point int32, n int) error {
 	spacing := s.measure(point)
 	s.costs = s.mode.routeCosts(spacing)
 	lowest := lowestCost(s.before)
 	for radius := min(max(s.radius, nearby*s.sigma[point]), s.maxRadius); ; radius = min(2*radius, s.maxRadius) {
-		s.findStates(point, radius)
-		if err := s.spend(workPerPoint + len(s.hits)/hitsPerWork + workPerState*len(s.states)); err != nil {
+		s.findCandidates(point, radius)
+		if err := s.spend(workPerPoint + len(s.hits)/hitsPerWork + workPerCandidate*len(s.candidates)); err != nil {
 			return err
 		}
 		if err := s.connect(point, spacing); err != nil {
 			return err
 		}
-		found := lowestCost(s.states) < lowest+poorFit(spacing)
+		found := lowestCost(s.candidates) < lowest+poorFit(spacing)
 		if len(s.before) == 0 {
-			found = len(s.states) > 0
+			found = len(s.candidates) > 0
 		}
 		if found || radius >= s.maxRadius {
 			break
 		}
 	}
-	leave := s.outlier * rising(nearOutlier, s.gap(n))
+	leave := s.outlierCost * rising(nearOutlierShare, s.gap(n))
 	s.restart(point, leave)
-	s.wait(leave)
-	s.skipped += leave
+	s.carryOver(leave)
+	s.skippedCost += leave
 	return s.keep()
 }
 
-// gap is how close together the points around the n-th in use are, without it, in metres: half of the distance between
-// those before and after it or, where the drive turns back between these, what they are from those beyond them.
+// gap returns how close together, in metres, the points around the n-th in use are:
+//
+//	max(|n-1, n+1| / 2, min(|n-2, n-1|, |n+1, n+2|))
+//
+// The second term counts where the drive turns back at n.
 func (s *scratch) gap(n int) float64 {
 	last := len(s.used) - 1
 	between := func(i, k int) float64 {
@@ -61,22 +62,21 @@ func (s *scratch) gap(n int) float64 {
 	if n+2 <= last {
 		around = min(around, between(n+1, n+2))
 	}
-	if math.IsInf(around, 1) { // nothing else says how dense the trace is
+	if math.IsInf(around, 1) { // at most three points
 		around = min(between(n-1, n), between(n, n+1))
 	}
 	return max(between(n-1, n+1)/2, around)
 }
 
-// nearby is where roads are looked for first, in sigma: one road in 2000 is farther away.
+// nearby is where the search for roads starts, in sigma: one road in 2000 is farther away.
 const nearby = 4
 
-// poorFit is the cost of one more point that makes it worth to look farther. Between points that are close together
-// it is that of a detour into a side street which a point far off happens to lie on; between distant ones detours are
-// usual.
+// poorFit returns the cost of a point from which on roads farther away are tried. Between points close together it is
+// that of a detour into a side street on which an inexact point happens to lie; between distant ones detours are usual.
 func poorFit(spacing float64) float64 { return min(15, 5+spacing/36) }
 
-// measure notes how far the new point is from those of the states before, and returns the distance to the latest. The
-// errors of two points make them lie farther apart than they were; that is taken off what is noted.
+// measure sets straight of the earlier candidates, and returns the distance from the latest of their points in metres.
+// Their errors make two points lie farther apart than they were; straight is less by that much.
 func (s *scratch) measure(point int32) (distance float64) {
 	latest := int32(-1)
 	for i := range s.before {
@@ -94,19 +94,19 @@ func (s *scratch) measure(point int32) (distance float64) {
 	return distance
 }
 
-func lowestCost(states []state) float64 {
+func lowestCost(list []candidate) float64 {
 	lowest := math.Inf(1)
-	for i := range states {
-		lowest = min(lowest, states[i].cost)
+	for i := range list {
+		lowest = min(lowest, list[i].cost)
 	}
 	return lowest
 }
 
-// restart lets the drive begin at the new point, which makes all those before outliers. Where no state can be reached
-// from any before, the drive has a gap, and begins anew as well.
+// restart lets the drive begin at the new point, which makes all earlier ones outliers. If no candidate can be reached
+// from an earlier one, the drive has a gap and begins anew as well.
 func (s *scratch) restart(point int32, leave float64) {
-	cost, previous := s.skipped, int32(-1)
-	if len(s.before) > 0 && math.IsInf(lowestCost(s.states), 1) {
+	cost, previous := s.skippedCost, int32(-1)
+	if len(s.before) > 0 && math.IsInf(lowestCost(s.candidates), 1) {
 		best := 0
 		for i := range s.before {
 			if s.before[i].cost < s.before[best].cost {
@@ -115,67 +115,66 @@ func (s *scratch) restart(point int32, leave float64) {
 		}
 		cost, previous = s.before[best].cost+leave, s.place(best)
 	}
-	for i := range s.states {
-		st := &s.states[i]
-		if c := cost + s.emission(point, st.distance); c < st.cost && st.arc == st.base {
-			st.cost, st.step = c, step{move: begin, previous: previous}
+	for i := range s.candidates {
+		st := &s.candidates[i]
+		if c := cost + s.emission(point, st.distance); c < st.cost && st.state == st.arc {
+			st.cost, st.step = c, step{move: moveBegin, previous: previous}
 		}
 	}
 }
 
-// place is where in steps a state of the point before is.
+// place returns the index in steps of a candidate in before.
 func (s *scratch) place(i int) int32 { return int32(len(s.steps) - len(s.before) + i) }
 
-// wait keeps the states before for another point, should the new one be an outlier.
-func (s *scratch) wait(leave float64) {
-	lowest := lowestCost(s.states)
+// carryOver keeps the earlier candidates, in case the new point is an outlier.
+func (s *scratch) carryOver(leave float64) {
+	lowest := lowestCost(s.candidates)
 	for i := range s.before {
 		st := s.before[i]
-		if st.cost+leave < lowest+waitMargin {
+		if st.cost+leave < lowest+carryOverMargin {
 			st.cost += leave
-			st.step = step{move: skip, previous: s.place(i)}
-			s.states = append(s.states, st)
+			st.step = step{move: moveOutlier, previous: s.place(i)}
+			s.candidates = append(s.candidates, st)
 		}
 	}
 }
 
-// fewestKept is how many states of a point are kept, however many points there are.
+// fewestKept is how many candidates of a point are kept at least.
 const fewestKept = 64
 
-// keepUpTo is up to what cost states have a chance, and how many are kept: the best ones, so that long traces among
-// many roads find room for all their points.
+// keepUpTo returns the greatest cost and number of candidates to keep. Long traces among many roads keep fewer for each
+// point, so that there is room for all points.
 func (s *scratch) keepUpTo() (limit float64, most int) {
-	limit, most = lowestCost(s.states)+margin, max(fewestKept, maxSteps/len(s.used))
-	if len(s.states) <= most {
+	limit, most = lowestCost(s.candidates)+margin, max(fewestKept, maxSteps/len(s.used))
+	if len(s.candidates) <= most {
 		return limit, most
 	}
 	s.numbers = s.numbers[:0]
-	for i := range s.states {
-		s.numbers = append(s.numbers, s.states[i].cost)
+	for i := range s.candidates {
+		s.numbers = append(s.numbers, s.candidates[i].cost)
 	}
 	slices.Sort(s.numbers)
 	return min(limit, s.numbers[most-1]), most
 }
 
-// keep ends the point: the states that still have a chance become those before the next point, and their steps are
-// kept.
+// keep ends the point: the candidates that still have a chance become before, and their steps are kept.
 func (s *scratch) keep() error {
-	if len(s.states) == 0 {
+	if len(s.candidates) == 0 {
 		return nil
 	}
 	limit, most := s.keepUpTo()
 	s.before = s.before[:0]
-	for i := range s.states {
-		st := &s.states[i]
+	for i := range s.candidates {
+		st := &s.candidates[i]
 		if st.cost > limit || math.IsInf(st.cost, 1) || len(s.before) == most {
 			continue
 		}
-		st.step.arc, st.step.offset, st.step.point, st.step.cost = st.arc, float32(st.offset), st.point, float32(st.cost)
+		st.step.state, st.step.offset, st.step.point, st.step.cost = st.state, float32(st.offset), st.point, float32(st.cost)
 		s.before = append(s.before, *st)
 		s.steps = append(s.steps, st.step)
 	}
-	if s.votes {
-		s.vote()
+	if s.withConfidence {
+		s.updateShares()
 	}
 	if len(s.steps) > maxSteps || len(s.nodes) > maxNodes {
 		return ErrWork

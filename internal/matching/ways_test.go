@@ -20,7 +20,7 @@ func grid(town *roadgraphtest.Town) {
 	town.Road("", b, d).Ref = "B 3"
 }
 
-// pieces is a street of one segment made of three ways, one of which is drawn the other way round and has a bend.
+// pieces is a street of one edge made of three ways, one of which is drawn the other way round and has a bend.
 func pieces(town *roadgraphtest.Town) {
 	a, b, bend, c, d := town.Node(0, 0), town.Node(100, 0), town.Node(200, 0), town.Node(200, 100), town.Node(200, 200)
 	town.Road("Long", a, b)
@@ -62,11 +62,11 @@ func TestWays(t *testing.T) {
 			want{8, []matching.Way{way(2, "East", 0, 6), way(1, "West", 6, 7)}, []int{0, 1, 2, 3, 4, 5, 7}}},
 		"a point left out": {grid, points(10, 0, 30, 0, 50, 250, 70, 0, 90, 0),
 			want{4, []matching.Way{way(1, "West", 0, 3)}, []int{0, 1, -1, 2, 3}}},
-		"one segment of three ways": {pieces, points(50, 0, 150, 0, 200, 150),
+		"one edge of three ways": {pieces, points(50, 0, 150, 0, 200, 150),
 			want{6, []matching.Way{way(1, "Long", 0, 1), way(2, "Long", 1, 4), way(3, "Long", 4, 5)}, []int{0, 2, 5}}},
 		"the same backwards": {pieces, points(200, 150, 150, 0, 50, 0),
 			want{6, []matching.Way{way(3, "Long", 0, 1), way(2, "Long", 1, 4), way(1, "Long", 4, 5)}, []int{0, 3, 5}}},
-		"it begins within the segment": {pieces, points(150, 0, 200, 50),
+		"it begins within the edge": {pieces, points(150, 0, 200, 50),
 			want{3, []matching.Way{way(2, "Long", 0, 2)}, []int{0, 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {

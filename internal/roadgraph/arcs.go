@@ -1,31 +1,30 @@
 package roadgraph
 
-// Arc is a segment in one direction. Arc 2i travels segment i forward, arc 2i+1 backward. Behind those of all edges
-// come copies; see Copy.
+// Arc is an edge in one direction. Arc 2i travels edge i forward, arc 2i+1 backward.
 type Arc struct {
 	Length   uint32 // millimetres
 	Duration uint32 // milliseconds, at the road's free speed
-	Base     uint32 // the arc that this one is a copy of; itself where it is none
+	Number   uint32
 	Head
 }
 
 // Head is where an arc ends.
 type Head struct {
 	EndLat, EndLon int32  // 1e-7 degrees
-	edge           uint32 // the arc's last one
+	baseEdge       uint32 // the arc's last one
 }
 
-// Arc returns an arc.
-func (g *Graph) Arc(arc uint32) (a Arc) {
-	a.Base = g.Base(arc)
-	segment, backward := a.Base>>1, a.Base&1 == 1
-	first := g.edges.At(int(segment))
-	var last *Edge
-	a.edge, last, a.Length = g.run(segment, first)
+// Arc returns the arc of a state.
+func (g *Graph) Arc(state uint32) (a Arc) {
+	a.Number = g.ArcOf(state)
+	edge, backward := a.Number>>1, a.Number&1 == 1
+	first := g.baseEdges.At(int(edge))
+	var last *BaseEdge
+	a.baseEdge, last, a.Length = g.run(edge, first)
 	if backward {
-		a.edge, a.EndLat, a.EndLon = segment, first.Lat, first.Lon
+		a.baseEdge, a.EndLat, a.EndLon = edge, first.Lat, first.Lon
 	} else {
-		end := g.end(a.edge, last)
+		end := g.end(a.baseEdge, last)
 		a.EndLat, a.EndLon = end.lat, end.lon
 	}
 	reversed := first.Flags&Reversed != 0
@@ -33,36 +32,31 @@ func (g *Graph) Arc(arc uint32) (a Arc) {
 	return a
 }
 
-// Base is the arc that an arc is a copy of, or the arc itself.
-func (g *Graph) Base(arc uint32) uint32 {
-	if edges := uint32(g.Edges()); arc>>1 >= edges {
-		return g.copies.At(int(arc - 2*edges)).Arc
+// ArcOf returns the number of a state's arc. For an arc it is the arc itself.
+func (g *Graph) ArcOf(state uint32) uint32 {
+	if edges := uint32(g.NumBaseEdges()); state>>1 >= edges {
+		return g.states.At(int(state - 2*edges)).Arc
 	}
-	return arc
+	return state
 }
 
-// SegmentOf is the segment that an arc travels, and whether it does so forward.
-func (g *Graph) SegmentOf(arc uint32) (segment uint32, forward bool) {
-	base := g.Base(arc)
-	return base >> 1, base&1 == 0
+// EdgeOf returns the edge of a state, and whether the state travels it forward.
+func (g *Graph) EdgeOf(state uint32) (edge uint32, forward bool) {
+	arc := g.ArcOf(state)
+	return arc >> 1, arc&1 == 0
 }
 
-// Turns appends the ways to go on at an arc's end.
-func (g *Graph) Turns(arc uint32, turns []Turn) []Turn {
-	a := g.Arc(arc)
-	return g.turnsOf(arc, &a, turns)
-}
-
-// turnsOf is Turns for an arc that is known.
-func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
+// Turns appends the turns at the end of a state.
+func (g *Graph) Turns(state uint32, turns []Turn) []Turn {
+	a := g.Arc(state)
 	own := a.own()
-	words, back, n := g.turnWords(arc, a)
+	words, back, n := g.turnWords(state, &a)
 	for i := 0; i < n; i++ {
 		word := back
 		if i < len(words) {
 			word = words[i]
 		}
-		t := turnOf(word, own, a)
+		t := turnOf(word, own, &a)
 		if int32(word)>>turnTarget == farTurn {
 			i++
 			t.To = words[i]
@@ -74,56 +68,56 @@ func (g *Graph) turnsOf(arc uint32, a *Arc, turns []Turn) []Turn {
 	return turns
 }
 
-// own is the arc by which the last edge of an arc is travelled.
-func (a *Arc) own() uint32 { return a.edge<<1 | a.Base&1 }
+// own returns the arc by which the arc's last base edge is travelled.
+func (a *Arc) own() uint32 { return a.baseEdge<<1 | a.Number&1 }
 
-// turnOf is the turn of a word of an arc; where it is farTurn, its target is still to be read.
+// turnOf reads a word. The caller reads the target of a farTurn.
 func turnOf(word, own uint32, a *Arc) Turn {
 	by := int32(word) >> turnTarget
-	t := Turn{To: own + uint32(by), Angle: int8(word), Enters: word&turnEnters != 0}
+	t := Turn{To: own + uint32(by), Angle: int8(word), DestinationOnly: word&turnDestinationOnly != 0}
 	if by == 0 && t.Angle == TurningBack {
-		t.To = a.Base ^ 1
+		t.To = a.Number ^ 1
 	}
 	return t
 }
 
-// turnWords are the n turns of an arc, those of other modes among them: words, and back where n is one more than these.
-func (g *Graph) turnWords(arc uint32, a *Arc) (words []uint32, back uint32, n int) {
+// turnWords returns the n words of the turns of a state, for all modes: words, then back if that is not 0.
+func (g *Graph) turnWords(state uint32, a *Arc) (words []uint32, back uint32, n int) {
 	var first, end uint32
-	if arc != a.Base {
-		i := int(arc) - 2*g.Edges()
-		first, end = g.copies.At(i).FirstTurn, g.copies.At(i+1).FirstTurn
+	if state != a.Number {
+		i := int(state) - 2*g.NumBaseEdges()
+		first, end = g.states.At(i).FirstTurn, g.states.At(i+1).FirstTurn
 	} else {
-		e := g.edges.At(int(a.edge))
-		first, end = e.FirstTurn, g.edges.At(int(a.edge)+1).FirstTurn
+		e := g.baseEdges.At(int(a.baseEdge))
+		first, end = e.FirstTurn, g.baseEdges.At(int(a.baseEdge)+1).FirstTurn
 		count := uint32(e.Flags >> wordsAt & manyWords)
 		split := first + count
 		if count == manyWords {
 			split = g.countWords(first, end)
 		}
 		if split > end {
-			g.foreign("an edge has more turns at its end than it has")
+			g.corrupt("a base edge has more turns at its end than it has")
 		}
-		if a.Base&1 == 0 {
+		if a.Number&1 == 0 {
 			end = split
 		} else {
 			first = split
 		}
-		if back = e.Flags.backWord(a.Base & 1); back != 0 {
+		if back = e.Flags.backWord(a.Number & 1); back != 0 {
 			n = 1
 		}
 	}
 	if end-first > MaxTurns {
-		g.foreign("an arc has too many turns")
+		g.corrupt("an arc has too many turns")
 	}
 	words = g.turns.Range(int(first), int(end))
 	return words, back, n + len(words)
 }
 
-// countWords finds where the turns at the beginning of an edge begin.
+// countWords finds the first word of the turns at the beginning of a base edge.
 func (g *Graph) countWords(first, end uint32) uint32 {
 	if end-first > 2*MaxTurns {
-		g.foreign("an edge has too many turns")
+		g.corrupt("a base edge has too many turns")
 	}
 	words := g.turns.Range(int(first), int(end))
 	for i := 0; i < len(words); i++ {
@@ -137,30 +131,31 @@ func (g *Graph) countWords(first, end uint32) uint32 {
 	return end
 }
 
-// Copies are the copies of an arc that travels a segment with HasCopies; see Copy.
-func (g *Graph) Copies(base uint32) (first, last uint32) {
-	end := max(g.copies.Len()-1, 0)
+// StatesOf returns the numbers, first inclusive and last exclusive, of the further states of an arc. Only edges with
+// HasStates have any.
+func (g *Graph) StatesOf(arc uint32) (first, last uint32) {
+	end := max(g.states.Len()-1, 0)
 	i, j := 0, end
 	for i < j {
 		h := int(uint(i+j) >> 1)
-		if c := g.copies.At(h); c.Mode < uint32(g.mode) || c.Mode == uint32(g.mode) && c.Arc < base {
+		if s := g.states.At(h); s.Mode < uint32(g.mode) || s.Mode == uint32(g.mode) && s.Arc < arc {
 			i = h + 1
 		} else {
 			j = h
 		}
 	}
-	for j < end && g.copies.At(j).Arc == base && g.copies.At(j).Mode == uint32(g.mode) {
-		if j++; j-i > MaxCopies {
-			g.foreign("an arc has too many copies")
+	for j < end && g.states.At(j).Arc == arc && g.states.At(j).Mode == uint32(g.mode) {
+		if j++; j-i > MaxStates {
+			g.corrupt("an arc has too many states")
 		}
 	}
-	originals := uint32(2 * g.Edges())
-	return originals + uint32(i), originals + uint32(j)
+	arcs := uint32(2 * g.NumBaseEdges())
+	return arcs + uint32(i), arcs + uint32(j)
 }
 
-// Length is that of an arc in millimetres.
-func (g *Graph) Length(arc uint32) uint32 {
-	segment := g.Base(arc) >> 1
-	_, _, length := g.run(segment, g.edges.At(int(segment)))
+// Length returns the length of a state's arc in millimetres.
+func (g *Graph) Length(state uint32) uint32 {
+	edge := g.ArcOf(state) >> 1
+	_, _, length := g.run(edge, g.baseEdges.At(int(edge)))
 	return length
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Control is what a point of an edge's shape makes those do who pass it. Where edges meet, each of them has it.
+// Control is traffic control at a point of a base edge's shape. Where base edges meet, each of them has it.
 type Control struct {
-	Edge  uint32
-	Point uint16 // of the edge's shape, from 0 on
-	Flags ControlFlags
-	_     uint8
+	BaseEdge uint32
+	Point    uint16 // of the base edge's shape, from 0 on
+	Flags    ControlFlags
+	_        uint8
 }
 
-// ControlFlags say what there is at a point, and for whom.
+// ControlFlags say what there is at a point, and in which direction.
 type ControlFlags uint8
 
 // The flags of a point.
@@ -23,14 +23,13 @@ const (
 	Signals ControlFlags = 1 << iota // traffic lights
 	Stop
 	GiveWay
-	Crossing // where people walk across
-	// Along and Against say that all but the crossing is only for those who travel in this direction: in the file and in
-	// a segment along and against the edge, in a node's tags along and against the way.
+	Crossing // for pedestrians
+	// Along and Against limit all but the crossing to one direction: along or against the edge; in a node's tags, the way.
 	Along
 	Against
 )
 
-// Reversed are the flags of a point of a way that is travelled against it.
+// Reversed returns the flags seen from the other direction.
 func (f ControlFlags) Reversed() ControlFlags {
 	turned := f &^ (Along | Against)
 	if f&Along != 0 {
@@ -42,11 +41,11 @@ func (f ControlFlags) Reversed() ControlFlags {
 	return turned
 }
 
-// Details says where the details of a road are, which few roads have.
+// Details is where the details of a road are. Few roads have any.
 type Details struct{ Road, Text uint32 }
 
-// AppendDetail appends a tag to the details of a road: key and value, each after its length. Roads that have the same
-// details share one text of them.
+// AppendDetail appends a tag to the details of a road: key and value, each after its length. Roads with the same
+// details share one text.
 func AppendDetail(text []byte, key, value string) []byte {
 	for _, s := range [...]string{key, value} {
 		text = append(binary.AppendUvarint(text, uint64(len(s))), s...)
@@ -54,47 +53,47 @@ func AppendDetail(text []byte, key, value string) []byte {
 	return text
 }
 
-// extras are the sections that neither matching nor routing along edges needs.
+// extras are the sections that route searches do not need.
 type extras struct {
 	controls region.View[Control]
 	details  region.View[Details]
 	texts    region.View[byte]
 }
 
-// Controls appends the controls of a segment, with the numbers of their points in the segment's Shape.
-func (g *Graph) Controls(segment uint32, controls []Control) []Control {
+// Controls appends the controls of an edge, with the numbers of their points in the edge's Shape.
+func (g *Graph) Controls(edge uint32, controls []Control) []Control {
 	points := 0
-	for edge := segment; ; edge++ {
-		for i := firstOf(&g.controls, edge, func(c *Control) uint32 { return c.Edge }); i < g.controls.Len(); i++ {
+	for base := edge; ; base++ {
+		for i := firstOf(&g.controls, base, func(c *Control) uint32 { return c.BaseEdge }); i < g.controls.Len(); i++ {
 			c := *g.controls.At(i)
-			if c.Edge != edge {
+			if c.BaseEdge != base {
 				break
 			}
-			if c.Point == 0 && edge != segment {
-				continue // the edge before has it as its last one
+			if c.Point == 0 && base != edge {
+				continue // the base edge before has it, too
 			}
 			c.Point += uint16(points)
 			controls = append(controls, c)
 		}
-		points += g.pieces(edge)
-		if !g.goesOn(segment, edge) {
+		points += g.segments(base)
+		if !g.continues(edge, base) {
 			return controls
 		}
 	}
 }
 
-// pieces is how many pieces the shape of an edge has.
-func (g *Graph) pieces(edge uint32) (n int) {
-	e := g.edges.At(int(edge))
+// segments returns the number of segments of a base edge.
+func (g *Graph) segments(base uint32) (n int) {
+	e := g.baseEdges.At(int(base))
 	at := position{e.Lat, e.Lon}
-	for words := g.words(edge, e); len(words) > 0; n++ {
+	for words := g.words(base, e); len(words) > 0; n++ {
 		words = at.next(words)
 	}
 	return n
 }
 
-// Details yields the tags of a road that only some who read the network need, by the number that a point of a shape has
-// for it: lanes and where they lead, signposts, surface, sizes, and what holds at certain times.
+// Details yields further tags of a road, by its number in Point: lanes and where they lead, signposts, surface, size
+// limits, and conditional restrictions.
 func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		i := firstOf(&g.details, road, func(d *Details) uint32 { return d.Road })
@@ -105,7 +104,7 @@ func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 		next := func() string {
 			n, size := binary.Uvarint(text)
 			if size <= 0 || n > uint64(len(text)-size) {
-				g.foreign("the details of a road end early")
+				g.corrupt("the details of a road end early")
 			}
 			s := text[size : size+int(n)]
 			text = text[size+int(n):]
@@ -119,7 +118,7 @@ func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 	}
 }
 
-// firstOf finds the first element of a sorted section that has a key, or where it would be.
+// firstOf returns the index of the first element of a sorted section whose key is at least the given one.
 func firstOf[T any](v *region.View[T], key uint32, of func(*T) uint32) int {
 	i, j := 0, v.Len()
 	for i < j {

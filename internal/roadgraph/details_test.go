@@ -14,7 +14,7 @@ import (
 )
 
 // TestControls: a street of two ways, the second of which is drawn against the first, with a path that cuts it into more
-// edges. What is at a node is told once by each segment, with the direction as the segment has it.
+// edges. What is at a node is told once by each edge, with the direction as the edge has it.
 func TestControls(t *testing.T) {
 	var town roadgraphtest.Town
 	var nodes []uint32
@@ -33,14 +33,14 @@ func TestControls(t *testing.T) {
 	control(3, roadgraph.GiveWay)  // where the ways meet
 	control(4, roadgraph.Stop|roadgraph.Along)
 	g := town.Open(t)
-	segment := roadgraphtest.Segments(g)[0]
-	if n := len(roadgraphtest.Segments(g)); n != 1 {
-		t.Fatalf("%d segments", n)
+	edge := roadgraphtest.Edges(g)[0]
+	if n := len(roadgraphtest.Edges(g)); n != 1 {
+		t.Fatalf("%d edges", n)
 	}
 	got := map[float64]roadgraph.ControlFlags{} // by metres from the first node
-	shape := g.Shape(segment, nil)
+	shape := g.Shape(edge, nil)
 	reversed := false
-	for _, c := range g.Controls(segment, nil) {
+	for _, c := range g.Controls(edge, nil) {
 		x, _ := roadgraphtest.XY(shape[c.Point].Location())
 		got[float64(int(x/10+0.5)*10)] |= c.Flags
 		reversed = shape[0].Lon > shape[1].Lon
@@ -54,7 +54,7 @@ func TestControls(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(g.Controls(segment, nil)); n != len(want) {
+	if n := len(g.Controls(edge, nil)); n != len(want) {
 		t.Errorf("%d controls, want %d", n, len(want))
 	}
 }
@@ -73,9 +73,9 @@ func TestDetails(t *testing.T) {
 		}
 	}
 	g := town.Open(t)
-	for segment := range g.Segments() {
-		got := maps.Collect(g.Details(g.Shape(segment, nil)[0].Road))
-		if diff := cmp.Diff(details[g.Name(segment)], got); diff != "" {
+	for edge := range g.Edges() {
+		got := maps.Collect(g.Details(g.Shape(edge, nil)[0].Road))
+		if diff := cmp.Diff(details[g.Name(edge)], got); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -102,40 +102,12 @@ func TestConditionalTurns(t *testing.T) {
 		"restriction:via=2", "restriction:to=4",
 	}}
 	got := make(map[string][]string)
-	for segment := range d.Segments() {
-		for key, value := range d.Details(d.Shape(segment, nil)[0].Road) {
-			got[d.Name(segment)] = append(got[d.Name(segment)], key+"="+value)
+	for edge := range d.Edges() {
+		for key, value := range d.Details(d.Shape(edge, nil)[0].Road) {
+			got[d.Name(edge)] = append(got[d.Name(edge)], key+"="+value)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestPrivate: private roads are told from those for destination traffic, of each mode in each direction.
-func TestPrivate(t *testing.T) {
-	var town roadgraphtest.Town
-	mid := town.Node(0, 0)
-	town.Road("a", town.Node(-100, 0), mid)
-	r := town.Road("a", mid, town.Node(100, 0))
-	r.DestinationForward, r.DestinationBackward = region.Car|region.Foot, region.Car
-	r.PrivateForward = region.Car
-	f := roadgraphtest.Compile(t, &town.Data)
-	const destination = roadgraph.DestinationForward | roadgraph.DestinationBackward
-	for mode, want := range map[region.Modes]roadgraph.Flags{
-		region.Car:  destination | roadgraph.PrivateForward,
-		region.Foot: roadgraph.DestinationForward, region.Bicycle: 0,
-	} {
-		g, err := roadgraph.OpenMode(f, mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := roadgraph.Flags(0)
-		for segment := range g.Segments() {
-			got |= g.Segment(segment).Flags & (destination | roadgraph.PrivateForward | roadgraph.PrivateBackward)
-		}
-		if got != want {
-			t.Errorf("mode %d: %b, want %b", mode, got, want)
-		}
 	}
 }

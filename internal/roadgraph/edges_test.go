@@ -20,14 +20,14 @@ func TestNearAtTheEdges(t *testing.T) {
 		g, at := town.Open(t), town.At(x, y)
 		found = map[string][2]float64{}
 		for _, h := range g.Near(at.Lat(), at.Lon(), radius, nil) {
-			found[g.Name(h.Segment)] = [2]float64{h.Distance, float64(h.Offset) / 1000}
+			found[g.Name(h.Edge)] = [2]float64{h.Distance, float64(h.Offset) / 1000}
 			if there := away(g, h, at); math.Abs(there-h.Distance) > 0.01 {
-				t.Errorf("the place found on %s is %.3f m away, not %.3f m", g.Name(h.Segment), there, h.Distance)
+				t.Errorf("the place found on %s is %.3f m away, not %.3f m", g.Name(h.Edge), there, h.Distance)
 			}
 		}
 		return found
 	}
-	for name, edge := range roadgraphtest.Edges() {
+	for name, edge := range roadgraphtest.WorldEdges() {
 		t.Run(name, func(t *testing.T) {
 			for _, at := range [][2]float64{{0, 0}, {30, 10}, {-30, 10}, {-100, -60}, {200, 5}, {-1, 90}} {
 				want, got := near(t, roadgraphtest.Plain(), at[0], at[1], 150), near(t, edge.Middle, at[0], at[1], 150)
@@ -52,9 +52,9 @@ func TestTurnsAtTheEdges(t *testing.T) {
 	turns := func(t *testing.T, middle orb.Point) (angles []int, metres [2]float64) {
 		g := roadgraphtest.Crossing(middle).Open(t)
 		var arcs []uint32
-		for segment := range g.Segments() {
-			if name := g.Name(segment); name == "east" || name == "north" || name == "west" || name == "south" {
-				arcs = append(arcs, 2*segment)
+		for edge := range g.Edges() {
+			if name := g.Name(edge); name == "east" || name == "north" || name == "west" || name == "south" {
+				arcs = append(arcs, 2*edge)
 			}
 		}
 		slices.SortFunc(arcs, func(a, b uint32) int { return cmp.Compare(g.Name(a>>1), g.Name(b>>1)) })
@@ -69,7 +69,7 @@ func TestTurnsAtTheEdges(t *testing.T) {
 			s.Reset(g, byLength)
 			end := g.At(arcs[3]>>1, 500)
 			if aim {
-				s.Aim(end.Lat(), end.Lon(), 0)
+				s.SetPotential(end.Lat(), end.Lon(), 0)
 			}
 			s.AddSource(0, arcs[0]^1, 0, 0)
 			s.AddTarget(0, arcs[3]^1)
@@ -83,7 +83,7 @@ func TestTurnsAtTheEdges(t *testing.T) {
 	if len(want) != 16 {
 		t.Fatalf("%d turns in the middle: %v", len(want), want)
 	}
-	for name, edge := range roadgraphtest.Edges() {
+	for name, edge := range roadgraphtest.WorldEdges() {
 		t.Run(name, func(t *testing.T) {
 			got, there := turns(t, edge.Middle)
 			if !slices.EqualFunc(got, want, func(a, b int) bool { return a-b <= 1 && b-a <= 1 }) {

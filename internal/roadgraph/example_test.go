@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
-// The segments near a position, and where on them it is nearest.
+// The edges near a position, and where on them it is nearest.
 func Example() {
 	path, remove := testregion.Village()
 	defer remove()
@@ -27,9 +27,9 @@ func Example() {
 	hits := graph.Near(39.1605, -75.5190, 100, nil)
 	slices.SortFunc(hits, func(a, b roadgraph.Hit) int { return cmp.Compare(a.Distance, b.Distance) })
 	for _, hit := range hits[:2] {
-		segment := graph.Segment(hit.Segment)
-		fmt.Printf("%s: %.0f m away, at %.0f of its %.0f m\n", graph.Name(hit.Segment), hit.Distance,
-			float64(hit.Offset)/1000, float64(segment.Length)/1000)
+		edge := graph.Edge(hit.Edge)
+		fmt.Printf("%s: %.0f m away, at %.0f of its %.0f m\n", graph.Name(hit.Edge), hit.Distance,
+			float64(hit.Offset)/1000, float64(edge.Length)/1000)
 	}
 	// Output:
 	// Main Street: 56 m away, at 86 of its 862 m

@@ -6,113 +6,110 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// A region has one road network for all modes of travel. Its ways are cut into edges where the network of any mode
-// has a junction. Were edges all there is, each footpath that meets a street would cut the street in two, and cars
-// would search several times as many arcs; so each mode sees segments, runs of edges that follow one another in the
-// file, and an edge says for which modes a segment begins with it. The number of a segment is that of its first edge.
-
 // The sections of a road network.
 const (
-	EdgesSection  = "roads.edges"  // of Edge, one more than there are
-	ShapeSection  = "roads.shape"  // of uint32; see AppendShape
-	TurnsSection  = "roads.turns"  // of uint32; see AppendTurn
-	CopiesSection = "roads.copies" // of Copy, one more than there are; by mode, then arc
-	RoadsSection  = "roads.ways"   // of Road
-	KindsSection  = "roads.kinds"  // of Kind
-	NamesSection  = "roads.names"  // of bytes; see Graph.Text
+	BaseEdgesSection = "roads.edges"  // of BaseEdge, one more than there are
+	ShapeSection     = "roads.shape"  // of uint32; see AppendShape
+	TurnsSection     = "roads.turns"  // of uint32; see AppendTurn
+	StatesSection    = "roads.copies" // of State, one more than there are; by mode, then arc
+	RoadsSection     = "roads.ways"   // of Road
+	KindsSection     = "roads.kinds"  // of Kind
+	NamesSection     = "roads.names"  // of bytes; see Graph.Text
 
-	ControlsSection   = "roads.controls"    // of Control, by edge and point
+	ControlsSection   = "roads.controls"    // of Control, by base edge and point
 	DetailsSection    = "roads.details"     // of Details, by road
-	DetailTextSection = "roads.detail.text" // of bytes, as the names; see AppendDetail
+	DetailTextSection = "roads.detail.text" // of bytes, like the names; see AppendDetail
 )
 
-// Index is the names of the sections of an index to snap by.
+// Index names the sections of a snapping index.
 type Index struct {
 	Leaves string // of Leaf
-	Groups string // of uint32, for each geo.TreeFanout leaves: what the edges of these are counted from
+	Groups string // of uint32, for each geo.TreeFanout leaves: the base edge that theirs are counted from
 	Boxes  string // of geo.Box: of each group of leaves, then of the levels above
 }
 
-// Indexes are those of the edges that cars may travel, and of the others: where there are many paths, those who are
-// in a car do not look at them.
+// Indexes are the snapping indexes: of the base edges that cars may travel, and of all others. Cars skip the second
+// one, which has most of the paths.
 var Indexes = [2]Index{{"roads.leaves", "roads.groups", "roads.boxes"},
 	{"roads.paths.leaves", "roads.paths.groups", "roads.paths.boxes"}}
 
-// Edge is a stretch of one way, of at most MaxEdgeShape pieces. One more edge, for no mode, stands after the last, so
-// that shape and turns of edge i end where those of i+1 begin.
-type Edge struct {
-	Lat, Lon int32 // where it begins, in 1e-7 degrees
-	// EndNorth and EndEast are where it ends from there, in 1e-7 degrees; EndNorth is FarEnd where that does not fit.
+// BaseEdge is what a region stores of the roads: up to MaxBaseEdgeSegments segments of one way, between two junctions
+// of any mode. The section ends with one more, for no mode: shape and turns of base edge i end where those of i+1
+// begin.
+type BaseEdge struct {
+	Lat, Lon int32 // of its first node, in 1e-7 degrees
+	// EndNorth and EndEast lead from there to its last node, in 1e-7 degrees. EndNorth is FarEnd where they do not fit.
 	EndNorth, EndEast int16
 	FirstShape        uint32
-	FirstTurn         uint32 // of those at its end first, then of those at its beginning
+	FirstTurn         uint32 // the turns at its end come first, then those at its beginning
 	Length            uint32 // millimetres
 	Road              uint32
-	Flags             EdgeFlags
+	Flags             BaseEdgeFlags
 }
 
-// FarEnd says that an edge's end is to be found by its shape.
+// FarEnd says that only the shape tells where a base edge ends.
 const FarEnd = math.MinInt16
 
-// EdgeFlags are sets of modes, of three bits each, Reversed, and in the highest bits what WithTurns adds.
-type EdgeFlags uint32
+// BaseEdgeFlags are sets of modes, of three bits each, then Reversed, then what WithTurns adds.
+type BaseEdgeFlags uint32
 
-// Where each set of modes is in EdgeFlags.
+// The first bit of each set of modes in BaseEdgeFlags.
 const (
-	OpenForward   = 3 * iota // those who may travel it forward
-	OpenBackward             // and backward
-	LocalForward             // those of them who may only where their way begins or ends there
-	LocalBackward            // the same backward
-	Begins                   // those whose segments begin with it
-	Copied                   // those for whom an arc of the segment that begins with it has copies
-	OwnedForward             // those of LocalForward who need to be let in, too
-	OwnedBackward            // the same backward
+	OpenForwardSet             = 3 * iota // modes that may travel it forward
+	OpenBackwardSet                       // and backward
+	DestinationOnlyForwardSet             // of these, the modes with destination-only access
+	DestinationOnlyBackwardSet            // the same backward
+	BeginsEdgeSet                         // modes of which an edge begins here
+	HasStatesSet                          // modes for which an arc of that edge has more than one state
+	PrivateForwardSet                     // of DestinationOnlyForwardSet, the modes that need a permission as well
+	PrivateBackwardSet                    // the same backward
 	setBits
 )
 
-// Reversed says that an edge runs against its way.
-const Reversed EdgeFlags = 1 << setBits
+// Reversed says that a base edge runs against its way.
+const Reversed BaseEdgeFlags = 1 << setBits
 
-// What is in EdgeFlags above Reversed.
+// The bits of BaseEdgeFlags above Reversed.
 const (
-	wordsAt   = setBits + 1 // how many words of the turns are those at the edge's end
-	manyWords = 0x1f        // there: as many or more, and they are to be counted
-	turnsBack = wordsAt + 5 // whether its end has the usual turn back, and above that its beginning
+	wordsAt   = setBits + 1 // how many words of the turns are those at the end
+	manyWords = 0x1f        // that number, where there are as many or more and they have to be counted
+	turnsBack = wordsAt + 5 // whether the end has the usual U-turn, and above that the beginning
 )
 
-// WithTurns adds how many words of an edge's turns are those at its end, and which of its ends, the last one and the
-// first, have the usual turn back: all who may travel the edge both ways may turn there, and no word says so.
-func (f EdgeFlags) WithTurns(words int, back [2]bool) EdgeFlags {
+// WithTurns adds how many words of the turns are those at the end, and which ends, the last one and the first, have the
+// usual U-turn: open to all modes that may travel both ways. No word says so.
+func (f BaseEdgeFlags) WithTurns(words int, back [2]bool) BaseEdgeFlags {
 	for i, usual := range back {
 		if usual {
 			f |= 1 << (turnsBack + i)
 		}
 	}
-	return f | EdgeFlags(min(words, manyWords))<<wordsAt
+	return f | BaseEdgeFlags(min(words, manyWords))<<wordsAt
 }
 
-// backWord is the usual turn back of an arc that travels the edge as its last one: 0 where it has none. It comes after
-// all other turns.
-func (f EdgeFlags) backWord(backward uint32) uint32 {
-	both := f.Modes(OpenForward) & f.Modes(OpenBackward)
+// backWord returns the word of the usual U-turn at the end of an arc, 0 where it has none. It follows all other turns.
+func (f BaseEdgeFlags) backWord(backward uint32) uint32 {
+	both := f.Modes(OpenForwardSet) & f.Modes(OpenBackwardSet)
 	if f>>turnsBack>>backward&1 == 0 || both == 0 {
 		return 0
 	}
 	return turningBack | uint32(both)<<turnModes
 }
 
-// FlagsOf returns flags with a set of modes in its place.
-func FlagsOf(set int, modes region.Modes) EdgeFlags { return EdgeFlags(modes) << set }
+// FlagsOf returns flags with only one set of modes.
+func FlagsOf(set int, modes region.Modes) BaseEdgeFlags { return BaseEdgeFlags(modes) << set }
 
-// Modes is a set of modes of an edge.
-func (f EdgeFlags) Modes(set int) region.Modes { return region.Modes(f>>set) & allModes }
+// Modes returns a set of modes.
+func (f BaseEdgeFlags) Modes(set int) region.Modes { return region.Modes(f>>set) & allModes }
 
 const allModes = region.Car | region.Bicycle | region.Foot
 
-// Open are the modes that may travel an edge at all.
-func (f EdgeFlags) Open() region.Modes { return f.Modes(OpenForward) | f.Modes(OpenBackward) }
+// Open returns the modes that may travel in either direction.
+func (f BaseEdgeFlags) Open() region.Modes {
+	return f.Modes(OpenForwardSet) | f.Modes(OpenBackwardSet)
+}
 
-// Road is what the edges of one way have in common.
+// Road is what the base edges of one way have in common.
 type Road struct {
 	WayLow, WayHigh uint32 // of the way's id
 	Name            uint32 // see Graph.Text
@@ -126,41 +123,41 @@ func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLo
 type Kind struct {
 	Ref   uint32 // see Graph.Text
 	Class region.RoadClass
-	Flags uint8 // those of Flags from Roundabout to Ferry, shifted down to it
+	Flags uint8 // those of Flags from Roundabout to Ferry, shifted down
 	Layer int8
 	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
 	Speeds [4]uint8
 	_      uint8
 }
 
-// Copy is an arc that is part of a turn restriction over ways, once more for each beginning of such a restriction, so
-// that which copy a route stands on says what it may no longer do. Copies are numbered as arcs behind those of all
-// edges.
-type Copy struct {
+// State is an arc with the memory of a via-way restriction. Each state of the restriction's automaton deeper than one
+// arc gets a number of its own, behind the arcs of all base edges; its list of turns omits what the restriction forbids
+// (OSRM duplicates nodes for the same purpose). An arc itself is the state that remembers nothing.
+type State struct {
 	Mode      uint32 // of region.Modes
-	Arc       uint32 // the arc that it is a copy of
+	Arc       uint32
 	FirstTurn uint32 // its turns end where those of the next one begin
 }
 
-// Flags are properties of a segment for one mode.
+// Flags are properties of an edge for one mode.
 type Flags uint16
 
-// The flags. Forward and Backward say in which directions the network's mode may travel.
+// The flags of an edge.
 const (
-	Forward Flags = 1 << iota
-	Backward
+	Forward  Flags = 1 << iota // the mode may travel it forward
+	Backward                   // and backward
 	Roundabout
 	Link
 	Tunnel
 	Bridge
 	Toll
 	Ferry
-	HasCopies // one of its arcs is in the list of copies
-	// DestinationForward and DestinationBackward say that only those may travel so whose way begins or ends here.
-	DestinationForward
-	DestinationBackward
-	// PrivateForward and PrivateBackward say that these need to be let in, too: a matcher accepts it, and a router must
-	// not use it unless somebody lives there.
+	HasStates // one of its arcs has more than one state; see Graph.StatesOf
+	// DestinationOnlyForward and DestinationOnlyBackward mark destination-only access in one direction.
+	DestinationOnlyForward
+	DestinationOnlyBackward
+	// PrivateForward and PrivateBackward mark, of these, the roads that need a permission. A matcher uses them; a router
+	// must not pass through.
 	PrivateForward
 	PrivateBackward
 )
@@ -171,78 +168,83 @@ const RoadFlags = 2
 // Has reports whether all of the given flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
-// Leaf is an entry of the snapping index: up to LeafShape pieces of an edge's shape. Its box is in 255ths of that of
-// its group of geo.TreeFanout leaves, rounded outwards. Where the next edge is too far from the first one of its group,
-// leaves for no mode fill the group.
+// Leaf is an entry of the snapping index: up to LeafSegments segments of a base edge. Its box is in BoxSteps of the box
+// of its group of geo.TreeFanout leaves, rounded outwards. Where the next base edge is too far from the first one of
+// the group, leaves for no mode fill the group.
 type Leaf struct {
-	Edge                   uint16    // from the group's on
-	Skip                   uint8     // words of the edge's shape before the first piece
-	About                  LeafAbout // see AboutLeaf
+	BaseEdge               uint16   // counted from the group's
+	Skip                   uint8    // words of the shape before the first segment
+	Info                   LeafInfo // see NewLeafInfo
 	MinX, MinY, MaxX, MaxY uint8
 }
 
-// LeafAbout is how many pieces a leaf has, less one, and above that the modes that may travel the edge.
-type LeafAbout uint8
+// LeafInfo is how many segments a leaf has, less one, and above that the modes that may travel them.
+type LeafInfo uint8
 
 const leafModes = 3
 
-// AboutLeaf is what a leaf of 1 to LeafShape pieces has in About.
-func AboutLeaf(pieces int, modes region.Modes) LeafAbout {
-	return LeafAbout(pieces-1) | LeafAbout(modes)<<leafModes
+// NewLeafInfo returns the LeafInfo of 1 to LeafSegments segments.
+func NewLeafInfo(segments int, modes region.Modes) LeafInfo {
+	return LeafInfo(segments-1) | LeafInfo(modes)<<leafModes
 }
 
-func (a LeafAbout) pieces() int         { return int(a&(1<<leafModes-1)) + 1 }
-func (a LeafAbout) modes() region.Modes { return region.Modes(a >> leafModes) }
+func (a LeafInfo) segments() int       { return int(a&(1<<leafModes-1)) + 1 }
+func (a LeafInfo) modes() region.Modes { return region.Modes(a >> leafModes) }
 
-// What the compiler makes no more of. A file that has more was not made by it, whatever its checksums say.
+// Limits of the compiler. A file that exceeds one of them is corrupt, even if its checksums are right.
 const (
-	MaxEdgeShape = 64      // pieces of an edge's shape
-	MaxShape     = 4096    // points of a segment
-	MaxTurns     = 1 << 20 // of an arc
-	MaxCopies    = 4096    // of an arc
-	// LeafShape: a street of a few pieces is one leaf, while a long winding road is several with boxes that are small.
-	LeafShape = 8
+	MaxBaseEdgeSegments = 64      // of a base edge
+	MaxShape            = 4096    // points of an edge
+	MaxTurns            = 1 << 20 // of a state
+	MaxStates           = 4096    // of an arc
+	// LeafSegments keeps a short street in one leaf, and makes several small boxes of a long winding road.
+	LeafSegments = 8
 )
 
-// Box edges of leaves are this many parts of their group's.
-const BoxParts = 255
+// BoxSteps is the number of steps, in each direction, in which boxes of leaves divide the box of their group.
+const BoxSteps = 255
 
-// TurningBack is the angle of turning round on the same road.
+// TurningBack is the angle of a U-turn.
 const TurningBack = math.MinInt8
 
 // turningBack is the same in a word.
 const turningBack = 0x80
 
-// Turn is a way to go on at an arc's end. What is not allowed is not there.
+// Turn leads from the end of a state to the next one. Only allowed turns are listed.
 type Turn struct {
-	To    uint32 // arc
+	To    uint32 // state
 	Angle int8   // to the right, in units of 180/128 degrees; 0 where no other road meets; TurningBack
-	// Enters says that the turn leads into a road that is only for those who have a destination there, from one that is
-	// for all.
-	Enters bool
+	// DestinationOnly says that the turn leads from a road open to all into one with destination-only access.
+	DestinationOnly bool
 }
 
-// A turn is a word: from the lowest bit its angle, who may take it, whether it is at the beginning of its edge, Enters,
-// and its target less its own arc, both as numbers of arcs; or farTurn, and the target is the next word. Its own arc is
-// here that by which the edge itself is travelled, of whatever segment it is part. Turning round with a difference of 0
-// leads to the segment's other arc.
+// The bits of a word of a turn:
+//
+//	0-7    angle
+//	8-10   modes that may take it
+//	11     set if it is at the beginning of its base edge
+//	12     DestinationOnly
+//	13-31  target minus own arc, as signed numbers; farTurn if the target is the next word
+//
+// The own arc is the one by which the base edge itself is travelled, of whichever edge that is part. A U-turn with a
+// difference of 0 leads to the opposite arc of the edge.
 const (
-	turnModes    = 8
-	turnBackward = 1 << 11
-	turnEnters   = 1 << 12
-	turnTarget   = 13
-	farTurn      = math.MinInt32 >> turnTarget
+	turnModes           = 8
+	turnBackward        = 1 << 11
+	turnDestinationOnly = 1 << 12
+	turnTarget          = 13
+	farTurn             = math.MinInt32 >> turnTarget
 )
 
-// AppendTurn appends the words of a turn that some modes may take. A turn to the segment's own other arc has back
-// set; its target does not matter.
+// AppendTurn appends the words of a turn that some modes may take. back marks a turn to the opposite arc of the same
+// edge, whose target does not matter.
 func AppendTurn(words []uint32, own uint32, t Turn, modes region.Modes, back bool) []uint32 {
 	word := uint32(uint8(t.Angle)) | uint32(modes)<<turnModes
 	if own&1 == 1 {
 		word |= turnBackward
 	}
-	if t.Enters {
-		word |= turnEnters
+	if t.DestinationOnly {
+		word |= turnDestinationOnly
 	}
 	by := int64(t.To) - int64(own)
 	switch {

@@ -10,13 +10,12 @@ const (
 	unit        = math.Pi / 180 * 1e-7 // radians in 1e-7 degrees
 	halfTurn    = 1_800_000_000        // 180°
 	millimetres = 1000.0
-	// polar is the latitude from which on a map on which meridians are parallel is too far from the truth: there it is
-	// wrong by 0.1 m where a road is 100 m away.
+	// polar is the latitude beyond which an equirectangular projection is too inexact: 0.1 m wrong at 100 m.
 	polar = 850_000_000
 )
 
-// plane is a flat map of the surroundings of a position, in metres east and north of it. Within the hundreds of
-// metres it is used for it is right to a millimetre or so; near the poles to a centimetre.
+// plane is a flat map around a position, in metres east and north of it. Within some hundred metres its error is about
+// a millimetre; near the poles a centimetre.
 type plane struct {
 	lat, lon float64 // of the origin, 1e-7 degrees
 	perLon   float64 // metres in 1e-7 degrees of longitude; those of latitude are geo.MetresPerUnit
@@ -39,7 +38,7 @@ func (p *plane) xy(at position) (x, y float64) {
 	return dx * p.perLon, (float64(at.lat) - p.lat) * geo.MetresPerUnit
 }
 
-// orthographic is where a place is seen from high above the plane's origin. It is right at any latitude, and slow.
+// orthographic is the orthographic projection around the plane's origin. It works at any latitude, but is slow.
 func (p *plane) orthographic(lat, dLon float64) (x, y float64) {
 	sinLat, cosLat := math.Sincos(lat * unit)
 	sin0, cos0 := math.Sincos(p.lat * unit)
@@ -47,8 +46,8 @@ func (p *plane) orthographic(lat, dLon float64) (x, y float64) {
 	return geo.EarthRadius * cosLat * sinLon, geo.EarthRadius * (cos0*sinLat - sin0*cosLat*cosLon)
 }
 
-// closest is the place on the line from (ax, ay) to (bx, by) that is nearest to the origin: as a share of the line, and
-// its squared distance.
+// closest finds the point nearest to the origin on the line from (ax, ay) to (bx, by): as a share of the line, and its
+// squared distance.
 func closest(ax, ay, bx, by float64) (share, squared float64) {
 	dx, dy := bx-ax, by-ay
 	if n := dx*dx + dy*dy; n > 0 {
@@ -58,15 +57,15 @@ func closest(ax, ay, bx, by float64) (share, squared float64) {
 	return share, x*x + y*y
 }
 
-// mayBeNearer reports whether a line may come as near to the origin as a squared distance: whether all of the straight
-// line that it is a part of does. It spares closest, which divides.
+// mayBeNearer reports whether the infinite line through a and b comes as near to the origin as a squared distance. It
+// is a cheap test before closest, which divides.
 func mayBeNearer(ax, ay, bx, by, squared float64) bool {
 	dx, dy := bx-ax, by-ay
 	cross := ax*dy - ay*dx
 	return cross*cross <= squared*(dx*dx+dy*dy)*1.000001
 }
 
-// between is the position in degrees at a share of the line from one place to another. The ends are exact.
+// between interpolates between two positions, in degrees. The ends are exact.
 func between(a, b position, share float64) (lat, lon float64) {
 	if max(a.lat, b.lat) > polar || min(a.lat, b.lat) < -polar {
 		if share > 0 && share < 1 {
@@ -85,7 +84,7 @@ func between(a, b position, share float64) (lat, lon float64) {
 	return lat, geo.LongitudeDegrees(lon)
 }
 
-// betweenAtPole goes along the great circle: there the straight line of a map makes a long way round the pole.
+// betweenAtPole interpolates along the great circle: the line of the map would be a long way round the pole.
 func betweenAtPole(a, b position, share float64) (lat, lon float64) {
 	sinA, cosA := math.Sincos(float64(a.lat) * unit)
 	sinB, cosB := math.Sincos(float64(b.lat) * unit)
@@ -97,7 +96,7 @@ func betweenAtPole(a, b position, share float64) (lat, lon float64) {
 	return math.Atan2(z, math.Hypot(x, y)) * 180 / math.Pi, math.Atan2(y, x) * 180 / math.Pi
 }
 
-// ruler measures the pieces of shapes around a latitude: the distance of package sphere, with a fraction of its work.
+// ruler measures segments near a latitude: like package sphere, with a fraction of its work.
 type ruler struct {
 	lat, sin, cos float64
 	polar         bool
@@ -109,17 +108,17 @@ func newRuler(lat int32) ruler {
 }
 
 const (
-	// rulerPiece, in 1e-7 degrees, is the longest piece that a ruler measures by itself: sines are then their angles.
-	rulerPiece = 1 << 15
-	// rulerReach, in radians, is how far from the ruler's latitude: the cosine is then the beginning of its series.
+	// rulerSegment is the longest segment, in 1e-7 degrees, for which a sine is taken for its angle.
+	rulerSegment = 1 << 15
+	// rulerReach is the farthest, in radians, from the ruler's latitude for which the series of the cosine is cut off.
 	rulerReach = 0.005
 )
 
-// distance in metres. It is that of package sphere to 1 part in 10^8.
+// distance returns metres. It differs from package sphere by less than 1 part in 10^8.
 func (r *ruler) distance(a, b position) float64 {
 	north, east := float64(b.lat)-float64(a.lat), float64(b.lon)-float64(a.lon)
 	d := (float64(a.lat) + north/2 - r.lat) * unit
-	if math.Abs(north) > rulerPiece || math.Abs(east) > rulerPiece || math.Abs(d) > rulerReach {
+	if math.Abs(north) > rulerSegment || math.Abs(east) > rulerSegment || math.Abs(d) > rulerReach {
 		return geo.Distance(float64(a.lat)*1e-7, float64(a.lon)*1e-7, float64(b.lat)*1e-7, float64(b.lon)*1e-7)
 	}
 	cos := r.cos - d*(r.sin+d/2*(r.cos-d/3*r.sin))
@@ -127,27 +126,27 @@ func (r *ruler) distance(a, b position) float64 {
 	return geo.MetresPerUnit * math.Sqrt(north*north+(cos*cos-half*half)*east*east)
 }
 
-// along measures a shape from its first point on: the pieces of its first words, and the one that follows them.
-func (r *ruler) along(at position, words []uint32, skip int) (metres, piece float64) {
+// along measures a shape: the metres of the segments in the first skip words, and those of the next segment.
+func (r *ruler) along(at position, words []uint32, skip int) (metres, segment float64) {
 	for rest := len(words) - skip; ; {
 		w := words[0]
 		d := (float64(at.lat) - r.lat) * unit
 		if w == farPoint || math.Abs(d) > rulerReach || r.polar {
 			from := at
 			words = at.next(words)
-			piece = r.distance(from, at)
+			segment = r.distance(from, at)
 		} else {
-			// As distance does it, of a piece whose steps are known to be short.
+			// Like distance, for a segment that is known to be short.
 			north, east := float64(int16(w)), float64(int32(w)>>16)
 			d += north / 2 * unit
 			east *= r.cos - d*(r.sin+d/2*r.cos)
-			piece = geo.MetresPerUnit * math.Sqrt(north*north+east*east)
+			segment = geo.MetresPerUnit * math.Sqrt(north*north+east*east)
 			at.lat, at.lon = at.lat+int32(int16(w)), at.lon+int32(w)>>16
 			words = words[1:]
 		}
 		if len(words) < rest {
-			return metres, piece
+			return metres, segment
 		}
-		metres += piece
+		metres += segment
 	}
 }

@@ -1,9 +1,24 @@
-// Package roadgraph is the road network of a region: directed, with every turn that is allowed, an index that finds
-// the roads near a position, and shortest paths. It is written once by package compiler/roads, and read in place from
-// the mapped region file.
+// Package roadgraph reads the road network of a region: edges with their geometry, every allowed turn, an index of the
+// roads near a position, and shortest paths. It reads in place from the mapped file that compiler/roads writes, and
+// changes nothing. It knows no traces and no instructions: see package matching. Start with Graph and Search.
 //
-// Routes run over arcs, not over junctions: what may follow an arc depends on the arc by which one came (turn
-// restrictions, barriers, no turning back), and the list of an arc's turns says exactly that.
+// Its words:
+//
+//	node       a point of a way
+//	segment    the straight line between two neighbouring nodes of a way
+//	junction   a node where roads meet, or where a property of the road changes
+//	edge       the segments between two junctions, for one mode of travel
+//	base edge  what the file stores: part of an edge, cut at the junctions of all modes
+//	arc        an edge in one direction
+//	state      an arc plus what a via-way restriction remembers of the arcs before it
+//	turn       an allowed step from one state to the next
+//
+// All modes share the base edges. If they shared the edges too, each footpath that meets a street would cut the street
+// in two, and cars would search several times as many arcs. So an edge of a mode is a run of base edges that follow one
+// another in the file, and has the number of the first one.
+//
+// Routes are sequences of states, not of junctions: what may follow an arc depends on the arcs before it (turn
+// restrictions, barriers, U-turns).
 package roadgraph
 
 import (
@@ -16,27 +31,27 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Graph is the road network of a region for one mode of travel. It is safe for use by any number of goroutines. Its
-// methods read the region file: callers from outside the engines recover as package region says.
+// Graph is the road network of a region for one mode of travel. It is safe for concurrent use. Its methods read the
+// region file: callers outside the engines recover with region.Recover.
 type Graph struct {
 	path string
 	mode region.Modes
-	bit  int // of it in a set of modes
-	// open are the flags of which an edge has any that the mode may travel, begins the flag of one that begins a segment.
-	open, begins EdgeFlags
+	bit  int // of the mode in a set of modes
+	// A base edge that the mode may travel has one of the flags open; the first one of an edge has begins.
+	open, begins BaseEdgeFlags
 
-	edges  region.View[Edge]
-	shape  region.View[uint32]
-	turns  region.View[uint32]
-	copies region.View[Copy]
-	roads  region.View[Road]
-	kinds  region.View[Kind]
-	names  region.View[byte]
-	index  []index // of its edges
+	baseEdges region.View[BaseEdge]
+	shape     region.View[uint32]
+	turns     region.View[uint32]
+	states    region.View[State]
+	roads     region.View[Road]
+	kinds     region.View[Kind]
+	names     region.View[byte]
+	index     []index
 	extras
 }
 
-// index is an index to snap by.
+// index is a snapping index.
 type index struct {
 	leaves region.View[Leaf]
 	groups region.View[uint32]
@@ -44,18 +59,18 @@ type index struct {
 	tree   geo.Tree // over groups of leaves
 }
 
-// Open finds the network for cars in a region file. It costs the same whatever the region's size. A region without
-// roads gives a graph without segments.
+// Open finds the network for cars in a region file. Its cost does not depend on the size of the region. A region
+// without roads has a graph without edges.
 func Open(f *region.File) (*Graph, error) { return OpenMode(f, region.Car) }
 
 // OpenMode finds the network for one mode of travel.
 func OpenMode(f *region.File, mode region.Modes) (*Graph, error) {
 	g := &Graph{path: f.Path(), mode: mode, bit: bits.TrailingZeros8(uint8(mode)),
-		open:   FlagsOf(OpenForward, mode) | FlagsOf(OpenBackward, mode),
-		begins: FlagsOf(Begins, mode)}
+		open:   FlagsOf(OpenForwardSet, mode) | FlagsOf(OpenBackwardSet, mode),
+		begins: FlagsOf(BeginsEdgeSet, mode)}
 	for _, err := range []error{
-		open(f, EdgesSection, &g.edges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
-		open(f, CopiesSection, &g.copies), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
+		open(f, BaseEdgesSection, &g.baseEdges), open(f, ShapeSection, &g.shape), open(f, TurnsSection, &g.turns),
+		open(f, StatesSection, &g.states), open(f, RoadsSection, &g.roads), open(f, NamesSection, &g.names),
 		open(f, KindsSection, &g.kinds),
 		open(f, ControlsSection, &g.controls), open(f, DetailsSection, &g.details), open(f, DetailTextSection, &g.texts),
 	} {
@@ -98,52 +113,51 @@ func open[T any](f *region.File, name string, v *region.View[T]) (err error) {
 	return err
 }
 
-// Edges is the number of edges of all modes. The numbers of segments are below it.
-func (g *Graph) Edges() int { return max(g.edges.Len()-1, 0) }
+// NumBaseEdges returns the number of base edges. All edges have lower numbers.
+func (g *Graph) NumBaseEdges() int { return max(g.baseEdges.Len()-1, 0) }
 
-// Arcs is a number that those of all arcs, copies included, are below.
-func (g *Graph) Arcs() int { return 2*g.Edges() + max(g.copies.Len()-1, 0) }
+// NumStates returns the number of states of all modes, arcs included. All states have lower numbers.
+func (g *Graph) NumStates() int { return 2*g.NumBaseEdges() + max(g.states.Len()-1, 0) }
 
-// Begins reports whether a segment begins with an edge.
-func (g *Graph) Begins(edge uint32) bool {
-	return g.begin(g.edges.At(int(edge)).Flags)
+// BeginsEdge reports whether a base edge is the first one of an edge.
+func (g *Graph) BeginsEdge(base uint32) bool {
+	return g.beginsEdge(g.baseEdges.At(int(base)).Flags)
 }
 
-// Segments yields all segments in the order of their numbers.
-func (g *Graph) Segments() iter.Seq[uint32] {
+// Edges yields the numbers of all edges in ascending order.
+func (g *Graph) Edges() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		for edge := range uint32(g.Edges()) {
-			if g.Begins(edge) && !yield(edge) {
+		for base := range uint32(g.NumBaseEdges()) {
+			if g.BeginsEdge(base) && !yield(base) {
 				return
 			}
 		}
 	}
 }
 
-func (g *Graph) begin(f EdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
+func (g *Graph) beginsEdge(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins != 0 }
 
-// goesOn reports whether a segment goes on with the next edge after one of its edges.
-func (g *Graph) goesOn(segment, edge uint32) bool {
-	if !g.on(g.edges.At(int(edge) + 1).Flags) {
+// continues reports whether the base edge after one of an edge's is part of the edge, too.
+func (g *Graph) continues(edge, base uint32) bool {
+	if !g.continuesWith(g.baseEdges.At(int(base) + 1).Flags) {
 		return false
 	}
-	if edge-segment > MaxShape {
-		g.foreign("a segment has too many edges")
+	if base-edge > MaxShape {
+		g.corrupt("an edge has too many base edges")
 	}
 	return true
 }
 
-// on reports whether an edge goes on with the segment of the edge before it.
-func (g *Graph) on(f EdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
+// continuesWith reports whether a base edge with these flags belongs to the same edge as the one before it.
+func (g *Graph) continuesWith(f BaseEdgeFlags) bool { return f&g.open != 0 && f&g.begins == 0 }
 
-// foreign ends the reading of a file that the compiler has not made.
-func (g *Graph) foreign(problem string) {
+// corrupt panics with a *region.DamageError.
+func (g *Graph) corrupt(problem string) {
 	panic(&region.DamageError{Path: g.path, Problem: problem})
 }
 
-// Segment is a stretch of road between two junctions, or between a junction and a change of name, class, speed or other
-// properties.
-type Segment struct {
+// Edge is a stretch of road between two junctions for one mode.
+type Edge struct {
 	Length    uint32 // millimetres
 	Name, Ref uint32 // see Graph.Text
 	Class     region.RoadClass
@@ -152,15 +166,15 @@ type Segment struct {
 	Arcs      [2]Arc // forward and backward
 }
 
-// Segment returns a segment.
-func (g *Graph) Segment(i uint32) Segment {
-	first := g.edges.At(int(i))
+// Edge returns the edge of a number.
+func (g *Graph) Edge(i uint32) Edge {
+	first := g.baseEdges.At(int(i))
 	head, last, length := g.run(i, first)
 	r := g.roads.At(int(first.Road))
 	kind := g.kind(r)
 	end := g.end(head, last)
 	along := first.Flags&Reversed == 0
-	return Segment{
+	return Edge{
 		Length: length, Name: r.Name, Ref: kind.Ref, Class: kind.Class, Layer: kind.Layer,
 		Flags: Flags(kind.Flags)<<RoadFlags | g.flags(first.Flags),
 		Arcs: [2]Arc{
@@ -170,37 +184,37 @@ func (g *Graph) Segment(i uint32) Segment {
 	}
 }
 
-// flags are those of a segment that its first edge knows.
-func (g *Graph) flags(f EdgeFlags) Flags {
+// flags translates the flags of an edge's first base edge.
+func (g *Graph) flags(f BaseEdgeFlags) Flags {
 	f >>= g.bit
 	is := func(set int, flag Flags) Flags { return Flags(f>>set&1) * flag }
-	return is(OpenForward, Forward) | is(OpenBackward, Backward) | is(Copied, HasCopies) |
-		is(LocalForward, DestinationForward) | is(LocalBackward, DestinationBackward) |
-		is(OwnedForward, PrivateForward) | is(OwnedBackward, PrivateBackward)
+	return is(OpenForwardSet, Forward) | is(OpenBackwardSet, Backward) | is(HasStatesSet, HasStates) |
+		is(DestinationOnlyForwardSet, DestinationOnlyForward) | is(DestinationOnlyBackwardSet, DestinationOnlyBackward) |
+		is(PrivateForwardSet, PrivateForward) | is(PrivateBackwardSet, PrivateBackward)
 }
 
-// run goes through the edges of a segment: its last one, and the length of all in millimetres.
-func (g *Graph) run(segment uint32, first *Edge) (last uint32, edge *Edge, length uint32) {
-	last, edge = segment, first
+// run finds the last base edge of an edge, and the length of all in millimetres.
+func (g *Graph) run(edge uint32, first *BaseEdge) (last uint32, base *BaseEdge, length uint32) {
+	last, base = edge, first
 	sum := uint64(first.Length)
-	for next := g.edges.At(int(last) + 1); g.on(next.Flags); next = g.edges.At(int(last) + 1) {
-		if last++; last-segment > MaxShape {
-			g.foreign("a segment has too many edges")
+	for next := g.baseEdges.At(int(last) + 1); g.continuesWith(next.Flags); next = g.baseEdges.At(int(last) + 1) {
+		if last++; last-edge > MaxShape {
+			g.corrupt("an edge has too many base edges")
 		}
-		edge = next
-		sum += uint64(edge.Length)
+		base = next
+		sum += uint64(base.Length)
 	}
-	return last, edge, clamp(sum)
+	return last, base, clamp(sum)
 }
 
-// Speed is the free speed on an arc in km/h.
-func (g *Graph) Speed(arc uint32) uint8 {
-	segment, forward := g.SegmentOf(arc)
-	along := g.edges.At(int(segment)).Flags&Reversed == 0
-	return g.speed(g.kind(g.road(segment)), along == forward)
+// Speed returns the free speed of a state's arc in km/h.
+func (g *Graph) Speed(state uint32) uint8 {
+	edge, forward := g.EdgeOf(state)
+	along := g.baseEdges.At(int(edge)).Flags&Reversed == 0
+	return g.speed(g.kind(g.road(edge)), along == forward)
 }
 
-// speed is the mode's free speed in km/h along a way or against it.
+// speed returns the mode's free speed in km/h along a way or against it.
 func (g *Graph) speed(k *Kind, along bool) uint8 {
 	if g.mode != region.Car {
 		return k.Speeds[1+g.bit]
@@ -211,7 +225,7 @@ func (g *Graph) speed(k *Kind, along bool) uint8 {
 	return k.Speeds[1]
 }
 
-// pace is how many milliseconds a millimetre takes at each speed.
+// pace has the milliseconds per millimetre at each speed in km/h.
 var pace = func() (table [256]float64) {
 	for speed := range table {
 		table[speed] = 3.6 / float64(max(speed, 1))
@@ -219,7 +233,7 @@ var pace = func() (table [256]float64) {
 	return table
 }()
 
-// duration is the time in milliseconds for a length in millimetres at a speed in km/h.
+// duration returns the milliseconds for a length in millimetres at a speed in km/h.
 func duration(length uint32, speed uint8) uint32 {
 	return clamp(uint64(float64(length)*pace[speed] + 0.5))
 }

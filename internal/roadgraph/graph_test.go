@@ -2,9 +2,9 @@ package roadgraph_test
 
 import (
 	"context"
-	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,305 +16,199 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
-// names lists the segments of a graph by name, sorted, and how many points each has.
+// names lists the edges of a graph by name, sorted.
 func names(g *roadgraph.Graph) (list []string) {
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		list = append(list, g.Name(i))
 	}
 	slices.Sort(list)
 	return list
 }
 
-func TestSegments(t *testing.T) {
+// TestEdges: where edges begin and end, for cars and on foot.
+func TestEdges(t *testing.T) {
 	tests := map[string]struct {
-		build func(town *roadgraphtest.Town)
-		want  []string
+		ways string
+		cars []string
+		foot []string // nil: the same
 	}{
-		"bends are no junctions": {
-			func(town *roadgraphtest.Town) { town.Street("a", 0, 0, 50, 10, 100, 0, 150, 50) },
-			[]string{"a"},
-		},
-		"a street that others meet is cut": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
-				town.Road("b", mid, town.Node(50, 50))
-			},
-			[]string{"a", "a", "b"},
-		},
-		"two ways of the same properties are one segment": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0))
-			},
-			[]string{"a"},
-		},
-		"also when they are drawn towards each other": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid).SpeedForward = 30
-				town.Road("a", town.Node(100, 0), mid).SpeedBackward = 30
-			},
-			[]string{"a"},
-		},
-		"not when their directions differ": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.OneWay("a", town.Node(0, 0), mid)
-				town.OneWay("a", town.Node(100, 0), mid)
-			},
-			[]string{"a", "a"},
-		},
-		"nor their names": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid)
-				town.Road("b", mid, town.Node(100, 0))
-			},
-			[]string{"a", "b"},
-		},
-		"nor one is a bridge": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).Flags |= roadgraph.Bridge
-			},
-			[]string{"a", "a"},
-		},
-		"nor one is for destination traffic": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).DestinationForward = region.Car
-			},
-			[]string{"a", "a"},
-		},
-		"unless it is so for others": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid)
-				town.Road("a", mid, town.Node(100, 0)).DestinationForward = region.Foot
-			},
-			[]string{"a"},
-		},
-		"also for destination traffic, drawn towards each other": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid).DestinationForward = region.Car
-				town.Road("a", town.Node(100, 0), mid).DestinationBackward = region.Car
-			},
-			[]string{"a"},
-		},
-		"a barrier cuts": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Data.Nodes[mid].Barrier = region.Car
-				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
-			},
-			[]string{"a", "a"},
-		},
-		"a barrier for others does not": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Data.Nodes[mid].Barrier = region.Bicycle
-				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
-			},
-			[]string{"a"},
-		},
-		"a footpath cuts no street for cars": {
-			func(town *roadgraphtest.Town) {
-				mid := town.Node(50, 0)
-				town.Road("a", town.Node(0, 0), mid, town.Node(100, 0))
-				path := town.Road("p", mid, town.Node(50, 50))
-				path.Forward, path.Backward = region.Foot, region.Foot
-			},
-			[]string{"a"},
-		},
-		"a ring of its own": {
-			func(town *roadgraphtest.Town) {
-				first := town.Node(0, 0)
-				town.Road("a", first, town.Node(50, 0), town.Node(50, 50), first)
-			},
-			[]string{"a"},
-		},
-		"a loop at the end of a street": {
-			func(town *roadgraphtest.Town) {
-				end := town.Node(0, 0)
-				town.Road("a", town.Node(-50, 0), end)
-				town.Road("b", end, town.Node(50, 0), town.Node(50, 50), end)
-			},
-			[]string{"a", "b"},
-		},
-		"a ring that begins between its exits": {
-			func(town *roadgraphtest.Town) {
-				first, east, west := town.Node(0, 0), town.Node(50, 0), town.Node(-50, 50)
-				town.Road("ring", first, east, town.Node(50, 50), west, first)
-				town.Road("a", east, town.Node(150, 0))
-				town.Road("b", west, town.Node(-150, 0))
-			},
-			[]string{"a", "b", "ring", "ring"},
-		},
-		"a ring of two ways that begins between its exits": {
-			func(town *roadgraphtest.Town) {
-				first, east, north, west := town.Node(0, 0), town.Node(50, 0), town.Node(0, 50), town.Node(-50, 0)
-				town.Road("ring", first, east, north)
-				town.Road("ring", first, west, north)
-				town.Road("a", east, town.Node(150, 0))
-			},
-			[]string{"a", "ring"},
-		},
-		"nothing": {func(*roadgraphtest.Town) {}, nil},
+		"nothing":                               {},
+		"bends are no junctions":                {"abed", []string{"abed"}, nil},
+		"a way that others meet is cut":         {"abc\nbe", []string{"abc", "abc", "be"}, nil},
+		"two ways of the same properties":       {"ab name=x\nbc name=x", []string{"x"}, nil},
+		"drawn towards each other":              {"ab name=x maxspeed:forward=30\ncb name=x maxspeed:backward=30", []string{"x"}, nil},
+		"directions differ":                     {"ab name=x oneway=yes\ncb name=x oneway=yes", []string{"x", "x"}, []string{"x"}},
+		"names differ":                          {"ab\nbc", []string{"ab", "bc"}, nil},
+		"one is a bridge":                       {"ab name=x\nbc name=x bridge=yes", []string{"x", "x"}, nil},
+		"one is for destination traffic":        {"ab name=x\nbc name=x motor_vehicle=destination", []string{"x", "x"}, []string{"x"}},
+		"a barrier cuts for those it stops":     {"abc\nb barrier=bollard", []string{"abc", "abc"}, []string{"abc"}},
+		"a footpath cuts no street for cars":    {"abc\nbe highway=footway", []string{"abc"}, []string{"abc", "abc", "be"}},
+		"a way for cars and a path part":        {"ab name=x\nbc name=x foot=no\nbe name=x highway=footway", []string{"x"}, []string{"x", "x"}},
+		"a ring of its own":                     {"abeda", []string{"abeda"}, nil},
+		"a loop at the end of a street":         {"ha\nabeda", []string{"abeda", "ha"}, nil},
+		"a ring that begins between its exits":  {"abeda\nbc\ndg", []string{"abeda", "abeda", "bc", "dg"}, nil},
+		"the same of two ways, with one exit":   {"abe name=r\nade name=r\nbc", []string{"bc", "r"}, nil},
+		"no other mode, no other mode's street": {"ab highway=motorway\nde highway=footway", []string{"ab"}, []string{"de"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var town roadgraphtest.Town
-			test.build(&town)
-			g := town.Open(t)
-			if diff := cmp.Diff(test.want, names(g)); diff != "" {
+			t.Parallel()
+			d := roadgraphtest.Sketch{Grid: "h a b c\ng d e f", Ways: test.ways}.Draw(t)
+			foot := roadgraphtest.Open(t, d.File, region.Foot)
+			if test.foot == nil {
+				test.foot = test.cars
+			}
+			if diff := cmp.Diff([][]string{test.cars, test.foot}, [][]string{names(d.Graph), names(foot)}); diff != "" {
 				t.Error(diff)
 			}
-			checkGeometry(t, g)
+			checkGeometry(t, d.Graph)
+			checkGeometry(t, foot)
 		})
 	}
 }
 
-// checkGeometry compares what is written of each segment with its shape.
-func checkGeometry(t *testing.T, g *roadgraph.Graph) {
+// TestLongRoad: a road without a junction is as many edges as it takes, one behind the other.
+func TestLongRoad(t *testing.T) {
+	var town roadgraphtest.Town
+	var nodes []uint32
+	for i := range 10_000 {
+		nodes = append(nodes, town.Node(float64(i), 0))
+	}
+	town.Road("a", nodes...)
+	g := town.Open(t)
+	checkGeometry(t, g)
+	turns := 0
+	for edge := range g.Edges() {
+		turns += len(g.Turns(2*edge, nil)) + len(g.Turns(2*edge+1, nil))
+	}
+	if n := len(roadgraphtest.Edges(g)); n != 3 || turns != 10 {
+		t.Fatalf("%d edges with %d turns, want 3 with 10", n, turns)
+	}
+}
+
+// checkGeometry compares what is written of each edge with its shape, and where its turns lead.
+func checkGeometry(t *testing.T, g *roadgraph.Graph) (states int) {
 	t.Helper()
-	for i := range g.Segments() {
+	for i := range g.Edges() {
 		shape := g.Shape(i, nil)
 		length := 0.0
 		for k := 1; k < len(shape); k++ {
 			a, b := shape[k-1].Location(), shape[k].Location()
 			length += geo.Distance(a.Lat(), a.Lon(), b.Lat(), b.Lon())
 			if diff := length - float64(shape[k].Offset)/1000; diff > 0.002 || diff < -0.002 {
-				t.Fatalf("segment %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
+				t.Fatalf("edge %d: point %d is at %d mm, its shape is %.4f m long there", i, k, shape[k].Offset, length)
 			}
 		}
-		if len(shape) < 2 || shape[0].Offset != 0 || shape[len(shape)-1].Offset != g.Segment(i).Length ||
-			g.Arc(2*i).Length != g.Segment(i).Length || g.Arc(2*i+1).Length != g.Segment(i).Length {
-			t.Fatalf("segment %d: lengths do not agree", i)
+		edge := g.Edge(i)
+		if len(shape) < 2 || shape[0].Offset != 0 || shape[len(shape)-1].Offset != edge.Length {
+			t.Fatalf("edge %d: lengths do not agree", i)
 		}
-		for _, arc := range []uint32{2 * i, 2*i + 1} {
-			if segment, forward := g.SegmentOf(arc); segment != i || forward != (arc&1 == 0) {
-				t.Fatalf("arc %d travels segment %d, forward %v", arc, segment, forward)
+		for direction := range uint32(2) {
+			arc := 2*i + direction
+			all := []uint32{arc}
+			first, last := g.StatesOf(arc)
+			for ; first < last; first++ {
+				all = append(all, first)
 			}
-		}
-	}
-}
-
-// TestLongRoad: a road without a crossing is as many segments as it takes, one behind the other.
-func TestLongRoad(t *testing.T) {
-	var town roadgraphtest.Town
-	const n = 10_000
-	var nodes []uint32
-	for i := range n {
-		nodes = append(nodes, town.Node(float64(i), 0))
-	}
-	town.Road("a", nodes...)
-	town.Road("b", town.Node(-100, 0), nodes[0])
-	town.Road("c", nodes[n-1], town.Node(n+100, 0))
-	g := town.Open(t)
-	checkGeometry(t, g)
-	if n := len(roadgraphtest.Segments(g)); n != 5 {
-		t.Fatalf("%d segments, want 3 and one at each end", n)
-	}
-	var s roadgraph.Search
-	from, to := arcNamed(t, &town, g, "b", n), arcNamed(t, &town, g, "c", nodes[n-1])
-	if cost, arcs := search(g, &s, byLength, from, to); len(arcs) != 5 || math.Abs(cost-(n-1)) > 1 {
-		t.Errorf("the way along it is %v m over %d arcs", cost, len(arcs))
-	}
-}
-
-func TestProperties(t *testing.T) {
-	var town roadgraphtest.Town
-	r := town.Street("Main Street", 0, 0, 1000, 0)
-	r.DestinationBackward = region.Car | region.Foot
-	r.Ref, r.Class, r.Flags, r.Layer = "A 1", region.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
-	r.SpeedForward, r.SpeedBackward = 100, 50
-	r = town.OneWay("", town.Node(0, 500), town.Node(100, 500))
-	r.Ref, r.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
-	g := town.Open(t)
-	if n := len(roadgraphtest.Segments(g)); n != 2 || g.Arcs() != 4 {
-		t.Fatalf("%d segments, %d arcs", n, g.Arcs())
-	}
-	for i := range uint32(2) {
-		s := g.Segment(i)
-		switch name := g.Name(i); name {
-		case "Main Street":
-			want := roadgraph.Forward | roadgraph.Backward | roadgraph.Link | roadgraph.Tunnel | roadgraph.Toll |
-				roadgraph.DestinationBackward
-			if s.Flags != want || s.Class != region.Trunk || s.Layer != -1 || g.Text(s.Ref) != "A 1" {
-				t.Errorf("%+v", s)
+			states += len(all) - 1
+			if len(all) > 1 && !edge.Flags.Has(roadgraph.HasStates) {
+				t.Errorf("edge %d has no HasStates", i)
 			}
-			if f, b := g.Arc(2*i).Duration, g.Arc(2*i+1).Duration; f < 35990 || f > 36010 || b < 71980 || b > 72020 {
-				t.Errorf("1 km takes %d ms at 100 km/h and %d ms at 50 km/h", f, b)
-			}
-		case "B 2":
-			if want := roadgraph.Forward | roadgraph.Roundabout | roadgraph.Bridge | roadgraph.Ferry; s.Flags != want {
-				t.Errorf("%+v", s)
-			}
-		default:
-			t.Errorf("a segment %q", name)
-		}
-	}
-}
-
-func TestDelawareGeometry(t *testing.T) {
-	g := roadgraphtest.Delaware(t)
-	checkGeometry(t, g)
-	copies := 0
-	for segment := range g.Segments() {
-		for _, base := range []uint32{2 * segment, 2*segment + 1} {
-			arcs := []uint32{base}
-			if g.Segment(segment).Flags.Has(roadgraph.HasCopies) {
-				for c, last := g.Copies(base); c < last; c++ {
-					arcs = append(arcs, c)
+			for _, state := range all {
+				to, forward := g.EdgeOf(state)
+				if to != i || forward != (direction == 0) || g.ArcOf(state) != arc || g.Arc(state) != edge.Arcs[direction] {
+					t.Fatalf("state %d is of edge %d, forward %v", state, to, forward)
 				}
+				checkTurns(t, g, state)
 			}
-			copies += len(arcs) - 1
-			checkTurns(t, g, base, arcs)
 		}
 	}
-	if copies == 0 {
-		t.Error("Delaware has restrictions over ways, but no arc has a copy")
-	}
+	return states
 }
 
-// checkTurns looks at where the turns of an arc and of its copies lead.
-func checkTurns(t *testing.T, g *roadgraph.Graph, base uint32, arcs []uint32) {
+func checkTurns(t *testing.T, g *roadgraph.Graph, state uint32) {
 	t.Helper()
-	for _, arc := range arcs {
-		if g.Base(arc) != base {
-			t.Errorf("arc %d is a copy of %d, and in the list of %d", arc, g.Base(arc), base)
-		}
-		for _, turn := range g.Turns(arc, nil) {
-			to := g.Base(turn.To)
-			if end, begin := ends(g, base), ends(g, to); end[1] != begin[0] || !isOpen(g, to) {
-				t.Fatalf("arc %d ends at %v, and the next one, %d, begins at %v", arc, end[1], to, begin[0])
-			}
-			if to != turn.To && !g.Segment(to>>1).Flags.Has(roadgraph.HasCopies) {
-				t.Errorf("arc %d is a copy of %d, which says that it has none", turn.To, to)
-			}
+	if !isOpen(g, g.ArcOf(state)) {
+		return
+	}
+	for _, turn := range g.Turns(state, nil) {
+		to := g.ArcOf(turn.To)
+		if end, begin := ends(g, g.ArcOf(state)), ends(g, to); end[1] != begin[0] || !isOpen(g, to) {
+			t.Fatalf("state %d ends at %v, and the next one, %d, begins at %v", state, end[1], to, begin[0])
 		}
 	}
 }
 
 // ends are the two positions that an arc connects.
-func ends(g *roadgraph.Graph, base uint32) [2]orb.Point {
-	shape := g.Shape(base>>1, nil)
+func ends(g *roadgraph.Graph, arc uint32) [2]orb.Point {
+	shape := g.Shape(arc>>1, nil)
 	first, last := shape[0].Location(), shape[len(shape)-1].Location()
-	if base&1 == 1 {
+	if arc&1 == 1 {
 		first, last = last, first
 	}
 	return [2]orb.Point{first, last}
 }
 
-// TestSameInputSameBytes: however much memory there is.
+func isOpen(g *roadgraph.Graph, arc uint32) bool {
+	return g.Edge(arc >> 1).Flags.Has([]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward}[arc&1])
+}
+
+// TestProperties: what a graph knows of an edge, for each mode. Durations are those of 1 km there and back.
+func TestProperties(t *testing.T) {
+	var town roadgraphtest.Town
+	main := town.Street("Main Street", 0, 0, 1000, 0)
+	main.DestinationForward = region.Bicycle
+	main.DestinationBackward, main.PrivateBackward = region.Car|region.Foot, region.Car
+	main.Ref, main.Class, main.Flags, main.Layer = "A 1", region.Trunk, roadgraph.Link|roadgraph.Tunnel|roadgraph.Toll, -1
+	main.SpeedForward, main.SpeedBackward, main.BicycleSpeed, main.FootSpeed = 100, 50, 10, 4
+	ring := town.OneWay("", town.Node(0, 500), town.Node(1000, 500))
+	ring.Ref, ring.Flags = "B 2", roadgraph.Roundabout|roadgraph.Bridge|roadgraph.Ferry
+	f := roadgraphtest.Compile(t, &town.Data)
+	type edge struct {
+		Name, Ref string
+		Class     region.RoadClass
+		Flags     roadgraph.Flags
+		Layer     int8
+		Seconds   [2]uint32
+	}
+	const both, mainFlags, ringFlags = roadgraph.Forward | roadgraph.Backward, roadgraph.Link | roadgraph.Tunnel |
+		roadgraph.Toll, roadgraph.Roundabout | roadgraph.Bridge | roadgraph.Ferry
+	for mode, want := range map[region.Modes][]edge{
+		region.Car: {
+			{"Main Street", "A 1", region.Trunk, both | mainFlags | roadgraph.DestinationOnlyBackward |
+				roadgraph.PrivateBackward, -1, [2]uint32{36, 72}},
+			{"B 2", "B 2", region.Residential, roadgraph.Forward | ringFlags, 0, [2]uint32{72, 72}}},
+		region.Bicycle: {
+			{"Main Street", "A 1", region.Trunk, both | mainFlags | roadgraph.DestinationOnlyForward, -1, [2]uint32{360, 360}},
+			{"B 2", "B 2", region.Residential, roadgraph.Forward | ringFlags, 0, [2]uint32{200, 200}}},
+		region.Foot: {
+			{"Main Street", "A 1", region.Trunk, both | mainFlags | roadgraph.DestinationOnlyBackward, -1, [2]uint32{900, 900}},
+			{"B 2", "B 2", region.Residential, both | ringFlags, 0, [2]uint32{720, 720}}},
+	} {
+		g := roadgraphtest.Open(t, f, mode)
+		var got []edge
+		for i := range g.Edges() {
+			e := g.Edge(i)
+			got = append(got, edge{g.Name(i), g.Text(e.Ref), e.Class, e.Flags, e.Layer,
+				[2]uint32{(e.Arcs[0].Duration + 500) / 1000, (e.Arcs[1].Duration + 500) / 1000}})
+		}
+		slices.SortFunc(got, func(a, b edge) int { return strings.Compare(b.Name, a.Name) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("mode %d: %s", mode, diff)
+		}
+	}
+}
+
+func TestDelawareGeometry(t *testing.T) {
+	if checkGeometry(t, roadgraphtest.Delaware(t)) == 0 {
+		t.Error("Delaware has via-way restrictions, but no arc has further states")
+	}
+}
+
+// TestSameInputSameBytes: with any amount of memory.
 func TestSameInputSameBytes(t *testing.T) {
-	first, second := roadgraphtest.DelawareFile(t), roadgraphtest.CompileDelaware(t, 1<<20)
-	if first.Checksum() != second.Checksum() {
+	if first, second := roadgraphtest.DelawareFile(t), roadgraphtest.CompileDelaware(t, 1<<20); first.Checksum() !=
+		second.Checksum() {
 		t.Error("the same roads gave two different files")
 	}
 }
@@ -329,11 +223,8 @@ func TestOpenWithoutRoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Release)
-	g, err := roadgraph.Open(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(g.Near(45, 9, 1e6, nil)); g.Edges() != 0 || g.Arcs() != 0 || n != 0 {
-		t.Errorf("%d edges, %d arcs, %d hits", g.Edges(), g.Arcs(), n)
+	g := roadgraphtest.Open(t, f, region.Car)
+	if n := len(g.Near(45, 9, 1e6, nil)); g.NumBaseEdges() != 0 || g.NumStates() != 0 || n != 0 {
+		t.Errorf("%d base edges, %d states, %d hits", g.NumBaseEdges(), g.NumStates(), n)
 	}
 }

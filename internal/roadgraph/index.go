@@ -8,47 +8,47 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
-// The snapping index is a packed R-tree over groups of leaves, which lie in the order of their edges. All modes have
-// it in common: a leaf says whose it is.
+// The snapping index is a packed R-tree over groups of leaves in the order of their base edges. All modes share it: a
+// leaf lists its modes.
 
-// Hit is a place on a segment that is near a position.
+// Hit is a place on an edge near a position.
 type Hit struct {
-	Segment  uint32
-	Offset   uint32  // millimetres from the segment's first point
+	Edge     uint32
+	Offset   uint32  // millimetres from the edge's first node
 	Distance float64 // metres
 }
 
-// Near appends to hits the nearest place of each segment within radius metres of a position, in no particular order.
+// Near appends the nearest place of each edge within radius metres of a position in degrees, in no particular order.
 func (g *Graph) Near(lat, lon, radius float64, hits []Hit) []Hit {
-	s := snapper{g: g, most: math.MaxInt, offsets: true}
+	s := snapper{g: g, maxVisited: math.MaxInt, offsets: true}
 	return s.near(lat, lon, radius, hits)
 }
 
-// Near does the same for a search, and counts as its work what it looks at beyond what is usual. When more is done
-// than MaxWork, it returns what it has found until then.
+// Near is Graph.Near, and counts unusual effort as work of the search. Beyond MaxWork it returns what it has found so
+// far.
 func (s *Search) Near(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 	return s.near(g, lat, lon, radius, hits, true)
 }
 
-// NearSegments does the same for who needs no Offset, which is then 0.
-func (s *Search) NearSegments(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
+// NearEdges is Near without offsets, which are 0.
+func (s *Search) NearEdges(g *Graph, lat, lon, radius float64, hits []Hit) []Hit {
 	return s.near(g, lat, lon, radius, hits, false)
 }
 
 func (s *Search) near(g *Graph, lat, lon, radius float64, hits []Hit, offsets bool) []Hit {
-	n := snapper{g: g, most: math.MaxInt, offsets: offsets}
+	n := snapper{g: g, maxVisited: math.MaxInt, offsets: offsets}
 	if s.MaxWork > 0 {
-		n.most = usualLooks + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
+		n.maxVisited = usualVisits + int(min(max(s.MaxWork-s.Work, 0), math.MaxInt32))
 	}
 	hits = n.near(lat, lon, radius, hits)
-	s.Work += int64(max(0, n.looked-usualLooks))
+	s.Work += int64(max(0, n.visited-usualVisits))
 	return hits
 }
 
-// usualLooks is above how many boxes and leaves are looked at where streets are dense.
-const usualLooks = 4000
+// usualVisits is more boxes and leaves than a search visits even where streets are dense.
+const usualVisits = 4000
 
-// near looks at no more than most boxes and leaves, and a few.
+// near visits hardly more than maxVisited boxes and leaves.
 func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
 	s.plane, s.ruler, s.limit = newPlane(lat, lon), newRuler(int32(lat*1e7)), radius*radius
 	s.hits, s.first = hits, len(hits)
@@ -66,8 +66,8 @@ func (s *snapper) near(lat, lon, radius float64, hits []Hit) []Hit {
 	return s.hits
 }
 
-// around is the box that holds all positions within a number of metres of a position in degrees; two boxes where it
-// crosses the antimeridian.
+// around returns the box of all positions within radius metres of a position in degrees, or the two boxes east and west
+// of the antimeridian.
 func around(lat, lon, radius float64) (boxes [2]geo.Box, n int) {
 	lat, lon = lat*1e7, lon*1e7
 	dLat := radius/geo.MetresPerUnit + 1
@@ -94,9 +94,9 @@ func around(lat, lon, radius float64) (boxes [2]geo.Box, n int) {
 	return boxes, 2
 }
 
-// snapper is one search; its hits have squared distances.
+// snapper is one search of the index. Its hits have squared distances.
 type snapper struct {
-	found func(edge uint32) // takes those of leaves whose boxes overlap the query; nil where they are to be measured
+	found func(base uint32) // called instead of measuring the base edges whose boxes overlap the query
 
 	g     *Graph
 	index *index
@@ -107,13 +107,13 @@ type snapper struct {
 	hits  []Hit
 	first int
 
-	looked, most int  // boxes and leaves
-	offsets      bool // whether those of the hits are wanted
+	visited, maxVisited int  // boxes and leaves
+	offsets             bool // whether hits need their offsets
 }
 
-// descend looks at some boxes of a level and at what is below them. Level 0 are the groups of leaves.
+// descend visits boxes of a level and what is below them. Level 0 is the groups of leaves.
 func (s *snapper) descend(level int, from, to uint32) {
-	if s.looked++; s.looked > s.most {
+	if s.visited++; s.visited > s.maxVisited {
 		return
 	}
 	first := uint32(0)
@@ -133,52 +133,52 @@ func (s *snapper) descend(level int, from, to uint32) {
 	}
 }
 
-// group looks at the leaves of a group. Those of other modes cost hardly anything.
+// group visits the leaves of a group. Those of other modes cost hardly anything.
 func (s *snapper) group(number uint32, box *geo.Box) {
 	first := int(number) * geo.TreeFanout
 	from := *s.index.groups.At(int(number))
 	leaves := s.index.leaves.Range(first, min(first+geo.TreeFanout, s.index.leaves.Len()))
-	minX, maxX := parts(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
-	minY, maxY := parts(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
+	minX, maxX := steps(s.query.MinX, s.query.MaxX, box.MinX, box.MaxX)
+	minY, maxY := steps(s.query.MinY, s.query.MaxY, box.MinY, box.MaxY)
 	for i := range leaves {
 		l := &leaves[i]
 		switch {
-		case l.About.modes()&s.g.mode == 0 ||
+		case l.Info.modes()&s.g.mode == 0 ||
 			int(l.MinX) > maxX || int(l.MaxX) < minX || int(l.MinY) > maxY || int(l.MaxY) < minY:
 		case s.found != nil:
-			s.found(from + uint32(l.Edge))
+			s.found(from + uint32(l.BaseEdge))
 		default:
-			s.leaf(from+uint32(l.Edge), l)
+			s.leaf(from+uint32(l.BaseEdge), l)
 		}
 	}
 }
 
-// parts are the bounds of a query in parts of a box, a little too wide.
-func parts(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
+// steps returns the bounds of a query in BoxSteps of a box, a little too wide.
+func steps(queryMin, queryMax, boxMin, boxMax int32) (from, to int) {
 	size := float64(boxMax) - float64(boxMin)
 	if size == 0 {
-		return 0, BoxParts
+		return 0, BoxSteps
 	}
 	const slack = 1e-6
-	from = int(math.Ceil((float64(queryMin)-float64(boxMin))*BoxParts/size - slack))
-	to = int(math.Floor((float64(queryMax)-float64(boxMin))*BoxParts/size + slack))
+	from = int(math.Ceil((float64(queryMin)-float64(boxMin))*BoxSteps/size - slack))
+	to = int(math.Floor((float64(queryMax)-float64(boxMin))*BoxSteps/size + slack))
 	return from, to
 }
 
-// leaf measures the pieces of a leaf of an edge.
-func (s *snapper) leaf(edge uint32, l *Leaf) {
-	s.looked += 1 + (len(s.hits)-s.first)/16 // which are gone through below
-	e := s.g.edges.At(int(edge))
-	shape := s.g.words(edge, e)
+// leaf measures the segments of a leaf of a base edge.
+func (s *snapper) leaf(base uint32, l *Leaf) {
+	s.visited += 1 + (len(s.hits)-s.first)/16 // hit compares with all of them
+	e := s.g.baseEdges.At(int(base))
+	shape := s.g.words(base, e)
 	words := shape
 	at := position{e.Lat, e.Lon}
 	for rest := len(words) - int(l.Skip); len(words) > rest; {
 		words = at.next(words)
 	}
 	start := len(words)
-	best, piece, share := s.limit, -1, 0.0
+	best, segment, share := s.limit, -1, 0.0
 	ax, ay := s.plane.xy(at)
-	for range l.About.pieces() {
+	for range l.Info.segments() {
 		left, word := len(words), words[0]
 		var bx, by float64
 		if word == farPoint || s.plane.polar {
@@ -189,24 +189,24 @@ func (s *snapper) leaf(edge uint32, l *Leaf) {
 			bx, by = ax+float64(int32(word)>>16)*s.plane.perLon, ay+float64(int16(word))*geo.MetresPerUnit
 		}
 		if mayBeNearer(ax, ay, bx, by, best) {
-			if part, d := closest(ax, ay, bx, by); d < best || d == best && piece < 0 {
-				best, piece, share = d, start-left, part
+			if part, d := closest(ax, ay, bx, by); d < best || d == best && segment < 0 {
+				best, segment, share = d, start-left, part
 			}
 		}
 		ax, ay = bx, by
 	}
-	if piece >= 0 {
-		s.hit(edge, e, shape, int(l.Skip)+piece, share, best)
+	if segment >= 0 {
+		s.hit(base, e, shape, int(l.Skip)+segment, share, best)
 	}
 }
 
-// hit notes the place at a share of a piece of an edge's shape, which begins behind some of its words, unless there
-// is a nearer one on the same segment.
-func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squared float64) {
-	segment := s.segment(edge, e)
+// hit records the place at a share of the segment behind some words of a base edge's shape, unless there is a nearer
+// one on the same edge.
+func (s *snapper) hit(base uint32, e *BaseEdge, words []uint32, skip int, share, squared float64) {
+	edge := s.edge(base, e)
 	known := -1
-	for i := max(s.first, len(s.hits)-compared); i < len(s.hits); i++ {
-		if s.hits[i].Segment == segment {
+	for i := max(s.first, len(s.hits)-maxCompared); i < len(s.hits); i++ {
+		if s.hits[i].Edge == edge {
 			if squared >= s.hits[i].Distance {
 				return
 			}
@@ -214,9 +214,9 @@ func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squ
 			break
 		}
 	}
-	h := Hit{Segment: segment, Distance: squared}
+	h := Hit{Edge: edge, Distance: squared}
 	if s.offsets {
-		h.Offset = s.offset(segment, edge, e, words, skip, share)
+		h.Offset = s.offset(edge, base, e, words, skip, share)
 	}
 	if known >= 0 {
 		s.hits[known] = h
@@ -225,43 +225,42 @@ func (s *snapper) hit(edge uint32, e *Edge, words []uint32, skip int, share, squ
 	}
 }
 
-// offset is that of such a place on its segment.
-func (s *snapper) offset(segment, edge uint32, e *Edge, words []uint32, skip int, share float64) uint32 {
+// offset returns the offset of such a place on its edge.
+func (s *snapper) offset(edge, base uint32, e *BaseEdge, words []uint32, skip int, share float64) uint32 {
 	begin := uint64(0)
-	for before := segment; before < edge; before++ {
-		begin += uint64(s.g.edges.At(int(before)).Length)
+	for before := edge; before < base; before++ {
+		begin += uint64(s.g.baseEdges.At(int(before)).Length)
 	}
-	metres, piece := s.ruler.along(position{e.Lat, e.Lon}, words, skip)
-	return offsetAt(begin, metres+share*piece, e)
+	metres, segment := s.ruler.along(position{e.Lat, e.Lon}, words, skip)
+	return offsetAt(begin, metres+share*segment, e)
 }
 
-// segment is the one that an edge is part of.
-func (s *snapper) segment(edge uint32, e *Edge) uint32 {
-	segment := edge
+// edge returns the edge that a base edge is part of.
+func (s *snapper) edge(base uint32, e *BaseEdge) uint32 {
+	edge := base
 	for e.Flags&s.g.begins == 0 {
-		if segment == 0 || edge-segment > MaxShape {
-			s.g.foreign("a segment has no beginning")
+		if edge == 0 || base-edge > MaxShape {
+			s.g.corrupt("an edge has no beginning")
 		}
-		segment--
-		e = s.g.edges.At(int(segment))
+		edge--
+		e = s.g.baseEdges.At(int(edge))
 	}
-	s.looked += int(edge-segment) / 16
-	return segment
+	s.visited += int(base-edge) / 16
+	return edge
 }
 
-// compared is with how many hits before it a new one is compared. In all but the densest places these are all there
-// are.
-const compared = 256
+// maxCompared is the number of hits that a new one is compared with: all of them, but for the densest places.
+const maxCompared = 256
 
-// compact leaves of each segment the nearest hit, where hit may have left more.
+// compact keeps the nearest hit of each edge, where there were too many for hit to compare.
 func (s *snapper) compact() {
 	hits := s.hits[s.first:]
-	if len(hits) <= compared {
+	if len(hits) <= maxCompared {
 		return
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.Distance, b.Distance))
+		return cmp.Or(cmp.Compare(a.Edge, b.Edge), cmp.Compare(a.Distance, b.Distance))
 	})
-	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Segment == b.Segment })
+	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Edge == b.Edge })
 	s.hits = s.hits[:s.first+len(hits)]
 }

@@ -1,26 +1,26 @@
 package roadgraph
 
-// find looks for an arc in the table: its place, or the one where it belongs.
-func (s *Search) find(arc uint32) (place uint32, found bool) {
+// find looks up a state in the table: its place, or the one where it belongs.
+func (s *Search) find(state uint32) (place uint32, found bool) {
 	mask := uint32(len(s.table) - 1)
-	for place = (arc * 0x9E3779B1) >> 7 & mask; s.marks[place] == s.round; place = (place + 1) & mask {
-		if s.labels[s.table[place]].Arc == arc {
+	for place = (state * 0x9E3779B1) >> 7 & mask; s.marks[place] == s.round; place = (place + 1) & mask {
+		if s.labels[s.table[place]].State == state {
 			return place, true
 		}
 	}
 	return place, false
 }
 
-// insert adds a label for an arc that has none, at the place that find gave.
+// insert adds the first label of a state, at the place that find returned.
 func (s *Search) insert(place uint32, l Label) {
 	s.labels = append(s.labels, l)
 	s.table[place], s.marks[place] = int32(len(s.labels)-1), s.round
-	if s.taken++; 2*s.taken > len(s.table) {
+	if s.used++; 2*s.used > len(s.table) {
 		old, marks, round := s.table, s.marks, s.round
 		s.resize(2 * len(old))
 		for i, label := range old {
 			if marks[i] == round {
-				at, _ := s.find(s.labels[label].Arc)
+				at, _ := s.find(s.labels[label].State)
 				s.table[at], s.marks[at] = label, s.round
 			}
 		}
@@ -32,20 +32,20 @@ func (s *Search) resize(n int) {
 	s.table, s.marks, s.round = make([]int32, n), make([]uint32, n), 1
 }
 
-// knownArcs is how many arcs are kept that searches have looked up: those of a trace's next point are mostly the same.
-const knownArcs = 512
+// cachedArcs is the size of a search's cache of arcs. Searches for neighbouring points of a trace use mostly the same.
+const cachedArcs = 512
 
-// knownArc is an arc and its number, and 1.
-type knownArc struct {
-	number uint32
+// cachedArc is the arc of a state.
+type cachedArc struct {
+	key uint32 // the state's number + 1
 	Arc
 }
 
-// arc looks an arc up.
-func (s *Search) arc(number uint32) *Arc {
-	k := &s.known[number*0x9E3779B1>>(32-9)]
-	if k.number != number+1 {
-		*k = knownArc{number + 1, s.graph.Arc(number)}
+// arc returns the arc of a state.
+func (s *Search) arc(state uint32) *Arc {
+	c := &s.cache[state*0x9E3779B1>>(32-9)]
+	if c.key != state+1 {
+		*c = cachedArc{state + 1, s.graph.Arc(state)}
 	}
-	return &k.Arc
+	return &c.Arc
 }

@@ -2,10 +2,10 @@ package roadgraph
 
 import "github.com/mapsedge/caddy-maps/internal/region"
 
-// Way is the id of the OpenStreetMap way of a road, by the number that a point of a shape has for it.
+// Way returns the id of the OpenStreetMap way of a road, by its number in Point.
 func (g *Graph) Way(road uint32) int64 { return g.roads.At(int(road)).Way() }
 
-// Text is a name or a reference number by the number that a segment has for it.
+// Text returns a name or a reference number, by its number in Edge.
 func (g *Graph) Text(i uint32) string {
 	if i == 0 {
 		return ""
@@ -13,28 +13,28 @@ func (g *Graph) Text(i uint32) string {
 	return string(textAt(&g.names, i))
 }
 
-// textAt reads a text of a section: its length in two bytes, then the text.
+// textAt reads a text: its length in two bytes, then its bytes.
 func textAt(section *region.View[byte], i uint32) []byte {
 	n := section.Range(int(i), int(i)+2)
 	length := int(n[0]) | int(n[1])<<8
 	return section.Range(int(i)+2, int(i)+2+length)
 }
 
-// Name is what to call a segment: its name, or else its reference number; may be empty.
-func (g *Graph) Name(segment uint32) string {
-	r := g.road(segment)
+// Name returns the name of an edge, or else its reference number; may be empty.
+func (g *Graph) Name(edge uint32) string {
+	r := g.road(edge)
 	if r.Name != 0 {
 		return g.Text(r.Name)
 	}
 	return g.Text(g.kind(r).Ref)
 }
 
-// SameName reports whether two segments have the same Name for the same reason.
+// SameName reports whether two edges have the same name or, if neither has a name, the same reference number.
 func (g *Graph) SameName(a, b uint32) bool {
 	r, s := g.road(a), g.road(b)
 	return r.Name == s.Name && (r.Name != 0 || g.kind(r).Ref == g.kind(s).Ref)
 }
 
-func (g *Graph) road(segment uint32) *Road { return g.roads.At(int(g.edges.At(int(segment)).Road)) }
+func (g *Graph) road(edge uint32) *Road { return g.roads.At(int(g.baseEdges.At(int(edge)).Road)) }
 
 func (g *Graph) kind(r *Road) *Kind { return g.kinds.At(int(r.Kind)) }

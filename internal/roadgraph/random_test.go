@@ -12,31 +12,31 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
-// TestSearchAgainstBruteForce compares routes on random networks, one-ways, barriers, restrictions and roads for
-// destination traffic included, with a search over the pieces of the ways that remembers every piece it came by.
+// TestSearchAgainstBruteForce compares routes on random networks with one-ways, barriers, restrictions and
+// destination-only roads with a search over the segments of the ways that remembers every segment it came by.
 func TestSearchAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		town := randomTown(rt)
 		g := town.Open(t)
-		segments := roadgraphtest.Segments(g)
-		if len(segments) == 0 {
+		edges := roadgraphtest.Edges(g)
+		if len(edges) == 0 {
 			return
 		}
-		costs := roadgraph.Costs{PerMetre: 1, Enter: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
+		costs := roadgraph.Costs{PerMetre: 1, DestinationOnly: rapid.SampledFrom([]float64{0, 90, 500}).Draw(rt, "enter")}
 		naive := newWalker(&town.Data)
-		naive.enter = costs.Enter
+		naive.enter = costs.DestinationOnly
 		var s roadgraph.Search
 		arc := rapid.Custom(func(rt *rapid.T) uint32 {
-			return 2*rapid.SampledFrom(segments).Draw(rt, "segment") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))
+			return 2*rapid.SampledFrom(edges).Draw(rt, "edge") + uint32(rapid.IntRange(0, 1).Draw(rt, "direction"))
 		})
 		for range 8 {
 			from, to := arc.Draw(rt, "from"), arc.Draw(rt, "to")
 			if !isOpen(g, from) || !isOpen(g, to) {
 				continue
 			}
-			want := naive.route(naive.pieces(g, from), naive.pieces(g, to)[0])
+			want := naive.route(naive.segments(g, from), naive.segments(g, to)[0])
 			for name, find := range map[string]func(*roadgraph.Graph, *roadgraph.Search, roadgraph.Costs, uint32, uint32) (
-				float64, []uint32){"Dijkstra": search, "A*": aimed} {
+				float64, []uint32){"Dijkstra": search, "A*": searchAStar} {
 				got, arcs := find(g, &s, costs, from, to)
 				if math.IsInf(want, 1) != math.IsInf(got, 1) || math.Abs(got-want) > 0.01*float64(len(arcs)+1) {
 					rt.Fatalf("%s from arc %d to arc %d: %.3f m by %v, want %.3f m", name, from, to, got, arcs, want)
@@ -44,11 +44,6 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 			}
 		}
 	})
-}
-
-func isOpen(g *roadgraph.Graph, arc uint32) bool {
-	flags := g.Segment(arc >> 1).Flags
-	return arc&1 == 0 && flags.Has(roadgraph.Forward) || arc&1 == 1 && flags.Has(roadgraph.Backward)
 }
 
 func randomTown(rt *rapid.T) *roadgraphtest.Town {
@@ -60,7 +55,7 @@ func randomTown(rt *rapid.T) *roadgraphtest.Town {
 			town.Data.Nodes[i].Barrier = region.Car
 		}
 	}
-	joined := map[[2]uint32]bool{} // no two pieces between the same nodes, so that each is known by its ends
+	joined := map[[2]uint32]bool{} // no two segments between the same nodes, so that each is known by its ends
 	for range rapid.IntRange(1, 12).Draw(rt, "ways") {
 		nodes := []uint32{uint32(rapid.IntRange(0, n-1).Draw(rt, "node"))}
 		for range rapid.IntRange(1, 2).Draw(rt, "pieces") {

@@ -12,8 +12,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
-// walker finds routes over the ways of an extract as they are, without segments, turns or copies: it goes from piece to
-// piece and looks at each restriction anew each time, with the pieces it has come by.
+// walker finds routes over the ways of an extract as they are, without edges, turns or states: it goes from segment to
+// segment and looks at each restriction anew each time, with the segments it has come by.
 type walker struct {
 	data *roadgraphtest.Data
 	all  []hop
@@ -22,7 +22,7 @@ type walker struct {
 	enter float64 // as Costs.Enter
 }
 
-// hop is a piece of a way in one direction, open to cars.
+// hop is a segment of a way in one direction, open to cars.
 type hop struct {
 	way      int64
 	from, to uint32
@@ -51,8 +51,8 @@ func (w *walker) length(h hop) float64 {
 	return geo.Distance(float64(a.Lat)/1e7, float64(a.Lon)/1e7, float64(b.Lat)/1e7, float64(b.Lon)/1e7)
 }
 
-// pieces are the hops of an arc.
-func (w *walker) pieces(g *roadgraph.Graph, arc uint32) (hops []hop) {
+// segments are the hops of an arc.
+func (w *walker) segments(g *roadgraph.Graph, arc uint32) (hops []hop) {
 	shape := slices.Clone(g.Shape(arc>>1, nil))
 	if arc&1 == 1 {
 		slices.Reverse(shape)

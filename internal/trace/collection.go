@@ -4,20 +4,19 @@ import "fmt"
 
 const lineString = "LineString"
 
-// collection is what is known of the features of a FeatureCollection. What a feature's coordinates are is only known
-// when its type is, which may stand behind them; so they are passed over at first, and those of the one line are read
-// in the end.
+// collection is the features of a FeatureCollection. A feature's type may follow its coordinates, so they are skipped
+// first, and those of the only line are read at the end.
 type collection struct {
 	found bool // there is a list of features
 	lines int
-	other string // the type of a line that is no LineString; "" where there is none
+	other string // type of a line that is no LineString; "" if there is none
 	line  feature
 }
 
-// feature is where the parts of a feature begin, in bytes; -1 where it has none.
+// feature has the offsets in bytes of the parts of a feature; -1 for a missing part.
 type feature struct{ coordinates, times int }
 
-// features passes over the features of a collection.
+// features skips the features of a collection.
 func (g *geoJSON) features() {
 	r := g.reader
 	if r.Peek() != '[' {
@@ -42,7 +41,7 @@ func (g *geoJSON) features() {
 	}
 }
 
-// feature passes over one of them. kind is the type of its geometry; "" where it has none, or is no feature.
+// feature skips one of them. kind is the type of its geometry; "" if it has none, or is no feature.
 func (g *geoJSON) feature() (at feature, kind string) {
 	at = feature{-1, -1}
 	is, hasGeometry, hasProperties := false, false, false
@@ -57,7 +56,7 @@ func (g *geoJSON) feature() (at feature, kind string) {
 				case "type":
 					kind = string(r.String())
 				case "coordinates":
-					at.coordinates = g.passOver(at.coordinates, name)
+					at.coordinates = g.skipOnce(at.coordinates, name)
 				default:
 					r.Skip()
 				}
@@ -65,7 +64,7 @@ func (g *geoJSON) feature() (at feature, kind string) {
 		case name == "properties" && r.Peek() == '{' && g.once(&hasProperties, name):
 			g.members(func(name string) {
 				if name == timesName && r.Peek() != 'n' {
-					at.times = g.passOver(at.times, name)
+					at.times = g.skipOnce(at.times, name)
 				} else {
 					r.Skip()
 				}
@@ -82,8 +81,8 @@ func (g *geoJSON) feature() (at feature, kind string) {
 	return at, kind
 }
 
-// passOver returns where a value begins that stands once, and goes behind it.
-func (g *geoJSON) passOver(before int, name string) (begins int) {
+// skipOnce skips a value and returns its offset. It fails if there was one before.
+func (g *geoJSON) skipOnce(before int, name string) (begins int) {
 	found := before >= 0
 	if !g.once(&found, name) {
 		return before
@@ -94,7 +93,7 @@ func (g *geoJSON) passOver(before int, name string) (begins int) {
 	return begins
 }
 
-// readCollection reads the one line of the collection, as if it were the document.
+// readCollection reads the only line of the collection, as if it were the document.
 func (g *geoJSON) readCollection() {
 	c := &g.collection
 	switch {

@@ -11,12 +11,15 @@ import (
 	"time"
 )
 
-// ParseCSV reads comma-separated values (RFC 4180): a header that names the columns, then a row for each point. The
-// columns are lat, lng (or lon) and, where there are any, time (RFC 3339 or Unix seconds) and accuracy (one sigma in
-// metres), in any order and case; others are passed over. An empty cell of time or accuracy says that it is unknown,
-// and so do cells that a row lacks at its end. Rows of empty cells are passed over. The points are appended to dst[:0];
-// reading stops at the first point beyond max. The error is an *InputError that names line and column, or that of
-// meter, which may be nil.
+// ParseCSV reads comma-separated values (RFC 4180): a header that names the columns, then a row for each point.
+//
+//   - lat, lng (or lon): required, in degrees
+//   - time: RFC 3339 or Unix seconds
+//   - accuracy: standard deviation in metres
+//
+// Columns may come in any order and case; others are ignored. An empty or missing cell of time or accuracy means
+// unknown. Rows of empty cells are ignored. The points are appended to dst[:0]; reading stops at the first point beyond
+// max. The error is an *InputError that names line and column, or that of meter, which may be nil.
 func ParseCSV(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	guard := &csvGuard{rest: withoutBOM(body), meter: meter, line: 1}
 	t := table{reader: csv.NewReader(guard), points: collector{points: dst[:0], max: max, name: "csv"}}
@@ -45,7 +48,7 @@ func ParseCSV(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	return t.points.finish()
 }
 
-// csvProblem is what encoding/csv has found, with where that is.
+// csvProblem describes an error of encoding/csv and its place.
 func csvProblem(err error) string {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
@@ -54,7 +57,7 @@ func csvProblem(err error) string {
 	return err.Error()
 }
 
-// table is a document that is being read.
+// table is a CSV document being read.
 type table struct {
 	reader  *csv.Reader
 	points  collector
@@ -72,7 +75,7 @@ const (
 	cellKinds
 )
 
-// maxShown is how much of a wrong cell or name an error shows, in bytes.
+// maxShown limits how much of a wrong cell or name an error shows, in bytes.
 const maxShown = 20
 
 func (t *table) header(cells []string) {
@@ -109,7 +112,7 @@ func (t *table) header(cells []string) {
 
 func (t *table) row(cells []string) {
 	if !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" }) {
-		return // what spreadsheets leave behind a table
+		return // spreadsheets leave empty rows after a table
 	}
 	for i := t.columns; i < len(cells); i++ {
 		if strings.TrimSpace(cells[i]) != "" {
@@ -137,7 +140,7 @@ func (t *table) row(cells []string) {
 	t.points.add(p)
 }
 
-// readCell reads a cell without the spaces around it; NaN where it is empty and may be.
+// readCell reads a trimmed cell; NaN if it is empty and optional.
 func readCell(kind int, text string) (value float64, problem string) {
 	if text == "" {
 		if kind == latCell || kind == lonCell {

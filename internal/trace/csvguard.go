@@ -6,17 +6,16 @@ import (
 )
 
 const (
-	// maxCells and maxRowBytes are how large a row may be. encoding/csv keeps all of it, and each cell takes some thirty
-	// times the memory of the comma behind it.
+	// maxCells and maxRowBytes limit a row. encoding/csv keeps all of it, and each cell takes thirty times the memory of
+	// its comma.
 	maxCells    = 1000
 	maxRowBytes = 64 << 10
-	// csvWork is what it takes to understand meteredBytes of a table, in the meter's unit.
+	// csvWork is the work of reading meteredBytes of a table, in the meter's unit.
 	csvWork = 230
 )
 
-// csvGuard passes a table on to encoding/csv, and ends it before a row takes more memory than it is worth. It counts as
-// encoding/csv does: a line ends a row unless it is within quotes. Where quotes stand where they may not, encoding/csv
-// refuses the row itself.
+// csvGuard passes a table on to encoding/csv, and stops before a row takes too much memory. Like encoding/csv, it ends
+// a row at a line end outside of quotes. Misplaced quotes are refused by encoding/csv.
 type csvGuard struct {
 	rest    []byte
 	meter   Meter

@@ -6,9 +6,9 @@ import (
 )
 
 // ParseGeoJSON reads a GeoJSON LineString, a Feature that has one, or a FeatureCollection with exactly one such
-// Feature, with times in properties.coordTimes (RFC 3339 or Unix seconds, one for each position). Altitudes and unknown
-// members are passed over, and so are a collection's points and areas. The points are appended to dst[:0]; reading
-// stops at the first point beyond max. The error is an *InputError.
+// Feature. Times are in properties.coordTimes: RFC 3339 or Unix seconds, one for each position. Altitudes, unknown
+// members, and a collection's points and areas are ignored. The points are appended to dst[:0]; reading stops at the
+// first point beyond max. The error is an *InputError.
 func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
 	g := geoJSON{reader: newReader(withoutBOM(body))}
 	g.line = collector{points: dst[:0], max: max, name: "coordinates"}
@@ -24,8 +24,7 @@ func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
 	return g.line.finish()
 }
 
-// geoJSON is a document that is being read. Its members may come in any order, so that what they mean is only known at
-// the end.
+// geoJSON is a document being read. Its members may come in any order, so their meaning is known only at the end.
 type geoJSON struct {
 	reader *reader
 	line   collector
@@ -43,7 +42,7 @@ func (g *geoJSON) fail(parameter, problem string) {
 	}
 }
 
-// checkSyntax takes the reader's error over.
+// checkSyntax takes over the reader's error.
 func (g *geoJSON) checkSyntax() {
 	if err := g.reader.Err(); err != nil {
 		g.line.name = "body"
@@ -51,7 +50,7 @@ func (g *geoJSON) checkSyntax() {
 	}
 }
 
-// members calls read for each member of the object that must be next.
+// members expects an object next, and calls read for each member.
 func (g *geoJSON) members(read func(name string)) {
 	g.reader.Expect('{')
 	for first := true; g.line.err == nil && g.reader.More('}', &first); {
@@ -62,7 +61,7 @@ func (g *geoJSON) members(read func(name string)) {
 	}
 }
 
-// once reports whether a member is there for the first time.
+// once reports whether a member appears for the first time.
 func (g *geoJSON) once(seen *bool, name string) bool {
 	if *seen {
 		g.fail(name, "appears more than once")
@@ -149,7 +148,7 @@ func (g *geoJSON) properties() {
 	})
 }
 
-// timesName is the property of a Feature that has the times of its positions.
+// timesName is the property of a Feature with the times of its positions.
 const timesName = "coordTimes"
 
 func (g *geoJSON) readTimes() {
@@ -173,7 +172,7 @@ func (g *geoJSON) readTimes() {
 	}
 }
 
-// join checks that the document is a trace, and gives the points their times.
+// join checks that the document is a trace, and sets the times of the points.
 func (g *geoJSON) join() {
 	kind, where := g.rootType, "type"
 	if kind == "Feature" {

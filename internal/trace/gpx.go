@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// maxXMLDepth is how deep the elements of a GPX document may be nested. GPX itself needs five; extensions add some.
+// maxXMLDepth limits the nesting of elements. GPX itself needs five; extensions add some.
 const maxXMLDepth = 64
 
 // maxTimeText is longer than any date and time, in bytes.
 const maxTimeText = 256
 
-// ParseGPX reads a GPX document, 1.0 or 1.1: the track points of all tracks and segments in their order, or where there
-// are none, the route points. Waypoints and everything else are passed over; a dilution of precision is not an accuracy
-// in metres. The points are appended to dst[:0]; reading stops at the first point beyond max. The error is an
-// *InputError, or that of meter, which may be nil.
+// ParseGPX reads a GPX document, 1.0 or 1.1: the track points of all tracks and segments in order or, if there are
+// none, the route points. Everything else is ignored; a dilution of precision is not an accuracy in metres. The points
+// are appended to dst[:0]; reading stops at the first point beyond max. The error is an *InputError, or that of meter,
+// which may be nil.
 func ParseGPX(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	guard := newXMLGuard(body, meter)
 	g := gpx{decoder: xml.NewDecoder(guard), guard: guard}
@@ -39,7 +39,7 @@ func ParseGPX(dst []Point, body []byte, max int, meter Meter) ([]Point, error) {
 	return g.route.finish()
 }
 
-// gpx is a document that is being read.
+// gpx is a document being read.
 type gpx struct {
 	decoder      *xml.Decoder
 	guard        *xmlGuard
@@ -47,7 +47,7 @@ type gpx struct {
 
 	begun  bool // the root element has been seen
 	depth  int
-	target *collector // of the point that is being read; nil between points
+	target *collector // of the current point; nil between points
 	point  Point
 	level  int // depth of the point's element
 	text   []byte
@@ -79,7 +79,7 @@ func (g *gpx) read() error {
 		if err != nil {
 			return err
 		}
-		if g.track.err != nil { // route points do not matter as long as track points may follow
+		if g.track.err != nil { // errors of route points count only if there is no track point
 			return g.track.err
 		}
 	}
@@ -168,17 +168,17 @@ func (g *gpx) end() error {
 	return nil
 }
 
-// parseDecimal reads an xsd:decimal, and allows an exponent.
+// parseDecimal reads an xsd:decimal, optionally with an exponent.
 func parseDecimal(text string) (float64, bool) {
 	text = strings.TrimSpace(text)
-	if strings.Trim(text, "0123456789+-.eE") != "" { // ParseFloat takes more: hexadecimal, underscores, NaN
+	if strings.Trim(text, "0123456789+-.eE") != "" { // ParseFloat also accepts hexadecimal, underscores, NaN
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	return v, err == nil
 }
 
-// parseXMLTime reads an xsd:dateTime. One without a zone is in UTC, as GPX says.
+// parseXMLTime reads an xsd:dateTime. Without a zone it is in UTC, as GPX says.
 func parseXMLTime(text string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, true

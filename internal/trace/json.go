@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// Document is a JSON request body: a trace, and the other parameters where the body has them.
+// Document is a JSON request body: a trace, and other parameters if the body has them.
 type Document struct {
 	Points  []Point
 	Radius  *float64
@@ -17,9 +17,9 @@ type Document struct {
 //
 //	{"path":[{"lat","lng","time"?,"accuracy"?},…],"radius"?,"details"?,"format"?,"profile"?}
 //
-// with time in RFC 3339 or Unix seconds and accuracy as one sigma in metres. Unknown members are passed over. The
-// points are appended to dst[:0]; reading stops at the first point beyond max. The values of the other parameters are
-// not checked. The error is an *InputError.
+// with time in RFC 3339 or Unix seconds and accuracy as standard deviation in metres. Unknown members are ignored. The
+// points are appended to dst[:0]; reading stops at the first point beyond max. The values of other parameters are not
+// checked. The error is an *InputError.
 func ParseJSON(dst []Point, body []byte, max int) (Document, error) {
 	var doc Document
 	r := newReader(withoutBOM(body))
@@ -97,5 +97,5 @@ func ParseJSON(dst []Point, body []byte, max int) (Document, error) {
 	return doc, err
 }
 
-// withoutBOM removes the byte order mark that some programs put before UTF-8.
+// withoutBOM removes a byte order mark.
 func withoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// Parse reads a trace in whichever of GPX, GeoJSON, CSV and the JSON of a request it is written in, by its content. The
-// error is an *InputError.
+// Parse reads GPX, GeoJSON, CSV or the JSON of a request. It recognizes the format by the content. The error is an
+// *InputError.
 func Parse(text []byte, max int) (Document, error) {
 	body := bytes.TrimLeft(withoutBOM(text), " \t\r\n")
 	if len(body) > 0 && body[0] == '<' {
@@ -27,14 +27,13 @@ func Parse(text []byte, max int) (Document, error) {
 	return Document{Points: points}, err
 }
 
-// isTable reports whether a text begins with a line of several cells, as the header of CSV is. JSON begins with a
-// bracket.
+// isTable reports whether a text begins with a line of several cells, like the header of CSV, and no JSON bracket.
 func isTable(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	return bytes.IndexByte(line, ',') > 0 && line[0] != '{' && line[0] != '['
 }
 
-// hasMember reports whether an object has a member of this name, as far as the object can be read.
+// hasMember reports whether an object has a member of this name. It stops at a syntax error.
 func hasMember(object []byte, name string) bool {
 	r := newReader(object)
 	r.Expect('{')

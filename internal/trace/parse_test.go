@@ -131,42 +131,29 @@ func TestRefuse(t *testing.T) {
 	}{
 		{path, ``, "path: it ends early, '[' is expected at byte 0"},
 		{path, `[]`, "path: at least 2 points are needed, and it has 0"},
-		{path, `[{1,1}]`, "path: at least 2 points are needed, and it has 1"},
 		{path, `[{1,1},{2,2},{3,3},{4,4}]`, "path: more than 3 points"},
 		{path, `[{1,1},{91,2}]`, "path: point 1: latitude 91 is not in -90 to 90"},
 		{path, `[{1,-180.5},{1,2}]`, "path: point 0: longitude -180.5 is not in -180 to 180"},
-		{path, `[{1,1e999},{1,2}]`, "path: point 0: longitude +Inf is not in -180 to 180"},
 		{path, `[{1,1},{1 2}]`, "path: point 1: ',' is expected at byte 10"},
 		{path, `[{1,1},{1,2,3}]`, "path: point 1: '}' is expected at byte 11"},
-		{path, `[{1,1},{1,2},]`, "path: point 2: '{' is expected at byte 13"},
-		{path, `[{1,1},[1,2]]`, "path: point 1: '{' is expected at byte 7"},
 		{path, `[{1,1},{.5,2}]`, "path: point 1: a number is expected at byte 8"},
-		{path, `[{1,1},{01,2}]`, "path: point 1: a number is expected at byte 8"},
-		{path, `[{1,1},{1.,2}]`, "path: point 1: a number is expected at byte 8"},
 		{path, `[{1,1},{NaN,2}]`, "path: point 1: a number is expected at byte 8"},
-		{path, `[{1,1},{0x1,2}]`, "path: point 1: ',' is expected at byte 9"},
-		{path, `[{1,1},{}]`, "path: point 1: a number is expected at byte 8"},
 		{path, `[{1,1},{"lat":1}]`, "path: point 1: lng is missing"},
-		{path, `[{1,1},{"lng":1}]`, "path: point 1: lat is missing"},
 		{path, `[{1,1},{"lat":1,"lat":2,"lng":3}]`, "path: point 1: lat appears more than once"},
 		{path, `[{1,1},{"lat":"1","lng":3}]`, "path: point 1: a number is expected at byte 14"},
 		{path, `[{1,1},{"lat":1,"lng":3`, "path: point 1: it ends early, ',' or '}' is expected at byte 23"},
 		{path, `[{1,1},{1,2}]]`, "path: something follows the end at byte 13"},
 		{path, `[{1,1},{1,2}`, "path: point 2: it ends early, ',' or ']' is expected at byte 12"},
-		{path, `{1,1},{1,2}`, "path: '[' is expected at byte 0"},
 		{path, `[{1,1},{"x":` + deep, "path: point 1: a value that is nested too deeply at byte 76"},
 
 		{jsonBody, ``, "body: not the JSON of a trace: it ends early, '{' is expected at byte 0"},
-		{jsonBody, `[]`, "body: not the JSON of a trace: '{' is expected at byte 0"},
 		{jsonBody, `{}`, "path: is missing"},
-		{jsonBody, `{"path":null}`, "path: must be an array of points"},
 		{jsonBody, `{"path":"[{1,1},{2,2}]"}`, "path: must be an array of points"},
 		{jsonBody, `{"path":[]}`, "path: at least 2 points are needed, and it has 0"},
 		{jsonBody, `{"path":[{"lat":1,"lng":1},{1,2}]}`, "path: point 1: a string is expected at byte 28"},
 		{jsonBody, `{"path":[{"lat":+1,"lng":1}]}`, "path: point 0: a number is expected at byte 16"},
 		{jsonBody, `{"path":[],"path":[]}`, "path: appears more than once"},
 		{jsonBody, `{"path":[],"radius":"5"}`, "radius: must be a number"},
-		{jsonBody, `{"path":[],"radius":null}`, "radius: must be a number"},
 		{jsonBody, `{"radius":1,"radius":2}`, "radius: appears more than once"},
 		{jsonBody, `{"path":[],"details":"true"}`, "details: must be true or false"},
 		{jsonBody, `{"path":[],"format":1}`, "format: must be a string"},
@@ -176,8 +163,6 @@ func TestRefuse(t *testing.T) {
 		{jsonBody, `{"path":[{"lat":1,"lng":1,"time":"yesterday"}]}`, "path: point 0: time is neither RFC 3339 nor Unix seconds"},
 		{jsonBody, `{"path":[{"lat":1,"lng":1,"time":1714564800000}]}`, "path: point 0: time 1.7145648e+12 is not in Unix seconds"},
 		{jsonBody, `{"path":[{"lat":1,"lng":1,"accuracy":0}]}`, "path: point 0: accuracy 0 is not a positive number of metres"},
-		{jsonBody, `{"path":[{"lat":1,"lng":1,"accuracy":-3}]}`, "path: point 0: accuracy -3 is not a positive number of metres"},
-		{jsonBody, `{"path":[{"lat":1,"lng":1,"accuracy":1e999}]}`, "path: point 0: accuracy +Inf is not a positive number of metres"},
 
 		{geoJSONBody, `{}`, "type: must be a LineString, or a Feature or a FeatureCollection with one"},
 		{geoJSONBody, `{"type":"Point","coordinates":[1,2]}`, "coordinates: point 0: must be an array [longitude, latitude]"},
@@ -188,7 +173,6 @@ func TestRefuse(t *testing.T) {
 		{geoJSONBody, `{"type":"LineString"}`, "coordinates: is missing"},
 		{geoJSONBody, `{"type":"LineString","coordinates":7}`, "coordinates: must be an array of positions"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`, "coordinates: more than 3 points"},
-		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2]]}`, "coordinates: at least 2 points are needed, and it has 1"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2],[1]]}`, "coordinates: point 1: ',' is expected at byte 44"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2],[39.1,-175.5]]}`, "coordinates: point 1: latitude -175.5 is not in -90 to 90"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2]],"coordinates":[]}`, "coordinates: appears more than once"},
@@ -209,7 +193,6 @@ func TestRefuse(t *testing.T) {
 			"features: one has a MultiLineString; a trace is one LineString"},
 		{geoJSONBody, collected(`{"type":"GeometryCollection","geometries":[` + line + `]}`),
 			"features: one has a GeometryCollection; a trace is one LineString"},
-		{geoJSONBody, collected(`{"type":"LineString"}`), "coordinates: is missing"},
 		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1,95]]}`),
 			"coordinates: point 1: latitude 95 is not in -90 to 90"},
 		{geoJSONBody, collected(`{"type":"LineString","coordinates":[[1,2],[1]]}`),
@@ -232,9 +215,7 @@ func TestRefuse(t *testing.T) {
 		{csvBody, ``, "csv: a header and rows are needed, and it is empty"},
 		{csvBody, "39.1,-75.5\n39.2,-75.6\n", "csv: the header has no column lat"},
 		{csvBody, "latitude,lat\n1,2", "csv: the header has no column lng or lon"},
-		{csvBody, "lat;lng\n1;2\n3;4", "csv: the header has no column lat"},
 		{csvBody, "lat,lng,LON\n1,2,3\n1,2,3", "csv: line 1: the header names lng and LON, which are the same"},
-		{csvBody, "lat,lng", "csv: at least 2 points are needed, and it has 0"},
 		{csvBody, "lat,lng\n1,2\n", "csv: at least 2 points are needed, and it has 1"},
 		{csvBody, "lat,lng\n1,2\n1,2\n1,2\n1,2\nx", "csv: more than 3 points"},
 		{csvBody, "lat,lng\n1,2\n1,x\n", `csv: point 1: line 3, column lng: "x" is not a number`},
@@ -242,8 +223,6 @@ func TestRefuse(t *testing.T) {
 		{csvBody, "lat,a,Lng\n1,2\n", "csv: point 0: line 2, column Lng: is missing"},
 		{csvBody, "lat,lng\n1,2,3\n", "csv: point 0: line 2: 3 cells for 2 columns"},
 		{csvBody, "lat,lng\nNaN,2\n", `csv: point 0: line 2, column lat: "NaN" is not a number`},
-		{csvBody, "lat,lng\n0x1,2\n", `csv: point 0: line 2, column lat: "0x1" is not a number`},
-		{csvBody, "lat,lng\n1e999,2\n", `csv: point 0: line 2, column lat: "1e999" is not a number`},
 		{csvBody, "lat,lng\n91,2\n", "csv: point 0: line 2, column lat: latitude 91 is not in -90 to 90"},
 		{csvBody, "\"a\nb\",lat,lon\n\"\n\n\",1,-200",
 			"csv: point 0: line 5, column lon: longitude -200 is not in -180 to 180"},
@@ -268,10 +247,7 @@ func TestRefuse(t *testing.T) {
 		{gpxBody, xmlHead + `<trkpt lat="1" lon="2"/></trkseg></trk></gpx>`, "trkpt: at least 2 points are needed, and it has 1"},
 		{gpxBody, xmlHead + strings.Repeat(`<trkpt lat="1" lon="2"/>`, 4), "trkpt: more than 3 points"},
 		{gpxBody, xmlHead + `<trkpt lat="1"/>`, "trkpt: point 0: lon is missing"},
-		{gpxBody, xmlHead + `<trkpt lon="1"/>`, "trkpt: point 0: lat is missing"},
-		{gpxBody, xmlHead + `<trkpt lat="0x1" lon="2"/>`, "trkpt: point 0: lat is not a number"},
 		{gpxBody, xmlHead + `<trkpt lat="" lon="2"/>`, "trkpt: point 0: lat is not a number"},
-		{gpxBody, xmlHead + `<trkpt lat="99" lon="2"/>`, "trkpt: point 0: latitude 99 is not in -90 to 90"},
 		{gpxBody, xmlHead + `<trkpt lat="9" lon="2"><time>noon</time></trkpt>`, "trkpt: point 0: time is not an ISO 8601 date and time"},
 		{gpxBody, `<gpx><rte><rtept lat="9" lon="200"/></rte></gpx>`, "rtept: point 0: longitude 200 is not in -180 to 180"},
 		{gpxBody, `<gpx>` + strings.Repeat("<a>", 70), "gpx: elements are nested too deeply"},
@@ -343,36 +319,6 @@ func BenchmarkParsePath(b *testing.B) {
 	for b.Loop() {
 		var err error
 		if points, err = ParsePath(points, text, 10000); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkParseCSV(b *testing.B) {
-	text := []byte("lat,lng,time\n")
-	for i := range 10000 {
-		text = fmt.Appendf(text, "%.6f,-75.5,2024-05-01T12:00:00Z\n", 39+float64(i)*1e-5)
-	}
-	var points []Point
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		var err error
-		if points, err = ParseCSV(points, text, 10000, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkParseGPX(b *testing.B) {
-	text := []byte("<gpx><trk><trkseg>")
-	for i := range 10000 {
-		text = fmt.Appendf(text, `<trkpt lat="%.6f" lon="-75.5"><ele>3.1</ele><time>2024-05-01T12:00:00Z</time></trkpt>`, 39+float64(i)*1e-5)
-	}
-	text = append(text, "</trkseg></trk></gpx>"...)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := ParseGPX(nil, text, 10000, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

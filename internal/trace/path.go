@@ -4,9 +4,9 @@ import (
 	"math"
 )
 
-// ParsePath reads the value of the `path` parameter, decoded: [{lat,lng},{lat,lng}], with each pair as two numbers or
-// as {"lat":…,"lng":…}; the second form may carry time and accuracy too. The points are appended to dst, so that a
-// caller can use its memory again; reading stops at the first point beyond max. The error is an *InputError.
+// ParsePath reads the decoded value of the `path` parameter: [{lat,lng},{lat,lng}]. Each pair is two numbers or
+// {"lat":…,"lng":…}; the second form may have time and accuracy too. The points are appended to dst[:0], whose memory
+// is reused. Reading stops at the first point beyond max. The error is an *InputError.
 func ParsePath(dst []Point, text []byte, max int) ([]Point, error) {
 	c := collector{points: dst[:0], max: max, name: "path"}
 	r := reader{data: text, plus: true}
@@ -61,7 +61,7 @@ const (
 	memberAccuracy
 )
 
-// readPoint reads the members of a point, behind its opening brace. Unknown members are passed over.
+// readPoint reads the members of a point, after its opening brace. It ignores unknown members.
 func readPoint(r *reader) (p Point, problem string) {
 	p = At(math.NaN(), math.NaN())
 	seen := 0

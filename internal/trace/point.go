@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MinPoints is how many points a trace has at least.
+// MinPoints is the least number of points of a trace.
 const MinPoints = 2
 
 // Unix seconds of the years 1 and 9999, the range of RFC 3339. A time in milliseconds lies outside it.
@@ -16,7 +16,7 @@ const (
 	lastSecond  = 253402300799
 )
 
-// collector gathers the points of one input and its first error.
+// collector collects the points of one input and its first error.
 type collector struct {
 	points []Point
 	max    int
@@ -24,7 +24,7 @@ type collector struct {
 	err    error
 }
 
-// fail keeps the first error, about the point that is being read or, where point is negative, about the whole input.
+// fail keeps the first error. It is about a point or, if point is negative, the whole input.
 func (c *collector) fail(point int, problem string) {
 	if c.err == nil {
 		c.err = &InputError{Parameter: c.name, Point: point, Problem: problem}
@@ -39,7 +39,7 @@ func (c *collector) room() bool {
 	return c.err == nil
 }
 
-// add adds a point that is complete; room must have been asked.
+// add adds a point. Call room first.
 func (c *collector) add(p Point) {
 	if problem := outside(p.Location[1], p.Location[0]); problem != "" {
 		c.fail(len(c.points), problem)
@@ -48,7 +48,7 @@ func (c *collector) add(p Point) {
 	c.points = append(c.points, p)
 }
 
-// finish gives the points back if there are enough.
+// finish returns the points, or an error if there are too few.
 func (c *collector) finish() ([]Point, error) {
 	if c.err == nil && len(c.points) < MinPoints {
 		c.fail(-1, fmt.Sprintf("at least %d points are needed, and it has %d", MinPoints, len(c.points)))
@@ -56,7 +56,7 @@ func (c *collector) finish() ([]Point, error) {
 	return c.points, c.err
 }
 
-// outside says which coordinate is not on the globe; "" if both are.
+// outside describes a coordinate that is out of range; "" if none is.
 func outside(lat, lon float64) string {
 	switch {
 	case !(lat >= -90 && lat <= 90):
@@ -92,7 +92,7 @@ func readTime(r *reader) (seconds float64, problem string) {
 
 func unixSeconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
-// readAccuracy reads one sigma in metres, or null for none.
+// readAccuracy reads a standard deviation in metres, or null for none.
 func readAccuracy(r *reader) (metres float64, problem string) {
 	if r.Peek() == 'n' {
 		r.Null()

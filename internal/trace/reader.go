@@ -8,16 +8,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
-// maxDepth is how deep a value may be nested that Skip passes over.
+// maxDepth limits the nesting of values that Skip accepts.
 const maxDepth = 64
 
-// reader reads a trace in JSON from its start to its end. Its methods expect something at the present position, leading
-// white space aside, and move past it. Once something is not as expected, Err says what and where, and every method
-// does nothing.
+// reader reads a trace in JSON. Its methods expect something at the current position, after white space, and move past
+// it. After the first error, which Err returns, every method does nothing.
 //
-// It is there beside go-json-experiment, which reads all other requests, for two reasons: the path of a query is not
-// quite JSON ({39.1,-75.5}), and a trace has thousands of positions, for which jsontext.Decoder takes 2 to 5 times as
-// long.
+// All other requests are read by go-json-experiment. It does not fit here for two reasons: the path of a query is not
+// quite JSON ({39.1,-75.5}), and jsontext.Decoder takes 2 to 5 times as long for thousands of positions.
 type reader struct {
 	data []byte
 	at   int // in bytes
@@ -27,7 +25,7 @@ type reader struct {
 
 func newReader(data []byte) *reader { return &reader{data: data} }
 
-// Err is the first error: its text is fit for the client.
+// Err returns the first error. Clients see its text.
 func (r *reader) Err() error { return r.err }
 
 // fail keeps the first error.
@@ -37,7 +35,7 @@ func (r *reader) fail(problem string) {
 	}
 }
 
-// expected says what should stand here.
+// expected fails with what should be here.
 func (r *reader) expected(what string) {
 	if r.at >= len(r.data) {
 		r.fail("it ends early, " + what + " is expected")
@@ -80,8 +78,8 @@ func (r *reader) Expect(c byte) bool {
 	return false
 }
 
-// More says whether an array or object that ends with the given byte goes on, and moves past the comma, or past the
-// end. first must be true at first, and is set to false.
+// More reports whether an array or object that ends with the given byte has another element, and moves past the comma
+// or the end. first must be true before the first element; More sets it to false.
 func (r *reader) More(end byte, first *bool) bool {
 	if *first {
 		*first = false
@@ -144,7 +142,7 @@ func (r *reader) literal(word string) bool {
 	return true
 }
 
-// String reads a string. Where it has no escapes it is a part of the document.
+// String reads a string. Without escapes it is a part of the document.
 func (r *reader) String() []byte {
 	if r.Peek() != '"' {
 		r.expected("a string")
@@ -167,7 +165,7 @@ func (r *reader) String() []byte {
 	return []byte(text)
 }
 
-// passString is String for one that nobody wants to know.
+// passString skips a string and checks it.
 func (r *reader) passString() {
 	if r.Peek() != '"' {
 		r.expected("a string")
@@ -180,8 +178,8 @@ func (r *reader) passString() {
 	}
 }
 
-// skipString moves past a string whose quote is here, and says whether it has escapes. String and passString
-// look into them.
+// skipString moves past a string, whose opening quote is next, and reports whether it has escapes. It does not check
+// them.
 func (r *reader) skipString() (escaped bool) {
 	start := r.at + 1
 	ascii := true
@@ -214,7 +212,7 @@ func (r *reader) skipString() (escaped bool) {
 	return false
 }
 
-// Name reads the name of an object's member and the colon behind it.
+// Name reads the name of an object's member and the colon after it.
 func (r *reader) Name() []byte {
 	name := r.String()
 	r.Expect(':')
@@ -232,7 +230,7 @@ func (r *reader) skip(depth int) {
 			return
 		}
 		r.at++
-		end := c + 2 // ']' and '}' stand two behind their openings
+		end := c + 2 // ']' and '}' are two after their openings in ASCII
 		for first := true; r.More(end, &first); {
 			if c == '{' {
 				r.passString()
@@ -255,7 +253,7 @@ func (r *reader) skip(depth int) {
 	}
 }
 
-// plain tells whether the first eight bytes of a string are ASCII that needs no escape: a look at all of them at once.
+// plain reports whether the first eight bytes of a string are ASCII without escapes, all at once.
 func plain(s []byte) bool {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]

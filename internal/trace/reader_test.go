@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever encoding/json calls a document, Skip passes over, and nothing else (but for depth).
+// FuzzSkip: Skip accepts what encoding/json accepts, up to maxDepth.
 func FuzzSkip(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-2.5e3,true,false,null,"x\u0041\\"]}`, `[]`, `{}`, `[1,]`, `{"a"}`,
 		`nul`, `"\x"`, `01`, "\"\x00\""} {

@@ -2,10 +2,10 @@ package trace
 
 import "github.com/paulmach/orb"
 
-// maxSampled is how many points of a trace CountSampled asks for at most.
+// maxSampled limits the points that CountSampled checks.
 const maxSampled = 32
 
-// Sample returns the positions that CountSampled asks for.
+// Sample returns the positions that CountSampled checks.
 func Sample(points []Point) []orb.Point {
 	sample := make([]orb.Point, 0, min(len(points), maxSampled))
 	CountSampled(points, func(p orb.Point) bool {
@@ -15,8 +15,8 @@ func Sample(points []Point) []orb.Point {
 	return sample
 }
 
-// CountSampled counts for how many points of a trace something holds. Of a long trace it asks for a few only, evenly
-// spread and with the first and the last among them; asked is their number.
+// CountSampled counts the points of a trace for which something holds. Of a long trace it checks only a few, evenly
+// spread, the first and the last included; asked is their number.
 func CountSampled(points []Point, holds func(orb.Point) bool) (count, asked int) {
 	asked = min(len(points), maxSampled)
 	for i := range asked {

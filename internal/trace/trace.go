@@ -1,6 +1,6 @@
-// Package trace is a series of positions that somebody recorded, and the forms in which they are written: the `path`
-// parameter, JSON, GPX, GeoJSON and CSV. Every parser takes outside input: bounded work, no panic, an error that names
-// the point.
+// Package trace reads recorded positions in all formats that clients send: the `path` parameter, JSON, GPX, GeoJSON and
+// CSV. It does not match them to roads: see package matching. Parsers bound their work and memory, and their errors
+// name the point. Start with Point and Parse.
 package trace
 
 import (
@@ -15,17 +15,17 @@ type Point struct {
 	Location orb.Point // lon, lat in degrees
 	// Time is in Unix seconds, NaN where the trace has none.
 	Time float64
-	// Accuracy is one sigma of the position's error in metres, NaN where the trace has none.
+	// Accuracy is the standard deviation of the position's error in metres, NaN where the trace has none.
 	Accuracy float64
 }
 
-// Meter counts the work of a request, in arcs settled by a route search or what takes as long. An error of Spend ends the
-// request.
+// Meter counts the work of a request, in states settled by a route search or what takes as long. An error of Spend ends
+// the request.
 type Meter interface {
 	Spend(work int64) error
 }
 
-// ParseWork is what it costs to read so many bytes of JSON, in the unit of Meter.
+// ParseWork returns the work of reading so many bytes of JSON, in the unit of Meter.
 func ParseWork(bytes int) int64 { return int64(bytes / 64) }
 
 // At returns a point without time and accuracy.
@@ -33,14 +33,14 @@ func At(lat, lon float64) Point {
 	return Point{Location: orb.Point{lon, lat}, Time: math.NaN(), Accuracy: math.NaN()}
 }
 
-// InputError says what is wrong with input. Its text is shown to the client.
+// InputError says what is wrong with the input. Clients see its text.
 type InputError struct {
 	Parameter string // "path", "radius", …
-	Point     int    // index of the point that is wrong, from 0; -1 where it is not about one point
-	Problem   string // what is wrong, without the parameter: "latitude 91 is not in -90 to 90"
+	Point     int    // index of the wrong point, from 0; -1 if the error is not about one point
+	Problem   string // without the parameter: "latitude 91 is not in -90 to 90"
 }
 
-// Error names the parameter, and the point where there is one.
+// Error names the parameter, and the point if there is one.
 func (e *InputError) Error() string {
 	if e.Point >= 0 {
 		return fmt.Sprintf("%s: point %d: %s", e.Parameter, e.Point, e.Problem)

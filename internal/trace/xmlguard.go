@@ -11,30 +11,28 @@ import (
 )
 
 const (
-	// maxAttributes is how many attributes an element may have. encoding/xml keeps all of them, and each takes up to ten
-	// times the memory of its text. Elements of GPX have two, its root some more.
+	// maxAttributes limits the attributes of an element. encoding/xml keeps all of them, and each takes up to ten times
+	// the memory of its text. Elements of GPX have two, its root some more.
 	maxAttributes = 100
-	// meteredBytes is how many bytes are read between two looks at the meter, and meteredWork what it takes to understand
-	// them, in the meter's unit.
+	// meteredBytes is the number of bytes between two calls of the meter, meteredWork their work in its unit.
 	meteredBytes = 4 << 10
 	meteredWork  = 400
 )
 
-// xmlGuard passes an XML document on to encoding/xml byte by byte, and ends it before an element takes more memory
-// than it is worth.
+// xmlGuard passes an XML document on to encoding/xml byte by byte, and stops before an element takes too much memory.
 //
-// It looks at attributes alone. A "<" always begins to look anew: within a tag there can be none, so wherever the
-// guard is led astray, by a "<" in a comment for instance, it is right again at the beginning of the next tag.
+// It only counts attributes. Each "<" resets it, since no tag contains one: a "<" in a comment, say, misleads it only
+// until the next tag.
 type xmlGuard struct {
 	raw     *bytes.Reader
-	utf8    io.ByteReader // what it is in UTF-8: itself, until it says otherwise
+	utf8    io.ByteReader // decoded; raw until the document declares an encoding
 	encoded bool          // whether it has
 	meter   Meter
-	stopped error // why the guard ended the document, if it did
+	stopped error // why the guard stopped, if it did
 
 	read       int
 	tag        tagPart
-	quote      byte // that ends the value of the attribute
+	quote      byte // ends the value of the attribute
 	attributes int
 }
 
@@ -43,7 +41,7 @@ func newXMLGuard(document []byte, meter Meter) *xmlGuard {
 	return &xmlGuard{raw: raw, utf8: raw, meter: meter}
 }
 
-// tagPart is where in a tag the guard is.
+// tagPart is the position in a tag.
 type tagPart uint8
 
 const (
@@ -111,8 +109,7 @@ func (g *xmlGuard) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// charset implements xml.Decoder.CharsetReader. encoding/xml would take a declaration anywhere, and one reader after
-// another.
+// charset implements xml.Decoder.CharsetReader. encoding/xml accepts several declarations, anywhere.
 func (g *xmlGuard) charset(label string, _ io.Reader) (io.Reader, error) {
 	if g.encoded {
 		return nil, errors.New("it is declared twice")

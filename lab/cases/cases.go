@@ -94,8 +94,8 @@ func (f *finder) around(p orb.Point, metres float64) []roadgraph.Hit {
 
 // middle is the middle of an arc, and the direction there in radians, counted from east to north.
 func (f *finder) middle(arc uint32) (at orb.Point, direction float64) {
-	segment, forward := f.graph.SegmentOf(arc)
-	length := float64(f.graph.Segment(segment).Length) / 1000
+	segment, forward := f.graph.EdgeOf(arc)
+	length := float64(f.graph.Edge(segment).Length) / 1000
 	at, direction = f.along(segment, length/2)
 	if !forward {
 		direction += math.Pi

@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 	f := &finder{graph: g}
 	roundabouts := 0
 	for _, h := range f.around(byName["roundabout"].Center, 5) {
-		if g.Segment(h.Segment).Flags.Has(roadgraph.Roundabout) {
+		if g.Edge(h.Edge).Flags.Has(roadgraph.Roundabout) {
 			roundabouts++
 		}
 	}

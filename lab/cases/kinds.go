@@ -40,12 +40,12 @@ func (f *finder) parallel(arcs []uint32) (orb.Point, bool) {
 // hasNeighbour reports whether another road runs along the middle of an arc, 10 to 35 m away.
 func (f *finder) hasNeighbour(arc uint32) bool {
 	at, direction := f.middle(arc)
-	own := f.graph.Name(f.graph.Arc(arc).Base >> 1)
+	own := f.graph.Name(f.graph.Arc(arc).Number >> 1)
 	for _, h := range f.around(at, 35) {
-		if h.Distance < 10 || f.graph.Name(h.Segment) == own {
+		if h.Distance < 10 || f.graph.Name(h.Edge) == own {
 			continue
 		}
-		_, other := f.along(h.Segment, float64(h.Offset)/1000)
+		_, other := f.along(h.Edge, float64(h.Offset)/1000)
 		if math.Abs(math.Sin(other-direction)) < 0.1 {
 			return true
 		}
@@ -90,9 +90,9 @@ func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
 	return orb.Point{}, false
 }
 
-func (f *finder) segmentOf(arc uint32) roadgraph.Segment {
-	segment, _ := f.graph.SegmentOf(arc)
-	return f.graph.Segment(segment)
+func (f *finder) segmentOf(arc uint32) roadgraph.Edge {
+	segment, _ := f.graph.EdgeOf(arc)
+	return f.graph.Edge(segment)
 }
 
 func (f *finder) lengthOf(arc uint32) float64 { return float64(f.graph.Arc(arc).Length) / 1000 }

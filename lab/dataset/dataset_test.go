@@ -82,9 +82,9 @@ func around(g *roadgraph.Graph, east, north float64) map[string][4]int {
 	middle := roadgraphtest.At(300, 100)
 	streets := map[string][4]int{}
 	for _, h := range g.Near(middle.Lat()+north, middle.Lon()+east, 1000, nil) {
-		s := g.Segment(h.Segment)
-		streets[g.Name(h.Segment)] = [4]int{int(math.Round(float64(s.Length) / 10)), int(s.Flags),
-			len(g.Turns(2*h.Segment, nil)), len(g.Turns(2*h.Segment+1, nil))}
+		s := g.Edge(h.Edge)
+		streets[g.Name(h.Edge)] = [4]int{int(math.Round(float64(s.Length) / 10)), int(s.Flags),
+			len(g.Turns(2*h.Edge, nil)), len(g.Turns(2*h.Edge+1, nil))}
 	}
 	return streets
 }

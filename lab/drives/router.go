@@ -26,7 +26,7 @@ type Router struct {
 
 // NewRouter returns a router on a road graph for cars.
 func NewRouter(g *roadgraph.Graph) *Router {
-	r := &Router{graph: g, travel: Driving, cost: make([]float64, g.Arcs()), parent: make([]int64, g.Arcs())}
+	r := &Router{graph: g, travel: Driving, cost: make([]float64, g.NumStates()), parent: make([]int64, g.NumStates())}
 	for i := range r.cost {
 		r.cost[i] = math.Inf(1)
 	}
@@ -83,7 +83,7 @@ func (r *Router) worth(arc uint32) float64 {
 	if r.wander == 0 {
 		return 1
 	}
-	mixed := (uint64(r.graph.Base(arc)>>1) ^ r.mood) * 0x9E3779B97F4A7C15
+	mixed := (uint64(r.graph.ArcOf(arc)>>1) ^ r.mood) * 0x9E3779B97F4A7C15
 	mixed = (mixed ^ mixed>>29) * 0xBF58476D1CE4E5B9
 	return 1 + r.wander*float64(mixed>>40)/(1<<24)
 }
@@ -103,7 +103,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	// Arcs that are copies, and differ only in what one may do at their end, lead to a spot as well.
 	targets := map[uint32]float64{}
 	for _, s := range to {
-		targets[r.graph.Base(s.Arc)] = s.Offset
+		targets[r.graph.ArcOf(s.Arc)] = s.Offset
 	}
 	best, last := math.Inf(1), uint32(0)
 	for len(r.queue) > 0 && r.queue[0].seconds < best {
@@ -112,7 +112,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 			continue // it was reached faster since
 		}
 		length := r.length(at.arc)
-		if offset, found := targets[r.graph.Base(at.arc)]; found {
+		if offset, found := targets[r.graph.ArcOf(at.arc)]; found {
 			if seconds := at.seconds + r.worth(at.arc)*r.seconds(at.arc, 0, offset); seconds < best {
 				best, last = seconds, at.arc
 			}
@@ -122,7 +122,7 @@ func (r *Router) Fastest(from, to []Spot) (route Route, ok bool) {
 	if math.IsInf(best, 1) {
 		return Route{}, false
 	}
-	route.To = targets[r.graph.Base(last)]
+	route.To = targets[r.graph.ArcOf(last)]
 	route.Arcs = r.back(last)
 	route.From = starts[route.Arcs[0]]
 	return route, true
@@ -229,7 +229,7 @@ func (r *Router) Line(route Route) (line orb.LineString, seconds []float64) {
 
 // offsets are the metres from an arc's beginning to the points of its shape between from and to, and those two.
 func (r *Router) offsets(arc uint32, from, to float64) []float64 {
-	segment, forward := r.graph.SegmentOf(arc)
+	segment, forward := r.graph.EdgeOf(arc)
 	shape, length := r.graph.Shape(segment, nil), r.length(arc)
 	offsets := []float64{from}
 	for i := range shape {
@@ -246,7 +246,7 @@ func (r *Router) offsets(arc uint32, from, to float64) []float64 {
 
 // at is the position of a spot.
 func (r *Router) at(s Spot) orb.Point {
-	segment, forward := r.graph.SegmentOf(s.Arc)
+	segment, forward := r.graph.EdgeOf(s.Arc)
 	if !forward {
 		s.Offset = r.length(s.Arc) - s.Offset
 	}

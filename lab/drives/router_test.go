@@ -24,13 +24,13 @@ func spot(g *roadgraph.Graph, x, y float64) []Spot {
 			best = h
 		}
 	}
-	s := g.Segment(best.Segment)
+	s := g.Edge(best.Edge)
 	var spots []Spot
 	if s.Flags.Has(roadgraph.Forward) {
-		spots = append(spots, Spot{2 * best.Segment, float64(best.Offset) / 1000})
+		spots = append(spots, Spot{2 * best.Edge, float64(best.Offset) / 1000})
 	}
 	if s.Flags.Has(roadgraph.Backward) {
-		spots = append(spots, Spot{2*best.Segment + 1, float64(s.Length-best.Offset) / 1000})
+		spots = append(spots, Spot{2*best.Edge + 1, float64(s.Length-best.Offset) / 1000})
 	}
 	return spots
 }
@@ -169,7 +169,7 @@ func city(tb testing.TB) *roadgraph.Graph {
 		town.Data.Restrictions = append(town.Data.Restrictions, r)
 	}
 	g := town.Open(tb)
-	if g.Arcs() == 2*g.Edges() {
+	if g.NumStates() == 2*g.NumBaseEdges() {
 		tb.Fatal("no restriction over a way acts in the city")
 	}
 	return g
@@ -194,7 +194,7 @@ func TestFastestIsWhatSearchFinds(t *testing.T) {
 		from[0].Offset, to[0].Offset = r.length(from[0].Arc), 0
 		search.Reset(g, roadgraph.Costs{PerSecond: 1, Turn: turns})
 		search.AddSource(0, from[0].Arc, 0, 0)
-		first, last := g.Copies(to[0].Arc)
+		first, last := g.StatesOf(to[0].Arc)
 		search.AddTarget(0, to[0].Arc)
 		for arc := first; arc < last; arc++ {
 			search.AddTarget(0, arc)

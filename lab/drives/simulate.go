@@ -141,7 +141,7 @@ func (recipe Recipe) disturb(d *Drive, random *rand.Rand) {
 
 // RandomRoute makes one attempt at a fastest route between random spots through some random via points.
 func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool) {
-	if r.graph.Edges() == 0 {
+	if r.graph.NumBaseEdges() == 0 {
 		return Route{}, false
 	}
 	from := r.randomSpots(random)
@@ -166,14 +166,14 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 // randomSpots picks a random place on a road for such trips, and returns it on each arc that is open there: one or two.
 // None where the pick fell on another kind of road.
 func (r *Router) randomSpots(random *rand.Rand) []Spot {
-	segment := uint32(random.IntN(r.graph.Edges()))
-	for pick := 0; !r.graph.Begins(segment); pick++ { // most edges begin no segment of this mode
+	segment := uint32(random.IntN(r.graph.NumBaseEdges()))
+	for pick := 0; !r.graph.BeginsEdge(segment); pick++ { // most edges begin no segment of this mode
 		if pick == picks {
 			return nil
 		}
-		segment = uint32(random.IntN(r.graph.Edges()))
+		segment = uint32(random.IntN(r.graph.NumBaseEdges()))
 	}
-	s := r.graph.Segment(segment)
+	s := r.graph.Edge(segment)
 	length := float64(s.Length) / 1000
 	offset := random.Float64() * length
 	if s.Class > r.travel.class {

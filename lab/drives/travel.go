@@ -62,7 +62,7 @@ func (r *Router) randomTrip(vias int, random *rand.Rand) (line orb.LineString, s
 		line, seconds = r.Line(route)
 		return line, seconds, true
 	}
-	if r.graph.Edges() == 0 {
+	if r.graph.NumBaseEdges() == 0 {
 		return nil, nil, false
 	}
 	from := r.randomSpots(random)

@@ -111,13 +111,13 @@ func (c *canvas) roads() {
 		wider  float64
 	}{{"#c9c4b8", 2}, {"#ffffff", 0}} {
 		for _, h := range hits {
-			width := widthOf(c.Graph.Segment(h.Segment).Class) + layer.wider
-			c.along(c.shape(h.Segment), fmt.Sprintf(
+			width := widthOf(c.Graph.Edge(h.Edge).Class) + layer.wider
+			c.along(c.shape(h.Edge), fmt.Sprintf(
 				`stroke="%s" stroke-width="%s" stroke-linecap="round" stroke-linejoin="round"`, layer.colour, number(width)))
 		}
 	}
 	for _, h := range hits {
-		c.arrow(h.Segment)
+		c.arrow(h.Edge)
 	}
 }
 
@@ -144,7 +144,7 @@ func widthOf(class region.RoadClass) float64 {
 
 // arrow shows the direction of a one-way street at its middle.
 func (c *canvas) arrow(segment uint32) {
-	s := c.Graph.Segment(segment)
+	s := c.Graph.Edge(segment)
 	if s.Flags.Has(roadgraph.Forward) == s.Flags.Has(roadgraph.Backward) {
 		return
 	}

@@ -15,11 +15,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const tripsSite = `
@@ -53,7 +51,7 @@ func BenchmarkTrips(b *testing.B) {
 		points += len(line)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	s := mapstest.Start(b, mapstest.Config{Site: tripsSite, Maps: "region here " + network, Level: "INFO", NoAccessLog: true})
+	s := modulestest.Start(b, modulestest.Config{Site: tripsSite, Maps: "region here " + network, Level: "INFO", NoAccessLog: true})
 	_, token := s.Token("acme", "DIRECTION")
 	plain, matching := s.Dial("/plain", token), s.DialPost("/api/route/matching/", token, bodies)
 	plain.Run(2000)

@@ -1,15 +1,22 @@
-package command
+package command_test
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	_ "github.com/mapsedge/caddy-maps/modules/console"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 func TestConsoleAddress(t *testing.T) {
+	admin := new(fakeAdmin)
+	server := httptest.NewServer(admin)
+	t.Cleanup(server.Close)
+	address := server.Listener.Addr().String()
 	const inside = " {\nhandle /console/* {\nmaps_console\n}\nhandle {\nrespond here\n}\n}\n"
 	for caddyfile, want := range map[string]string{
 		":8080" + inside:                                         "http://localhost:8080/console",
@@ -31,35 +38,51 @@ func TestConsoleAddress(t *testing.T) {
 		":8080 {\nbind unix//run/maps.sock\nmaps_console\n}":     "",
 		":8080 {\nroute {\nroute /c* {\nmaps_console\n}\n}\n}\n": "http://localhost:8080/console",
 	} {
-		adapted, err := mapstest.Adapt(caddyfile)
+		adapted, err := modulestest.Adapt(caddyfile)
 		if err != nil {
 			t.Fatalf("%s: %v", caddyfile, err)
 		}
-		var config struct {
-			Apps struct {
-				HTTP struct {
-					Servers map[string]httpServer `json:"servers"`
-				} `json:"http"`
-			} `json:"apps"`
-		}
-		if err := json.Unmarshal(adapted, &config); err != nil {
-			t.Fatal(err)
-		}
-		got, err := consoleAddress(config.Apps.HTTP.Servers)
-		if got != want || (want == "") != errors.Is(err, errNoConsole) {
+		admin.config = adapted
+		got, _, err := run(t, "", "user-token", "--organization", "acme", "--console", "--address", address)
+		if want == "" && (err == nil || !strings.Contains(err.Error(), "has maps_console")) ||
+			want != "" && (err != nil || got != want+"/#token=t0ken\n") {
 			t.Errorf("%s: %q, %v; want %q", caddyfile, got, err, want)
 		}
 	}
 }
 
-func TestCheckBase(t *testing.T) {
+// fakeAdmin is the admin API of a server with any configuration.
+type fakeAdmin struct{ config []byte }
+
+func (a *fakeAdmin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/config/apps/http/servers" {
+		fmt.Fprint(w, `{"token":"t0ken","expiresAt":"2026-01-02T03:04:05Z"}`)
+		return
+	}
+	var config struct {
+		Apps struct {
+			HTTP struct {
+				Servers json.RawMessage `json:"servers"`
+			} `json:"http"`
+		} `json:"apps"`
+	}
+	_ = json.Unmarshal(a.config, &config) // as it was adapted
+	_, _ = w.Write(config.Apps.HTTP.Servers)
+}
+
+func TestConsoleBase(t *testing.T) {
+	server := httptest.NewServer(new(fakeAdmin))
+	t.Cleanup(server.Close)
+	address := server.Listener.Addr().String()
 	for base, good := range map[string]bool{
 		"https://maps.example.com": true, "http://localhost:8080/": true, "https://example.com/maps": true,
 		"maps.example.com": false, "localhost:8080": false, "ftp://example.com": false, "https://": false,
 		"https://example.com/#token=x": false, "https://example.com/?x": false, "https://%": false,
 	} {
-		if err := checkBase(base); (err == nil) != good {
-			t.Errorf("%s: %v", base, err)
+		got, _, err := run(t, "", "user-token", "--organization", "acme", "--console", "--base", base, "--address", address)
+		if good && got != strings.TrimSuffix(base, "/")+"/console/#token=t0ken\n" ||
+			!good && (err == nil || !strings.HasPrefix(err.Error(), "--base: must be the address")) {
+			t.Errorf("%s: %q, %v", base, got, err)
 		}
 	}
 }

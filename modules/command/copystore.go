@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/store"
-	"github.com/mapsedge/caddy-maps/modules/pgstore"
+	"github.com/mapsedge/caddy-maps/modules/stores"
 )
 
 func init() { subcommands = append(subcommands, newCopyStoreCmd) }
@@ -95,7 +95,7 @@ func openStore(ctx context.Context, name string, exists bool) (*store.Store, err
 		if strings.HasPrefix(where, "//") {
 			where = name // a URL by itself
 		}
-		module := pgstore.Module{DSN: where}
+		module := stores.Postgres{DSN: where}
 		if err := module.Provision(caddy.Context{}); err != nil {
 			return nil, err
 		}

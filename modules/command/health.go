@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 func init() { subcommands = append(subcommands, newHealthCmd) }
@@ -24,7 +24,7 @@ fails where maps_health would answer 503. Use it as a container's health check.`
   caddy maps health --address localhost:2019`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var status mapsapp.Status
+			var status app.Status
 			if err := client.do(http.MethodGet, "/maps/status", nil, &status); err != nil {
 				return err
 			}

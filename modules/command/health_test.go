@@ -1,4 +1,4 @@
-package command
+package command_test
 
 import (
 	"path/filepath"
@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestHealth asks a server whose region has not come yet, and again when it has.
 func TestHealth(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.region")
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps:  "store sqlite " + filepath.Join(dir, "accounts.db") + "\nregion x " + path + " {\nawaited\n}",
 		Level: "INFO",
 	})

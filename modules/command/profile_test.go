@@ -1,17 +1,17 @@
-package command
+package command_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A trace on a footway: --profile says how it was travelled, or the trace itself where it is the JSON of a request.
 func TestMatchProfile(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "path.region")
-	mapstest.BuildRegion(t, region, `<osm version="0.6">
+	modulestest.BuildRegion(t, region, `<osm version="0.6">
 		<node id="1" version="1" lat="39.16" lon="-75.53"/><node id="2" version="1" lat="39.16" lon="-75.52"/>
 		<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="footway"/></way></osm>`)
 	const path = `"path":[{"lat":39.16,"lng":-75.529},{"lat":39.16,"lng":-75.525},{"lat":39.16,"lng":-75.521}]`

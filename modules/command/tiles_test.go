@@ -1,8 +1,7 @@
-package command
+package command_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +88,7 @@ func TestTilesRefused(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, _, err := runContext(t, ended, "", "tiles", region, "--output", target); !errors.Is(err, errInterrupted) {
+	if _, _, err := runContext(t, ended, "", "tiles", region, "--output", target); err == nil || err.Error() != "interrupted" {
 		t.Errorf("interrupted: %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {

@@ -1,4 +1,4 @@
-package command
+package command_test
 
 import (
 	"encoding/csv"
@@ -13,8 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // TestUsage shows what is in a store: more than comes in one page, as a table and as CSV.
@@ -39,7 +39,7 @@ func TestUsage(t *testing.T) {
 	if err := opened.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := mapstest.Start(t, mapstest.Config{Maps: "store sqlite " + file, Level: "INFO"})
+	s := modulestest.Start(t, modulestest.Config{Maps: "store sqlite " + file, Level: "INFO"})
 	show := func(args ...string) (string, error) {
 		t.Helper()
 		line := append([]string{"usage", "--address", s.Admin, "--organization", "acme & co"}, args...)

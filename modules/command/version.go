@@ -12,7 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/version"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 func init() { subcommands = append(subcommands, newVersionCmd) }
@@ -56,7 +56,7 @@ type versions struct {
 }
 
 func thisVersion() (v versions) {
-	v.Version, v.Go = version.Of(), runtime.Version()
+	v.Version, v.Go = app.Version(), runtime.Version()
 	v.Caddy, _ = caddy.Version()
 	v.Formats.Region, v.Formats.Store = region.Version, store.SchemaVersion
 	return v

@@ -13,12 +13,10 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/console"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const site = `
@@ -58,7 +56,7 @@ func waitFor(tab *browsertest.Tab, selector, text string) {
 }
 
 // signIn opens the console by a link with a token, and agrees to it.
-func signIn(tab *browsertest.Tab, s *mapstest.Server, token string) {
+func signIn(tab *browsertest.Tab, s *modulestest.Server, token string) {
 	tab.Go(s.URL + "/console/#token=" + token)
 	tab.Click("dialog [type=submit]")
 }
@@ -76,7 +74,7 @@ func selectOption(selector, value string) chromedp.Action {
 // with the next request. The browser watches the policy, requests and storage.
 func TestConsole(t *testing.T) {
 	p := startProvider(t)
-	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: p.userTokens()})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: p.userTokens()})
 	p.queue(nil)
 	tab := browsertest.Open(t, 1280, 800)
 	tab.Go(s.URL + "/console/")
@@ -173,7 +171,7 @@ func TestConsole(t *testing.T) {
 // What may go wrong with a sign-in is said in words, and leaves nobody signed in.
 func TestSignInRefused(t *testing.T) {
 	p := startProvider(t)
-	s := mapstest.Start(t, mapstest.Config{Site: site, Maps: p.userTokens()})
+	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: p.userTokens()})
 	tab := browsertest.Open(t, 800, 600)
 	tab.Go(s.URL + "/console/")
 	for want, change := range map[string]func(jwt.MapClaims){
@@ -194,7 +192,7 @@ func TestSignInRefused(t *testing.T) {
 	waitFor(tab, "#message", "Allow pop-ups for this address")
 
 	other := strings.Replace(p.userTokens(), "audience "+p.ClientID, "audience other", 1)
-	if err := s.Load(mapstest.Config{Site: site, Maps: other}); err != nil {
+	if err := s.Load(modulestest.Config{Site: site, Maps: other}); err != nil {
 		t.Fatal(err)
 	}
 	tab.Go(s.URL + "/console/")
@@ -206,7 +204,7 @@ func TestSignInRefused(t *testing.T) {
 // A link signs in only who agrees to its organization, and never in place of somebody. Its token is out of the address
 // at once.
 func TestSignInByLink(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	tab := browsertest.Open(t, 800, 600)
 	link := func(organization string) {
 		t.Helper()
@@ -242,7 +240,7 @@ func TestSignInByLink(t *testing.T) {
 
 // All can be done by keyboard; a phone shows it all without scrolling sideways.
 func TestKeyboardOnAPhone(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
 	tab := browsertest.Open(t, 360, 740)
 	wide := func(what string) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -53,7 +53,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	app, err := mapsapp.Get(ctx)
+	app, err := app.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    maps_console
 //	}
 func (c *Console) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return mapsapp.PrefixAlone(d, &c.Prefix)
+	return app.UnmarshalPrefix(d, &c.Prefix)
 }
 
 // Interface guards

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const loginConfig = `user_tokens {
@@ -23,7 +23,7 @@ const loginConfig = `user_tokens {
 }`
 
 func TestFiles(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: loginConfig, Site: site + `
+	s := modulestest.Start(t, modulestest.Config{Maps: loginConfig, Site: site + `
 	handle /moved/* {
 		maps_console {
 			prefix /moved
@@ -55,7 +55,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: policy %q", tc.path, got)
 		}
 	}
-	if err := s.Load(mapstest.Config{Site: site}); err != nil {
+	if err := s.Load(modulestest.Config{Site: site}); err != nil {
 		t.Fatal(err)
 	}
 	a := s.Do("GET", "/console/sign-in.json", "", "")
@@ -70,7 +70,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_console {\nprefix console\n}": "does not begin with a slash",
 		"maps_console {\nlogin\n}":          "unknown option of maps_console: login",
 	} {
-		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
+		_, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) {
 			t.Errorf("%q: got %v, want %q", directive, err, want)
 		}

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // What stands in descriptions is text, whatever it looks like.
 func TestDescriptions(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
 	describe := func(text, scopes, more string) {
 		quoted, err := json.Marshal(text)
@@ -50,7 +50,7 @@ func TestDescriptions(t *testing.T) {
 
 // A list of several pages: what is not there yet is loaded by a button, and a search reads all of it.
 func TestListAndSearch(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
 	first := s.CreateAccount(user, "TILE", `"description":"The Very First"`)
 	for range 60 {
@@ -76,11 +76,11 @@ func TestListAndSearch(t *testing.T) {
 
 // A token that is about to expire is warned of, and one that has expired shows nothing any more.
 func TestExpiry(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	s.CreateAccount(s.UserToken("acme"), "TILE", `"description":"shop"`)
 	tab := browsertest.Open(t, 800, 600)
 	// A busy machine needs some seconds to show the page.
-	a := s.AdminDo(http.MethodPost, "/maps/user-tokens", mapstest.JSON("organization", "acme", "ttl", "15s"))
+	a := s.AdminDo(http.MethodPost, "/maps/user-tokens", modulestest.JSON("organization", "acme", "ttl", "15s"))
 	var minted struct{ Token string }
 	if err := json.Unmarshal([]byte(a.Body), &minted); err != nil {
 		t.Fatal(err)

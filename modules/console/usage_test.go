@@ -15,8 +15,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // used is the usage of an account in the hour that begins at a time.
@@ -29,7 +29,7 @@ func used(organization, id string, scope account.Scope, at time.Time, u account.
 // keep puts usage of the past into the store of the running server, as another server does.
 func keep(t *testing.T, counts []usage.Count) {
 	t.Helper()
-	app, err := mapsapp.Get(caddy.ActiveContext())
+	app, err := app.Get(caddy.ActiveContext())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func save(tab *browsertest.Tab) []string {
 
 // What is shown is what was asked for and answered, of accounts that are there and of one that is gone.
 func TestUsage(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site + `
+	s := modulestest.Start(t, modulestest.Config{Site: site + `
 	handle /broken/* {
 		maps_auth DIRECTION
 		respond 503
@@ -89,7 +89,7 @@ func TestUsage(t *testing.T) {
 		`{"scope":"TILE","unit":"requests","window":"minute","limit":100}]`)
 	drivers := s.CreateAccount(user, "TILE DIRECTION", `"description":"night shift drivers"`)
 	gone := s.CreateAccount(user, "TILE", "")
-	ask := func(a mapstest.Account, path string, statuses ...int) {
+	ask := func(a modulestest.Account, path string, statuses ...int) {
 		t.Helper()
 		token := s.Exchange(a.ClientToken, a.ServerToken).AccessToken
 		for _, status := range statuses {
@@ -101,7 +101,7 @@ func TestUsage(t *testing.T) {
 	ask(shop, "/tiles/x", 200, 200, 200, 200, 200, 429, 429)
 	ask(drivers, "/broken/x", 503, 503, 503)
 	ask(gone, "/tiles/x", 200)
-	if a := s.Do(http.MethodDelete, mapstest.AccountsPath+"/"+gone.ID, user, ""); a.Status != http.StatusNoContent {
+	if a := s.Do(http.MethodDelete, modulestest.AccountsPath+"/"+gone.ID, user, ""); a.Status != http.StatusNoContent {
 		t.Fatalf("deleting: %d %s", a.Status, a.Body)
 	}
 	today := time.Now().UTC().Truncate(24 * time.Hour)
@@ -189,7 +189,7 @@ func TestUsage(t *testing.T) {
 // An organization with more accounts than one page of the API has, and more than the table shows. A rate limit makes
 // the CSV come later.
 func TestUsageOfManyAccounts(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Global: "order rate_limit first", Site: site + `
+	s := modulestest.Start(t, modulestest.Config{Global: "order rate_limit first", Site: site + `
 	rate_limit {
 		zone csv {
 			match {
@@ -216,7 +216,7 @@ func TestUsageOfManyAccounts(t *testing.T) {
 	if got := len(save(tab)); got != 1100 {
 		t.Errorf("the CSV has %d rows", got)
 	}
-	local := mapstest.Config{Site: site, Maps: loginConfig} // which takes no tokens of the server's own
+	local := modulestest.Config{Site: site, Maps: loginConfig} // which takes no tokens of the server's own
 	if err := s.Load(local); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestUsageOfManyAccounts(t *testing.T) {
 
 // Quotas and restrictions are set, shown again, and taken away by the form; what is wrong is said at its field.
 func TestQuotasAndRestrictions(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	user := s.UserToken("acme")
 	acc := s.CreateAccount(user, "TILE", "")
 	tab := browsertest.Open(t, 1280, 1200)
@@ -236,7 +236,7 @@ func TestQuotasAndRestrictions(t *testing.T) {
 		t.Helper()
 		tab.Click("dialog [type=submit]")
 		tab.Wait("the dialog to close", `!document.querySelector("dialog")`)
-		if body := s.Do(http.MethodGet, mapstest.AccountsPath+"/"+acc.ID, user, "").Body; !strings.Contains(body, want) {
+		if body := s.Do(http.MethodGet, modulestest.AccountsPath+"/"+acc.ID, user, "").Body; !strings.Contains(body, want) {
 			t.Errorf("the account is %s, without %s", body, want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -107,7 +107,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    maps_docs
 //	}
 func (d *Docs) UnmarshalCaddyfile(disp *caddyfile.Dispenser) error {
-	return mapsapp.PrefixAlone(disp, &d.Prefix)
+	return app.UnmarshalPrefix(disp, &d.Prefix)
 }
 
 // Interface guards

@@ -9,10 +9,10 @@ import (
 
 	"github.com/mapsedge/caddy-maps/docs"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/docs"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const site = `
@@ -29,7 +29,7 @@ const site = `
 	}`
 
 func TestFiles(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	for _, tc := range []struct {
 		method, path string
 		status       int
@@ -63,7 +63,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"maps_docs {\ntitle Maps\n}":          "unknown option of maps_docs: title",
 		"maps_docs {\nprefix /docs/{host}\n}": "not a plain path",
 	} {
-		_, err := mapstest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
+		_, err := modulestest.Adapt("http://127.0.0.1:1 {\n" + directive + "\n}\n")
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), want) {
 			t.Errorf("%q: got %v, want %q", directive, err, want)
 		}
@@ -73,7 +73,7 @@ func TestCaddyfileErrors(t *testing.T) {
 // The reference shows every operation, and a request that is tried goes to this server with the token that was pasted,
 // under the policy, which the browser watches. Nothing of the token is kept.
 func TestBrowser(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Site: site})
+	s := modulestest.Start(t, modulestest.Config{Site: site})
 	token := s.UserToken("acme")
 	tab := browsertest.Open(t, 1280, 900)
 	tab.Go(s.URL + "/docs/")

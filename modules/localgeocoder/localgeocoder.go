@@ -11,7 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -37,7 +37,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) (err error) {
 	if len(g.Regions) == 0 {
 		return errNoRegion
 	}
-	g.regions, err = mapsapp.LookupRegions(ctx, g.Regions)
+	g.regions, err = app.LookupRegions(ctx, g.Regions)
 	return err
 }
 

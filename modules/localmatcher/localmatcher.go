@@ -11,7 +11,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -38,7 +38,7 @@ func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 	if len(m.Regions) == 0 {
 		return errNoRegion
 	}
-	m.regions, err = mapsapp.LookupRegions(ctx, m.Regions)
+	m.regions, err = app.LookupRegions(ctx, m.Regions)
 	return err
 }
 

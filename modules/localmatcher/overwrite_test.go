@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mapsedge/caddy-maps/modules/health"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // overwriteRounds is how often the file is changed in place: MAPS_TEST_FLIPS times, and a few times in an ordinary run.
@@ -44,7 +44,7 @@ func TestOverwrittenUnderLoad(t *testing.T) {
 	var contents [2][]byte
 	for i, town := range []string{"Testville", "Newtown"} {
 		path := filepath.Join(dir, town)
-		mapstest.BuildRegion(t, path, mapstest.Renamed(town))
+		modulestest.BuildRegion(t, path, modulestest.Renamed(town))
 		var err error
 		if contents[i], err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestOverwrittenUnderLoad(t *testing.T) {
 	if err := os.WriteFile(live, contents[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region live " + live,
 		Site: `
 			handle /v2/* {

@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 )
 
@@ -27,7 +27,7 @@ func TestSwapsAndReloadsUnderLoad(t *testing.T) {
 	var files [2]string
 	for i, town := range []string{"Testville", "Newtown"} {
 		files[i] = filepath.Join(dir, town)
-		mapstest.BuildRegion(t, files[i], mapstest.Renamed(town))
+		modulestest.BuildRegion(t, files[i], modulestest.Renamed(town))
 	}
 	replace := func(content []byte) {
 		t.Helper()
@@ -46,7 +46,7 @@ func TestSwapsAndReloadsUnderLoad(t *testing.T) {
 		}
 	}
 	replace(contents[0])
-	config := mapstest.Config{
+	config := modulestest.Config{
 		Maps: "region live " + region,
 		Site: `
 			handle /v2/* {
@@ -63,7 +63,7 @@ func TestSwapsAndReloadsUnderLoad(t *testing.T) {
 			}`,
 		Level: "WARN",
 	}
-	s := mapstest.Start(t, config)
+	s := modulestest.Start(t, config)
 	path := url.QueryEscape("[{39.16,-75.528},{39.16,-75.524},{39.1601,-75.5204},{39.164,-75.52},{39.168,-75.52}]")
 	drive := s.Do(http.MethodGet, "/api/route/matching/?path="+path, "", "").Body
 
@@ -119,7 +119,7 @@ func TestSwapsAndReloadsUnderLoad(t *testing.T) {
 }
 
 // reload has the region files looked at.
-func reload(t *testing.T, s *mapstest.Server, want int) {
+func reload(t *testing.T, s *modulestest.Server, want int) {
 	t.Helper()
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != want {
 		t.Errorf("reload: %d %s", a.Status, a.Body)
@@ -128,7 +128,7 @@ func reload(t *testing.T, s *mapstest.Server, want int) {
 
 // get reports what is wrong with an answer. A connection that is reset is tried again: when Caddy replaces a listener, those that
 // wait in its queue are lost before any request has been read.
-func get(s *mapstest.Server, path string, right func(body string) bool) error {
+func get(s *modulestest.Server, path string, right func(body string) bool) error {
 	resp, err := s.HTTP.Get(s.URL + path)
 	for tries := 0; err != nil && tries < 5; tries++ {
 		resp, err = s.HTTP.Get(s.URL + path)

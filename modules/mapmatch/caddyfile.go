@@ -6,7 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -17,7 +17,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
+	return handler, handler.unmarshal(h.Dispenser, app.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -53,7 +53,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return h.unmarshal(d, nil)
 }
 
-func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
 	d.Next() // the directive's name
 	var matchers []matching.Matcher
 	check := func() error {

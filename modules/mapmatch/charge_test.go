@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A request counts for the points of its trace, before it is matched.
 func TestCharge(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	s := mapstest.Start(t, mapstest.Config{
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + region,
 		Site: `
 	handle /api/v1/external/* {

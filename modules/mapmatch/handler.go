@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -61,11 +61,11 @@ type Handler struct {
 	// 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
-	gate     *mapsapp.Gate
+	gate     *app.Gate
 	prefix   request.Prefix
 	matchers []matching.Matcher
 	offer    offer
-	app      *mapsapp.App
+	app      *app.App
 	logger   *zap.Logger
 }
 
@@ -88,10 +88,10 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	if h.app, err = mapsapp.Get(ctx); err != nil {
+	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = mapsapp.NewGate("maps_match", account.ScopeDirection, apierror.Routing, h.Public, h.logger)
+	h.gate = app.NewGate("maps_match", account.ScopeDirection, apierror.Routing, h.Public, h.logger)
 	h.setDefaults()
 	if h.offer, err = newOffer(h.Profile); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 // match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
 // comes nor while the response goes.
 func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
-	ctx, caller := r.Context(), mapsapp.Caller(r.Context())
+	ctx, caller := r.Context(), app.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)
 	body, err := in.receive(h, r)
 	if err != nil {
@@ -188,7 +188,7 @@ func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	if err := in.parse(h, body); err != nil {
 		return err
 	}
-	if err := mapsapp.Charge(ctx, int64(len(in.points))); err != nil {
+	if err := app.Charge(ctx, int64(len(in.points))); err != nil {
 		return err
 	}
 	if err := in.keepPoints(ctx, h.app.Processors(), caller); err != nil {

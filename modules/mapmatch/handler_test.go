@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const (
@@ -53,11 +53,11 @@ var (
 	geoJSON = `{"type":"LineString","coordinates":[` + join("[%[2]v,%[1]v]", ",") + `]}`
 )
 
-func start(t *testing.T, options string) (s *mapstest.Server, region string) {
+func start(t *testing.T, options string) (s *modulestest.Server, region string) {
 	t.Helper()
 	region = filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	return mapstest.Start(t, mapstest.Config{
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	return modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + region,
 		Site: "maps_match {\npublic\nmatcher local village\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}), region
@@ -83,7 +83,7 @@ type result struct {
 	} `json:"ways"`
 }
 
-func parse(t *testing.T, a mapstest.Response) result {
+func parse(t *testing.T, a modulestest.Response) result {
 	t.Helper()
 	var r result
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -151,7 +151,7 @@ func TestForms(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	s, _ := start(t, "")
-	get := func(query string) mapstest.Response {
+	get := func(query string) modulestest.Response {
 		t.Helper()
 		return s.Do(http.MethodGet, endpoint+"?path="+query, "", "")
 	}
@@ -401,7 +401,7 @@ func TestRefusals(t *testing.T) {
 	checkError(t, s.Do(http.MethodGet, "/api/route", "", ""), 404, "NotFound", "not found")
 }
 
-func checkError(t *testing.T, a mapstest.Response, status int, code, says string) {
+func checkError(t *testing.T, a modulestest.Response, status int, code, says string) {
 	t.Helper()
 	var e routingError
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -444,7 +444,7 @@ func TestDamagedRegion(t *testing.T) {
 	if log := s.Log(); strings.Contains(log, "panic") && !strings.Contains(log, `"stack"`) {
 		t.Errorf("log: %s", log)
 	}
-	mapstest.BuildRegion(t, region, mapstest.Village)
+	modulestest.BuildRegion(t, region, modulestest.Village)
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -455,11 +455,11 @@ func TestDamagedRegion(t *testing.T) {
 func TestChain(t *testing.T) {
 	dir := t.TempDir()
 	village, far := filepath.Join(dir, "village.region"), filepath.Join(dir, "far.region")
-	mapstest.BuildRegion(t, village, mapstest.Village)
-	mapstest.BuildRegion(t, far, `<osm version="0.6">
+	modulestest.BuildRegion(t, village, modulestest.Village)
+	modulestest.BuildRegion(t, far, `<osm version="0.6">
 		<node id="1" version="1" lat="10" lon="20"/><node id="2" version="1" lat="10" lon="20.01"/>
 		<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/></way></osm>`)
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + village + "\nregion far " + far,
 		Site: `
 			@one query one=*

@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // isle is a street far from the village.
@@ -17,11 +16,11 @@ const isle = `<osm version="0.6">
 
 // Where no region has the whole trace, a guest gets all of it, and when that finds nothing, the client hears of both.
 func TestNoRouteOfService(t *testing.T) {
-	osrm, dir := upstreamtest.New(t), t.TempDir()
+	osrm, dir := modulestest.NewUpstream(t), t.TempDir()
 	maps := ""
-	for name, text := range map[string]string{"village": mapstest.Village, "isle": isle} {
+	for name, text := range map[string]string{"village": modulestest.Village, "isle": isle} {
 		file := filepath.Join(dir, name+".region")
-		mapstest.BuildRegion(t, file, text)
+		modulestest.BuildRegion(t, file, text)
 		maps += "region " + name + " " + file + "\n"
 	}
 	const (
@@ -55,7 +54,7 @@ func TestNoRouteOfService(t *testing.T) {
 			}
 			return "matcher local " + names
 		}
-		s := mapstest.Start(t, mapstest.Config{Maps: maps, Site: fmt.Sprintf(chain, local(tc.before), local(tc.behind))})
+		s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: fmt.Sprintf(chain, local(tc.before), local(tc.behind))})
 		for _, code := range []string{"NoMatch", "NoSegment"} {
 			osrm.Send(http.StatusBadRequest, `{"code":"`+code+`","message":"Could not match the trace."}`)
 			a := s.Do(http.MethodGet, endpoint+"?path=["+tc.path+"]", "", "")

@@ -10,17 +10,15 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // An account that has all the memory it may have waits for more without a processor: others go on.
 func TestWaitForMemoryTakesNoProcessor(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	s := mapstest.Start(t, mapstest.Config{
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + region + "\nmax_bodies_in_flight 1MiB",
 		Site: `
 	handle /api/v1/external/* {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 )
@@ -37,11 +37,11 @@ const (
 // eastwardLength is the length of eastward, and of westward and onTheCycles, in metres.
 var eastwardLength = 0.006 * math.Cos(39.16*math.Pi/180) * 6371008.8 * math.Pi / 180
 
-func startQuarter(t *testing.T, options string) *mapstest.Server {
+func startQuarter(t *testing.T, options string) *modulestest.Server {
 	t.Helper()
 	region := filepath.Join(t.TempDir(), "quarter.region")
-	mapstest.BuildRegion(t, region, quarter)
-	return mapstest.Start(t, mapstest.Config{
+	modulestest.BuildRegion(t, region, quarter)
+	return modulestest.Start(t, modulestest.Config{
 		Maps: "region quarter " + region, Site: "maps_match {\npublic\nmatcher local quarter\n" + options + "\n}",
 	})
 }
@@ -147,8 +147,8 @@ func TestProfileParameter(t *testing.T) {
 // A profile that is offered needs somebody who answers for it. A matcher for another one is passed over.
 func TestProfilesAndMatchers(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "quarter.region")
-	mapstest.BuildRegion(t, region, quarter)
-	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
+	modulestest.BuildRegion(t, region, quarter)
+	s := modulestest.Start(t, modulestest.Config{Maps: "region quarter " + region, Site: `
 		maps_match {
 			public
 			matcher osrm http://127.0.0.1:1 {
@@ -169,7 +169,7 @@ func TestProfilesAndMatchers(t *testing.T) {
 		"matcher osrm http://a:1\nmatcher valhalla http://a\nprofile car bicycle": "",
 		"matcher osrm http://a:1 {\nprofile velo bicycle\n}\nprofile bicycle":     "",
 	} {
-		err := s.Load(mapstest.Config{Site: "maps_match {\n" + block + "\n}"})
+		err := s.Load(modulestest.Config{Site: "maps_match {\n" + block + "\n}"})
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", block, err, says)
 		}
@@ -179,8 +179,8 @@ func TestProfilesAndMatchers(t *testing.T) {
 // A matcher for other profiles says nothing about where a trace lies.
 func TestNoRouteBesideOtherProfiles(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "quarter.region")
-	mapstest.BuildRegion(t, region, quarter)
-	s := mapstest.Start(t, mapstest.Config{Maps: "region quarter " + region, Site: `
+	modulestest.BuildRegion(t, region, quarter)
+	s := modulestest.Start(t, modulestest.Config{Maps: "region quarter " + region, Site: `
 		maps_match {
 			public
 			matcher local quarter

@@ -5,21 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, status int, message string) {
+func check(t *testing.T, u *modulestest.Upstream, a modulestest.Response, status int, message string) {
 	t.Helper()
 	if want := `{"error":"` + message + `"}`; a.Status != status || strings.TrimSpace(a.Body) != want {
 		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, want)
 	}
-	upstreamtest.CheckSilent(t, u, a)
+	modulestest.CheckSilent(t, u, a)
 }
 
 // An object in another part of the world is no answer, unless it is so large that its middle may be there.
 func TestAstray(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	const moscow = `"55", "56", "37", "38"`
 	for name, tc := range map[string]struct {
@@ -52,12 +51,12 @@ func TestAstray(t *testing.T) {
 }
 
 func TestBadDays(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "poi")
 	target := question(t, r)
-	ask := func(s *mapstest.Server) mapstest.Response { return s.Do(http.MethodGet, target, "", "") }
-	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
+	ask := func(s *modulestest.Server) modulestest.Response { return s.Do(http.MethodGet, target, "", "") }
+	modulestest.CheckBadDays(t, s, u, string(r.Body), ask)
 	for name, change := range map[string][2]string{
 		"no latitude":              {`"lat": "44.5015307",`, ``},
 		"off the globe":            {`"lat": "44.5015307"`, `"lat": "444.5"`},
@@ -101,13 +100,13 @@ func TestBadDays(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	t.Run("client gone", func(t *testing.T) { upstreamtest.CheckGone(t, s, u, target) })
+	t.Run("client gone", func(t *testing.T) { modulestest.CheckGone(t, s, u, target) })
 }
 
 // Statuses and bodies of the Python frontend, in the forms of server/asgi_adaptor.py and server/falcon/server.py, and
 // what the log tells of them.
 func TestStatuses(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	r := read(t, "poi")
 	for _, tc := range []struct {
 		status  int
@@ -135,15 +134,15 @@ func TestStatuses(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, upstreamtest.Unreachable(t), "")
+	u := modulestest.NewUpstream(t)
+	s := start(t, modulestest.Unreachable(t), "")
 	check(t, u, s.Do(http.MethodGet, question(t, read(t, "poi")), "", ""), 503, "service unavailable")
 }
 
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	r := read(t, "poi")
-	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server {
+	modulestest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *modulestest.Server {
 		return start(t, upstreams, options)
 	})
 }

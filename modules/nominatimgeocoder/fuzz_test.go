@@ -7,7 +7,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Whatever an upstream sends, it is refused, or it makes a response of the API.
@@ -17,7 +17,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		r := upstreamtest.Read(f, file)
+		r := modulestest.ReadRecorded(f, file)
 		f.Add([]byte(r.Body), r.Status, int16(112), int16(445), "")
 	}
 	line := `{"osm_type":"way","osm_id":1,"lat":"1","lon":"1","category":"a","type":"b;c","name":"x",` +
@@ -32,6 +32,6 @@ func FuzzParse(f *testing.F) {
 		if len(found) > 1 {
 			t.Errorf("%d objects", len(found))
 		}
-		upstreamtest.CheckFound(t, found, orb.Point{float64(lon%1800) / 10, float64(lat%900) / 10}, category)
+		modulestest.CheckFound(t, found, orb.Point{float64(lon%1800) / 10, float64(lat%900) / 10}, category)
 	})
 }

@@ -13,26 +13,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
 const endpoint = "/v2/search/reverse-geocoding"
 
 // start runs a server whose geocoder is Nominatim: max_distance is that of the parameter near, 1000 m without it.
-func start(t testing.TB, upstreams, options string) *mapstest.Server {
+func start(t testing.TB, upstreams, options string) *modulestest.Server {
 	geocoder := fmt.Sprintf(`geocoder nominatim %s {
 		max_response 1MiB
 		%s
-	}`, upstreams, upstreamtest.Quick(options))
-	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+	}`, upstreams, modulestest.Quick(options))
+	return modulestest.Start(t, modulestest.Config{Site: fmt.Sprintf(`
 		@near query near=*
 		maps_reverse_geocode @near {
 			public
@@ -45,12 +42,12 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 		}`, geocoder)})
 }
 
-func read(t testing.TB, name string) upstreamtest.Recorded {
-	return upstreamtest.Read(t, "../../internal/testkit/testdata/nominatim/reverse_"+name+".json")
+func read(t testing.TB, name string) modulestest.Recorded {
+	return modulestest.ReadRecorded(t, "../../internal/testkit/testdata/nominatim/reverse_"+name+".json")
 }
 
 // sent is the URL of a recorded request.
-func sent(t testing.TB, r upstreamtest.Recorded) string {
+func sent(t testing.TB, r modulestest.Recorded) string {
 	t.Helper()
 	var line string
 	if err := json.Unmarshal(r.Request, &line); err != nil {
@@ -60,7 +57,7 @@ func sent(t testing.TB, r upstreamtest.Recorded) string {
 }
 
 // question turns a recorded request into one of our API.
-func question(t testing.TB, r upstreamtest.Recorded) string {
+func question(t testing.TB, r modulestest.Recorded) string {
 	t.Helper()
 	u, err := url.Parse(sent(t, r))
 	if err != nil {
@@ -83,7 +80,7 @@ func (a *asked) list() []string {
 	return slices.Clone(a.uris)
 }
 
-func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
+func replay(u *modulestest.Upstream, answers ...modulestest.Recorded) *asked {
 	a := new(asked)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		a.mu.Lock()
@@ -96,7 +93,7 @@ func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
 	return a
 }
 
-func results(t *testing.T, a mapstest.Response) string {
+func results(t *testing.T, a modulestest.Response) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(a.Body, `"results":`)
 	if a.Status != http.StatusOK || !ok {
@@ -138,7 +135,7 @@ const (
 
 // The documented answers of Nominatim, each with the request that it belongs to.
 func TestAnswers(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	for name, want := range map[string]string{
 		"road": road, "house": house, "poi": restaurant, "interpolation": interpolation,
@@ -161,7 +158,7 @@ func TestAnswers(t *testing.T) {
 
 // Without a name nothing is an answer; what is too far gives way to the settlement around.
 func TestFurtherQuestions(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	ask := func(t *testing.T, target string) string {
 		return results(t, s.With(t).Do(http.MethodGet, target, "", ""))
@@ -185,10 +182,10 @@ func TestFurtherQuestions(t *testing.T) {
 		"near":                 {question(t, read(t, "house")) + "&near=1", []string{"house"}, house, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var answers []upstreamtest.Recorded
+			var answers []modulestest.Recorded
 			for _, name := range tc.answers {
 				if name == "" {
-					answers = append(answers, upstreamtest.Recorded{Status: 200, Body: []byte(
+					answers = append(answers, modulestest.Recorded{Status: 200, Body: []byte(
 						`{"osm_type":"node","osm_id":1,"lat":"51.5","lon":"-0.12","category":"amenity","type":"bench"}`)})
 					continue
 				}
@@ -215,7 +212,7 @@ func TestFurtherQuestions(t *testing.T) {
 }
 
 func TestWithoutGeometry(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "geometry off")
 	r := read(t, "road")
 	a := replay(u, r)
@@ -230,9 +227,9 @@ func TestWithoutGeometry(t *testing.T) {
 // What a region covers is answered from it, all else by Nominatim.
 func TestChain(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + region,
 		Site: fmt.Sprintf(`
 			maps_reverse_geocode {
@@ -267,7 +264,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"geocoder nominatim http://a:1 {\ngeometry\n}":             "wrong argument count",
 		"geocoder nominatim http://a:1 {\ngeometry maybe\n}":       "it is on or off, not maybe",
 	} {
-		_, err := mapstest.Adapt(":0 {\nmaps_reverse_geocode {\n" + block + "\n}\n}")
+		_, err := modulestest.Adapt(":0 {\nmaps_reverse_geocode {\n" + block + "\n}\n}")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", block, err, want)
 		}

@@ -9,13 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A category restricts always, and says what is asked. The last response stands for all that follow.
 func TestCategory(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	const (
 		poi, manmade, natural  = "&layer=poi", "&layer=manmade", "&layer=natural"
@@ -51,7 +50,7 @@ func TestCategory(t *testing.T) {
 		{[]string{"unable"}, "village,landuse", "[]", []string{settlements, manmade}},
 		{[]string{"poi"}, ",%20,", restaurant, []string{""}},
 	} {
-		var answers []upstreamtest.Recorded
+		var answers []modulestest.Recorded
 		for _, name := range tc.answers {
 			answers = append(answers, read(t, name))
 		}
@@ -74,7 +73,7 @@ func TestCategory(t *testing.T) {
 
 // All that is asked for one request counts as its calls.
 func TestCalls(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	bench := read(t, "bench")
 	for calls, want := range map[string]int{"1": 502, "2": 200} {
 		s := start(t, u.URL, "max_calls "+calls)
@@ -87,8 +86,8 @@ func TestCalls(t *testing.T) {
 
 // What is sent: the languages go along, credentials and IP addresses do not.
 func TestRequests(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_auth REVERSEGEOCODING {
 				api_key_query apiKey

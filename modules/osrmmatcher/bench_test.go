@@ -16,8 +16,7 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // osrmPoint is what OSRM 6.0.0 works on a point of a trace: 178 requests/s were measured on one connection after
@@ -33,7 +32,7 @@ const osrmPoint = 145 * time.Microsecond
 // directly, by the proxy, and by the matcher; and what share of OSRM's own the matcher needs more than asking directly.
 func BenchmarkOverhead(b *testing.B) {
 	for _, name := range []string{"ok_1", "ok_3"} {
-		r := upstreamtest.Read(b, "../../internal/testkit/testdata/osrm/match_"+name+".json")
+		r := modulestest.ReadRecorded(b, "../../internal/testkit/testdata/osrm/match_"+name+".json")
 		target, points := question(b, r)
 		var line string
 		if err := json.Unmarshal(r.Request, &line); err != nil {
@@ -83,19 +82,19 @@ type compared struct {
 	points         int
 	body           []byte
 
-	upstream *upstreamtest.Delayed
-	server   *mapstest.Server
+	upstream *modulestest.Delayed
+	server   *modulestest.Server
 }
 
 // start starts OSRM, which works so long on a request, and the server in front of it.
 func (c *compared) start(b *testing.B, work time.Duration) {
-	c.upstream = upstreamtest.NewDelayed(b, func(*http.Request) (int, []byte) {
+	c.upstream = modulestest.NewDelayed(b, func(*http.Request) (int, []byte) {
 		// It does not sleep: OSRM takes a core.
 		for end := time.Now().Add(work); time.Now().Before(end); {
 		}
 		return http.StatusOK, c.body
 	})
-	c.server = mapstest.Start(b, mapstest.Config{NoAccessLog: true, Level: "WARN", Site: fmt.Sprintf(`
+	c.server = modulestest.Start(b, modulestest.Config{NoAccessLog: true, Level: "WARN", Site: fmt.Sprintf(`
 		handle /match/* {
 			reverse_proxy %[1]s {
 				transport http {
@@ -111,7 +110,7 @@ func (c *compared) start(b *testing.B, work time.Duration) {
 		}`, c.upstream.URL)})
 }
 
-func (c *compared) dial(target string) *mapstest.Client { return c.server.Dial(target, "") }
+func (c *compared) dial(target string) *modulestest.Client { return c.server.Dial(target, "") }
 
 // ask asks OSRM itself, on a connection for each request.
 func (c *compared) ask(b *testing.B) {

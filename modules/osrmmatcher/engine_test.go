@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // engine answers requests of the match service as OSRM does where all points lie on one road.
@@ -29,7 +29,7 @@ func (e *engine) take() []string {
 	return asked
 }
 
-func (e *engine) serve(u *upstreamtest.Upstream) {
+func (e *engine) serve(u *modulestest.Upstream) {
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		e.mu.Lock()
 		e.asked = append(e.asked, r.URL.RawQuery)

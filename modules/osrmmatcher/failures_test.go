@@ -5,17 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 func TestBadDays(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
-	r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
+	r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, r)
-	ask := func(s *mapstest.Server) mapstest.Response { return s.Do(http.MethodGet, target, "", "") }
-	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
+	ask := func(s *modulestest.Server) modulestest.Response { return s.Do(http.MethodGet, target, "", "") }
+	modulestest.CheckBadDays(t, s, u, string(r.Body), ask)
 	for name, body := range map[string]string{
 		"no tracepoints": `{"code":"Ok","matchings":[{"geometry":{"coordinates":[[1,2],[1,3]]}}],"tracepoints":[]}`,
 		"no matchings": `{"code":"Ok","matchings":[],"tracepoints":[` +
@@ -39,21 +38,21 @@ func TestBadDays(t *testing.T) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})
-	t.Run("client gone", func(t *testing.T) { upstreamtest.CheckGone(t, s, u, target) })
+	t.Run("client gone", func(t *testing.T) { modulestest.CheckGone(t, s, u, target) })
 }
 
 func TestUnreachable(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, upstreamtest.Unreachable(t), "")
-	target, _ := question(t, upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json"))
+	u := modulestest.NewUpstream(t)
+	s := start(t, modulestest.Unreachable(t), "")
+	target, _ := question(t, modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json"))
 	check(t, u, s.Do(http.MethodGet, target, "", ""), 503, "Unavailable")
 }
 
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
-	r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
+	r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, r)
-	upstreamtest.CheckKilled(t, r, target, func(upstreams, options string) *mapstest.Server {
+	modulestest.CheckKilled(t, r, target, func(upstreams, options string) *modulestest.Server {
 		return start(t, upstreams, options)
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Whatever an upstream sends, it is refused, or it makes a drive on the globe with a tracepoint for every point.
@@ -17,7 +17,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		f.Add([]byte(upstreamtest.Read(f, file).Body), uint8(12))
+		f.Add([]byte(modulestest.ReadRecorded(f, file).Body), uint8(12))
 	}
 	const points = `"tracepoints":[{"matchings_index":0,"location":[-8,41]},{"matchings_index":0,"location":[-8,42]}]}`
 	f.Add([]byte(`{"code":"Ok","matchings":[{"geometry":"_p~iF~ps|U_ulLnnqC"}],`+points), uint8(2))

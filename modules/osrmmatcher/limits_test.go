@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A response for which there is no memory is not asked for again.
 func TestNoMemoryForAnswer(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Maps: "max_bodies_in_flight 1MiB", Site: fmt.Sprintf(`
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Maps: "max_bodies_in_flight 1MiB", Site: fmt.Sprintf(`
 		handle {
 			maps_match {
 				public
@@ -70,7 +69,7 @@ func TestCalls(t *testing.T) {
 		"max_calls 2\nlb_try_duration 1s":    2,
 		"max_calls 3\ntransport http {\n}\n": 3,
 	} {
-		u := upstreamtest.New(t)
+		u := modulestest.NewUpstream(t)
 		s := start(t, u.URL, options)
 		for name, answer := range map[string]http.HandlerFunc{
 			"splits": split, "hangs up": hangUp, "breaks off": broken, "finds nothing": noSegment,
@@ -88,7 +87,7 @@ func TestCalls(t *testing.T) {
 				switch a.Status {
 				case http.StatusOK, http.StatusNotFound:
 				case http.StatusBadGateway:
-					upstreamtest.CheckSilent(t, u, a)
+					modulestest.CheckSilent(t, u, a)
 				default:
 					t.Errorf("%d %s", a.Status, a.Body)
 				}
@@ -100,7 +99,7 @@ func TestCalls(t *testing.T) {
 // http.Transport asks again by itself where a connection that it kept ends without a response. Those calls count, too.
 func TestCallsOnKeptConnections(t *testing.T) {
 	const kept, most = 8, 3
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, fmt.Sprintf("max_calls %d\ntransport http {\nkeepalive 1m\n}", most))
 	target := matchPath + "?path=[{41,-8},{41,-8.001}]"
 	for range 10 {
@@ -134,7 +133,7 @@ func TestCallsOnKeptConnections(t *testing.T) {
 
 // What a response can do without is not asked for beyond max_calls, and that is nothing to warn of.
 func TestCallsSpared(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "max_calls 1")
 	u.Send(400, `{"code":"NoSegment"}`)
 	check(t, u, s.Do(http.MethodGet, matchPath+"?path=[{41,-8},{41,-8.001}]", "", ""), 404, "NoRoute")
@@ -145,12 +144,12 @@ func TestCallsSpared(t *testing.T) {
 
 // Connections that cannot be made are no calls: the other upstream is found, however many times that takes.
 func TestDialsAreNoCalls(t *testing.T) {
-	u := upstreamtest.New(t)
-	r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
+	u := modulestest.NewUpstream(t)
+	r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	u.Replay(r)
 	dead := ""
 	for range 8 {
-		dead += upstreamtest.Unreachable(t) + " "
+		dead += modulestest.Unreachable(t) + " "
 	}
 	s := start(t, dead+u.URL, "lb_policy first\nlb_retries 20\nfail_duration 10s\nmax_calls 1")
 	target, _ := question(t, r)
@@ -161,8 +160,8 @@ func TestDialsAreNoCalls(t *testing.T) {
 
 // An account that waits for OSRM with all the requests it can send leaves room for others.
 func TestInFlight(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Maps: "max_wait 300ms", Site: fmt.Sprintf(`
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Maps: "max_wait 300ms", Site: fmt.Sprintf(`
 		handle /api/route/matching/ {
 			maps_auth DIRECTION
 			maps_match {
@@ -179,7 +178,7 @@ func TestInFlight(t *testing.T) {
 		}`, u.URL)})
 	_, hostile := s.Token("one", "DIRECTION")
 	_, other := s.Token("two", "DIRECTION")
-	good := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
+	good := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, good)
 	var under, most atomic.Int64
 	release := make(chan struct{})

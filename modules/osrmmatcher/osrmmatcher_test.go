@@ -9,20 +9,17 @@ import (
 	"sync"
 	"testing"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
 const matchPath = "/api/route/matching/"
 
-func start(t testing.TB, upstreams, options string) *mapstest.Server {
-	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+func start(t testing.TB, upstreams, options string) *modulestest.Server {
+	return modulestest.Start(t, modulestest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_match {
 				public
@@ -31,11 +28,11 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 					%s
 				}
 			}
-		}`, upstreams, upstreamtest.Quick(options))})
+		}`, upstreams, modulestest.Quick(options))})
 }
 
 // question turns a recorded request into one of our API.
-func question(t testing.TB, r upstreamtest.Recorded) (query string, points int) {
+func question(t testing.TB, r modulestest.Recorded) (query string, points int) {
 	t.Helper()
 	var line string
 	if err := json.Unmarshal(r.Request, &line); err != nil {
@@ -51,19 +48,19 @@ func question(t testing.TB, r upstreamtest.Recorded) (query string, points int) 
 	return matchPath + "?path=" + url.QueryEscape("["+strings.Join(pairs, ",")+"]"), len(pairs)
 }
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, status int, code string) {
+func check(t *testing.T, u *modulestest.Upstream, a modulestest.Response, status int, code string) {
 	t.Helper()
 	if a.Status != status || !strings.Contains(a.Body, `"code":"`+code+`"`) {
 		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, code)
 	}
-	upstreamtest.CheckSilent(t, u, a)
+	modulestest.CheckSilent(t, u, a)
 }
 
 // What is sent: hints widen to the limit of the request, accuracy and times go along, credentials and IP addresses do
 // not.
 func TestRequests(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_auth DIRECTION {
 				api_key_query apiKey
@@ -132,7 +129,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"matcher osrm http://a:1 {\ntransport http {\nfoo\n}\n}": "foo",
 		"matcher osrm http://a:1/path":                           "path",
 	} {
-		_, err := mapstest.Adapt(":0 {\nmaps_match {\n" + block + "\n}\n}")
+		_, err := modulestest.Adapt(":0 {\nmaps_match {\n" + block + "\n}\n}")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", block, err, want)
 		}

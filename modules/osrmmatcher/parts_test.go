@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // made makes a response of OSRM: parts tells the matching of each point, -1 for none.
@@ -34,7 +34,7 @@ func made(parts []int) string {
 
 // A response in parts loses the smaller ones, as ours does, and says NoRoute where too little is left.
 func TestParts(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	for _, tt := range []struct {
 		name     string
@@ -76,7 +76,7 @@ func TestParts(t *testing.T) {
 			if tt.status != 200 {
 				return
 			}
-			got := upstreamtest.ReadDrive(t, a)
+			got := modulestest.ReadDrive(t, a)
 			if matched := got.Matched(); matched != tt.matched || got.Duration != tt.duration {
 				t.Errorf("matched %s, duration %v, want %s, %v", matched, got.Duration, tt.matched, tt.duration)
 			}

@@ -6,20 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A profile's name stands in the path of OSRM, and says whose requests the matcher answers.
 func TestProfiles(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	var asked string
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		asked = strings.Split(r.URL.Path, "/")[3]
 		w.WriteHeader(400)
 		fmt.Fprint(w, `{"code":"NoSegment"}`)
 	})
-	var s *mapstest.Server
+	var s *modulestest.Server
 	for _, tc := range []struct{ profile, offered, asked string }{
 		{"", "car", "driving"},
 		{"profile driving", "car", "driving"},
@@ -33,13 +32,13 @@ func TestProfiles(t *testing.T) {
 		{"profile hike-v5_15 foot", "foot", "hike-v5_15"},
 		{"profile driving bicycle", "bicycle", "driving"},
 	} {
-		offering := func(profile string) mapstest.Config {
-			return mapstest.Config{
+		offering := func(profile string) modulestest.Config {
+			return modulestest.Config{
 				Site: fmt.Sprintf("maps_match {\npublic\nmatcher osrm %s {\n%s\n}\nprofile %s\n}", u.URL, tc.profile, profile),
 			}
 		}
 		if s == nil {
-			s = mapstest.Start(t, offering(tc.offered))
+			s = modulestest.Start(t, offering(tc.offered))
 		} else if err := s.Load(offering(tc.offered)); err != nil {
 			t.Errorf("%q for %s: %v", tc.profile, tc.offered, err)
 			continue

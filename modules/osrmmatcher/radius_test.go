@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A radius that OSRM refuses is the client's mistake only if the client named it. Otherwise the drive is found with
 // less, and that is remembered.
 func TestMaxRadius(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	type request struct {
 		text   string // what the request says beside the points
 		points string // what each point says beside its position; of all but the first where it begins with "-"

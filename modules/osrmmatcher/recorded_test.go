@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // The geometry as it is asked for; the recorded answers have it as GeoJSON.
 func TestPolyline(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	for text, want := range map[string]string{
 		"_p~iF~ps|U_ulLnnqC_mqNvxq`@": `{"coordinates":[[3.8500000,-12.0200000],[4.0700000,-12.0950000],` +
@@ -35,11 +35,11 @@ func TestPolyline(t *testing.T) {
 
 // The recorded answers of OSRM 6.0.0, each with the request that it belongs to.
 func TestRecordedDrives(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	for _, name := range []string{"ok_1", "ok_2", "ok_3", "gap_split"} {
 		t.Run(name, func(t *testing.T) {
-			r := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_"+name+".json")
+			r := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_"+name+".json")
 			var sent atomic.Pointer[http.Request]
 			u.Answer(func(w http.ResponseWriter, req *http.Request) {
 				sent.Store(req)
@@ -58,7 +58,7 @@ func TestRecordedDrives(t *testing.T) {
 			if got := "GET " + sent.Load().RequestURI; got != line {
 				t.Errorf("sent\n%s, want\n%s", got, line)
 			}
-			got := upstreamtest.ReadDrive(t, a)
+			got := modulestest.ReadDrive(t, a)
 			var want struct {
 				Matchings []struct {
 					Confidence, Duration, Distance float64
@@ -106,9 +106,9 @@ func TestRecordedDrives(t *testing.T) {
 }
 
 func TestRecordedErrors(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
-	ok := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
+	ok := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, ok)
 	for name, want := range map[string]struct {
 		status int
@@ -121,7 +121,7 @@ func TestRecordedErrors(t *testing.T) {
 		"invalidoptions": {502, "BadGateway"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u.Replay(upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_"+name+".json"))
+			u.Replay(modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_"+name+".json"))
 			check(t, u, s.With(t).Do(http.MethodGet, target, "", ""), want.status, want.code)
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // OSRM's sockets and connections that are kept alive wait for each other, 40 ms a request. So there is a connection for
@@ -19,10 +19,10 @@ func TestSockets(t *testing.T) {
 		delay    = 40 * time.Millisecond // of Linux
 		fast     = delay / 2
 	)
-	good := upstreamtest.Read(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
+	good := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/osrm/match_ok_1.json")
 	target, _ := question(t, good)
 	var hangs atomic.Bool
-	u := upstreamtest.NewDelayed(t, func(*http.Request) (int, []byte) {
+	u := modulestest.NewDelayed(t, func(*http.Request) (int, []byte) {
 		if hangs.Load() {
 			time.Sleep(10 * time.Second)
 		}

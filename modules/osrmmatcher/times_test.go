@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // sampled are the times of n points, a constant number of seconds apart.
@@ -20,7 +20,7 @@ func sampled(n int, step float64) (times []float64) {
 
 // A drive that is cut at a pause, as `gaps split` says, is not asked for again; one with a gap elsewhere is.
 func TestSplit(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "gaps split")
 	for _, tt := range []struct {
 		parts []int
@@ -51,7 +51,7 @@ func TestSplit(t *testing.T) {
 // OSRM takes whole seconds, and finds no way between points of the same one. So times go along where they rise all the
 // same, and where they do not, the drive is found without them.
 func TestTimes(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	e := new(engine)
 	e.serve(u)
 	s := start(t, u.URL, "")
@@ -85,7 +85,7 @@ func TestTimes(t *testing.T) {
 			if gaps := option(asked[0], "gaps"); (gaps != nil) != (tt.sent != "") {
 				t.Errorf("gaps %q beside times %q", gaps, tt.sent)
 			}
-			got := upstreamtest.ReadDrive(t, a)
+			got := modulestest.ReadDrive(t, a)
 			for i, p := range got.Tracepoints {
 				if !p.Matched {
 					t.Errorf("point %d is left out", i)

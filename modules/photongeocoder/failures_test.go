@@ -5,25 +5,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, status int, message string) {
+func check(t *testing.T, u *modulestest.Upstream, a modulestest.Response, status int, message string) {
 	t.Helper()
 	if want := `{"error":"` + message + `"}`; a.Status != status || strings.TrimSpace(a.Body) != want {
 		t.Errorf("%d %s, want %d %s", a.Status, a.Body, status, want)
 	}
-	upstreamtest.CheckSilent(t, u, a)
+	modulestest.CheckSilent(t, u, a)
 }
 
 func TestBadDays(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "near")
 	target := question(t, r)
-	ask := func(s *mapstest.Server) mapstest.Response { return s.Do(http.MethodGet, target, "", "") }
-	upstreamtest.CheckBadDays(t, s, u, string(r.Body), ask)
+	ask := func(s *modulestest.Server) modulestest.Response { return s.Do(http.MethodGet, target, "", "") }
+	modulestest.CheckBadDays(t, s, u, string(r.Body), ask)
 	const feature = `{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}`
 	for name, body := range map[string]string{
 		"no features":              `{"type":"FeatureCollection"}`,
@@ -55,12 +54,12 @@ func TestBadDays(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	t.Run("client gone", func(t *testing.T) { upstreamtest.CheckGone(t, s, u, target) })
+	t.Run("client gone", func(t *testing.T) { modulestest.CheckGone(t, s, u, target) })
 }
 
 // The bodies of refusals and of failures have the form of GeoJsonFormatter.formatError, all with the status 400.
 func TestRefusals(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	r := read(t, "near")
 	for _, tc := range []struct {
 		body   string
@@ -81,15 +80,15 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := start(t, upstreamtest.Unreachable(t), "")
+	u := modulestest.NewUpstream(t)
+	s := start(t, modulestest.Unreachable(t), "")
 	check(t, u, s.Do(http.MethodGet, question(t, read(t, "near")), "", ""), 503, "service unavailable")
 }
 
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
 	r := read(t, "near")
-	upstreamtest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *mapstest.Server {
+	modulestest.CheckKilled(t, r, question(t, r), func(upstreams, options string) *modulestest.Server {
 		return start(t, upstreams, options)
 	})
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Whatever an upstream sends, it is refused, or it makes a response of the API.
@@ -16,7 +16,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		r := upstreamtest.Read(f, file)
+		r := modulestest.ReadRecorded(f, file)
 		f.Add([]byte(r.Body), r.Status, int16(132), int16(525), "")
 	}
 	city := `{"features":[{"properties":{"osm_type":"R","osm_id":1,"osm_key":"place","osm_value":"city","name":"x",` +
@@ -30,6 +30,6 @@ func FuzzParse(f *testing.F) {
 		if len(found) > maxLimit {
 			t.Errorf("%d objects", len(found))
 		}
-		upstreamtest.CheckFound(t, found, orb.Point{float64(lon%1800) / 10, float64(lat%900) / 10}, category)
+		modulestest.CheckFound(t, found, orb.Point{float64(lon%1800) / 10, float64(lat%900) / 10}, category)
 	})
 }

@@ -13,21 +13,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
 )
 
 const endpoint = "/v2/search/reverse-geocoding"
 
 // start runs a server whose geocoder is Photon: max_distance is 1000 m, with the parameter near 60 m.
-func start(t testing.TB, upstreams, options string) *mapstest.Server {
+func start(t testing.TB, upstreams, options string) *modulestest.Server {
 	geocoder := fmt.Sprintf(`geocoder photon %s {
 		max_response 1MiB
 		%s
-	}`, upstreams, upstreamtest.Quick(options))
-	return mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+	}`, upstreams, modulestest.Quick(options))
+	return modulestest.Start(t, modulestest.Config{Site: fmt.Sprintf(`
 		@near query near=*
 		maps_reverse_geocode @near {
 			public
@@ -40,12 +39,12 @@ func start(t testing.TB, upstreams, options string) *mapstest.Server {
 		}`, geocoder)})
 }
 
-func read(t testing.TB, name string) upstreamtest.Recorded {
-	return upstreamtest.Read(t, "../../internal/testkit/testdata/photon/reverse_"+name+".json")
+func read(t testing.TB, name string) modulestest.Recorded {
+	return modulestest.ReadRecorded(t, "../../internal/testkit/testdata/photon/reverse_"+name+".json")
 }
 
 // sent is the URL of a documented request.
-func sent(t testing.TB, r upstreamtest.Recorded) string {
+func sent(t testing.TB, r modulestest.Recorded) string {
 	t.Helper()
 	var line string
 	if err := json.Unmarshal(r.Request, &line); err != nil {
@@ -55,7 +54,7 @@ func sent(t testing.TB, r upstreamtest.Recorded) string {
 }
 
 // question turns a documented request into one of our API.
-func question(t testing.TB, r upstreamtest.Recorded) string {
+func question(t testing.TB, r modulestest.Recorded) string {
 	t.Helper()
 	u, err := url.Parse(sent(t, r))
 	if err != nil {
@@ -79,7 +78,7 @@ func (a *asked) list() []string {
 	return slices.Clone(a.uris)
 }
 
-func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
+func replay(u *modulestest.Upstream, answers ...modulestest.Recorded) *asked {
 	a := new(asked)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		a.mu.Lock()
@@ -93,7 +92,7 @@ func replay(u *upstreamtest.Upstream, answers ...upstreamtest.Recorded) *asked {
 	return a
 }
 
-func results(t *testing.T, a mapstest.Response) string {
+func results(t *testing.T, a modulestest.Response) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(a.Body, `"results":`)
 	if a.Status != http.StatusOK || !ok {
@@ -103,7 +102,7 @@ func results(t *testing.T, a mapstest.Response) string {
 }
 
 // short is what a response says of each place: its id, category, type and distance.
-func short(t *testing.T, a mapstest.Response) (list []string) {
+func short(t *testing.T, a modulestest.Response) (list []string) {
 	t.Helper()
 	var places []struct {
 		ID, Category, Type string
@@ -122,7 +121,7 @@ const berlin = `"city":"Berlin","state":"Berlin","postcode":"14053","country":"D
 
 // What is near, nearest first, in the form of the contract.
 func TestAnswer(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "near")
 	a := replay(u, r)
@@ -153,7 +152,7 @@ func TestAnswer(t *testing.T) {
 
 // With geometries distances are to the objects themselves.
 func TestGeometry(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "geometry on")
 	r := read(t, "geometry")
 	a := replay(u, r)
@@ -171,7 +170,7 @@ func TestGeometry(t *testing.T) {
 
 // Where nothing is near, the response is the nearest settlement of the same country; at sea there is none.
 func TestSettlement(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	nothing, settlements := read(t, "nothing"), read(t, "settlements")
 	target := question(t, settlements)
@@ -191,14 +190,14 @@ func TestSettlement(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		target  string
-		answers []upstreamtest.Recorded
+		answers []modulestest.Recorded
 		want    []string
 		asked   int
 	}{
-		"nothing at all":  {target, []upstreamtest.Recorded{nothing}, nil, 2},
-		"with a category": {target + "&category=bar", []upstreamtest.Recorded{nothing, settlements}, nil, 1},
-		"at sea":          {question(t, nothing), []upstreamtest.Recorded{nothing, settlements}, nil, 1},
-		"all too far": {target + "&near=1", []upstreamtest.Recorded{read(t, "near"), settlements},
+		"nothing at all":  {target, []modulestest.Recorded{nothing}, nil, 2},
+		"with a category": {target + "&category=bar", []modulestest.Recorded{nothing, settlements}, nil, 1},
+		"at sea":          {question(t, nothing), []modulestest.Recorded{nothing, settlements}, nil, 1},
+		"all too far": {target + "&near=1", []modulestest.Recorded{read(t, "near"), settlements},
 			[]string{"node:240109190 place/hamlet 2691.69"}, 2},
 	} {
 		a := replay(u, tc.answers...)
@@ -222,7 +221,7 @@ func TestCaddyfileErrors(t *testing.T) {
 		"geocoder photon http://a:1 {\ngeometry\n}":       "wrong argument count",
 		"geocoder photon http://a:1 {\ngeometry maybe\n}": "it is on or off, not maybe",
 	} {
-		_, err := mapstest.Adapt(":0 {\nmaps_reverse_geocode {\n" + block + "\n}\n}")
+		_, err := modulestest.Adapt(":0 {\nmaps_reverse_geocode {\n" + block + "\n}\n}")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", block, err, want)
 		}

@@ -9,13 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // A category is Photon's osm_tag where that can say it, and is compared with the response in any case.
 func TestCategory(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	pharmacy := []string{"node:1234567890 amenity/pharmacy 88.19"}
 	both := []string{"node:1234567891 amenity/doctors 0", "node:1234567890 amenity/pharmacy 88.19"}
@@ -50,7 +49,7 @@ func TestCategory(t *testing.T) {
 
 // Photon 0.7.0 gives any objects within the radius unless it is told to sort them, and so leaves out what is near.
 func TestDistanceSort(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -78,8 +77,8 @@ func TestDistanceSort(t *testing.T) {
 
 // Photon refuses a radius of 0, to which the smallest distances would be rounded.
 func TestSmallRadius(t *testing.T) {
-	u := upstreamtest.New(t)
-	s := mapstest.Start(t, mapstest.Config{Site: fmt.Sprintf(`
+	u := modulestest.NewUpstream(t)
+	s := modulestest.Start(t, modulestest.Config{Site: fmt.Sprintf(`
 		maps_reverse_geocode {
 			public
 			geocoder photon %s
@@ -94,7 +93,7 @@ func TestSmallRadius(t *testing.T) {
 
 // All that is asked for one request counts as its calls.
 func TestCalls(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	settlements := read(t, "settlements")
 	for calls, want := range map[string]int{"1": 502, "2": 200} {
 		s := start(t, u.URL, "max_calls "+calls)
@@ -106,7 +105,7 @@ func TestCalls(t *testing.T) {
 }
 
 func TestLanguage(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "near")
 	for language, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // recordLines keeps the last line that is drawn in the colour of a match, and what is downloaded.
@@ -268,7 +268,7 @@ func (w *world) testToken(t *testing.T) {
 func (w *world) testRestricted(t *testing.T) {
 	restrict := func(restrictions string) {
 		t.Helper()
-		a := w.Do(http.MethodPatch, mapstest.AccountsPath+"/"+w.account.ID, w.UserToken("org"),
+		a := w.Do(http.MethodPatch, modulestest.AccountsPath+"/"+w.account.ID, w.UserToken("org"),
 			`{"restrictions":{"origins":[`+restrictions+`]}}`)
 		if a.Status != http.StatusOK {
 			t.Fatalf("%d %s", a.Status, a.Body)

@@ -13,7 +13,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 )
@@ -23,8 +23,8 @@ const capitol = "39.1573/-75.5197"
 
 // world is the whole service with a map, and its page for guests.
 type world struct {
-	*mapstest.Server
-	account mapstest.Account
+	*modulestest.Server
+	account modulestest.Account
 }
 
 // startWorld runs the service with the map of an extract. settings are further lines of the maps option; build may
@@ -76,8 +76,8 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 			}
 		}`
 	}
-	cfg := mapstest.Config{Maps: settings + "\nregion map " + region, Site: site(""), Level: "INFO"}
-	s := mapstest.Start(t, cfg)
+	cfg := modulestest.Config{Maps: settings + "\nregion map " + region, Site: site(""), Level: "INFO"}
+	s := modulestest.Start(t, cfg)
 	acc := s.CreateAccount(s.UserToken("org"), "TILE DIRECTION REVERSEGEOCODING", "")
 	cfg.Site = site("guest " + acc.ID)
 	if err := s.Load(cfg); err != nil {
@@ -157,7 +157,7 @@ func TestBrowser(t *testing.T) {
 func village(t *testing.T, replacements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "village.osm")
-	text := strings.NewReplacer(replacements...).Replace(mapstest.Village)
+	text := strings.NewReplacer(replacements...).Replace(modulestest.Village)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 const villageView = "#map=15/39.16/-75.52"
@@ -59,7 +59,7 @@ func TestBrowserTrouble(t *testing.T) {
 	// The last: the account stays so.
 	t.Run("suspended", func(t *testing.T) {
 		tab := w.page(t, 1000, 700, villageView)
-		a := w.Do(http.MethodPatch, mapstest.AccountsPath+"/"+w.account.ID, w.UserToken("org"), `{"status":"SUSPENDED"}`)
+		a := w.Do(http.MethodPatch, modulestest.AccountsPath+"/"+w.account.ID, w.UserToken("org"), `{"status":"SUSPENDED"}`)
 		if a.Status != http.StatusOK {
 			t.Fatalf("suspending: %d %s", a.Status, a.Body)
 		}

@@ -5,7 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -16,7 +16,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	p := new(Playground)
-	return p, p.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
+	return p, p.unmarshal(h.Dispenser, app.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -43,7 +43,7 @@ func (p *Playground) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return p.unmarshal(d, nil)
 }
 
-func (p *Playground) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
+func (p *Playground) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
 		p.Region = d.Val()

@@ -17,14 +17,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // Why a guest gets no token, beside the reasons of the account itself.
 var (
-	reasonNotLocal = mapsapp.NewReason("guest from another machine", mapsapp.PlaygroundHandler)
-	reasonOrigin   = mapsapp.NewReason("guest of another page", mapsapp.PlaygroundHandler)
-	reasonTooMany  = mapsapp.NewReason("too many guests of one address", mapsapp.PlaygroundHandler)
+	reasonNotLocal = app.NewReason("guest from another machine", app.PlaygroundHandler)
+	reasonOrigin   = app.NewReason("guest of another page", app.PlaygroundHandler)
+	reasonTooMany  = app.NewReason("too many guests of one address", app.PlaygroundHandler)
 )
 
 // guestScopes are all that the page can use.
@@ -62,15 +62,15 @@ func (p *Playground) serveGuest(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, reasonOrigin, apierror.Forbidden("tokens for guests are for the page of this server alone"))
 		return
 	}
-	if wait := p.guests.take(mapsapp.ClientNetwork(r.Context())); wait > 0 {
+	if wait := p.guests.take(app.ClientNetwork(r.Context())); wait > 0 {
 		p.refuse(w, r, reasonTooMany, apierror.TooManyRequests("too many tokens for this address", wait))
 		return
 	}
 	tokens, err := p.mint(r.Context())
 	if err != nil {
-		reason := mapsapp.ReasonFor(err)
+		reason := app.ReasonFor(err)
 		answer := apierror.Unavailable()
-		if reason != mapsapp.ReasonUnavailable {
+		if reason != app.ReasonUnavailable {
 			// It is the operator's to mend, not the guest's, and no token would have helped.
 			p.logger.Warn("the account gives no tokens to guests: make it active, with the scopes TILE, DIRECTION or "+
 				"REVERSEGEOCODING, or name another one", zap.String("account", p.Guest), zap.String("reason", reason.String()))
@@ -91,8 +91,8 @@ func (p *Playground) mint(ctx context.Context) (credential.Tokens, error) {
 	return session.Authority.Guest(ctx, p.Guest, guestScopes())
 }
 
-func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, reason mapsapp.Reason, answer apierror.Error) {
-	p.app.Metrics().Refused(mapsapp.PlaygroundHandler, reason)
+func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, reason app.Reason, answer apierror.Error) {
+	p.app.Metrics().Refused(app.PlaygroundHandler, reason)
 	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Add(zap.String("reason", reason.String()))
 	}
@@ -144,7 +144,7 @@ func ofOwnPage(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" || len(origins) != 1 {
 		return false
 	}
-	_, host, _ := mapsapp.Reached(r)
+	_, host, _ := app.ExternalOrigin(r)
 	origin, err := url.Parse(origins[0])
 	return err == nil && origin.Host != "" && strings.EqualFold(origin.Host, host)
 }

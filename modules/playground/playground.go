@@ -21,7 +21,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/internal/webpage"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -62,7 +62,7 @@ type Playground struct {
 	prefix request.Prefix
 	page   *webpage.Page
 	guests *window
-	app    *mapsapp.App
+	app    *app.App
 	logger *zap.Logger
 }
 
@@ -97,7 +97,7 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	if p.app, err = mapsapp.Get(ctx); err != nil {
+	if p.app, err = app.Get(ctx); err != nil {
 		return err
 	}
 	if p.Region == "" {

@@ -6,12 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/playground"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
 )
 
 const tokenPath = "/playground/token"
@@ -41,12 +39,12 @@ func site(options string) string {
 }
 
 // start runs a server with the page for the guests of an account with scopes.
-func start(t *testing.T, scopes, options string) (*mapstest.Server, mapstest.Config, mapstest.Account) {
+func start(t *testing.T, scopes, options string) (*modulestest.Server, modulestest.Config, modulestest.Account) {
 	t.Helper()
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	cfg := mapstest.Config{Maps: "region village " + region, Site: site("")}
-	s := mapstest.Start(t, cfg)
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	cfg := modulestest.Config{Maps: "region village " + region, Site: site("")}
+	s := modulestest.Start(t, cfg)
 	acc := s.CreateAccount(s.UserToken("org"), scopes, "")
 	cfg.Site = site("guest " + acc.ID + "\n" + options)
 	if err := s.Load(cfg); err != nil {
@@ -56,7 +54,7 @@ func start(t *testing.T, scopes, options string) (*mapstest.Server, mapstest.Con
 }
 
 // guest asks for a token as the page does, but for headers that are given here.
-func guest(s *mapstest.Server, headers ...string) mapstest.Response {
+func guest(s *modulestest.Server, headers ...string) modulestest.Response {
 	all := map[string]string{"Host": strings.TrimPrefix(s.URL, "http://"), "Origin": s.URL, "Content-Length": "0"}
 	for i := 0; i < len(headers); i += 2 {
 		all[headers[i]] = headers[i+1]
@@ -69,7 +67,7 @@ func guest(s *mapstest.Server, headers ...string) mapstest.Response {
 }
 
 // token is that of a guest.
-func token(t *testing.T, s *mapstest.Server, headers ...string) string {
+func token(t *testing.T, s *modulestest.Server, headers ...string) string {
 	t.Helper()
 	a := guest(s, headers...)
 	var data struct {
@@ -121,12 +119,12 @@ func TestPage(t *testing.T) {
 func TestGuest(t *testing.T) {
 	s, _, acc := start(t, "TILE MATRIX", "")
 	access := token(t, s)
-	for path, want := range map[string]int{"/tile": 200, "/matrix": 403, mapstest.AccountsPath: 403} {
+	for path, want := range map[string]int{"/tile": 200, "/matrix": 403, modulestest.AccountsPath: 403} {
 		if a := s.Do(http.MethodGet, path, access, ""); a.Status != want {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	account := mapstest.AccountsPath + "/" + acc.ID
+	account := modulestest.AccountsPath + "/" + acc.ID
 	user := s.UserToken("org")
 	if a := s.Do(http.MethodPatch, account, user, `{"status":"SUSPENDED"}`); a.Status != 200 {
 		t.Fatalf("suspending: %d %s", a.Status, a.Body)

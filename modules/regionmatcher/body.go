@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // kept stands in for a body that has been looked into. Whoever reads it gets every byte and every error of the
@@ -57,7 +57,7 @@ func (m *Matcher) body(r *http.Request) ([]orb.Point, error) {
 	if parse == nil {
 		return nil, nil
 	}
-	caller := mapsapp.Caller(r.Context())
+	caller := app.Caller(r.Context())
 	memory := m.admission.Bodies.For(caller)
 	text, err := request.Receive(r, m.MaxBody, &memory)
 	context.AfterFunc(r.Context(), memory.Release) // the text goes on with the request

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Bodies that the matcher has read count for as long as their requests are under way, and one that finds no room is
@@ -21,7 +21,7 @@ func TestBodiesInFlight(t *testing.T) {
 		fmt.Fprint(w, "answered")
 	}))
 	defer upstream.Close()
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "max_bodies_in_flight 1MiB\nmax_wait 200ms",
 		Site: fmt.Sprintf(`
 			@here maps_region 39,-76,40,-75
@@ -33,7 +33,7 @@ func TestBodiesInFlight(t *testing.T) {
 			}`, upstream.URL),
 	})
 	large := inside[:len(inside)-1] + `,"padding":"` + strings.Repeat("x", 200<<10) + `"}`
-	first := make(chan mapstest.Response, 1)
+	first := make(chan modulestest.Response, 1)
 	go func() { first <- s.Do(http.MethodPost, match, "", large) }()
 	wait := func() {
 		select {
@@ -48,11 +48,11 @@ func TestBodiesInFlight(t *testing.T) {
 		time.Since(began) < 200*time.Millisecond {
 		t.Errorf("a second body: %d %s after %v", a.Status, a.Body, time.Since(began))
 	}
-	small := make(chan mapstest.Response, 1)
+	small := make(chan modulestest.Response, 1)
 	go func() { small <- s.Do(http.MethodPost, match, "", inside) }()
 	wait() // it is let through
 	close(release)
-	for _, a := range []mapstest.Response{<-first, <-small} {
+	for _, a := range []modulestest.Response{<-first, <-small} {
 		if a.Status != http.StatusOK || a.Body != "answered" {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -57,7 +57,7 @@ type Matcher struct {
 
 	regions   []*regions.Region
 	bounds    []bounds
-	admission mapsapp.Admission
+	admission app.Admission
 	release   func() // of admission
 }
 
@@ -73,7 +73,7 @@ func (*Matcher) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the regions. Their files are opened when the app starts. Without regions, the maps app is not needed.
 func (m *Matcher) Provision(ctx caddy.Context) (err error) {
-	m.admission, m.release = mapsapp.AcquireAdmission()
+	m.admission, m.release = app.AcquireAdmission()
 	m.setDefaults()
 	for _, numbers := range m.Bounds {
 		b, err := newBounds(numbers)
@@ -83,7 +83,7 @@ func (m *Matcher) Provision(ctx caddy.Context) (err error) {
 		m.bounds = append(m.bounds, b)
 	}
 	if len(m.Regions) > 0 {
-		if m.regions, err = mapsapp.LookupRegions(ctx, m.Regions); err != nil {
+		if m.regions, err = app.LookupRegions(ctx, m.Regions); err != nil {
 			return fmt.Errorf("maps_region: %w", err)
 		}
 	}

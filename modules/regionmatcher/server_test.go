@@ -15,11 +15,11 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
 	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 )
@@ -33,7 +33,7 @@ const (
 
 func buildVillage(t *testing.T) (path string) {
 	path = filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, path, mapstest.Village)
+	modulestest.BuildRegion(t, path, modulestest.Village)
 	return path
 }
 
@@ -67,7 +67,7 @@ func TestSharding(t *testing.T) {
 			}`, first, second, node(t, "village"), node(t, "andorra"), node(t, "rest"))
 	}
 	maps := "region village " + buildVillage(t)
-	s := mapstest.Start(t, mapstest.Config{Maps: maps, Site: site("maps_region village", "maps_region 42.42,1.40,42.66,1.79")})
+	s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: site("maps_region village", "maps_region 42.42,1.40,42.66,1.79")})
 	large := `{"path":[` + strings.Repeat(" ", 9<<20) + inside[len(`{"path":[`):]
 	for _, form := range []struct{ name, first, second string }{
 		{"matchers", "maps_region village", "maps_region 42.42,1.40,42.66,1.79"},
@@ -77,7 +77,7 @@ func TestSharding(t *testing.T) {
 	} {
 		t.Run(form.name, func(t *testing.T) {
 			s := s.With(t)
-			if err := s.Load(mapstest.Config{Maps: maps, Site: site(form.first, form.second)}); err != nil {
+			if err := s.Load(modulestest.Config{Maps: maps, Site: site(form.first, form.second)}); err != nil {
 				t.Fatal(err)
 			}
 			for _, test := range []struct{ target, body, want string }{
@@ -108,7 +108,7 @@ func TestSharding(t *testing.T) {
 
 // What the matcher understands, the handlers behind it understand too, and what not, they refuse.
 func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildVillage(t), Site: `
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildVillage(t), Site: `
 		@understood maps_region -90,-180,90,180 {
 			max_body 1KiB
 			max_points 10
@@ -182,11 +182,11 @@ func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
 // A region whose file is damaged covers nothing, so that another server may answer.
 func TestRegionThatCannotBeRead(t *testing.T) {
 	region := buildVillage(t)
-	cfg := mapstest.Config{Maps: "region village " + region, Site: `
+	cfg := modulestest.Config{Maps: "region village " + region, Site: `
 		@village maps_region village
 		respond @village village
 		respond elsewhere`}
-	s := mapstest.Start(t, cfg)
+	s := modulestest.Start(t, cfg)
 	if a := s.Do(http.MethodGet, reverse+"?lat=39.16&lon=-75.52", "", ""); a.Body != "village" {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -201,14 +201,14 @@ func TestRegionThatCannotBeRead(t *testing.T) {
 
 func TestRefusedConfigurations(t *testing.T) {
 	maps := "region village " + buildVillage(t)
-	s := mapstest.Start(t, mapstest.Config{Maps: maps, Site: "respond ok"})
+	s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: "respond ok"})
 	for _, test := range []struct{ matcher, want string }{
 		{"maps_region delaware", `there is no region "delaware": it can only be village`},
 		{"expression maps_region('delaware')", `there is no region "delaware"`},
 		{"expression maps_region('1,2,3')", "south,west,north,east"},
 		{"maps_region", "needs the name of a region"},
 	} {
-		err := s.Load(mapstest.Config{Maps: maps, Site: "@m " + test.matcher + "\nrespond @m yes"})
+		err := s.Load(modulestest.Config{Maps: maps, Site: "@m " + test.matcher + "\nrespond @m yes"})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.matcher, err)
 		}
@@ -217,16 +217,16 @@ func TestRefusedConfigurations(t *testing.T) {
 
 // A configuration without the app that names maps_region, or was refused for it, is not one that is still being started.
 func TestNoAppIsStarting(t *testing.T) {
-	s := mapstest.Start(t, mapstest.Config{Maps: "region village " + buildVillage(t), Site: "respond ok"})
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildVillage(t), Site: "respond ok"})
 	running := func(what string) {
 		t.Helper()
 		began := time.Now()
-		if _, err := mapsapp.Running(t.Context()); !errors.Is(err, mapsapp.ErrNoApp) || time.Since(began) > 5*time.Second {
+		if _, err := app.Running(t.Context()); !errors.Is(err, app.ErrNoApp) || time.Since(began) > 5*time.Second {
 			t.Errorf("%s: %v after %v", what, err, time.Since(began))
 		}
 	}
 	load := func(text string) error {
-		adapted, err := mapstest.Adapt("{\nadmin " + s.Admin + "\nauto_https off\n}\n" + s.URL + " {\nbind 127.0.0.1\n" + text + "\n}\n")
+		adapted, err := modulestest.Adapt("{\nadmin " + s.Admin + "\nauto_https off\n}\n" + s.URL + " {\nbind 127.0.0.1\n" + text + "\n}\n")
 		if err != nil {
 			return err
 		}

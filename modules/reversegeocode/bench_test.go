@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // discard is a response writer that keeps nothing.
@@ -22,7 +22,7 @@ func (d *discard) WriteHeader(int)             {}
 // BenchmarkHandler is a request without the web server around it.
 func BenchmarkHandler(b *testing.B) {
 	region := filepath.Join(b.TempDir(), "village.region")
-	mapstest.BuildRegion(b, region, mapstest.Village)
+	modulestest.BuildRegion(b, region, modulestest.Village)
 	ctx, err := caddy.ProvisionContext(&caddy.Config{AppsRaw: caddy.ModuleMap{"maps": []byte(`{"regions":{"village":{"path":"` + region + `"}}}`)}})
 	if err != nil {
 		b.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
 )
 
@@ -32,7 +32,7 @@ type coveredRegion struct {
 	Attribution string             `json:"attribution"`
 }
 
-func parseCoverage(t *testing.T, a mapstest.Response) []coveredRegion {
+func parseCoverage(t *testing.T, a modulestest.Response) []coveredRegion {
 	t.Helper()
 	var r regions
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -52,11 +52,11 @@ func bounds(minLat, minLon, maxLat, maxLon float64) map[string]float64 {
 func TestCoverage(t *testing.T) {
 	dir := t.TempDir()
 	village, far := filepath.Join(dir, "village.region"), filepath.Join(dir, "far.region")
-	mapstest.BuildRegion(t, village, mapstest.Village)
-	mapstest.BuildRegion(t, far,
+	modulestest.BuildRegion(t, village, modulestest.Village)
+	modulestest.BuildRegion(t, far,
 		`<osm version="0.6"><node id="7" version="1" timestamp="2026-05-01T12:00:00Z" lat="10" lon="20">`+
 			`<tag k="name" v="Far"/><tag k="amenity" v="bar"/></node></osm>`)
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + village + "\nregion far " + far,
 		Site: `
 			@guest header Guest *
@@ -122,7 +122,7 @@ func TestCoverage(t *testing.T) {
 	}
 
 	// What a file says of itself goes with the file.
-	mapstest.BuildRegion(t, far,
+	modulestest.BuildRegion(t, far,
 		`<osm version="0.6"><node id="7" version="1" lat="11" lon="21"><tag k="name" v="Far"/></node></osm>`)
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)

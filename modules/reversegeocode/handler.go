@@ -21,7 +21,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -53,11 +53,11 @@ type Handler struct {
 	// answered 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
-	gate      *mapsapp.Gate
+	gate      *app.Gate
 	prefix    request.Prefix
 	coverage  request.Prefix
 	geocoders []geocoding.Geocoder
-	app       *mapsapp.App
+	app       *app.App
 	logger    *zap.Logger
 }
 
@@ -79,10 +79,10 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if h.app, err = mapsapp.Get(ctx); err != nil {
+	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = mapsapp.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
+	h.gate = app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
 	if len(h.GeocodersRaw) == 0 {
 		return nil // Validate says so
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
 )
 
@@ -23,15 +23,15 @@ const (
 )
 
 // start runs a server whose one handler is the reverse geocoder, on a region of its own.
-func start(t *testing.T) (s *mapstest.Server, region string) {
+func start(t *testing.T) (s *modulestest.Server, region string) {
 	t.Helper()
 	region = filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, mapstest.Village)
-	return mapstest.Start(t, config(region)), region
+	modulestest.BuildRegion(t, region, modulestest.Village)
+	return modulestest.Start(t, config(region)), region
 }
 
-func config(region string) mapstest.Config {
-	return mapstest.Config{
+func config(region string) modulestest.Config {
+	return modulestest.Config{
 		Maps: "region village " + region,
 		Site: `
 			maps_reverse_geocode {
@@ -60,7 +60,7 @@ type result struct {
 	} `json:"data"`
 }
 
-func parse(t *testing.T, a mapstest.Response) result {
+func parse(t *testing.T, a modulestest.Response) result {
 	t.Helper()
 	var r result
 	dec := json.NewDecoder(strings.NewReader(a.Body))
@@ -73,7 +73,7 @@ func parse(t *testing.T, a mapstest.Response) result {
 
 func TestReverseGeocoding(t *testing.T) {
 	s, _ := start(t)
-	get := func(query string) mapstest.Response {
+	get := func(query string) modulestest.Response {
 		t.Helper()
 		return s.Do(http.MethodGet, endpoint+"?"+query, "", "")
 	}
@@ -270,7 +270,7 @@ func TestRegionFile(t *testing.T) {
 	if got := town(); got != "Testville" {
 		t.Fatal(got)
 	}
-	mapstest.BuildRegion(t, region, mapstest.Renamed("Newtown"))
+	modulestest.BuildRegion(t, region, modulestest.Renamed("Newtown"))
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -290,7 +290,7 @@ func TestRegionFile(t *testing.T) {
 	if n := strings.Count(s.Log(), "a region file is damaged"); n != 1 {
 		t.Errorf("%d lines about the damage", n)
 	}
-	mapstest.BuildRegion(t, region, mapstest.Renamed("Oldtown"))
+	modulestest.BuildRegion(t, region, modulestest.Renamed("Oldtown"))
 	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
@@ -331,10 +331,10 @@ func TestReload(t *testing.T) {
 func TestChain(t *testing.T) {
 	dir := t.TempDir()
 	village, far := filepath.Join(dir, "village.region"), filepath.Join(dir, "far.region")
-	mapstest.BuildRegion(t, village, mapstest.Village)
-	mapstest.BuildRegion(t, far, `<osm version="0.6"><node id="7" version="1" lat="10" lon="20">
+	modulestest.BuildRegion(t, village, modulestest.Village)
+	modulestest.BuildRegion(t, far, `<osm version="0.6"><node id="7" version="1" lat="10" lon="20">
 		<tag k="name" v="Far"/><tag k="amenity" v="bar"/></node></osm>`)
-	s := mapstest.Start(t, mapstest.Config{
+	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + village + "\nregion far " + far,
 		Site: `
 			@two query two=*

@@ -17,11 +17,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/sqlitestore"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
+	_ "github.com/mapsedge/caddy-maps/modules/stores"
 )
 
 // dover is a position in the middle of Dover, Delaware.
@@ -45,7 +43,7 @@ func besideRespond(b *testing.B, size string) {
 		b.Fatal(err)
 	}
 	length := len(answerOf(b, path, size))
-	s := mapstest.Start(b, mapstest.Config{
+	s := modulestest.Start(b, modulestest.Config{
 		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
 		Site: `
 			handle /plain/* {
@@ -71,7 +69,7 @@ func besideRespond(b *testing.B, size string) {
 		b.Fatalf("a body of %d bytes, want %d", got, length)
 	}
 	bare, same, ours := s.Dial(plain+query, ""), s.Dial(plain+query, token), s.Dial(endpoint+query, token)
-	for _, c := range []*mapstest.Client{bare, same, ours} {
+	for _, c := range []*modulestest.Client{bare, same, ours} {
 		c.Run(1000)
 	}
 	const round = 1000

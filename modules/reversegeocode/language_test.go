@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Names are given in the languages of the parameter, else in those of the header.
 func TestLanguage(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "village.region")
-	mapstest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
+	modulestest.BuildRegion(t, region, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
 		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/><tag k="place" v="city"/></node></osm>`)
-	s := mapstest.Start(t, config(region))
+	s := modulestest.Start(t, config(region))
 	const query = endpoint + "?lat=46.94&lon=7.44"
 	for _, tc := range []struct{ parameter, header, name, vary string }{
 		{"", "", "Bern", ""},

@@ -8,14 +8,14 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // baseURL is the absolute address of the prefix as the client has reached it: what has been rewritten on the way to
 // this handler, or by a trusted proxy before this server, is as the client wrote it. rest is what follows the prefix in
 // the request's path.
 func baseURL(r *http.Request, rest string) string {
-	scheme, host, trusted := mapsapp.Reached(r)
+	scheme, host, trusted := app.ExternalOrigin(r)
 	path := r.URL.Path
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
 		if strings.HasSuffix(original.URL.Path, rest) {
@@ -24,7 +24,7 @@ func baseURL(r *http.Request, rest string) string {
 	}
 	path = strings.TrimSuffix(path, rest)
 	if trusted {
-		if prefix, err := request.ParsePrefix(mapsapp.Forwarded(r.Header, "X-Forwarded-Prefix")); err == nil {
+		if prefix, err := request.ParsePrefix(app.Forwarded(r.Header, "X-Forwarded-Prefix")); err == nil {
 			path = string(prefix) + path
 		}
 	}

@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Addresses are those by which the client has reached the server. What a proxy says counts where it is trusted.
 func TestAddresses(t *testing.T) {
 	dir := t.TempDir()
 	village := filepath.Join(dir, "village.region")
-	mapstest.BuildRegion(t, village, mapstest.Village)
+	modulestest.BuildRegion(t, village, modulestest.Village)
 	forwarded := []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "maps.example.com, inner",
 		"X-Forwarded-Prefix", "/outer"}
 	bad := []string{"X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `x"/@y`, "X-Forwarded-Prefix", "no/slash"}
 	site := "handle_path /below/* {\nmaps_tiles village {\npublic\nprefix /t\n}\n}"
 	const trust = "servers {\ntrusted_proxies static 127.0.0.0/8\n}"
-	var s *mapstest.Server
+	var s *modulestest.Server
 	for _, test := range []struct {
 		name, global string
 		header       []string
@@ -30,9 +30,9 @@ func TestAddresses(t *testing.T) {
 		{"trusted, saying nothing", trust, nil, "{here}/below/t"},
 		{"trusted, saying nonsense", trust, bad, "{here}/below/t"},
 	} {
-		cfg := mapstest.Config{Maps: "region village " + village, Global: test.global, Site: site}
+		cfg := modulestest.Config{Maps: "region village " + village, Global: test.global, Site: site}
 		if s == nil {
-			s = mapstest.Start(t, cfg)
+			s = modulestest.Start(t, cfg)
 		} else if err := s.Load(cfg); err != nil {
 			t.Fatal(err)
 		}

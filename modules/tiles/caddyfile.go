@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -19,7 +19,7 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.unmarshal(h.Dispenser, mapsapp.RegionNamesOf(h))
+	return handler, handler.unmarshal(h.Dispenser, app.RegionNamesOf(h))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -46,7 +46,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return h.unmarshal(d, nil)
 }
 
-func (h *Handler) unmarshal(d *caddyfile.Dispenser, known mapsapp.RegionNames) error {
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
 	d.Next() // the directive's name
 	h.Regions = d.RemainingArgs()
 	check := func() error {

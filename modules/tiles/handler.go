@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -52,12 +52,12 @@ type Handler struct {
 	// Default: false.
 	Public bool `json:"public,omitempty"`
 
-	gate    *mapsapp.Gate
+	gate    *app.Gate
 	prefix  request.Prefix
 	regions map[string]*regions.Region
 	maxZoom uint8
 	cache   *tilecache.Cache
-	app     *mapsapp.App
+	app     *app.App
 	logger  *zap.Logger
 }
 
@@ -83,10 +83,10 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if h.app, err = mapsapp.Get(ctx); err != nil {
+	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	found, err := mapsapp.LookupRegions(ctx, h.Regions)
+	found, err := app.LookupRegions(ctx, h.Regions)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		h.regions[r.Name()] = r
 		h.app.NeedMap(r)
 	}
-	h.gate = mapsapp.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
+	h.gate = app.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
 	h.cache, err = acquireCache(h.Cache)
 	return err
 }

@@ -16,24 +16,24 @@ import (
 	"github.com/paulmach/orb/maptile"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
-	_ "github.com/mapsedge/caddy-maps/modules/adminapi"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
+	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
 // start runs a server with tiles of a village, and of a region that has neither a map nor roads.
-func start(t *testing.T, options string) (s *mapstest.Server, cfg mapstest.Config) {
+func start(t *testing.T, options string) (s *modulestest.Server, cfg modulestest.Config) {
 	t.Helper()
 	dir := t.TempDir()
 	village, bare := filepath.Join(dir, "village.region"), filepath.Join(dir, "bare.region")
-	mapstest.BuildRegion(t, village, mapstest.Village)
+	modulestest.BuildRegion(t, village, modulestest.Village)
 	testregion.Write(t, bare, time.Time{}, 1, testregion.Dover())
-	cfg = mapstest.Config{
+	cfg = modulestest.Config{
 		Maps:   "region village " + village + "\nregion bare " + bare + "\nregion spare " + bare,
 		Global: "metrics",
 		Site:   "maps_tiles village bare {\npublic\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}
-	return mapstest.Start(t, cfg), cfg
+	return modulestest.Start(t, cfg), cfg
 }
 
 // pathOf is the tile of the crossing at a zoom.
@@ -118,7 +118,7 @@ func TestNegotiation(t *testing.T) {
 		if unzipped, err := io.ReadAll(r); err != nil || string(unzipped) != plain.Body {
 			t.Errorf("%s: %d bytes, %v, and as it is %d", path, len(unzipped), err, len(plain.Body))
 		}
-		for encoding, a := range map[string]mapstest.Response{"": plain, "gzip": zipped} {
+		for encoding, a := range map[string]modulestest.Response{"": plain, "gzip": zipped} {
 			if got := a.Header.Get("Content-Encoding"); got != encoding ||
 				a.Header.Get("Content-Type") != "application/vnd.mapbox-vector-tile" ||
 				a.Header.Get("Content-Length") != fmt.Sprint(len(a.Body)) ||
@@ -171,7 +171,7 @@ func TestSwap(t *testing.T) {
 	}
 	_, file, _ := strings.Cut(cfg.Maps, "region village ")
 	file, _, _ = strings.Cut(file, "\n")
-	mapstest.BuildRegion(t, file, mapstest.Renamed("Elsewhere"))
+	modulestest.BuildRegion(t, file, modulestest.Renamed("Elsewhere"))
 	if err := s.AdminDo("POST", "/maps/regions/reload", ""); err.Status >= 300 {
 		t.Fatalf("%d %s", err.Status, err.Body)
 	}
@@ -193,7 +193,7 @@ type tileJSON struct {
 	} `json:"vector_layers"`
 }
 
-func describe(t *testing.T, s *mapstest.Server, path string, header ...string) (d tileJSON) {
+func describe(t *testing.T, s *modulestest.Server, path string, header ...string) (d tileJSON) {
 	t.Helper()
 	a := s.Do("GET", path, "", "", header...)
 	if err := json.Unmarshal([]byte(a.Body), &d); err != nil || a.Status != 200 {

@@ -22,14 +22,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
-	_ "github.com/mapsedge/caddy-maps/modules/accounts"
-	_ "github.com/mapsedge/caddy-maps/modules/auth"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	_ "github.com/mapsedge/caddy-maps/modules/tokens"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // serveDelaware runs a server with tiles of Delaware behind maps_auth, and `respond` with a body of some length.
-func serveDelaware(b *testing.B, length func(file *region.File) int) (s *mapstest.Server, token, path string) {
+func serveDelaware(b *testing.B, length func(file *region.File) int) (s *modulestest.Server, token, path string) {
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "delaware.region")
 	if _, err := compiler.Build(b.Context(),
@@ -41,7 +39,7 @@ func serveDelaware(b *testing.B, length func(file *region.File) int) (s *mapstes
 		b.Fatal(err)
 	}
 	defer file.Release()
-	s = mapstest.Start(b, mapstest.Config{
+	s = modulestest.Start(b, modulestest.Config{
 		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
 		Site: `
 			handle /plain/* {
@@ -87,10 +85,10 @@ func BenchmarkBesideRespond(b *testing.B) {
 	s, token, _ := serveDelaware(b, func(file *region.File) int { return len(tileOf(b, file, path)) })
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	address := strings.TrimPrefix(s.URL, "http://")
-	plain, ours := mapstest.DialTo(b, address), mapstest.DialTo(b, address)
+	plain, ours := modulestest.DialTo(b, address), modulestest.DialTo(b, address)
 	plain.Add(request("/plain/delaware/"+path, token))
 	ours.Add(request("/tiles/delaware/"+path, token))
-	for _, c := range []*mapstest.Client{plain, ours} {
+	for _, c := range []*modulestest.Client{plain, ours} {
 		c.Run(1000)
 	}
 	const round = 1000
@@ -113,10 +111,10 @@ func BenchmarkBesidePMTiles(b *testing.B) {
 		b.Skip("left out: MAPS_PMTILES does not name the program, which `make build/bin/pmtiles` builds")
 	}
 	s, token, path := serveDelaware(b, func(*region.File) int { return 1 })
-	var ours, theirs []*mapstest.Client
+	var ours, theirs []*modulestest.Client
 	other := servePMTiles(b, program, path)
 	for range 8 {
-		o, t := mapstest.DialTo(b, strings.TrimPrefix(s.URL, "http://")), mapstest.DialTo(b, other)
+		o, t := modulestest.DialTo(b, strings.TrimPrefix(s.URL, "http://")), modulestest.DialTo(b, other)
 		for _, path := range dover() {
 			o.Add(request("/tiles/delaware/"+path, token))
 			t.Add(request("/delaware/"+path, token))
@@ -124,7 +122,7 @@ func BenchmarkBesidePMTiles(b *testing.B) {
 		ours, theirs = append(ours, o), append(theirs, t)
 	}
 	const round = 2000
-	rate := func(clients []*mapstest.Client) float64 {
+	rate := func(clients []*modulestest.Client) float64 {
 		start := time.Now()
 		var group sync.WaitGroup
 		for _, c := range clients {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // Where others are at work on all processors that there are for it, a tile that has to be cut waits, and then is
@@ -23,7 +23,7 @@ func TestOverload(t *testing.T) {
 	if err := s.Load(cfg); err != nil {
 		t.Fatal(err)
 	}
-	shared, release := mapsapp.AcquireAdmission()
+	shared, release := app.AcquireAdmission()
 	defer release()
 	work := make([]admission.Work, max(1, runtime.GOMAXPROCS(0)-1))
 	for i := range work {

@@ -20,7 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 var cachePool = caddy.NewUsagePool() // bytes → *pooledCache
@@ -60,7 +60,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 	}
 	return h.cache.Cut(r.Context(), key, func() (*tilecache.Tile, error) {
 		var work admission.Work
-		if err := work.Begin(r.Context(), h.app.Processors(), mapsapp.Caller(r.Context())); err != nil {
+		if err := work.Begin(r.Context(), h.app.Processors(), app.Caller(r.Context())); err != nil {
 			return nil, err
 		}
 		defer work.End()

@@ -26,7 +26,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // Defaults of a Service.
@@ -65,7 +65,7 @@ type Service struct {
 	proxy    caddyhttp.MiddlewareHandler
 	again    int // how often an exchange is repeated whose response breaks off
 	inFlight *admission.Pool
-	app      *mapsapp.App
+	app      *app.App
 	logger   *zap.Logger
 }
 
@@ -94,7 +94,7 @@ func (s *Service) Open(ctx caddy.Context, p Protocol) error {
 		return errors.New("timeout, max_response, max_in_flight and max_calls must be positive")
 	}
 	var err error
-	if s.app, err = mapsapp.Get(ctx); err != nil {
+	if s.app, err = app.Get(ctx); err != nil {
 		return err
 	}
 	s.inFlight = admission.NewBudget(int64(s.MaxInFlight), 0, s.app.Metrics().Overloaded.Inc)
@@ -149,8 +149,8 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	if calls.used() {
 		return s.tooManyCalls()
 	}
-	caller := mapsapp.Caller(ctx)
-	if err := s.inFlight.Acquire(ctx, caller, 1, s.app.Patience()); err != nil {
+	caller := app.Caller(ctx)
+	if err := s.inFlight.Acquire(ctx, caller, 1, s.app.WaitTimeout()); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -185,7 +185,7 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 		return apierror.Timeout()
 	case rec.refused:
 		s.app.Metrics().Overloaded.Inc()
-		return apierror.Busy(s.app.Patience())
+		return apierror.Busy(s.app.WaitTimeout())
 	case calls.over.Load():
 		return s.tooManyCalls()
 	case rec.overflow:

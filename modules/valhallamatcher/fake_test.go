@@ -13,13 +13,13 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // fake behaves as Valhalla does with the traces that are recorded: it knows them by their positions, whatever else is
 // asked for, and it has Valhalla's limits and errors.
 type fake struct {
-	*upstreamtest.Upstream
+	*modulestest.Upstream
 	drives    []recording
 	walks     map[string]json.RawMessage // by the line that was walked along
 	tooFar    json.RawMessage            // error 158 in Valhalla's own form
@@ -64,17 +64,17 @@ type position struct {
 
 // newFake starts a server that knows the named recordings and the walk along ok_route.
 func newFake(t testing.TB, names ...string) *fake {
-	f := &fake{Upstream: upstreamtest.New(t), walks: map[string]json.RawMessage{}, maxRadius: 100, maxShape: 16000}
+	f := &fake{Upstream: modulestest.NewUpstream(t), walks: map[string]json.RawMessage{}, maxRadius: 100, maxShape: 16000}
 	for _, name := range names {
 		f.drives = append(f.drives, read(t, name))
 	}
-	walk := upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
+	walk := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
 	var question sent
 	if err := json.Unmarshal(walk.Request, &question); err != nil {
 		t.Fatal(err)
 	}
 	f.walks[question.Line] = walk.Body
-	f.tooFar = upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/error_158_radius.json").Body
+	f.tooFar = modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/error_158_radius.json").Body
 	f.Answer(f.serve)
 	return f
 }
@@ -82,7 +82,7 @@ func newFake(t testing.TB, names ...string) *fake {
 // read reads a recorded exchange of trace_route.
 func read(t testing.TB, name string) (r recording) {
 	t.Helper()
-	recorded := upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/"+name+".json")
+	recorded := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/"+name+".json")
 	var question sent
 	if err := json.Unmarshal(recorded.Request, &question); err != nil {
 		t.Fatal(err)
@@ -94,10 +94,10 @@ func read(t testing.TB, name string) (r recording) {
 	return r
 }
 
-// rowOf is a trace of a number of points, so many metres from the street of upstreamtest.Matchings.
+// rowOf is a trace of a number of points, so many metres from the street of modulestest.Matchings.
 func rowOf(points int, metres float64) *recording {
 	r := new(recording)
-	for _, p := range upstreamtest.Row(points, metres) {
+	for _, p := range modulestest.Row(points, metres) {
 		r.shape = append(r.shape, position{Lat: p.Lat(), Lon: p.Lon()})
 	}
 	return r

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Whatever an upstream sends, it is refused, or it makes a drive on the globe with a tracepoint for every point.
@@ -18,7 +18,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		r := upstreamtest.Read(f, file)
+		r := modulestest.ReadRecorded(f, file)
 		var request struct{ Shape []struct{} }
 		if err := json.Unmarshal(r.Request, &request); err != nil {
 			f.Fatal(err)
@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(r.Status, []byte(r.Body), uint8(len(request.Shape)))
 	}
 	for _, parts := range []string{"aa", "-ab-bb", "abc"} {
-		f.Add(200, []byte(upstreamtest.Matchings(parts)), uint8(len(parts)))
+		f.Add(200, []byte(modulestest.Matchings(parts)), uint8(len(parts)))
 	}
 	f.Fuzz(func(t *testing.T, status int, body []byte, n uint8) {
 		req := &matching.Request{Details: true, MaxRadius: 4e7}
@@ -65,7 +65,7 @@ func FuzzParse(f *testing.F) {
 
 // Whatever an upstream says of a line, there are no ways, or they are on all of it, one after the other.
 func FuzzWays(f *testing.F) {
-	r := upstreamtest.Read(f, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
+	r := modulestest.ReadRecorded(f, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
 	var question struct {
 		Line string `json:"encoded_polyline"`
 	}

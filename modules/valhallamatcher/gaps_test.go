@@ -13,7 +13,7 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // joined is the recording of a trace with a point in the sea as a service answers it that joins both sides, when it
@@ -55,7 +55,7 @@ func TestRecordedGaps(t *testing.T) {
 			f := newFake(t)
 			f.set(func() { f.drives = tt.drives })
 			s := start(t, f.URL, "")
-			got := upstreamtest.ReadDrive(t, post(t, s, &tt.drives[0], tt.more))
+			got := modulestest.ReadDrive(t, post(t, s, &tt.drives[0], tt.more))
 			if got.Matched() != tt.matched || math.Abs(got.Distance-tt.metres) > tt.metres/200 {
 				t.Errorf("matched %s, %v m, want %s, %v m", got.Matched(), got.Distance, tt.matched, tt.metres)
 			}
@@ -73,12 +73,12 @@ func TestRecordedGaps(t *testing.T) {
 
 // A drive with a gap is asked for again, farther from the points and then without some of them, or refused.
 func TestGaps(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "ways off")
 	const broken = "broken"
 	for _, tt := range []struct {
 		name    string
-		answers []string // as upstreamtest.Matchings has them, a code of an error, or broken; the last one goes on
+		answers []string // as modulestest.Matchings has them, a code of an error, or broken; the last one goes on
 		matched string   // empty for no route
 		asked   int64
 	}{
@@ -110,7 +110,7 @@ func TestGaps(t *testing.T) {
 					w.WriteHeader(http.StatusBadRequest)
 					fmt.Fprint(w, osrmError(answer))
 				default:
-					fmt.Fprint(w, upstreamtest.Matchings(answer))
+					fmt.Fprint(w, modulestest.Matchings(answer))
 				}
 			})
 			points := max(len(tt.matched), 4)
@@ -123,7 +123,7 @@ func TestGaps(t *testing.T) {
 			}
 			if tt.matched == "" {
 				check(t, u, a, "NoRoute")
-			} else if got := upstreamtest.ReadDrive(t, a).Matched(); got != tt.matched {
+			} else if got := modulestest.ReadDrive(t, a).Matched(); got != tt.matched {
 				t.Errorf("matched %s, want %s", got, tt.matched)
 			}
 		})

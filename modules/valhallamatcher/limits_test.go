@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // leftOut stands for a search radius that is not sent.
@@ -44,12 +43,12 @@ func TestRadiusLimit(t *testing.T) {
 		t.Run(fmt.Sprint(tt.limit, tt.more, tt.ownForm), func(t *testing.T) {
 			f := newFake(t, "ok_route_osrm")
 			f.set(func() { f.maxRadius, f.ownForm = tt.limit, tt.ownForm })
-			s := mapstest.Start(t, site(f.URL, "", "max_radius 300"))
-			upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], tt.more))
+			s := modulestest.Start(t, site(f.URL, "", "max_radius 300"))
+			modulestest.ReadDrive(t, post(t, s, &f.drives[0], tt.more))
 			if got := radii(f.requests(route)); !slices.Equal(got, tt.first) {
 				t.Errorf("asked for %v m, want %v", got, tt.first)
 			}
-			if got := upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], tt.more)); len(got.Ways) == 0 {
+			if got := modulestest.ReadDrive(t, post(t, s, &f.drives[0], tt.more)); len(got.Ways) == 0 {
 				t.Error("no ways")
 			}
 			if got := radii(f.requests(route)); !slices.Equal(got, []float64{tt.next}) {
@@ -68,14 +67,14 @@ func TestPointsLimit(t *testing.T) {
 	for _, more := range []string{``, `,"radius":300`} {
 		f := newFake(t, "ok_route_osrm")
 		f.set(func() { f.maxShape = 18 })
-		s := mapstest.Start(t, site(f.URL, "", "max_radius 300"))
+		s := modulestest.Start(t, site(f.URL, "", "max_radius 300"))
 		check(t, f.Upstream, post(t, s, &f.drives[0], more), "InvalidInput")
 		if n := len(f.requests(route)); n > 4 {
 			t.Errorf("asked %d times", n)
 		}
 		short := f.drives[0]
 		short.shape = short.shape[:18]
-		upstreamtest.ReadDrive(t, post(t, s, &short, ""))
+		modulestest.ReadDrive(t, post(t, s, &short, ""))
 		if got := radii(f.requests(route)); !slices.Equal(got, []float64{50}) {
 			t.Errorf("asked for %v m after a trace of too many points", got)
 		}
@@ -91,7 +90,7 @@ func TestCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, wanted := range []int{1, 3, 3} { // without the ways
-			got := upstreamtest.ReadDrive(t, post(t, s, &f.drives[i], ""))
+			got := modulestest.ReadDrive(t, post(t, s, &f.drives[i], ""))
 			var asked int
 			f.set(func() { asked, f.asked = len(f.asked), nil })
 			if want := min(wanted+1, calls); asked != want {
@@ -107,7 +106,7 @@ func TestCalls(t *testing.T) {
 
 // One of two upstreams is killed under load: with the documented options no request fails.
 func TestUpstreamKilled(t *testing.T) {
-	good := upstreamtest.Recorded{Status: 200, Body: []byte(upstreamtest.Matchings("aa"))}
-	upstreamtest.CheckKilled(t, good, matchPath+"?path=[{41,-8},{41,-8.001}]",
-		func(upstreams, options string) *mapstest.Server { return start(t, upstreams, options) })
+	good := modulestest.Recorded{Status: 200, Body: []byte(modulestest.Matchings("aa"))}
+	modulestest.CheckKilled(t, good, matchPath+"?path=[{41,-8},{41,-8.001}]",
+		func(upstreams, options string) *modulestest.Server { return start(t, upstreams, options) })
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // Times are not sent, neither exact ones nor those that Valhalla would split the drive for.
@@ -23,7 +23,7 @@ func TestTimes(t *testing.T) {
 	s := start(t, f.URL, "")
 	for name, r := range map[string]recording{"exact": exact, "floored": floored, "equal": equal} {
 		t.Run(name, func(t *testing.T) {
-			got := upstreamtest.ReadDrive(t, post(t, s, &r, ""))
+			got := modulestest.ReadDrive(t, post(t, s, &r, ""))
 			if strings.Contains(got.Matched(), "0") {
 				t.Errorf("matched %s", got.Matched())
 			}
@@ -42,18 +42,18 @@ func TestTimes(t *testing.T) {
 func TestSigma(t *testing.T) {
 	f := newFake(t, "ok_route_osrm")
 	s := start(t, f.URL, "")
-	upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], `,"radius":20`))
+	modulestest.ReadDrive(t, post(t, s, &f.drives[0], `,"radius":20`))
 	asked := f.requests(route)
 	if len(asked) != 1 || asked[0].Options["search_radius"] != 80 || asked[0].Options["turn_penalty_factor"] != 200 {
 		t.Errorf("asked %+v", asked)
 	}
 
 	far := rowOf(8, 33)
-	if err := json.Unmarshal([]byte(upstreamtest.Matchings("aaaaaaaa")), &far.answer); err != nil {
+	if err := json.Unmarshal([]byte(modulestest.Matchings("aaaaaaaa")), &far.answer); err != nil {
 		t.Fatal(err)
 	}
 	f.set(func() { f.drives = append(f.drives, *far) })
-	upstreamtest.ReadDrive(t, post(t, s, far, ""))
+	modulestest.ReadDrive(t, post(t, s, far, ""))
 	asked = f.requests(route)
 	if got := radii(asked); !slices.Equal(got, []float64{50, 100}) {
 		t.Fatalf("asked for %v m", got)

@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	"github.com/mapsedge/caddy-maps/modules/mapsapp/mapstest"
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
 )
 
@@ -21,8 +20,8 @@ const (
 	attributes = "/trace_attributes"
 )
 
-func site(upstreams, options, handler string) mapstest.Config {
-	return mapstest.Config{Site: fmt.Sprintf(`
+func site(upstreams, options, handler string) modulestest.Config {
+	return modulestest.Config{Site: fmt.Sprintf(`
 		handle {
 			maps_match {
 				public
@@ -32,15 +31,15 @@ func site(upstreams, options, handler string) mapstest.Config {
 				}
 				%s
 			}
-		}`, upstreams, upstreamtest.Quick(options), handler)}
+		}`, upstreams, modulestest.Quick(options), handler)}
 }
 
-func start(t testing.TB, upstreams, options string) *mapstest.Server {
-	return mapstest.Start(t, site(upstreams, options, ""))
+func start(t testing.TB, upstreams, options string) *modulestest.Server {
+	return modulestest.Start(t, site(upstreams, options, ""))
 }
 
 // post asks for details of a trace.
-func post(t testing.TB, s *mapstest.Server, r *recording, more string) mapstest.Response {
+func post(t testing.TB, s *modulestest.Server, r *recording, more string) modulestest.Response {
 	t.Helper()
 	return s.With(t).Do(http.MethodPost, matchPath, "", r.question(more))
 }
@@ -51,7 +50,7 @@ func TestRecordedDrive(t *testing.T) {
 	s := start(t, f.URL, "")
 	r := &f.drives[0]
 	a := post(t, s, r, "")
-	got := upstreamtest.ReadDrive(t, a)
+	got := modulestest.ReadDrive(t, a)
 	if math.Abs(got.Distance-3479.702) > 10 || math.Abs(got.Duration-260.137) > 0.051 {
 		t.Errorf("distance %v, duration %v", got.Distance, got.Duration)
 	}
@@ -90,7 +89,7 @@ func TestRecordedDrive(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
 	const noRoute, invalid, badGateway = "NoRoute", "InvalidInput", "BadGateway"
@@ -126,7 +125,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, code string) {
+func check(t *testing.T, u *modulestest.Upstream, a modulestest.Response, code string) {
 	t.Helper()
 	status := map[string]int{"NoRoute": 404, "InvalidInput": 422, "BadGateway": 502}[code]
 	if a.Status != status || !strings.Contains(a.Body, `"code":"`+code+`"`) {
@@ -135,15 +134,15 @@ func check(t *testing.T, u *upstreamtest.Upstream, a mapstest.Response, code str
 	if code == "InvalidInput" && !strings.Contains(a.Body, `"message":"path: `) {
 		t.Errorf("it does not tell the parameter: %s", a.Body)
 	}
-	upstreamtest.CheckSilent(t, u, a)
+	modulestest.CheckSilent(t, u, a)
 }
 
 func TestBadDays(t *testing.T) {
-	u := upstreamtest.New(t)
+	u := modulestest.NewUpstream(t)
 	s := start(t, u.URL, "")
 	r := read(t, "ok_route_osrm")
-	good := string(upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/ok_route_osrm.json").Body)
-	upstreamtest.CheckBadDays(t, s, u, good, func(s *mapstest.Server) mapstest.Response {
+	good := string(modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_osrm.json").Body)
+	modulestest.CheckBadDays(t, s, u, good, func(s *modulestest.Server) modulestest.Response {
 		return s.Do(http.MethodPost, matchPath, "", r.question(""))
 	})
 	u.Send(200, strings.Replace(good, `"geometry":"`, `"geometry":" `, 1))
@@ -152,14 +151,14 @@ func TestBadDays(t *testing.T) {
 
 // A POST is sent again, whole, where an upstream hangs up or is not there.
 func TestRetries(t *testing.T) {
-	bad, good := upstreamtest.New(t), newFake(t, "ok_route_osrm")
-	s := start(t, bad.URL+" "+upstreamtest.Unreachable(t)+" "+good.URL, "lb_policy round_robin\nlb_retries 3\nmax_calls 8")
+	bad, good := modulestest.NewUpstream(t), newFake(t, "ok_route_osrm")
+	s := start(t, bad.URL+" "+modulestest.Unreachable(t)+" "+good.URL, "lb_policy round_robin\nlb_retries 3\nmax_calls 8")
 	bad.Answer(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		panic(http.ErrAbortHandler)
 	})
 	for range 6 {
-		if got := upstreamtest.ReadDrive(t, post(t, s, &good.drives[0], "")); len(got.Ways) == 0 {
+		if got := modulestest.ReadDrive(t, post(t, s, &good.drives[0], "")); len(got.Ways) == 0 {
 			t.Errorf("no ways: %+v", got)
 		}
 	}
@@ -181,7 +180,7 @@ func TestCosting(t *testing.T) {
 			if tt.profile != "" {
 				more = fmt.Sprintf(`,"profile":%q`, tt.profile)
 			}
-			upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], more))
+			modulestest.ReadDrive(t, post(t, s, &f.drives[0], more))
 			if asked := f.requests(path); len(asked) != 1 || asked[0].Costing != tt.want {
 				t.Errorf("%+v: %s was asked %+v", tt, path, asked)
 			}

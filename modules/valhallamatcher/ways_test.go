@@ -10,19 +10,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mapsedge/caddy-maps/modules/upstream/upstreamtest"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
 // The ways of the recorded drive are those of the recorded walk along it, all the way.
 func TestWays(t *testing.T) {
 	f := newFake(t, "ok_route_osrm")
 	s := start(t, f.URL, "")
-	got := upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], ""))
+	got := modulestest.ReadDrive(t, post(t, s, &f.drives[0], ""))
 	asked := f.requests(attributes)
 	if len(asked) != 1 {
 		t.Fatalf("asked %d times", len(asked))
 	}
-	recorded := upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
+	recorded := modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json")
 	var want, sent any
 	_ = json.Unmarshal(recorded.Request, &want)
 	text, _ := json.Marshal(asked[0].members)
@@ -65,7 +65,7 @@ func TestWays(t *testing.T) {
 func TestNoWays(t *testing.T) {
 	f := newFake(t, "ok_route_osrm")
 	s := start(t, f.URL, "")
-	good := string(upstreamtest.Read(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json").Body)
+	good := string(modulestest.ReadRecorded(t, "../../internal/testkit/testdata/valhalla/ok_route_ways.json").Body)
 	send := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 	}
@@ -106,7 +106,7 @@ func TestNoWays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f.set(func() { f.walk = tt.walk })
 			a := post(t, s, &f.drives[0], "")
-			got := upstreamtest.ReadDrive(t, a)
+			got := modulestest.ReadDrive(t, a)
 			got.CheckLine(t, f.drives[0].line(t, 0))
 			if len(got.Ways) != tt.ways || strings.Contains(a.Body, `"ways"`) != (tt.ways > 0) {
 				t.Errorf("ways: %+v", got.Ways)
@@ -117,7 +117,7 @@ func TestNoWays(t *testing.T) {
 	if err := s.Load(site(f.URL, "ways off", "")); err != nil {
 		t.Fatal(err)
 	}
-	if got := upstreamtest.ReadDrive(t, post(t, s, &f.drives[0], "")); len(got.Ways) != 0 {
+	if got := modulestest.ReadDrive(t, post(t, s, &f.drives[0], "")); len(got.Ways) != 0 {
 		t.Errorf("ways off: %+v", got.Ways)
 	}
 	if asked := f.requests(attributes); len(asked) != 0 {

@@ -23,7 +23,7 @@ var recode = map[string]string{
 	"BRI": "BRA", // Brazilian Island, held by Brazil, claimed by Uruguay
 	"KAS": "IND", // Siachen Glacier, held by India
 	"SPI": "CHL", // Southern Patagonian Ice Field: border not yet drawn, the ice lies mostly west of the watershed
-	"BRT": "EGY", // Bir Tawil, claimed by nobody, administered by Egypt
+	"BRT": "EGY", // Bir Tawil, claimed by no one, administered by Egypt
 	"CSI": "AUS", // Coral Sea Islands
 	"ATC": "AUS", // Ashmore and Cartier Islands
 	"CLP": "FRA", // Clipperton Island

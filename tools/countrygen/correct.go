@@ -40,7 +40,7 @@ var corrections = []correction{
 	}},
 }
 
-// correct applies the corrections, whose outlines go over whatever other territories have there.
+// correct applies the corrections, whose outlines replace those of other territories.
 func correct(byCode map[string]*territory) {
 	for _, c := range corrections {
 		t, neighbour := byCode[c.code], byCode[c.neighbour]

@@ -2,8 +2,7 @@ module github.com/mapsedge/caddy-maps/tools/goreleaser
 
 go 1.26.2
 
-// What makes a release, and in CI what would be one. It has hundreds of dependencies, and stands apart from all that is part
-// of the product.
+// Makes releases, and trial releases in CI. Its hundreds of dependencies are not the product's.
 tool github.com/goreleaser/goreleaser/v2
 
 require (

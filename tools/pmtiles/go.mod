@@ -2,8 +2,8 @@ module github.com/mapsedge/caddy-maps/tools/pmtiles
 
 go 1.26.0
 
-// Its `pmtiles verify` and `pmtiles serve` are compared with what caddy-maps writes and serves. It has hundreds of
-// dependencies, and stands apart from all that is part of the product.
+// Its `pmtiles verify` and `pmtiles serve` are compared with what caddy-maps writes and serves. Its hundreds of
+// dependencies are not the product's.
 tool github.com/protomaps/go-pmtiles
 
 require (

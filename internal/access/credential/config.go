@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
-// Config is what an Authority needs to know. It is not checked: package mapsapp does that, with the names of its
+// Config is what an Authority needs to know. It is not checked: package modules/app does that, with the names of its
 // options.
 type Config struct {
 	Issuer     string        // iss of access tokens

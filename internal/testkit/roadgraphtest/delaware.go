@@ -49,9 +49,5 @@ func DelawareFile(tb testing.TB) *region.File {
 // Delaware is the network for cars of Delaware.
 func Delaware(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
-	g, err := roadgraph.Open(DelawareFile(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	return Open(tb, DelawareFile(tb), region.Car)
 }

@@ -8,14 +8,14 @@ import (
 
 // Edge is a place where a map of longitudes and latitudes has an edge, and what the figures there may differ by from
 // those of a place where it has none, in metres: around a pole the straight lines of the map are no straight lines.
-type Edge struct {
+type WorldEdge struct {
 	Middle   orb.Point
 	Rounding float64
 }
 
 // Edges are the edges of the world by what they are called.
-func Edges() map[string]Edge {
-	return map[string]Edge{
+func WorldEdges() map[string]WorldEdge {
+	return map[string]WorldEdge{
 		"the antimeridian":               {orb.Point{180, 52}, 0.1},
 		"the antimeridian from the west": {orb.Point{-180, 52}, 0.1},
 		"a little east of it":            {orb.Point{-179.999, 52}, 0.1},
@@ -29,7 +29,7 @@ func Edges() map[string]Edge {
 // Plain is a place where the map has no edge.
 func Plain() orb.Point { return orb.Point{10, 52} }
 
-// Crossing is a town of streets through its middle, of long and short pieces, and of one around it.
+// Crossing is a town of streets through its middle, of long and short segments, and of one around it.
 func Crossing(middle orb.Point) *Town {
 	town := &Town{Middle: &middle}
 	mid := town.Node(0, 0)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,21 +35,29 @@ type Sketch struct {
 
 // Drawn is a sketch that has been compiled.
 type Drawn struct {
-	*roadgraph.Graph
-	places map[rune]orb.Point
+	*roadgraph.Graph // for cars
+	File             *region.File
+	places           map[rune]orb.Point
 }
 
 // Draw compiles a sketch and opens its network for cars.
 func (s Sketch) Draw(tb testing.TB) *Drawn {
 	tb.Helper()
 	path, places := s.Write(tb)
-	g, err := roadgraph.Open(compiled(tb, func(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
+	f := compiled(tb, func(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
 		return writeExtract(ctx, w, dir, path)
-	}, memory))
+	}, memory)
+	return &Drawn{Open(tb, f, region.Car), f, places}
+}
+
+// Open opens the network of a mode.
+func Open(tb testing.TB, f *region.File, mode region.Modes) *roadgraph.Graph {
+	tb.Helper()
+	g, err := roadgraph.OpenMode(f, mode)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &Drawn{g, places}
+	return g
 }
 
 // Write writes an extract with the sketch in it, and tells where its letters and digits are.
@@ -146,6 +155,27 @@ func (s Sketch) document(places map[rune]orb.Point) (*osm.OSM, error) {
 		}
 	}
 	return doc, nil
+}
+
+// Arc returns the arc from one letter to another, which must be the ends of an edge.
+func (d *Drawn) Arc(tb testing.TB, from, to rune) uint32 {
+	tb.Helper()
+	at := func(p roadgraph.Point, place rune) bool {
+		q := d.At(tb, place)
+		return math.Abs(p.Location().Lon()-q.Lon()) < 1e-6 && math.Abs(p.Location().Lat()-q.Lat()) < 1e-6
+	}
+	for edge := range d.Edges() {
+		shape := d.Shape(edge, nil)
+		first, last := shape[0], shape[len(shape)-1]
+		switch {
+		case at(first, from) && at(last, to):
+			return 2 * edge
+		case at(first, to) && at(last, from):
+			return 2*edge + 1
+		}
+	}
+	tb.Fatalf("no edge from %q to %q", from, to)
+	return 0
 }
 
 // drawn reports letters that the grid does not have.

@@ -1,5 +1,5 @@
-// Package roadgraphtest makes road networks for tests: small ones by hand, and Delaware from the extract that the
-// paulmach/osm module ships.
+// Package roadgraphtest makes road networks for tests: Sketch from a map drawn in text, Town from coordinates in metres,
+// and Delaware from the extract that the paulmach/osm module ships.
 package roadgraphtest
 
 import (
@@ -48,10 +48,10 @@ type Data struct {
 	Restrictions []Restriction
 }
 
-// Restriction is a turn restriction. NoNode stands for no node, where it is over ways.
+// Restriction is a turn restriction. Its ViaNode is NoNode if it is over ways.
 type Restriction = network.Restriction
 
-// NoNode stands for no node.
+// NoNode means no node.
 const NoNode = network.NoNode
 
 // Node is a node of a road, with the modes that cannot pass it and what else is there.
@@ -109,13 +109,13 @@ func (t *Town) Node(x, y float64) uint32 {
 	return uint32(len(t.Data.Nodes) - 1)
 }
 
-// Road adds a residential street for everybody in both directions, 50 km/h, and returns it to be changed; it is valid
+// Road adds a residential street for all modes in both directions, 50 km/h, and returns it to be changed; it is valid
 // until the next one is added.
 func (t *Town) Road(name string, nodes ...uint32) *Road {
-	everybody := region.Car | region.Bicycle | region.Foot
+	all := region.Car | region.Bicycle | region.Foot
 	t.Data.Roads = append(t.Data.Roads, Road{Nodes: nodes, Name: name, Road: network.Road{
 		Way: int64(len(t.Data.Roads) + 1), Attributes: profile.Attributes{Class: region.Residential,
-			Forward: everybody, Backward: everybody, SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}}})
+			Forward: all, Backward: all, SpeedForward: 50, SpeedBackward: 50, BicycleSpeed: 18, FootSpeed: 5}}})
 	return &t.Data.Roads[len(t.Data.Roads)-1]
 }
 
@@ -135,17 +135,13 @@ func (t *Town) Street(name string, xy ...float64) *Road {
 	return t.Road(name, nodes...)
 }
 
-// Segments are the numbers of all segments of a graph.
-func Segments(g *roadgraph.Graph) []uint32 { return slices.Collect(g.Segments()) }
+// Edges are the numbers of all edges of a graph.
+func Edges(g *roadgraph.Graph) []uint32 { return slices.Collect(g.Edges()) }
 
 // Open compiles the town and opens its network for cars.
 func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 	tb.Helper()
-	g, err := roadgraph.Open(Compile(tb, &t.Data))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	return Open(tb, Compile(tb, &t.Data), region.Car)
 }
 
 // Compile writes a region file of roads alone and opens it until the test ends.

@@ -1,5 +1,5 @@
-// Package network draws the road network of a region as vector tiles: what the matcher drives on, so that whoever asks
-// why a drive was not matched somewhere sees the answer.
+// Package network encodes the road network of a region as vector tiles: roads with directions and speeds, and forbidden
+// turns. They show why a drive was matched, or was not. It draws no map: see package tiles. Start with AppendTile.
 package network
 
 import (
@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// MinZoom is the lowest zoom of a tile of the network. Below it, a city's tile would have all of its streets.
+	// MinZoom is the lowest zoom of a tile. Below it, a single tile would have all streets of a city.
 	MinZoom = 12
-	// MaxZoom is the highest: there a step of a tile is a unit of the world.
+	// MaxZoom is the highest zoom. There, a step of a tile is a unit of the world.
 	MaxZoom = 16
 )
 
 const (
 	extent = geo.World >> MaxZoom
-	// buffer is how far beyond its border a tile has lines and points, in steps.
+	// buffer is how far a tile reaches beyond its border, in steps.
 	buffer = 64
-	// version is that of the format of vector tiles, 2.1.
+	// version is the major version of the vector tile specification.
 	version = 2
 )
 
@@ -38,34 +38,34 @@ const (
 	TurnsLayer = "turns"
 )
 
-// AppendTile appends a tile of a network, compressed by gzip; nothing where the tile has no roads. The zoom is between
-// MinZoom and MaxZoom. The layer "roads" has a line for each stretch of a way between two junctions, in the direction
-// in which it may be travelled where that is one alone:
+// AppendTile appends a tile of a network, compressed by gzip, or nothing if the tile has no roads. The zoom is between
+// MinZoom and MaxZoom. The layer "roads" has a line for each stretch of a way between two junctions. The line of a
+// one-way road runs in the allowed direction.
 //
 //   - way: the id of the OpenStreetMap way
-//   - name: its name, or else its reference number; left out where it has neither
+//   - name: its name, or else its reference number; absent if it has neither
 //   - class: the kind of road, as values of OpenStreetMap's highway have it, and "ferry"
 //   - speed: the free speed along the line, in km/h
-//   - speed_backward: the same against it, where it is another one
-//   - oneway: whether it may be travelled in that direction alone
+//   - speed_backward: the same against it, if it differs
+//   - oneway: whether it may be travelled in that direction only
 //
 // The layer "turns" has a point for each turn that is forbidden where roads meet:
 //
 //   - from, to: the ids of the ways that the turn leads from and to
-//   - via: true where the turn is forbidden only after certain others, by a restriction over ways
+//   - via: true if the turn is forbidden only after certain others, by a via-way restriction
 //
-// The work is counted by meter, whose error ends it. It reads the region file: whoever calls it recovers as package
-// region says.
+// The meter counts the work, and its error ends it. AppendTile reads the region file: callers recover with
+// region.Recover.
 func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter roadgraph.Meter) ([]byte, error) {
 	t := newTile(z, x, y)
 	b := builder{tile: t, graph: g}
-	for i, segment := range g.Within(t.box(), nil) {
-		if i%segmentsAtOnce == 0 {
-			if err := meter.Spend(segmentsAtOnce * segmentWork); err != nil {
+	for i, edge := range g.Within(t.box(), nil) {
+		if i%edgesAtOnce == 0 {
+			if err := meter.Spend(edgesAtOnce * edgeWork); err != nil {
 				return dst, err
 			}
 		}
-		b.segment(segment)
+		b.edge(edge)
 	}
 	if err := b.forbiddenTurns(meter); err != nil {
 		return dst, err
@@ -87,9 +87,9 @@ func AppendTile(dst []byte, g *roadgraph.Graph, z uint8, x, y uint32, meter road
 }
 
 const (
-	// segmentWork is what a segment costs, as admission counts it: about 3 µs.
-	segmentWork    = 10
-	segmentsAtOnce = 256
+	// edgeWork is what an edge costs, as admission counts it: about 3 µs.
+	edgeWork    = 10
+	edgesAtOnce = 256
 )
 
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
@@ -140,13 +140,13 @@ func (t tile) box() geo.Box {
 	return geo.Box{MinX: down(nw[0]), MinY: down(se[1]), MaxX: up(se[0]), MaxY: up(nw[1])}
 }
 
-// bound is the tile with its buffer, in steps.
+// bound returns the tile with its buffer, in steps.
 func (t tile) bound() orb.Bound {
 	return orb.Bound{Min: orb.Point{-buffer, -buffer}, Max: orb.Point{extent + buffer, extent + buffer}}
 }
 
-// at is where a position is, in steps from the tile's corner; the short way round from another X in units of the world,
-// which it returns anew.
+// at returns a position in steps from the tile's corner, and its X in units of the world. Both are the short way round
+// from another X.
 func (t tile) at(p *roadgraph.Point, from int32) (at orb.Point, x int32) {
 	w := geo.Project(p.Location())
 	switch d := int64(w.X) - int64(from); {
@@ -159,7 +159,7 @@ func (t tile) at(p *roadgraph.Point, from int32) (at orb.Point, x int32) {
 	return orb.Point{float64(w.X-t.origin.X) / step, float64(w.Y-t.origin.Y) / step}, w.X
 }
 
-// middle is the X of the tile's middle.
+// middle returns the X of the tile's middle.
 func (t tile) middle() int32 { return t.origin.X + t.size/2 }
 
 // Layers describes the layers of a tile.

@@ -125,9 +125,9 @@ func TestDelaware(t *testing.T) {
 		}
 		missing, inside := 0, at.Bound()
 		step := uint32(1000 * 40e6 / 4096 / float64(uint32(1)<<z)) // mm; what is shorter may be a single place
-		for segment := range g.Segments() {
-			for _, p := range g.Shape(segment, nil)[:1] {
-				if g.Segment(segment).Length > step && inside.Contains(p.Location()) && !ways[g.Way(p.Road)] {
+		for edge := range g.Edges() {
+			for _, p := range g.Shape(edge, nil)[:1] {
+				if g.Edge(edge).Length > step && inside.Contains(p.Location()) && !ways[g.Way(p.Road)] {
 					missing++
 				}
 			}

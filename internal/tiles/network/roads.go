@@ -11,9 +11,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// segment adds a segment to the layer of roads, and its ends to those where turns may be forbidden.
-func (b *builder) segment(number uint32) {
-	s := b.graph.Segment(number)
+// edge adds an edge to the layer of roads, and its ends to those where turns may be forbidden.
+func (b *builder) edge(number uint32) {
+	s := b.graph.Edge(number)
 	b.shape = b.graph.Shape(number, b.shape[:0])
 	b.addEnds(number, &s)
 	line := make(orb.LineString, len(b.shape))
@@ -21,7 +21,7 @@ func (b *builder) segment(number uint32) {
 	for i := range b.shape {
 		line[i], x = b.tile.at(&b.shape[i], x)
 	}
-	// A segment may be of several ways that have everything in common but their numbers.
+	// An edge may be of several ways that have everything in common but their numbers.
 	for first := 0; first < len(line)-1; {
 		last := first + 1
 		for last < len(line)-1 && b.shape[last].Road == b.shape[first].Road {
@@ -32,8 +32,8 @@ func (b *builder) segment(number uint32) {
 	}
 }
 
-// road adds a part of a segment that is of one way.
-func (b *builder) road(number uint32, s *roadgraph.Segment, way int64, line orb.LineString) {
+// road adds a part of an edge that is of one way.
+func (b *builder) road(number uint32, s *roadgraph.Edge, way int64, line orb.LineString) {
 	parts := rounded(clip.LineString(b.tile.bound(), line))
 	if len(parts) == 0 {
 		return
@@ -64,7 +64,7 @@ func (b *builder) road(number uint32, s *roadgraph.Segment, way int64, line orb.
 
 const bothWays = roadgraph.Forward | roadgraph.Backward
 
-// rounded are lines on the grid of the tile, without those that are a single place there.
+// rounded rounds lines to the grid of the tile, and drops those that become a point.
 func rounded(lines orb.MultiLineString) (kept orb.MultiLineString) {
 	for _, line := range lines {
 		for i := range line {

@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// end is where an arc begins or ends.
+// end is the beginning or the end of an arc.
 type end struct {
 	lat, lon int32 // 1e-7 degrees
 	arc      uint32
@@ -19,8 +19,8 @@ type end struct {
 	at       orb.Point // on the grid of the tile
 }
 
-// addEnds notes the ends of the segment whose shape is at hand, as far as they are in the tile.
-func (b *builder) addEnds(number uint32, s *roadgraph.Segment) {
+// addEnds notes the ends of the edge whose shape is at hand, as far as they are in the tile.
+func (b *builder) addEnds(number uint32, s *roadgraph.Edge) {
 	last := len(b.shape) - 1
 	for _, side := range []struct {
 		point, way        *roadgraph.Point
@@ -46,9 +46,9 @@ func (b *builder) addEnds(number uint32, s *roadgraph.Segment) {
 	}
 }
 
-// forbiddenTurns adds the turns that the graph does not have, from the arcs that end where roads meet to those that
-// begin there. The graph does not know why: a sign, or a barrier. Neither does it know junctions, so that two that lie
-// in the same place are taken for one that cannot be crossed, which is what they are.
+// forbiddenTurns adds the turns that the graph does not have, from the arcs that end at a junction to those that begin
+// there. The graph does not say why: a sign, or a barrier. It has no junction ids; arc ends are grouped by position. Two
+// junctions at one position are merged, and turns between them are reported as forbidden.
 func (b *builder) forbiddenTurns(meter roadgraph.Meter) error {
 	slices.SortFunc(b.ends, func(p, q end) int {
 		return cmp.Or(cmp.Compare(p.lat, q.lat), cmp.Compare(p.lon, q.lon), cmp.Compare(p.arc, q.arc))
@@ -71,10 +71,10 @@ func (b *builder) forbiddenTurns(meter roadgraph.Meter) error {
 	return nil
 }
 
-// forbidden adds the turns that are forbidden at the end of an arc, of all the ends that are there.
+// forbidden adds the forbidden turns at the end of an arc, to the ends at the same position.
 func (b *builder) forbidden(from *end, there []end) {
 	allowed := b.targets(from.arc)
-	copies, end := b.graph.Copies(from.arc)
+	first, last := b.graph.StatesOf(from.arc)
 	for i := range there {
 		to := &there[i]
 		switch {
@@ -82,8 +82,8 @@ func (b *builder) forbidden(from *end, there []end) {
 		case !slices.Contains(allowed, to.arc):
 			b.addTurn(from, to, false)
 		default:
-			for c := copies; c < end; c++ {
-				if !slices.Contains(b.targets(c), to.arc) {
+			for state := first; state < last; state++ {
+				if !slices.Contains(b.targets(state), to.arc) {
 					b.addTurn(from, to, true)
 					break
 				}
@@ -92,10 +92,10 @@ func (b *builder) forbidden(from *end, there []end) {
 	}
 }
 
-// targets are the arcs that an arc leads to.
-func (b *builder) targets(arc uint32) (targets []uint32) {
-	for _, turn := range b.graph.Turns(arc, nil) {
-		targets = append(targets, b.graph.Base(turn.To))
+// targets returns the arcs that the turns of a state lead to.
+func (b *builder) targets(state uint32) (targets []uint32) {
+	for _, turn := range b.graph.Turns(state, nil) {
+		targets = append(targets, b.graph.ArcOf(turn.To))
 	}
 	return targets
 }

@@ -57,7 +57,7 @@ func roadsidePoints(networks matching.Networks, n int, seed uint64) (points []or
 	any := false
 	for p, g := range networks {
 		if g != nil {
-			segments[p] = slices.Collect(g.Segments())
+			segments[p] = slices.Collect(g.Edges())
 		}
 		any = any || len(segments[p]) > 0
 	}
@@ -67,7 +67,7 @@ func roadsidePoints(networks matching.Networks, n int, seed uint64) (points []or
 			continue
 		}
 		segment := segments[p][random.IntN(len(segments[p]))]
-		length := float64(networks[p].Segment(segment).Length) / 1000
+		length := float64(networks[p].Edge(segment).Length) / 1000
 		on := networks[p].At(segment, random.Float64()*length)
 		away, angle := random.Float64()*roadside, random.Float64()*2*math.Pi
 		points = append(points, drives.Moved(on, away*math.Cos(angle), away*math.Sin(angle)))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -70,31 +71,26 @@ func structOf(m caddy.Module) reflect.Type {
 
 // forgotten reports the packages that register a module but are not built in.
 func forgotten(root string, builtIn map[string]bool) error {
-	dirs, err := os.ReadDir(filepath.Join(root, "modules"))
-	if err != nil {
-		return err
-	}
 	var problems []error
-	for _, dir := range dirs {
-		path := goModule + "/modules/" + dir.Name()
-		if !dir.IsDir() || builtIn[path] {
-			continue
+	err := filepath.WalkDir(filepath.Join(root, "modules"), func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
 		}
-		names, err := goFiles(filepath.Join(root, "modules", dir.Name()))
+		dir, err := filepath.Rel(root, filepath.Dir(file))
 		if err != nil {
 			return err
 		}
-		for _, name := range names {
-			source, err := os.ReadFile(filepath.Join(root, "modules", dir.Name(), name))
-			if err != nil {
-				return err
-			}
-			if strings.Contains(string(source), "caddy.RegisterModule(") {
-				problems = append(problems, fmt.Errorf("%s registers a module, but caddymaps.go does not import it", path))
-			}
+		path := goModule + "/" + filepath.ToSlash(dir)
+		if builtIn[path] {
+			return nil
 		}
-	}
-	return errors.Join(problems...)
+		source, err := os.ReadFile(file)
+		if strings.Contains(string(source), "caddy.RegisterModule(") {
+			problems = append(problems, fmt.Errorf("%s registers a module, but caddymaps.go does not import it", path))
+		}
+		return err
+	})
+	return errors.Join(append(problems, err)...)
 }
 
 // describe reads the documentation of one module, whose type is given.

@@ -52,7 +52,7 @@ func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on reg
 			}
 			return line, next, on & b.modes(next.road)
 		}
-		if on != m || len(line) > roadgraph.MaxEdgeShape {
+		if on != m || len(line) > roadgraph.MaxBaseEdgeSegments {
 			return line, c, on
 		}
 	}
@@ -144,7 +144,7 @@ func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
 		}
 		last := b.line[len(b.line)-1]
 		for i, mode := range modes {
-			if points[i] += len(b.line) - 1; points[i]+roadgraph.MaxEdgeShape >= roadgraph.MaxShape && on&mode != 0 {
+			if points[i] += len(b.line) - 1; points[i]+roadgraph.MaxBaseEdgeSegments >= roadgraph.MaxShape && on&mode != 0 {
 				b.flags[last].mark(mode)
 				on &^= mode
 			}

@@ -51,8 +51,8 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
-	b.edges = zeros[roadgraph.Edge](b, "road-edges", b.edgeCount+1) // one for the end
-	b.edgeFlags = zeros[roadgraph.EdgeFlags](b, "road-edge-flags", b.edgeCount+1)
+	b.edges = zeros[roadgraph.BaseEdge](b, "road-edges", b.edgeCount+1) // one for the end
+	b.edgeFlags = zeros[roadgraph.BaseEdgeFlags](b, "road-edge-flags", b.edgeCount+1)
 	b.ends = zeros[edgeEnd](b, "road-edge-ends", 2*b.edgeCount)
 	if b.failed != nil {
 		return b.failed
@@ -93,7 +93,7 @@ func (e *emitter) points() uint32 { return uint32(e.shape.Len() / 4) }
 func (e *emitter) take(p *pieces) error {
 	e.bar.Add(int64(len(p.edges)))
 	first, points := uint32(e.made), e.points()
-	if e.edgeCount >= maxEdges || int64(points)+int64(len(p.shape)) > math.MaxUint32-3*roadgraph.MaxEdgeShape {
+	if e.edgeCount >= maxEdges || int64(points)+int64(len(p.shape)) > math.MaxUint32-3*roadgraph.MaxBaseEdgeSegments {
 		return fmt.Errorf("the extract has too many roads: %d points of %d edges", points, e.edgeCount)
 	}
 	for i := range p.edges {
@@ -125,7 +125,7 @@ func (e *emitter) take(p *pieces) error {
 		}
 	}
 	for i := range p.controls {
-		p.controls[i].Edge += first
+		p.controls[i].BaseEdge += first
 	}
 	for at, end := range p.into {
 		e.into[at] = 2*first + end

@@ -47,8 +47,8 @@ func (l *leafWriter) flush(leaves int) error {
 	first := l.group[0].edge
 	for i, one := range l.group {
 		leaf, box := &group[i], &one.box
-		leaf.Edge, leaf.Skip = uint16(one.edge-first), uint8(one.skip)
-		leaf.About = roadgraph.AboutLeaf(one.pieces, one.modes)
+		leaf.BaseEdge, leaf.Skip = uint16(one.edge-first), uint8(one.skip)
+		leaf.Info = roadgraph.NewLeafInfo(one.pieces, one.modes)
 		leaf.MinX, leaf.MaxX = parts(box.MinX, box.MaxX, whole.MinX, whole.MaxX)
 		leaf.MinY, leaf.MaxY = parts(box.MinY, box.MaxY, whole.MinY, whole.MaxY)
 	}
@@ -60,10 +60,10 @@ func (l *leafWriter) flush(leaves int) error {
 func parts(from, to, groupFrom, groupTo int32) (uint8, uint8) {
 	size := int64(groupTo) - int64(groupFrom)
 	if size == 0 {
-		return 0, roadgraph.BoxParts
+		return 0, roadgraph.BoxSteps
 	}
-	low := (int64(from) - int64(groupFrom)) * roadgraph.BoxParts / size
-	high := ((int64(to)-int64(groupFrom))*roadgraph.BoxParts + size - 1) / size
+	low := (int64(from) - int64(groupFrom)) * roadgraph.BoxSteps / size
+	high := ((int64(to)-int64(groupFrom))*roadgraph.BoxSteps + size - 1) / size
 	return uint8(low), uint8(high)
 }
 

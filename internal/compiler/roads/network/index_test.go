@@ -53,7 +53,7 @@ func TestLeavesFarApart(t *testing.T) {
 	var got []uint32
 	for i, one := range leaves.All() {
 		if one != (roadgraph.Leaf{}) {
-			got = append(got, *groups.At(i / geo.TreeFanout)+uint32(one.Edge))
+			got = append(got, *groups.At(i / geo.TreeFanout)+uint32(one.BaseEdge))
 		}
 	}
 	if leaves.Len() != 2*geo.TreeFanout+1 || groups.Len() != 3 || !slices.Equal(got, edges) {

@@ -43,11 +43,11 @@ type builder struct {
 	lastEnd   []uint32 // for each node the last end found there, and 1: of a road in linkRoads, then of an edge
 	partners  []uint32 // of the ends of roads; see linkRoads
 	edgeCount int
-	edges     []roadgraph.Edge
-	edgeFlags []roadgraph.EdgeFlags  // of edges, less what belongs to turns
-	ends      []edgeEnd              // of edges
-	usedAs    []uint32               // for each road its number in the file, and 1
-	roadOf    *scratch.Array[uint32] // for each road of the file its number
+	edges     []roadgraph.BaseEdge
+	edgeFlags []roadgraph.BaseEdgeFlags // of edges, less what belongs to turns
+	ends      []edgeEnd                 // of edges
+	usedAs    []uint32                  // for each road its number in the file, and 1
+	roadOf    *scratch.Array[uint32]    // for each road of the file its number
 
 	via  map[uint32]bool   // roads over which restrictions lead
 	into map[cursor]uint32 // the ends of their edges, by where the edge is entered there
@@ -93,7 +93,7 @@ func (b *builder) write(ctx context.Context) error {
 	if err := b.makeTurns(ctx, restrictions); err != nil {
 		return err
 	}
-	return cmp.Or(direct(b.w, roadgraph.EdgesSection, b.edges), b.writeRoads())
+	return cmp.Or(direct(b.w, roadgraph.BaseEdgesSection, b.edges), b.writeRoads())
 }
 
 // zeros makes an array in a temporary file. An error is in failed.

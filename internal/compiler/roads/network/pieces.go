@@ -11,7 +11,7 @@ import (
 // pieces are the edges of some chains in a row, with all that can be made of them without those before. The numbers of
 // edges count from the first of these, and those of words of shapes, too.
 type pieces struct {
-	edges    []roadgraph.Edge // of roads by their numbers in Data
+	edges    []roadgraph.BaseEdge // of roads by their numbers in Data
 	shape    []uint32
 	leaves   [len(roadgraph.Indexes)][]leaf
 	meets    []meeting // two for each edge
@@ -56,8 +56,8 @@ func (p *pieces) chain(b *builder, of *chain) {
 		}
 		number, m := uint32(len(p.edges)), b.modes(c.road)
 		first, last := p.line[0], p.line[len(p.line)-1]
-		edge := roadgraph.Edge{Lat: first.Lat, Lon: first.Lon, FirstShape: uint32(len(p.shape)), Road: c.road,
-			Flags: edgeFlags(&b.roads[c.road], c.step < 0) | roadgraph.FlagsOf(roadgraph.Begins, begins&m)}
+		edge := roadgraph.BaseEdge{Lat: first.Lat, Lon: first.Lon, FirstShape: uint32(len(p.shape)), Road: c.road,
+			Flags: edgeFlags(&b.roads[c.road], c.step < 0) | roadgraph.FlagsOf(roadgraph.BeginsEdgeSet, begins&m)}
 		edge.EndNorth, edge.EndEast = endOf(first, last)
 		for i, to := range p.line[1:] {
 			metres += distance(p.line[i], to)
@@ -110,7 +110,7 @@ func (p *pieces) control(b *builder, edge uint32, against bool) {
 			if against {
 				flags = flags.Reversed()
 			}
-			p.controls = append(p.controls, roadgraph.Control{Edge: edge, Point: uint16(i), Flags: flags})
+			p.controls = append(p.controls, roadgraph.Control{BaseEdge: edge, Point: uint16(i), Flags: flags})
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (p *pieces) addShape(edge uint32, m region.Modes) {
 		from, skip := p.line[i], len(p.shape)-first
 		p.shape = roadgraph.AppendShape(p.shape, from.Lat, from.Lon, to.Lat, to.Lon)
 		across := int64(from.Lon)-int64(to.Lon) != -int64(geo.Eastward(from.Lon, to.Lon))
-		if one.pieces > 0 && (across || one.pieces == roadgraph.LeafShape) {
+		if one.pieces > 0 && (across || one.pieces == roadgraph.LeafSegments) {
 			*leaves = append(*leaves, one)
 			one = none
 		}
@@ -153,18 +153,18 @@ func (p *pieces) addShape(edge uint32, m region.Modes) {
 
 const halfTurn = 1_800_000_000 // 180° in 1e-7 degrees
 
-func edgeFlags(r *Road, against bool) (flags roadgraph.EdgeFlags) {
+func edgeFlags(r *Road, against bool) (flags roadgraph.BaseEdgeFlags) {
 	a := r.Attributes
 	if against {
 		a = reversed(a)
 		flags = roadgraph.Reversed
 	}
 	return flags |
-		roadgraph.FlagsOf(roadgraph.OpenForward, a.Forward) | roadgraph.FlagsOf(roadgraph.OpenBackward, a.Backward) |
-		roadgraph.FlagsOf(roadgraph.LocalForward, a.DestinationForward) |
-		roadgraph.FlagsOf(roadgraph.LocalBackward, a.DestinationBackward) |
-		roadgraph.FlagsOf(roadgraph.OwnedForward, a.PrivateForward) |
-		roadgraph.FlagsOf(roadgraph.OwnedBackward, a.PrivateBackward)
+		roadgraph.FlagsOf(roadgraph.OpenForwardSet, a.Forward) | roadgraph.FlagsOf(roadgraph.OpenBackwardSet, a.Backward) |
+		roadgraph.FlagsOf(roadgraph.DestinationOnlyForwardSet, a.DestinationForward) |
+		roadgraph.FlagsOf(roadgraph.DestinationOnlyBackwardSet, a.DestinationBackward) |
+		roadgraph.FlagsOf(roadgraph.PrivateForwardSet, a.PrivateForward) |
+		roadgraph.FlagsOf(roadgraph.PrivateBackwardSet, a.PrivateBackward)
 }
 
 // endOf is where an edge ends as roadgraph.Edge has it.

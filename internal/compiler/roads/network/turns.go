@@ -29,33 +29,33 @@ func (b *builder) meeting(to []uint32, end uint32) []uint32 {
 
 // modesOf is a set of modes of an edge for who travels it as an arc: that of OpenForward is OpenBackward against it.
 func (b *builder) modesOf(set int, arc uint32) region.Modes {
-	return b.edgeFlags[arc>>1].Modes(set + int(arc&1)*(roadgraph.OpenBackward-roadgraph.OpenForward))
+	return b.edgeFlags[arc>>1].Modes(set + int(arc&1)*(roadgraph.OpenBackwardSet-roadgraph.OpenForwardSet))
 }
 
 // bounds are the modes whose segments begin or end at an end of an edge.
 func (b *builder) bounds(end uint32) region.Modes {
 	flags := b.edgeFlags[end>>1+end&1]
 	if end&1 == 0 {
-		return flags.Modes(roadgraph.Begins)
+		return flags.Modes(roadgraph.BeginsEdgeSet)
 	}
-	return ^flags.Open() | flags.Modes(roadgraph.Begins)
+	return ^flags.Open() | flags.Modes(roadgraph.BeginsEdgeSet)
 }
 
 // leaving are the modes that may leave a node by an end of an edge, where their segments begin.
 func (b *builder) leaving(end uint32) region.Modes {
-	return b.bounds(end) & b.modesOf(roadgraph.OpenForward, end)
+	return b.bounds(end) & b.modesOf(roadgraph.OpenForwardSet, end)
 }
 
 // arriving are those that may come to the node there.
 func (b *builder) arriving(end uint32) region.Modes {
-	return b.bounds(end) & b.modesOf(roadgraph.OpenForward, end^1)
+	return b.bounds(end) & b.modesOf(roadgraph.OpenForwardSet, end^1)
 }
 
 // arc is the arc of the segment by which a mode leaves a node; the one by which it arrives is the same with another
 // lowest bit.
 func (b *builder) arc(end uint32, mode region.Modes) uint32 {
 	if end&1 != 0 {
-		for b.edgeFlags[end>>1].Modes(roadgraph.Begins)&mode == 0 {
+		for b.edgeFlags[end>>1].Modes(roadgraph.BeginsEdgeSet)&mode == 0 {
 			end -= 2
 		}
 	}
@@ -68,7 +68,7 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 	count := len(edges) - 1 // the last one stands for the end
 	for _, at := range m.copies {
 		s := &m.states[at]
-		b.edgeFlags[s.arc>>1] |= roadgraph.FlagsOf(roadgraph.Copied, s.mode)
+		b.edgeFlags[s.arc>>1] |= roadgraph.FlagsOf(roadgraph.HasStatesSet, s.mode)
 	}
 	out := b.w.Direct(roadgraph.TurnsSection, sizeOf[uint32]())
 	words := func() uint32 { return uint32(out.Len() / 4) }
@@ -95,10 +95,10 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 		return err
 	}
 	edges[count].FirstTurn = words()
-	var copies []roadgraph.Copy
+	var copies []roadgraph.State
 	for _, at := range m.copies {
 		s := &m.states[at]
-		copies = append(copies, roadgraph.Copy{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
+		copies = append(copies, roadgraph.State{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
 		w := &turnWriter{builder: b, automaton: m}
 		w.copy(at)
 		if err := region.Append(out, w.words...); err != nil {
@@ -106,23 +106,23 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 		}
 	}
 	if len(copies) > 0 {
-		copies = append(copies, roadgraph.Copy{FirstTurn: words()})
+		copies = append(copies, roadgraph.State{FirstTurn: words()})
 	}
 	b.bar.Finish()
-	return cmp.Or(out.Close(), direct(b.w, roadgraph.CopiesSection, copies))
+	return cmp.Or(out.Close(), direct(b.w, roadgraph.StatesSection, copies))
 }
 
 // turnWriter makes the turns of some edges in a row.
 type turnWriter struct {
 	*builder
 	*automaton
-	edges []roadgraph.Edge
+	edges []roadgraph.BaseEdge
 	words []uint32
 	group []uint32 // ends of edges at a node
 }
 
 // edge makes the turns of an edge. It notes where they begin, counted from those of the first of the edges.
-func (w *turnWriter) edge(number uint32, edge *roadgraph.Edge) error {
+func (w *turnWriter) edge(number uint32, edge *roadgraph.BaseEdge) error {
 	edge.FirstTurn = uint32(len(w.words))
 	var back [2]bool
 	back[0] = w.turns(2*number+1, allModes, nothing)
@@ -164,7 +164,7 @@ func (w *turnWriter) turns(end uint32, m region.Modes, of int32) (back bool) {
 			}
 		}
 	}
-	from.through = from.modes &^ w.modesOf(roadgraph.LocalForward, end^1)
+	from.through = from.modes &^ w.modesOf(roadgraph.DestinationOnlyForwardSet, end^1)
 	w.group = w.meeting(w.group[:0], end)
 	for _, to := range w.group {
 		if to != end {
@@ -196,7 +196,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 		able &^= from.Blocked
 		angle = change(from.Bearing, w.ends[to].Bearing)
 	}
-	enters := from.through & w.modesOf(roadgraph.LocalForward, to)
+	enters := from.through & w.modesOf(roadgraph.DestinationOnlyForwardSet, to)
 	var turns [len(modes)]roadgraph.Turn
 	var of [len(modes)]region.Modes
 	n := 0
@@ -205,7 +205,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 			continue
 		}
 		arc := w.arc(to, mode)
-		turn := roadgraph.Turn{To: arc, Angle: angle, Enters: enters&mode != 0}
+		turn := roadgraph.Turn{To: arc, Angle: angle, DestinationOnly: enters&mode != 0}
 		if from.Restricted {
 			var allowed bool
 			if turn.To, allowed = w.step(from.states[i], arc); !allowed {

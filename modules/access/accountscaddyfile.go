@@ -1,0 +1,43 @@
+package access
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("maps_accounts", parseAccounts)
+	httpcaddyfile.RegisterDirectiveOrder("maps_accounts", httpcaddyfile.Before, "respond")
+}
+
+func parseAccounts(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	a := new(Accounts)
+	return a, a.UnmarshalCaddyfile(h.Dispenser)
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_accounts [<matcher>] {
+//	    prefix              <path>
+//	    admin_access_tokens on|off
+//	}
+//
+// The matcher has to name the collection with and without what follows it. Example:
+//
+//	@accounts path /api/v1/service-accounts /api/v1/service-accounts/*
+//	handle @accounts {
+//	    maps_accounts
+//	}
+func (a *Accounts) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	return options.Block(d, "maps_accounts", nil,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&a.Prefix)},
+		options.Option{Name: "admin_access_tokens", Takes: "on|off", Read: options.OnOff(&a.AdminAccessTokens)},
+	)
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Accounts)(nil)

@@ -1,0 +1,77 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+)
+
+// maxDescription is the longest description, in characters.
+const maxDescription = 500
+
+// fields are the fields of a body; nil for those that it does not have.
+type fields struct {
+	Platform     *account.Platform     `json:"platform"`
+	IsAdmin      *bool                 `json:"isAdmin"`
+	Description  *string               `json:"description"`
+	Scopes       *account.Scopes       `json:"scopes"`
+	Status       *account.Status       `json:"status"`
+	Quotas       *account.Quotas       `json:"quotas"`
+	Restrictions *account.Restrictions `json:"restrictions"`
+}
+
+// check returns what is wrong with the values, by the name of the field. It is shown to the client.
+func (f *fields) check() error {
+	if f.Platform != nil && !f.Platform.Valid() {
+		return errors.New("platform: must be WEB, ANDROID, IOS or DESKTOP")
+	}
+	if f.Description != nil {
+		switch {
+		case utf8.RuneCountInString(*f.Description) > maxDescription:
+			return fmt.Errorf("description: must be at most %d characters", maxDescription)
+		case strings.ContainsFunc(*f.Description, func(r rune) bool { return r == 0 || unicode.Is(unicode.Bidi_Control, r) }):
+			return errors.New("description: must contain neither U+0000 nor characters that control the direction of text")
+		}
+	}
+	if f.Scopes != nil {
+		if err := checkScopes(*f.Scopes); err != nil {
+			return fmt.Errorf("scopes: %w", err)
+		}
+	}
+	if f.Status != nil && !f.Status.Valid() {
+		return errors.New("status: must be ACTIVE, SUSPENDED or REVOKED")
+	}
+	if f.Quotas != nil {
+		if err := account.CheckQuotas(*f.Quotas); err != nil {
+			return fmt.Errorf("quotas: %w", err)
+		}
+	}
+	if f.Restrictions != nil {
+		if _, err := account.NewBounds(*f.Restrictions); err != nil {
+			return fmt.Errorf("restrictions: %w", err)
+		}
+	}
+	return nil
+}
+
+func checkScopes(scopes account.Scopes) error {
+	if len(scopes) == 0 {
+		return errors.New("must not be empty")
+	}
+	var seen account.ScopeSet
+	for i, scope := range scopes {
+		switch set := scope.Set(); {
+		case set == 0:
+			return fmt.Errorf("element %d is none of %v", i, account.AllScopes)
+		case seen&set != 0:
+			return fmt.Errorf("%s appears more than once", scope)
+		default:
+			seen |= set
+		}
+	}
+	return nil
+}

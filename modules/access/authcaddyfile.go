@@ -1,0 +1,80 @@
+package access
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseAuth)
+	// Before rewrites, which would lose the parameter, and before everything that wants to know the account.
+	httpcaddyfile.RegisterDirectiveOrder("maps_auth", httpcaddyfile.Before, "method")
+}
+
+func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	a := new(Auth)
+	return a, a.UnmarshalCaddyfile(h.Dispenser)
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_auth [<matcher>] <SCOPE> [<SCOPE>...] {
+//	    api_key_query <name>...
+//	    error_style   platform|routing
+//	    forward_token
+//	    cors          <origin>...
+//	    units         <placeholder>
+//	}
+//
+// It runs before `method`, `rewrite` and `uri`, which could lose the query parameter, and before all that wants to know
+// the account. Example:
+//
+//	handle /api/v1/route {
+//	    maps_auth DIRECTION {
+//	        api_key_query apiKey
+//	        error_style   routing
+//	        cors          https://app.example.com
+//	    }
+//	    reverse_proxy 127.0.0.1:5000 {
+//	        header_up X-Account {http.auth.user.id}
+//	    }
+//	}
+//
+// Each request counts 1 unit, and map matching the points of its trace. `units` names another number, such as one that
+// an upstream says in a header of its response:
+//
+//	handle /api/v1/matrix {
+//	    maps_auth MATRIX {
+//	        units {http.response.header.X-Matrix-Elements}
+//	    }
+//	    reverse_proxy 127.0.0.1:5000
+//	}
+func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	a.Scopes = d.RemainingArgs()
+	return options.Block(d, "maps_auth", a.parse,
+		options.Option{Name: "api_key_query", Takes: "<name>...", Read: options.Words(&a.APIKeyQuery),
+			Repeats: true},
+		options.Option{Name: "error_style", Takes: "platform|routing", Read: options.Text(&a.ErrorStyle)},
+		options.Option{Name: "forward_token", Takes: "[on|off]", Read: a.unmarshalForwardToken},
+		options.Option{Name: "cors", Takes: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
+		options.Option{Name: "units", Takes: "<placeholder>", Read: options.Text(&a.Units)},
+	)
+}
+
+func (a *Auth) unmarshalForwardToken(d *caddyfile.Dispenser) error {
+	on := new(true)
+	if d.CountRemainingArgs() > 0 {
+		if err := options.OnOff(&on)(d); err != nil {
+			return err
+		}
+	}
+	a.ForwardToken = *on
+	return nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Auth)(nil)

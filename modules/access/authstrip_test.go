@@ -1,0 +1,341 @@
+package access_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/fcgi"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
+)
+
+func init() {
+	caddy.RegisterModule(copier{})
+	httpcaddyfile.RegisterHandlerDirective("test_copy", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		return copier{}, nil
+	})
+	httpcaddyfile.RegisterDirectiveOrder("test_copy", httpcaddyfile.Before, "tracing")
+}
+
+// copier is a handler that gives the next one a copy of the request, as those do that add to its context.
+type copier struct{}
+
+func (copier) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.test_copy", New: func() caddy.Module { return new(copier) }}
+}
+
+func (copier) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	return next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), copier{}, true)))
+}
+
+// upstream remembers the last request that reached it, with everything that could hold a token.
+type upstream struct {
+	mu   sync.Mutex
+	last string
+}
+
+func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var buf bytes.Buffer
+	fmt.Fprintf(&buf, "%s %s\n", r.Method, r.RequestURI)
+	_ = r.Header.Write(&buf)
+	_ = r.Trailer.Write(&buf) // there once the body has been read
+	for name := range r.Trailer {
+		fmt.Fprintln(&buf, "trailer", name)
+	}
+	buf.Write(body)
+	u.mu.Lock()
+	u.last = buf.String()
+	u.mu.Unlock()
+	fmt.Fprint(w, "from upstream")
+}
+
+func (u *upstream) take() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	last := u.last
+	u.last = ""
+	return last
+}
+
+func startHTTP(t *testing.T, h http.Handler) (address string) {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv.Listener.Addr().String()
+}
+
+// startFastCGI serves FastCGI, and hands seen every byte that it is sent: what a FastCGI server makes of the
+// parameters hides some of them.
+func startFastCGI(t *testing.T, seen *upstream) (address string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = fcgi.Serve(tap{ln, seen}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "from FastCGI")
+		})) // ends when the listener is closed
+	}()
+	t.Cleanup(func() {
+		ln.Close()
+		<-done
+	})
+	return ln.Addr().String()
+}
+
+// tap is a listener whose connections are overheard.
+type tap struct {
+	net.Listener
+	seen *upstream
+}
+
+func (l tap) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return tapped{conn, l.seen}, err
+}
+
+type tapped struct {
+	net.Conn
+	seen *upstream
+}
+
+func (c tapped) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.seen.mu.Lock()
+	defer c.seen.mu.Unlock()
+	c.seen.last += string(p[:n])
+	return n, err
+}
+
+// deadAddress is one that nobody listens on.
+func deadAddress(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func stripSite(web, fast, forward, dead string) string {
+	const authed = `
+		maps_auth DIRECTION {
+			api_key_query apiKey
+		}`
+	const seen = `"{http.request.orig_uri} {http.request.orig_uri.query} ` +
+		`{http.request.orig_uri.prefixed_query} {uri} {query} ` +
+		`{http.request.uri.prefixed_query} {http.request.uri.query.apiKey} {header.Authorization} {header.Referer}"`
+	return `
+	handle /http* {` + authed + `
+		reverse_proxy ` + web + `
+	}
+	handle /fastcgi* {` + authed + `
+		reverse_proxy ` + fast + ` {
+			transport fastcgi {
+				root /srv
+			}
+		}
+	}
+	handle /forward* {` + authed + `
+		forward_auth ` + forward + ` {
+			uri /verify
+		}
+		reverse_proxy ` + web + `
+	}
+	handle /placeholders* {` + authed + `
+		respond ` + seen + `
+	}
+	handle /copied* {
+		test_copy
+` + authed + `
+		respond ` + seen + `
+	}
+	handle /failed-copy* {
+		test_copy
+` + authed + `
+		error "gone" 404
+	}
+	handle /rewritten* {` + authed + `
+		rewrite /other?{query}
+		reverse_proxy ` + web + `
+	}
+	handle /dead* {` + authed + `
+		reverse_proxy ` + dead + `
+	}
+	handle /error* {` + authed + `
+		error "gone" 404
+	}
+	handle /forwarded* {
+		maps_auth DIRECTION {
+			api_key_query apiKey
+			forward_token
+		}
+		reverse_proxy ` + web + `
+	}
+	handle_errors {
+		@dead path /dead*
+		handle @dead {
+			reverse_proxy ` + web + `
+		}
+		respond ` + seen + `
+	}
+` + accountsSite
+}
+
+func TestTokenIsStripped(t *testing.T) {
+	web, fast, forward := new(upstream), new(upstream), new(upstream)
+	s := modulestest.Start(t, modulestest.Config{Site: stripSite(
+		startHTTP(t, web), startFastCGI(t, fast), startHTTP(t, forward), deadAddress(t))})
+	_, token := s.Token("acme", "DIRECTION")
+
+	// everything but the parameter stays as it was, byte for byte
+	const rest = "a=%7B1,2%7D&&b=x+y&c=%c3%a9"
+	requests := map[string]func(path string) modulestest.Response{
+		"bearer": func(path string) modulestest.Response {
+			return s.Do(http.MethodGet, path+"?"+rest, token, "")
+		},
+		"query": func(path string) modulestest.Response {
+			return s.Do(http.MethodGet, path+"?a=%7B1,2%7D&apiKey="+token+"&&b=x+y&c=%c3%a9", "", "",
+				"Referer", "https://app.example.com/map?x=1&apiKey="+token+"&y=2#apiKey="+token)
+		},
+		"query, encoded": func(path string) modulestest.Response {
+			return s.Do(http.MethodGet, path+"?api%4bey="+strings.ReplaceAll(token, "e", "%65")+"&"+rest, "", "",
+				"Referer", "https://app.example.com/?%61piKey="+strings.ReplaceAll(token, "e", "%65"))
+		},
+		"bearer, empty query": func(path string) modulestest.Response {
+			return s.Do(http.MethodGet, path+"?"+rest+"&apiKey=", token, "")
+		},
+	}
+	clean := func(t *testing.T, what, text string) {
+		t.Helper()
+		if text == "" {
+			t.Errorf("%s: nothing was seen", what)
+		}
+		for _, secret := range []string{token, strings.ReplaceAll(token, "e", "%65"), "apiKey", "api%4bey", "%61piKey"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s shows %s: %s", what, secret, text)
+			}
+		}
+		if !strings.Contains(text, rest) {
+			t.Errorf("%s changed other bytes of the query: %s", what, text)
+		}
+	}
+	for name, send := range requests {
+		t.Run(name, func(t *testing.T) {
+			for path, seen := range map[string][]*upstream{
+				"/http/x": {web}, "/fastcgi/x.php": {fast}, "/forward/x": {forward, web}, "/rewritten": {web}, "/dead": {web},
+				"/placeholders": nil, "/copied": nil, "/failed-copy": nil, "/error": nil,
+			} {
+				got := send(path)
+				for _, u := range seen {
+					clean(t, "an upstream of "+path, u.take())
+				}
+				if seen == nil { // the response has the placeholders
+					clean(t, path, got.Body)
+				}
+			}
+		})
+	}
+	t.Run("forward_token", func(t *testing.T) {
+		s.Do(http.MethodGet, "/forwarded?x=1", token, "")
+		if got := web.take(); !strings.Contains(got, "Bearer "+token) {
+			t.Errorf("the header did not reach the upstream: %s", got)
+		}
+		s.Do(http.MethodGet, "/forwarded?x=1&apiKey="+token, "", "")
+		if got := web.take(); !strings.Contains(got, "x=1&apiKey="+token) {
+			t.Errorf("the parameter did not reach the upstream: %s", got)
+		}
+	})
+	t.Run("trailers", func(t *testing.T) {
+		for _, path := range []string{"/http/t", "/forward/t", "/fastcgi/t.php"} {
+			for _, announced := range []string{"X-Sum, Authorization, Referer, Cookie", token} {
+				s.Raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer " + token +
+					"\r\nTransfer-Encoding: chunked\r\nTrailer: " + announced +
+					"\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 1\r\nAuthorization: Bearer " + token + "\r\nReferer: /?apiKey=" + token +
+					"\r\n\r\n")
+				got := web.take() + fast.take() + forward.take()
+				if !strings.Contains(got, "body") {
+					t.Errorf("%s, %s: the upstream saw %s", path, announced, got)
+				}
+				if strings.Contains(got, token) || strings.Contains(got, "trailer") ||
+					strings.Contains(strings.ToLower(got), "authorization") {
+					t.Errorf("%s, %s: the upstream saw the trailers: %s", path, announced, got)
+				}
+			}
+			// A body of known length has no trailers, whatever is announced.
+			s.Raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer " + token +
+				"\r\nContent-Length: 4\r\nTrailer: Authorization, " + token + "\r\n\r\nbody")
+			got := web.take() + fast.take() + forward.take()
+			if strings.Contains(got, token) || strings.Contains(got, "Authorization") {
+				t.Errorf("%s: the upstream saw what was announced: %s", path, got)
+			}
+		}
+	})
+}
+
+// TestNoSecretsInLogs searches everything that Caddy logs at DEBUG for every token that was used, with the filter that
+// the documentation recommends on the default logger.
+func TestNoSecretsInLogs(t *testing.T) {
+	web := new(upstream)
+	address := startHTTP(t, web)
+	s := modulestest.Start(t, modulestest.Config{Site: stripSite(address, startFastCGI(t, web), address, deadAddress(t))})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "DIRECTION", "")
+	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
+	_, lacking := s.Token("acme", "TILE")
+	token := pair.AccessToken
+
+	referer := []string{"Referer", "https://app.example.com/map?x=1&apiKey=" + token}
+	for _, path := range []string{"/http", "/fastcgi/x.php", "/forward", "/placeholders", "/copied", "/failed-copy",
+		"/rewritten", "/dead", "/error", "/forwarded", "/nowhere", "/api/v1/external/nothing", modulestest.AccountsPath} {
+		s.Do(http.MethodGet, path+"?x=1&apiKey="+token, "", "", referer...)
+		s.Do(http.MethodGet, path, token, "", referer...)
+		s.Do(http.MethodGet, path+"?apiKey="+lacking, "", "", referer...)
+		s.Do(http.MethodGet, path+"?apiKey="+token+"&apiKey="+token, "", "")
+	}
+	for path, body := range map[string]string{
+		"auth":    modulestest.JSON("client_token", acc.ServerToken, "server_token", acc.ClientToken),
+		"auth?":   modulestest.JSON("client_token", strings.Repeat(acc.ClientToken, 500)), // 413
+		"auth?x":  `{"` + acc.ClientToken + `":1,"` + acc.ClientToken + `":2}`,
+		"refresh": modulestest.JSON("refresh_token", pair.RefreshToken),
+	} {
+		s.Do(http.MethodPost, "/api/v1/external/"+path, "", body)
+	}
+	s.Do(http.MethodGet, modulestest.AccountsPath, user, "")
+	s.Do(http.MethodPatch, modulestest.AccountsPath+"/"+acc.ID, user, `{"`+acc.ClientToken+`":1}`)
+	s.Do(http.MethodPost, "/api/v1/external/revoke", "", modulestest.JSON("refresh_token", pair.RefreshToken))
+	s.Do(http.MethodGet, "/placeholders", token, "")
+	waitLog(t, s, 0, `"reason":"grant ended"`)
+	log := s.Log()
+	for name, secret := range map[string]string{
+		"user token": user, "client token": acc.ClientToken, "server token": acc.ServerToken,
+		"refresh token": pair.RefreshToken,
+		"access token":  token, "lacking access token": lacking,
+	} {
+		if at := strings.Index(log, secret); at >= 0 {
+			start := strings.LastIndex(log[:at], "\n") + 1
+			t.Errorf("the log shows the %s: %.1500s", name, log[start:])
+		}
+	}
+	for _, needed := range []string{"upstream roundtrip", `"status":413`, `"status":404`, `"status":502`, `"status":403`} {
+		if !strings.Contains(log, needed) {
+			t.Errorf("the log lacks %s: the test does not reach what it is for", needed)
+		}
+	}
+}

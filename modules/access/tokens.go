@@ -1,0 +1,276 @@
+// Package tokens is the Caddy handler `maps_tokens`: it exchanges, refreshes and revokes tokens and publishes the
+// keys that access tokens are signed with.
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+func init() { caddy.RegisterModule(new(Tokens)) }
+
+// Tokens serves the endpoints below `/api/v1/external/`, and answers 404 to everything else:
+//
+// - `POST auth` takes `client_token` and `server_token` and gives an access token and a refresh token.
+// - `POST refresh` takes `refresh_token` and gives a new access token.
+// - `POST revoke` takes `refresh_token` and ends its grant, with every access token of the same exchange.
+// - `GET jwks.json` serves the public keys of access tokens.
+type Tokens struct {
+	// The path below which the endpoints are, as this handler sees it: `/` behind a `handle_path` that strips all of it.
+	// Default: `/api/v1/external`.
+	Prefix string `json:"prefix,omitempty"`
+
+	// Whether a refresh takes the `server_token` of the exchange as well. Default: false.
+	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
+
+	// Whether each refresh gives a new refresh token. A used one is accepted again for 10 seconds, for clients that lost
+	// the response, and returns another new one. Later use ends the grant. Default: false.
+	RefreshRotation bool `json:"refresh_rotation,omitempty"`
+
+	// The origins of web pages that may refresh and revoke tokens: `https://app.example.com`, `https://*.example.com` for
+	// all below a domain, or `*` for all. The exchange is not for pages: server tokens belong to backends. Default: none.
+	CORS []string `json:"cors,omitempty"`
+
+	app    *app.App
+	logger *zap.Logger
+	prefix request.Prefix
+	cors   *request.CORS
+}
+
+const defaultTokensPrefix = "/api/v1/external"
+
+// jwksCacheControl says how late a verifier may learn of a new key, which signs later than that.
+var jwksCacheControl = fmt.Sprintf("public, max-age=%d", int(credential.JWKSMaxAge/time.Second))
+
+// CaddyModule returns the Caddy module information.
+func (*Tokens) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.maps_tokens", New: func() caddy.Module { return new(Tokens) }}
+}
+
+// Provision finds the app.
+func (t *Tokens) Provision(ctx caddy.Context) (err error) {
+	t.logger = ctx.Logger()
+	if t.prefix, err = request.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
+		return options.Of("prefix", err)
+	}
+	if t.cors, err = request.NewCORS(t.CORS, http.MethodPost); err != nil {
+		return options.Of("cors", err)
+	}
+	t.app, err = app.Get(ctx)
+	return err
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
+func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	w.Header().Set("Cache-Control", "no-store")
+	name, _ := t.prefix.Below(r.URL)
+	if name == "/refresh" || name == "/revoke" {
+		if t.cors.Preflight(w, r) {
+			return nil
+		}
+		t.cors.Allow(w.Header(), r)
+	}
+	var err error
+	switch name {
+	case "/auth":
+		err = t.post(w, r, t.exchange)
+	case "/refresh":
+		err = t.post(w, r, t.refresh)
+	case "/revoke":
+		err = t.post(w, r, t.revoke)
+	case "/jwks.json":
+		err = t.jwks(w, r)
+	default:
+		err = apierror.NotFound("not found")
+	}
+	if err != nil {
+		apierror.Platform.Write(w, t.answerFor(r, err))
+	}
+	return nil
+}
+
+// answerFor turns an error into what the client is told; the true reason goes to the log.
+func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
+	var answer apierror.Error
+	switch {
+	case errors.As(err, &answer):
+		return answer
+	case errors.Is(err, credential.ErrInvalid):
+		answer = apierror.Unauthorized(true)
+	case errors.Is(err, credential.ErrNoScope):
+		answer = apierror.InsufficientScope("")
+	default:
+		answer = apierror.Unavailable()
+	}
+	t.app.Metrics().Refused(app.TokensHandler, app.ReasonFor(err))
+	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Add(zap.String("reason", err.Error()))
+	}
+	if c := t.logger.Check(zap.DebugLevel, "request refused"); c != nil {
+		c.Write(
+			zap.String("reason", err.Error()),
+			zap.Int("status", answer.Status),
+			zap.String("remote_ip", app.RemoteIP(r)))
+	}
+	return answer
+}
+
+// object is a body whose fields are not read yet: those that an endpoint does not know may be anything.
+type object map[string]jsontext.Value
+
+type action func(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, body object, session *app.Session,
+) error
+
+// post runs an endpoint that takes a JSON object.
+func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) error {
+	if r.Method != http.MethodPost {
+		return apierror.MethodNotAllowed(http.MethodPost)
+	}
+	memory := t.app.Body(r)
+	defer memory.Release()
+	var body object
+	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
+		return err
+	}
+	ctx := r.Context()
+	session, err := t.app.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	return serve(ctx, w, r, body, session)
+}
+
+// required reads strings that a body must have.
+func required(body object, names ...string) ([]string, error) {
+	values := make([]string, len(names))
+	for i, name := range names {
+		raw, present := body[name]
+		switch {
+		case !present:
+			return nil, apierror.FailedValidation(name + ": missing")
+		case raw.Kind() != jsontext.KindString:
+			return nil, apierror.FailedValidation(name + ": must be a string")
+		}
+		if err := json.Unmarshal(raw, &values[i]); err != nil {
+			return nil, err // it cannot be: the whole body was read before
+		}
+	}
+	return values, nil
+}
+
+type answer struct {
+	Data pair `json:"data"`
+}
+
+type pair struct {
+	AccessToken  string `json:"accessToken"`
+	RefreshToken string `json:"refreshToken"`
+	ExpiresIn    int64  `json:"expiresIn"`
+}
+
+func write(w http.ResponseWriter, tokens credential.Tokens) {
+	request.WriteJSON(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
+}
+
+func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
+	session *app.Session) error {
+	given, err := required(body, "client_token", "server_token")
+	if err != nil {
+		return err
+	}
+	tokens, err := session.Authority.Exchange(ctx, given[0], given[1])
+	count := t.app.Metrics().Exchanges
+	switch {
+	case errors.Is(err, credential.ErrInvalid):
+		count.Invalid.Inc()
+	case errors.Is(err, credential.ErrNoScope):
+		count.NoScope.Inc()
+	case err != nil:
+		count.Unavailable.Inc()
+	default:
+		count.OK.Inc()
+		t.app.RecordEnded(tokens)
+		write(w, tokens)
+	}
+	return err
+}
+
+func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body object,
+	session *app.Session) error {
+	names := []string{"refresh_token"}
+	if t.RefreshRequiresServerToken {
+		names = append(names, "server_token")
+	}
+	given, err := required(body, names...)
+	if err != nil {
+		return err
+	}
+	given = append(given, "")
+	tokens, err := session.Authority.Refresh(ctx, given[0], given[1], credential.RefreshOptions{
+		RequireServerToken: t.RefreshRequiresServerToken, Rotate: t.RefreshRotation,
+	})
+	if errors.Is(err, credential.ErrReused) {
+		t.app.RecordReuse(tokens, app.RemoteIP(r))
+	}
+	if err != nil {
+		return err
+	}
+	write(w, tokens)
+	return nil
+}
+
+func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
+	session *app.Session) error {
+	given, err := required(body, "refresh_token")
+	if err != nil {
+		return err
+	}
+	if err := session.Authority.Revoke(ctx, given[0]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (t *Tokens) jwks(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return apierror.MethodNotAllowed(http.MethodGet, http.MethodHead)
+	}
+	session, err := t.app.Session(r.Context())
+	if err != nil {
+		return err
+	}
+	defer session.Release()
+	keys, err := session.Authority.JWKS(r.Context())
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", jwksCacheControl)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(keys) // the client may have gone
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Tokens)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Tokens)(nil)
+)

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/internal/web/request"
+)
+
+func init() { caddy.RegisterModule(new(AdminAPI)) }
+
+// AdminAPI adds these endpoints to Caddy's admin API. Anyone who can reach the admin API can mint a user token for any
+// organization, just as they can change the whole configuration.
+//
+// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token.
+// - `POST /maps/keys/rotate` creates new signing keys. Tokens of the old keys stay valid until they expire. With
+// `revokeOld` true, the old keys are removed, and all their tokens end at once.
+// - `POST /maps/backup` takes `output`, the absolute path of a new file or an earlier backup, and copies the store to it.
+// - `GET /maps/status` returns the version of caddy-maps and the state of the store and the regions.
+// - `GET /maps/regions` lists the regions with their age, origin and problems.
+// - `POST /maps/regions/reload` opens changed region files, downloads files that have changed at their origins, and
+// verifies files that are not verified yet. After a minute it answers 202, and the work continues.
+// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists the usage
+// of the organization's accounts.
+// - `GET /maps/quotas/{organization}` returns the quotas that all accounts of an organization share, and how much of each
+// is used. `PUT` with `quotas` replaces them, and `DELETE` removes them.
+//
+// Bodies are JSON (`Content-Type: application/json`). While a configuration starts, requests wait for it, at most 10
+// seconds. The module needs no configuration; it works wherever the app `maps` runs. The commands `caddy maps user-token`,
+// `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` send these requests.
+// Example:
+//
+//	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
+//	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'
+type AdminAPI struct{}
+
+// CaddyModule returns the Caddy module information.
+func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "admin.api.maps", New: func() caddy.Module { return new(AdminAPI) }}
+}
+
+// Routes returns the endpoints.
+func (a *AdminAPI) Routes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{
+		route("/maps/user-tokens", endpoints{http.MethodPost: mintUserToken}),
+		route("/maps/keys/rotate", endpoints{http.MethodPost: rotateKeys}),
+		route("/maps/backup", endpoints{http.MethodPost: backup}),
+		route("/maps/status", endpoints{http.MethodGet: status}),
+		route("/maps/regions", endpoints{http.MethodGet: listRegions}),
+		route("/maps/regions/reload", endpoints{http.MethodPost: reloadRegions}),
+		route("/maps/usage", endpoints{http.MethodGet: showUsage}),
+		route("/maps/quotas/{organization}", endpoints{
+			http.MethodGet: showQuotas, http.MethodPut: setQuotas, http.MethodDelete: removeQuotas,
+		}),
+		unknown("/maps"),
+		unknown("/maps/"),
+	}
+}
+
+// unknown answers 404 where no other endpoint matches. A path with a trailing slash is another path.
+func unknown(pattern string) caddy.AdminRoute {
+	return caddy.AdminRoute{Pattern: pattern, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) error {
+		w.Header().Set("Cache-Control", "no-store")
+		apierror.Platform.Write(w, apierror.NotFound("not found"))
+		return nil
+	})}
+}
+
+type endpoint func(app *App, w http.ResponseWriter, r *http.Request) error
+
+// endpoints are the endpoints of a path by method. GET also answers HEAD.
+type endpoints map[string]endpoint
+
+// route looks up the app for each request. An app kept from provisioning would be stopped after a refused configuration.
+func route(pattern string, methods endpoints) caddy.AdminRoute {
+	return caddy.AdminRoute{Pattern: pattern,
+		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+			w.Header().Set("Cache-Control", "no-store")
+			if err := call(methods, w, r); err != nil {
+				var failure apierror.Error
+				if !errors.As(err, &failure) {
+					caddy.Log().Named("admin.api.maps").Error("request failed", zap.String("uri", pattern), zap.Error(err))
+					failure = apierror.Unavailable()
+				}
+				apierror.Platform.Write(w, failure)
+			}
+			return nil
+		})}
+}
+
+func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	serve, known := methods[method]
+	if !known {
+		allow := slices.Collect(maps.Keys(methods))
+		if methods[http.MethodGet] != nil {
+			allow = append(allow, http.MethodHead)
+		}
+		slices.Sort(allow)
+		return apierror.MethodNotAllowed(allow...)
+	}
+	app, err := Running(r.Context())
+	if errors.Is(err, ErrNoApp) || errors.Is(err, ErrStarting) {
+		return apierror.Error{Status: http.StatusServiceUnavailable, Message: err.Error()}
+	}
+	if err != nil {
+		return apierror.Unavailable() // the client has disconnected
+	}
+	return serve(app, w, r)
+}
+
+// statusBody is the public status with what only operators may see.
+type statusBody struct {
+	Version string `json:"version"` // of caddy-maps
+	Status
+}
+
+func status(app *App, w http.ResponseWriter, r *http.Request) error {
+	request.WriteJSON(w, http.StatusOK, statusBody{Version(), app.Status(r.Context())})
+	return nil
+}
+
+// regionList is the state of the regions.
+type regionList struct {
+	Regions []RegionDetail `json:"regions"`
+}
+
+func listRegions(app *App, w http.ResponseWriter, _ *http.Request) error {
+	request.WriteJSON(w, http.StatusOK, regionList{app.RegionDetails()})
+	return nil
+}
+
+// reloadTimeout is how long a reload of the regions waits for downloads. The context of the request cannot bound it,
+// because Caddy's admin API cancels that after some seconds.
+const reloadTimeout = time.Minute
+
+func reloadRegions(app *App, w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadTimeout)
+	defer cancel()
+	complete, err := app.ReloadRegions(ctx)
+	if err != nil {
+		app.Logger().Error("reloading regions", zap.Error(err))
+		return apierror.Error{
+			Status:  http.StatusInternalServerError,
+			Message: "not every region could be opened; the others are as new, and the log names the faults",
+		}
+	}
+	status := http.StatusOK
+	if !complete {
+		status = http.StatusAccepted
+	}
+	request.WriteJSON(w, status, regionList{app.RegionDetails()})
+	return nil
+}
+
+// Interface guard
+var _ caddy.AdminRouter = (*AdminAPI)(nil)

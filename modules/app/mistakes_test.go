@@ -1,0 +1,201 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	_ "github.com/mapsedge/caddy-maps"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
+)
+
+// mistake is a Caddyfile with something wrong in it, and what Caddy says of that.
+type mistake struct {
+	text string
+	line int // that the error names; 0 where want is the whole error
+	want string
+}
+
+// mistakesInMaps are written in the global option maps, from line 3 on.
+var mistakesInMaps = []mistake{
+	{"access_token_ttl 30d", 3, "access_token_ttl: 720h is not between 1s and 24h"},
+	{"access_token_ttl soon", 3, `access_token_ttl: "soon" is not a duration, such as 90s, 15m, 12h or 30d`},
+	{"access_token_ttl 0s", 3, "access_token_ttl: a duration must be positive, not 0s"},
+	{"access_token_ttl", 3, "access_token_ttl: wrong argument count; write access_token_ttl DURATION"},
+	{"access_token_tll 15m", 3, "unknown option of maps: access_token_tll; did you mean access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, region, usage, user_tokens"},
+	{"refresh_token_ttl 5m", 3, "refresh_token_ttl: 5m is shorter than access_token_ttl, 15m"},
+	{"key_rotation 1m", 3, "key_rotation: 1m is less than 1h"},
+	{"signing_algorithm RS256", 3, `signing_algorithm: "RS256" is not known; did you mean ES256? It is one of EdDSA, ES256`},
+	{"signing_algorithm ed25519", 3, `signing_algorithm: "ed25519" is not known; it is one of EdDSA, ES256`},
+	{"signing_algorithm es256", 3, `signing_algorithm: "es256" is not known; did you mean ES256? It is one of EdDSA, ES256`},
+	{"key_encryption_key MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", 3, "key_encryption_key: a key written into the configuration is refused, because Caddy shows and saves its configuration; use {file./path/to/key} or {env.NAME}"},
+	{"max_bodies_in_flight 1KiB", 3, "max_bodies_in_flight: 1.0 KiB is less than 1.0 MiB"},
+	{"max_bodies_in_flight lots", 3, `max_bodies_in_flight: "lots" is not a positive size, such as 256MiB`},
+	{"max_wait -2s", 3, "max_wait: a duration must be positive, not -2s"},
+	{"max_wait 2s\nmax_wait 3s", 4, "max_wait may stand only once in maps, and stands in line 3 already"},
+	{"issuer a b", 3, "issuer: wrong argument count; write issuer NAME"},
+	{"issuer {", 3, "issuer: wrong argument count; write issuer NAME"},
+	{`issuer ""`, 3, "issuer: the value is empty"},
+	{"store sqlit accounts.db", 3, `store: "sqlit" is not known; did you mean sqlite? It is one of postgres, sqlite`},
+	{`store sqlite ""`, 3, "the path is empty"},
+	{"store sqlite a.db b.db", 3, `store sqlite: unexpected argument "b.db"`},
+	{"store sqlite a.db {\nmode 0600\n}", 4, "unknown option of store sqlite: mode; it has none"},
+	{"store postgres", 3, "store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}"},
+	{"store postgres mysql://maps@db/maps", 3, "store postgres: the connection string begins with mysql://, not with postgres://"},
+	{"store postgres host=db user=maps", 3, "store postgres takes one connection string; put one with spaces into quotes"},
+	{"store postgres postgres://maps:hunter2@db/maps", 3, "store postgres: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} for the whole connection string, or the option password with {file./path/to/password}"},
+	{"store postgres postgres://maps@db/maps {\npassword hunter2\n}", 4, "password: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} for the whole connection string, or the option password with {file./path/to/password}"},
+	{"region delaware", 3, "region: wrong argument count; write region NAME FILE|URL"},
+	{"region delaware delaware.osm.pbf", 3, "region delaware: delaware.osm.pbf is an OpenStreetMap extract; compile it with `caddy maps build`, and use the region file"},
+	{"region delaware a.region\nregion delaware b.region", 4, "region: delaware already exists"},
+	{"region delaware a.region {\nrefresh 1h\n}", 4, "refresh: only for regions that are fetched from a URL, and a.region is a file of this machine"},
+	{"region delaware ftp://files.example.com/a.region", 3, "region delaware: a region is fetched by http or https, not by ftp; serve it through a gateway, or copy the file to this machine"},
+	{"region delaware https://files.example.com/a.region {\nrefresh 1s\n}", 4, "refresh: 1s is less than 10s"},
+	{"region delaware https://files.example.com/a.region {\nheader Authorization secret\n}", 4, "header: Authorization: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} or {file./path/to/file}"},
+	{"region delaware https://ann:hunter2@files.example.com/a.region", 3, "region delaware: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} or {file./path/to/file}"},
+	{"usage {\nhours 12h\n}", 4, "hours: 12h is less than 25h"},
+	{"usage {\nmonths 12\n}", 4, "unknown option of usage: months; it is one of flush, hours, days"},
+	{"user_tokens {\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", 3, "issuer: missing"},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url http://id.example.com/jwks\nany_user\n}", 6, "jwks_url: must be https, except on loopback: without it, the keys could be replaced on their way"},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\n}", 3, "require_claim: missing; without it every user of the issuer could manage accounts (use any_user to allow that)"},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\nany_user\nalgorithms RS265\n}", 8, `algorithms: "RS265" is not known; did you mean RS256? It is one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA`},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\nany_user\nalgorithms HS256\n}", 8, "algorithms: HS256 is refused, because its key would be shared with the issuer"},
+	{"user_tokens {\nlogin {\nclient_id a\nauthorize_url https://id.example.com/a\ntoken_url https://id.example.com/t\n}\n}", 4, "login: requires issuer, audience and jwks_url"},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\nany_user\nlogin {\nclient_id a\ntoken_url https://id.example.com/t\n}\n}", 8, "authorize_url: missing"},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\nany_user\nlogin {\nclient_id a\nauthorize_url http://id.example.com/a\ntoken_url https://id.example.com/t\n}\n}", 10, "authorize_url: must be https, except on loopback: anyone who intercepts the traffic could sign in"},
+	{"user_tokens {\nlocal maybe\n}", 4, "local: it is on or off, not maybe"},
+}
+
+// mistakesInSites are written in a site, from line 9 on, beside a region "delaware".
+var mistakesInSites = []mistake{
+	{"maps_auth", 9, "maps_auth needs at least one scope"},
+	{"maps_auth REVERSE_GEOCODING", 9, `unknown scope "REVERSE_GEOCODING": did you mean REVERSEGEOCODING? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING`},
+	{"maps_auth tile", 9, `unknown scope "tile": did you mean TILE? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING`},
+	{"maps_auth TILE {\napi_key_query\n}", 10, "api_key_query: wrong argument count; write api_key_query NAME..."},
+	{"maps_auth TILE {\napi_key_query \"\"\n}", 10, `api_key_query: "" cannot be the name of a parameter`},
+	{"maps_auth TILE {\napi_key_query a b a\n}", 10, `api_key_query: "a" is named twice`},
+	{"maps_tokens {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
+	{"maps_auth TILE {\napi_key_qeury apiKey\n}", 10, "unknown option of maps_auth: api_key_qeury; did you mean api_key_query? It is one of api_key_query, error_style, forward_token, cors, units"},
+	{"maps_auth TILE {\napi_key_query apiKey&x\n}", 10, `api_key_query: "apiKey&x" cannot be the name of a parameter`},
+	{"maps_auth TILE {\nerror_style route\n}", 10, `error_style: "route" is not known; it is platform or routing`},
+	{"maps_auth TILE {\ncors https://app.example.com/\n}", 10, `cors: "https://app.example.com/" is not an origin, which has neither a path nor a slash at its end; write https://app.example.com`},
+	{"maps_auth TILE {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
+	{"maps_auth TILE {\ncors https://app.example.com/maps\n}", 10, `cors: "https://app.example.com/maps" is not an origin, which has neither a path nor a slash at its end; write https://app.example.com`},
+	{"maps_auth TILE {\nunits X-Elements\n}", 10, `units: "X-Elements" is no placeholder like {http.response.header.X-Matrix-Elements}`},
+	{"maps_auth TILE {\nforward_token {\non\n}\n}", 10, "forward_token takes no block"},
+	{"maps_auth TILE {\nerror_style routing\nerror_style routing\n}", 11, "error_style may stand only once in maps_auth, and stands in line 10 already"},
+	{"maps_tokens TILE", 9, `maps_tokens: unexpected argument "TILE"`},
+	{"maps_tokens {\nprefix api/v1\n}", 10, `prefix: "api/v1" does not begin with a slash`},
+	{"maps_tokens {\nprefix /api/v1/*\n}", 10, `prefix: "/api/v1/*" is not a plain path; wildcards, placeholders and percent-encoding belong in matchers`},
+	{"maps_tokens {\nrefresh_rotation on\n}", 10, "refresh_rotation: wrong argument count; write refresh_rotation"},
+	{"maps_acounts", 0, "Caddyfile:9: unrecognized directive: maps_acounts"},
+	{"maps_accounts {\nadmin_access_tokens no\n}", 10, "admin_access_tokens: it is on or off, not no"},
+	{"maps_reverse_geocode", 9, "maps_reverse_geocode needs at least one geocoder"},
+	{"maps_reverse_geocode {\ngeocoder lokal delaware\n}", 10, `geocoder: "lokal" is not known; did you mean local? It is one of local, nominatim, photon`},
+	{"maps_reverse_geocode {\ngeocoder local\n}", 10, "geocoder local needs the name of at least one region"},
+	{"maps_reverse_geocode {\ngeocoder local delawre\n}", 10, `geocoder: there is no region "delawre": did you mean delaware?`},
+	{"maps_reverse_geocode {\ngeocoder local delaware\nmax_distance 1000km\n}", 11, `max_distance: "1000km" is not a positive number of metres`},
+	{"maps_reverse_geocode {\ngeocoder local delaware\nmax_distance 200000\n}", 11, "max_distance: 200000 is not more than 0 and at most 100000 metres"},
+	{"maps_reverse_geocode {\ngeocoder local delaware\ncoverage /v2/search/reverse-geocoding\n}", 11, `coverage: "/v2/search/reverse-geocoding" is the path of the endpoint itself`},
+	{"maps_reverse_geocode {\ngeocoder photon http://127.0.0.1:2322 {\ngeometry yes\n}\n}", 11, "geometry: it is on or off, not yes"},
+	{"maps_match {\nmax_points 100\n}", 9, "maps_match needs at least one matcher"},
+	{"maps_match {\nmatcher osmr http://127.0.0.1:5000\n}", 10, `matcher: "osmr" is not known; did you mean osrm? It is one of local, osrm, valhalla`},
+	{"maps_match {\nmatcher osrm\n}", 10, "matcher osrm: at least one upstream is needed, such as http://10.0.0.5:5000"},
+	{"maps_match {\nmatcher osrm http://127.0.0.1:5000 {\nprofile lorry\n}\n}", 11, `profile: "lorry" does not tell whom it is for: write lorry car, bicycle or foot`},
+	{"maps_match {\nmatcher osrm http://127.0.0.1:5000 {\ntiemout 5s\n}\n}", 11, "unknown option of matcher osrm: tiemout; did you mean timeout?"},
+	{"maps_match {\nmatcher osrm http://127.0.0.1:5000 {\ntimeout -5s\n}\n}", 11, "timeout: a duration must be positive, not -5s"},
+	{"maps_match {\nmatcher osrm http://127.0.0.1:5000 {\nhandle_response {\nrespond x\n}\n}\n}", 11, "handle_response cannot be used with matcher osrm: its responses are read here"},
+	{"maps_match {\nmatcher valhalla http://127.0.0.1:8002 {\nways maybe\n}\n}", 11, "ways: it is on or off, not maybe"},
+	{"maps_match {\nmatcher local delaware\nmax_radius 10000\n}", 11, "max_radius: 10000 is not more than 0 and at most 5000 metres"},
+	{"maps_match {\nmatcher local delaware\nmax_points 1\n}", 11, "max_points: 1 is not between 2 and 1000000"},
+	{"maps_match {\nmatcher local delaware\nmax_body 0\n}", 11, `max_body: "0" is not a positive size, such as 256MiB`},
+	{"maps_match {\nmatcher local delaware\nprofile plane\n}", 11, `profile: "plane" is not known; there are car, bicycle, foot`},
+	{"maps_match {\nmatcher local delaware\nprofile car car\n}", 11, "profile: car stands there twice"},
+	{"maps_match {\nmatcher osrm http://127.0.0.1:5000\nprofile car foot\n}", 11, "profile: none of the matchers answers for foot"},
+	{"maps_tiles", 9, "maps_tiles needs the name of at least one region"},
+	{"maps_tiles delaware texas", 9, `there is no region "texas": it can only be delaware`},
+	{"maps_tiles delaware {\nmax_zoom 30\n}", 10, "max_zoom: 30 is not a whole number from 0 to 16"},
+	{"maps_tiles delaware {\ncache 10KiB\n}", 10, "cache: 10 KiB is less than 1.0 MiB"},
+	{"maps_playground", 9, "maps_playground needs the name of a region"},
+	{"maps_playground texas", 9, `there is no region "texas": it can only be delaware`},
+	{"maps_playground delaware {\npublic\n}", 10, "public: there is no guest account that could be used from other machines"},
+	{"maps_playground delaware {\nguest a b\n}", 10, "guest: wrong argument count; write guest ACCOUNT_ID"},
+	{"maps_playground delaware {\nguest 42\n}", 10, `guest: "42" is not the id of an account, which begins with sa_ and has 25 characters`},
+	{"maps_console delaware", 9, `maps_console: unexpected argument "delaware"`},
+	{"maps_docs {\ntitle x\n}", 10, "unknown option of maps_docs: title; it can only be prefix"},
+	{"maps_health {\nprefix /healthz\n}", 10, "unknown option of maps_health: prefix; it has none"},
+	{"@a maps_region\nrespond @a x", 0, "maps_region needs the name of a region, or bounds, at Caddyfile:9"},
+	{"@a maps_region 1,2,3\nrespond @a x", 0, "maps_region 1,2,3: bounds are four numbers: south,west,north,east, at Caddyfile:9"},
+}
+
+// lateMistakes are found only when a configuration is loaded. Caddy puts in front where.
+var lateMistakes = []struct{ maps, site, want string }{
+	{"key_encryption_key {env.MAPS_TEST_MISSING}", "", "key_encryption_key: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
+	{"key_encryption_key {env.MAPS_TEST_SHORT}", "", "key_encryption_key: has 5 bytes, but AES-256 needs 32"},
+	{"issuer {env.MAPS_TEST_MISSING}", "", "issuer: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
+	{"region delaware {env.MAPS_TEST_MISSING}", "", "region delaware: path: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
+	{"store sqlite .", "", "store sqlite: path . is a directory; name a file in it"},
+	{"store postgres {env.MAPS_TEST_MISSING}", "", "store postgres: connection string: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
+	{"user_tokens {\nissuer {env.MAPS_TEST_MISSING}\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", "", "user_tokens: issuer: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
+	{"", "@a maps_region texas\nrespond @a x", `maps_region: there is no region "texas": it can only be delaware`},
+}
+
+// faulty is a whole Caddyfile with a mistake.
+func faulty(maps, site string) string {
+	if maps == "" {
+		maps = "region delaware delaware.region"
+	}
+	return "{\n\tmaps {\n" + maps + "\n\t}\n\tadmin off\n}\n\n:9 {\n" + site + "\n}\n"
+}
+
+// load reads a Caddyfile and provisions the configuration, as `caddy validate` does. The admin API escapes angle
+// brackets, so no error may have any.
+func load(t *testing.T, text string) string {
+	t.Helper()
+	adapted, err := modulestest.Adapt(text)
+	if err == nil {
+		var config caddy.Config
+		if err = caddy.StrictUnmarshalJSON(adapted, &config); err == nil {
+			err = caddy.Validate(&config)
+		}
+	}
+	if err == nil {
+		return "no error"
+	}
+	if strings.ContainsAny(err.Error(), "<>") {
+		t.Errorf("the error has an angle bracket: %v", err)
+	}
+	return err.Error()
+}
+
+func TestMistakesInCaddyfile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	check := func(m mistake, directive, caddyfile string) {
+		t.Helper()
+		want := m.want
+		if m.line > 0 {
+			want = fmt.Sprintf("parsing caddyfile tokens for '%s': %s, at Caddyfile:%d", directive, want, m.line)
+		}
+		if got := load(t, caddyfile); got != want {
+			t.Errorf("%s\n got %s\nwant %s", m.text, got, want)
+		}
+	}
+	for _, m := range mistakesInMaps {
+		check(m, "maps", faulty(m.text, ""))
+	}
+	for _, m := range mistakesInSites {
+		check(m, strings.Fields(m.text)[0], faulty("", m.text))
+	}
+}
+
+func TestMistakesFoundWhenLoading(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("MAPS_TEST_SHORT", "c2hvcnQ=")
+	for _, m := range lateMistakes {
+		if got := load(t, faulty(m.maps, m.site)); !strings.HasSuffix(got, ": "+m.want) {
+			t.Errorf("%s%s\n got %s\nwant %s", m.maps, m.site, got, m.want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+)
+
+// Pass is what maps_auth attaches to a request that it let through.
+type Pass interface {
+	// Allows reports whether this maps_auth, or one in front of it, required the scope.
+	Allows(scope account.ScopeSet) bool
+	// Charge sets the units that the request counts for.
+	Charge(units int64) error
+}
+
+// passVar is the request variable that holds the Pass. No configuration can forge one, because the directive `vars` only
+// sets JSON values.
+const passVar = "http.handlers.maps_auth"
+
+// SetPass records that a maps_auth let the request of this context through.
+func SetPass(ctx context.Context, pass Pass) { caddyhttp.SetVar(ctx, passVar, pass) }
+
+// PassOf returns the Pass of the last maps_auth that let the request of this context through, or nil.
+func PassOf(ctx context.Context) Pass {
+	pass, _ := caddyhttp.GetVar(ctx, passVar).(Pass)
+	return pass
+}
+
+// Charge sets the units that a request counts for; the default is 1. Call it before doing the work. It does nothing
+// without maps_auth. It returns the apierror.Error to send if a quota forbids so many units.
+func Charge(ctx context.Context, units int64) error {
+	if pass := PassOf(ctx); pass != nil {
+		return pass.Charge(units)
+	}
+	return nil
+}
+
+// Gate refuses requests to a map handler that no maps_auth let through with the handler's scope.
+type Gate struct {
+	directive string
+	scope     account.Scope
+	style     apierror.Style
+	public    bool
+	logger    *zap.Logger
+	once      sync.Once
+}
+
+// NewGate returns the gate of a directive's handler. A public gate lets every request through.
+func NewGate(directive string, scope account.Scope, style apierror.Style, public bool, logger *zap.Logger) *Gate {
+	return &Gate{directive: directive, scope: scope, style: style, public: public, logger: logger}
+}
+
+// Refuse answers a request that may not pass with 500, and reports whether it did. The first time, it logs what to change
+// in the configuration.
+func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
+	if g.public {
+		return false
+	}
+	if pass := PassOf(r.Context()); pass != nil && pass.Allows(g.scope.Set()) {
+		return false
+	}
+	g.once.Do(func() {
+		g.logger.Error(g.directive + " refuses requests that no maps_auth let through with the scope " + string(g.scope) +
+			": write `maps_auth " + string(g.scope) + "` in front of it, or `public` in its block if it is open to all")
+	})
+	g.style.Write(w, apierror.Internal())
+	return true
+}

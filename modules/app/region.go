@@ -1,0 +1,219 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/base/text"
+	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
+)
+
+// regionSet are the regions of one configuration.
+type regionSet struct {
+	list    []*configuredRegion // by name
+	release []func()            // releases what this configuration holds of the pools
+	needMap []*regions.Region   // regions whose tiles a handler serves
+}
+
+// configuredRegion is a region of one configuration. Its file and its mirror outlive the configuration if the next one
+// has the same settings, so that a reload neither sends a request nor aborts a download.
+type configuredRegion struct {
+	*regions.Region
+	watched *regions.Watched
+
+	mirror *fetch.Mirror // nil if it is not downloaded
+	wait   time.Duration // for the first file that is downloaded
+}
+
+// regionKey identifies a watched file.
+type regionKey struct {
+	path    string // absolute
+	awaited bool   // the file may come later
+}
+
+var (
+	regionPool = caddy.NewUsagePool() // regionKey → *regions.Watched
+	mirrorPool = caddy.NewUsagePool() // [sha256.Size]byte → *fetch.Mirror
+)
+
+// acquire returns a pool's value for a key, created if necessary, and keeps it until the configuration ends.
+func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create func() T) T {
+	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create(), nil })
+	if err != nil {
+		panic(err) // create has none
+	}
+	a.regions.release = append(a.regions.release, func() { _, _ = pool.Delete(key) }) // Destruct has no error
+	return value.(T)
+}
+
+// provisionRegions resolves the paths and opens the files. On a reload, a file that cannot be opened fails the reload
+// before a server of the new configuration listens. Otherwise it is only worth a warning: a configuration that is being
+// checked may be meant for another machine.
+func (a *App) provisionRegions(caddy.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(a.Regions)) {
+		if name == "" {
+			return errors.New("a region needs a name")
+		}
+		config := a.Regions[name]
+		path, from, err := config.provision(name)
+		if err != nil {
+			return fmt.Errorf("region %s: %w", name, err)
+		}
+		key := regionKey{path, from != nil || config.Awaited}
+		watched := acquire(a, regionPool, key, func() *regions.Watched {
+			return regions.NewWatched(regions.Options{Path: path, Awaited: key.awaited, Logger: regionLog.logger()})
+		})
+		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, wait: time.Duration(config.Wait)}
+		if from != nil {
+			from.Watched, from.Logger = watched, regionLog.logger()
+			r.mirror = acquire(a, mirrorPool, mirrorKey(from), func() *fetch.Mirror { return fetch.New(*from) })
+		}
+		a.regions.list = append(a.regions.list, r)
+	}
+	if caddy.ActiveContext().Context != nil {
+		return a.openRegions(true)
+	}
+	try := func(r *configuredRegion) error {
+		if r.watched.Awaited {
+			return nil
+		}
+		return r.watched.Start()
+	}
+	for i, err := range a.eachRegion(try) {
+		if r := a.regions.list[i]; err != nil {
+			a.logger.Warn("a region file cannot be opened; the server will not start without it",
+				zap.String("region", r.Name()), zap.String("path", r.Path()), zap.Error(err))
+		}
+	}
+	return nil
+}
+
+// eachRegion calls do for all regions concurrently, and returns the errors in order.
+func (a *App) eachRegion(do func(*configuredRegion) error) []error {
+	results := make([]error, len(a.regions.list))
+	var group sync.WaitGroup
+	for i, r := range a.regions.list {
+		group.Go(func() { results[i] = do(r) })
+	}
+	group.Wait()
+	return results
+}
+
+// openRegions opens files that are not open yet.
+func (a *App) openRegions(reload bool) error {
+	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
+		if err != nil {
+			return fmt.Errorf("region %s: %w", a.regions.list[i].Name(), err)
+		}
+	}
+	return nil
+}
+
+// cleanupRegions releases what this configuration holds. Requests that have pinned a region keep it open.
+func (a *App) cleanupRegions() {
+	for _, release := range slices.Backward(a.regions.release) {
+		release()
+	}
+	a.regions.release = nil
+}
+
+// Region returns a region of the configuration by its name. Modules call it in their Provision.
+func (a *App) Region(name string) (*regions.Region, error) {
+	names := make([]string, 0, len(a.regions.list))
+	for _, r := range a.regions.list {
+		if r.Name() == name {
+			return r.Region, nil
+		}
+		names = append(names, r.Name())
+	}
+	return nil, noRegion(name, names)
+}
+
+func noRegion(name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("there is no region %q: the maps app has no regions", name)
+	}
+	return fmt.Errorf("there is no region %q: %s", name, text.DidYouMean(name, known))
+}
+
+// LookupRegions returns the named regions in the same order.
+func LookupRegions(ctx caddy.Context, names []string) ([]*regions.Region, error) {
+	app, err := Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*regions.Region, 0, len(names))
+	for _, name := range names {
+		r, err := app.Region(name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}
+
+// NeedMap makes the app warn at its start if a region has no map. Modules call it in their Provision.
+func (a *App) NeedMap(r *regions.Region) { a.regions.needMap = append(a.regions.needMap, r) }
+
+// warnOfMissingMaps says how to make the maps that handlers serve but the region files lack.
+func (a *App) warnOfMissingMaps() {
+	for _, r := range a.regions.needMap {
+		if status := r.Status(); status.Checksum == "" {
+			continue // there is no file yet
+		}
+		p, err := r.Pin()
+		if err != nil {
+			continue // logged already
+		}
+		if p.Map == nil {
+			a.logger.Warn("a region file has no map, so its tiles are answered 404; build it again without --no-map: "+
+				"`caddy maps build EXTRACT --output "+r.Path()+"`", zap.String("region", r.Name()))
+		}
+		p.Release()
+	}
+}
+
+// RegionStatus lists the regions by name.
+func (a *App) RegionStatus() []regions.Status {
+	list := make([]regions.Status, 0, len(a.regions.list))
+	for _, r := range a.regions.list {
+		list = append(list, r.status())
+	}
+	return list
+}
+
+// RegionDetails lists the regions by name, with details that only operators may see.
+func (a *App) RegionDetails() []RegionDetail {
+	list := make([]RegionDetail, 0, len(a.regions.list))
+	for _, r := range a.regions.list {
+		list = append(list, r.detail())
+	}
+	return list
+}
+
+// ReloadRegions checks all regions now: it verifies files that this process has not verified yet, asks the servers of
+// regions for new files, and downloads damaged copies again. The error names the regions with a problem, whose last good
+// files stay in service. complete is false if ctx ended while a file was being downloaded or verified.
+func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
+	complete = true
+	var problems []error
+	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
+		switch {
+		case errors.Is(err, regions.ErrUnderWay):
+			complete = false
+		case err != nil:
+			problems = append(problems, fmt.Errorf("region %s: %w", a.regions.list[i].Name(), err))
+		}
+	}
+	return complete, errors.Join(problems...)
+}

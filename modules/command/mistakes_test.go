@@ -1,0 +1,118 @@
+package command_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+	_ "github.com/mapsedge/caddy-maps"
+)
+
+// asCaddy makes the test's own program be Caddy.
+const asCaddy = "MAPS_TEST_AS_CADDY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCaddy) != "" {
+		caddycmd.Main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// mistypedCommands are what people type, and the last line of the answer.
+var mistypedCommands = map[string]string{
+	"maps buld x": `Error: unknown command "buld" for "caddy maps"; did you mean build? It is one of backup, ` +
+		"build, copy-store, health, info, match, reverse, rotate-keys, tiles, usage, user-token, verify-store, version",
+	"maps compile": `Error: unknown command "compile" for "caddy maps"; it is one of backup, build, copy-store, ` +
+		"health, info, match, reverse, rotate-keys, tiles, usage, user-token, verify-store, version",
+	"maps build":           "Error: at least one extract is needed",
+	"maps build x.osm.pbf": `Error: required flag(s) "output" not set`,
+	"maps build missing.osm.pbf --output x.region": "Error: stat missing.osm.pbf: no such file or directory",
+	"maps build text.osm.pbf --output x.region": "Error: text.osm.pbf: not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or " +
+		".osm.zst)",
+	"maps build text.osm.pbf --output missing/x.region":       "Error: output: stat missing: no such file or directory",
+	"maps build text.osm.pbf --output x.region --memory lots": `Error: --memory: "lots" is no size such as 1GiB, 800MB or a number of bytes`,
+	"maps build text.osm.pbf --output x.region --memory 1KiB": "Error: --memory: 1KiB is not a size from 256 MiB up: with less, a build cannot work",
+	"maps build text.osm.pbf --outptu x.region":               "Error: unknown flag: --outptu",
+	"maps info":                                               "Error: one region file is needed, and there are 0 arguments",
+	"maps info missing.region":                                "Error: stat missing.region: no such file or directory",
+	"maps info text.region":                                   "Error: text.region is not a region file of caddy-maps",
+	"maps reverse text.region 39.1":                           "Error: a region file, a latitude and a longitude are needed",
+	"maps reverse text.region 139.1 -75.5":                    `Error: lat: "139.1" is not a number from -90 to 90`,
+	"maps reverse text.region 39.1 -75.5 --size 9":            "Error: --size: 9 is not a whole number from 1 to 5",
+	"maps reverse text.region 39.1573,-75.5197":               "Error: a region file, a latitude and a longitude are needed",
+	"maps match text.region":                                  "Error: a region file and a trace are needed",
+	"maps match text.region drive.gpx --profile plane":        `Error: profile: "plane" is not known; there are car, bicycle, foot`,
+	"maps match text.region drive.gpx --max-radius -5":        "Error: --max-radius: -5 is not a positive number of metres",
+	"maps tiles text.region --output x.pmtiles --max-zoom 30": "Error: --max-zoom: 30 is not a whole number from 0 to 16",
+	"maps user-token":                                         `Error: required flag(s) "organization" not set`,
+	"maps user-token --organization acme --ttl soon":          `Error: --ttl: "soon" is not a duration, such as 8h`,
+	"maps user-token --organization acme --address 127.0.0.1:9": "Error: asking the server at 127.0.0.1:9: performing request: Post " +
+		`"http://127.0.0.1:9/maps/user-tokens": dial tcp 127.0.0.1:9: connect: connection refused ` +
+		"(--address and --config say where else it may run)",
+	"maps rotate-keys --config missing": "Error: finding the admin API: reading config from file: open missing: no such file or directory",
+	"maps rotate-keys --config Broken --adapter caddyfile": "Error: finding the admin API: adapting config using caddyfile: parsing caddyfile tokens for " +
+		"'maps': access_token_ttl: 720h is not between 1s and 24h, at Broken:3",
+	"validate --config Broken --adapter caddyfile": `"adapting config using caddyfile: parsing caddyfile tokens for 'maps': access_token_ttl: 720h ` +
+		`is not between 1s and 24h, at Broken:3"}`,
+	"run --config Missing --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
+		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build EXTRACT " +
+		"--output DIR/missing.region`\"}",
+	"run --config Directory --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
+		`region delaware: open DIR: is a directory, not a regular file"}`,
+	"run --config Renamed --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
+		`region delaware: DIR/renamed.region is not a region file of caddy-maps"}`,
+	"adapt --config Broken --adapter caddyfile": `"parsing caddyfile tokens for 'maps': access_token_ttl: 720h is not between 1s and 24h, at ` +
+		`Broken:3"}`,
+}
+
+// TestMistakesOnCommandLine compares what commands say last, before they exit with 1.
+func TestMistakesOnCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"text.osm.pbf":   "this is no extract",
+		"text.region":    "this is no region",
+		"renamed.region": "\x00\x00\x00\x0d\x0a\x09OSMHeader\x18\x80\x01", // as extracts begin
+		"Broken":         "{\n\tmaps {\n\t\taccess_token_ttl 30d\n\t}\n}\n",
+		"Missing":        "{\n\tadmin off\n\tmaps {\n\t\tregion delaware missing.region\n\t}\n}\n",
+		"Directory":      "{\n\tadmin off\n\tmaps {\n\t\tregion delaware .\n\t}\n}\n",
+		"Renamed":        "{\n\tadmin off\n\tmaps {\n\t\tregion delaware renamed.region\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range mistypedCommands {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), program, strings.Fields(line)...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), asCaddy+"=1", "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			_ = cmd.Run() // the code is looked at below
+			lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+			got := lines[len(lines)-1]
+			if _, message, logged := strings.Cut(got, `"msg":`); logged { // without the time
+				got = message
+			}
+			got = strings.ReplaceAll(got, dir, "DIR")
+			if strings.ContainsAny(got, "<>") {
+				t.Errorf("the error has an angle bracket: %s", got)
+			}
+			if got != want || cmd.ProcessState.ExitCode() != 1 {
+				t.Errorf("exit %d\n got %s\nwant %s", cmd.ProcessState.ExitCode(), got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package stores
+
+import (
+	"errors"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+// UnmarshalCaddyfile reads the store from a Caddyfile:
+//
+//	store postgres <dsn> {
+//	    password <placeholder>
+//	}
+//
+// A connection string of keywords has spaces, and stands in quotes: `"host=db.example.com user=maps dbname=maps"`.
+// Example:
+//
+//	{
+//	    maps {
+//	        store postgres postgres://maps@db.example.com/maps?sslmode=verify-full {
+//	            password {file./run/secrets/db}
+//	        }
+//	    }
+//	}
+func (m *Postgres) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the module's name
+	if d.NextArg() {
+		m.DSN = d.Val()
+	}
+	if d.CountRemainingArgs() > 0 {
+		return options.At(d, errors.New("store postgres takes one connection string; put one with spaces into quotes"))
+	}
+	return options.Block(d, "store postgres", m.checkWritten,
+		options.Option{Name: "password", Takes: "<placeholder>", Read: options.Text(&m.Password)},
+	)
+}
+
+var _ caddyfile.Unmarshaler = (*Postgres)(nil)

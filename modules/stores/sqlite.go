@@ -1,0 +1,89 @@
+// Package sqlitestore is the Caddy module of the embedded store, the default of the maps app.
+package stores
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/base/files"
+)
+
+func init() { caddy.RegisterModule(new(SQLite)) }
+
+// SQLite keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
+// and is for a single server: a second one on the same file is refused.
+//
+// The file is made when the server first starts with it, and never when a configuration is only checked. It has mode
+// 0600, and a directory that the server makes has mode 0700. An existing directory is left as it is, with a warning in
+// the log if others may write to it. A change is on the disk before its request is answered, so it survives a kill of
+// the process.
+//
+// The live file can be opened by other programs, such as `sqlite3` and Litestream. Beside it SQLite keeps files that
+// end in `-wal` and `-shm`, and the server one that ends in `.lock`. `caddy maps backup` makes a copy that is complete
+// by itself.
+type SQLite struct {
+	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
+	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ`
+	// shows it as `caddy.AppDataDir`).
+	Path string `json:"path,omitempty"`
+
+	key string
+}
+
+// CaddyModule returns the Caddy module information.
+func (*SQLite) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.stores.sqlite", New: func() caddy.Module { return new(SQLite) }}
+}
+
+// Provision finds out which file is meant. It opens and makes nothing, so that a configuration can be checked
+// beside a running server.
+func (m *SQLite) Provision(caddy.Context) error {
+	path := caddy.NewReplacer().ReplaceAll(m.Path, "")
+	if m.Path == "" {
+		path = filepath.Join(caddy.AppDataDir(), "maps", "accounts.db")
+	}
+	if path == "" {
+		return fmt.Errorf("store sqlite: path %q is empty once its placeholders are replaced", m.Path)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if m.key, err = store.ResolvePath(absolute); err != nil {
+		return fmt.Errorf("store sqlite: path %s: %w", path, err)
+	}
+	if info, err := os.Stat(m.key); err == nil && info.IsDir() {
+		return fmt.Errorf("store sqlite: path %s is a directory; name a file in it", path)
+	}
+	return nil
+}
+
+// Key returns the absolute path of the file with links resolved: configurations with the same key mean the same
+// store.
+func (m *SQLite) Key() string { return m.key }
+
+// Open opens the file, or makes it.
+func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	opened, err := store.OpenSQLite(m.key, logger)
+	if err != nil {
+		return nil, err
+	}
+	logger.Info("opened accounts database", zap.String("path", m.key))
+	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator has made it, so it is not changed
+		logger.Warn("others may write to the directory of the accounts database and replace the file: chmod go-w",
+			zap.String("directory", dir))
+	}
+	return opened, nil
+}
+
+// Interface guard
+var _ caddy.Provisioner = (*SQLite)(nil)
