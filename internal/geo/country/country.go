@@ -17,7 +17,7 @@ package country
 
 import "slices"
 
-//go:generate go run -C ../../tools ./countrygen -output ../internal/country
+//go:generate go run -C ../../tools ./countrygen -output ../internal/geo/country
 
 // Country is a country, or a territory with an ISO 3166-1 code of its own.
 type Country struct {
