@@ -66,9 +66,8 @@ func startCluster(t *testing.T, dsn string, replacements ...string) *cluster {
 	return c
 }
 
-// until asks a server for something that takes the token until the answer is of a status, and returns the moment at
-// which the last request before that began. It asks every few milliseconds, so that the servers have time for
-// other things.
+// until sends requests with a token every few milliseconds until the status is the given one, and returns when the last
+// request before that began.
 func (s *server) until(t *testing.T, token string, status int, limit time.Duration) (last time.Time) {
 	deadline := time.Now().Add(limit)
 	for time.Now().Before(deadline) {

@@ -190,8 +190,8 @@ func (f *fronted) passed(token string) recordedRequest {
 	return asked[0]
 }
 
-// gate checks that a request passes with a token that has the one scope and with no other, and that the upstream is told
-// whose it is, even if the client says something else.
+// gate checks that a request passes only with a token that has the scope, and that the upstream is told the account, which
+// a client cannot choose.
 func (f *fronted) gate(scope string, c call) (*answer, recordedRequest) {
 	f.t.Helper()
 	others := slices.DeleteFunc([]string{"TILE", "MATRIX", "ONM", "DIRECTION", "TSS", "GEOCODING", "REVERSEGEOCODING"},
