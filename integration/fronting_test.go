@@ -257,7 +257,7 @@ func sendBody(t *testing.T, host string, c call, body string) (answer []byte) {
 // replay makes the upstream answer as it did when an exchange was recorded.
 func (f *fronted) replay(file string) {
 	f.t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "testdata", filepath.FromSlash(file)))
+	text, err := os.ReadFile(filepath.Join(root, "internal", "testkit", "testdata", filepath.FromSlash(file)))
 	if err != nil {
 		f.t.Fatal(err)
 	}
