@@ -1,5 +1,9 @@
-// Package auth is the Caddy handler `maps_auth`: it lets a request pass that carries an access token with the needed
-// scopes, and takes the token out of it.
+// Package access has the Caddy modules that decide who may do what: the handlers `maps_auth`, which checks access
+// tokens, `maps_tokens`, which exchanges and refreshes tokens, and `maps_accounts`, which manages service accounts, and
+// the log filter `maps_redact`.
+//
+// It translates between HTTP and the packages in internal/access, which issue and verify tokens, store accounts and
+// count usage. Start reading at ServeHTTP in auth.go, tokens.go and accounts.go.
 package access
 
 import (
@@ -99,7 +103,7 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// parse reads the configuration's words; the Caddyfile calls it too, so that a mistake is reported with its line.
+// parse validates the configuration. UnmarshalCaddyfile calls it too, so that errors have a line.
 func (a *Auth) parse() error {
 	if len(a.Scopes) == 0 {
 		return errors.New("maps_auth needs at least one scope")
@@ -125,7 +129,7 @@ func (a *Auth) parse() error {
 		}
 	}
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
-		return options.Wrong("units", "%q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
+		return options.Wrong("units", "%q is not a placeholder, such as {http.response.header.X-Matrix-Elements}", a.Units)
 	}
 	a.cors, err = request.NewCORS(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete)
@@ -173,7 +177,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	return err
 }
 
-// refusal is why a request does not pass: what the client is told, and the true reason, for the log.
+// refusal is why a request does not pass: the client's response, and the true reason for the log.
 type refusal struct {
 	response apierror.Error
 	reason   fmt.Stringer
@@ -181,18 +185,17 @@ type refusal struct {
 	kind     app.Reason
 }
 
-// reasonText is a reason that is written already.
+// reasonText is a reason as a string.
 type reasonText string
 
 func (t reasonText) String() string { return string(t) }
 
-// unavailable is a refusal because nobody could be asked.
+// unavailable is a refusal because the store could not be asked.
 func (a *Auth) unavailable(reason string) *refusal {
 	return &refusal{apierror.Unavailable(), reasonText(reason), a.metrics.Unavailable, app.ReasonUnavailable}
 }
 
-// check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
-// caller to release.
+// check authenticates a request and counts it, or returns why it may not pass. The caller must release the session.
 func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := request.FindToken(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
@@ -222,15 +225,14 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
 			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
 	}
-	if reason, violated := app.CheckRestrictions(who.Bounds, r); violated {
+	if reason, violated := app.CheckRestrictions(who.Restrictions, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
 	return a.admit(r, out)
 }
 
-// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, if
-// the server has such a log, where it adds no line that a flood of requests could multiply, and in this module's own
-// log at DEBUG.
+// explain tells the operator, not the client, why a request was refused: in the request's line of the access log, so
+// that a flood of requests adds no lines, and in this module's log at DEBUG.
 func (a *Auth) explain(out *response, why *refusal) {
 	ctx := out.request.Context()
 	if server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server == nil || server.Logs != nil {

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseAuth)
-	// Before rewrites, which would lose the parameter, and before everything that wants to know the account.
+	// Before rewrites, which could drop the parameter, and before handlers that need to know the account.
 	httpcaddyfile.RegisterDirectiveOrder("maps_auth", httpcaddyfile.Before, "method")
 }
 

@@ -1,5 +1,3 @@
-// Package redact is the log filter `maps_redact`: what Caddy logs of a request, without the tokens in its URLs,
-// and never longer than a few kilobytes.
 package access
 
 import (
@@ -43,7 +41,7 @@ const (
 	maxMaxLength     = 64 << 10
 
 	maxHost   = 256
-	maxMethod = 32 // Caddy refuses what is longer
+	maxMethod = 32 // longer than any real method
 )
 
 // NewRedactFilter returns a filter with the default length.
@@ -99,7 +97,7 @@ func (f *RedactFilter) Filter(in zapcore.Field) zapcore.Field {
 	return in
 }
 
-// Request returns what may be logged of a request. The request itself is left alone.
+// Request returns a copy of a request that may be logged.
 func (f *RedactFilter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.LoggableHTTPRequest {
 	if r.Request == nil {
 		return r
@@ -118,8 +116,8 @@ func (f *RedactFilter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.Loggab
 	return r
 }
 
-// text cuts a text and hides the parameters in what is left. A name stands before its value, so no value is cut free of
-// it.
+// text truncates a text and hides the parameters in the rest. A name precedes its value, so truncating never leaves a
+// value without its name.
 func (f *RedactFilter) text(text string, longest int) string {
 	cut := len(text) > longest
 	if cut {
@@ -134,10 +132,10 @@ func (f *RedactFilter) text(text string, longest int) string {
 	if cut {
 		text += "…"
 	}
-	return strings.ToValidUTF8(text, "?") // JSON takes six bytes for each that is not
+	return strings.ToValidUTF8(text, "?") // JSON needs six bytes for each invalid byte
 }
 
-// texts does that with several texts, until there is no room left.
+// texts does the same with several texts, until there is no room left.
 func (f *RedactFilter) texts(all []string, room *int) []string {
 	var shown []string
 	for i, text := range all {

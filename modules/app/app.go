@@ -40,8 +40,8 @@ type App struct {
 	SigningAlgorithm string `json:"signing_algorithm,omitempty"`
 
 	// Encrypts private signing keys in the store with AES-256-GCM. It must be one placeholder, such as
-	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal. A literal key is
-	// refused, because Caddy shows and saves its configuration. Default: private keys are not encrypted.
+	// `{file./run/secrets/kek}` or `{env.MAPS_KEK}`, that yields 32 random bytes in base64 or hexadecimal. A literal key
+	// is refused, because Caddy shows and saves its configuration. Default: private keys are not encrypted.
 	KeyEncryptionKey string `json:"key_encryption_key,omitempty"`
 
 	// The age at which signing keys are replaced, at least 1 hour. Tokens signed by an old key stay valid until they
@@ -62,7 +62,8 @@ type App struct {
 	// The most service accounts of an organization, without deleted and revoked ones. Default: 1,000.
 	MaxAccounts int `json:"max_accounts,omitempty"`
 
-	// How long a cached token is accepted while the store does not answer. After that, requests get 503. Default: 1 minute.
+	// How long a cached token is accepted while the store does not answer. After that, requests get 503. Default: 1
+	// minute.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
 	// Memory, in bytes, for bodies of requests and of engines' responses. A body counts twice its size. At least 1 MiB.

@@ -28,13 +28,14 @@ type RegionConfig struct {
 	// last good one stays in service. Replace a file by renaming. Downloads are verified first; without one, the server
 	// starts and the region's requests get 503. A password in a URL must be a placeholder. Required.
 	//
-	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and then
-	// swapped in without dropping a request; a damaged one is refused, and the last good one stays in service. Replace the
-	// file by renaming: one that is overwritten in place is damaged until the write is complete.
+	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and
+	// then swapped in without dropping a request; a damaged one is refused, and the last good one stays in service.
+	// Replace the file by renaming: one that is overwritten in place is damaged until the write is complete.
 	//
 	// From a URL the file is downloaded to `cache_dir` and verified before it is served. If that fails, the last good file
-	// stays in service. Without one, the server starts anyway, and requests that need the region get 503 until the file has
-	// been downloaded. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and query.
+	// stays in service. Without one, the server starts anyway, and requests that need the region get 503 until the file
+	// has been downloaded. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and
+	// query.
 	Path string `json:"path,omitempty"`
 
 	// Whether the server starts without the file. Requests that need the region get 503 until the file appears. Only for
@@ -75,8 +76,8 @@ var (
 	extracts    = regexp.MustCompile(`\.(pbf|osm|osm\.(gz|bz2|zst))$`)
 	urlPassword = regexp.MustCompile(`^[^/]*://[^/?#]*:([^/?#]*)@`)
 	// reservedHeaders are set by the mirror.
-	reservedHeaders = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding", "Content-Length",
-		"Transfer-Encoding", "Connection"}
+	reservedHeaders = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding",
+		"Content-Length", "Transfer-Encoding", "Connection"}
 	// credentialHeaders contain credentials.
 	credentialHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
 

@@ -16,8 +16,8 @@ type UserTokens struct {
 	// The audience (`aud`) of user tokens. Default: none; needed with `issuer`.
 	Audience string `json:"audience,omitempty"`
 
-	// The URL of the issuer's keys: https, or http on loopback. They are fetched when the first token arrives, so the server
-	// starts even if the issuer is down. Default: none; required with `issuer`.
+	// The URL of the issuer's keys: https, or http on loopback. They are fetched when the first token arrives, so the
+	// server starts even if the issuer is down. Default: none; required with `issuer`.
 	JWKSURL string `json:"jwks_url,omitempty"`
 
 	// The accepted signature algorithms. HMAC algorithms such as HS256 are refused. Default: `RS256`, `ES256` and `EdDSA`.

@@ -81,7 +81,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	}
 	h.gate = app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
 	if len(h.GeocodersRaw) == 0 {
-		return nil // Validate says so
+		return nil // an error of Validate
 	}
 	modules, err := ctx.LoadModule(h, "GeocodersRaw")
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 
 var errNoGeocoder = errors.New("maps_reverse_geocode needs at least one geocoder")
 
-// check fills in the defaults, and finds what is wrong with everything but the geocoders.
+// check sets the defaults and checks everything but the geocoders.
 func (h *Handler) check() (err error) {
 	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
@@ -119,7 +119,7 @@ func (h *Handler) check() (err error) {
 	return nil
 }
 
-// Validate checks that there is somebody to ask.
+// Validate checks that there is a geocoder.
 func (h *Handler) Validate() error {
 	if len(h.geocoders) == 0 {
 		return errNoGeocoder
@@ -180,7 +180,7 @@ func isAt(path request.Prefix, r *http.Request) bool {
 	return ok && rest == ""
 }
 
-// memory is what a request needs while it is answered.
+// memory is reused from one request to the next.
 type memory struct {
 	request geocoding.Request
 	result  geocoding.Result
@@ -188,7 +188,7 @@ type memory struct {
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
-// choose returns the first geocoder that covers a position. Where none does, the last one may say what it thinks of it.
+// choose returns the first geocoder that covers a position, or else the last one, which answers that it found nothing.
 func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
 	last := len(h.geocoders) - 1
 	best, covered := regions.BestCovering(h.geocoders[:last], func(g geocoding.Geocoder) (covered, of int) {

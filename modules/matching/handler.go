@@ -48,7 +48,7 @@ type Handler struct {
 	// The largest distance of a point from its road in metres, up to 5000, and the largest `radius`. Default: 100.
 	MaxRadius float64 `json:"max_radius,omitempty"`
 
-	// The largest body of a POST, in bytes. Default: 8 MiB.
+	// The largest body of a `POST`, in bytes. Default: 8 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
 	// The profiles on offer: `car`, `bicycle`, `foot`. The first is for requests without `profile`. Each needs a
@@ -94,7 +94,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if len(h.MatchersRaw) == 0 {
-		return nil // Validate says so
+		return nil // an error of Validate
 	}
 	modules, err := ctx.LoadModule(h, "MatchersRaw")
 	if err != nil {
@@ -169,8 +169,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	return nil
 }
 
-// match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
-// comes nor while the response goes.
+// match writes the response to a request into a buffer. It holds a processor only while it computes, not while it reads
+// the body.
 func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	ctx, caller := r.Context(), app.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)

@@ -77,7 +77,7 @@ func (m *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return options.Block(d, "matcher local", nil)
 }
 
-// RegionNames returns the names of the regions as they are configured.
+// RegionNames returns the configured names of the regions.
 func (m *Local) RegionNames() []string { return m.Regions }
 
 // Interface guards

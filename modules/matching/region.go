@@ -22,7 +22,7 @@ func init() { caddy.RegisterModule(new(RegionMatcher)) }
 // RegionMatcher matches requests by their positions. The path says where these are:
 //
 //   - `…/v2/search/reverse-geocoding`: `lat` and `lon`.
-//   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST as JSON, GPX or GeoJSON.
+//   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST.
 //   - any other, such as `/api/v1/route`: `origin=<lat>,<lon>`, or else `lat` and `lon`.
 //
 // A position matches if a region covers it or a bound contains it. A trace matches if at least half of its points do,
@@ -59,7 +59,7 @@ func (*RegionMatcher) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.matchers.maps_region", New: func() caddy.Module { return new(RegionMatcher) }}
 }
 
-// Provision finds the regions. Their files are opened when the app starts. Without regions, the maps app is not needed.
+// Provision finds the regions. Their files are opened when the app starts. Without regions, the app is not needed.
 func (m *RegionMatcher) Provision(ctx caddy.Context) (err error) {
 	m.admission, m.release = app.AcquireAdmission()
 	m.setDefaults()
@@ -102,7 +102,7 @@ func (m *RegionMatcher) Validate() error {
 
 var errNoPlace = errors.New("maps_region needs the name of a region, or bounds")
 
-// Cleanup gives back what Provision took.
+// Cleanup releases what Provision acquired.
 func (m *RegionMatcher) Cleanup() error {
 	if m.release != nil {
 		m.release()
@@ -111,8 +111,8 @@ func (m *RegionMatcher) Cleanup() error {
 	return nil
 }
 
-// MatchWithError implements caddyhttp.RequestMatcherWithError. The error is a 503 where the body cannot be looked
-// into because too many others are.
+// MatchWithError implements caddyhttp.RequestMatcherWithError. The error is a 503 if too many other bodies are being
+// read.
 func (m *RegionMatcher) MatchWithError(r *http.Request) (bool, error) {
 	positions, err := m.positions(r)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *RegionMatcher) MatchWithError(r *http.Request) (bool, error) {
 	return len(positions) > 0 && 2*inside >= len(positions), nil
 }
 
-// holds reports whether a position lies in one of the places.
+// holds reports whether a position lies in one of the regions or bounds.
 func (m *RegionMatcher) holds(p orb.Point) bool {
 	for _, b := range m.bounds {
 		if b.holds(p) {

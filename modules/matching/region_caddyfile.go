@@ -36,7 +36,7 @@ import (
 //	    }
 //	}
 func (m *RegionMatcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	for d.Next() { // the same matcher may stand several times in a set
+	for d.Next() { // a set may have the matcher several times
 		for d.NextArg() {
 			if err := m.add(d.Val()); err != nil {
 				return options.At(d, err)
@@ -57,7 +57,7 @@ func (m *RegionMatcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// add adds a place: bounds, or the name of a region.
+// add adds bounds or the name of a region.
 func (m *RegionMatcher) add(place string) error {
 	if !strings.Contains(place, ",") {
 		m.Regions = append(m.Regions, place)

@@ -39,7 +39,7 @@ func (*Console) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_console", New: func() caddy.Module { return new(Console) }}
 }
 
-// Provision finds out how users sign in, and reads the files of the page.
+// Provision reads how users sign in, and the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
 		return options.Of("prefix", err)
@@ -49,7 +49,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	signIn := app.SignIn()
-	// The page writes no markup as text, so that the browser may refuse all of it.
+	// The page writes no markup as text, so the browser may refuse all of it.
 	policy := contentPolicy{trustedTypes: true}
 	if signIn.Login != nil {
 		policy.connect = append(policy.connect, signIn.Login.TokenOrigin())

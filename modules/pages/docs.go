@@ -49,7 +49,7 @@ func (d *Docs) Provision(caddy.Context) (err error) {
 	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	// The pictures in Swagger UI's style sheet are data: addresses.
+	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})
 	if err != nil {
 		return err

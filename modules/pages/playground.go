@@ -69,8 +69,8 @@ const (
 //
 //go:generate go -C ../../lab run ./cmd/samples ../modules/pages/web/playground/samples
 
-// libraryMaxAge is for how long a browser keeps the libraries without asking. They change with a release, which may
-// well use what the last one had, for a day.
+// libraryMaxAge is how long browsers may cache the libraries. They change with a release, which works with those of the
+// previous one for a day.
 const libraryMaxAge = 24 * time.Hour
 
 // CaddyModule returns the Caddy module information.
@@ -116,7 +116,7 @@ func (p *Playground) Validate() error {
 	return nil
 }
 
-// settings are what the page's scripts need to know of the configuration.
+// settings is the part of the configuration that the page's scripts use.
 type settings struct {
 	Region    string   `json:"region"`
 	Guest     bool     `json:"guest"`
@@ -170,7 +170,7 @@ func (p *Playground) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyht
 	rest, ok := p.prefix.Below(r.URL)
 	switch {
 	case !ok:
-		p.page.serve(w, r, "/elsewhere") // which is not there
+		p.page.serve(w, r, "/elsewhere") // no such file: 404
 	case rest == "/token":
 		p.page.setHeaders(w.Header())
 		p.serveGuest(w, r)

@@ -94,7 +94,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
-// check fills in the defaults, and looks at what nothing can be provisioned with.
+// check sets the defaults and checks the configuration.
 func (h *Handler) check() error {
 	if h.maxZoom = defaultMaxZoom; h.MaxZoom != nil {
 		h.maxZoom = *h.MaxZoom
@@ -117,7 +117,7 @@ func (h *Handler) check() error {
 	return nil
 }
 
-// Cleanup gives the cache back.
+// Cleanup releases the cache.
 func (h *Handler) Cleanup() error {
 	if h.cache != nil {
 		releaseCache(h.Cache)
@@ -151,7 +151,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		if err != nil {
 			return h.fail(w, err)
 		}
-		// It has the addresses by which this client has reached the server, and they need not be another one's.
+		// Private: it has the addresses by which this client reaches the server; others may use other addresses.
 		w.Header().Set("Cache-Control", "private, "+cacheControl)
 		answer.Write(w, answer.JSON, body)
 		return nil
@@ -166,7 +166,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	return h.fail(w, writeTile(w, r, tile))
 }
 
-// fail answers an error, if there is one.
+// fail writes the response to an error; nil writes nothing.
 func (h *Handler) fail(w http.ResponseWriter, err error) error {
 	if err != nil && answer.WriteFailure(w, apierror.Platform, err) {
 		h.logger.Error("a tile cannot be served", zap.Error(err))

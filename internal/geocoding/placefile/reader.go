@@ -8,8 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Reader reads numbers and strings that lie one after the other. What is not there ends the reading of the file, as a
-// number beyond the end of the bytes does.
+// Reader reads consecutive numbers and strings. Reading beyond the end panics; region.Recover makes that an error.
 type Reader struct {
 	Data []byte
 	At   int
@@ -67,7 +66,7 @@ func (r *Reader) Code() [3]byte { return [3]byte(r.Bytes(3)) }
 // Float reads a number of four bytes.
 func (r *Reader) Float() float32 { return math.Float32frombits(binary.LittleEndian.Uint32(r.Bytes(4))) }
 
-// String reads a string, which is in these bytes or in the text.
+// String reads a string, stored here or in the string table.
 func (r *Reader) String(text *Text) []byte {
 	v := r.Uint()
 	if v&1 != 0 {
@@ -76,10 +75,10 @@ func (r *Reader) String(text *Text) []byte {
 	return r.Bytes(v >> 1)
 }
 
-// Text is the section of strings.
+// Text is the string table.
 type Text struct{ region.View[byte] }
 
-// String returns the string that begins somewhere, as a part of the file.
+// String returns the string at an offset. It is a part of the file.
 func (t *Text) String(at uint64) []byte {
 	if at == 0 {
 		return nil
