@@ -18,7 +18,7 @@ type recorder struct {
 	body     *bytes.Buffer
 	limit    int64
 	overflow bool // the response is larger than the limit
-	memory   admission.Hold
+	memory   admission.Reservation
 	refused  bool // there is no memory for the response
 }
 
@@ -30,7 +30,7 @@ const maxPooledBody = 1 << 20
 // answerCost is the memory that a byte of a response counts for: for itself, and for what it takes to understand it.
 const answerCost = 2
 
-func newRecorder(limit int64, memory admission.Hold) *recorder {
+func newRecorder(limit int64, memory admission.Reservation) *recorder {
 	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit, memory: memory}
 }
 

@@ -1,4 +1,7 @@
-// Package inorder works on all cores, with results in the order of what they were made of.
+// Package pipeline works on all processors with results in the order of the input, and reports the progress of long
+// work. It does not know what the work is.
+//
+// Start with Run, and with Bar for progress.
 package pipeline
 
 import (
@@ -7,8 +10,9 @@ import (
 	"sync"
 )
 
-// Run works on what source calls give with, on all cores, and yields the results in the order of these calls. No more
-// than some for each core are in hand at a time. The first error of work, in that order, or of yield ends it.
+// Run calls work on all processors for each value that source passes to give, and yields the results in the order of
+// these calls. Only a few values per processor are in progress at a time. It returns the first error of work, in that
+// order, or of yield.
 func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
 	yield func(Out) error) error {
 	type result struct {
@@ -46,7 +50,7 @@ func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work
 	return ctx.Err()
 }
 
-// Ranges runs work on the numbers below n, some at a time.
+// Ranges is Run for the numbers from 0 to n, in ranges of some.
 func Ranges[Out any](ctx context.Context, n, some int, work func(from, to int) (Out, error),
 	yield func(Out) error) error {
 	return Run(ctx, func(give func(int) bool) {
@@ -55,7 +59,7 @@ func Ranges[Out any](ctx context.Context, n, some int, work func(from, to int) (
 	}, func(from int) (Out, error) { return work(from, min(from+some, n)) }, yield)
 }
 
-// Send sends, unless the context ends before.
+// Send sends a value, and reports whether it did so before the context ended.
 func Send[T any](ctx context.Context, to chan<- T, v T) bool {
 	select {
 	case to <- v:
