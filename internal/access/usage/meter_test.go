@@ -31,7 +31,7 @@ type world struct {
 	before error // of AddUsage, which then adds nothing
 	after  error // of AddUsage, which has added all the same
 	down   error // of AddUsage and Totals
-	heard  []usage.Reached
+	events []usage.Reached
 }
 
 var errDown = errors.New("the store is down")
@@ -52,7 +52,7 @@ func (w *world) meter() *usage.Meter {
 	return usage.NewMeter(w, w.now, func(r usage.Reached) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.heard = append(w.heard, r)
+		w.events = append(w.events, r)
 	})
 }
 
@@ -432,7 +432,7 @@ func TestReached(t *testing.T) {
 		}
 	}
 	var levels []int
-	for _, r := range w.heard {
+	for _, r := range w.events {
 		if levels = append(levels, r.Level); r.Account != "sa_a" || r.Used < 8 || !r.End.After(noon) {
 			t.Errorf("%+v", r)
 		}

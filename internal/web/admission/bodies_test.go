@@ -15,8 +15,8 @@ func resized(t *testing.T, b *Bodies, h *Reservation, bytes, held int64) {
 	}
 }
 
-// TestReservation: the bytes that a request holds are those that the budget lacks, in whatever steps it came to them. A request
-// that cannot get more keeps what it has, and gets more when others have ended.
+// TestReservation: the budget lacks exactly the bytes that requests hold, after any steps. A request that cannot get more
+// keeps its bytes, and gets more when others have ended.
 func TestReservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBodies(1<<20, timeout, nil)
