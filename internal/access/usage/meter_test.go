@@ -385,9 +385,10 @@ func TestOvershoot(t *testing.T) {
 				servers.Wait()
 				stop()
 				flushing.Wait()
-				if over := passed[0] + passed[1] - test.limit; over < 0 || over > test.most {
-					t.Errorf("%s, %d s between flushes: %d beyond a quota of %d, at most %d should be", name, seconds, over, test.limit,
-						test.most)
+				over := passed[0] + passed[1] - test.limit
+				t.Logf("%s, %d s between flushes: %d beyond a quota of %d", name, seconds, over, test.limit)
+				if over < 0 || over > test.most {
+					t.Errorf("at most %d should be", test.most)
 				}
 			})
 		}
