@@ -1,5 +1,3 @@
-// Package accounts is the Caddy handler `maps_accounts`: the management of service accounts by users, and by accounts
-// with administrator rights.
 package access
 
 import (
@@ -23,17 +21,15 @@ import (
 
 func init() { caddy.RegisterModule(new(Accounts)) }
 
-// Accounts serves `/api/v1/service-accounts`, where the holder of a user token creates, lists, reads, changes and
-// deletes the service accounts of their organization, with their quotas and restrictions, and sees at
-// `/api/v1/service-accounts/usage` what these used.
+// Accounts serves `/api/v1/service-accounts`, where holders of user tokens manage the service accounts of their
+// organization and see their usage.
 type Accounts struct {
-	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. All other
-	// paths but those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
+	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. Other
+	// paths are 404. Default: `/api/v1/service-accounts`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// Whether access tokens of accounts with `isAdmin` may manage the accounts of their organization too, within limits:
-	// they cannot make administrators, change them, grant scopes that they do not have, or undo what a user did (make an
-	// account ACTIVE that a user suspended, give back a scope that a user took away). Default: true.
+	// Whether access tokens of accounts with `isAdmin` may manage their organization's accounts too. They cannot make
+	// or change administrators, grant scopes that they lack, or undo what a user did. Default: true.
 	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
 
 	app    *app.App
@@ -62,12 +58,12 @@ func (a *Accounts) acceptsAccessTokens() bool {
 	return a.AdminAccessTokens == nil || *a.AdminAccessTokens
 }
 
-// maxIDLength bounds what is looked up as an id.
+// maxIDLength is the longest text that is looked up as an id.
 const maxIDLength = 64
 
 var errNoAccount = apierror.NotFound("service account not found")
 
-// call is one request, with what it has been found to be.
+// call is an authenticated request.
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
@@ -134,7 +130,7 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
 	return serve(a, &call{w: w, r: r, session: session, caller: who, id: id})
 }
 
-// refused is an answer with a reason that is only for the log.
+// refused is a response with a reason that is only for the log.
 type refused struct {
 	answer apierror.Error
 	reason app.Reason
@@ -142,7 +138,7 @@ type refused struct {
 
 func (r refused) Error() string { return r.reason.String() }
 
-// answerFor turns an error into what the client is told; the true reason goes to the log.
+// answerFor returns the client's response to an error. The true reason goes to the log.
 func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
 	var answer apierror.Error
 	var why refused
@@ -193,7 +189,7 @@ func (a *Accounts) get(c *call) error {
 	return nil
 }
 
-// remove deletes an account, whatever its status.
+// remove deletes an account of any status.
 func (a *Accounts) remove(c *call) error {
 	gone, err := c.session.Store.DeleteAccount(c.r.Context(), c.id, func(acc account.Account) error {
 		if acc.OrganizationID != c.caller.organization {
@@ -215,7 +211,7 @@ func (a *Accounts) record(c *call, acc account.Account, kind string, changed []s
 	})
 }
 
-// now is the store's time as accounts keep it: UTC, to the millisecond.
+// now is the store's time with the precision of accounts: UTC, in milliseconds.
 func (c *call) now() time.Time { return c.session.Store.Now().UTC().Truncate(time.Millisecond) }
 
 // Interface guards

@@ -17,13 +17,13 @@ import (
 type caller struct {
 	organization string
 	actor        string // "user:<sub>", or the id of an account
-	// user tells a person from an account, which may do less.
+	// user is whether the caller is a person. Accounts may do less.
 	user   bool
 	scopes account.ScopeSet // of an account's token
 	behind []string         // the accounts behind an account's token
 }
 
-// Why requests are refused here and nowhere else.
+// The reasons of this handler's own refusals.
 var (
 	reasonAccessToken   = newReason("access tokens are not accepted here")
 	reasonNoAdmin       = newReason("an account behind the access token is no administrator")
@@ -37,7 +37,7 @@ var (
 
 func newReason(text string) app.Reason { return app.NewReason(text, app.AccountsHandler) }
 
-// authenticate finds out who makes a request. Tokens are taken from the Authorization header alone.
+// authenticate returns who makes a request. Only the Authorization header may carry a token.
 func (a *Accounts) authenticate(r *http.Request, session *app.Session) (caller, error) {
 	token, err := request.HeaderToken(r.Header)
 	switch {
@@ -58,15 +58,14 @@ func (a *Accounts) authenticate(r *http.Request, session *app.Session) (caller, 
 	return caller{organization: user.Organization, actor: "user:" + user.Subject, user: true}, nil
 }
 
-// isAccessToken chooses the verifier, by the issuer and type that a token claims to have. The verifier believes
-// neither.
+// isAccessToken chooses the verifier by the token's unverified issuer and type. The verifier checks both.
 func (a *Accounts) isAccessToken(token string) bool {
 	var claims jwt.RegisteredClaims
 	parsed, _, err := jwt.NewParser().ParseUnverified(token, &claims)
 	return err == nil && parsed.Header["typ"] == "at+jwt" && claims.Issuer == a.app.TokenIssuer()
 }
 
-// errStale: what is known of accounts and keys is too old to be believed.
+// errStale: cached accounts and keys are too old to be trusted.
 var errStale = errors.New("the store has not answered for longer than max_stale")
 
 func (a *Accounts) authenticateAccount(r *http.Request, session *app.Session, token string) (caller, error) {
@@ -91,8 +90,8 @@ func (a *Accounts) authenticateAccount(r *http.Request, session *app.Session, to
 	}, nil
 }
 
-// mayChange refuses what an account may not do to another one. It takes a user to change administrators, so that
-// automation that was taken over cannot lock people out or give itself more.
+// mayChange refuses changes that an account may not make. Only users may change administrators, so that a stolen token
+// cannot lock people out or gain more rights.
 func (c *caller) mayChange(target *account.Account) error {
 	switch {
 	case c.user:
@@ -105,7 +104,7 @@ func (c *caller) mayChange(target *account.Account) error {
 	return nil
 }
 
-// mayGrant refuses scopes that an account does not have itself. had are those that its target has already.
+// mayGrant refuses scopes that the calling account lacks. had are the scopes that the target has already.
 func (c *caller) mayGrant(scopes, had account.ScopeSet) error {
 	if !c.user && !(c.scopes | had).Has(scopes) {
 		return refused{apierror.InsufficientScope(""), reasonGrants}
@@ -113,8 +112,8 @@ func (c *caller) mayGrant(scopes, had account.ScopeSet) error {
 	return nil
 }
 
-// mayUndo refuses that an account undoes what a user did to another one, so that automation that was taken over
-// cannot go on with what somebody has stopped.
+// mayUndo refuses that an account undoes what a user did to another account, so that a stolen token cannot reactivate
+// what a user has stopped.
 func (c *caller) mayUndo(before, after *account.Account) error {
 	if c.user {
 		return nil
@@ -128,8 +127,8 @@ func (c *caller) mayUndo(before, after *account.Account) error {
 	return nil
 }
 
-// hold writes down who narrowed an account. status and scopes are whether the caller named them: a user who suspends
-// what is suspended already wants it suspended.
+// hold records who restricted an account. status and scopes are whether the request has these fields: a user who
+// suspends a suspended account locks it.
 func (c *caller) hold(before, after *account.Account, status, scopes bool) {
 	if c.user {
 		after.Holds = before.Holds.ByUser(before, after, status, scopes)
@@ -138,7 +137,7 @@ func (c *caller) hold(before, after *account.Account, status, scopes bool) {
 	}
 }
 
-// mayMakeAdmin refuses to let an account make administrators.
+// mayMakeAdmin refuses that an account creates administrators.
 func (c *caller) mayMakeAdmin(admin bool) error {
 	if !c.user && admin {
 		return refused{apierror.InsufficientScope(""), reasonMakesAdmin}

@@ -15,7 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
-// created is an account with its two tokens, which are shown this once.
+// created is an account with its two tokens, which are only shown once.
 type created struct {
 	account.Account
 	ClientToken string `json:"clientToken"`
@@ -75,8 +75,8 @@ func (f *fields) complete() error {
 	return nil
 }
 
-// collectionPath is the path of the collection as the client knows it, whatever was stripped from it on the way:
-// that path is what the request which creates an account was sent to. It has no slash at its end.
+// collectionPath is the path to which the client sent the request, before any handler stripped a prefix, without a
+// slash at its end.
 func collectionPath(r *http.Request) string {
 	path := r.URL.EscapedPath()
 	if saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
@@ -86,5 +86,5 @@ func collectionPath(r *http.Request) string {
 	if path == "" {
 		return ""
 	}
-	return "/" + path // one slash: two would begin the name of another host
+	return "/" + path // exactly one slash: two would begin a host name
 }

@@ -13,7 +13,7 @@ import (
 // maxDescription is the longest description, in characters.
 const maxDescription = 500
 
-// fields are the fields of a body; nil for those that it does not have.
+// fields are the fields of a body; nil if it lacks them.
 type fields struct {
 	Platform     *account.Platform     `json:"platform"`
 	IsAdmin      *bool                 `json:"isAdmin"`
@@ -24,7 +24,7 @@ type fields struct {
 	Restrictions *account.Restrictions `json:"restrictions"`
 }
 
-// check returns what is wrong with the values, by the name of the field. It is shown to the client.
+// check validates the values. Its errors begin with the name of the field and are shown to the client.
 func (f *fields) check() error {
 	if f.Platform != nil && !f.Platform.Valid() {
 		return errors.New("platform: must be WEB, ANDROID, IOS or DESKTOP")

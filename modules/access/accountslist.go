@@ -19,7 +19,7 @@ const (
 	maxLimit     = 200
 )
 
-// listing is the answer to a list.
+// listing is a page of accounts.
 type listing struct {
 	Data       []account.Account `json:"data"`
 	NextCursor *string           `json:"nextCursor"`
@@ -49,7 +49,7 @@ func (a *Accounts) list(c *call) error {
 	return nil
 }
 
-// parsePage reads the parameters of a list. The error names the one that is wrong. Unknown parameters are ignored.
+// parsePage reads the parameters of a list. Errors name the parameter. Unknown parameters are ignored.
 func parsePage(query string) (account.Page, error) {
 	page := account.Page{Limit: defaultLimit}
 	given, err := url.ParseQuery(query)
@@ -71,13 +71,13 @@ func parsePage(query string) (account.Page, error) {
 			return page, errors.New("status: must be ACTIVE, SUSPENDED or REVOKED")
 		}
 	}
-	if cursor := given.Get("cursor"); cursor != "" { // an empty one is what a client has before the first page
+	if cursor := given.Get("cursor"); cursor != "" { // empty for the first page
 		page.After, err = decodeCursor(cursor)
 	}
 	return page, err
 }
 
-// cursorPrefix stands before the id within a cursor, so that another form can be told apart later.
+// cursorPrefix begins a cursor, before the id, so that later formats can be recognized.
 const cursorPrefix = "1:"
 
 func encodeCursor(id string) string {

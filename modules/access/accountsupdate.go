@@ -28,7 +28,7 @@ func (a *Accounts) update(c *call) error {
 		}
 	}
 	at := c.now()
-	var changed []string // of the run that was committed
+	var changed []string // by the attempt that was committed
 	before, after, err := c.session.Store.UpdateAccount(c.r.Context(), c.id, func(acc *account.Account) (bool, error) {
 		if acc.OrganizationID != c.caller.organization {
 			return false, errNoAccount
@@ -66,7 +66,7 @@ func (a *Accounts) update(c *call) error {
 	return nil
 }
 
-// apply writes the fields of a body into an account and returns the names of those that had another value.
+// apply sets the body's fields in an account and returns the names of those that changed.
 func (f *fields) apply(acc *account.Account) (changed []string) {
 	set(&changed, "platform", &acc.Platform, f.Platform, equal)
 	set(&changed, "isAdmin", &acc.IsAdmin, f.IsAdmin, equal)
@@ -78,7 +78,7 @@ func (f *fields) apply(acc *account.Account) (changed []string) {
 	return changed
 }
 
-// set changes a field to a value that the body has, unless it is the same.
+// set changes a field if the body has another value.
 func set[T any](changed *[]string, name string, field, to *T, same func(a, b T) bool) {
 	if to != nil && !same(*field, *to) {
 		*field = *to
@@ -92,7 +92,7 @@ func sameRestrictions(a, b account.Restrictions) bool {
 	return slices.Equal(a.Origins, b.Origins) && slices.Equal(a.Networks, b.Networks)
 }
 
-// recordUpdate tells a change of the status from one of the other fields, since somebody may wait for just that.
+// recordUpdate records a change of the status apart from other changes, because event handlers may only need that.
 func (a *Accounts) recordUpdate(c *call, before, after account.Account, changed []string) {
 	others := slices.DeleteFunc(slices.Clone(changed), func(name string) bool { return name == "status" })
 	if len(others) > 0 {

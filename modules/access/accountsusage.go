@@ -5,10 +5,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/usageapi"
 )
 
-// usagePath stands where the id of an account would, which begins with sa_.
+// usagePath takes the place of an account's id; ids begin with sa_.
 const usagePath = "usage"
 
-// usage answers with what the accounts of the organization used, deleted ones too.
+// usage answers with the usage of the organization's accounts, including deleted ones.
 func (a *Accounts) usage(c *call) error {
 	request, err := usageapi.Parse(c.r.URL.RawQuery, c.caller.organization, c.session.Store.Now())
 	if err != nil {

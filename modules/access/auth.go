@@ -1,5 +1,9 @@
-// Package auth is the Caddy handler `maps_auth`: it lets a request pass that carries an access token with the needed
-// scopes, and takes the token out of it.
+// Package access has the Caddy modules that decide who may do what: the handlers `maps_auth`, which checks access
+// tokens, `maps_tokens`, which exchanges and refreshes tokens, and `maps_accounts`, which manages service accounts, and
+// the log filter `maps_redact`.
+//
+// It translates between HTTP and the packages in internal/access, which issue and verify tokens, store accounts and
+// count usage. Start reading at ServeHTTP in auth.go, tokens.go and accounts.go.
 package access
 
 import (
@@ -25,10 +29,8 @@ import (
 
 func init() { caddy.RegisterModule(new(Auth)) }
 
-// Auth lets requests pass that carry a valid access token of a service account, in the Authorization header or, where
-// configured, in a query parameter. The token is removed from the request before the next handler runs.
-//
-// After a pass these placeholders are set:
+// Auth lets requests with a valid access token pass, and removes the token before the next handler. It sets these
+// placeholders:
 //
 // Placeholder | Description
 // ------------|------------
@@ -37,39 +39,36 @@ func init() { caddy.RegisterModule(new(Auth)) }
 // `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
 // `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
 //
-// When the token is valid but the request is refused all the same, because a scope is missing, it comes from where the
-// token may not be used, or a quota is used up, `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are
-// set instead.
+// If a valid token's request is refused for its scope, restrictions or quota, `{http.auth.candidate.id}` and
+// `{http.auth.candidate.organization}` are set instead.
 //
-// Each request that passes counts for the account of the client token, under each of the scopes. Of several maps_auth
-// on its way each counts only what those in front of it have not.
+// A request counts for the account of the client token under each scope, once even if several maps_auth name the scope.
 type Auth struct {
-	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING or REVERSEGEOCODING.
+	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING.
 	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// Query parameters that may carry the token instead of the Authorization header. Caddy logs URLs with their query: the
-	// access log and the default logger then need the filter `maps_redact` with the same names, or tokens show there in
-	// clear. A warning at the start names the loggers that lack it. Default: none.
+	// Query parameters that may carry the token instead of the Authorization header. Caddy logs queries: use the filter
+	// `maps_redact` with the same names in the access log and the default logger. A warning names loggers without it.
+	// Default: none.
 	APIKeyQuery []string `json:"api_key_query,omitempty"`
 
-	// The family of error bodies: `platform` or `routing`. Default: `platform`.
+	// The form of error bodies: `platform` or `routing`. Default: `platform`.
 	ErrorStyle string `json:"error_style,omitempty"`
 
-	// Whether the next handlers, and so any upstream, get to see the token. Otherwise it is removed from the header, the
-	// query and the Referer. Default: false.
+	// Whether the next handlers, and so upstreams, see the token. Otherwise header, query and Referer lose it. Default:
+	// false.
 	ForwardToken bool `json:"forward_token,omitempty"`
 
-	// The origins of web pages that may read the responses: `https://app.example.com`, `https://*.example.com` for all
-	// below a domain, or `*` for all. Preflight requests are then answered before authentication, and this handler alone
-	// sets Access-Control-Allow-Origin. Default: none.
+	// The origins of web pages that may read responses: `https://app.example.com`, `https://*.example.com` for all
+	// subdomains, or `*`. Preflight requests are answered before authentication. Only this handler sets
+	// Access-Control-Allow-Origin. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
-	// How many units a request counts for: a placeholder that yields a whole number from 0 to 1000000000. Where it yields
-	// nothing before the next handler runs, it is read again when the response begins, with what the response holds, such
-	// as `{http.response.header.X-Matrix-Elements}`; a quota then takes effect on the next request. What is no such number
-	// counts 1. Clients must not be able to choose it: no header or parameter of the request. Default: 1, and for map
-	// matching the points of the trace.
+	// The units of a request: a placeholder for a whole number up to 1000000000; anything else counts 1. If it is empty
+	// before the next handler, it is read again with the response, such as `{http.response.header.X-Matrix-Elements}`,
+	// and quotas then affect the next request. Never use what clients can set. Default: 1, and for map matching the
+	// points of the trace.
 	Units string `json:"units,omitempty"`
 
 	app     *app.App
@@ -104,7 +103,7 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// parse reads the configuration's words; the Caddyfile calls it too, so that a mistake is reported with its line.
+// parse validates the configuration. UnmarshalCaddyfile calls it too, so that errors have a line.
 func (a *Auth) parse() error {
 	if len(a.Scopes) == 0 {
 		return errors.New("maps_auth needs at least one scope")
@@ -130,7 +129,7 @@ func (a *Auth) parse() error {
 		}
 	}
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
-		return options.Wrong("units", "%q is no placeholder like {http.response.header.X-Matrix-Elements}", a.Units)
+		return options.Wrong("units", "%q is not a placeholder, such as {http.response.header.X-Matrix-Elements}", a.Units)
 	}
 	a.cors, err = request.NewCORS(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete)
@@ -178,7 +177,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	return err
 }
 
-// refusal is why a request does not pass: what the client is told, and the true reason, for the log.
+// refusal is why a request does not pass: the client's response, and the true reason for the log.
 type refusal struct {
 	response apierror.Error
 	reason   fmt.Stringer
@@ -186,18 +185,17 @@ type refusal struct {
 	kind     app.Reason
 }
 
-// reasonText is a reason that is written already.
+// reasonText is a reason as a string.
 type reasonText string
 
 func (t reasonText) String() string { return string(t) }
 
-// unavailable is a refusal because nobody could be asked.
+// unavailable is a refusal because the store could not be asked.
 func (a *Auth) unavailable(reason string) *refusal {
 	return &refusal{apierror.Unavailable(), reasonText(reason), a.metrics.Unavailable, app.ReasonUnavailable}
 }
 
-// check fills in who stands behind a request, and counts it, or says why it may not pass. The session is left to the
-// caller to release.
+// check authenticates a request and counts it, or returns why it may not pass. The caller must release the session.
 func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := request.FindToken(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
@@ -233,9 +231,8 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	return a.admit(r, out)
 }
 
-// explain tells the operator, and nobody else, why a request was refused: in the access log's line of the request, if
-// the server has such a log, where it adds no line that a flood of requests could multiply, and in this module's own
-// log at DEBUG.
+// explain tells the operator, not the client, why a request was refused: in the request's line of the access log, so
+// that a flood of requests adds no lines, and in this module's log at DEBUG.
 func (a *Auth) explain(out *response, why *refusal) {
 	ctx := out.request.Context()
 	if server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server == nil || server.Logs != nil {

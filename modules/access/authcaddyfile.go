@@ -10,7 +10,7 @@ import (
 
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseAuth)
-	// Before rewrites, which would lose the parameter, and before everything that wants to know the account.
+	// Before rewrites, which could drop the parameter, and before handlers that need to know the account.
 	httpcaddyfile.RegisterDirectiveOrder("maps_auth", httpcaddyfile.Before, "method")
 }
 
@@ -29,8 +29,7 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    units         <placeholder>
 //	}
 //
-// It runs before `method`, `rewrite` and `uri`, which could lose the query parameter, and before all that wants to know
-// the account. Example:
+// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. Example:
 //
 //	handle /api/v1/route {
 //	    maps_auth DIRECTION {
@@ -43,8 +42,7 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    }
 //	}
 //
-// Each request counts 1 unit, and map matching the points of its trace. `units` names another number, such as one that
-// an upstream says in a header of its response:
+// A request counts 1 unit, in map matching its points. `units` names another number:
 //
 //	handle /api/v1/matrix {
 //	    maps_auth MATRIX {

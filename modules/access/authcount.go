@@ -13,20 +13,19 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
-// maxUnits is the most that `units` takes for one request.
+// maxUnits is the largest value of `units` for one request.
 const maxUnits = 1_000_000_000
 
 // counting is what a request counts for.
 type counting struct {
-	// session is held from the check to the end of the request, so that what is counted late finds its store open.
+	// session is held until the end of the request, so that the store is open for what is counted late.
 	session *app.Session
 	request *http.Request
 	entry   usage.Entry
-	// counted are the scopes that this maps_auth, and those in front of it, have counted the request under for the
-	// account of the identity.
+	// counted are the scopes under which this or an outer maps_auth has counted the request for the identity's account.
 	counted account.ScopeSet
-	late    bool // how many units they are shows when the response begins
-	charged bool // the next handlers have said how many units they are
+	late    bool // the units are read from the response
+	charged bool // a later handler has set the units
 }
 
 // release ends the use of the store.
@@ -37,7 +36,7 @@ func (c *counting) release() {
 	}
 }
 
-// admit counts a request under those scopes under which no maps_auth in front of this one has for the same account.
+// admit counts the request for each scope that no outer maps_auth has counted for this account.
 func (a *Auth) admit(r *http.Request, out *response) *refusal {
 	scopes := a.scopes
 	out.counted = scopes
@@ -56,17 +55,17 @@ func (a *Auth) admit(r *http.Request, out *response) *refusal {
 	return a.chargeConfigured(out)
 }
 
-// notAdmitted explains an error of Admit or Charge.
+// notAdmitted is the refusal for an error of Admit or Charge.
 func (a *Auth) notAdmitted(err error) *refusal {
 	over, ok := errors.AsType[*usage.Exceeded](err)
 	if !ok {
 		return a.unavailable(err.Error())
 	}
 	a.app.Metrics().CountQuotaRefusal(over.Quota.Scope)
-	return &refusal{a.quotas.answer(over), beyond{over}, a.metrics.Quota, app.ReasonQuota}
+	return &refusal{a.quotas.answer(over), exceeded{over}, a.metrics.Quota, app.ReasonQuota}
 }
 
-// chargeConfigured sets the units that `units` names. Where it names none yet, the response may.
+// chargeConfigured sets the units that `units` yields. If it is still empty, it is read again from the response.
 func (a *Auth) chargeConfigured(out *response) *refusal {
 	if a.Units == "" {
 		return nil
@@ -81,8 +80,7 @@ func (a *Auth) chargeConfigured(out *response) *refusal {
 	return nil
 }
 
-// configuredUnits returns the units that `units` names, 1 for what is no number of units. found is false where it names
-// nothing.
+// configuredUnits returns the value of `units`, or 1 if that is not a valid number. found is false if it is empty.
 func (a *Auth) configuredUnits(r *http.Request) (units int64, found bool) {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	text := repl.ReplaceAll(a.Units, "")
@@ -91,14 +89,14 @@ func (a *Auth) configuredUnits(r *http.Request) (units int64, found bool) {
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n > maxUnits {
-		a.logger.Debug("units are no whole number from 0 to 1000000000: counted as 1", zap.String("units", a.Units))
+		a.logger.Debug("units are not an integer from 0 to 1000000000; the request counts 1", zap.String("units", a.Units))
 		return 1, true
 	}
 	return int64(n), true
 }
 
-// tally counts what is known when the response begins.
-func (o *response) tally(status int) {
+// countResponse counts what is known once the response begins.
+func (o *response) countResponse(status int) {
 	if status >= http.StatusInternalServerError {
 		o.entry.Failed()
 	}
@@ -109,8 +107,7 @@ func (o *response) tally(status int) {
 	}
 }
 
-// Charge implements app.Pass: every maps_auth on the way counts the units, unless its configuration says where to
-// find them.
+// Charge implements app.Pass: every maps_auth that the request has passed counts the units, unless it has `units`.
 func (o *response) Charge(units int64) error {
 	if o.auth.Units == "" && !o.charged && o.session != nil {
 		o.charged = true

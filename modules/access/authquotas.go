@@ -8,10 +8,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
-// quotaKinds are how clients are told of quotas, by what these are of. It never changes.
+// quotaKinds are the quotas as responses name them, by scope, unit and window. It never changes.
 type quotaKinds map[account.Quota]*apierror.Quota
 
-// newQuotaKinds returns all that requests of these scopes can be beyond.
+// newQuotaKinds returns all quotas that requests of these scopes can exceed.
 func newQuotaKinds(scopes []string) quotaKinds {
 	kinds := make(quotaKinds)
 	for _, scope := range append(slices.Clone(scopes), account.EveryScope) {
@@ -28,7 +28,7 @@ func newQuotaKinds(scopes []string) quotaKinds {
 	return kinds
 }
 
-// answer is the one to a request that is beyond a quota.
+// answer is the response to a request that exceeds a quota.
 func (k quotaKinds) answer(over *usage.Exceeded) apierror.Error {
 	kind := over.Quota
 	kind.Limit = 0
@@ -37,7 +37,7 @@ func (k quotaKinds) answer(over *usage.Exceeded) apierror.Error {
 	})
 }
 
-// beyond is the reason of a refusal by a quota. It is written where a log shows it, after the answer.
-type beyond struct{ *usage.Exceeded }
+// exceeded is the reason of a refusal by a quota. It is formatted only if a log shows it.
+type exceeded struct{ *usage.Exceeded }
 
-func (b beyond) String() string { return b.Error() }
+func (e exceeded) String() string { return e.Error() }

@@ -15,33 +15,33 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
-// response wraps that of a request behind maps_auth, so that its headers keep it out of shared caches. It also
-// holds who made the request; all of it is one allocation.
+// response wraps the ResponseWriter of a request behind maps_auth and keeps the response out of shared caches. It also
+// holds the identity, so that all of it is one allocation.
 type response struct {
 	caddyhttp.ResponseWriterWrapper
 	counting
 	auth     *Auth
-	outer    *response // of another maps_auth in front of this one
+	outer    *response // of the next outer maps_auth, or nil
 	identity credential.Identity
 	passed   bool
-	marked   bool // the headers are as they shall be
+	marked   bool // the headers are set
 
-	// room for the values of the headers that every response has, each of which needs a slice of its own: later handlers
-	// may change it in place
+	// values holds the values of the headers that every response has. Each header has a slice of its own, because later
+	// handlers may change it in place.
 	used   uint8
 	values [3]string
 }
 
-// outerOf returns the response of the last maps_auth that let a request through.
+// outerOf returns the response of the last maps_auth that the request has passed, or nil.
 func outerOf(r *http.Request) *response {
 	outer, _ := app.PassOf(r.Context()).(*response)
 	return outer
 }
 
-// publish makes the identity visible as placeholders. They are computed when asked for: most requests never do.
+// publish sets the placeholders. They are computed on demand, because most requests never need them.
 func (o *response) publish() {
 	if o.passed && o.outer != nil {
-		o.outer.identity = o.identity // the placeholders are there already
+		o.outer.identity = o.identity // its placeholders are set already
 		return
 	}
 	o.request.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer).Map(o.placeholder)
@@ -78,7 +78,7 @@ func (o *response) String() string { return o.auth.scopes.String() }
 
 // WriteHeader implements http.ResponseWriter.
 func (o *response) WriteHeader(status int) {
-	if status >= http.StatusOK || status == http.StatusSwitchingProtocols { // the others announce a response that follows
+	if status >= http.StatusOK || status == http.StatusSwitchingProtocols { // others precede the response
 		o.mark(status)
 	}
 	o.ResponseWriter.WriteHeader(status)
@@ -96,13 +96,13 @@ func (o *response) ReadFrom(r io.Reader) (int64, error) {
 	return o.ResponseWriterWrapper.ReadFrom(r)
 }
 
-// FlushError flushes the response, as http.ResponseController wants it.
+// FlushError flushes the response. http.ResponseController calls it.
 func (o *response) FlushError() error {
 	o.mark(http.StatusOK)
 	return http.NewResponseController(o.ResponseWriter).Flush()
 }
 
-// finish marks a response that no handler has begun: an error, which Caddy's error routes answer, or nothing at all.
+// finish marks a response that no handler has begun: an error, which Caddy's error routes answer, or an empty one.
 func (o *response) finish(err error) {
 	status := http.StatusOK
 	if failure, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
@@ -119,10 +119,10 @@ func (o *response) mark(status int) {
 		return
 	}
 	o.marked = true
-	o.tally(status)
+	o.countResponse(status)
 	h := o.Header()
 	for name := range h {
-		// what an upstream allows caches that do not look at Cache-Control (RFC 9213, and older headers)
+		// for caches that ignore Cache-Control (RFC 9213, and older headers)
 		if strings.HasSuffix(name, "-Cache-Control") || name == "Surrogate-Control" || name == "Edge-Control" ||
 			name == "X-Accel-Expires" {
 			delete(h, name)
@@ -159,7 +159,7 @@ func (o *response) value(v string) []string {
 	return o.values[o.used-1 : o.used : o.used]
 }
 
-// lists reports whether a Vary header has a name, or a star for all.
+// lists reports whether a Vary header contains a name or a star.
 func lists(vary, name string) bool {
 	for listed := range strings.SplitSeq(vary, ",") {
 		if listed = strings.TrimSpace(listed); listed == "*" || strings.EqualFold(listed, name) {
@@ -169,14 +169,14 @@ func lists(vary, name string) bool {
 	return false
 }
 
-// privateCacheControl takes from a Cache-Control what would let shared caches keep the response, and adds `private`
-// unless the answer may not be kept at all.
+// privateCacheControl removes from a Cache-Control what allows shared caches to store the response, and adds `private`
+// unless it has `no-store` or `private`.
 func privateCacheControl(given []string) []string {
 	if len(given) == 1 && (given[0] == "no-store" || given[0] == "private") {
 		return given
 	}
 	all := strings.Join(given, ",")
-	if strings.Contains(all, `"`) { // lists of headers, which may have commas: browsers look at none of them
+	if strings.Contains(all, `"`) { // quoted lists may have commas; browsers ignore them
 		return []string{"private, no-cache"}
 	}
 	var kept []string

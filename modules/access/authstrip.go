@@ -13,8 +13,8 @@ import (
 // strip removes the token from everything that later handlers, placeholders and upstreams can see of a request.
 func (a *Auth) strip(r *http.Request) {
 	delete(r.Header, "Authorization")
-	// What follows a body may say anything again, under any name, and is not there yet to be looked at. HTTP lets
-	// everybody on the way leave it out (RFC 9110, section 6.5.1).
+	// Trailers could contain the token and have not been received yet. Every intermediary may drop them (RFC 9110, section
+	// 6.5.1).
 	delete(r.Header, "Trailer")
 	r.Trailer = nil
 	if len(a.APIKeyQuery) == 0 {
@@ -26,12 +26,12 @@ func (a *Auth) strip(r *http.Request) {
 	r.URL.RawQuery = a.without(r.URL.RawQuery, request.RemoveParameter)
 	r.RequestURI = a.without(r.RequestURI, request.RemoveFromURI)
 
-	// Caddy saves the request as it came: FastCGI, error routes and {http.request.orig_uri…} go back to that.
+	// Caddy saves the original request. FastCGI, error routes and {http.request.orig_uri…} use it.
 	saved, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
 	if !ok {
 		return
 	}
-	if saved.URL != nil { // shared by all who hold the saved request
+	if saved.URL != nil { // shared by all copies of the saved request
 		saved.URL.RawQuery = a.without(saved.URL.RawQuery, request.RemoveParameter)
 	}
 	uri := a.without(saved.RequestURI, request.RemoveFromURI)
@@ -39,16 +39,15 @@ func (a *Auth) strip(r *http.Request) {
 		return
 	}
 	saved.RequestURI = uri
-	// The request is changed in place, so that the server, which holds it too, restores this version before error routes
-	// run.
+	// The request is changed in place, because the server holds it too and restores it before error routes run.
 	*r = *r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, saved))
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if seen, _ := repl.GetString("http.request.orig_uri"); seen != uri {
-		repl.Set("http.request.orig_uri", uri) // a handler in front of this one, `tracing` say, has copied the request
+		repl.Set("http.request.orig_uri", uri) // an earlier handler, such as `tracing`, has copied the request
 	}
 }
 
-// without removes every parameter that may carry a token.
+// without removes all parameters that may carry a token.
 func (a *Auth) without(text string, remove func(text, parameter string) string) string {
 	if text == "" {
 		return ""

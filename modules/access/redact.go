@@ -1,5 +1,3 @@
-// Package redact is the log filter `maps_redact`: what Caddy logs of a request, without the tokens in its URLs,
-// and never longer than a few kilobytes.
 package access
 
 import (
@@ -19,23 +17,21 @@ import (
 
 func init() { caddy.RegisterModule(new(RedactFilter)) }
 
-// RedactFilter is a filter of the log encoder `filter`. It replaces the values of query parameters by REDACTED, and cuts what
-// is long, because a client decides how much of a log it fills with one request: Caddy logs the whole of a URL and
-// of all headers.
+// RedactFilter is a filter of the log encoder `filter`. It replaces values of query parameters by REDACTED and cuts
+// long text, since clients decide how much of a log a request fills.
 //
-// On the field `request` it works on the URL, the method, the host and all headers, and on `resp_headers` on all
-// headers; any other field that it stands on has to be text, or a list of texts, and is treated like a URL. A
-// parameter is found wherever it stands in a URL or a header, a Referer say, with its name percent-encoded or in
-// another case, and also in what is no well-formed URL.
+// On `request` it filters URL, method, host and all headers, on `resp_headers` all headers; any other field must be
+// text or a list of texts. Parameters are found in URLs and headers such as Referer, also percent-encoded, in another
+// case, or in a malformed URL.
 //
-// It stands on `request` as a whole, beside which Caddy has no use for filters of fields in it, such as
-// `request>remote_ip`: put those into another `filter`, which this one wraps.
+// It needs `request` as a whole. Put filters of fields in it, such as `request>remote_ip`, into another `filter` that
+// this one wraps.
 type RedactFilter struct {
-	// The query parameters whose values are replaced: those that `api_key_query` of `maps_auth` names. Default: none.
+	// The query parameters to replace, as in `api_key_query` of `maps_auth`. Default: none.
 	Parameters []string `json:"parameters,omitempty"`
 
-	// The longest text that is kept, in bytes, from 64 to 65536; what is cut ends in "…". All headers together may be
-	// twice as long, and a host 256 bytes. Default: 2048.
+	// The longest text, in bytes, 64 to 65536; cut text ends in "…". All headers together may have twice that, a host
+	// 256 bytes. Default: 2048.
 	MaxLength int `json:"max_length,omitempty"`
 }
 
@@ -45,7 +41,7 @@ const (
 	maxMaxLength     = 64 << 10
 
 	maxHost   = 256
-	maxMethod = 32 // Caddy refuses what is longer
+	maxMethod = 32 // longer than any real method
 )
 
 // NewRedactFilter returns a filter with the default length.
@@ -101,7 +97,7 @@ func (f *RedactFilter) Filter(in zapcore.Field) zapcore.Field {
 	return in
 }
 
-// Request returns what may be logged of a request. The request itself is left alone.
+// Request returns a copy of a request that may be logged.
 func (f *RedactFilter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.LoggableHTTPRequest {
 	if r.Request == nil {
 		return r
@@ -120,8 +116,8 @@ func (f *RedactFilter) Request(r caddyhttp.LoggableHTTPRequest) caddyhttp.Loggab
 	return r
 }
 
-// text cuts a text and hides the parameters in what is left. A name stands before its value, so no value is cut free of
-// it.
+// text truncates a text and hides the parameters in the rest. A name precedes its value, so truncating never leaves a
+// value without its name.
 func (f *RedactFilter) text(text string, longest int) string {
 	cut := len(text) > longest
 	if cut {
@@ -136,10 +132,10 @@ func (f *RedactFilter) text(text string, longest int) string {
 	if cut {
 		text += "…"
 	}
-	return strings.ToValidUTF8(text, "?") // JSON takes six bytes for each that is not
+	return strings.ToValidUTF8(text, "?") // JSON needs six bytes for each invalid byte
 }
 
-// texts does that with several texts, until there is no room left.
+// texts does the same with several texts, until there is no room left.
 func (f *RedactFilter) texts(all []string, room *int) []string {
 	var shown []string
 	for i, text := range all {

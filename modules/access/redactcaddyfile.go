@@ -14,7 +14,7 @@ import (
 //	    max_length <size>
 //	}
 //
-// The field `uri` is that of the lines that Caddy writes of rewrites at DEBUG. Example:
+// Caddy logs rewrites at DEBUG with the field `uri`. Example:
 //
 //	log {
 //	    format filter {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// foremost are the headers that say most about who asks. They come before all others where not all can be kept.
-var foremost = []string{"User-Agent", "Referer", "Origin", "X-Forwarded-For", "Content-Type", "Content-Length"}
+// priorityHeaders say most about the client. They are kept first if not all headers fit.
+var priorityHeaders = []string{"User-Agent", "Referer", "Origin", "X-Forwarded-For", "Content-Type", "Content-Length"}
 
-// headers returns what may be logged of headers: twice MaxLength of names and values together.
+// headers returns the headers that may be logged: at most twice MaxLength of names and values together.
 func (f *RedactFilter) headers(h http.Header, credentials bool) http.Header {
-	if f.harmless(h, credentials) {
+	if f.loggable(h, credentials) {
 		return h
 	}
 	room := 2 * f.MaxLength
@@ -20,12 +20,12 @@ func (f *RedactFilter) headers(h http.Header, credentials bool) http.Header {
 			return
 		}
 		room -= len(name) + len(`"":[],`)
-		if credentials || !hidden(name) {
+		if credentials || !isCredential(name) {
 			values = f.texts(values, &room)
 		}
 		shown[f.text(name, f.MaxLength)] = values
 	}
-	for _, name := range foremost {
+	for _, name := range priorityHeaders {
 		keep(name, h[name])
 	}
 	for name, values := range h {
@@ -40,12 +40,12 @@ func (f *RedactFilter) headers(h http.Header, credentials bool) http.Header {
 	return shown
 }
 
-// harmless reports whether headers can be logged as they are, as nearly always.
-func (f *RedactFilter) harmless(h http.Header, credentials bool) bool {
+// loggable reports whether headers can be logged unchanged, as most can.
+func (f *RedactFilter) loggable(h http.Header, credentials bool) bool {
 	room := 2 * f.MaxLength
 	for name, values := range h {
 		room -= len(name)
-		if hidden(name) && !credentials {
+		if isCredential(name) && !credentials {
 			continue
 		}
 		for _, value := range values {
@@ -57,8 +57,8 @@ func (f *RedactFilter) harmless(h http.Header, credentials bool) bool {
 	return room >= 0
 }
 
-// hidden reports whether Caddy writes REDACTED in place of a header's value.
-func hidden(name string) bool {
+// isCredential reports whether Caddy logs a header's value as REDACTED.
+func isCredential(name string) bool {
 	return strings.EqualFold(name, "Cookie") || strings.EqualFold(name, "Set-Cookie") ||
 		strings.EqualFold(name, "Authorization") || strings.EqualFold(name, "Proxy-Authorization")
 }

@@ -1,5 +1,3 @@
-// Package tokens is the Caddy handler `maps_tokens`: it exchanges, refreshes and revokes tokens and publishes the
-// keys that access tokens are signed with.
 package access
 
 import (
@@ -25,26 +23,26 @@ import (
 
 func init() { caddy.RegisterModule(new(Tokens)) }
 
-// Tokens serves the endpoints below `/api/v1/external/`, and answers 404 to everything else:
+// Tokens serves the endpoints of tokens below `/api/v1/external/`; other paths are 404:
 //
-// - `POST auth` takes `client_token` and `server_token` and gives an access token and a refresh token.
-// - `POST refresh` takes `refresh_token` and gives a new access token.
-// - `POST revoke` takes `refresh_token` and ends its grant, with every access token of the same exchange.
+// - `POST auth` takes `client_token` and `server_token`, and returns an access token and a refresh token.
+// - `POST refresh` takes `refresh_token` and returns a new access token.
+// - `POST revoke` takes `refresh_token` and ends its grant, with all access tokens of the same exchange.
 // - `GET jwks.json` serves the public keys of access tokens.
 type Tokens struct {
-	// The path below which the endpoints are, as this handler sees it: `/` behind a `handle_path` that strips all of it.
-	// Default: `/api/v1/external`.
+	// The path above the endpoints, as this handler sees it: `/` behind a `handle_path` that strips all of it. Default:
+	// `/api/v1/external`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// Whether a refresh takes the `server_token` of the exchange as well. Default: false.
+	// Whether a refresh needs the `server_token` too. Default: false.
 	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
 
-	// Whether each refresh gives a new refresh token. A used one is accepted again for 10 seconds, for clients that lost
-	// the response, and returns another new one. Later use ends the grant. Default: false.
+	// Whether each refresh gives a new refresh token. For 10 seconds a used one gives another, for clients that lost
+	// the response; later use ends the grant. Default: false.
 	RefreshRotation bool `json:"refresh_rotation,omitempty"`
 
-	// The origins of web pages that may refresh and revoke tokens: `https://app.example.com`, `https://*.example.com` for
-	// all below a domain, or `*` for all. The exchange is not for pages: server tokens belong to backends. Default: none.
+	// The origins of web pages that may refresh and revoke tokens, as in `maps_auth`. The exchange is only for
+	// backends. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
 	app    *app.App
@@ -55,7 +53,7 @@ type Tokens struct {
 
 const defaultTokensPrefix = "/api/v1/external"
 
-// jwksCacheControl says how late a verifier may learn of a new key, which signs later than that.
+// jwksCacheControl bounds how late a verifier learns of a new key. A new key signs only after that time.
 var jwksCacheControl = fmt.Sprintf("public, max-age=%d", int(credential.JWKSMaxAge/time.Second))
 
 // CaddyModule returns the Caddy module information.
@@ -105,7 +103,7 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 	return nil
 }
 
-// answerFor turns an error into what the client is told; the true reason goes to the log.
+// answerFor returns the client's response to an error. The true reason goes to the log.
 func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	var answer apierror.Error
 	switch {
@@ -131,7 +129,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	return answer
 }
 
-// object is a body whose fields are not read yet: those that an endpoint does not know may be anything.
+// object is a body with unparsed fields, since fields that an endpoint does not know may have any value.
 type object map[string]jsontext.Value
 
 type action func(
@@ -158,7 +156,7 @@ func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) erro
 	return serve(ctx, w, r, body, session)
 }
 
-// required reads strings that a body must have.
+// required returns string fields that a body must have.
 func required(body object, names ...string) ([]string, error) {
 	values := make([]string, len(names))
 	for i, name := range names {
@@ -170,24 +168,25 @@ func required(body object, names ...string) ([]string, error) {
 			return nil, apierror.FailedValidation(name + ": must be a string")
 		}
 		if err := json.Unmarshal(raw, &values[i]); err != nil {
-			return nil, err // it cannot be: the whole body was read before
+			return nil, err // impossible: the whole body has been parsed before
 		}
 	}
 	return values, nil
 }
 
-type answer struct {
-	Data pair `json:"data"`
+type tokensAnswer struct {
+	Data tokenPair `json:"data"`
 }
 
-type pair struct {
+type tokenPair struct {
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken"`
 	ExpiresIn    int64  `json:"expiresIn"`
 }
 
-func write(w http.ResponseWriter, tokens credential.Tokens) {
-	request.WriteJSON(w, http.StatusOK, answer{pair{tokens.Access, tokens.Refresh, int64(tokens.ExpiresIn / time.Second)}})
+func writeTokens(w http.ResponseWriter, tokens credential.Tokens) {
+	expires := int64(tokens.ExpiresIn / time.Second)
+	request.WriteJSON(w, http.StatusOK, tokensAnswer{tokenPair{tokens.Access, tokens.Refresh, expires}})
 }
 
 func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
@@ -208,7 +207,7 @@ func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Re
 	default:
 		count.OK.Inc()
 		t.app.RecordEnded(tokens)
-		write(w, tokens)
+		writeTokens(w, tokens)
 	}
 	return err
 }
@@ -233,7 +232,7 @@ func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return err
 	}
-	write(w, tokens)
+	writeTokens(w, tokens)
 	return nil
 }
 
@@ -265,7 +264,7 @@ func (t *Tokens) jwks(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Cache-Control", jwksCacheControl)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(keys) // the client may have gone
+	_, _ = w.Write(keys) // the client may have disconnected
 	return nil
 }
 

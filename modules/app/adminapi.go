@@ -23,20 +23,20 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token.
 // - `POST /maps/keys/rotate` creates new signing keys. Tokens of the old keys stay valid until they expire. With
 // `revokeOld` true, the old keys are removed, and all their tokens end at once.
-// - `POST /maps/backup` takes `output`, the absolute path of a new file or an earlier backup, and copies the store to it.
+// - `POST /maps/backup` takes `output`, the absolute path of a new file or an earlier backup, and copies the store to
+// it.
 // - `GET /maps/status` returns the version of caddy-maps and the state of the store and the regions.
 // - `GET /maps/regions` lists the regions with their age, origin and problems.
 // - `POST /maps/regions/reload` opens changed region files, downloads files that have changed at their origins, and
 // verifies files that are not verified yet. After a minute it answers 202, and the work continues.
-// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists the usage
-// of the organization's accounts.
-// - `GET /maps/quotas/{organization}` returns the quotas that all accounts of an organization share, and how much of each
-// is used. `PUT` with `quotas` replaces them, and `DELETE` removes them.
+// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists the
+// usage of the organization's accounts.
+// - `GET /maps/quotas/{organization}` returns the quotas that all accounts of an organization share, and how much of
+// each is used. `PUT` with `quotas` replaces them, and `DELETE` removes them.
 //
 // Bodies are JSON (`Content-Type: application/json`). While a configuration starts, requests wait for it, at most 10
-// seconds. The module needs no configuration; it works wherever the app `maps` runs. The commands `caddy maps user-token`,
-// `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` send these requests.
-// Example:
+// seconds. The module needs no configuration; it works wherever the app `maps` runs. The commands `caddy maps
+// user-token`, `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` send these requests. Example:
 //
 //	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
 //	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'
@@ -80,7 +80,8 @@ type endpoint func(app *App, w http.ResponseWriter, r *http.Request) error
 // endpoints are the endpoints of a path by method. GET also answers HEAD.
 type endpoints map[string]endpoint
 
-// route looks up the app for each request. An app kept from provisioning would be stopped after a refused configuration.
+// route looks up the app for each request. An app kept from provisioning would be stopped after a refused
+// configuration.
 func route(pattern string, methods endpoints) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: pattern,
 		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {

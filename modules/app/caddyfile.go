@@ -70,9 +70,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    }
 //	}
 //
-// `region` may be repeated, and `header` within it. `awaited` is for a file that may appear later; all other options of a
-// region are for one that is fetched from a URL.
-// Example:
+// `region` may be repeated, and `header` within it. `awaited` is for a file that may appear later; all other options of
+// a region are for one that is fetched from a URL. Example:
 //
 //	{
 //	    maps {

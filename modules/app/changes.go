@@ -48,7 +48,8 @@ func (a *App) Record(c Change) {
 	}})
 }
 
-// RecordEnded counts the grants that an exchange ended because there were too many, and logs them at most once a minute.
+// RecordEnded counts the grants that an exchange ended because there were too many, and logs them at most once a
+// minute.
 func (a *App) RecordEnded(t credential.Tokens) {
 	if t.Ended == 0 {
 		return

@@ -19,8 +19,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_health", httpcaddyfile.Before, "respond")
 }
 
-// Health answers health checks of load balancers: 200 while the service works, otherwise 503, with the state of the store
-// and of each region as JSON.
+// Health answers health checks of load balancers: 200 while the service works, otherwise 503, with the state of the
+// store and of each region as JSON.
 type Health struct {
 	app *App
 }

@@ -26,8 +26,8 @@ func refuseLiteralKey(raw string) error {
 	return nil
 }
 
-// readKeyEncryptionKey returns the key that a placeholder yields, or nil without a placeholder. Errors never contain the
-// key.
+// readKeyEncryptionKey returns the key that a placeholder yields, or nil without a placeholder. Errors never contain
+// the key.
 func readKeyEncryptionKey(raw string) ([]byte, error) {
 	if raw == "" {
 		return nil, nil

@@ -83,7 +83,7 @@ var mistakesInSites = []mistake{
 	{"maps_auth TILE {\ncors https://app.example.com/\n}", 10, `cors: "https://app.example.com/" is not an origin, which has neither a path nor a slash at its end; write https://app.example.com`},
 	{"maps_auth TILE {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
 	{"maps_auth TILE {\ncors https://app.example.com/maps\n}", 10, `cors: "https://app.example.com/maps" is not an origin, which has neither a path nor a slash at its end; write https://app.example.com`},
-	{"maps_auth TILE {\nunits X-Elements\n}", 10, `units: "X-Elements" is no placeholder like {http.response.header.X-Matrix-Elements}`},
+	{"maps_auth TILE {\nunits X-Elements\n}", 10, `units: "X-Elements" is not a placeholder, such as {http.response.header.X-Matrix-Elements}`},
 	{"maps_auth TILE {\nforward_token {\non\n}\n}", 10, "forward_token takes no block"},
 	{"maps_auth TILE {\nerror_style routing\nerror_style routing\n}", 11, "error_style may stand only once in maps_auth, and stands in line 10 already"},
 	{"maps_tokens TILE", 9, `maps_tokens: unexpected argument "TILE"`},

@@ -20,8 +20,8 @@ type Pass interface {
 	Charge(units int64) error
 }
 
-// passVar is the request variable that holds the Pass. No configuration can forge one, because the directive `vars` only
-// sets JSON values.
+// passVar is the request variable that holds the Pass. No configuration can forge one, because the directive `vars`
+// only sets JSON values.
 const passVar = "http.handlers.maps_auth"
 
 // SetPass records that a maps_auth let the request of this context through.
@@ -57,8 +57,8 @@ func NewGate(directive string, scope account.Scope, style apierror.Style, public
 	return &Gate{directive: directive, scope: scope, style: style, public: public, logger: logger}
 }
 
-// Refuse answers a request that may not pass with 500, and reports whether it did. The first time, it logs what to change
-// in the configuration.
+// Refuse answers a request that may not pass with 500, and reports whether it did. The first time, it logs what to
+// change in the configuration.
 func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 	if g.public {
 		return false

@@ -14,8 +14,8 @@ const (
 	PlaygroundHandler = "maps_playground"
 )
 
-// Reason is why a handler refuses a request: one of a few fixed texts. Its counter starts at 0 before the first refusal,
-// because alerts on an increase miss a series that starts with its first event.
+// Reason is why a handler refuses a request: one of a few fixed texts. Its counter starts at 0 before the first
+// refusal, because alerts on an increase miss a series that starts with its first event.
 type Reason struct{ text string }
 
 func (r Reason) String() string { return r.text }
@@ -26,8 +26,8 @@ type refusalLabels struct{ handler, reason string }
 // knownRefusals are all possible labels. The list is complete once all packages are initialized.
 var knownRefusals []refusalLabels
 
-// NewReason creates a reason of some handlers. Call it only for package variables, so that all reasons are known when the
-// program starts.
+// NewReason creates a reason of some handlers. Call it only for package variables, so that all reasons are known when
+// the program starts.
 func NewReason(text string, handlers ...string) Reason {
 	for _, handler := range handlers {
 		knownRefusals = append(knownRefusals, refusalLabels{handler, text})

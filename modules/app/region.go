@@ -202,8 +202,8 @@ func (a *App) RegionDetails() []RegionDetail {
 }
 
 // ReloadRegions checks all regions now: it verifies files that this process has not verified yet, asks the servers of
-// regions for new files, and downloads damaged copies again. The error names the regions with a problem, whose last good
-// files stay in service. complete is false if ctx ended while a file was being downloaded or verified.
+// regions for new files, and downloads damaged copies again. The error names the regions with a problem, whose last
+// good files stay in service. complete is false if ctx ended while a file was being downloaded or verified.
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error

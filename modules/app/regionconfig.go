@@ -23,16 +23,19 @@ import (
 
 // RegionConfig is one region of the configuration: a region file on this machine, or one that this server downloads.
 type RegionConfig struct {
-	// The region file, made by `caddy maps build`: its path, or an http or https URL from which this server downloads it.
-	// Placeholders are replaced. Required.
+	// The region file: a path, or an http or https URL to download it from. Placeholders are replaced. The file is
+	// checked every 2 seconds, and a new one replaces it without dropping a request. A damaged one is refused, and the
+	// last good one stays in service. Replace a file by renaming. Downloads are verified first; without one, the server
+	// starts and the region's requests get 503. A password in a URL must be a placeholder. Required.
 	//
-	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and then
-	// swapped in without dropping a request; a damaged one is refused, and the last good one stays in service. Replace the
-	// file by renaming: one that is overwritten in place is damaged until the write is complete.
+	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and
+	// then swapped in without dropping a request; a damaged one is refused, and the last good one stays in service.
+	// Replace the file by renaming: one that is overwritten in place is damaged until the write is complete.
 	//
 	// From a URL the file is downloaded to `cache_dir` and verified before it is served. If that fails, the last good file
-	// stays in service. Without one, the server starts anyway, and requests that need the region get 503 until the file has
-	// been downloaded. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and query.
+	// stays in service. Without one, the server starts anyway, and requests that need the region get 503 until the file
+	// has been downloaded. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and
+	// query.
 	Path string `json:"path,omitempty"`
 
 	// Whether the server starts without the file. Requests that need the region get 503 until the file appears. Only for
@@ -57,8 +60,8 @@ type RegionConfig struct {
 	// The largest file to download, in bytes. Default: no limit.
 	MaxSize int64 `json:"max_size,omitempty"`
 
-	// How long a start or a reload waits for the first file from the URL. After that a start continues without it, and a
-	// reload fails, so that the running configuration stays. Default: it does not wait.
+	// How long a start or reload waits for the first download. Then a start continues, and a reload is refused.
+	// Default: not at all.
 	Wait caddy.Duration `json:"wait,omitempty"`
 }
 
@@ -73,8 +76,8 @@ var (
 	extracts    = regexp.MustCompile(`\.(pbf|osm|osm\.(gz|bz2|zst))$`)
 	urlPassword = regexp.MustCompile(`^[^/]*://[^/?#]*:([^/?#]*)@`)
 	// reservedHeaders are set by the mirror.
-	reservedHeaders = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding", "Content-Length",
-		"Transfer-Encoding", "Connection"}
+	reservedHeaders = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding",
+		"Content-Length", "Transfer-Encoding", "Connection"}
 	// credentialHeaders contain credentials.
 	credentialHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// RegionNames returns an error for a name that is not a region in the global option of the Caddyfile, so that directives
-// report it with its line. nil accepts any name.
+// RegionNames returns an error for a name that is not a region in the global option of the Caddyfile, so that
+// directives report it with its line. nil accepts any name.
 type RegionNames func(name string) error
 
 // RegionNamesOf returns the regions of a directive's Caddyfile.

@@ -21,9 +21,9 @@ var (
 	ErrStarting = errors.New("the configuration is still being started")
 )
 
-// Running returns the app of the active configuration. Caddy activates a configuration once all of its apps have started,
-// so servers may answer shortly before. Running then waits as long as ctx allows, at most 10 seconds. The error is
-// ErrNoApp, ErrStarting or that of ctx.
+// Running returns the app of the active configuration. Caddy activates a configuration once all of its apps have
+// started, so servers may answer shortly before. Running then waits as long as ctx allows, at most 10 seconds. The
+// error is ErrNoApp, ErrStarting or that of ctx.
 func Running(ctx context.Context) (*App, error) {
 	if app := active(); app != nil {
 		return app, nil

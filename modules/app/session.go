@@ -16,8 +16,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// Session gives a request access to accounts and tokens. It keeps the store open until Release, even if the configuration
-// is replaced.
+// Session gives a request access to accounts and tokens. It keeps the store open until Release, even if the
+// configuration is replaced.
 type Session struct {
 	// Store keeps accounts and their usage.
 	Store *store.Store

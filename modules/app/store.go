@@ -17,8 +17,8 @@ import (
 type StoreModule interface {
 	// Key identifies a store: configurations whose stores have the same key share one open store.
 	Key() string
-	// Open opens the store. It is called when a configuration starts, not when it is only checked, and only if no store with
-	// the same key is open. ctx bounds only the opening. The logger outlives configurations.
+	// Open opens the store. It is called when a configuration starts, not when it is only checked, and only if no store
+	// with the same key is open. ctx bounds only the opening. The logger outlives configurations.
 	Open(ctx context.Context, logger *zap.Logger) (*store.Store, error)
 }
 

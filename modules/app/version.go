@@ -12,8 +12,9 @@ const (
 	commitLength = 12 // as in Go's pseudo-versions
 )
 
-// Version returns the version of caddy-maps in this program: a tag such as "v0.2.0" or a pseudo-version, of a fork followed
-// by its path; "(devel)" of a directory without either, followed by the commit where that is known; or "unknownVersion".
+// Version returns the version of caddy-maps in this program: a tag such as "v0.2.0" or a pseudo-version, of a fork
+// followed by its path; "(devel)" of a directory without either, followed by the commit where that is known; or
+// "unknownVersion".
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -29,7 +29,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    public
 //	}
 //
-// `geocoder` may stand more than once. Example:
+// `geocoder` may be repeated. Example:
 //
 //	@reverse path /v2/search/reverse-geocoding /v2/search/coverage
 //	handle @reverse {

@@ -8,14 +8,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
-// regional is what a geocoder implements that answers from regions of this server.
+// regional is implemented by geocoders that answer from regions of this server.
 type regional interface {
-	// Sources are its regions, in the order in which they are asked.
+	// Sources returns the regions in the order in which they are asked.
 	Sources() []*regions.Region
 }
 
-// serveCoverage answers which regions the geocoders answer from, each once. Where one of them cannot be read there is
-// no answer: a list without it would say that nothing is known there.
+// serveCoverage lists the regions of all geocoders, each once. If one cannot be read, the response is an error: a list
+// without it would say that there is no data.
 func (h *Handler) serveCoverage(w http.ResponseWriter) {
 	var list []answer.Region
 	for _, g := range h.geocoders {

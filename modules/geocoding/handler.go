@@ -31,30 +31,23 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: the places at and around a position, nearest first,
-// each with its address. `size` (1 to 5, default 1) is the largest number of places; `category` restricts them to
-// features whose OpenStreetMap key or value is one of its comma-separated terms; `language`, or else the header
-// Accept-Language, gives names in the first of its languages that they are known in.
-//
-// `GET /v2/search/coverage` tells from which regions that is answered, each with its bounds, how new its data is, and
-// the attribution that whoever shows its places has to give.
+// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: places at and around a position, nearest first, with
+// addresses; and `GET /v2/search/coverage`: the regions that it knows. How to call it: docs/build/geocoding.md.
 type Handler struct {
-	// The path of the endpoint, as this handler sees it. All others but that of `coverage` are answered 404. Default:
-	// `/v2/search/reverse-geocoding`.
+	// The path, as this handler sees it. Others but `coverage` are 404. Default: `/v2/search/reverse-geocoding`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The path at which the regions are listed, as this handler sees it. Default: `/v2/search/coverage`.
+	// The path of the regions' list. Default: `/v2/search/coverage`.
 	Coverage string `json:"coverage,omitempty"`
 
-	// The geocoders. The first whose coverage contains the position answers; one that does not say what it covers is
-	// taken to cover everything. Required.
+	// The geocoders. The first that covers the position answers. One without known coverage covers everything.
+	// Required.
 	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
 
-	// How far from the position a feature may be, in metres, up to 100000. Default: 1000.
+	// The largest distance of a feature in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
-	// Whether requests are served that no maps_auth let through with the scope REVERSEGEOCODING. Without it they are
-	// answered 500. Default: false.
+	// Whether requests without maps_auth and REVERSEGEOCODING are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate      *app.Gate
@@ -88,7 +81,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	}
 	h.gate = app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
 	if len(h.GeocodersRaw) == 0 {
-		return nil // Validate says so
+		return nil // an error of Validate
 	}
 	modules, err := ctx.LoadModule(h, "GeocodersRaw")
 	if err != nil {
@@ -106,7 +99,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 
 var errNoGeocoder = errors.New("maps_reverse_geocode needs at least one geocoder")
 
-// check fills in the defaults, and finds what is wrong with everything but the geocoders.
+// check sets the defaults and checks everything but the geocoders.
 func (h *Handler) check() (err error) {
 	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
 		return options.Of("prefix", err)
@@ -126,7 +119,7 @@ func (h *Handler) check() (err error) {
 	return nil
 }
 
-// Validate checks that there is somebody to ask.
+// Validate checks that there is a geocoder.
 func (h *Handler) Validate() error {
 	if len(h.geocoders) == 0 {
 		return errNoGeocoder
@@ -187,7 +180,7 @@ func isAt(path request.Prefix, r *http.Request) bool {
 	return ok && rest == ""
 }
 
-// memory is what a request needs while it is answered.
+// memory is reused from one request to the next.
 type memory struct {
 	request geocoding.Request
 	result  geocoding.Result
@@ -195,7 +188,7 @@ type memory struct {
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
-// choose returns the first geocoder that covers a position. Where none does, the last one may say what it thinks of it.
+// choose returns the first geocoder that covers a position, or else the last one, which answers that it found nothing.
 func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
 	last := len(h.geocoders) - 1
 	best, covered := regions.BestCovering(h.geocoders[:last], func(g geocoding.Geocoder) (covered, of int) {

@@ -261,8 +261,8 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// A new region file is served without a reload of the configuration. One that was cut short in place is 503 and one line
-// in the log. A reload keeps the file that is open; one that cannot be opened, or is not configured, is refused.
+// A new region file is served without a reload of the configuration. One that was cut short in place is 503 and one
+// line in the log. A reload keeps the file that is open; one that cannot be opened, or is not configured, is refused.
 func TestRegionFile(t *testing.T) {
 	s, region := start(t)
 	town := func(want string) {

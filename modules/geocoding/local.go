@@ -16,9 +16,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Local)) }
 
-// Local answers reverse geocodings from regions of the maps app.
+// Local answers from regions of the maps app.
 type Local struct {
-	// The names of the regions, as the maps app has them. The first that covers the position answers. Required.
+	// The regions. The first that covers the position answers. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region
@@ -50,7 +50,7 @@ func (g *Local) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding
 // Covers reports whether one of the regions covers a position.
 func (g *Local) Covers(point orb.Point) bool { return regions.AnyCovers(g.regions, point) }
 
-// Sources are the regions, in the order in which they are asked.
+// Sources returns the regions in the order in which they are asked.
 func (g *Local) Sources() []*regions.Region { return g.regions }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:
@@ -70,7 +70,7 @@ func (g *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return options.Block(d, "geocoder local", nil)
 }
 
-// RegionNames returns the names of the regions as they are configured.
+// RegionNames returns the configured names of the regions.
 func (g *Local) RegionNames() []string { return g.Regions }
 
 // Interface guards

@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
-// parameters are the names that the endpoint knows, in the order of the values below.
+// parameters are the known names, in the order of the constants below.
 var parameters = []string{"lat", "lon", "size", "category", "language", "geometry"}
 
 const (
@@ -26,14 +26,12 @@ const (
 )
 
 const (
-	// maxTerms bounds the terms of a category.
-	maxTerms = 64
-	// maxText bounds the text of a category or language, in bytes.
-	maxText = 16 << 10
+	maxTerms = 64       // of a category
+	maxText  = 16 << 10 // bytes of a category or language
 )
 
-// parse reads a query into a request, of which it leaves nothing as it was. Parameters of other names are ignored.
-// chosen tells whether the query says which languages are wanted. The error is an apierror.Error.
+// parse overwrites req with what a query asks for, and ignores unknown parameters. chosen reports whether the query
+// chooses languages. The error is an apierror.Error.
 func parse(query string, req *geocoding.Request) (chosen bool, err error) {
 	*req = geocoding.Request{}
 	var values [6]request.QueryValue
@@ -85,7 +83,7 @@ func parseSize(v request.QueryValue) (int, error) {
 	return int(number), nil
 }
 
-// parseShapes reads whether geometries are wanted.
+// parseShapes reads whether the response includes geometries.
 func parseShapes(v request.QueryValue) (bool, error) {
 	if !v.Present {
 		return false, nil
@@ -96,7 +94,7 @@ func parseShapes(v request.QueryValue) (bool, error) {
 	return false, apierror.FailedValidation("geometry: must be true or false")
 }
 
-// parseCategory reads comma-separated terms. Blank ones say nothing, and where all are blank there is no restriction.
+// parseCategory reads comma-separated terms and leaves out blank ones. Without terms there is no restriction.
 func parseCategory(v request.QueryValue) (terms []string, err error) {
 	if v.Raw == "" {
 		return nil, nil
@@ -118,8 +116,7 @@ func parseCategory(v request.QueryValue) (terms []string, err error) {
 	return terms, nil
 }
 
-// parseLanguage reads the languages that names are wanted in, in the form of the header Accept-Language. As with a
-// category, a blank one says nothing.
+// parseLanguage reads languages in the form of the header Accept-Language. A blank text counts as none.
 func parseLanguage(v request.QueryValue) ([]string, error) {
 	if v.Raw == "" {
 		return nil, nil
@@ -136,16 +133,15 @@ func parseLanguage(v request.QueryValue) ([]string, error) {
 		return nil, apierror.FailedValidation("language: " + err.Error())
 	}
 	if languages == nil {
-		languages = []string{} // any will do: what the header says does not count
+		languages = []string{} // "*": any language, whatever the header says
 	}
 	return languages, nil
 }
 
-// acceptLanguage is the header by its canonical name.
 const acceptLanguage = "Accept-Language"
 
-// accepted returns the languages of a request's header. What cannot be read says nothing, as HTTP has it for what a
-// server may ignore.
+// accepted returns the languages of a request's header. A malformed header counts as none, since a server may ignore
+// it.
 func accepted(h http.Header) []string {
 	values := h[acceptLanguage]
 	if len(values) == 0 {

@@ -32,9 +32,8 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    public
 //	}
 //
-// `matcher` may stand more than once. Of several profiles the first is for requests that name none. A GET path of many
-// points needs a larger limit than Caddy's 16 KiB for the head of a request: `servers { max_header_size 512KiB }` in
-// the global options. Example:
+// `matcher` may be repeated. The first profile is for requests that name none. Long GET paths need `servers {
+// max_header_size 512KiB }`; Caddy's default is 16 KiB. Example:
 //
 //	@matching path /api/route/matching /api/route/matching/
 //	handle @matching {

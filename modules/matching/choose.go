@@ -8,26 +8,26 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// regional is what a matcher implements that matches on regions of this server.
+// regional is implemented by matchers on regions of this server.
 type regional interface {
-	// Cover adds the regions to the coverage of a trace. The error is that of one that cannot be read.
+	// Cover adds the regions to the coverage of a trace. It fails if a region cannot be read.
 	Cover(c *matching.Coverage) error
 }
 
-// workPerCovered is how many points are compared with a region in a unit of work.
+// workPerCovered is how many points are compared with a region per unit of work.
 const workPerCovered = 4
 
-// explain adds to an error of the matcher that was asked, which says that there is no route, where the trace lies: as
-// seen from all regions, or, where a matcher without regions was asked, from those that would have been asked before it
-// had they covered the whole trace. What a damaged region covers is not known; then there is nothing to add.
+// explain adds to a NoRoute error of the asked matcher where the trace lies. If the asked matcher has regions, that is
+// relative to the regions of all matchers, else relative to those in front of it. If a region is damaged, its coverage
+// is unknown and the error stays as it is.
 func (h *Handler) explain(err error, in *input, asked matching.Matcher) error {
 	if !errors.Is(err, matching.ErrNoRoute) {
 		return err
 	}
-	_, here := asked.(regional)
+	_, hasRegions := asked.(regional)
 	seen := matching.CoverageOf(in.points)
-	for _, m := range h.offer.matchers[in.profile] { // the others are not asked for it
-		if m == asked && !here {
+	for _, m := range h.offer.matchers[in.profile] {
+		if m == asked && !hasRegions {
 			return seen.NoRouteOfService()
 		}
 		if r, ok := m.(regional); ok {
@@ -39,8 +39,8 @@ func (h *Handler) explain(err error, in *input, asked matching.Matcher) error {
 	return seen.NoRoute()
 }
 
-// choose returns the first matcher that covers a trace, or else the first of those that cover most of it. Where none
-// covers any of it, the last one may say what it thinks of it.
+// choose returns the first matcher that covers a whole trace, or else the first of those that cover most of it. If none
+// covers any of it, the last one answers that there is no route.
 func choose(matchers []matching.Matcher, points []trace.Point) matching.Matcher {
 	last := matchers[len(matchers)-1]
 	if len(matchers) == 1 {

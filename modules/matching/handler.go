@@ -32,40 +32,30 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `/api/route/matching/`: the most probable drive on the road network behind a trace of GPS positions.
-//
-// `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as JSON
-// `{"path":[{"lat","lng","time","accuracy"}]}`, as GPX (`application/gpx+xml`), as a GeoJSON LineString, or a Feature
-// or FeatureCollection with one (`application/geo+json`), or as a table with the columns `lat`, `lng`, `time` and
-// `accuracy` (`text/csv`). `radius` is where the search for roads starts, in metres; `profile` is one of those that
-// are offered; `details=true` adds confidence, duration, tracepoints and OpenStreetMap ways; `format=geojson` answers
-// with a GeoJSON Feature, `format=polyline6` with an encoded polyline.
+// Handler answers `/api/route/matching/`: the most probable drive behind a trace of GPS positions, from `GET` or as
+// JSON, GPX, GeoJSON or CSV. How to call it: docs/build/matching.md.
 type Handler struct {
-	// The path of the endpoint, as this handler sees it; a slash may follow. All others are answered 404. Default:
-	// `/api/route/matching`.
+	// The path, as this handler sees it; a trailing slash is optional. Others are 404. Default: `/api/route/matching`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The matchers. Of those that answer for the profile of a request, the first whose coverage contains the trace
-	// answers, or else the one that covers most of it; one that does not say what it covers is taken to cover everything.
-	// Required.
+	// The matchers. Of those for the request's profile, the first that covers the trace answers, or the one that covers
+	// most of it. One without known coverage covers everything. Required.
 	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
 
-	// The largest number of points of a trace, 2 to 1000000. Default: 10000.
+	// The most points of a trace, 2 to 1000000. Default: 10000.
 	MaxPoints int `json:"max_points,omitempty"`
 
-	// How far from its road any point may lie, in metres, up to 5000; also the largest `radius`. Default: 100.
+	// The largest distance of a point from its road in metres, up to 5000, and the largest `radius`. Default: 100.
 	MaxRadius float64 `json:"max_radius,omitempty"`
 
-	// The largest body of a POST, in bytes. Default: 8 MiB.
+	// The largest body of a `POST`, in bytes. Default: 8 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// How those who record traces travel: any of `car`, `bicycle` and `foot`. A request chooses among them with its
-	// parameter
-	// `profile`; the first is for those that have none. Each needs a matcher that answers for it. Default: `car`.
+	// The profiles on offer: `car`, `bicycle`, `foot`. The first is for requests without `profile`. Each needs a
+	// matcher. Default: `car`.
 	Profile Profiles `json:"profile,omitempty"`
 
-	// Whether requests are served that no maps_auth let through with the scope DIRECTION. Without it they are answered
-	// 500. Default: false.
+	// Whether requests without maps_auth and DIRECTION are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate     *app.Gate
@@ -104,7 +94,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if len(h.MatchersRaw) == 0 {
-		return nil // Validate says so
+		return nil // an error of Validate
 	}
 	modules, err := ctx.LoadModule(h, "MatchersRaw")
 	if err != nil {
@@ -179,8 +169,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	return nil
 }
 
-// match answers a request into a buffer. It holds a processor for no longer than that takes: neither while the body
-// comes nor while the response goes.
+// match writes the response to a request into a buffer. It holds a processor only while it computes, not while it reads
+// the body.
 func (h *Handler) match(r *http.Request, in *input, buf *answer.Buffer) error {
 	ctx, caller := r.Context(), app.Caller(r.Context())
 	in.memory = h.app.BodyOf(caller)

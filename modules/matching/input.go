@@ -13,15 +13,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
-// input is what a request asks for. Its memory comes from a pool.
+// input is what a request asks for. It comes from a pool.
 type input struct {
 	points  []trace.Point
-	radius  float64 // metres; 0 where the request has none
+	radius  float64 // metres; 0 if the request has none
 	details bool
-	format  string // of the response; "" where the request has none
-	profile int    // of those that the endpoint offers
+	format  string // of the response; "" if the request has none
+	profile int    // index into offer.profiles
 
-	text   []byte // of the path, decoded
+	text   []byte // the decoded path
 	values [5]request.QueryValue
 	parser parser // of the body; nil for a GET
 
@@ -29,7 +29,7 @@ type input struct {
 	work   admission.Work
 }
 
-// parameters are the names that the endpoint knows, in the order of input.values.
+// parameters are the known names, in the order of input.values.
 var parameters = []string{"path", "radius", "details", "format", "profile"}
 
 const (
@@ -40,7 +40,7 @@ const (
 	profile
 )
 
-// The formats of responses. Without one it is formatJSON.
+// The formats of responses. The default is formatJSON.
 const (
 	formatJSON     = "json"
 	formatGeoJSON  = "geojson"
@@ -51,7 +51,7 @@ var inputs = sync.Pool{New: func() any { return new(input) }}
 
 func getInput() *input { return inputs.Get().(*input) }
 
-// maxPooledPoints is the size of the largest trace whose memory is kept.
+// maxPooledPoints is the largest trace whose memory is kept for other requests.
 const maxPooledPoints = 1 << 14
 
 func (in *input) free() {
@@ -63,8 +63,8 @@ func (in *input) free() {
 	inputs.Put(in)
 }
 
-// receive reads the parameters of a request, and its body where it has one. The error is an apierror.Error or that of
-// the request's context.
+// receive reads the parameters of a request, and the body of a POST. The error is an apierror.Error or that of the
+// request's context.
 func (in *input) receive(h *Handler, r *http.Request) (body []byte, err error) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -96,40 +96,40 @@ func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
 }
 
 // parser reads a trace of at most max points from a body.
-type parser func(in *input, body []byte, max int) (trace.Document, error)
+type parser func(dst []trace.Point, body []byte, max int, meter trace.Meter) (trace.Document, error)
 
+// parserOf returns the parser of a media type; nil if the type is not supported.
 func parserOf(media string) parser {
+	points := func(parse func([]trace.Point, []byte, int, trace.Meter) ([]trace.Point, error)) parser {
+		return func(dst []trace.Point, body []byte, max int, meter trace.Meter) (trace.Document, error) {
+			points, err := parse(dst, body, max, meter)
+			return trace.Document{Points: points}, err
+		}
+	}
 	switch media {
 	case "application/json":
-		return func(in *input, body []byte, max int) (trace.Document, error) {
-			return trace.ParseJSON(in.points, body, max)
+		return func(dst []trace.Point, body []byte, max int, _ trace.Meter) (trace.Document, error) {
+			return trace.ParseJSON(dst, body, max)
 		}
 	case "application/gpx+xml":
-		return func(in *input, body []byte, max int) (trace.Document, error) {
-			points, err := trace.ParseGPX(in.points, body, max, &in.work)
-			return trace.Document{Points: points}, err
-		}
+		return points(trace.ParseGPX)
 	case "application/geo+json":
-		return func(in *input, body []byte, max int) (trace.Document, error) {
-			points, err := trace.ParseGeoJSON(in.points, body, max)
-			return trace.Document{Points: points}, err
-		}
+		return points(func(dst []trace.Point, body []byte, max int, _ trace.Meter) ([]trace.Point, error) {
+			return trace.ParseGeoJSON(dst, body, max)
+		})
 	case "text/csv":
-		return func(in *input, body []byte, max int) (trace.Document, error) {
-			points, err := trace.ParseCSV(in.points, body, max, &in.work)
-			return trace.Document{Points: points}, err
-		}
+		return points(trace.ParseCSV)
 	}
 	return nil
 }
 
-// parse reads the trace. The error is an apierror.Error, a *trace.InputError or that of the work.
+// parse reads the trace. The error is an apierror.Error, a *trace.InputError or one of admission.Work.
 func (in *input) parse(h *Handler, body []byte) error {
 	if in.parser != nil {
 		if err := in.work.Spend(trace.ParseWork(len(body))); err != nil {
 			return err
 		}
-		doc, err := in.parser(in, body, h.MaxPoints)
+		doc, err := in.parser(in.points, body, h.MaxPoints, &in.work)
 		in.points = doc.Points
 		if err != nil {
 			return err
@@ -147,12 +147,12 @@ func (in *input) parse(h *Handler, body []byte) error {
 	return err
 }
 
-// keepPoints sets the memory that the trace takes aside, instead of that of the body which it was read from. Requests
-// that wait for a processor would otherwise take any amount of it.
+// keepPoints accounts for the memory of the trace instead of that of the body, so that requests that wait for a
+// processor are limited as well.
 func (in *input) keepPoints(ctx context.Context, p *admission.Processors, caller admission.Caller) error {
 	bytes := int64(len(in.points)) * int64(unsafe.Sizeof(trace.Point{}))
 	if !in.memory.TryGrow(bytes) {
-		in.work.End() // nobody keeps a processor while it waits for memory
+		in.work.End() // no processor is held during a wait for memory
 		if err := in.memory.Resize(ctx, bytes); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (in *input) keepPoints(ctx context.Context, p *admission.Processors, caller
 	return in.memory.Resize(ctx, bytes)
 }
 
-// scan reads the parameters of the query, all but the path.
+// scan reads the parameters of the query except the path.
 func (in *input) scan(h *Handler, r *http.Request) error {
 	if repeated := request.ScanQuery(r.URL.RawQuery, parameters, in.values[:]); repeated != "" {
 		return invalid(repeated + ": appears more than once")
@@ -194,10 +194,10 @@ func (in *input) scan(h *Handler, r *http.Request) error {
 	return nil
 }
 
-// maxWord is longer than any word that a parameter can be, in bytes. One that is longer or malformed is read as "".
+// maxWord is longer than any valid word of a parameter, in bytes. A longer or malformed one is read as "".
 const maxWord = 256
 
-// merge takes over the parameters that stand in a JSON body.
+// merge reads the parameters of a JSON body.
 func (in *input) merge(h *Handler, doc *trace.Document) error {
 	for i, inBody := range []bool{
 		radius: doc.Radius != nil, details: doc.Details != nil, format: doc.Format != nil, profile: doc.Profile != nil,

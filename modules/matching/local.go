@@ -16,10 +16,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Local)) }
 
-// Local matches traces on the roads of regions of the maps app.
+// Local matches traces on regions of the maps app.
 type Local struct {
-	// The names of the regions, as the maps app has them. The first that covers the trace answers, or else the one that
-	// covers most of it. Required.
+	// The regions. The first that covers the trace answers, or the one that covers most of it. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region
@@ -78,7 +77,7 @@ func (m *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return options.Block(d, "matcher local", nil)
 }
 
-// RegionNames returns the names of the regions as they are configured.
+// RegionNames returns the configured names of the regions.
 func (m *Local) RegionNames() []string { return m.Regions }
 
 // Interface guards

@@ -21,8 +21,8 @@ import (
 )
 
 // A region file is damaged in ways that it must not be while requests read it, MAPS_TEST_FLIPS times: bits are flipped,
-// it is cut short, and another one is copied over it, all in place. Every answer is that of one of the whole files, or a
-// 503.
+// it is cut short, and another one is copied over it, all in place. Every answer is that of one of the whole files, or
+// a 503.
 func TestOverwrittenUnderLoad(t *testing.T) {
 	rounds := 60
 	if text := os.Getenv("MAPS_TEST_FLIPS"); text != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-// Profiles are names of profiles. In JSON, one alone may stand there without a list around it.
+// Profiles are names of profiles. In JSON they are a list, or a single string.
 type Profiles []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -21,14 +21,14 @@ func (p *Profiles) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(p))
 }
 
-// offer is what an endpoint offers: profiles, the first of which is the default, and the matchers that answer for each.
+// offer is the profiles of an endpoint, the first of which is the default, and the matchers that support each.
 type offer struct {
 	profiles []matching.Profile
-	matchers [][]matching.Matcher // for each of profiles, in the order of the configuration
-	refusal  string               // of a profile that is not among them
+	matchers [][]matching.Matcher // by index of profiles, in the order of the configuration
+	refusal  string               // the error text for other profiles
 }
 
-// newOffer reads the names of profiles. The error names what is wrong with one.
+// newOffer reads the names of profiles.
 func newOffer(names Profiles) (o offer, err error) {
 	for _, name := range names {
 		profile, err := matching.ParseProfile(name)
@@ -60,7 +60,7 @@ func (o *offer) String() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// find returns the number of a profile among those that are offered.
+// find returns the index of a profile.
 func (o *offer) find(name string) (int, error) {
 	for i, profile := range o.profiles {
 		if profile.String() == name {
@@ -70,7 +70,7 @@ func (o *offer) find(name string) (int, error) {
 	return 0, invalid(o.refusal)
 }
 
-// assign finds the matchers that answer for each profile. The error names a profile that has none.
+// assign finds the matchers that support each profile. The error names a profile without a matcher.
 func (o *offer) assign(matchers []matching.Matcher) error {
 	o.matchers = make([][]matching.Matcher, len(o.profiles))
 	for i, profile := range o.profiles {

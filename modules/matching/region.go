@@ -19,38 +19,33 @@ import (
 
 func init() { caddy.RegisterModule(new(RegionMatcher)) }
 
-// RegionMatcher matches requests by the positions that they are about. Which these are is told by the path of the request:
+// RegionMatcher matches requests by their positions. The path says where these are:
 //
 //   - `…/v2/search/reverse-geocoding`: `lat` and `lon`.
-//   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST as JSON, GPX or GeoJSON.
+//   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST.
 //   - any other, such as `/api/v1/route`: `origin=<lat>,<lon>`, or else `lat` and `lon`.
 //
-// A position matches if one of the regions covers it or one of the bounds holds it. A trace matches if at least half
-// of its points do, because map matching needs half of the points; of a trace of more than 32 points, 32 are asked
-// for, evenly spread. So of several places that do not overlap, only the one that can answer matches; where two hold
-// half of a trace each, both do, and the first in the configuration gets it.
+// A position matches if a region covers it or a bound contains it. A trace matches if at least half of its points do,
+// as map matching needs; of more than 32 points, 32 are asked for, evenly spread. If two places hold half of a trace
+// each, the first in the configuration gets it.
 //
-// A request that cannot be understood does not match: positions that are missing, repeated or not on the globe, a
-// body that is not a trace, has a content encoding or is larger than `max_body`. The body is left as it came, so that
-// the handler behind can say what is wrong with it; let one stand behind all matchers.
+// A request that is not understood, or larger than `max_body`, does not match and keeps its body. Put an endpoint
+// behind all matchers that can say what is wrong.
 //
-// A POST of a trace is read into memory, up to `max_body`, of the app's `max_bodies_in_flight`. Put the matcher
-// behind `maps_auth` where strangers should not have that: `reverse_proxy @place …` after it in one block, not
-// `handle @place` around it.
+// A POST is read into memory, of the app's `max_bodies_in_flight`. To allow that only with a token, put the matcher
+// after `maps_auth`: `reverse_proxy @place …` in one block, not `handle @place` around it.
 type RegionMatcher struct {
-	// The names of regions of the maps app: their coverage, the map tiles of zoom 12 that hold any of their data or that
-	// an administrative area of theirs touches. A region whose file cannot be read covers nothing. Default: none, where
-	// there are bounds.
+	// Regions, by their coverage. A region that cannot be read covers nothing. Default: none, where there are bounds.
 	Regions []string `json:"regions,omitempty"`
 
-	// Rectangles, each as south, west, north and east in degrees, edges included. West is larger than east where a
-	// rectangle crosses the antimeridian. Default: none, where there are regions.
+	// Rectangles: south, west, north, east in degrees, edges included. West is larger than east across the
+	// antimeridian. Default: none, where there are regions.
 	Bounds [][]float64 `json:"bounds,omitempty"`
 
-	// The largest body that is looked into, in bytes. Default: 8 MiB, as that of `maps_match`.
+	// The largest body that is read, in bytes. Default: 8 MiB, as in `maps_match`.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// The largest number of points of a trace that is understood, 2 to 1000000. Default: 10000, as that of `maps_match`.
+	// The most points of a trace, 2 to 1000000. Default: 10000, as in `maps_match`.
 	MaxPoints int `json:"max_points,omitempty"`
 
 	regions   []*regions.Region
@@ -64,7 +59,7 @@ func (*RegionMatcher) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.matchers.maps_region", New: func() caddy.Module { return new(RegionMatcher) }}
 }
 
-// Provision finds the regions. Their files are opened when the app starts. Without regions, the maps app is not needed.
+// Provision finds the regions. Their files are opened when the app starts. Without regions, the app is not needed.
 func (m *RegionMatcher) Provision(ctx caddy.Context) (err error) {
 	m.admission, m.release = app.AcquireAdmission()
 	m.setDefaults()
@@ -107,7 +102,7 @@ func (m *RegionMatcher) Validate() error {
 
 var errNoPlace = errors.New("maps_region needs the name of a region, or bounds")
 
-// Cleanup gives back what Provision took.
+// Cleanup releases what Provision acquired.
 func (m *RegionMatcher) Cleanup() error {
 	if m.release != nil {
 		m.release()
@@ -116,8 +111,8 @@ func (m *RegionMatcher) Cleanup() error {
 	return nil
 }
 
-// MatchWithError implements caddyhttp.RequestMatcherWithError. The error is a 503 where the body cannot be looked
-// into because too many others are.
+// MatchWithError implements caddyhttp.RequestMatcherWithError. The error is a 503 if too many other bodies are being
+// read.
 func (m *RegionMatcher) MatchWithError(r *http.Request) (bool, error) {
 	positions, err := m.positions(r)
 	if err != nil {
@@ -132,7 +127,7 @@ func (m *RegionMatcher) MatchWithError(r *http.Request) (bool, error) {
 	return len(positions) > 0 && 2*inside >= len(positions), nil
 }
 
-// holds reports whether a position lies in one of the places.
+// holds reports whether a position lies in one of the regions or bounds.
 func (m *RegionMatcher) holds(p orb.Point) bool {
 	for _, b := range m.bounds {
 		if b.holds(p) {

@@ -15,18 +15,18 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
-// keptBody stands in for a body that has been looked into. Whoever reads it gets every byte and every error of the
-// original. It also holds what was found, so that several matchers of one request read its body once.
+// keptBody replaces a request body that has been read: it returns every byte and every error of the original. It keeps
+// the positions that were found, so that several matchers of one request read its body once.
 type keptBody struct {
 	io.Reader
 	original io.Closer
-	touched  bool // somebody has read from it, so that what was found no longer belongs to what is left
+	touched  bool // has been read from, so that positions are not those of the rest
 
 	by        bodyLimits
 	positions []orb.Point
 }
 
-// bodyLimits is everything that the outcome depends on beside the bytes.
+// bodyLimits is what the positions depend on besides the bytes.
 type bodyLimits struct {
 	media     string
 	maxBody   int64
@@ -42,7 +42,7 @@ func (k *keptBody) Read(p []byte) (int, error) {
 // Close closes the original.
 func (k *keptBody) Close() error { return k.original.Close() }
 
-// body reads the trace in the body of a request, and puts the body back as it was. The error is an
+// body reads the trace in the body of a request, and replaces the body by an equal one. The error is an
 // *admission.OverloadError or that of the request's context.
 func (m *RegionMatcher) body(r *http.Request) ([]orb.Point, error) {
 	media, ok := request.ContentType(r)
@@ -53,14 +53,14 @@ func (m *RegionMatcher) body(r *http.Request) ([]orb.Point, error) {
 	if before, ok := r.Body.(*keptBody); ok && !before.touched && before.by == by {
 		return before.positions, nil
 	}
-	parse := traceParserOf(media)
+	parse := parserOf(media)
 	if parse == nil {
 		return nil, nil
 	}
 	caller := app.Caller(r.Context())
 	memory := m.admission.Bodies.For(caller)
 	text, err := request.Receive(r, m.MaxBody, &memory)
-	context.AfterFunc(r.Context(), memory.Release) // the text goes on with the request
+	context.AfterFunc(r.Context(), memory.Release) // the text is needed until the request ends
 	rest := r.Body
 	k := &keptBody{Reader: bytes.NewReader(text), original: rest, by: by}
 	r.Body = k
@@ -70,7 +70,7 @@ func (m *RegionMatcher) body(r *http.Request) ([]orb.Point, error) {
 	case errors.Is(err, request.ErrBodyTooLarge):
 		k.Reader, err = io.MultiReader(k.Reader, rest), nil
 	case isOverload(err) || r.Context().Err() != nil:
-	default: // it broke off, for whoever reads it next too
+	default: // it was cut off, as the next reader must see
 		k.Reader, err = io.MultiReader(k.Reader, brokenBody{err}), nil
 	}
 	return k.positions, err
@@ -81,31 +81,9 @@ func isOverload(err error) bool {
 	return overload
 }
 
-// traceParser is one of the parsers of package trace.
-type traceParser func(dst []trace.Point, body []byte, max int, meter trace.Meter) ([]trace.Point, error)
-
-// traceParserOf returns the traceParser of a media type; nil for one that maps_match does not take.
-func traceParserOf(media string) traceParser {
-	switch media {
-	case "application/json":
-		return func(dst []trace.Point, body []byte, max int, _ trace.Meter) ([]trace.Point, error) {
-			doc, err := trace.ParseJSON(dst, body, max)
-			return doc.Points, err
-		}
-	case "application/gpx+xml":
-		return trace.ParseGPX
-	case "application/geo+json":
-		return func(dst []trace.Point, body []byte, max int, _ trace.Meter) ([]trace.Point, error) {
-			return trace.ParseGeoJSON(dst, body, max)
-		}
-	case "text/csv":
-		return trace.ParseCSV
-	}
-	return nil
-}
-
-// parse returns some of the points of a trace, none where it is not one. The errors are those of Work.
-func (m *RegionMatcher) parse(ctx context.Context, caller admission.Caller, parse traceParser, text []byte) ([]orb.Point, error) {
+// parse returns some of the points of a trace, or none if the text is no trace. The errors are those of admission.Work.
+func (m *RegionMatcher) parse(ctx context.Context, caller admission.Caller, parse parser, text []byte) (
+	[]orb.Point, error) {
 	var work admission.Work
 	if err := work.Begin(ctx, m.admission.Processors, caller); err != nil {
 		return nil, err
@@ -116,18 +94,18 @@ func (m *RegionMatcher) parse(ctx context.Context, caller admission.Caller, pars
 	}
 	s := scratches.Get().(*scratch)
 	defer s.free()
-	points, err := parse(s.points[:0], text, m.MaxPoints, &work)
+	doc, err := parse(s.points[:0], text, m.MaxPoints, &work)
 	if isOverload(err) || ctx.Err() != nil {
 		return nil, err
 	}
 	if err != nil {
 		return nil, nil
 	}
-	s.points = points
-	return trace.Sample(points), nil
+	s.points = doc.Points
+	return trace.Sample(doc.Points), nil
 }
 
-// brokenBody is the end of a body that broke off.
+// brokenBody is the end of a body that was cut off.
 type brokenBody struct{ err error }
 
 func (b brokenBody) Read([]byte) (int, error) { return 0, b.err }

@@ -16,8 +16,8 @@ import (
 //	    max_points <number>
 //	}
 //
-// An argument with a comma is bounds, any other the name of a region. In expressions it is
-// `maps_region('andorra', '39.4,-75.8,39.9,-75.4')`. Example:
+// An argument with a comma is bounds, any other a region. In expressions: `maps_region('andorra',
+// '39.4,-75.8,39.9,-75.4')`. Example:
 //
 //	@andorra maps_region andorra
 //	@north maps_region 39.4,-75.8,39.9,-75.4 {
@@ -36,7 +36,7 @@ import (
 //	    }
 //	}
 func (m *RegionMatcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	for d.Next() { // the same matcher may stand several times in a set
+	for d.Next() { // a set may have the matcher several times
 		for d.NextArg() {
 			if err := m.add(d.Val()); err != nil {
 				return options.At(d, err)
@@ -57,7 +57,7 @@ func (m *RegionMatcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// add adds a place: bounds, or the name of a region.
+// add adds bounds or the name of a region.
 func (m *RegionMatcher) add(place string) error {
 	if !strings.Contains(place, ",") {
 		m.Regions = append(m.Regions, place)

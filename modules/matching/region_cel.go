@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// CELLibrary makes the matcher a function of expressions, with its arguments as in a Caddyfile:
+// CELLibrary makes the matcher a function in expressions, with the arguments that it has in a Caddyfile:
 //
 //	expression maps_region('delaware', '42.42,1.40,42.66,1.79')
 func (*RegionMatcher) CELLibrary(ctx caddy.Context) (cel.Library, error) {
@@ -29,7 +29,7 @@ func (*RegionMatcher) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 					return nil, err
 				}
 			}
-			context.AfterFunc(ctx, func() { _ = m.Cleanup() }) // nobody else does
+			context.AfterFunc(ctx, func() { _ = m.Cleanup() }) // Caddy does not call it for expressions
 			if err := m.Provision(ctx); err != nil {
 				return nil, err
 			}

@@ -13,13 +13,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
-// The ends of the paths that the endpoints of this service answer at; a slash may follow matching's.
+// The ends of the paths of this service's endpoints. A slash may follow matchingPath.
 const (
 	reversePath  = "/v2/search/reverse-geocoding"
 	matchingPath = "/api/route/matching"
 )
 
-// positionParameters are the names that are looked for in a query, in the order of the values.
+// positionParameters are the names in queries, in the order of the values.
 var positionParameters = []string{"lat", "lon", "origin", "path"}
 
 const (
@@ -32,8 +32,8 @@ const (
 // positionQuery is what the query of a request says about positions.
 type positionQuery [4]request.QueryValue
 
-// positions returns what a request is about, a few points of a long trace; none where that cannot be understood. The
-// error is that of body.
+// positions returns the positions of a request: a few points of a long trace, or none if it cannot be read. The error
+// is that of body.
 func (m *RegionMatcher) positions(r *http.Request) ([]orb.Point, error) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, reversePath):
@@ -55,7 +55,7 @@ func (m *RegionMatcher) positions(r *http.Request) ([]orb.Point, error) {
 	return one(q.coordinates()), nil
 }
 
-// scanQuery reads the positionParameters with these numbers; ok is false where one of them is repeated, which every endpoint
+// scanQuery reads the wanted ones of positionParameters. ok is false if one of them is repeated, which every endpoint
 // refuses.
 func scanQuery(r *http.Request, wanted ...int) (q positionQuery, ok bool) {
 	names := make([]string, len(wanted), len(positionParameters))
@@ -84,7 +84,7 @@ func (q *positionQuery) coordinates() (p orb.Point, ok bool) {
 	return onGlobe(latitude, longitude, okLat && okLon)
 }
 
-// longestOrigin bounds the text of an origin that is decoded; two float64 need far less.
+// longestOrigin is the longest origin that is decoded, in bytes; two float64 need far less.
 const longestOrigin = 1024
 
 // pair reads an origin: a latitude, a comma and a longitude.
@@ -114,7 +114,7 @@ func (m *RegionMatcher) trace(r *http.Request) ([]orb.Point, error) {
 		return nil, nil
 	case r.Method == http.MethodPost:
 		if q[paramPath].Present {
-			return nil, nil // it belongs in the body then
+			return nil, nil // the trace of a POST belongs in the body
 		}
 		return m.body(r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

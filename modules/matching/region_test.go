@@ -524,7 +524,8 @@ func TestRegionsOfTheMatcher(t *testing.T) {
 	ask("elsewhere")
 }
 
-// A configuration without the app that names maps_region, or was refused for it, is not one that is still being started.
+// A configuration without the app that names maps_region, or was refused for it, is not one that is still being
+// started.
 func TestNoAppIsStarting(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: "respond ok"})
 	running := func(what string) {

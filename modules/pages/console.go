@@ -22,10 +22,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_console", httpcaddyfile.Before, "respond")
 }
 
-// Console serves a page on which the holder of a user token manages the service accounts of their organization and sees
-// what they used. The token comes by signing in, where `user_tokens` has `login`, from the address that `caddy maps
-// user-token --console` prints, or by pasting, and stays in the memory of the page. The page finds the API at
-// `../api/v1/`, so `maps_accounts` and `maps_tokens` have to stand there.
+// Console serves the console, a page to manage service accounts (docs/build/pages.md#the-console). It calls
+// `maps_accounts` and `maps_tokens` at `../api/v1/`.
 type Console struct {
 	// The path of the page, as this handler sees it. Default: `/console`.
 	Prefix string `json:"prefix,omitempty"`
@@ -41,7 +39,7 @@ func (*Console) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_console", New: func() caddy.Module { return new(Console) }}
 }
 
-// Provision finds out how users sign in, and reads the files of the page.
+// Provision reads how users sign in, and the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
 		return options.Of("prefix", err)
@@ -51,7 +49,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	signIn := app.SignIn()
-	// The page writes no markup as text, so that the browser may refuse all of it.
+	// The page writes no markup as text, so the browser may refuse all of it.
 	policy := contentPolicy{trustedTypes: true}
 	if signIn.Login != nil {
 		policy.connect = append(policy.connect, signIn.Login.TokenOrigin())

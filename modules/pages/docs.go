@@ -25,8 +25,7 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_docs", httpcaddyfile.Before, "respond")
 }
 
-// Docs serves a page with the reference of the service's API, where requests can be tried with a token that is pasted,
-// and the OpenAPI document that it is made from, `openapi.yaml`. All of it is part of the program.
+// Docs serves the API reference, a page to read and try the API, and its OpenAPI document, `openapi.yaml`.
 type Docs struct {
 	// The path of the page, as this handler sees it. Default: `/docs`.
 	Prefix string `json:"prefix,omitempty"`
@@ -50,7 +49,7 @@ func (d *Docs) Provision(caddy.Context) (err error) {
 	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
 		return options.Of("prefix", err)
 	}
-	// The pictures in Swagger UI's style sheet are data: addresses.
+	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
-// web has a folder for each page, and in web/shared what all pages have in common.
+// web has a folder for each page, and web/shared for all pages.
 //
 //go:embed web
 var web embed.FS
@@ -77,12 +77,12 @@ type page struct {
 	files  map[string]*file // by path below the page, without a slash in front
 }
 
-// file is a file of a page. Most pages are never asked for between two reloads of the configuration, so that it is
-// compressed, or unpacked, when the first request for it comes.
+// file is a file of a page. It is compressed or unpacked at its first request, since most files are not requested
+// between two reloads.
 type file struct {
 	media        string
 	cacheControl string
-	plain, gzip  func() content // gzip's is empty where it would not be smaller
+	plain, gzip  func() content // gzip returns nothing if it would not be smaller
 }
 
 type content struct {
@@ -90,7 +90,7 @@ type content struct {
 	etag  string
 }
 
-// newPage reads the files of a page. `index.html` at the top is what its address shows.
+// newPage reads the files of a page. Its index.html is served at the address of the page.
 func newPage(policy contentPolicy, sources ...fileSet) (*page, error) {
 	p := &page{policy: policy.String(), files: make(map[string]*file)}
 	for _, source := range sources {
@@ -117,14 +117,14 @@ func newPage(policy contentPolicy, sources ...fileSet) (*page, error) {
 	return p, nil
 }
 
-// add adds a file under a path below the page, in place of one that has it already. Its type is that of its extension.
-// A page that is being served must not be changed.
+// add adds or replaces a file at a path below the page. The media type follows from the extension. A page that is being
+// served must not be changed.
 func (p *page) add(name string, data []byte, maxAge time.Duration) {
 	p.put(name, maxAge, func() []byte { return data }, func() []byte { return compress(data) })
 }
 
-// addCompressed is Add for a file that comes compressed by gzip, under its name without the ending for that. The data
-// has to be part of the program: what cannot be unpacked is served as it is.
+// addCompressed adds a gzip-compressed file under its name without `.gz`. The data must be part of the program: if it
+// cannot be unpacked, it is served as it is.
 func (p *page) addCompressed(name string, data []byte, maxAge time.Duration) {
 	p.put(name, maxAge, func() []byte { return unpack(data) }, func() []byte { return data })
 }
@@ -146,7 +146,7 @@ func (p *page) put(name string, maxAge time.Duration, plain, compressed func() [
 
 func compress(data []byte) []byte {
 	var buf bytes.Buffer
-	// Neither can fail: the level is a valid one, and the buffer takes what comes.
+	// None of these can fail: the level is valid, and a buffer has no errors.
 	w, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	_, _ = w.Write(data)
 	_ = w.Close()
@@ -170,7 +170,8 @@ func newContent(data []byte) content {
 	return content{data, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// mediaType is that of a file's extension. Those of pages are written here, since the tables of machines differ.
+// mediaType returns the media type of a file's extension. Those of pages are fixed here, because machines' tables
+// differ.
 func mediaType(name string) string {
 	switch ext := path.Ext(name); ext {
 	case ".html":
@@ -193,21 +194,19 @@ func mediaType(name string) string {
 	}
 }
 
-// setHeaders sets what every answer of a page carries, its errors and its data too. Nothing is kept that does not say
-// for how long: what is not there today may be tomorrow.
+// setHeaders sets the headers of every response of a page, errors and data included.
 func (p *page) setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", p.policy)
-	// Browsers send no Origin with a GET to the page's own origin, so that only the Referer tells where it comes from.
+	// Browsers send no Origin header with a GET to the same origin. Restrictions by origin then need the Referer.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// serve answers with the file at rest, which is the request's path below the page as request.Prefix.Below gives it.
-// Without its last slash the page's own address is redirected, for relative addresses to work. What is not there is
-// 404, and a method other than GET and HEAD 405, in the platform style.
+// serve responds with the file at rest, the request's path below the page (request.Prefix.Below). The address of the
+// page without its final slash is redirected, so that relative addresses work. Errors are in the platform style.
 func (p *page) serve(w http.ResponseWriter, r *http.Request, rest string) {
 	p.setHeaders(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -215,7 +214,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, rest string) {
 		return
 	}
 	if rest == "" && !strings.HasSuffix(r.URL.Path, "/") {
-		// Relative, so that it is right behind a proxy that has moved the page, too.
+		// Relative, so that it is correct behind a proxy that serves the page at another path.
 		w.Header().Set("Location", path.Base(r.URL.Path)+"/")
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
@@ -246,7 +245,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("ETag", c.etag)
 	if h.Get("Content-Encoding") != "" {
-		r = withoutRange(r) // a range of what is compressed is of no use to anybody
+		r = withoutRange(r) // a range of compressed data is useless
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(c.bytes))
 }

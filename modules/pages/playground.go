@@ -23,21 +23,17 @@ import (
 
 func init() { caddy.RegisterModule(new(Playground)) }
 
-// Playground serves a page with the map of a region. Tiles, map matching and reverse geocoding are asked at their
-// own endpoints of the same site, with a token that the page takes from its address (`#token=…`), that somebody
-// pastes, or that is given to guests.
+// Playground serves the playground, a page with the map of a region that calls the endpoints of the same site:
+// docs/build/pages.md#the-playground.
 type Playground struct {
-	// The region whose map is shown. Required.
+	// The region to show. Required.
 	Region string `json:"region,omitempty"`
 
-	// The id of the account whose guests may use the page without a token of their own. `POST token` below the page
-	// then gives them access tokens of the account for 15 minutes, with those of its scopes that the page can use:
-	// TILE, DIRECTION, REVERSEGEOCODING and GEOCODING. They are given to the page itself alone, 30 a minute to each
-	// address, and end when the account is suspended. Default: none, and everybody needs a token.
+	// The account whose tokens anonymous visitors get, with its scopes TILE, DIRECTION, REVERSEGEOCODING and GEOCODING
+	// (docs/build/pages.md#anonymous-visitors). Default: none; visitors need a token.
 	Guest string `json:"guest,omitempty"`
 
-	// Whether guests may come from other machines. Without it they must be on this one: connected to a loopback address,
-	// without any proxy between. Default: false.
+	// Whether anonymous visitors may come from other machines, or through proxies. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	// The path of the page, as this handler sees it. Default: `/playground`.
@@ -52,7 +48,7 @@ type Playground struct {
 	// The path of `maps_reverse_geocode` on this site. Default: `/v2/search/reverse-geocoding`.
 	Geocoding string `json:"geocoding,omitempty"`
 
-	// The profiles that `maps_match` offers there: any of `car`, `bicycle` and `foot`. Default: `car`.
+	// The profiles that `maps_match` offers. Default: `car`.
 	Profile []string `json:"profile,omitempty"`
 
 	prefix request.Prefix
@@ -73,8 +69,8 @@ const (
 //
 //go:generate go -C ../../lab run ./cmd/samples ../modules/pages/web/playground/samples
 
-// libraryMaxAge is for how long a browser keeps the libraries without asking. They change with a release, which may
-// well use what the last one had, for a day.
+// libraryMaxAge is how long browsers may cache the libraries. They change with a release, which works with those of the
+// previous one for a day.
 const libraryMaxAge = 24 * time.Hour
 
 // CaddyModule returns the Caddy module information.
@@ -120,7 +116,7 @@ func (p *Playground) Validate() error {
 	return nil
 }
 
-// settings are what the page's scripts need to know of the configuration.
+// settings is the part of the configuration that the page's scripts use.
 type settings struct {
 	Region    string   `json:"region"`
 	Guest     bool     `json:"guest"`
@@ -174,7 +170,7 @@ func (p *Playground) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyht
 	rest, ok := p.prefix.Below(r.URL)
 	switch {
 	case !ok:
-		p.page.serve(w, r, "/elsewhere") // which is not there
+		p.page.serve(w, r, "/elsewhere") // no such file: 404
 	case rest == "/token":
 		p.page.setHeaders(w.Header())
 		p.serveGuest(w, r)

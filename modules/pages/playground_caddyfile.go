@@ -59,7 +59,7 @@ func (p *Playground) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) er
 	}
 	return options.Block(d, "maps_playground", check,
 		options.Option{Name: "guest", Takes: "<account id>", Read: func(d *caddyfile.Dispenser) error {
-			if !d.AllArgs(&p.Guest) { // it may be empty, where it comes from the environment: no guests then
+			if !d.AllArgs(&p.Guest) { // may be empty, from an environment variable, for no account
 				return options.ErrCount
 			}
 			return nil

@@ -20,14 +20,14 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
-// Why a guest gets no token, beside the reasons of the account itself.
+// Why a visitor gets no token, besides reasons of the account.
 var (
 	reasonNotLocal = app.NewReason("guest from another machine", app.PlaygroundHandler)
 	reasonOrigin   = app.NewReason("guest of another page", app.PlaygroundHandler)
 	reasonTooMany  = app.NewReason("too many guests of one address", app.PlaygroundHandler)
 )
 
-// guestScopes are all that the page can use.
+// guestScopes returns the scopes that the page uses.
 func guestScopes() account.ScopeSet {
 	return account.ScopeTile.Set() | account.ScopeDirection.Set() | account.ScopeReverseGeocoding.Set() |
 		account.ScopeGeocoding.Set()
@@ -42,7 +42,7 @@ type guestToken struct {
 	ExpiresIn   int64  `json:"expiresIn"` // seconds
 }
 
-// serveGuest gives an access token to the page.
+// serveGuest gives an access token to the page of an anonymous visitor.
 func (p *Playground) serveGuest(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodPost {
@@ -71,7 +71,7 @@ func (p *Playground) serveGuest(w http.ResponseWriter, r *http.Request) {
 		reason := app.ReasonFor(err)
 		answer := apierror.Unavailable()
 		if reason != app.ReasonUnavailable {
-			// It is the operator's to mend, not the guest's, and no token would have helped.
+			// Only the operator can repair this.
 			p.logger.Warn("the account gives no tokens to guests: make it active, with the scopes TILE, DIRECTION or "+
 				"REVERSEGEOCODING, or name another one", zap.String("account", p.Guest), zap.String("reason", reason.String()))
 			answer = apierror.Forbidden("there are no guests at the moment: paste a token")
@@ -99,7 +99,7 @@ func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, reason app.R
 	apierror.Platform.Write(w, answer)
 }
 
-// passedOn reports whether a proxy tells of whom it asks for.
+// passedOn reports whether a request has the headers of a proxy.
 func passedOn(h http.Header) bool {
 	for name := range h {
 		switch {
@@ -112,12 +112,11 @@ func passedOn(h http.Header) bool {
 	return false
 }
 
-// forwarding are the other headers by which proxies do so.
+// forwarding are headers of proxies besides X-Forwarded-*.
 var forwarding = []string{"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip"}
 
-// fromHere reports whether a request comes from this machine, beyond doubt: both ends of its connection are loopback
-// addresses, it names a loopback host (a page elsewhere whose name was made to lead here would name its own), and no
-// proxy has passed it on. What cannot be told is not from here.
+// fromHere reports whether a request certainly comes from this machine: both ends of its connection are loopback
+// addresses, its host is a loopback host (with DNS rebinding it would be another name), and no proxy has forwarded it.
 func fromHere(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || !isLoopbackAddress(local.String()) || !isLoopbackAddress(r.RemoteAddr) || passedOn(r.Header) {
@@ -137,8 +136,8 @@ func isLoopbackAddress(address string) bool {
 	return err == nil && addr.Addr().Unmap().IsLoopback()
 }
 
-// ofOwnPage reports whether a browser says that a page of this site sends the request. Of a fetch it always says so,
-// and no page can make it say anything else.
+// ofOwnPage reports whether the browser says that a page of this site sends the request. Browsers do so for every
+// fetch, and pages cannot forge it.
 func ofOwnPage(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" || len(origins) != 1 {

@@ -7,13 +7,13 @@ import (
 
 const (
 	windowLength = time.Minute
-	// windowEach is how many tokens an address gets in a window. A page needs one in eleven minutes.
+	// windowEach is the number of tokens per address and window. A page needs one in eleven minutes.
 	windowEach = 30
-	// windowAddresses bounds the memory: further addresses get nothing until the next window.
+	// windowAddresses limits the memory. Further addresses get no token until the next window.
 	windowAddresses = 10_000
 )
 
-// window counts what addresses take, from one minute to the next.
+// window counts the tokens of each address in the current minute.
 type window struct {
 	now func() time.Time
 
@@ -24,7 +24,7 @@ type window struct {
 
 func newWindow(now func() time.Time) *window { return &window{now: now} }
 
-// take counts one for an address. Where there is none left, it returns for how long to wait.
+// take counts one token for an address. If none is left, it returns how long to wait.
 func (w *window) take(address string) (wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,26 +13,22 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// cacheKey says which tile it is, of what.
+// cacheKey identifies a tile.
 type cacheKey struct {
-	// File is the checksum of the region file: tiles of a file that was replaced are not found any more.
-	File string
-	// Kind is what is drawn: the map, or one of the networks.
-	Kind uint8
+	File string // checksum of the region file, so that tiles of a replaced file are not found any more
+	Kind uint8  // kindMap, or kindNetwork plus the profile
 	Z    uint8
 	X, Y uint32
 }
 
-// cachedTile is a tile that has been cut. It is shared, and must not be written to.
+// cachedTile is a rendered tile. It is shared and must not be changed.
 type cachedTile struct {
-	// Data is compressed by gzip; empty for a tile that has nothing in it.
-	Data []byte
-	// Tag tells Data of one file from any other.
-	Tag string
-	key cacheKey
+	Data []byte // compressed by gzip; empty for an empty tile
+	Tag  string // for the ETag: a hash of the file's checksum and Data
+	key  cacheKey
 }
 
-// newCachedTile is a tile with its data, which is copied.
+// newCachedTile copies the data of a tile.
 func newCachedTile(key cacheKey, data []byte) *cachedTile {
 	sum := sha256.New()
 	sum.Write([]byte(key.File))
@@ -42,20 +38,20 @@ func newCachedTile(key cacheKey, data []byte) *cachedTile {
 
 const (
 	tagBytes = 12
-	// tileBytes is what a tile takes beside its data, in ristretto's maps as well.
+	// tileBytes is the memory of a tile besides its data, ristretto's maps included.
 	tileBytes = 384
-	// counterBytes is what ristretto needs a counter for: about ten for each tile that fits.
+	// counterBytes is the size of the cache per counter of ristretto: about ten counters for each tile that fits.
 	counterBytes = 100
 )
 
-// tileCache holds tiles in a bounded number of bytes. It is safe for use by any number of goroutines.
+// tileCache caches tiles up to a number of bytes. It is safe for concurrent use.
 type tileCache struct {
 	tiles   *ristretto.Cache[uint64, *cachedTile]
-	seed    maphash.Seed // random, so that nobody can choose tiles that collide
+	seed    maphash.Seed // random, so that clients cannot choose tiles that collide
 	flights singleflight.Group
 }
 
-// newTileCache returns a cache of so many bytes. Close must end its use.
+// newTileCache returns a cache of so many bytes. The caller closes it.
 func newTileCache(bytes int64) (*tileCache, error) {
 	tiles, err := ristretto.NewCache(&ristretto.Config[uint64, *cachedTile]{
 		NumCounters: max(bytes/counterBytes, 1), MaxCost: bytes, BufferItems: 64, IgnoreInternalCost: true,
@@ -67,7 +63,7 @@ func newTileCache(bytes int64) (*tileCache, error) {
 	return &tileCache{tiles: tiles, seed: maphash.MakeSeed()}, nil
 }
 
-// get returns a tile that is there.
+// get returns a tile from the cache.
 func (c *tileCache) get(key cacheKey) (*cachedTile, bool) {
 	tile, ok := c.tiles.Get(maphash.Comparable(c.seed, key))
 	if !ok || tile.key != key {
@@ -76,16 +72,17 @@ func (c *tileCache) get(key cacheKey) (*cachedTile, bool) {
 	return tile, true
 }
 
-// getOrCut returns a tile that get has not found: it has it cut and offers it to the cache, which may take it a little later
-// or not at all. A tile that several ask for at once is cut once. Where whoever has it cut goes away, another does;
-// where they fail otherwise, each does so alone, since the reason may be theirs, such as an account that has to wait.
-// cut may find another file than that of key.
-func (c *tileCache) getOrCut(ctx context.Context, key cacheKey, cut func() (*cachedTile, error)) (*cachedTile, error) {
+// getOrRender renders a tile that get has not found, and offers it to the cache, which may store it later or not at
+// all. Concurrent calls for one tile render it once. If the call that renders is canceled, another one renders. If it
+// fails for another reason, each call renders for itself, because the reason may be its own, such as a quota. The tile
+// may be that of a newer file than key's.
+func (c *tileCache) getOrRender(ctx context.Context, key cacheKey, render func() (*cachedTile, error)) (
+	*cachedTile, error) {
 	for {
 		mine := false
 		result, err, _ := c.flights.Do(fmt.Sprint(key), func() (any, error) {
 			mine = true
-			return c.cut(cut)
+			return c.render(render)
 		})
 		switch {
 		case err == nil:
@@ -95,15 +92,15 @@ func (c *tileCache) getOrCut(ctx context.Context, key cacheKey, cut func() (*cac
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
-			return c.cut(cut)
+			return c.render(render)
 		}
 	}
 }
 
-// cut has a tile cut and offers it to the cache.
-func (c *tileCache) cut(cut func() (*cachedTile, error)) (*cachedTile, error) {
-	tile, err := cut()
-	if err == nil && len(tile.Data) > 0 { // nothing is found out again at no cost
+// render renders a tile and offers it to the cache.
+func (c *tileCache) render(render func() (*cachedTile, error)) (*cachedTile, error) {
+	tile, err := render()
+	if err == nil && len(tile.Data) > 0 { // an empty tile is rendered at no cost
 		c.tiles.Set(maphash.Comparable(c.seed, tile.key), tile, int64(len(tile.Data)+tileBytes))
 	}
 	return tile, err

@@ -15,7 +15,7 @@ func keyOf(file string, x int) cacheKey { return cacheKey{File: file, Z: 20, X: 
 
 func add(t testing.TB, c *tileCache, k cacheKey, data []byte) {
 	t.Helper()
-	if _, err := c.getOrCut(t.Context(), k, func() (*cachedTile, error) { return newCachedTile(k, data), nil }); err != nil {
+	if _, err := c.getOrRender(t.Context(), k, func() (*cachedTile, error) { return newCachedTile(k, data), nil }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -92,7 +92,7 @@ func TestRenderedOnce(t *testing.T) {
 			end := make(chan struct{})
 			var group sync.WaitGroup
 			group.Go(func() {
-				_, err := c.getOrCut(t.Context(), k, func() (*cachedTile, error) {
+				_, err := c.getOrRender(t.Context(), k, func() (*cachedTile, error) {
 					render()
 					<-end
 					return newCachedTile(k, []byte("x")), first
@@ -105,7 +105,7 @@ func TestRenderedOnce(t *testing.T) {
 			others := make(chan struct{})
 			for range 20 {
 				group.Go(func() {
-					tile, err := c.getOrCut(t.Context(), k, func() (*cachedTile, error) {
+					tile, err := c.getOrRender(t.Context(), k, func() (*cachedTile, error) {
 						render()
 						<-others
 						return newCachedTile(k, []byte("x")), nil

@@ -186,8 +186,8 @@ func waitForCache(t *testing.T, s *modulestest.Server, path string) modulestest.
 	}
 }
 
-// A tile that is in the cache is answered without a processor, also after a reload; one that is not waits for one, and is
-// refused then. The tiles of a file that takes another's place are its own at once.
+// A tile that is in the cache is answered without a processor, also after a reload; one that is not waits for one, and
+// is refused then. The tiles of a file that takes another's place are its own at once.
 func TestCache(t *testing.T) {
 	s, cfg, village := start(t, "")
 	cached, other := "/tiles/village/"+pathOf(14), "/tiles/village/"+pathOf(13)

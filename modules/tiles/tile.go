@@ -45,7 +45,7 @@ func acquireCache(bytes int64) (*tileCache, error) {
 
 func releaseCache(bytes int64) { _, _ = cachePool.Delete(bytes) } // Destruct has no error
 
-// tile finds a tile in the cache, or cuts it.
+// tile returns a tile from the cache, or renders it.
 func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*cachedTile, error) {
 	p, err := from.Pin()
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*cach
 		h.app.Metrics().CachedTiles.Inc()
 		return tile, nil
 	}
-	return h.cache.getOrCut(r.Context(), key, func() (*cachedTile, error) {
+	return h.cache.getOrRender(r.Context(), key, func() (*cachedTile, error) {
 		var work admission.Work
 		if err := work.Begin(r.Context(), h.app.Processors(), app.Caller(r.Context())); err != nil {
 			return nil, err
@@ -67,13 +67,13 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*cach
 		defer func() { h.app.Metrics().Tiles.Observe(time.Since(start).Seconds()) }()
 		return regions.Ask(from.Pin, func(p *regions.Pinned) (*cachedTile, error) {
 			key.File = p.Checksum
-			return cut(p, a, key, &work)
+			return render(p, a, key, &work)
 		})
 	})
 }
 
-// cut cuts a tile from a region file.
-func cut(p *regions.Pinned, a *address, key cacheKey, meter roadgraph.Meter) (tile *cachedTile, err error) {
+// render renders a tile of a region file.
+func render(p *regions.Pinned, a *address, key cacheKey, meter roadgraph.Meter) (tile *cachedTile, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	buf := answer.GetBuffer()
 	defer buf.Free()
@@ -92,19 +92,19 @@ func cut(p *regions.Pinned, a *address, key cacheKey, meter roadgraph.Meter) (ti
 }
 
 var (
-	// errNoMap is the answer where a region file has no map. Operators read in the log how to make one.
+	// errNoMap is the response if a region file has no map. The log says how to make one.
 	errNoMap error = apierror.NotFound("this region has no map")
-	// errNoNetwork is the answer where the highest zoom is below those of networks.
+	// errNoNetwork is the response if max_zoom is below the zooms of networks.
 	errNoNetwork error = apierror.NotFound("there are no networks at the zooms of this server")
 )
 
 const (
 	mediaType = "application/vnd.mapbox-vector-tile"
-	// cacheControl lets clients keep a tile for as long as somebody looks at a map. Whose it is, maps_auth adds.
+	// cacheControl keeps a tile in a client's cache while its user looks at the map. maps_auth adds private or public.
 	cacheControl = "max-age=3600"
 )
 
-// writeTile answers with a tile, compressed where the client takes that.
+// writeTile writes a tile, compressed if the client accepts gzip.
 func writeTile(w http.ResponseWriter, r *http.Request, tile *cachedTile) error {
 	if len(tile.Data) == 0 {
 		w.Header().Set("Cache-Control", cacheControl)
@@ -118,7 +118,7 @@ func writeTile(w http.ResponseWriter, r *http.Request, tile *cachedTile) error {
 	} else {
 		tag = `"` + tile.Tag + `"`
 	}
-	// One allocation for all values: later handlers may change them in place, so that none can be shared.
+	// One allocation for all values. They cannot be shared by requests: other handlers may change them in place.
 	values := &[6]string{mediaType, tag, cacheControl, "Accept-Encoding", "gzip", ""}
 	header := w.Header()
 	header["Etag"], header["Cache-Control"] = values[1:2:2], values[2:3:3]
@@ -138,11 +138,11 @@ func writeTile(w http.ResponseWriter, r *http.Request, tile *cachedTile) error {
 	values[5] = strconv.Itoa(len(data))
 	header["Content-Type"], header["Content-Length"] = values[0:1:1], values[5:6:6]
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(data) // a client that has gone is nobody to tell
+	_, _ = w.Write(data) // an error means that the client has gone
 	return nil
 }
 
-// matches reports whether a tag is one of those that a client has, as RFC 9110 compares them for If-None-Match.
+// matches reports whether one of the tags of If-None-Match equals a tag, by RFC 9110's weak comparison.
 func matches(lines []string, tag string) bool {
 	for _, line := range lines {
 		for known := range strings.SplitSeq(line, ",") {

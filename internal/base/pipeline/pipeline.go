@@ -1,7 +1,5 @@
-// Package pipeline works on all processors with results in the order of the input, and reports the progress of long
-// work. It does not know what the work is.
-//
-// Start with Run, and with Bar for progress.
+// Package pipeline works on all cores with results in a fixed order (Run, Ranges), and reports the progress of long
+// work (Bar). It knows nothing of what the work is. Begin at Run.
 package pipeline
 
 import (
@@ -10,9 +8,9 @@ import (
 	"sync"
 )
 
-// Run calls work on all processors for each value that source passes to give, and yields the results in the order of
-// these calls. Only a few values per processor are in progress at a time. It returns the first error of work, in that
-// order, or of yield.
+// Run calls work on all cores with each value that source passes to give, and yields the results in the order of these
+// calls. Only a few values for each core are in progress at a time. It ends with the first error of work, in that
+// order, or of yield, or when ctx ends.
 func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
 	yield func(Out) error) error {
 	type result struct {
@@ -50,16 +48,16 @@ func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work
 	return ctx.Err()
 }
 
-// Ranges is Run for the numbers from 0 to n, in ranges of some.
-func Ranges[Out any](ctx context.Context, n, some int, work func(from, to int) (Out, error),
+// Ranges is Run for the numbers below n, in ranges of at most size numbers.
+func Ranges[Out any](ctx context.Context, n, size int, work func(from, to int) (Out, error),
 	yield func(Out) error) error {
 	return Run(ctx, func(give func(int) bool) {
-		for from := 0; from < n && give(from); from += some {
+		for from := 0; from < n && give(from); from += size {
 		}
-	}, func(from int) (Out, error) { return work(from, min(from+some, n)) }, yield)
+	}, func(from int) (Out, error) { return work(from, min(from+size, n)) }, yield)
 }
 
-// Send sends a value, and reports whether it did so before the context ended.
+// Send sends a value and reports true, or reports false if the context ends first.
 func Send[T any](ctx context.Context, to chan<- T, v T) bool {
 	select {
 	case to <- v:

@@ -91,7 +91,7 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 		bound = found.Geometry.Bound()
 		known = found.Kind != region.KindRelation || bound.Min != bound.Max
 	}
-	if known && req.Astray(bound, req.MaxDistance) {
+	if known && req.Implausible(bound, req.MaxDistance) {
 		return nil, remote.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.Lat, d.Lon)
 	}
 	if d.ExtraTags != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// cutter cuts tiles from records. Only one goroutine may use it.
-type cutter struct {
+// renderer renders tiles from records. Only one goroutine may use it.
+type renderer struct {
 	texts    Texts
 	classes  map[uint64]*class
 	tile     mapfile.Tile
@@ -30,37 +30,36 @@ type cutter struct {
 	encoder  encoder
 }
 
-// class is a class as a tile shows it: with the attributes that features have at its zoom.
+// class is a class with the attributes that features have at the tile's zoom.
 type class struct {
 	schema.Class
 	ocean bool
-	shown string // what the tile shows of it, encoded
+	shown string // the attributes, encoded
 }
 
-// feature is what is drawn of a record, in steps of the tile.
+// feature is a feature in steps of the tile.
 type feature struct {
 	class *class
-	names []byte // see mapfile.Reader.Names; nil where they are not shown
-	area  int64  // twice that of the polygons, in square steps
-	// Of the three one is not empty.
+	names []byte // see mapfile.Reader.Names; nil if they are not shown
+	area  int64  // twice the area of the polygons, in square steps
+	// One of these is not empty.
 	points   []geo.Projected
 	lines    []clip.Line
 	polygons []clip.Polygon
 }
 
 const (
-	// maxPoints bounds the work on a tile: of what would make more positions, that which comes last is left out. A tile
-	// of so many has about a megabyte.
+	// maxPoints limits the positions of a tile, and so its size to about a megabyte. What comes last is left out.
 	maxPoints = 1 << 18
-	// detail is how far, in steps, lines may be from where they were: a quarter of a pixel on most screens. From
-	// fullDetailZoom on, where clients may enlarge a tile, they are where they were.
+	// detail is the tolerance of simplification, in steps: a quarter of a pixel on most screens. From fullDetailZoom on
+	// lines are not simplified, since clients may enlarge tiles.
 	detail         = 4
 	fullDetailZoom = 14
 )
 
-// cut adds a tile to dst, not compressed.
-func (c *cutter) cut(dst, records []byte, of, tile mapfile.Tile) ([]byte, error) {
-	clear(c.classes) // what a damaged file says must not stay
+// render appends a tile, not compressed.
+func (c *renderer) render(dst, records []byte, of, tile mapfile.Tile) ([]byte, error) {
+	clear(c.classes) // a damaged file must not leave anything behind
 	c.tile, c.window, c.shift = tile, tile.Buffered(), mapfile.MaxZoom-tile.Z
 	c.features, c.points, c.land = c.features[:0], 0, c.land[:0]
 	window := mapfile.NewWindow(of, c.window)
@@ -86,8 +85,8 @@ func (c *cutter) cut(dst, records []byte, of, tile mapfile.Tile) ([]byte, error)
 	return c.encoder.append(dst, c.sorted, c.texts)
 }
 
-// compare is the order of features in a tile: by layers; of areas the largest first, so that no other one hides it; of
-// lines the least important first, and those that are drawn alike together; points as they come.
+// compare orders the features of a tile: by layer; areas from large to small, so that none is hidden; lines from the
+// least important on, with equal ones together; points stay in order.
 func compare(a, b *feature) int {
 	if d := cmp.Or(cmp.Compare(a.class.Layer, b.class.Layer), cmp.Compare(a.class.Geometry, b.class.Geometry)); d != 0 {
 		return d
@@ -107,8 +106,8 @@ func compare(a, b *feature) int {
 	return 0
 }
 
-// add cuts what is drawn of a record.
-func (c *cutter) add(r mapfile.Reader) error {
+// add adds the feature of a record.
+func (c *renderer) add(r mapfile.Reader) error {
 	class, err := c.class(r.Uint())
 	if err != nil {
 		return err
@@ -129,8 +128,8 @@ func (c *cutter) add(r mapfile.Reader) error {
 	return nil
 }
 
-// class returns the class that begins somewhere in the texts.
-func (c *cutter) class(at uint64) (*class, error) {
+// class returns the class at an offset of the texts.
+func (c *renderer) class(at uint64) (*class, error) {
 	if found := c.classes[at]; found != nil {
 		return found, nil
 	}
@@ -153,14 +152,14 @@ func (c *cutter) class(at uint64) (*class, error) {
 	return made, nil
 }
 
-// step returns a position as steps of the tile.
-func (c *cutter) step(p geo.Projected) geo.Projected {
+// step returns a position in steps of the tile.
+func (c *renderer) step(p geo.Projected) geo.Projected {
 	from := c.tile.Origin()
 	half := int32(1) << c.shift >> 1
 	return geo.Projected{X: (p.X - from.X + half) >> c.shift, Y: (p.Y - from.Y + half) >> c.shift}
 }
 
-func (c *cutter) addPoints(r *mapfile.Reader, f feature) {
+func (c *renderer) addPoints(r *mapfile.Reader, f feature) {
 	c.decoded = r.Points(c.decoded)
 	for _, p := range c.decoded {
 		if c.window.Contains(p) {
@@ -172,7 +171,7 @@ func (c *cutter) addPoints(r *mapfile.Reader, f feature) {
 	}
 }
 
-func (c *cutter) addLines(r *mapfile.Reader, f feature) {
+func (c *renderer) addLines(r *mapfile.Reader, f feature) {
 	n := 0
 	for range r.Count() {
 		c.decoded = r.Points(c.decoded[:0])
@@ -189,8 +188,8 @@ func (c *cutter) addLines(r *mapfile.Reader, f feature) {
 	}
 }
 
-// line returns a line in steps of the tile, without positions that follow themselves.
-func (c *cutter) line(l clip.Line) clip.Line {
+// line returns a line in steps of the tile, without repeated positions.
+func (c *renderer) line(l clip.Line) clip.Line {
 	out := make(clip.Line, 0, len(l))
 	for _, p := range l {
 		if p = c.step(p); len(out) == 0 || out[len(out)-1] != p {
@@ -201,12 +200,12 @@ func (c *cutter) line(l clip.Line) clip.Line {
 		return out
 	}
 	if out = clip.SimplifyLine(out, detail); len(out) == 2 && out[0] == out[1] {
-		return nil // a loop that nobody could see
+		return nil // too small a loop to see
 	}
 	return out
 }
 
-func (c *cutter) addPolygons(r *mapfile.Reader, f feature) {
+func (c *renderer) addPolygons(r *mapfile.Reader, f feature) {
 	c.rings = c.rings[:0]
 	for range r.Count() {
 		from := len(c.decoded)
@@ -218,8 +217,8 @@ func (c *cutter) addPolygons(r *mapfile.Reader, f feature) {
 		c.clipped[i] = c.ring(ring)
 	}
 	if f.class.ocean {
-		// Land may have moved on the tile's grid, and what it has left is ocean: by the even-odd rule land is taken out of
-		// the square. Of several oceans, which only a damaged file has, the first is enough.
+		// Land has been rounded to the tile's grid. The ocean is the rest: the even-odd rule subtracts land from the square.
+		// Only the first ocean counts; several exist only in damaged files.
 		c.clipped, c.land = append(c.clipped, c.land...), c.land[:0]
 	}
 	n := 0
@@ -238,8 +237,8 @@ func (c *cutter) addPolygons(r *mapfile.Reader, f feature) {
 	}
 }
 
-// ring turns a ring, in its place, into steps of the tile.
-func (c *cutter) ring(ring clip.Ring) clip.Ring {
+// ring converts a ring in place to steps of the tile.
+func (c *renderer) ring(ring clip.Ring) clip.Ring {
 	out := ring[:0]
 	for _, p := range ring {
 		if p = c.step(p); len(out) == 0 || out[len(out)-1] != p {
@@ -252,8 +251,8 @@ func (c *cutter) ring(ring clip.Ring) clip.Ring {
 	return clip.SimplifyRing(out, detail)
 }
 
-// keep takes a feature on that has some positions.
-func (c *cutter) keep(f feature, points int) {
+// keep adds a feature with a number of positions.
+func (c *renderer) keep(f feature, points int) {
 	c.features = append(c.features, f)
 	c.points += points
 }

@@ -8,44 +8,44 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// pieces are the edges of some chains in a row, with all that can be made of them without those before. The numbers of
-// edges count from the first of these, and those of words of shapes, too.
-type pieces struct {
-	edges    []roadgraph.BaseEdge // of roads by their numbers in Data
+// edgeBatch is the base edges of consecutive chains, with data that does not depend on earlier ones. The numbers of
+// base edges and of words of shapes count from the first in the batch.
+type edgeBatch struct {
+	edges    []roadgraph.BaseEdge // with numbers of roads in Data
 	shape    []uint32
 	leaves   [len(roadgraph.Indexes)][]leaf
-	meets    []meeting // two for each edge
+	meets    []meeting // two for each base edge
 	controls []roadgraph.Control
-	into     map[cursor]uint32 // ends of edges over which restrictions lead; see builder
+	into     map[cursor]uint32 // see builder
 
-	nodes []uint32 // of an edge
+	nodes []uint32 // of a base edge
 	line  []Node
 }
 
-// reset empties the lists, whose memory stays.
-func (p *pieces) reset() {
+// reset empties the lists and keeps their memory.
+func (p *edgeBatch) reset() {
 	clear(p.into)
-	*p = pieces{edges: p.edges[:0], shape: p.shape[:0], meets: p.meets[:0], controls: p.controls[:0], into: p.into,
+	*p = edgeBatch{edges: p.edges[:0], shape: p.shape[:0], meets: p.meets[:0], controls: p.controls[:0], into: p.into,
 		leaves: [len(roadgraph.Indexes)][]leaf{p.leaves[0][:0], p.leaves[1][:0]}, nodes: p.nodes, line: p.line}
 }
 
-// leaf is one that is not in a group yet.
+// leaf is a leaf of the index that is not in a group yet.
 type leaf struct {
-	edge         uint32
-	skip, pieces int
-	modes        region.Modes
-	box          geo.Box
+	edge           uint32
+	skip, segments int
+	modes          region.Modes
+	box            geo.Box
 }
 
-// meeting is an end of an edge: its node, or NoNode where it is no junction for those on the edge.
+// meeting is an end of a base edge with its node, or NoNode if it is not a junction for the modes of the base edge.
 type meeting struct {
 	node uint32
 	edgeEnd
 }
 
-// chain adds the edges of a chain.
-func (p *pieces) chain(b *builder, of *chain) {
-	metres, length := 0.0, uint64(0) // of the chain so far, and the same in whole millimetres
+// chain adds the base edges of a chain.
+func (p *edgeBatch) chain(b *builder, of *chain) {
+	metres, length := 0.0, uint64(0) // the length of the chain so far, and the same in whole millimetres
 	next, on := of.start(), region.Modes(0)
 	for {
 		c, begins := next, allModes&^on
@@ -79,8 +79,8 @@ func (p *pieces) chain(b *builder, of *chain) {
 	}
 }
 
-// meet adds the ends of an edge.
-func (p *pieces) meet(b *builder, m region.Modes) {
+// meet adds the ends of a base edge.
+func (p *edgeBatch) meet(b *builder, m region.Modes) {
 	last := len(p.nodes) - 1
 	for end, at := range [2]int{0, last} {
 		n := p.nodes[at]
@@ -100,8 +100,8 @@ func (p *pieces) meet(b *builder, m region.Modes) {
 	}
 }
 
-// control adds the controls on an edge.
-func (p *pieces) control(b *builder, edge uint32, against bool) {
+// control adds the controls on a base edge.
+func (p *edgeBatch) control(b *builder, edge uint32, against bool) {
 	for i, n := range p.nodes {
 		if b.flags[n]&specialBit == 0 {
 			continue
@@ -115,8 +115,8 @@ func (p *pieces) control(b *builder, edge uint32, against bool) {
 	}
 }
 
-// addShape adds the shape of an edge and its leaves. A piece that crosses the antimeridian has a leaf at either side.
-func (p *pieces) addShape(edge uint32, m region.Modes) {
+// addShape adds the shape of a base edge and its leaves. A segment across the antimeridian has a leaf on either side.
+func (p *edgeBatch) addShape(edge uint32, m region.Modes) {
 	leaves := &p.leaves[0]
 	if m&region.Car == 0 {
 		leaves = &p.leaves[1]
@@ -128,7 +128,7 @@ func (p *pieces) addShape(edge uint32, m region.Modes) {
 		from, skip := p.line[i], len(p.shape)-first
 		p.shape = roadgraph.AppendShape(p.shape, from.Lat, from.Lon, to.Lat, to.Lon)
 		across := int64(from.Lon)-int64(to.Lon) != -int64(geo.Eastward(from.Lon, to.Lon))
-		if one.pieces > 0 && (across || one.pieces == roadgraph.LeafSegments) {
+		if one.segments > 0 && (across || one.segments == roadgraph.LeafSegments) {
 			*leaves = append(*leaves, one)
 			one = none
 		}
@@ -139,14 +139,14 @@ func (p *pieces) addShape(edge uint32, m region.Modes) {
 			*leaves = append(*leaves, leaf{edge, skip, 1, m, west}, leaf{edge, skip, 1, m, east})
 			continue
 		}
-		if one.pieces == 0 {
+		if one.segments == 0 {
 			one.skip = skip
 		}
-		one.pieces++
+		one.segments++
 		one.box.ExtendTo(from.Lon, from.Lat)
 		one.box.ExtendTo(to.Lon, to.Lat)
 	}
-	if one.pieces > 0 {
+	if one.segments > 0 {
 		*leaves = append(*leaves, one)
 	}
 }
@@ -167,7 +167,7 @@ func edgeFlags(r *Road, against bool) (flags roadgraph.BaseEdgeFlags) {
 		roadgraph.FlagsOf(roadgraph.PrivateBackwardSet, a.PrivateBackward)
 }
 
-// endOf is where an edge ends as roadgraph.Edge has it.
+// endOf returns EndNorth and EndEast of a roadgraph.BaseEdge.
 func endOf(first, last Node) (north, east int16) {
 	dLat, dLon := int64(last.Lat)-int64(first.Lat), geo.Eastward(first.Lon, last.Lon)
 	if dLat != int64(int16(dLat)) || dLon != int32(int16(dLon)) || dLat == roadgraph.FarEnd {
@@ -176,15 +176,15 @@ func endOf(first, last Node) (north, east int16) {
 	return int16(dLat), int16(dLon)
 }
 
-// distance is the great-circle distance in metres between two nodes.
+// distance returns the great-circle distance of two nodes in metres.
 func distance(a, b Node) float64 {
 	return geo.Distance(float64(a.Lat)*1e-7, float64(a.Lon)*1e-7, float64(b.Lat)*1e-7, float64(b.Lon)*1e-7)
 }
 
 const bearingBits = 24
 
-// bearing is the direction in which the great circle from a to b leaves a, in 2^24ths of a turn clockwise from north;
-// what is above the lowest 24 bits does not matter.
+// bearing returns the direction in which the great circle from a to b leaves a, in 2^-24 turns clockwise from north.
+// Only its lowest 24 bits count.
 func bearing(a, b Node) uint32 {
 	const unit = math.Pi / 180 * 1e-7
 	sinA, cosA := math.Sincos(float64(a.Lat) * unit)
