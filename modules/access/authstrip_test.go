@@ -122,7 +122,7 @@ func (c tapped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deadAddress is one that nobody listens on.
+// deadAddress is an address without a listener.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -278,7 +278,7 @@ func TestTokenIsStripped(t *testing.T) {
 					t.Errorf("%s, %s: the upstream saw the trailers: %s", path, announced, got)
 				}
 			}
-			// A body of known length has no trailers, whatever is announced.
+			// A body of known length has no trailers, even if some are announced.
 			s.Raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer " + token +
 				"\r\nContent-Length: 4\r\nTrailer: Authorization, " + token + "\r\n\r\nbody")
 			got := web.take() + fast.take() + forward.take()
@@ -335,7 +335,7 @@ func TestNoSecretsInLogs(t *testing.T) {
 	}
 	for _, needed := range []string{"upstream roundtrip", `"status":413`, `"status":404`, `"status":502`, `"status":403`} {
 		if !strings.Contains(log, needed) {
-			t.Errorf("the log lacks %s: the test does not reach what it is for", needed)
+			t.Errorf("the log lacks %s: the test does not reach its purpose", needed)
 		}
 	}
 }

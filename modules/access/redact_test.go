@@ -105,11 +105,11 @@ func TestTokensInAddresses(t *testing.T) {
 		}
 	}
 	if redacted < n {
-		t.Errorf("REDACTED stands there %d times after %d requests", redacted, n)
+		t.Errorf("REDACTED is there %d times after %d requests", redacted, n)
 	}
 }
 
-// No request makes a large line, whatever is large of it.
+// No request makes a large line, no matter which part of it is large.
 func TestLargeRequests(t *testing.T) {
 	s := start(t, format)
 	after := len(s.Log())
@@ -197,9 +197,9 @@ func TestWrappedFilters(t *testing.T) {
 		}
 	}`)
 	after := len(s.Log())
-	s.Do("GET", "/?apiKey="+token, "", "", "User-Agent", "somebody")
+	s.Do("GET", "/?apiKey="+token, "", "", "User-Agent", "a browser")
 	log := strings.Join(lines(t, s, after, 1, `"resp_headers"`), "\n")
-	for _, unwanted := range []string{token, "somebody", `"remote_ip":"127.0.0.1"`} {
+	for _, unwanted := range []string{token, "a browser", `"remote_ip":"127.0.0.1"`} {
 		if strings.Contains(log, unwanted) {
 			t.Errorf("the log has %s: %s", unwanted, log)
 		}

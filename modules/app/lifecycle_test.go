@@ -260,7 +260,7 @@ func TestRefusedReload(t *testing.T) {
 		if err := s.Load(refused); err == nil {
 			t.Errorf("%+v was taken", refused)
 		}
-		// the path of the admin endpoint stands, and the app behind it is the one that runs
+		// the admin endpoint still works, with the app that runs
 		user := s.UserToken("acme")
 		s.CreateAccount(user, "TILE", "")
 		if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
@@ -344,11 +344,11 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
-		t.Errorf("an access token of before: %d", a.Status)
+		t.Errorf("an access token from before: %d", a.Status)
 	}
 	if a := s.Do(http.MethodPost, "/api/v1/external/refresh", "",
 		modulestest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
-		t.Errorf("a refresh token of before: %d", a.Status)
+		t.Errorf("a refresh token from before: %d", a.Status)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("%+v", info)
 	}
 
-	// Of a file that a server fetched, what it came from is kept beside it; what is about another file is not shown.
+	// Of a file that a server fetched, what it came from is kept beside it; a description of another file is not shown.
 	for checksum, shown := range map[string]bool{info.Checksum: true, strings.Repeat("0", 64): false} {
 		text := `{"url":"https://files.example.com/village.region","etag":"\"e7a9\"",` +
 			`"fetched":"2026-05-01T10:00:00Z","checksum":"` + checksum + `"}`
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a build soon, and leaves neither a target nor a temporary file; a target that was there stands.
+// Ctrl-C ends a build soon, and leaves neither a target nor a temporary file; an existing target stays.
 func TestBuildInterrupted(t *testing.T) {
 	extract := testkit.Extract(t, testkit.Delaware)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 
 func init() { subcommands = append(subcommands, newVerifyStoreCmd) }
 
-// maxFaultsShown is how many faults are named; more would tell the operator nothing else.
+// maxFaultsShown is how many faults are listed. More would not help the operator.
 const maxFaultsShown = 20
 
 func newVerifyStoreCmd() *cobra.Command {
@@ -27,7 +27,7 @@ server may have the file open.`,
 		Example: `  caddy maps verify-store /var/backups/accounts.db`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("one file is needed, and there are %d arguments", len(args))
+				return fmt.Errorf("one file is needed, not %d arguments", len(args))
 			}
 			return nil
 		},
@@ -51,7 +51,7 @@ server may have the file open.`,
 					return err
 				}
 			}
-			return fmt.Errorf("%s is damaged; restore a backup that is whole", path)
+			return fmt.Errorf("%s is damaged; restore an undamaged backup", path)
 		},
 	}
 }

@@ -70,7 +70,7 @@ func serveDelayed(conn net.Conn, answer func(*http.Request) (status int, body []
 	}
 }
 
-// leastDelay is what a kernel waits at least before it acknowledges what it has nothing to send along with.
+// leastDelay is the shortest time that a kernel delays an acknowledgment for which it has no data to send.
 const leastDelay = 20 * time.Millisecond
 
 // Delays reports whether the server is slow by itself, to a client that keeps its connection alive. It is not where the

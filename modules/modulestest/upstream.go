@@ -118,7 +118,7 @@ func BadDays(good string) []Bad {
 		}},
 		{"is overloaded", http.StatusServiceUnavailable, send(http.StatusServiceUnavailable, "secret stack")},
 		{"refuses more requests", http.StatusServiceUnavailable, send(http.StatusTooManyRequests, "")},
-		{"is itself a gateway that waits in vain", http.StatusGatewayTimeout, send(http.StatusGatewayTimeout, "")},
+		{"is itself a gateway that times out", http.StatusGatewayTimeout, send(http.StatusGatewayTimeout, "")},
 		{"floods", http.StatusBadGateway, func(w http.ResponseWriter, _ *http.Request) { flood(w) }},
 		{"announces a flood", http.StatusBadGateway, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(floodSize))
@@ -169,7 +169,7 @@ func CheckSilent(t *testing.T, u *Upstream, a Response) {
 	}
 }
 
-// Unreachable is the URL of a port at which nobody listens.
+// Unreachable is the URL of a port without a listener.
 func Unreachable(t testing.TB) string {
 	t.Helper()
 	address, release, err := testkit.ReservePort()

@@ -1,4 +1,8 @@
-// Package sqlitestore is the Caddy module of the embedded store, the default of the maps app.
+// Package stores has the Caddy modules that open the store of accounts: `maps.stores.sqlite`, the default, for a single
+// server, and `maps.stores.postgres` for several servers. They read the configuration; the stores are in
+// internal/access/store.
+//
+// Start reading at Provision and Open in sqlite.go and postgres.go.
 package stores
 
 import (
@@ -17,20 +21,17 @@ import (
 func init() { caddy.RegisterModule(new(SQLite)) }
 
 // SQLite keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
-// and is for a single server: a second one on the same file is refused.
+// and is for a single server: a second server on the same file is refused.
 //
-// The file is made when the server first starts with it, and never when a configuration is only checked. It has mode
-// 0600, and a directory that the server makes has mode 0700. An existing directory is left as it is, with a warning in
-// the log if others may write to it. A change is on the disk before its request is answered, so it survives a kill of
-// the process.
+// The server creates the file when it first starts, with mode 0600, and its directory with mode 0700. If others may
+// write to an existing directory, the log has a warning. Changes are on disk before the request is answered, so they
+// survive a kill of the process.
 //
-// The live file can be opened by other programs, such as `sqlite3` and Litestream. Beside it SQLite keeps files that
-// end in `-wal` and `-shm`, and the server one that ends in `.lock`. `caddy maps backup` makes a copy that is complete
-// by itself.
+// Other programs, such as `sqlite3` and Litestream, can open the live file. Beside it are files that end in `-wal` and
+// `-shm`, from SQLite, and `.lock`, from the server. `caddy maps backup` makes a complete copy in one file.
 type SQLite struct {
-	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
-	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ`
-	// shows it as `caddy.AppDataDir`).
+	// The file. A relative path starts at the server's working directory. The file and its directory are created if
+	// necessary. Default: `maps/accounts.db` in Caddy's data directory (`caddy.AppDataDir` in `caddy environ`).
 	Path string `json:"path,omitempty"`
 
 	key string
@@ -41,8 +42,8 @@ func (*SQLite) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.sqlite", New: func() caddy.Module { return new(SQLite) }}
 }
 
-// Provision finds out which file is meant. It opens and makes nothing, so that a configuration can be checked
-// beside a running server.
+// Provision resolves the path. It opens and creates nothing, so that a configuration can be checked beside a running
+// server.
 func (m *SQLite) Provision(caddy.Context) error {
 	path := caddy.NewReplacer().ReplaceAll(m.Path, "")
 	if m.Path == "" {
@@ -64,11 +65,10 @@ func (m *SQLite) Provision(caddy.Context) error {
 	return nil
 }
 
-// Key returns the absolute path of the file with links resolved: configurations with the same key mean the same
-// store.
+// Key returns the absolute path of the file with links resolved. Configurations with the same key share the store.
 func (m *SQLite) Key() string { return m.key }
 
-// Open opens the file, or makes it.
+// Open opens or creates the file.
 func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, er
 		return nil, err
 	}
 	logger.Info("opened accounts database", zap.String("path", m.key))
-	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator has made it, so it is not changed
+	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator created it, so its mode stays
 		logger.Warn("others may write to the directory of the accounts database and replace the file: chmod go-w",
 			zap.String("directory", dir))
 	}
